@@ -1,7 +1,7 @@
-//! What the pages of Snapscope are made of, and the web worker behind the viewer.
+//! Shared parts of Snapscope's pages, and the engine of the Web Worker behind the viewer.
 //!
-//! Each page is a WASM module of its own (`viewer/`, `jobs/`), so that nobody waits for what another page needs.
-//! `state`, `view` and `draw` know neither yew nor the browser and are tested natively.
+//! Each page is a WASM module of its own (`viewer/`, `jobs/`), so that no page loads what only another one needs.
+//! `state`, `view` and `draw` depend on neither yew nor the browser and are tested natively.
 
 pub mod worker;
 

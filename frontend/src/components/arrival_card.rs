@@ -1,18 +1,16 @@
-//! What the page's address asked for, where that is not open yet or leads to nothing.
+//! Error card for a page address that leads to nothing.
 
 use super::icon::{Icon, IconName};
 use crate::hooks::ArrivalFailure;
 use crate::platform::{has_server, site_url};
 use yew::prelude::*;
 
-/// What the [`ArrivalCard`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub struct ArrivalCardProps {
-    /// Why it leads to nothing.
     pub failure: ArrivalFailure,
 }
 
-/// Why the address leads to nothing, and the way on.
+/// Shows why the address leads to nothing, and where to go instead.
 #[component]
 pub fn ArrivalCard(props: &ArrivalCardProps) -> Html {
     let ArrivalFailure { title, message, hint } = &props.failure;

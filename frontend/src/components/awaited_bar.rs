@@ -1,21 +1,18 @@
-//! Names the files that were open before a reload and could not be kept.
+//! Bar that names the files that were open before a reload but could not be kept.
 
 use super::icon::{Icon, IconName};
 use crate::state::{SessionFile, awaited_text};
 use yew::prelude::*;
 
-/// What the [`AwaitedBar`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct AwaitedBarProps {
-    /// The files.
     pub files: Vec<SessionFile>,
-    /// Open was pressed.
     pub on_open: Callback<()>,
-    /// They are not to be opened again.
+    /// Called when these files should not be asked for again.
     pub on_dismiss: Callback<()>,
 }
 
-/// A line with what is to be dropped again; nothing where all is open.
+/// Shows which files to drop again; renders nothing if all files are open.
 #[component]
 pub fn AwaitedBar(props: &AwaitedBarProps) -> Html {
     if props.files.is_empty() {

@@ -1,4 +1,4 @@
-//! A button that copies a text.
+//! Button that copies a text to the clipboard.
 
 use super::icon::{Icon, IconName};
 use crate::platform::copy_text;
@@ -6,15 +6,13 @@ use gloo_timers::future::TimeoutFuture;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// How long the button says what came of it.
+/// Time for which the button shows the outcome, in milliseconds.
 const SAID_MS: u32 = 1600;
 
-/// What a [`CopyButton`] copies.
 #[derive(Clone, PartialEq, Properties)]
 pub struct CopyButtonProps {
-    /// The text.
     pub text: AttrValue,
-    /// What the button says.
+    /// Label before the button is pressed.
     pub label: AttrValue,
 }
 
@@ -24,7 +22,7 @@ enum Outcome {
     Failed,
 }
 
-/// A button that copies a text and says so for a moment.
+/// Copies a text when pressed, and shows the outcome for a moment.
 #[component]
 pub fn CopyButton(props: &CopyButtonProps) -> Html {
     let outcome = use_state_eq(|| None);

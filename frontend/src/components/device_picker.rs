@@ -1,4 +1,4 @@
-//! The devices of a file: tabs where they are few, a list where they are many.
+//! Choice of a file's device: tabs for a few devices, a select box for many.
 
 use super::tab_keys::tab_keys;
 use crate::state::ReadyFile;
@@ -7,19 +7,17 @@ use shared::base::format;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
-/// More devices than this don't fit as tabs.
+/// Maximum number of devices shown as tabs; more do not fit.
 const TABS_AT_MOST: usize = 8;
 
-/// What the [`DevicePicker`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct DevicePickerProps {
-    /// The file.
     pub file: ReadyFile,
-    /// A device was chosen, by position.
+    /// Called with the position of the chosen device.
     pub on_choose: Callback<u32>,
 }
 
-/// The devices of a file; nothing where there is only one.
+/// Shows the devices of a file; renders nothing if there is only one.
 #[component]
 pub fn DevicePicker(props: &DevicePickerProps) -> Html {
     let are_all = use_state_eq(|| false);

@@ -1,42 +1,41 @@
-//! A dialog above everything else.
+//! Modal dialog with a title and a close button.
 
 use super::icon::{Icon, IconName};
 use crate::platform::show_modal;
 use web_sys::{HtmlElement, Node};
 use yew::prelude::*;
 
-/// What a [`Dialog`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct DialogProps {
-    /// A name for its title that no other element of the page has.
+    /// Id of the title's element, unique on the page.
     pub id: AttrValue,
-    /// Its title.
     pub title: AttrValue,
-    /// Classes beside `dialog`.
+    /// CSS classes in addition to `dialog`.
     #[prop_or_default]
     pub class: Classes,
-    /// It was closed, by its button, Esc or a click beside it.
+    /// Called when the dialog is closed by its button, the Esc key or a click next to it.
     pub on_close: Callback<()>,
-    /// Whether a click beside it closes it, which it must not where something would be lost.
+    /// True if a click next to the dialog closes it.
+    ///
+    /// Must be false if closing would lose input.
     #[prop_or(true)]
     pub is_light: bool,
-    /// What it holds.
     pub children: Html,
 }
 
-/// A modal dialog; the browser keeps the focus in it, and gives it back afterwards.
+/// Shows a modal dialog; the browser keeps the focus inside and restores it afterwards.
 #[component]
 pub fn Dialog(props: &DialogProps) -> Html {
     let dialog = use_node_ref();
     use_effect_with(dialog.clone(), |dialog| {
         if let Some(dialog) = dialog.cast::<HtmlElement>() {
-            // It fails only for a dialog that is not in the page, and this one is.
+            // `show_modal` fails only for a dialog outside the document, and this one is inside.
             let _ = show_modal(&dialog);
         }
     });
     let onclose = props.on_close.reform(|_: Event| ());
     let on_button = props.on_close.reform(|_: MouseEvent| ());
-    // The dialog's own box is its backdrop; everything inside lies in the sheet.
+    // The sheet covers the dialog's whole box, so a click whose target is the dialog itself hit the backdrop.
     let onclick = {
         let (dialog, on_close, is_light) = (dialog.clone(), props.on_close.clone(), props.is_light);
         move |event: MouseEvent| {

@@ -1,9 +1,9 @@
-//! What the page shows while files hang over it.
+//! Overlay shown while files are dragged over the page.
 
 use super::icon::{Icon, IconName};
 use yew::prelude::*;
 
-/// A frame around the page that invites to let go.
+/// Shows a frame around the page that invites the user to drop the files.
 #[component]
 pub fn DropOverlay() -> Html {
     html! {

@@ -1,4 +1,4 @@
-//! A file that could not be read.
+//! Error card for a file that could not be read.
 
 use super::icon::{Icon, IconName};
 use crate::platform::has_server;
@@ -6,26 +6,23 @@ use crate::state::{Failure, Remedy};
 use shared::base::format;
 use yew::prelude::*;
 
-/// What the [`ErrorCard`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct ErrorCardProps {
-    /// The file's name.
+    /// Name of the file.
     pub name: AttrValue,
-    /// What went wrong.
     pub failure: Failure,
-    /// Close was pressed.
     pub on_close: Callback<()>,
-    /// Try again was pressed.
+    /// Called when the file should be read again.
     pub on_retry: Callback<()>,
-    /// A part is to be chosen.
+    /// Called when a part of the file should be chosen.
     pub on_part: Callback<()>,
-    /// Open was pressed.
+    /// Called when another file should be opened.
     pub on_open: Callback<()>,
-    /// Open in Jobs was pressed.
+    /// Called when the file should be opened on the Jobs page.
     pub on_jobs: Callback<()>,
 }
 
-/// What is wrong, where, and what to do.
+/// Shows what is wrong, where, and what to do.
 #[component]
 pub fn ErrorCard(props: &ErrorCardProps) -> Html {
     let Failure { code, message, offset, hint, remedy } = &props.failure;

@@ -1,4 +1,4 @@
-//! The dialog that saves the shown file in other forms.
+//! Dialog that saves the shown file in other formats.
 
 use super::dialog::Dialog;
 use super::export_button::{ExportButton, Making};
@@ -13,27 +13,22 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
-/// Pixels of a PNG for each of the picture's own.
+/// Pixels of a PNG per CSS pixel of the picture, in each direction.
 const PNG_SCALE: f64 = 2.0;
 
-/// What the [`ExportDialog`] saves and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct ExportDialogProps {
-    /// The worker of the file.
     pub client: WorkerClient,
-    /// The file.
     pub file: ReadyFile,
-    /// What it is called.
+    /// Name of the file.
     pub name: AttrValue,
     /// The view on the screen.
     pub view: ViewState,
-    /// The colours.
     pub scheme: Scheme,
-    /// It was closed.
     pub on_close: Callback<()>,
 }
 
-/// Forms to save the file in, each with what it is for.
+/// Lists the formats in which the file can be saved, each with its purpose.
 #[component]
 pub fn ExportDialog(props: &ExportDialogProps) -> Html {
     let is_clean = use_state_eq(|| false);
@@ -93,7 +88,7 @@ pub fn ExportDialog(props: &ExportDialogProps) -> Html {
     }
 }
 
-/// What clean files would have, asked for when somebody first wants them.
+/// Returns the preview of a cleaned copy, which is requested when it is first needed.
 #[hook]
 fn use_clean_preview(client: &WorkerClient, is_clean: bool) -> Option<Rc<CopyPreview>> {
     let preview = use_state_eq(|| None::<Rc<CopyPreview>>);
@@ -102,7 +97,7 @@ fn use_clean_preview(client: &WorkerClient, is_clean: bool) -> Option<Rc<CopyPre
         move |is_clean| {
             if *is_clean && preview.is_none() {
                 spawn_local(async move {
-                    // A file that was closed has no dialog either.
+                    // An error means that the file was closed, and the dialog with it.
                     if let Ok(known) = client.preview(CopyOptions::default()).await {
                         preview.set(Some(Rc::new(known)));
                     }
@@ -130,7 +125,7 @@ fn tables(props: &ExportDialogProps, chosen: u32) -> Vec<Html> {
     Table::ALL.into_iter().enumerate().map(option).collect()
 }
 
-/// What the buttons order.
+/// Builds the buttons, with the state that all their orders share.
 struct Orders<'a> {
     props: &'a ExportDialogProps,
     is_clean: bool,
@@ -146,7 +141,9 @@ impl Orders<'_> {
         self.saving(label, title, ending, make)
     }
 
-    /// The worker draws, and the page, which has canvases, makes pixels of it.
+    /// Returns the PNG button.
+    ///
+    /// The Web Worker draws an SVG, which the page turns into pixels because it has canvases.
     fn png(&self) -> Html {
         let (client, order) = (self.props.client.clone(), self.order(ExportForm::Picture));
         let make = Callback::from(move |()| -> Making {

@@ -1,4 +1,4 @@
-//! A button that makes a file and saves it.
+//! Button that makes a file and saves it.
 
 use super::icon::{Icon, IconName};
 use crate::platform::{Blob, save};
@@ -7,20 +7,19 @@ use std::pin::Pin;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// How long the button says that the file was saved.
+/// Time for which the button shows that the file was saved, in milliseconds.
 const SAID_MS: u32 = 1600;
 
-/// A file in the making, or why there is none.
+/// A file being made; fails with the reason why there is none.
 pub type Making = Pin<Box<dyn Future<Output = Result<Blob, String>>>>;
 
-/// What an [`ExportButton`] makes.
 #[derive(Clone, PartialEq, Properties)]
 pub struct ExportButtonProps {
-    /// What the button says: the form.
+    /// Text of the button: the file's format.
     pub label: AttrValue,
-    /// What it does, for screen readers and as a hint.
+    /// Tooltip and accessible name, which say what the button does.
     pub title: AttrValue,
-    /// The name of the file.
+    /// Name of the saved file.
     pub name: AttrValue,
     /// Makes the file.
     pub make: Callback<(), Making>,
@@ -34,7 +33,7 @@ enum Step {
     Failed(String),
 }
 
-/// A button that makes a file and saves it under a name; while it is made the button waits.
+/// Makes a file when pressed and saves it under `name`; the button is disabled meanwhile.
 #[component]
 pub fn ExportButton(props: &ExportButtonProps) -> Html {
     let step = use_state_eq(|| Step::Idle);

@@ -1,4 +1,4 @@
-//! The bar at the top of the viewer: open files, Open, Export, Share, links and help.
+//! Bar at the top of the viewer: open files, Open, Export, Share, links and help.
 
 use super::icon::{Icon, IconName};
 use super::site_header::{Place, SiteHeader};
@@ -6,32 +6,24 @@ use crate::platform::has_server;
 use crate::state::{FileId, FileStatus, Files, OpenFile, SchemeChoice};
 use yew::prelude::*;
 
-/// What the [`Header`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct HeaderProps {
-    /// The open files.
     pub files: Files,
-    /// The chosen colours.
     pub scheme: SchemeChoice,
-    /// A tab was chosen.
+    /// Called with the file whose tab was chosen.
     pub on_show: Callback<FileId>,
-    /// A tab was closed.
+    /// Called with the file whose tab was closed.
     pub on_close: Callback<FileId>,
-    /// The Open button was pressed.
     pub on_open: Callback<()>,
-    /// Other colours were chosen.
     pub on_scheme: Callback<SchemeChoice>,
-    /// The help button was pressed.
     pub on_help: Callback<()>,
-    /// The Export button was pressed.
     pub on_export: Callback<()>,
-    /// The Share button was pressed.
     pub on_share: Callback<()>,
-    /// The button of the links was pressed.
+    /// Called when the button for the list of links was pressed.
     pub on_links: Callback<()>,
 }
 
-/// The bar at the top of the viewer.
+/// Shows the bar at the top of the viewer.
 #[component]
 pub fn Header(props: &HeaderProps) -> Html {
     let on_export = props.on_export.reform(|_: MouseEvent| ());
@@ -64,7 +56,7 @@ pub fn Header(props: &HeaderProps) -> Html {
     }
 }
 
-/// The button that opens files.
+/// Returns the button that opens files.
 pub fn open_button(on_open: &Callback<()>) -> Html {
     let on_open = on_open.reform(|_: MouseEvent| ());
     html! {
@@ -74,7 +66,7 @@ pub fn open_button(on_open: &Callback<()>) -> Html {
     }
 }
 
-/// The buttons of the links and of the keys.
+/// Returns the buttons for the links, if there is a server, and for the keys.
 pub fn last_actions(on_links: &Callback<()>, on_help: &Callback<()>) -> Html {
     let (on_links, on_help) = (on_links.reform(|_: MouseEvent| ()), on_help.reform(|_: MouseEvent| ()));
     html! {

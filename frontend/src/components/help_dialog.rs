@@ -1,17 +1,15 @@
-//! The list of keys.
+//! Dialog that lists the keyboard shortcuts.
 
 use super::dialog::Dialog;
 use crate::view::keys::{KEYS, KeyGroup};
 use yew::prelude::*;
 
-/// What the [`HelpDialog`] tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct HelpDialogProps {
-    /// It was closed, by its button, Esc or a click beside it.
     pub on_close: Callback<()>,
 }
 
-/// A list of keys.
+/// Shows the keyboard shortcuts by group.
 #[component]
 pub fn HelpDialog(props: &HelpDialogProps) -> Html {
     html! {

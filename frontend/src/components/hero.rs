@@ -1,28 +1,26 @@
-//! The page without a file.
+//! Start page, shown while no file is open.
 
 use super::copy_button::CopyButton;
 use super::icon::{Icon, IconName};
 use crate::platform::{fragment, has_server, site_url};
 use yew::prelude::*;
 
-/// How a snapshot is recorded.
+/// Python code that records a snapshot.
 const RECIPE: &str = "\
 torch.cuda.memory._record_memory_history()
 train_a_few_steps()
 torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")
 ";
 
-/// What the [`Hero`] tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct HeroProps {
-    /// The Open button was pressed.
     pub on_open: Callback<()>,
-    /// What stands below all of it.
+    /// Content below everything else.
     #[prop_or_default]
     pub children: Html,
 }
 
-/// What this is, how to open a snapshot, and how to get one.
+/// Shows what Snapscope is, how to open a snapshot, and how to record one.
 #[component]
 pub fn Hero(props: &HeroProps) -> Html {
     let on_open = props.on_open.reform(|_: MouseEvent| ());
@@ -63,7 +61,7 @@ pub fn Hero(props: &HeroProps) -> Html {
     }
 }
 
-/// A small timeline of stacked allocations under a reserved line.
+/// Draws a small timeline of stacked allocations under a line of reserved bytes.
 fn picture() -> Html {
     html! {
         <svg class="hero-picture" viewBox="0 0 360 112" aria-hidden="true">

@@ -1,8 +1,8 @@
-//! Line icons of 16 pixels, in the colour of the text around them.
+//! Line icons of 16 pixels, in the colour of the surrounding text.
 
 use yew::prelude::*;
 
-/// The icons of the page.
+/// Icons of the page, by use; the comments describe the drawings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IconName {
     /// A folder.
@@ -111,14 +111,12 @@ impl IconName {
     }
 }
 
-/// What an [`Icon`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub struct IconProps {
-    /// Which one.
     pub name: IconName,
 }
 
-/// An icon; it says nothing to a screen reader, so that a text or label must stand beside it.
+/// Shows an icon, which is hidden from screen readers, so that a text or label must accompany it.
 #[component]
 pub fn Icon(props: &IconProps) -> Html {
     html! {

@@ -1,23 +1,22 @@
-//! Whether the browser keeps open files for a reload, and how that stands.
+//! Checkbox for keeping open files in the browser across reloads, with its state.
 
 use crate::platform::can_keep;
 use crate::state::Keeping;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-/// What the [`KeepBox`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct KeepBoxProps {
-    /// Whether open files are kept.
+    /// True if open files are kept.
     pub is_on: bool,
-    /// How it stands with the shown file, `None` where none is shown.
+    /// State of the shown file; `None` if no file is shown.
     #[prop_or_default]
     pub keeping: Option<Keeping>,
-    /// It was switched.
+    /// Called with the new setting.
     pub on_keep: Callback<bool>,
 }
 
-/// A box to tick, with what it means; where the browser has no room for files, why they are not kept.
+/// Shows a checkbox with its meaning, or that the browser has no storage for files.
 #[component]
 pub fn KeepBox(props: &KeepBoxProps) -> Html {
     if !can_keep() {

@@ -1,4 +1,4 @@
-//! The links that were made in this browser.
+//! Dialog that lists the share links made in this browser.
 
 use super::copy_button::CopyButton;
 use super::dialog::Dialog;
@@ -8,14 +8,12 @@ use crate::state::Link;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// What the [`LinksDialog`] tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct LinksDialogProps {
-    /// It was closed.
     pub on_close: Callback<()>,
 }
 
-/// A list of links: open, copy, delete.
+/// Shows the links, each with buttons to copy and to delete it.
 #[component]
 pub fn LinksDialog(props: &LinksDialogProps) -> Html {
     let kept = use_state_eq(|| {
@@ -68,7 +66,7 @@ pub fn LinksDialog(props: &LinksDialogProps) -> Html {
 #[derive(Clone, PartialEq, Properties)]
 struct LinkRowProps {
     link: Link,
-    /// Whether it is asked if the link is really to be deleted.
+    /// True while the user is asked to confirm the deletion.
     is_asked: bool,
     on_ask: Callback<Option<String>>,
     on_delete: Callback<Link>,

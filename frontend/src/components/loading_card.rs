@@ -1,23 +1,20 @@
-//! A file that is being read.
+//! Card for a file that is being read.
 
 use crate::state::Loading;
 use crate::view::progress::progress;
 use yew::prelude::*;
 
-/// What the [`LoadingCard`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct LoadingCardProps {
-    /// The file's name.
+    /// Name of the file.
     pub name: AttrValue,
-    /// How far it is.
     pub loading: Loading,
-    /// Cancel was pressed.
     pub on_cancel: Callback<()>,
-    /// A part is to be chosen.
+    /// Called when a part of the file should be chosen instead.
     pub on_part: Callback<()>,
 }
 
-/// Name, bar, bytes and Cancel.
+/// Shows the name, a progress bar, the bytes read and a cancel button.
 #[component]
 pub fn LoadingCard(props: &LoadingCardProps) -> Html {
     let progress = progress(&props.loading);

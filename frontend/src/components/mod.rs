@@ -1,4 +1,4 @@
-//! What the page is made of.
+//! Components of the page.
 
 pub mod icon;
 

@@ -1,4 +1,4 @@
-//! What is odd about a readable file.
+//! List of notices about oddities in a readable file.
 
 use super::icon::{Icon, IconName};
 use crate::view::figures::device_name;
@@ -7,18 +7,18 @@ use crate::worker::{FileSummary, Notice};
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the [`NoticeList`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub struct NoticeListProps {
-    /// The file.
     pub summary: Rc<FileSummary>,
-    /// The CUDA index of the shown device: what is odd about others shows while those do.
+    /// CUDA index of the shown device; notices about other devices are left out.
     pub device: i64,
-    /// Whether its worker has told all of them.
+    /// True once the Web Worker has reported all notices.
     pub are_known: bool,
 }
 
-/// The notices, folded under one line where they are many; the line is there from the start, so that nothing shifts.
+/// Shows the notices, folded under one line if there are many.
+///
+/// That line is there from the start, so that nothing moves when notices arrive.
 #[component]
 pub fn NoticeList(props: &NoticeListProps) -> Html {
     let notices = &notices_of(&props.summary.notices, props.device);

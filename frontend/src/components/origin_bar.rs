@@ -1,22 +1,20 @@
-//! What is to be said about a file before its figures: where it came from, and why the view is another one.
+//! Bar above the figures that tells where a file came from, and why its view was not restored.
 
 use super::icon::{Icon, IconName};
 use crate::state::{LinkFacts, Origin};
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the [`OriginBar`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct OriginBarProps {
-    /// Where the file came from.
     pub origin: Origin,
-    /// What is to be said about its view.
+    /// Message about the file's view.
     pub notice: Option<Rc<str>>,
-    /// The notice was read.
+    /// Called when the message should be dismissed.
     pub on_dismiss: Callback<()>,
 }
 
-/// A line about a shared copy, and one about a view that could not be restored.
+/// Shows a line about a shared copy, and one about a view that could not be restored.
 #[component]
 pub fn OriginBar(props: &OriginBarProps) -> Html {
     let on_dismiss = props.on_dismiss.reform(|_: MouseEvent| ());

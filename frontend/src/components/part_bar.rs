@@ -1,22 +1,20 @@
-//! Says all the time that a part of a file is open.
+//! Bar that tells, as long as only a part of a file is open, which events those are.
 
 use super::icon::{Icon, IconName};
 use crate::worker::DeviceOutline;
 use shared::base::format;
 use yew::prelude::*;
 
-/// What the [`PartBar`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct PartBarProps {
-    /// The devices of the file.
     pub devices: Vec<DeviceOutline>,
-    /// Other events are to be chosen.
+    /// Called when other events should be chosen.
     pub on_choose: Callback<()>,
-    /// The whole file is to be opened.
+    /// Called when the whole file should be opened.
     pub on_all: Callback<()>,
 }
 
-/// Which events are open, and how to see others; nothing for a whole file.
+/// Shows which events are open, and buttons to open others; renders nothing for a whole file.
 #[component]
 pub fn PartBar(props: &PartBarProps) -> Html {
     let open = props.devices.iter().find_map(|device| Some((device, device.part?)));

@@ -1,4 +1,4 @@
-//! Which events of a large file are opened.
+//! Card for choosing which events of a large file to open.
 
 use super::preview_plot::PreviewCurve;
 use crate::view::preview::{Preset, order, proposed_events, range_text};
@@ -9,20 +9,17 @@ use std::rc::Rc;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
-/// What the [`PartCard`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct PartCardProps {
-    /// The file's name.
+    /// Name of the file.
     pub name: AttrValue,
-    /// What is in the file.
     pub overview: Rc<PreviewData>,
-    /// The file is not to be opened at all.
     pub on_cancel: Callback<()>,
-    /// Events are to be opened, or all of them.
+    /// Called with the events to open, or with `None` to open the whole file.
     pub on_open: Callback<Option<PartOrder>>,
 }
 
-/// The curve of a device with the chosen events, and what chooses them.
+/// Shows the curve of a device with the chosen events, and the controls that choose them.
 #[component]
 pub fn PartCard(props: &PartCardProps) -> Html {
     let position = use_state_eq(|| most_events(&props.overview));
@@ -55,7 +52,7 @@ pub fn PartCard(props: &PartCardProps) -> Html {
         let (range, on_range) = ((*range).clone(), on_range.clone());
         let oninput = Callback::from(move |event: InputEvent| {
             let value = event.target_unchecked_into::<HtmlInputElement>().value_as_number();
-            // An empty field has no number.
+            // An empty field has the value NaN.
             if value >= 0.0 {
                 on_range.emit(with(range.clone(), value as u64));
             }

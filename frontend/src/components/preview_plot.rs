@@ -1,4 +1,4 @@
-//! The curve of a file that is being read, or of which a part is chosen.
+//! Curve of live bytes of a file that is being read, or of which a part is chosen.
 
 use crate::platform::share_across;
 use crate::view::preview::{HEIGHT, WIDTH, dragged, preview_plot};
@@ -7,24 +7,21 @@ use std::ops::Range;
 use web_sys::Element;
 use yew::prelude::*;
 
-/// What the [`PreviewCurve`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct PreviewCurveProps {
-    /// The device.
     pub device: PreviewDevice,
-    /// Which share of its events has been read.
+    /// Share of the device's events that has been read, from 0 to 1.
     pub share: f64,
-    /// What a screen reader says.
+    /// Accessible name.
     pub label: AttrValue,
-    /// The chosen events.
     #[prop_or_default]
     pub chosen: Option<Range<u64>>,
-    /// Other events were chosen, by dragging.
+    /// Called with the events chosen by dragging; `None` makes the curve read-only.
     #[prop_or_default]
     pub on_choose: Option<Callback<Range<u64>>>,
 }
 
-/// Live bytes along the events, with the chosen ones marked.
+/// Shows the live bytes along the events, with the chosen events marked.
 #[component]
 pub fn PreviewCurve(props: &PreviewCurveProps) -> Html {
     let plot = use_memo((props.device.clone(), props.share), |(device, share)| preview_plot(device, *share));

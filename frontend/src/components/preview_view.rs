@@ -1,4 +1,4 @@
-//! A large file while it is read: the timeline so far, where it will be once the file is open.
+//! View of a large file while it is read, with the timeline so far.
 
 use super::preview_plot::PreviewCurve;
 use crate::state::Loading;
@@ -8,27 +8,24 @@ use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the [`PreviewView`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct PreviewViewProps {
-    /// The file's name.
+    /// Name of the file.
     pub name: AttrValue,
-    /// How far it is.
     pub loading: Loading,
-    /// What has been read so far.
+    /// Data read so far.
     pub preview: Rc<PreviewData>,
-    /// Cancel was pressed.
     pub on_cancel: Callback<()>,
-    /// A part is to be opened instead.
+    /// Called when a part of the file should be chosen instead.
     pub on_part: Callback<()>,
 }
 
-/// Figures, progress and the curve so far.
+/// Shows figures, progress and the curve so far.
 #[component]
 pub fn PreviewView(props: &PreviewViewProps) -> Html {
     let progress = progress(&props.loading);
     let device = props.preview.devices.first().cloned().unwrap_or_default();
-    // Once another device has begun, all of the first one is there.
+    // The file lists devices one after another, so a second device means that the first one is complete.
     let share = if props.preview.devices.len() > 1 { 1.0 } else { progress.share.unwrap_or(1.0) };
     let value = progress.share.map(|share| share.to_string());
     html! {

@@ -1,4 +1,4 @@
-//! The list of all texts that a clean copy has.
+//! Searchable list of all texts that remain in a clean copy.
 
 use crate::platform::set_style;
 use crate::view::remaining::FoundTexts;
@@ -8,17 +8,17 @@ use std::rc::Rc;
 use web_sys::{HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
-/// The height of the list in CSS pixels; the styles have the same.
+/// Height of the list in CSS pixels; must match the style sheet.
 const ROOM_PX: f64 = 196.0;
 
-/// What the [`RemainingTexts`] are of.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct RemainingTextsProps {
-    /// What is known of the copy.
     pub(super) preview: Rc<CopyPreview>,
 }
 
-/// Every distinct text that others will see, with a search; only the rows on the screen are in the page.
+/// Shows every distinct text that others will see, with a search.
+///
+/// Only the rows on the screen are in the document.
 #[component]
 pub(super) fn RemainingTexts(props: &RemainingTextsProps) -> Html {
     let (pane, spacer) = (use_node_ref(), use_node_ref());
@@ -47,7 +47,7 @@ pub(super) fn RemainingTexts(props: &RemainingTextsProps) -> Html {
             }
         }
     };
-    // Enter in a field would send the form around it.
+    // Enter in the search field would submit the surrounding form.
     let onkeydown = |event: KeyboardEvent| {
         if event.key() == "Enter" {
             event.prevent_default();

@@ -1,19 +1,16 @@
-//! System, light or dark.
+//! Switch between the colours of the system, light and dark.
 
 use super::icon::{Icon, IconName};
 use crate::state::{Scheme, SchemeChoice};
 use yew::prelude::*;
 
-/// What the [`SchemeSwitch`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct SchemeSwitchProps {
-    /// The chosen colours.
     pub choice: SchemeChoice,
-    /// Others were chosen.
     pub on_choose: Callback<SchemeChoice>,
 }
 
-/// Three buttons of which one is pressed.
+/// Shows three buttons, one of them pressed.
 #[component]
 pub fn SchemeSwitch(props: &SchemeSwitchProps) -> Html {
     let button = |choice: SchemeChoice| {

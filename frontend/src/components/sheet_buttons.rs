@@ -6,22 +6,22 @@ use crate::view::export::file_name;
 use crate::worker::{SheetOf, SheetOrder};
 use yew::prelude::*;
 
-/// What the [`SheetButtons`] save.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SheetButtonsProps {
-    /// The worker of the file.
     pub(super) client: WorkerClient,
-    /// The device, by position.
+    /// Position of the device.
     pub(super) device: u32,
-    /// What the file is called.
+    /// Name of the snapshot file.
     pub(super) file: AttrValue,
-    /// What the table is called in the name of the file, such as `allocations`.
+    /// Part of the saved file's name that names the table, such as `allocations`.
     pub(super) table: AttrValue,
-    /// The table, asked for when a button is pressed.
+    /// Returns the table to save; called when a button is pressed.
     pub(super) of: Callback<(), SheetOf>,
 }
 
-/// CSV for spreadsheets and JSON for programs: all rows that the filter leaves, in the order of the table.
+/// Shows a button for CSV (spreadsheets) and one for JSON (programs).
+///
+/// Both save all rows that pass the filter, in the order of the table.
 #[component]
 pub(super) fn SheetButtons(props: &SheetButtonsProps) -> Html {
     let button = |label: &'static str, title: &'static str, is_json: bool| {

@@ -1,40 +1,37 @@
-//! The bar that all pages have at their top: name, ways to other pages, colours.
+//! Bar at the top of all pages: name, links to the other pages, colours.
 
 use super::scheme_switch::SchemeSwitch;
 use crate::platform::{has_server, site_url};
 use crate::state::SchemeChoice;
 use yew::prelude::*;
 
-/// A page that the bar leads to.
+/// A page that the bar links to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Snapshots.
+    /// Page that shows snapshots.
     Viewer,
-    /// Recordings.
+    /// Page that records snapshots.
     Jobs,
 }
 
-/// What the [`SiteHeader`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct SiteHeaderProps {
-    /// The page that it stands on.
+    /// The page on which the bar is.
     pub place: Place,
-    /// The chosen colours.
     pub scheme: SchemeChoice,
-    /// Other colours were chosen.
     pub on_scheme: Callback<SchemeChoice>,
-    /// What stands in the middle.
+    /// Content in the middle of the bar.
     #[prop_or_default]
     pub children: Html,
-    /// The page's own buttons, before the colours.
+    /// The page's own buttons, before the choice of colours.
     #[prop_or_default]
     pub actions: Html,
-    /// The page's own buttons, after the colours.
+    /// The page's own buttons, after the choice of colours.
     #[prop_or_default]
     pub last_actions: Html,
 }
 
-/// The bar at the top.
+/// Shows the bar.
 #[component]
 pub fn SiteHeader(props: &SiteHeaderProps) -> Html {
     let link = |place: Place, path: &str, name: &str| {
@@ -62,7 +59,7 @@ pub fn SiteHeader(props: &SiteHeaderProps) -> Html {
     }
 }
 
-/// The stacked allocations of the icon.
+/// Draws the logo: stacked allocations.
 fn mark() -> Html {
     html! {
         <svg class="brand-mark" viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">

@@ -1,13 +1,13 @@
-//! The arrow keys of tab lists.
+//! Keyboard navigation of tab lists.
 
 use crate::platform::focus_first;
 use crate::state::tab_after;
 use web_sys::Element;
 use yew::prelude::*;
 
-/// A handler for `onkeydown` of a tab list: chooses another tab and moves the focus to it.
+/// Returns a handler for `onkeydown` of a tab list that chooses another tab and moves the focus to it.
 ///
-/// Tabs carry their position in `data-tab`.
+/// Tabs carry their position in the attribute `data-tab`.
 pub(super) fn tab_keys(chosen: u32, count: u32, on_choose: Callback<u32>) -> Callback<KeyboardEvent> {
     Callback::from(move |event: KeyboardEvent| {
         let Some(next) = tab_after(&event.key(), chosen, count) else { return };

@@ -1,26 +1,23 @@
-//! The controls above the timeline.
+//! Controls above the timeline.
 
 use super::icon::{Icon, IconName};
 use crate::state::TimelineCommand;
 use crate::worker::Axis;
 use yew::prelude::*;
 
-/// What the [`Toolbar`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct ToolbarProps {
-    /// The chosen axis.
     pub axis: Axis,
-    /// Whether the events have times.
+    /// True if the events have times.
     pub has_times: bool,
-    /// Whether there is a view to go back to.
+    /// True if the history has an earlier view.
     pub can_go_back: bool,
-    /// The axis was chosen.
     pub on_axis: Callback<Axis>,
-    /// A button moves the timeline.
+    /// Called with a command that moves the timeline.
     pub on_command: Callback<TimelineCommand>,
 }
 
-/// Axis, "Jump to peak", "Reset view" and "Back".
+/// Shows the choice of axis, "Jump to peak", "Reset view" and "Back".
 #[component]
 pub fn Toolbar(props: &ToolbarProps) -> Html {
     let axis = |axis: Axis, label: &'static str, title: &'static str, is_enabled: bool| {

@@ -1,4 +1,4 @@
-//! Grid, axis labels and the crosshair over the plot.
+//! Grid, axis labels and the crosshair of the plot.
 
 use super::{
     camera::Camera,
@@ -13,19 +13,21 @@ use super::{
 use crate::worker::{Axis, Hit};
 use shared::base::format;
 
-/// The least distance between labels of the byte axis, in CSS pixels.
+/// Minimum distance between labels of the byte axis, in CSS pixels.
 const BYTE_GAP: f64 = 44.0;
 
-/// Room between two labels of the x axis, in CSS pixels.
+/// Distance between labels of the x axis for which its ticks are spaced, in CSS pixels.
 const LABEL_GAP: f64 = 28.0;
 
-/// The same where one of them had to give way to the end of the plot.
+/// Minimum distance of a label of the x axis from the axis's name or the previous label, in CSS pixels.
+///
+/// Labels are this close only where one was moved inward at the end of the plot.
 const LEAST_GAP: f64 = 6.0;
 
-/// From the left edge of the element to the longest label of the byte axis.
+/// Distance of the longest label of the byte axis from the left edge of the element, in CSS pixels.
 const EDGE: f64 = 2.0;
 
-/// Grid lines and labels of both axes.
+/// Returns the grid lines and the labels of both axes.
 pub fn axes(camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme, places: &mut Places) -> Vec<Op> {
     let mut ops = byte_axis(camera, layout, theme, places);
     ops.extend(x_axis(camera, layout, axis, theme));
@@ -38,12 +40,12 @@ fn byte_axis(camera: &Camera, layout: &Layout, theme: &Theme, places: &mut Place
     let mut ops = Vec::new();
     for Tick { value, label } in byte_ticks(camera.view().y, min_step) {
         let y = plot.y + camera.y_from_bytes(value);
-        // Deep in a large trace exact bytes are wider than the margin: they reach into the plot, and are never cut.
+        // When zoomed in far, exact byte counts are wider than the margin; they reach into the plot and are never cut.
         let right = (plot.x - 8.0).max(EDGE + Font::Label.width(&label));
         ops.push(line((plot.x, crisp(y)), (plot.right(), crisp(y)), theme.grid));
         let text = Op::Text {
             x: right,
-            // The lowest label would otherwise stand among those of the x axis.
+            // The lowest label would otherwise be among those of the x axis.
             y: y.min(plot.bottom() - 4.0),
             text: label,
             align: Align::Right,
@@ -79,7 +81,7 @@ fn x_axis(camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme) -> Vec<Op
         ops.push(line((crisp(x), plot.bottom()), (crisp(x), plot.bottom() + 4.0), theme.text_muted.with_alpha(0.6)));
         let half = Font::Label.width(&text) / 2.0;
         let center = x.min(plot.right() - half);
-        // Beside the name of the axis, and at the end of the plot, there may be room for the tick alone.
+        // Next to the axis's name and at the end of the plot there may be room for the tick, but not for its label.
         if center - half >= free_from {
             free_from = center + half + LEAST_GAP;
             ops.push(label(center, text, Align::Center, theme.text));
@@ -95,7 +97,7 @@ fn axis_name(axis: Axis) -> &'static str {
     }
 }
 
-/// Ticks of the x axis, so far apart that the widest label fits between them.
+/// Returns the ticks of the x axis, far enough apart for the widest label to fit between them.
 fn x_ticks(camera: &Camera, width: f64, axis: Axis) -> Vec<Tick> {
     let range = camera.view().x;
     let ticks_at = |gap: f64| {
@@ -111,7 +113,7 @@ fn x_ticks(camera: &Camera, width: f64, axis: Axis) -> Vec<Tick> {
     if gap > 60.0 { ticks_at(gap) } else { ticks }
 }
 
-/// The line through the cursor, with the place on the axis and the bytes at that height.
+/// Returns the lines through the cursor, labelled with the position on the x axis and the bytes at that height.
 pub fn crosshair((x, y): (f64, f64), camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme) -> Vec<Op> {
     let plot = layout.plot;
     let bytes = camera.bytes_from_y(y - plot.y).max(0.0) as u64;
@@ -131,9 +133,9 @@ pub fn crosshair((x, y): (f64, f64), camera: &Camera, layout: &Layout, axis: Axi
     ops
 }
 
-/// The height of the allocation under the cursor, as a bar on the crosshair.
+/// Returns a bar on the crosshair as high as the allocation under the cursor.
 ///
-/// It shows what no band can: one among merged neighbours, or one of many from before the trace.
+/// It shows what no band can: one of several merged neighbours, or one of many from before the trace.
 pub fn bracket((x, _): (f64, f64), hit: &Hit, camera: &Camera, layout: &Layout, theme: &Theme) -> Option<Op> {
     let (plot, allocation) = (layout.plot, hit.allocation.as_ref()?);
     let y_of = |bytes: u64| (plot.y + camera.y_from_bytes(bytes as f64)).clamp(plot.y, plot.bottom());
@@ -142,7 +144,7 @@ pub fn bracket((x, _): (f64, f64), hit: &Hit, camera: &Camera, layout: &Layout, 
     Some(Op::Fill { rect, radius: 0.0, color: theme.accent })
 }
 
-/// The lifetime of the pinned allocation, as a bar with ends along the bottom of the plot.
+/// Returns the lifetime of the pinned allocation as a bar along the bottom of the plot, with marks at its ends.
 pub fn lifetime(span: Span, camera: &Camera, layout: &Layout, theme: &Theme) -> Vec<Op> {
     let (plot, view) = (layout.plot, camera.view().x);
     if !span.overlaps(view) {
@@ -162,7 +164,7 @@ pub fn lifetime(span: Span, camera: &Camera, layout: &Layout, theme: &Theme) -> 
     ops
 }
 
-/// A place on the x axis in words.
+/// Formats a position on the x axis.
 pub fn position_label(axis: Axis, position: f64) -> String {
     match axis {
         Axis::Events => format::count(position.max(0.0) as u64),
@@ -186,7 +188,7 @@ fn tag(rect: Rect, text: String, theme: &Theme) -> [Op; 2] {
     ]
 }
 
-/// The rectangle that is being dragged open to zoom into.
+/// Returns the drawing of the rectangle that is being dragged open to zoom into.
 pub fn selection(rect: Rect, theme: &Theme) -> Vec<Op> {
     let (left, right, top, bottom) = (crisp(rect.x), crisp(rect.right()), crisp(rect.y), crisp(rect.bottom()));
     let edge = |from, to| Op::Line { from, to, width: 1.0, color: theme.accent, dashed: false };

@@ -1,25 +1,22 @@
-//! The rectangles of a picture, as they lie in its buffer.
+//! Reader for the rectangles in a picture's buffer.
 
 use crate::worker::PictureData;
 
-/// One rectangle, `0.0..=1.0` across its picture.
+/// One rectangle; its coordinates are in `0.0..=1.0` across its picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Band {
-    /// Left edge.
     pub x0: f32,
-    /// Right edge.
     pub x1: f32,
-    /// Lower edge.
+    /// Lower edge; y grows upwards.
     pub y0: f32,
-    /// Upper edge.
     pub y1: f32,
     /// Position of the allocation, or [`PictureData::INITIAL`] or [`PictureData::MERGED`].
     pub owner: u32,
-    /// A number to choose a hue by.
+    /// Number from which a hue is chosen.
     pub color: u32,
 }
 
-/// The bands in a picture's buffer.
+/// Decodes the bands of a picture's buffer.
 pub fn bands(buffer: &[u8]) -> impl Iterator<Item = Band> + '_ {
     buffer.chunks_exact(PictureData::BAND_BYTES).map(|row| {
         let word = |at: usize| u32::from_le_bytes([row[at], row[at + 1], row[at + 2], row[at + 3]]);
@@ -28,7 +25,7 @@ pub fn bands(buffer: &[u8]) -> impl Iterator<Item = Band> + '_ {
     })
 }
 
-/// The owners of a picture's bands, each once and in ascending order.
+/// Returns the owners of a picture's bands, each once and in ascending order.
 pub fn owners(picture: &PictureData) -> Vec<u32> {
     let mut owners: Vec<u32> = bands(&picture.bands).map(|band| band.owner).collect();
     owners.sort_unstable();

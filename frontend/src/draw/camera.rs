@@ -1,17 +1,17 @@
-//! The one way between the timeline's plane and the pixels of the plot.
+//! The only conversion between the timeline's plane and the pixels of the plot.
 //!
-//! The plane has a *position* along x (a moment, or microseconds since the first event) and bytes along y.
-//! Pixels are CSS pixels of the plot, y downwards from its top edge; a [`PlotSize`] knows the device pixels.
+//! The plane has a *position* along x (a moment, or microseconds since the first event) and bytes along y. Pixels are
+//! CSS pixels of the plot, with y downwards from its top edge; a [`PlotSize`] knows the device pixels.
 
 use super::span::Span;
 
-/// The largest height or width in device pixels that a picture is asked for.
+/// Maximum height and width of a requested picture, in device pixels.
 pub const MAX_PICTURE_PX: f64 = 8192.0;
 
-/// Fewest bytes that the plot shows from bottom to top: half of the smallest block of the allocator.
+/// Minimum vertical range of the plot in bytes: half of the allocator's smallest block.
 const MIN_BYTES: f64 = 256.0;
 
-/// Room on each side of what is shown whole, as a share of it.
+/// Margin on each side of a range that is shown whole, as a share of that range.
 const ROOM: f64 = 0.08;
 
 /// A part of the plane.
@@ -23,14 +23,11 @@ pub struct View {
     pub y: Span,
 }
 
-/// The size of the plot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlotSize {
-    /// Width in CSS pixels.
     pub width: f64,
-    /// Height in CSS pixels.
     pub height: f64,
-    /// Device pixels in a CSS pixel.
+    /// Number of device pixels per CSS pixel.
     pub pixel_ratio: f64,
 }
 
@@ -41,30 +38,30 @@ impl Default for PlotSize {
 }
 
 impl PlotSize {
-    /// Width in device pixels.
+    /// Returns the width in device pixels.
     pub fn device_width(self) -> f64 {
         (self.width * self.pixel_ratio).round().max(1.0)
     }
 
-    /// Height in device pixels.
+    /// Returns the height in device pixels.
     pub fn device_height(self) -> f64 {
         (self.height * self.pixel_ratio).round().max(1.0)
     }
 }
 
-/// What there is to see.
+/// Extent of everything that can be shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Content {
-    /// The end of the x axis; it begins at 0.
+    /// End of the x axis, which starts at 0.
     pub x_end: f64,
-    /// The shortest range of x that is worth a look.
+    /// Shortest range of x that can be zoomed to.
     pub min_len: f64,
-    /// The highest byte count of the live and reserved curves.
+    /// Maximum of the live and reserved curves, in bytes.
     pub max_bytes: f64,
 }
 
 impl Content {
-    /// The whole of it, with a little room above for the labels.
+    /// Returns the view of everything, with 6 % of room above for the labels.
     pub fn whole(self) -> View {
         View { x: Span::new(0.0, self.x_end.max(self.min_len)), y: Span::new(0.0, (self.max_bytes * 1.06).max(1024.0)) }
     }
@@ -76,7 +73,9 @@ impl Default for Content {
     }
 }
 
-/// A view of the content on a plot; the view never leaves the content.
+/// A view of the content on a plot.
+///
+/// Invariant: the view lies within the content.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Camera {
     view: View,
@@ -85,27 +84,24 @@ pub struct Camera {
 }
 
 impl Camera {
-    /// A camera that shows everything.
+    /// Creates a camera that shows everything.
     pub fn new(content: Content, plot: PlotSize) -> Self {
         Self { view: content.whole(), content, plot }
     }
 
-    /// What is in view.
     pub fn view(&self) -> View {
         self.view
     }
 
-    /// What there is to see.
     pub fn content(&self) -> Content {
         self.content
     }
 
-    /// The size of the plot.
     pub fn plot(&self) -> PlotSize {
         self.plot
     }
 
-    /// The camera on a plot of another size, with the same view.
+    /// Returns the camera for a plot of another size, with the same view.
     pub fn resized(self, plot: PlotSize) -> Self {
         Self { plot, ..self }
     }
@@ -115,61 +111,61 @@ impl Camera {
         self.view = self.confined(view);
     }
 
-    /// The part of the content nearest to `view`.
+    /// Returns the part of the content nearest to `view`.
     pub fn confined(&self, view: View) -> View {
         let whole = self.content.whole();
         View { x: view.x.confined(whole.x, self.content.min_len), y: view.y.confined(whole.y, MIN_BYTES) }
     }
 
-    /// Whether everything is in view.
+    /// Returns true if everything is in view.
     pub fn is_whole(&self) -> bool {
         self.view == self.content.whole()
     }
 
-    /// CSS pixels from the left edge of the plot.
+    /// Converts a position to CSS pixels from the left edge of the plot.
     pub fn x_from_position(&self, position: f64) -> f64 {
         self.view.x.fraction(position) * self.plot.width
     }
 
-    /// The position at a distance from the left edge.
+    /// Converts CSS pixels from the left edge of the plot to a position.
     pub fn position_from_x(&self, x: f64) -> f64 {
         self.view.x.at(x / self.plot.width)
     }
 
-    /// How much of the axis a device pixel shows.
+    /// Returns the length of the x axis that one device pixel shows.
     pub fn units_per_device_pixel(&self) -> f64 {
         self.view.x.len() / self.plot.device_width()
     }
 
-    /// CSS pixels from the top edge of the plot.
+    /// Converts bytes to CSS pixels from the top edge of the plot.
     pub fn y_from_bytes(&self, bytes: f64) -> f64 {
         (1.0 - self.view.y.fraction(bytes)) * self.plot.height
     }
 
-    /// The bytes at a distance from the top edge.
+    /// Converts CSS pixels from the top edge of the plot to bytes.
     pub fn bytes_from_y(&self, y: f64) -> f64 {
         self.view.y.at(1.0 - y / self.plot.height)
     }
 
-    /// Multiplies the visible range of x; what is at `x` stays there.
+    /// Multiplies the visible range of x by a factor; the position at `x` stays there.
     pub fn zoom_x(&mut self, x: f64, factor: f64) {
         let anchor = self.position_from_x(x);
         self.set_view(View { x: self.zoomed(self.view.x, anchor, factor, self.content.min_len), ..self.view });
     }
 
-    /// Multiplies the visible range of bytes; what is at `y` stays there.
+    /// Multiplies the visible range of bytes by a factor; the bytes at `y` stay there.
     pub fn zoom_y(&mut self, y: f64, factor: f64) {
         let anchor = self.bytes_from_y(y);
         self.set_view(View { y: self.zoomed(self.view.y, anchor, factor, MIN_BYTES), ..self.view });
     }
 
-    /// Moves the content by a distance in CSS pixels, as a hand that drags it.
+    /// Moves the content by a distance in CSS pixels, like a hand that drags it.
     pub fn pan(&mut self, dx: f64, dy: f64) {
         let Self { view: View { x, y }, plot, .. } = *self;
         self.set_view(View { x: x.moved(-dx * x.len() / plot.width), y: y.moved(dy * y.len() / plot.height) });
     }
 
-    /// The view between two corners in CSS pixels, in any order.
+    /// Returns the view between two corners in CSS pixels, in any order.
     pub fn view_from_box(&self, (ax, ay): (f64, f64), (bx, by): (f64, f64)) -> View {
         self.confined(View {
             x: Span::new(self.position_from_x(ax.min(bx)), self.position_from_x(ax.max(bx))),
@@ -177,22 +173,22 @@ impl Camera {
         })
     }
 
-    /// The same view length around another position, or a tenth of the content if more than that is in view.
+    /// Returns a view around another position, as long as the current one but at most 1/10 of the content.
     pub fn view_around(&self, position: f64) -> View {
         let len = self.view.x.len().min(self.content.whole().x.len() / 10.0);
         self.confined(View { x: Span::around(position, len), y: self.view.y })
     }
 
-    /// All between two positions and some room around them, as high as the content.
+    /// Returns a view of the range between two positions with some margin, as high as the content.
     ///
-    /// Where they are close together it is as long as [`view_around`](Self::view_around) them.
+    /// If they are close together, the range is as long as that of [`view_around`](Self::view_around) them.
     pub fn view_between(&self, first: f64, last: f64) -> View {
         let x = Span::new(first.min(last), first.max(last)).grown(ROOM);
         let around = self.view_around(x.center()).x;
         self.confined(View { x: if x.len() > around.len() { x } else { around }, y: self.content.whole().y })
     }
 
-    // Stopping the factor at the minimum keeps the anchor exact there.
+    // Limiting the factor, instead of the result, keeps the anchor exact at the minimum length.
     fn zoomed(&self, span: Span, anchor: f64, factor: f64, min_len: f64) -> Span {
         span.scaled(anchor, factor.max(min_len.min(span.len()) / span.len()))
     }

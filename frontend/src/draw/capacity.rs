@@ -1,4 +1,4 @@
-//! The memory of a card over the plot, to see how much room is left.
+//! Line of a card's memory over the plot, which shows how much room is left.
 
 use super::{
     camera::Camera,
@@ -9,7 +9,7 @@ use super::{
 };
 use shared::base::format;
 
-/// A dashed line at the card's memory; where that lies above the view, a word about it.
+/// Returns a dashed line at the card's memory, or only a label if that is above the view.
 pub fn capacity(capacity_bytes: u64, camera: &Camera, layout: &Layout, theme: &Theme, places: &mut Places) -> Vec<Op> {
     let (plot, view) = (layout.plot, camera.view().y);
     let bytes = capacity_bytes as f64;
@@ -23,12 +23,14 @@ pub fn capacity(capacity_bytes: u64, camera: &Camera, layout: &Layout, theme: &T
     }
     let y = plot.y + camera.y_from_bytes(bytes);
     let line = Op::Line { from: (plot.x, y), to: (plot.right(), y), width: 1.5, color: theme.oom, dashed: true };
-    // Above the line, or below it where there is no room.
+    // The label goes above the line, or below it if there is no room above.
     let text = places.take_text(labels(&name, &[y - 9.0, y + 9.0], plot, theme));
     [line].into_iter().chain(text).collect()
 }
 
-/// A text at each of these heights; at the left before the right, where the peak and errors have theirs mostly.
+/// Returns the label's places in order of preference: all heights at the left end, then at the right end.
+///
+/// The labels of the peak and of errors are mostly at the right.
 fn labels(text: &str, heights: &[f64], plot: Rect, theme: &Theme) -> Vec<Op> {
     let (font, color, halo) = (Font::Strong, theme.oom, Some(theme.background));
     let ends = [(plot.x + 6.0, Align::Left), (plot.right() - 6.0, Align::Right)];
@@ -44,7 +46,7 @@ mod tests {
 
     const GIB: u64 = 1 << 30;
 
-    /// What is drawn of a card over a view of these GiB: the height of the line and the words.
+    /// Draws a card over a view given in GiB, and returns the height of the line and the label.
     fn drawn(card_gib: u64, (y0, y1): (u64, u64)) -> (Option<f64>, Option<String>) {
         let layout = Layout::new(800.0, 400.0, 1.0, 0);
         let content = Content { x_end: 100.0, min_len: 2.0, max_bytes: (20 * GIB) as f64 };

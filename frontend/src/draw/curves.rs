@@ -1,4 +1,4 @@
-//! Curves of memory over each other with their axis and a legend: What if's and Compare's drawing as a picture.
+//! Picture of memory curves over each other with an axis and a legend, for the What-if and Compare tabs.
 
 use super::color::Color;
 use super::layout::Rect;
@@ -8,48 +8,44 @@ use super::svg::Sketch;
 use super::theme::Theme;
 use super::ticks::byte_ticks;
 
-/// The size of the picture in pixels.
+/// Width and height of the picture in pixels.
 const SIZE: (f64, f64) = (1000.0, 360.0);
-/// Room for the labels of bytes on the left, and for the legend above.
+/// Room for the byte labels on the left, and for the legend above, in pixels.
 const LEFT: f64 = 84.0;
 const TOP: f64 = 30.0;
-/// Room on the right and below.
+/// Margin on the right and below, in pixels.
 const MARGIN: f64 = 14.0;
 
-/// One curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// What it is.
+    /// Name in the legend.
     pub name: String,
-    /// Its colour.
     pub color: Color,
-    /// Whether the area below it is filled, and no line is drawn.
+    /// True if the area below the curve is filled and no line is drawn.
     pub is_area: bool,
-    /// The highest bytes of equal parts of the axis.
+    /// Maximum bytes within each of several equal parts of the axis.
     pub bytes: Vec<u64>,
 }
 
-/// A mark across the plot.
+/// A dashed line across the plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// What it is.
+    /// Name in the legend; empty for none.
     pub name: String,
-    /// Its colour.
     pub color: Color,
-    /// Where.
     pub at: MarkAt,
 }
 
-/// Where a [`Mark`] is.
+/// Position of a [`Mark`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MarkAt {
-    /// At a share of the width.
+    /// A vertical line at a share of the width, from 0 to 1.
     Share(f64),
-    /// At so many bytes.
+    /// A horizontal line at a number of bytes.
     Bytes(u64),
 }
 
-/// The curves, the first one at the bottom, and the marks above them.
+/// Draws the curves, the first one at the bottom, and the marks above them.
 pub fn curves(curves: &[Curve], marks: &[Mark], theme: &Theme) -> Sketch {
     let highest = curves.iter().flat_map(|curve| &curve.bytes).copied();
     let marked = marks.iter().filter_map(|mark| match mark.at {
@@ -129,7 +125,7 @@ fn label(x: f64, y: f64, text: &str, align: Align, color: Color) -> Op {
 
 fn legend<'a>(entries: impl Iterator<Item = (&'a str, Color)>, theme: &Theme, ops: &mut Vec<Op>) {
     let mut x = LEFT;
-    // A mark of a curve has the curve's colour, and no name.
+    // A mark of a curve has the curve's colour and no name.
     for (name, color) in entries.filter(|(name, _)| !name.is_empty()) {
         let rect = Rect { x, y: 9.0, width: 18.0, height: 4.0 };
         ops.push(Op::Fill { rect, radius: 0.0, color });

@@ -1,4 +1,4 @@
-//! A flame graph as drawing operations: as many as there are pixels to see, however many nodes there are.
+//! Flame graph as drawing operations, whose number depends on the pixels in view and not on the nodes.
 
 use super::{
     color::Color,
@@ -9,30 +9,29 @@ use super::{
     theme::{HUES, Theme},
 };
 
-/// Boxes narrower than this are drawn together, in CSS pixels.
+/// Width below which boxes are drawn together, in CSS pixels.
 const NARROW: f64 = 1.0;
 
-/// The room at both ends of a label, in CSS pixels.
+/// Padding at both ends of a label, in CSS pixels.
 const PADDING: f64 = 4.0;
 
-/// The narrowest box with a label, in CSS pixels.
+/// Minimum width of a box with a label, in CSS pixels.
 const LABELLED: f64 = 32.0;
 
-/// The gap between a name and its place, in CSS pixels.
+/// Gap between a name and its place, in CSS pixels.
 const GAP: f64 = 8.0;
 
-/// What stands out in a frame.
+/// Boxes that stand out in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlameMarks {
     /// The box under the pointer.
     pub hovered: Option<u32>,
-    /// The chosen box.
     pub chosen: Option<u32>,
-    /// Whether something is looked for, so that what does not match steps back.
+    /// True while a search is active, which fades boxes that do not match.
     pub is_searched: bool,
 }
 
-/// The operations that draw what is in view.
+/// Returns the operations that draw what is in view.
 pub fn flame(rows: &FlameRows, camera: &FlameCamera, marks: FlameMarks, theme: &Theme) -> Vec<Op> {
     let mut ops = Vec::new();
     for row in camera.rows() {
@@ -47,7 +46,7 @@ pub fn flame(rows: &FlameRows, camera: &FlameCamera, marks: FlameMarks, theme: &
 }
 
 fn draw_row(rows: &FlameRows, row: u32, camera: &FlameCamera, marks: FlameMarks, theme: &Theme, ops: &mut Vec<Op>) {
-    // Neighbours that are too narrow to be told apart, from the first one's left edge to the last one's right one.
+    // Neighbours too narrow to be told apart, from the left edge of the first to the right edge of the last.
     let mut crowd: Option<Rect> = None;
     for &index in rows.in_row(row, camera.x()) {
         let (Some(found), Some(label)) = (rows.get(index), rows.label(index)) else { continue };
@@ -67,7 +66,7 @@ fn draw_row(rows: &FlameRows, row: u32, camera: &FlameCamera, marks: FlameMarks,
 
 fn draw_box(rect: Rect, label: &FlameLabel, marks: FlameMarks, theme: &Theme, ops: &mut Vec<Op>) {
     let color = box_color(label, marks, theme);
-    // A gap of the background tells neighbours apart, as long as it leaves something of the box.
+    // A gap in the background's colour separates neighbours, if the box is wide enough for it.
     let gap = if rect.width > 3.0 { 1.0 } else { 0.0 };
     ops.push(fill(Rect { width: rect.width - gap, ..rect }, color));
     if rect.width >= LABELLED {
@@ -88,7 +87,7 @@ fn grey(theme: &Theme) -> Color {
     theme.merged
 }
 
-/// The name, cut at its end if it must be, and the place where both fit.
+/// Draws the name, cut off at its end if necessary, and the place if both fit.
 fn draw_label(rect: Rect, label: &FlameLabel, color: Color, ops: &mut Vec<Op>) {
     let room = rect.width - 2.0 * PADDING;
     let name = fitted(&label.name, Font::Label, room);
@@ -110,7 +109,7 @@ fn fill(rect: Rect, color: Color) -> Op {
     Op::Fill { rect: Rect { width: rect.width.max(0.5), ..rect }, radius: 0.0, color }
 }
 
-/// The four edges of a box, inside it.
+/// Returns the four edges of a box, drawn inside it.
 fn outline(rect: Rect, color: Color) -> [Op; 4] {
     const WIDTH: f64 = 2.0;
     let edge =

@@ -1,35 +1,34 @@
-//! The one way between the plane of a flame graph and the pixels of its element.
+//! The only conversion between the plane of a flame graph and the pixels of its element.
 //!
-//! The plane has weight along x and rows along y, row 0 being the root.
+//! The plane has weight along x and rows along y; row 0 is the root.
 
 use super::{camera::View, gesture::Point, layout::Rect, span::Span};
 
-/// Height of a row, its gap included, in CSS pixels.
+/// Height of a row including its gap, in CSS pixels.
 pub const ROW: f64 = 20.0;
 
-/// The gap between two rows, in CSS pixels.
+/// Gap between two rows, in CSS pixels.
 const GAP: f64 = 1.0;
 
-/// Where the root is.
+/// Direction in which the root lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rootward {
-    /// On top, as icicles hang.
+    /// The root is at the top, and the graph hangs like icicles.
     #[default]
     Up,
-    /// At the bottom, as flames rise.
+    /// The root is at the bottom, and the graph rises like flames.
     Down,
 }
 
-/// What of a flame graph is in view, in an element of some size.
+/// The visible part of a flame graph, in an element of a given size.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlameCamera {
-    /// Where the root is.
     pub rootward: Rootward,
     /// Weights from the left edge to the right one.
     x: Span,
-    /// The row at the root's edge of the element; rows may be cut.
+    /// The row at the element's edge nearest the root; a fraction of a row means that it is partly cut off.
     row: f64,
-    /// Weight of everything.
+    /// Weight of the whole graph.
     weight: f64,
     rows: u32,
     width: f64,
@@ -37,54 +36,54 @@ pub struct FlameCamera {
 }
 
 impl FlameCamera {
-    /// A camera on all of a graph of this weight.
+    /// Creates a camera that shows the whole graph.
     pub fn new(rootward: Rootward, weight: f64) -> Self {
         let weight = weight.max(1.0);
         Self { rootward, x: Span::new(0.0, weight), weight, ..Self::default() }
     }
 
-    /// The same place in an element of this size, with so many rows to see.
+    /// Returns the same view in an element of another size, and for a graph with `rows` rows.
     pub fn fitted(mut self, (width, height): (f64, f64), rows: u32) -> Self {
         (self.width, self.height, self.rows) = (width.max(1.0), height.max(1.0), rows);
         self.confine();
         self
     }
 
-    /// Weights from the left edge to the right one.
+    /// Returns the weights from the left edge to the right one.
     pub fn x(&self) -> Span {
         self.x
     }
 
-    /// Whether nothing is cut off at the left and the right.
+    /// Returns true if nothing is cut off at the left and the right.
     pub fn is_whole(&self) -> bool {
         self.x.len() >= self.weight
     }
 
-    /// Place and size, for a movement from one to another.
+    /// Returns the visible weights and rows.
     pub fn view(&self) -> View {
         View { x: self.x, y: Span::new(self.row, self.row + self.shown_rows()) }
     }
 
-    /// Goes to a place.
+    /// Moves to a view.
     pub fn set_view(&mut self, view: View) {
         (self.x, self.row) = (view.x, view.y.start);
         self.confine();
     }
 
-    /// The view in which a box takes the whole width, with the one that it is a part of above it.
+    /// Returns the view in which a box takes the whole width, with its parent's row next to it.
     pub fn view_of(&self, span: Span, depth: u32) -> View {
         let row = f64::from(depth.saturating_sub(1));
         View { x: span, y: Span::new(row, row + self.shown_rows()) }
     }
 
-    /// The view with a row in it, moved as little as that takes.
+    /// Returns the view that has a row in it, by the shortest possible move.
     pub fn view_with(&self, depth: u32) -> View {
         let (row, shown) = (f64::from(depth), self.shown_rows());
         let start = self.row.clamp((row + 1.0 - shown).min(row), row);
         View { x: self.x, y: Span::new(start, start + shown) }
     }
 
-    /// Moves what is in view along with a pointer, by CSS pixels.
+    /// Moves the content along with a pointer, by CSS pixels.
     pub fn pan(&mut self, dx: f64, dy: f64) {
         self.x = self.x.moved(-dx / self.width * self.x.len());
         self.row += match self.rootward {
@@ -94,24 +93,24 @@ impl FlameCamera {
         self.confine();
     }
 
-    /// Shows `factor` times as much of the width, the weight at `x` staying where it is.
+    /// Multiplies the visible range of weights by `factor`; the weight at `x` stays there.
     pub fn zoom(&mut self, x: f64, factor: f64) {
         let len = (self.x.len() * factor).clamp(self.weight * 1e-9, self.weight);
         self.x = self.x.scaled(self.weight_from_x(x), len / self.x.len());
         self.confine();
     }
 
-    /// The pixel of a weight.
+    /// Converts a weight to CSS pixels from the left edge.
     pub fn x_from_weight(&self, weight: f64) -> f64 {
         self.x.fraction(weight) * self.width
     }
 
-    /// The weight at a pixel.
+    /// Converts CSS pixels from the left edge to a weight.
     pub fn weight_from_x(&self, x: f64) -> f64 {
         self.x.at(x / self.width)
     }
 
-    /// The row at a pixel; above the root there is none.
+    /// Returns the row at a height; there is none beyond the root.
     pub fn row_from_y(&self, y: f64) -> Option<u32> {
         let from_root = match self.rootward {
             Rootward::Up => y,
@@ -121,7 +120,7 @@ impl FlameCamera {
         (row >= 0.0).then_some(row as u32)
     }
 
-    /// The top of a row.
+    /// Returns the top edge of a row.
     pub fn y_from_row(&self, row: u32) -> f64 {
         let from_root = (f64::from(row) - self.row) * ROW;
         match self.rootward {
@@ -130,19 +129,19 @@ impl FlameCamera {
         }
     }
 
-    /// The rows in view, those that are cut included.
+    /// Returns the visible rows, including those that are cut off.
     pub fn rows(&self) -> std::ops::Range<u32> {
         let end = (self.row + self.shown_rows()).ceil() as u32;
         self.row.floor() as u32..end.min(self.rows)
     }
 
-    /// The weight and the row of a point.
+    /// Returns the row and the weight at a point; `None` outside of the element.
     pub fn place_at(&self, (x, y): Point) -> Option<(u32, f64)> {
         let is_inside = (0.0..self.width).contains(&x) && (0.0..self.height).contains(&y);
         is_inside.then(|| self.row_from_y(y).map(|row| (row, self.weight_from_x(x))))?
     }
 
-    /// Where a box of a row is drawn, cut at the edges of the element.
+    /// Returns the rectangle of a box in a row, cut just outside the edges of the element.
     pub fn rect(&self, row: u32, span: Span) -> Rect {
         let left = self.x_from_weight(span.start).clamp(-1.0, self.width + 1.0);
         let right = self.x_from_weight(span.end).clamp(-1.0, self.width + 1.0);

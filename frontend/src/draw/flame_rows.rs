@@ -1,68 +1,65 @@
-//! The boxes of a flame graph by row: what lies where, and which one is next to which.
+//! Boxes of a flame graph by row, for lookup by place and steps between neighbours.
 
 use super::span::Span;
 use std::ops::Range;
 
-/// What a box stands for.
+/// Meaning of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlameKind {
-    /// Everything, a grey box.
+    /// All allocations, as a grey box.
     All,
-    /// A site, in the colour with this number.
+    /// A site, with the number of its colour.
     Site(u32),
-    /// Allocations without a stack.
     NoStack,
-    /// Siblings that are too small to be told apart.
+    /// Siblings too small to be told apart.
     Merged,
 }
 
-/// What boxes of one site have in common.
+/// Text and colour that all boxes of one site share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlameLabel {
-    /// What stands in the box.
+    /// Text in the box.
     pub name: String,
-    /// What stands behind it where there is room, or nothing.
+    /// Text behind the name if there is room; may be empty.
     pub place: String,
-    /// What it stands for.
     pub kind: FlameKind,
-    /// Whether the search finds it.
+    /// True if the search finds the site.
     pub is_match: bool,
 }
 
-/// One box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlameBox {
-    /// The box above it, by position; the root's own.
+    /// Position of the parent box; the root is its own parent.
     pub parent: u32,
-    /// The row, 0 for the root.
+    /// Row of the box, 0 for the root.
     pub depth: u32,
-    /// From its left to its right edge, in units of weight.
+    /// Range from the left to the right edge, in units of weight.
     pub span: Span,
-    /// Its label, by position.
+    /// Position of the label.
     pub label: u32,
 }
 
-/// The next box in some direction.
+/// Direction of a step from box to box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toward {
-    /// The one that it is a part of.
+    /// The box that contains this one.
     Parent,
-    /// Its largest part.
+    /// The largest of the contained boxes.
     Child,
-    /// The one to the left in its row.
+    /// The left neighbour in the row.
     Left,
-    /// The one to the right in its row.
+    /// The right neighbour in the row.
     Right,
 }
 
-/// All boxes of a flame graph, as far as they can be seen.
+/// All boxes of a flame graph that are large enough to be seen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlameRows {
     boxes: Vec<FlameBox>,
     labels: Vec<FlameLabel>,
-    /// The positions of the boxes, row by row and from left to right.
+    /// Positions of the boxes, row by row and from left to right.
     order: Vec<u32>,
-    /// Where each row begins in `order`, and the end.
+    /// Start of each row in `order`, followed by the end of the last row.
     starts: Vec<usize>,
 }
 
@@ -77,32 +74,30 @@ impl FlameRows {
         Self { boxes, labels, order, starts }
     }
 
-    /// The box at a position.
+    /// Returns the box at a position.
     pub fn get(&self, index: u32) -> Option<&FlameBox> {
         self.boxes.get(index as usize)
     }
 
-    /// The label of a box.
+    /// Returns the label of a box.
     pub fn label(&self, index: u32) -> Option<&FlameLabel> {
         self.labels.get(self.get(index)?.label as usize)
     }
 
-    /// The number of boxes.
+    /// Returns the number of boxes.
     pub fn len(&self) -> usize {
         self.boxes.len()
     }
 
-    /// Whether there is no box.
     pub fn is_empty(&self) -> bool {
         self.boxes.is_empty()
     }
 
-    /// The number of rows.
     pub fn row_count(&self) -> u32 {
         self.starts.len().saturating_sub(1) as u32
     }
 
-    /// The positions of a row's boxes that a range of weight shows, from left to right.
+    /// Returns the positions of a row's boxes within a range of weights, from left to right.
     pub fn in_row(&self, row: u32, shown: Span) -> &[u32] {
         let all = &self.order[self.range(row)];
         let first = all.partition_point(|&index| self.boxes[index as usize].span.end <= shown.start);
@@ -110,14 +105,14 @@ impl FlameRows {
         &all[first..end.max(first)]
     }
 
-    /// The box of a row that a weight lies in.
+    /// Returns the box of a row that contains a weight.
     pub fn hit(&self, row: u32, weight: f64) -> Option<u32> {
         let all = &self.order[self.range(row)];
         let after = all.partition_point(|&index| self.boxes[index as usize].span.start <= weight);
         all[..after].last().copied().filter(|&index| weight < self.boxes[index as usize].span.end)
     }
 
-    /// The box next to one, `None` at the edge.
+    /// Returns the neighbour of a box; `None` at the edge.
     pub fn step(&self, index: u32, toward: Toward) -> Option<u32> {
         let from = self.get(index)?;
         let row = &self.order[self.range(from.depth)];
@@ -135,7 +130,7 @@ impl FlameRows {
         }
     }
 
-    /// A box with all that it is a part of, the root first.
+    /// Returns a box with all its ancestors, the root first.
     pub fn path(&self, index: u32) -> Vec<u32> {
         let up = |&index: &u32| self.step(index, Toward::Parent);
         let mut path: Vec<u32> = std::iter::successors(self.get(index).map(|_| index), up).collect();
@@ -153,7 +148,7 @@ impl FlameRows {
 pub(super) mod tests {
     use super::*;
 
-    /// Boxes as `(parent, depth, start, end)`, each with a label of its own.
+    /// Creates boxes from `(parent, depth, start, end)`, each with a label of its own.
     pub(in crate::draw) fn rows(boxes: &[(u32, u32, f64, f64)]) -> FlameRows {
         let label = |index: usize| FlameLabel {
             name: format!("function_{index}"),

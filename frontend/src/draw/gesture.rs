@@ -1,33 +1,31 @@
-//! What one or two pointers on the plot mean.
+//! Gestures of one or two pointers on the plot.
 
 use super::layout::Rect;
 
-/// A pointer that has moved less than this far is still a click, in CSS pixels.
+/// Distance below which a moved pointer still counts as a click, in CSS pixels.
 const SLACK: f64 = 4.0;
 
-/// Two fingers nearer than this on an axis say nothing about that axis, in CSS pixels.
+/// Distance of two fingers along an axis below which that axis is not stretched, in CSS pixels.
 const PINCH_MIN: f64 = 40.0;
 
 /// A point in CSS pixels of the element.
 pub type Point = (f64, f64);
 
-/// What a pointer event leads to.
+/// Outcome of a pointer event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effect {
-    /// The content follows the pointer by this distance.
+    /// The content follows the pointer by this distance in x and y.
     Pan(f64, f64),
     /// The content is stretched about a point; factors above 1 show less of it.
     Pinch {
-        /// The point between the fingers.
+        /// Point midway between the fingers.
         about: Point,
-        /// Factor of the x axis.
         x: f64,
-        /// Factor of the y axis.
         y: f64,
     },
-    /// A box is being opened.
+    /// A selection box is being dragged open.
     Select(Rect),
-    /// The box between these corners is chosen.
+    /// The selection box between these corners is complete.
     Selected(Point, Point),
     /// A press and release at one point.
     Click(Point),
@@ -35,7 +33,7 @@ pub enum Effect {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
-    /// Pressed, and not moved far enough to mean anything.
+    /// Pressed, but not moved far enough for a drag.
     Pressed,
     Panning,
     Selecting,
@@ -48,7 +46,7 @@ struct Pointer {
     at: Point,
 }
 
-/// The pointers that are down, and what they are doing.
+/// The pointers that are down, and their current gesture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gesture {
     pointers: Vec<Pointer>,
@@ -58,12 +56,12 @@ pub struct Gesture {
 }
 
 impl Gesture {
-    /// Whether the content is being moved or a box opened.
+    /// Returns true while the content is being moved or a selection box is open.
     pub fn is_active(&self) -> bool {
         self.mode.is_some_and(|mode| mode != Mode::Pressed)
     }
 
-    /// A pointer goes down; `selects` if a drag opens a box.
+    /// Handles a pointer that goes down; `selects` makes a drag open a selection box.
     pub fn press(&mut self, id: i32, at: Point, selects: bool) {
         if self.pointers.len() == 2 {
             return;
@@ -77,14 +75,14 @@ impl Gesture {
         }
     }
 
-    /// A pointer moves.
+    /// Handles a pointer that moves.
     pub fn drag(&mut self, id: i32, to: Point) -> Option<Effect> {
         let before = self.pointers.clone();
         let pointer = self.pointers.iter_mut().find(|pointer| pointer.id == id)?;
         let from = std::mem::replace(&mut pointer.at, to);
         match self.mode? {
             Mode::Pressed if distance(self.start, to) < SLACK => {
-                // The slack is made good when the drag begins, so that the content does not lag behind.
+                // The slack is made up for when the drag starts, so that the content does not lag behind the pointer.
                 pointer.at = from;
                 None
             }
@@ -97,11 +95,11 @@ impl Gesture {
         }
     }
 
-    /// A pointer goes up.
+    /// Handles a pointer that goes up.
     pub fn release(&mut self, id: i32, at: Point) -> Option<Effect> {
         let mode = self.mode.filter(|_| self.pointers.iter().any(|pointer| pointer.id == id))?;
         self.pointers.retain(|pointer| pointer.id != id);
-        // After a pinch the finger that stays goes on panning: it must not click when it leaves.
+        // After a pinch the remaining finger goes on panning; it must not click when it is lifted.
         self.mode = (!self.pointers.is_empty()).then_some(Mode::Panning);
         match mode {
             Mode::Pressed => Some(Effect::Click(at)),
@@ -110,7 +108,7 @@ impl Gesture {
         }
     }
 
-    /// The browser took the pointers away.
+    /// Ends the gesture when the browser takes the pointers away.
     pub fn cancel(&mut self) {
         *self = Self::default();
     }
@@ -136,7 +134,7 @@ fn pinch(before: &[Pointer], after: &[Pointer]) -> Option<Effect> {
     })
 }
 
-/// The rectangle between two corners in any order.
+/// Returns the rectangle between two corners in any order.
 fn rect_between((ax, ay): Point, (bx, by): Point) -> Rect {
     Rect { x: ax.min(bx), y: ay.min(by), width: (ax - bx).abs(), height: (ay - by).abs() }
 }
@@ -145,10 +143,10 @@ fn distance(a: Point, b: Point) -> f64 {
     (a.0 - b.0).hypot(a.1 - b.1)
 }
 
-/// The factor by which a turn of the wheel multiplies the visible range.
+/// Returns the factor by which a turn of the wheel multiplies the visible range.
 ///
-/// `delta` is in CSS pixels; a notch of a common mouse is 100 to 120.
-/// One event never does more than four notches: some devices send hundreds at once.
+/// `delta` is in CSS pixels; a notch of a common mouse is 100 to 120. One event counts for at most four notches,
+/// because some devices send hundreds at once.
 pub fn wheel_factor(delta: f64) -> f64 {
     (delta.clamp(-480.0, 480.0) * 0.0018).exp()
 }

@@ -1,8 +1,8 @@
-//! A jump from one view to another that the eye can follow.
+//! Animated move from one view to another that the eye can follow.
 
 use super::{camera::View, span::Span};
 
-/// How long a glide takes.
+/// Duration of a glide, in milliseconds.
 pub const GLIDE_MS: f64 = 260.0;
 
 /// A movement of the camera between two views.
@@ -14,17 +14,17 @@ pub struct Glide {
 }
 
 impl Glide {
-    /// A movement that begins at a time.
+    /// Creates a movement that starts at a time.
     pub fn new(from: View, to: View, start_ms: f64) -> Self {
         Self { from, to, start_ms }
     }
 
-    /// Where it ends.
+    /// Returns the view at the end of the movement.
     pub fn target(&self) -> View {
         self.to
     }
 
-    /// The view at a time, `None` once the movement is over.
+    /// Returns the view at a time, or `None` once the movement is over.
     pub fn at(&self, now_ms: f64) -> Option<View> {
         let elapsed = ((now_ms - self.start_ms) / GLIDE_MS).max(0.0);
         (elapsed < 1.0).then(|| {
@@ -34,10 +34,10 @@ impl Glide {
     }
 }
 
-/// The range at a share of the way.
+/// Returns the range after a share of the way, from 0 to 1.
 ///
-/// Zooming is even when the length changes by equal factors in equal times.
-/// The point that both ranges show at the same place stays there, so that the movement is a zoom about that point.
+/// A zoom looks even if the length changes by equal factors in equal times. The point that both ranges show at the same
+/// place stays there, so the movement is a zoom about that point.
 fn between(from: Span, to: Span, share: f64) -> Span {
     let growth = to.len() - from.len();
     if growth.abs() <= 1e-9 * from.len() {

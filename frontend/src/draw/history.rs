@@ -1,24 +1,24 @@
-//! The views that were left, to go back to.
+//! History of views, for going back.
 
 use super::camera::View;
 
-/// The most views that are kept.
+/// Maximum number of stored views.
 const CAPACITY: usize = 64;
 
 /// Views to go back to, the latest last.
 ///
-/// A wheel turn or a drag is many small steps: they count as one as long as no pause lies between them.
+/// A turn of the wheel or a drag consists of many small steps, which count as one if no pause separates them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     views: Vec<View>,
     touched_ms: f64,
 }
 
-/// A pause of this length begins a new step.
+/// Length of a pause that starts a new step, in milliseconds.
 const PAUSE_MS: f64 = 600.0;
 
 impl History {
-    /// Notes the view that is about to be left.
+    /// Records the view that is about to be left.
     pub fn leave(&mut self, view: View, now_ms: f64) {
         let is_new_step = self.views.is_empty() || now_ms - self.touched_ms > PAUSE_MS;
         self.touched_ms = now_ms;
@@ -30,18 +30,17 @@ impl History {
         }
     }
 
-    /// Takes the view to go back to.
+    /// Removes and returns the view to go back to.
     pub fn back(&mut self) -> Option<View> {
         self.touched_ms = f64::NEG_INFINITY;
         self.views.pop()
     }
 
-    /// Whether there is nothing to go back to.
     pub fn is_empty(&self) -> bool {
         self.views.is_empty()
     }
 
-    /// Forgets all views, as when the axis changes its unit.
+    /// Removes all views, for example when the unit of the axis changes.
     pub fn clear(&mut self) {
         self.views.clear();
     }

@@ -1,4 +1,4 @@
-//! The label on the band of memory from before the trace.
+//! Label on the bands of memory from before the trace.
 
 use super::{
     bands::{Band, bands},
@@ -11,27 +11,29 @@ use super::{
 };
 use crate::worker::{PictureData, View as Asked};
 
-/// The lowest band with a label, in CSS pixels.
+/// Minimum height of a band with a label, in CSS pixels.
 const MIN_HEIGHT: f64 = 18.0;
 
-/// Room on each side of the label, in CSS pixels.
+/// Padding on each side of the label, in CSS pixels.
 const PADDING: f64 = 10.0;
 
-/// The rectangles of a picture that are from before the trace.
+/// Rectangles of a picture for memory from before the trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InitialBands {
     all: Vec<Band>,
 }
 
 impl InitialBands {
-    /// Those of a picture.
+    /// Selects those rectangles of a picture.
     pub fn of(picture: &PictureData) -> Self {
         Self { all: bands(&picture.bands).filter(|band| band.owner == PictureData::INITIAL).collect() }
     }
 
-    /// The label, at the left end of the longest stretch in view on which it fits; where that is taken, at the right.
+    /// Returns the label on the longest visible stretch, if it fits there.
     ///
-    /// Neighbouring bands make one stretch: the label lies low enough to be on all of them.
+    /// It is placed at the left end, or at the right end if that place is taken.
+    ///
+    /// Neighbouring bands form one stretch; the label is low enough to lie on all of them.
     pub fn label(
         &self,
         asked: &Asked,
@@ -55,7 +57,7 @@ impl InitialBands {
         }))
     }
 
-    /// Runs of neighbouring bands that are high enough, in CSS pixels of the element.
+    /// Returns runs of neighbouring bands that are high enough, in CSS pixels of the element.
     fn stretches(&self, asked: &Asked, camera: &Camera, layout: &Layout) -> impl Iterator<Item = View> {
         let plot = layout.plot;
         let x_of = |share: f32| plot.x + camera.x_from_position(Span::new(asked.x0, asked.x1).at(share.into()));

@@ -1,7 +1,7 @@
-//! What is written over the plot, and where each text finds its place.
+//! Texts over the plot, and the search for a free place for each.
 //!
-//! Texts are placed in the order of what they matter, each beside what it names and off those before it; one that finds
-//! no place is left out, and its mark stays.
+//! Texts are placed in order of importance, each next to what it names and clear of those before it. A text without a
+//! free place is left out, but its mark stays.
 
 use super::{
     axes::{axes, lifetime},
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::worker::{Axis, View as Asked};
 
-/// Where texts are in the plot already.
+/// Places in the plot that are taken by texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Places {
     room: Rect,
@@ -25,31 +25,31 @@ pub struct Places {
 }
 
 impl Places {
-    /// An empty plot.
+    /// Creates an empty plot.
     pub fn new(room: Rect) -> Self {
         Self { room, taken: Vec::new() }
     }
 
-    /// The plot.
+    /// Returns the plot's area.
     pub fn room(&self) -> Rect {
         self.room
     }
 
-    /// Takes the first of these places that is inside the plot and on none that is taken.
+    /// Takes the first of these places that is inside the plot and overlaps none that is taken.
     pub fn take(&mut self, places: impl IntoIterator<Item = Rect>) -> Option<Rect> {
         let found = places.into_iter().find(|place| self.is_free(place))?;
         self.taken.push(found);
         Some(found)
     }
 
-    /// Takes the place of the first of these texts that has one.
+    /// Takes the place of the first of these texts whose place is free.
     pub fn take_text(&mut self, texts: impl IntoIterator<Item = Op>) -> Option<Op> {
         let found = texts.into_iter().find(|text| text.text_rect().is_some_and(|place| self.is_free(&place)))?;
         self.taken.extend(found.text_rect());
         Some(found)
     }
 
-    /// Notes a place that is taken whatever else is there.
+    /// Marks a place as taken, even if it overlaps others.
     pub fn note(&mut self, place: Rect) {
         self.taken.push(place);
     }
@@ -59,25 +59,25 @@ impl Places {
     }
 }
 
-/// What the view says, but for what follows the pointer.
+/// Labels of the view, except for those that follow the pointer.
 #[derive(Clone, Debug)]
 pub struct Labels<'a> {
-    /// What runs along x.
+    /// Quantity along x.
     pub axis: Axis,
     /// The rows of spans.
     pub lane: &'a Lane,
-    /// Peak and errors.
+    /// Peak and out-of-memory errors.
     pub markers: &'a [Marker],
-    /// The memory of the card.
+    /// Memory of the card.
     pub capacity_bytes: Option<u64>,
-    /// The bands from before the trace, the picture that they are of, and what stands on them.
+    /// Bands from before the trace, the request of their picture, and the text on them.
     pub initial: Option<(&'a InitialBands, &'a Asked, String)>,
-    /// The lifetime of the pinned allocation.
+    /// Lifetime of the pinned allocation.
     pub pin: Option<Span>,
 }
 
 impl Labels<'_> {
-    /// The operations that draw it.
+    /// Returns the operations that draw the labels.
     pub fn ops(&self, camera: &Camera, layout: &Layout, theme: &Theme) -> Vec<Op> {
         let mut places = Places::new(layout.plot);
         let mut ops = axes(camera, layout, self.axis, theme, &mut places);

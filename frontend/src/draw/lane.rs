@@ -1,6 +1,6 @@
-//! Rows of spans above the plot: annotations, and the steps and phases that were found.
+//! Rows of spans above the plot: annotations, steps and phases.
 //!
-//! At most a few operations a pixel are drawn, however many spans there are.
+//! At most a few operations per pixel are drawn, however many spans there are.
 
 use super::{
     camera::Camera,
@@ -12,36 +12,34 @@ use super::{
 };
 use crate::worker::{Axis, Parts, Span as Annotated};
 
-/// Spans narrower than this are drawn together, in CSS pixels.
+/// Width below which spans are drawn together, in CSS pixels.
 const DENSE: f64 = 2.0;
 
-/// The narrowest span with a label, in CSS pixels.
+/// Minimum width of a span with a label, in CSS pixels.
 const LABELLED: f64 = 28.0;
 
-/// Between a row's name and the row, in CSS pixels.
+/// Distance between a row's name and the row, in CSS pixels.
 const NAME_GAP: f64 = 8.0;
 
-/// The rows of spans on one axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lane {
     rows: Vec<Row>,
-    /// How many rows are to come; they have their room already.
+    /// Number of rows that are still to come; room is already reserved for them.
     awaited: usize,
 }
 
-/// A span that was pointed at.
+/// A span under the pointer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pointed {
-    /// What it is, and how it was found.
+    /// Name of the span, and how it was found.
     pub text: String,
-    /// Where it is.
     pub span: Span,
 }
 
-/// Neighbours that are drawn as one.
+/// Neighbouring spans that are drawn as one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Crowd {
-    /// The place of the first one in its row.
+    /// Index of the first span in its row.
     first: usize,
     count: usize,
     start: f64,
@@ -49,9 +47,9 @@ struct Crowd {
 }
 
 impl Lane {
-    /// Rows of annotated spans by depth, as many as there is room for, above the rows of what was found.
+    /// Arranges the annotated spans by depth, as far as there is room, above the rows of steps and phases.
     ///
-    /// Where `parts` are still to come, `awaited` rows are left free for them.
+    /// While `parts` is `None`, `awaited` rows are left free for them.
     pub fn new(spans: &[Annotated], parts: Option<&Parts>, awaited: usize, axis: Axis) -> Self {
         let found = parts.map_or_else(Vec::new, |parts| Row::found(parts, awaited, axis));
         let awaited = if parts.is_some() { 0 } else { awaited };
@@ -60,12 +58,12 @@ impl Lane {
         Self { rows, awaited }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows, including those still to come.
     pub fn row_count(&self) -> usize {
         self.rows.len() + self.awaited
     }
 
-    /// The operations that draw what is in view.
+    /// Returns the operations that draw what is in view.
     pub fn ops(&self, camera: &Camera, layout: &Layout, theme: &Theme) -> Vec<Op> {
         let mut ops = Vec::new();
         for (number, row) in self.rows.iter().enumerate() {
@@ -79,7 +77,7 @@ impl Lane {
         ops
     }
 
-    /// The span at a point of the element.
+    /// Returns the span at a point of the element.
     pub fn span_at(&self, (x, y): (f64, f64), camera: &Camera, layout: &Layout) -> Option<Pointed> {
         if !layout.lane.contains(x, y) {
             return None;
@@ -92,7 +90,7 @@ impl Lane {
     }
 }
 
-/// The spans in view; neighbours that are too narrow to be told apart go together.
+/// Groups the spans in view; neighbours too narrow to be told apart form one crowd.
 fn crowds(row: &[Span], camera: &Camera, layout: &Layout) -> Vec<Crowd> {
     let view = camera.view().x;
     let pixel = view.len() / layout.lane.width;
@@ -101,7 +99,7 @@ fn crowds(row: &[Span], camera: &Camera, layout: &Layout) -> Vec<Crowd> {
     while let Some(first) = row.get(next).filter(|span| span.start < view.end) {
         let mut crowd = Crowd { first: next, count: 1, start: first.start, end: first.end };
         if first.len() < DENSE * pixel {
-            // Skipping by search and not one by one keeps the cost at the width of the plot.
+            // Skipping by binary search instead of one by one bounds the cost by the width of the plot.
             let until = first.start + DENSE * pixel;
             crowd.count += row[next + 1..].partition_point(|span| span.end < until);
             crowd.end = row[next + crowd.count - 1].end;
@@ -121,7 +119,7 @@ fn crowds(row: &[Span], camera: &Camera, layout: &Layout) -> Vec<Crowd> {
     crowds
 }
 
-/// Whether two neighbours are both of spans too narrow to be told apart, with no gap to be seen between them.
+/// Returns true if two neighbours are both of narrow spans and no visible gap separates them.
 fn is_one_crowd(last: &Crowd, next: &Crowd, pixel: f64) -> bool {
     let is_narrow = |crowd: &Crowd| (crowd.end - crowd.start) / (crowd.count as f64) < DENSE * pixel;
     is_narrow(last) && is_narrow(next) && next.start - last.end < DENSE * pixel
@@ -160,7 +158,7 @@ fn label(rect: Rect, name: &str, theme: &Theme) -> Option<Op> {
     })
 }
 
-/// The name of a row of what was found, left of it.
+/// Returns the name of a row of steps or phases, which is drawn left of the row.
 fn margin_name(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Option<Op> {
     Some(Op::Text {
         x: layout.lane.x - NAME_GAP,
@@ -173,7 +171,7 @@ fn margin_name(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Option<Op> 
     })
 }
 
-/// What stands in a row in which nothing was found.
+/// Returns the text for a row of steps or phases in which none were found.
 fn remark(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Option<Op> {
     let text = row.kind.remark().filter(|_| row.spans.is_empty())?;
     Some(Op::Text {
@@ -211,7 +209,7 @@ mod tests {
         PartSpan { start_moment, end_moment, ..PartSpan::default() }
     }
 
-    /// So many steps of one length each, with a forward and a backward half.
+    /// Creates a number of equally long steps, each with a forward and a backward half.
     fn parts(steps: u32, len: u32) -> Parts {
         let steps = (0..steps).map(|index| part(index * len, (index + 1) * len));
         let halves = |step: PartSpan| {
@@ -277,7 +275,7 @@ mod tests {
 
     #[test]
     fn what_is_drawn_is_bounded_by_the_pixels() {
-        // Every other span is just wide enough to stand alone.
+        // Every other span is just wide enough to be drawn alone.
         let spans: Vec<Annotated> = (0..100_000).map(|i| span("op", i * 10, i * 10 + 9 * (i % 2), 0)).collect();
         let (camera, layout) = stage(1);
         let ops = annotated(&spans).ops(&camera, &layout, &Theme::light());

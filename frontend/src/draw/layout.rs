@@ -1,72 +1,64 @@
-//! Where the parts of the timeline lie in its element.
+//! Arrangement of the timeline's parts in its element.
 
 use super::camera::PlotSize;
 
 /// A rectangle in CSS pixels, y downwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rect {
-    /// Left edge.
     pub x: f64,
-    /// Top edge.
     pub y: f64,
-    /// Width.
     pub width: f64,
-    /// Height.
     pub height: f64,
 }
 
 impl Rect {
-    /// The right edge.
     pub fn right(self) -> f64 {
         self.x + self.width
     }
 
-    /// The bottom edge.
     pub fn bottom(self) -> f64 {
         self.y + self.height
     }
 
-    /// Whether a point lies in it.
+    /// Returns true if a point is inside, or on the left or top edge.
     pub fn contains(self, x: f64, y: f64) -> bool {
         (self.x..self.right()).contains(&x) && (self.y..self.bottom()).contains(&y)
     }
 
-    /// Whether it holds all of another one.
+    /// Returns true if all of another rectangle is inside.
     pub fn covers(self, other: Self) -> bool {
         self.x <= other.x && self.y <= other.y && self.right() >= other.right() && self.bottom() >= other.bottom()
     }
 
-    /// Whether the two have more than an edge in common.
+    /// Returns true if the two rectangles share more than an edge.
     pub fn overlaps(self, other: Self) -> bool {
         self.x < other.right() && other.x < self.right() && self.y < other.bottom() && other.y < self.bottom()
     }
 }
 
-/// Height of one row of spans, its gap included.
+/// Height of one row of spans including its gap, in CSS pixels.
 pub const LANE_ROW: f64 = 18.0;
 
-/// The most rows of spans, steps and phases among them.
+/// Maximum number of rows of spans, including steps and phases.
 pub const LANE_ROWS: usize = 4;
 
-/// Height of the x axis with its labels.
+/// Height of the x axis with its labels, in CSS pixels.
 const X_AXIS: f64 = 24.0;
 
-/// Room above the plot for a label at its top edge.
+/// Room above the plot for a label at its top edge, in CSS pixels.
 const TOP: f64 = 6.0;
 
-/// Below this width labels take less room.
+/// Width of the element below which the margins for labels are smaller, in CSS pixels.
 const NARROW: f64 = 560.0;
 
-/// Where the parts of the timeline lie.
+/// Areas of the timeline's parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Layout {
-    /// The whole element.
     pub outer: Rect,
-    /// Rows of spans above the plot; no height without any.
+    /// Rows of spans above the plot; has no height if there are none.
     pub lane: Rect,
-    /// The plot itself.
     pub plot: Rect,
-    /// Device pixels in a CSS pixel.
+    /// Number of device pixels per CSS pixel.
     pub pixel_ratio: f64,
 }
 
@@ -88,7 +80,6 @@ impl Layout {
         }
     }
 
-    /// The size of the plot.
     pub fn plot_size(&self) -> PlotSize {
         PlotSize { width: self.plot.width, height: self.plot.height, pixel_ratio: self.pixel_ratio }
     }

@@ -1,4 +1,4 @@
-//! The peak and out-of-memory errors over the plot.
+//! Markers over the plot for the peak and for out-of-memory errors.
 
 use super::{
     camera::Camera,
@@ -9,41 +9,40 @@ use super::{
     theme::Theme,
 };
 
-/// From a dot to its label, in CSS pixels.
+/// Distance from a dot to its label, in CSS pixels.
 const BESIDE: f64 = 10.0;
 
-/// Room on each side of a label's text.
+/// Margin on each side of a label's text, in CSS pixels.
 const MARGIN: f64 = 3.0;
 
-/// From line to line where labels are below each other.
+/// Distance between labels below each other, in CSS pixels.
 const LINE: f64 = 15.0;
 
-/// How many lines down a label may be.
+/// Number of lines, downwards from the dot, that are tried for a label.
 const LINES: usize = 4;
 
-/// A moment that is worth a label.
+/// A moment with a dot and a label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marker {
-    /// Where it is on the x axis.
+    /// Position on the x axis.
     pub position: f64,
-    /// The height of its dot.
+    /// Height of the dot.
     pub bytes: f64,
-    /// What stands beside the dot.
+    /// Text next to the dot.
     pub label: String,
-    /// What it stands for.
     pub kind: MarkerKind,
 }
 
-/// What a [`Marker`] stands for.
+/// Event that a [`Marker`] stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkerKind {
-    /// The highest live bytes.
+    /// Moment of the most live bytes.
     Peak,
-    /// Out of memory was raised.
+    /// An out-of-memory error.
     Oom,
 }
 
-/// Dots and labels of the markers in view; labels keep inside the plot and off each other.
+/// Draws the dots and labels of the markers in view; labels stay inside the plot and do not overlap.
 pub fn markers(all: &[Marker], camera: &Camera, layout: &Layout, theme: &Theme, places: &mut Places) -> Vec<Op> {
     let plot = layout.plot;
     let mut ops = Vec::new();
@@ -56,7 +55,7 @@ pub fn markers(all: &[Marker], camera: &Camera, layout: &Layout, theme: &Theme, 
         }
         let color = if is_peak { theme.peak } else { theme.oom };
         if !is_peak {
-            // Many errors in a row fill a pixel column once.
+            // Several errors within one pixel column are drawn once.
             if x < taken_until {
                 continue;
             }
@@ -71,12 +70,15 @@ pub fn markers(all: &[Marker], camera: &Camera, layout: &Layout, theme: &Theme, 
     ops
 }
 
-/// A label and the ground below it, since the reserved line often runs through its place; nothing where there is no room.
+/// Returns a label and its background, or nothing if there is no room.
+///
+/// The background keeps the text readable, because the line of reserved bytes often crosses it.
 fn label(text: &str, dot: (f64, f64), color: Color, theme: &Theme, places: &mut Places) -> Vec<Op> {
     let text = fitted(text, Font::Strong, places.room().width - 2.0 * MARGIN);
     let width = Font::Strong.width(&text) + 2.0 * MARGIN;
     let Some(rect) = places.take(candidates(width, dot, places.room())) else { return Vec::new() };
-    // Where a browser's letters are narrower than thought, the text stays beside its dot.
+    // The text is aligned to the dot's side, so that it stays next to the dot if the browser's letters are narrower
+    // than estimated.
     let is_left = rect.right() <= dot.0;
     let (x, align) = if is_left { (rect.right() - MARGIN, Align::Right) } else { (rect.x + MARGIN, Align::Left) };
     let (y, font, halo) = (rect.y + rect.height / 2.0, Font::Strong, Some(theme.background));
@@ -86,8 +88,9 @@ fn label(text: &str, dot: (f64, f64), color: Color, theme: &Theme, places: &mut 
     ]
 }
 
-/// Places for a label beside its dot, on the right before the left and above before below; or, where it is wider than
-/// the room on either side, below the dot.
+/// Returns places for a label next to its dot, in order of preference: right before left, upper before lower.
+///
+/// The last ones are below the dot, for a label wider than the room on either side.
 fn candidates(width: f64, (x, y): (f64, f64), plot: Rect) -> impl Iterator<Item = Rect> + use<> {
     let top = (y - 9.0).clamp(plot.y + 8.0, (plot.bottom() - 8.0).max(plot.y + 8.0)) - LINE / 2.0;
     let (right, left) = (x + BESIDE - MARGIN, x - BESIDE + MARGIN - width);

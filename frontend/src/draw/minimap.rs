@@ -1,4 +1,4 @@
-//! The whole trace in a strip: its chart, and the window that shows and moves the view.
+//! Minimap of the whole trace: its chart, and the window that shows and moves the view.
 
 use super::{color::Color, span::Span, theme::Theme};
 use crate::worker::OutlineStep;
@@ -8,24 +8,24 @@ use plotters::{
     style::{RGBAColor, ShapeStyle},
 };
 
-/// How near to an edge of the window the pointer takes hold of it, in CSS pixels.
+/// Distance from an edge of the window within which the pointer grabs that edge, in CSS pixels.
 const GRIP: f64 = 6.0;
 
-/// The narrowest window that is drawn, in CSS pixels.
+/// Minimum width of the drawn window, in CSS pixels.
 const MIN_WINDOW: f64 = 6.0;
 
-/// What a pointer has hold of.
+/// Part of the window that a pointer drags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// The left edge of the window.
+    /// The left edge.
     Start,
-    /// The right edge of the window.
+    /// The right edge.
     End,
     /// The window as a whole.
     Window,
 }
 
-/// The strip and the view's window in it.
+/// Geometry of the minimap and of the view's window in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Minimap {
     /// Width in CSS pixels.
@@ -35,22 +35,23 @@ pub struct Minimap {
 }
 
 impl Minimap {
-    /// The position at a distance from the left edge.
+    /// Converts CSS pixels from the left edge to a position.
     pub fn position_from_x(&self, x: f64) -> f64 {
         self.whole.at(x / self.width)
     }
 
-    /// The window in CSS pixels, wide enough to be seen and held.
+    /// Returns the window in CSS pixels, widened enough to be seen and dragged.
     pub fn window(&self, view: Span) -> Span {
         let (start, end) = (self.whole.fraction(view.start) * self.width, self.whole.fraction(view.end) * self.width);
         Span::new(start, end).confined(Span::new(0.0, self.width), MIN_WINDOW)
     }
 
-    /// What a pointer at `x` would take hold of; `None` outside the window.
+    /// Returns the part that a pointer at `x` would drag; `None` outside the window.
     pub fn hold_at(&self, x: f64, view: Span) -> Option<Hold> {
         let window = self.window(view);
         let near = |edge: f64| (x - edge).abs() <= GRIP;
-        // A narrow window can be moved but its edges can't be told apart inside; they are held from outside.
+        // Inside a narrow window its edges can't be told apart, so a pointer there drags the window; edges are dragged
+        // from outside.
         let is_inside = (window.start..=window.end).contains(&x) && window.len() < GRIP * 3.0;
         match (near(window.start), near(window.end)) {
             _ if is_inside => Some(Hold::Window),
@@ -60,7 +61,7 @@ impl Minimap {
         }
     }
 
-    /// The view after a drag by `dx` CSS pixels from where it was when it was taken hold of.
+    /// Returns the view after a drag by `dx` CSS pixels, given the view at the start of the drag.
     pub fn dragged(&self, hold: Hold, view: Span, dx: f64) -> Span {
         let by = dx / self.width * self.whole.len();
         match hold {
@@ -74,7 +75,7 @@ impl Minimap {
 /// Draws the live bytes as an area and the reserved bytes as a line over the whole of `area`.
 ///
 /// # Errors
-/// If the backend can't draw.
+/// Returns an error if the backend cannot draw.
 pub fn draw_chart<B: DrawingBackend>(
     area: &DrawingArea<B, Shift>,
     live: &[OutlineStep],
@@ -91,7 +92,7 @@ pub fn draw_chart<B: DrawingBackend>(
     area.present()
 }
 
-/// The corners of a stepped line, from the left edge to the right one.
+/// Returns the corners of a stepped line, from the left edge to the right one.
 fn corners(steps: &[OutlineStep]) -> Vec<(f64, f64)> {
     let mut corners = Vec::with_capacity(steps.len() * 2);
     for (index, step) in steps.iter().enumerate() {

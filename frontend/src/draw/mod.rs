@@ -1,6 +1,6 @@
-//! The timeline as numbers and drawing operations, without a browser.
+//! Timeline, flame graph and segment map as numbers and drawing operations, without a browser.
 //!
-//! Everything here is pure and tested natively; `platform` carries the operations out.
+//! Everything here is pure and tested natively; `platform` executes the operations.
 
 pub mod camera;
 pub mod gesture;

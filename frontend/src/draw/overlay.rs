@@ -1,29 +1,29 @@
-//! The operations that text, lines and marks over the plot are made of.
+//! Operations for text, lines and marks, which all drawings consist of.
 
 use super::{color::Color, layout::Rect};
 
-/// Which end of a text its place is.
+/// Horizontal alignment of a text at its `x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// The place is its left end.
+    /// `x` is the left end.
     Left,
-    /// The place is its middle.
+    /// `x` is the middle.
     Center,
-    /// The place is its right end.
+    /// `x` is the right end.
     Right,
 }
 
 /// Weight and size of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Font {
-    /// Axis labels.
+    /// Font of axis labels.
     Label,
-    /// Marks that matter.
+    /// Font of important marks.
     Strong,
 }
 
 impl Font {
-    /// Height in CSS pixels.
+    /// Returns the height in CSS pixels.
     pub fn size(self) -> f64 {
         match self {
             Self::Label => 11.0,
@@ -31,7 +31,7 @@ impl Font {
         }
     }
 
-    /// A width that the text does not exceed by much, in CSS pixels; no browser is asked.
+    /// Returns an estimated width in CSS pixels that the text hardly exceeds; it does not need a browser.
     pub fn width(self, text: &str) -> f64 {
         let share = match self {
             Self::Label => 0.56,
@@ -41,67 +41,57 @@ impl Font {
     }
 }
 
-/// One operation, in CSS pixels of the element.
+/// One drawing operation, in CSS pixels of the element.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
     /// A filled rectangle with rounded corners.
     Fill {
-        /// Where.
         rect: Rect,
         /// Radius of the corners.
         radius: f64,
-        /// The colour.
         color: Color,
     },
     /// A straight line.
     Line {
-        /// One end.
         from: (f64, f64),
-        /// The other end.
         to: (f64, f64),
-        /// Thickness.
+        /// Thickness in CSS pixels.
         width: f64,
-        /// The colour.
         color: Color,
-        /// Whether it is dashed.
         dashed: bool,
     },
-    /// A text on one line, upright centre at `y`.
+    /// A text on one line.
     Text {
-        /// The place.
+        /// Horizontal position of the end or middle that `align` names.
         x: f64,
-        /// The vertical centre.
+        /// Vertical centre.
         y: f64,
-        /// The text.
         text: String,
-        /// Which end `x` is.
         align: Align,
-        /// Weight and size.
         font: Font,
-        /// The colour.
         color: Color,
-        /// A contour that keeps it readable over bands.
+        /// Contour that keeps the text readable over bands.
         halo: Option<Color>,
     },
     /// A disc with a ring around it.
     Dot {
-        /// The centre.
+        /// Centre.
         at: (f64, f64),
-        /// Radius of the disc.
+        /// Radius of the disc, in CSS pixels.
         radius: f64,
-        /// The disc.
+        /// Colour of the disc.
         color: Color,
-        /// The ring.
+        /// Colour of the ring.
         ring: Color,
     },
-    /// Limits what follows to a rectangle, until the next [`Op::Unclip`].
+    /// Limits the following operations to a rectangle, until the next [`Op::Unclip`].
     Clip(Rect),
-    /// Ends [`Op::Clip`].
+    /// Ends the latest [`Op::Clip`].
     Unclip,
 }
 
 impl Op {
-    /// The place of a text by [`Font::width`]; `None` for whatever else.
+    /// Returns the area of a text, estimated by [`Font::width`]; `None` for all other operations.
     pub fn text_rect(&self) -> Option<Rect> {
         let Self::Text { x, y, text, align, font, .. } = self else { return None };
         let (width, height) = (font.width(text), font.size());
@@ -114,12 +104,14 @@ impl Op {
     }
 }
 
-/// The middle of a pixel: a line of one pixel there is not smeared over two.
+/// Returns the middle of a pixel, where a line one pixel wide is not smeared over two.
 pub fn crisp(at: f64) -> f64 {
     at.floor() + 0.5
 }
 
-/// A text shortened with an ellipsis to a width in CSS pixels; empty if not even three letters fit.
+/// Shortens a text with an ellipsis to a width in CSS pixels.
+///
+/// The result is empty if not even three letters and the ellipsis fit.
 pub fn fitted(text: &str, font: Font, width: f64) -> String {
     if font.width(text) <= width {
         return text.to_owned();

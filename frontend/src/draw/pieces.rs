@@ -1,42 +1,40 @@
-//! Outlines as straight pieces.
+//! Outlines as level and upright pieces, with fainter uprights where many are close together.
 //!
-//! Where a curve jumps up and down from pixel to pixel, its uprights side by side would hide what they stand on.
-//! There they are drawn fainter; a single spike and a slope keep their strength:
+//! Where a curve jumps up and down from pixel to pixel, its uprights side by side would hide what is behind them. They
+//! are drawn fainter there, while a single spike and a slope stay strong:
 //!
 //! ```text
 //!      ▏                    ▏▏▏▏▏▏▏
 //!  ────┘└────   strong      ▏▏▏▏▏▏▏   faint
 //! ```
 //!
-//! It costs a constant per step: a window moves over the uprights from left to right.
+//! The cost is constant per step: a window moves over the uprights from left to right.
 
 use crate::worker::{OutlineStep, View as Asked};
 use std::collections::VecDeque;
 
-/// Uprights at least this high count, as a share of the picture's height.
+/// Minimum height of an upright that is made fainter, as a share of the picture's height.
 const HIGH: f32 = 0.03;
 
-/// Uprights at most this far apart are neighbours, as a share of the picture's width.
+/// Maximum distance between neighbouring uprights, as a share of the picture's width.
 const NEAR: f32 = 0.003;
 
-/// So many high neighbours are still drawn at full strength: two spikes, up and down.
+/// Number of high neighbours that are still drawn at full strength: two spikes, up and down.
 const FEW: f32 = 4.0;
 
-/// The strength of a piece where there is hardly anything else.
+/// Minimum strength of a piece, used where uprights are dense.
 const FAINT: f32 = 0.3;
 
-/// One straight piece of an outline, `0.0..=1.0` across its picture; level or upright.
+/// One straight piece of an outline, level or upright; coordinates are in `0.0..=1.0` across its picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece {
-    /// Left end.
     pub x0: f32,
-    /// Right end.
     pub x1: f32,
     /// Lower end.
     pub y0: f32,
     /// Upper end.
     pub y1: f32,
-    /// Opacity, lower among many high uprights.
+    /// Opacity; lower among many high uprights.
     pub strength: f32,
 }
 
@@ -46,7 +44,7 @@ impl Piece {
     }
 }
 
-/// The pieces of a stepped line: a level one for each step and an upright one between neighbours.
+/// Splits a stepped line into a level piece per step and an upright piece between neighbours.
 pub fn pieces(steps: &[OutlineStep], asked: &Asked) -> Vec<Piece> {
     let height = |step: &OutlineStep| ((step.bytes - asked.y0) / (asked.y1 - asked.y0)) as f32;
     let mut pieces: Vec<Piece> = Vec::with_capacity(steps.len() * 2);
@@ -61,7 +59,7 @@ pub fn pieces(steps: &[OutlineStep], asked: &Asked) -> Vec<Piece> {
     pieces
 }
 
-/// Sets the strength of high uprights by the number of those around them.
+/// Sets the strength of high uprights by the number of high uprights around them.
 fn weaken_crowds(pieces: &mut [Piece]) {
     let high: Vec<(usize, f32)> = pieces
         .iter()

@@ -1,7 +1,7 @@
-//! Which pictures to ask for, and when.
+//! Decides which pictures to request, and when.
 //!
-//! Two pictures are kept: an *overview* of the whole trace and a *detail* of the view and its surroundings.
-//! Panning and zooming move them at once; a sharper one is asked for as soon as the last question is answered.
+//! Two pictures are kept: an *overview* of the whole trace and a *detail* of the view and its surroundings. Panning and
+//! zooming move them at once; a sharper one is requested as soon as the last request is answered.
 
 use super::{
     camera::{Camera, MAX_PICTURE_PX, View},
@@ -9,29 +9,28 @@ use super::{
 };
 use crate::worker::{Axis, ColorBy, View as Asked};
 
-/// How much of the view is drawn beyond each of its sides, so that panning shows no holes.
+/// Margin of a detail beyond each side, as a share of the view's width, so that panning shows no holes.
 const MARGIN_X: f64 = 0.5;
 
-/// The same for bytes: fewer people pan up and down.
+/// Margin above and below, as a share of the view's height; smaller because vertical panning is rarer.
 const MARGIN_Y: f64 = 0.25;
 
-/// When less than this share of the view is left beyond a side, the next detail is due.
+/// Minimum margin left beyond a side, as a share of the view; with less, the next detail is due.
 const SPARE: f64 = 0.12;
 
-/// Scales that differ by less than this are the same: one device pixel in two hundred.
+/// Relative difference below which two scales count as equal: one device pixel in 200.
 const SAME_SCALE: f64 = 0.005;
 
-/// One of the two pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
-    /// The whole trace.
+    /// Picture of the whole trace.
     Overview,
-    /// The view and its surroundings.
+    /// Picture of the view and its surroundings.
     Detail,
 }
 
 impl Layer {
-    /// Its place in an array of both.
+    /// Returns the index in an array of both.
     pub fn index(self) -> usize {
         match self {
             Self::Overview => 0,
@@ -40,7 +39,7 @@ impl Layer {
     }
 }
 
-/// What is drawn, what is asked for and what comes next.
+/// The pictures at hand, and whether a request is open.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     overview: Option<Asked>,
@@ -50,12 +49,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Asks for other colours from now on; what is in flight is answered first.
+    /// Requests other colours from now on; an open request is answered first.
     pub fn color_by(&mut self, color: ColorBy) {
         self.color = color;
     }
 
-    /// The next question, none while one is open or when the pictures do.
+    /// Returns the next request; `None` while one is open or if the pictures are good enough.
     pub fn next(&mut self, camera: &Camera, axis: Axis) -> Option<(Layer, Asked)> {
         if self.in_flight {
             return None;
@@ -72,7 +71,7 @@ impl Plan {
         question
     }
 
-    /// Notes that a question was answered with a picture.
+    /// Records that a request was answered.
     pub fn answered(&mut self, layer: Layer, asked: Asked) {
         self.in_flight = false;
         match layer {
@@ -81,25 +80,25 @@ impl Plan {
         }
     }
 
-    /// Notes that a question will not be answered.
+    /// Records that a request will not be answered.
     pub fn failed(&mut self) {
         self.in_flight = false;
     }
 
-    /// Whether the pictures show the view as sharply as can be.
+    /// Returns true if the pictures show the view as sharply as possible.
     pub fn is_settled(&self, camera: &Camera, axis: Axis) -> bool {
         !self.in_flight && self.clone().next(camera, axis).is_none()
     }
 }
 
-/// The whole trace on the plot.
+/// Returns the request for the whole trace on the plot.
 fn overview_of(camera: &Camera, axis: Axis, color: ColorBy) -> Asked {
     let View { x, y } = camera.content().whole();
     let plot = camera.plot();
     asked((axis, color), x, y, [plot.device_width(), plot.device_height(), plot.pixel_ratio])
 }
 
-/// The view and its surroundings, at the scale of the plot.
+/// Returns the request for the view and its surroundings, at the scale of the plot.
 fn detail_of(camera: &Camera, axis: Axis, color: ColorBy) -> Asked {
     let (View { x, y }, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
     let (wide, width) = surroundings(x, whole.x, plot.device_width(), MARGIN_X);
@@ -107,9 +106,9 @@ fn detail_of(camera: &Camera, axis: Axis, color: ColorBy) -> Asked {
     asked((axis, color), wide, high, [width, height, plot.pixel_ratio])
 }
 
-/// A range and its margins, and the device pixels across.
+/// Returns a range with its margins, and its length in device pixels.
 ///
-/// Margins are whole pixels, so that the picture's pixels are the screen's: nothing is blurred or doubled.
+/// Margins are whole pixels, so that the picture's pixels coincide with the screen's and nothing is blurred or doubled.
 fn surroundings(view: Span, whole: Span, pixels: f64, margin: f64) -> (Span, f64) {
     let pixel = view.len() / pixels;
     let margin_to = |room: f64| (room / pixel + 1e-6).floor().min((pixels * margin).round()).max(0.0);
@@ -123,7 +122,7 @@ fn asked((axis, color): (Axis, ColorBy), x: Span, y: Span, [width, height, pixel
     Asked { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px, height_px, pixel_ratio, color }
 }
 
-/// Whether a detail shows the view at its scale and in its colours, with room to pan.
+/// Returns true if a detail shows the view at its scale and in its colours, with room to pan.
 fn suits(detail: &Asked, camera: &Camera, axis: Axis, color: ColorBy) -> bool {
     let (view, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
     let wanted = detail_of(camera, axis, color);
@@ -138,7 +137,9 @@ fn suits(detail: &Asked, camera: &Camera, axis: Axis, color: ColorBy) -> bool {
         && reaches(Span::new(detail.y0, detail.y1), view.y, whole.y, plot.device_height())
 }
 
-/// Whether a picture goes on beyond the view, or as far as there is anything; a pixel less is no reason to ask again.
+/// Returns true if a picture extends beyond the view, or to the end of the content.
+///
+/// A pixel less is tolerated.
 fn reaches(picture: Span, view: Span, whole: Span, pixels: f64) -> bool {
     let pixel = view.len() / pixels;
     Span::new(picture.start - pixel, picture.end + pixel).covers(view.grown(SPARE).intersection(whole))
@@ -156,7 +157,7 @@ mod tests {
         Camera::new(content, PlotSize { width: 500.0, height: 200.0, pixel_ratio: 2.0 })
     }
 
-    /// Answers questions until there are none, and says which layers they were about.
+    /// Answers requests until there are none, and returns their layers.
     fn settle(plan: &mut Plan, camera: &Camera) -> Vec<Layer> {
         std::iter::from_fn(|| {
             let (layer, asked) = plan.next(camera, AXIS)?;

@@ -1,11 +1,12 @@
-//! Bands to pixels: one byte each, a place in a palette.
+//! Rasterizer from bands to pixels of one byte each, which are indices into a palette.
 //!
-//! The worker fills the pixels of a picture, so that the page only lays an image over the plot.
-//! A graphics card would draw the bands as fast, but where there is none each of a hundred thousand rectangles costs
-//! it several microseconds, and the page waits.
+//! The Web Worker fills the pixels of a picture, so that the page only has to put an image over the plot. A graphics
+//! card would draw the bands as fast, but without one each of a hundred thousand rectangles takes several microseconds,
+//! and the page waits.
 //!
-//! Rows run from the bottom up, as textures have them.
-//! Cost: the rows of every band, at most twice the pixels of the picture.
+//! Rows run from the bottom up, as in textures.
+//!
+//! Cost: proportional to the rows of all bands, at most twice the pixels of the picture.
 
 use super::{
     bands::{Band, bands},
@@ -22,9 +23,9 @@ const BACKGROUND: u8 = 0;
 const FIRST_FILL: u8 = 1;
 const FIRST_MERGED: u8 = FIRST_FILL + FILLS;
 const FIRST_INITIAL: u8 = FIRST_MERGED + FILLS;
-/// How many steps there are from a stripe's middle to what lies between stripes.
+/// Number of shades from the middle of a stripe to the ground between stripes.
 const STRIPE_STEPS: u8 = 4;
-/// Marks the lower edge of a band.
+/// Bit that marks the lower edge of a band.
 const SEPARATOR: u8 = 0x80;
 
 /// Fills the pixels of a picture with its bands.
@@ -35,7 +36,7 @@ pub fn raster(rows: &[u8], asked: &Asked) -> Vec<u8> {
     let [_, up] = stripe_shift(asked);
     let separator = asked.pixel_ratio.round().max(1.0) as usize;
     for band in bands(rows) {
-        // A pixel belongs to the band that covers its middle, so that neighbours meet without a seam.
+        // A pixel belongs to the band that covers its centre, so that neighbours meet without a seam.
         let edge = |share: f32, length: usize| (f64::from(share) * length as f64).round() as usize;
         let (left, right) = (edge(band.x0, width), edge(band.x1, width).min(width));
         let (low, high) = (edge(band.y0, height), edge(band.y1, height).min(height));
@@ -62,13 +63,15 @@ fn value_of(band: &Band) -> u8 {
     if band.owner == PictureData::MERGED { FIRST_MERGED + number } else { FIRST_FILL + number }
 }
 
-/// One row of stripes, long enough to begin at any shift.
+/// One row of stripes, long enough to start at any shift.
 struct Stripes {
     period: usize,
     values: Vec<u8>,
 }
 
-/// The stripes fall from left to right at forty-five degrees, so that a row higher up is the same row moved.
+/// Returns the row of stripes, which fall from left to right at 45 degrees.
+///
+/// A higher row is therefore the same row, shifted.
 fn stripe_row(asked: &Asked) -> Stripes {
     let period = shade::HATCH_PERIOD * asked.pixel_ratio;
     let whole = period.round().max(1.0) as usize;
@@ -83,7 +86,7 @@ fn stripe_row(asked: &Asked) -> Stripes {
     Stripes { period: whole, values: (0..asked.width_px as usize + whole).map(value).collect() }
 }
 
-/// The colours that a theme gives the pixel values of a picture that tells stacks or categories apart.
+/// Returns a theme's colours for the pixel values of a picture that is coloured by stack or by category.
 pub fn palette(theme: &Theme, by: ColorBy) -> Palette {
     let mut colors = [theme.background; 128];
     for number in 0..FILLS {

@@ -1,29 +1,29 @@
-//! What the rows above the plot are made of.
+//! Content of the rows of spans above the plot.
 
 use super::{color::Color, span::Span, theme::Theme};
 use crate::worker::{Axis, PartSpan, Parts, Phase, PhaseBasis, Span as Annotated, StepSource};
 use shared::base::format;
 
-/// Spans that do not overlap, by start, and what they are.
+/// Spans of one kind that do not overlap, sorted by start.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub(super) spans: Vec<Span>,
     pub(super) kind: Kind,
 }
 
-/// What the spans of a row are.
+/// Meaning of a row's spans.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// Annotations of a depth, with their names.
+    /// Annotations of one depth, with their names.
     Annotated(usize, Vec<String>),
     /// Steps that no annotation names.
     Steps(StepSource),
-    /// Phases.
+    /// Phases, with the phase of each span.
     Phases(PhaseBasis, Vec<Phase>),
 }
 
 impl Row {
-    /// Annotated spans by depth; deeper ones than there are rows are left out.
+    /// Arranges annotated spans in rows by depth; spans deeper than `rows` are left out.
     pub(super) fn annotated(spans: &[Annotated], rows: usize, axis: Axis) -> Vec<Self> {
         let mut by_depth: Vec<Vec<(Span, &str)>> = Vec::new();
         for span in spans.iter().filter(|span| (span.depth as usize) < rows) {
@@ -39,7 +39,9 @@ impl Row {
         by_depth.into_iter().enumerate().map(row).collect()
     }
 
-    /// The steps unless annotations name them, and the phases, in `count` rows: what annotations name is not among them.
+    /// Returns `count` rows for those of the steps and the phases that no annotation names.
+    ///
+    /// A single row shows the phases if annotations name the steps, and the steps otherwise.
     pub(super) fn found(parts: &Parts, count: usize, axis: Axis) -> Vec<Self> {
         let steps = Self {
             spans: parts.steps.iter().map(|step| place_of_part(step, axis)).collect(),
@@ -58,7 +60,7 @@ impl Row {
         }
     }
 
-    /// What stands on a span.
+    /// Returns the text on a span.
     pub(super) fn name(&self, index: usize) -> String {
         match &self.kind {
             Kind::Annotated(_, names) => names[index].clone(),
@@ -67,7 +69,7 @@ impl Row {
         }
     }
 
-    /// The name of a span, and how it was found unless it was annotated.
+    /// Returns the name of a span and, unless it is annotated, how it was found.
     pub(super) fn description(&self, index: usize) -> String {
         let name = self.name(index);
         match self.kind.origin() {
@@ -76,7 +78,7 @@ impl Row {
         }
     }
 
-    /// What stands on several spans.
+    /// Returns the text on several spans that are drawn as one.
     pub(super) fn crowd_name(&self, count: usize) -> String {
         let noun = match self.kind {
             Kind::Annotated(..) => "span",
@@ -86,7 +88,6 @@ impl Row {
         format::counted(count as u64, noun)
     }
 
-    /// The colour of a span.
     pub(super) fn color(&self, index: usize, theme: &Theme) -> Color {
         match &self.kind {
             Kind::Annotated(depth, _) => theme.spans[depth % theme.spans.len()],
@@ -95,7 +96,7 @@ impl Row {
         }
     }
 
-    /// The colour of several spans.
+    /// Returns the colour of several spans that are drawn as one.
     pub(super) fn crowd_color(&self, theme: &Theme) -> Color {
         match self.kind {
             Kind::Phases(..) => theme.mixed,
@@ -105,7 +106,7 @@ impl Row {
 }
 
 impl Kind {
-    /// What stands beside the row: nothing beside annotations, which have names of their own.
+    /// Returns the text left of the row; rows of annotations have none, because each span has a name.
     pub(super) fn margin_name(&self) -> Option<&'static str> {
         match self {
             Self::Annotated(..) => None,
@@ -114,7 +115,7 @@ impl Kind {
         }
     }
 
-    /// What stands in the row if nothing was found.
+    /// Returns the text in a row of steps or phases in which none were found.
     pub(super) fn remark(&self) -> Option<&'static str> {
         match self {
             Self::Annotated(..) => None,
@@ -132,9 +133,10 @@ impl Kind {
     }
 }
 
-/// Where an annotated span lies.
+/// Returns the range of an annotated span on the axis.
 ///
-/// The event that leads to a moment is drawn from that moment on: the first event inside begins one later.
+/// On the event axis, the event that leads to a moment is drawn from that moment on. The first event inside the span is
+/// therefore drawn one position after `start_moment`.
 fn place(span: &Annotated, axis: Axis) -> Span {
     match axis {
         Axis::Events => of_moments(span.start_moment, span.end_moment),
@@ -142,7 +144,7 @@ fn place(span: &Annotated, axis: Axis) -> Span {
     }
 }
 
-/// Where a step or a phase lies, likewise.
+/// Returns the range of a step or a phase on the axis, by the same rule.
 pub(super) fn place_of_part(part: &PartSpan, axis: Axis) -> Span {
     match axis {
         Axis::Events => of_moments(part.start_moment, part.end_moment),

@@ -1,4 +1,4 @@
-//! How the pictures at hand are laid over the plot for one frame.
+//! Placement of the pictures at hand over the plot, for one frame.
 
 use super::{
     camera::{Camera, View},
@@ -12,65 +12,57 @@ use crate::worker::View as Asked;
 /// A rectangle in device pixels of the plot, y upwards from its bottom edge as in WebGL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceRect {
-    /// Left edge.
     pub x: i32,
     /// Bottom edge.
     pub y: i32,
-    /// Width.
     pub width: i32,
-    /// Height.
     pub height: i32,
 }
 
 impl DeviceRect {
-    /// Whether nothing lies in it.
     pub fn is_empty(self) -> bool {
         self.width <= 0 || self.height <= 0
     }
 }
 
-/// A picture in its place.
+/// A picture and its place on the plot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
-    /// Which picture.
     pub layer: Layer,
-    /// Device pixels of the plot at the picture's lower left corner.
+    /// Position of the picture's lower left corner, in device pixels of the plot.
     pub offset: [f64; 2],
-    /// Device pixels across the picture.
+    /// Width and height of the picture, in device pixels.
     pub scale: [f64; 2],
-    /// The part of the plot that it may cover.
+    /// Part of the plot that the picture may cover.
     pub clip: DeviceRect,
 }
 
-/// Everything that a painter needs for one frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame<'a> {
-    /// Where the plot lies.
     pub layout: &'a Layout,
     /// The pictures, the lower one first.
     pub placements: Vec<Placement>,
-    /// The colours.
     pub theme: &'a Theme,
-    /// The owner whose bands are under the cursor.
+    /// Allocation whose bands are under the cursor.
     pub hovered: Option<u32>,
-    /// The owner whose bands are pinned; all others step back.
+    /// Allocation whose bands are pinned; all others are dimmed.
     pub pinned: Option<u32>,
 }
 
-/// Device pixels by which stripes are shifted in a picture, so that they go on where those of its neighbour end.
+/// Returns the shift of a picture's stripes in device pixels, so that they continue those of its neighbour.
 ///
-/// Only the remainder matters; a multiple of the periods keeps the numbers small.
+/// The shift is reduced modulo 960, a multiple of the stripes' periods, which keeps the numbers small.
 pub fn stripe_shift(asked: &Asked) -> [f64; 2] {
     const PERIOD: f64 = 960.0;
     let shift = |from: f64, to: f64, pixels: u32| (from / (to - from) * f64::from(pixels)).rem_euclid(PERIOD);
     [shift(asked.x0, asked.x1, asked.width_px), shift(asked.y0, asked.y1, asked.height_px)]
 }
 
-/// The pictures to draw for one frame, the lower one first.
+/// Returns the pictures to draw in one frame, the lower one first.
 ///
-/// The detail is drawn where it has something to show and the overview where it has not.
+/// The detail is drawn where it covers the plot, and the overview elsewhere.
 pub fn placements(camera: &Camera, overview: Option<&Asked>, detail: Option<&Asked>) -> Vec<Placement> {
-    // The overview is sharp at its own scale: no detail is needed, and an older one would only be coarser.
+    // The overview is sharp at its own scale, so no detail is needed, and an older one would be coarser.
     let detail = detail.filter(|_| !camera.is_whole()).map(|asked| place(camera, Layer::Detail, asked));
     let detail = detail.filter(|placement| !placement.clip.is_empty());
     let overview = overview.map(|asked| place(camera, Layer::Overview, asked));

@@ -1,19 +1,22 @@
-//! From step to step by a key.
+//! Navigation from step to step by keys.
 
 use super::{rows::place_of_part, span::Span};
 use crate::worker::{Axis, Parts};
 
-/// A view that shares this much with a step, as a share of both, is of that step.
+/// Minimum overlap, as a share of the view and of the step, for the view to count as showing that step.
 const SAME: f64 = 0.9;
 
-/// The steps along an axis.
+/// Returns the ranges of all steps along an axis.
 pub fn steps_along(parts: &Parts, axis: Axis) -> Vec<Span> {
     parts.steps.iter().map(|step| place_of_part(step, axis)).collect()
 }
 
-/// Where a key leads from a view: to the next step or the one before, first of all to the one in the view's middle.
+/// Returns the step that a key leads to.
 ///
-/// From the whole of `content` it leads to the first step, or backwards to the last one.
+/// From a view of one step, that is the next or the previous one; from any other view, it is the step in the view's
+/// middle.
+///
+/// From the whole of `content`, it is the first step, or backwards the last one.
 pub fn step_beside(steps: &[Span], view: Span, content: Span, is_forward: bool) -> Option<Span> {
     let last = steps.len().checked_sub(1)?;
     let around = steps.partition_point(|step| step.end <= view.center()).min(last);
@@ -38,7 +41,7 @@ mod tests {
 
     const CONTENT: Span = Span { start: 0.0, end: 500.0 };
 
-    /// Checks where keys lead in four steps of 100 after a setup of 50; steps are counted from 1.
+    /// Checks the steps that keys lead to, given four steps of 100 after a setup of 50. Steps are counted from 1.
     #[track_caller]
     fn check(view: (f64, f64), back: usize, forward: usize) {
         let steps: Vec<Span> =

@@ -1,4 +1,4 @@
-//! Drawing operations as an SVG document, for those who save a drawing.
+//! Writer of drawing operations as an SVG document, for saved drawings.
 
 use super::color::Color;
 use super::layout::Rect;
@@ -12,18 +12,16 @@ const FONT: &str = "ui-sans-serif, system-ui, -apple-system, Segoe UI, Roboto, H
 /// Height of the title's line in pixels.
 const HEAD: f64 = 30.0;
 
-/// What one element draws.
+/// The drawing of one element.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sketch {
     /// The operations, in CSS pixels of the element.
     pub ops: Vec<Op>,
-    /// Its width.
     pub width: f64,
-    /// Its height.
     pub height: f64,
 }
 
-/// Sketches below a title and below each other, on the background of the theme.
+/// Returns a document of sketches below a title and below each other, on the theme's background.
 pub fn svg<'a>(title: &str, sketches: impl Iterator<Item = &'a Sketch> + Clone, theme: &Theme) -> String {
     let width = sketches.clone().map(|sketch| sketch.width).fold(1.0, f64::max);
     let height = HEAD + sketches.clone().map(|sketch| sketch.height).sum::<f64>();
@@ -47,14 +45,14 @@ pub fn svg<'a>(title: &str, sketches: impl Iterator<Item = &'a Sketch> + Clone, 
 
 struct Pen<'a> {
     out: &'a mut String,
-    /// How many clips there were: each has a name of its own.
+    /// Number of clips so far, because each one needs its own id.
     clips: usize,
 }
 
 impl Pen<'_> {
     fn sketch(&mut self, sketch: &Sketch, top: f64) {
         let Sketch { ops, width, height } = sketch;
-        // A nested document cuts what an element would not show.
+        // A nested document clips what is outside of the element.
         self.put(&format!("<svg y=\"{}\" width=\"{}\" height=\"{}\">\n", short(top), short(*width), short(*height)));
         let mut open = 0_usize;
         for op in ops {
@@ -89,7 +87,7 @@ impl Pen<'_> {
     }
 
     fn draw(&mut self, op: &Op) {
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = match op {
             Op::Fill { rect, radius, color } => {
                 let rounded = if *radius > 0.0 { format!(" rx=\"{}\"", short(*radius)) } else { String::new() };
@@ -112,7 +110,7 @@ impl Pen<'_> {
                 let halo = halo.map_or_else(String::new, |halo| {
                     format!(" paint-order=\"stroke\" stroke-width=\"3\" {}", painted("stroke", halo))
                 });
-                // Programs differ in what the middle of a line is: its letters stand this far below it.
+                // Programs disagree about the middle of a line of text, so the baseline is placed by hand.
                 let y = y + font.size() * 0.35;
                 let (x, y, size, fill) = (short(*x), short(y), font.size(), painted("fill", *color));
                 let words = escaped(text);
@@ -139,13 +137,13 @@ fn place(Rect { x, y, width, height }: Rect) -> String {
     format!("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", short(x), short(y), short(width), short(height))
 }
 
-/// A colour as an attribute, which every program understands; `how` is `fill` or `stroke`.
+/// Returns a colour as attributes, which all programs understand; `how` is `fill` or `stroke`.
 fn painted(how: &str, color: Color) -> String {
     let opacity = if color.alpha < 1.0 { format!(" {how}-opacity=\"{:.3}\"", color.alpha) } else { String::new() };
     format!("{how}=\"#{:06x}\"{opacity}", color.rgb)
 }
 
-/// A length with at most two decimals.
+/// Formats a length with at most two decimals.
 fn short(length: f64) -> String {
     let text = format!("{length:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,17 +1,15 @@
-//! The table of allocations, or of groups of them, in words.
+//! View model of the table of allocations or of groups of them.
 
 use super::selection::category_text;
 use crate::worker::{AllocationRow, Column, GroupKeyData, GroupRow, NameMark, Sort, TablePage, TableRows};
 use shared::base::format;
 
-/// A column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// What rows can be ordered by.
+    /// Key by which a click on the head sorts.
     pub column: Column,
-    /// Its name.
     pub label: &'static str,
-    /// What the name means, where it is not plain.
+    /// Tooltip that explains the label.
     pub hint: &'static str,
 }
 
@@ -19,7 +17,7 @@ const fn head(column: Column, label: &'static str, hint: &'static str) -> Head {
     Head { column, label, hint }
 }
 
-/// The columns of a table of single allocations.
+/// Columns of a table of single allocations.
 const OF_ALLOCATIONS: &[Head] = &[
     head(Column::Bytes, "Size", "Requested size and its share of what is shown"),
     head(Column::Born, "Allocated", "The event that allocated"),
@@ -28,47 +26,43 @@ const OF_ALLOCATIONS: &[Head] = &[
     head(Column::Title, "Stack", "What allocated it"),
 ];
 
-/// The columns of a table of groups.
+/// Columns of a table of groups.
 const OF_GROUPS: &[Head] = &[
     head(Column::Bytes, "Size", "Sum of requested sizes and its share of what is shown"),
     head(Column::Count, "Count", "Number of allocations"),
     head(Column::Title, "Group", "What they have in common"),
 ];
 
-/// The columns of a table.
+/// Returns the columns of a table.
 pub fn heads(has_groups: bool) -> &'static [Head] {
     if has_groups { OF_GROUPS } else { OF_ALLOCATIONS }
 }
 
-/// What a click on a row leads to.
+/// Destination of a click on a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
-    /// An allocation, by position.
+    /// Position of an allocation.
     Allocation(u32),
     /// The allocations of a group, with its title and its mark.
     Group(GroupKeyData, String, NameMark),
 }
 
-/// One row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The size.
     pub size: String,
-    /// The share of all that is shown.
+    /// Share of the bytes of all rows.
     pub share: String,
-    /// The length of its bar, in percent of the longest.
+    /// Length of the bar, in percent of the longest one.
     pub bar: f64,
-    /// The cells between the size and the title.
+    /// Cells between the size and the title.
     pub cells: Vec<String>,
-    /// What it is.
     pub title: String,
-    /// What tells it from others of the same title, or empty.
+    /// Text that tells apart rows with the same title; may be empty.
     pub detail: String,
-    /// What a click leads to.
     pub target: Target,
 }
 
-/// The rows of a page.
+/// Returns the lines of a page.
 pub fn lines(page: &TablePage) -> Vec<Line> {
     match &page.rows {
         TableRows::Allocations(rows) => rows.iter().map(|row| allocation_line(page, row)).collect(),
@@ -111,7 +105,9 @@ fn sized(page: &TablePage, size_bytes: u64) -> Line {
     }
 }
 
-/// The order after a click on a column's name: the other way round, or first the way that is asked for most.
+/// Returns the order after a click on a column's head.
+///
+/// A click on the current column reverses the order; another column starts with its usual direction.
 pub fn sort_after(sort: Sort, column: Column) -> Sort {
     let is_rising = match column == sort.column {
         true => !sort.is_rising,
@@ -120,7 +116,7 @@ pub fn sort_after(sort: Sort, column: Column) -> Sort {
     Sort { column, is_rising }
 }
 
-/// The value of `aria-sort` of a column.
+/// Returns the value of `aria-sort` for a column.
 pub fn aria_sort(sort: Sort, column: Column) -> &'static str {
     match (sort.column == column, sort.is_rising) {
         (false, _) => "none",
@@ -129,12 +125,14 @@ pub fn aria_sort(sort: Sort, column: Column) -> &'static str {
     }
 }
 
-/// The order that a table of another kind begins with: as it was, if that has the column.
+/// Returns the order for a table of another kind: unchanged if it has the column, else the default.
 pub fn sort_for(sort: Sort, has_groups: bool) -> Sort {
     if heads(has_groups).iter().any(|head| head.column == sort.column) { sort } else { Sort::default() }
 }
 
-/// The place of a match: `3 of 312`, or how many there are; nothing where no filter leaves anything out.
+/// Formats the place of a match, such as `3 of 312`, or else the number of matches.
+///
+/// The text is empty if there is neither a place nor a filter that leaves anything out.
 pub fn match_text(position: Option<u32>, count: u64, all_count: u64) -> String {
     match position {
         Some(position) => format!("{} of {}", format::count(u64::from(position) + 1), format::count(count)),

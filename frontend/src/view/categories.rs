@@ -1,21 +1,18 @@
-//! Categories of allocations as the legend names them.
+//! Legend entries for categories of allocations.
 
 use crate::worker::{CategoryBytes, PhaseBasis};
 use shared::analysis::Category;
 use shared::base::format;
 
-/// One entry of the legend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CategoryLine {
-    /// The number that its colour is chosen by.
+    /// Number from which the colour is chosen.
     pub color: u32,
-    /// What the allocations are for.
     pub name: &'static str,
-    /// Their bytes.
     pub size: String,
 }
 
-/// All categories that the trace has, in an order that no moment changes.
+/// Returns all categories of the trace, in an order that does not depend on the moment.
 pub fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
     let line = |&(place, size_bytes): &(u8, u64)| {
         let category = Category::ALL.get(usize::from(place))?;
@@ -24,7 +21,7 @@ pub fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
     bytes.rows.iter().filter_map(line).collect()
 }
 
-/// What makes the categories a guess, or nothing.
+/// Returns a remark if the categories are a guess.
 pub fn doubt(bytes: &CategoryBytes) -> Option<&'static str> {
     (bytes.basis == PhaseBasis::Curve).then_some("guessed: no stack tells forward from backward")
 }

@@ -1,16 +1,13 @@
-//! The table of facts about one allocation.
+//! View model of the facts about one allocation.
 
 use crate::worker::Details;
 use shared::base::format;
 
-/// One line of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// The name.
     pub label: &'static str,
-    /// The value.
     pub value: String,
-    /// A second, smaller value, or empty.
+    /// Second, smaller value; may be empty.
     pub note: String,
 }
 
@@ -18,7 +15,7 @@ fn fact(label: &'static str, value: impl Into<String>, note: impl Into<String>) 
     Some(Fact { label, value: value.into(), note: note.into() })
 }
 
-/// The facts about an allocation that are known beside its size, the most asked for first.
+/// Returns the known facts about an allocation except for its size, the most important ones first.
 ///
 /// `events` is the number of events of its device.
 pub fn facts(details: &Details, events: u64) -> Vec<Fact> {
@@ -38,7 +35,7 @@ pub fn facts(details: &Details, events: u64) -> Vec<Fact> {
     all.into_iter().flatten().collect()
 }
 
-/// All digits of a size that is shown rounded, or nothing.
+/// Returns all digits of a size that is shown rounded; empty below 1024 bytes, which are shown exactly.
 pub fn exact_bytes(size_bytes: u64) -> String {
     if size_bytes < 1024 { String::new() } else { format!("{} B", format::count(size_bytes)) }
 }
@@ -85,7 +82,7 @@ fn text(label: &'static str, value: &str) -> Option<Fact> {
     if value.is_empty() { None } else { fact(label, value, "") }
 }
 
-/// PyTorch writes `N/A` outside of compiled regions.
+/// Returns the compiled region; empty for `N/A`, which PyTorch writes outside of compiled regions.
 fn compile_context(details: &Details) -> &str {
     if details.compile_context == "N/A" { "" } else { &details.compile_context }
 }

@@ -1,26 +1,26 @@
-//! What a file can be saved as, in words.
+//! Names and labels of exported files.
 
 use shared::base::format;
 
-/// Endings that a snapshot's name may have.
+/// File extensions that a snapshot's name may have.
 const ENDINGS: [&str; 6] = [".gz", ".pickle", ".pkl", ".json", ".html", ".bin"];
 
-/// The name of a file that is made from a snapshot: `run.pickle.gz` becomes `run-stacks.csv`.
+/// Returns the name of a file made from a snapshot: `run.pickle.gz` becomes `run-stacks.csv`.
 ///
-/// A clean file does not say what the snapshot was called, since names of files name people too.
+/// A clean file does not reveal the snapshot's name, because file names may name people too.
 pub fn file_name(snapshot: &str, is_clean: bool, ending: &str) -> String {
     let mut stem = snapshot;
     while let Some(shorter) = ENDINGS.iter().find_map(|ending| stem.strip_suffix(ending)) {
         stem = shorter;
     }
     let stem = if is_clean || stem.is_empty() { "snapshot" } else { stem };
-    // What no system allows in a name, and what browsers replace in ways of their own.
+    // Characters that some system forbids in file names, and that browsers replace in different ways.
     let is_refused = |letter: char| letter.is_control() || "/\\:*?\"<>|".contains(letter);
     let stem: String = stem.chars().map(|letter| if is_refused(letter) { '_' } else { letter }).collect();
     format!("{stem}{ending}")
 }
 
-/// The moment that tables of one moment are of: the pinned one, or else the peak.
+/// Describes the moment that an export is about: the pinned one, or else the peak.
 pub fn moment_text(pinned: Option<u32>) -> String {
     match pinned {
         None => "at the peak".to_owned(),
@@ -29,7 +29,7 @@ pub fn moment_text(pinned: Option<u32>) -> String {
     }
 }
 
-/// A table in words, by its name on the command line.
+/// Returns the label of a table, given its name on the command line.
 pub fn table_label(name: &str, pinned: Option<u32>) -> String {
     match name {
         "stacks" => format!("Stacks {}", moment_text(pinned)),

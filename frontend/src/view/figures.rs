@@ -1,37 +1,33 @@
-//! The line of figures above the timeline.
+//! View model of the row of figures above the timeline.
 
 use crate::worker::DeviceFigures;
 use shared::base::format;
 
-/// One figure with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
-    /// The name.
     pub label: &'static str,
-    /// The figure.
     pub value: String,
-    /// A second, smaller figure, or empty.
+    /// Second, smaller figure; may be empty.
     pub note: String,
-    /// What it means: a sentence.
+    /// Sentence that explains the figure.
     pub explanation: &'static str,
-    /// How it stands out.
     pub emphasis: Emphasis,
 }
 
-/// How a figure stands out from the others.
+/// Visual emphasis of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emphasis {
-    /// In the colour of the live outline.
+    /// Colour of the outline of live bytes.
     Live,
-    /// In the colour of the reserved line.
+    /// Colour of the line of reserved bytes.
     Reserved,
-    /// Not at all.
+    /// No emphasis.
     Plain,
-    /// As something that went wrong.
+    /// Style of an error.
     Error,
 }
 
-/// The figures of a device, the most asked for first.
+/// Returns the figures of a device, the most important ones first.
 pub fn figures(device: &DeviceFigures) -> Vec<Figure> {
     let mut figures = vec![peak_live(device), peak_reserved(device), end_live(device), initial(device)];
     figures.extend(out_of_memory(device));
@@ -137,7 +133,7 @@ fn action_count(device: &DeviceFigures, name: &str) -> Option<u64> {
     device.actions.iter().find(|(action, _)| action == name).map(|&(_, count)| count)
 }
 
-/// The name of a device by its CUDA index.
+/// Returns the name of a device, given its CUDA index.
 pub fn device_name(index: i64) -> String {
     if index < 0 { "Pinned host memory".to_owned() } else { format!("GPU {index}") }
 }

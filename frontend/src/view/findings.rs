@@ -1,36 +1,36 @@
-//! What was found, as the panel says it.
+//! View model of the panel's findings.
 
 use shared::analysis::{Confidence, RunKind};
 use shared::base::{Severity, format};
 use shared::report::{Diagnosis, Finding, RunOfDevice};
 
-/// Fewer steps than this can't show whether something grows.
+/// Minimum number of steps from which growth can be judged.
 const LEAST_STEPS: u64 = 3;
 
-/// What is looked for on every device, besides growth.
+/// Conditions that are checked on every device.
 const LOOKED_FOR: &str = "Looked for: growth, out-of-memory errors, tensors that outlive their step, several graphs at \
                           once, a cache that is emptied, reserved memory that lies unused, a loss in 16 bits.";
 
-/// The code of the finding that says that a trace is too short, or has no stacks, to be judged.
+/// Code of the finding that a trace is too short, or has no stacks, to be judged.
 const TOO_LITTLE: &str = "too-little-recorded";
 
-/// How many findings there are to act on: errors and warnings.
+/// Returns the number of findings to act on: errors and warnings.
 pub fn problem_count(diagnosis: &Diagnosis) -> usize {
     diagnosis.findings.iter().filter(|finding| finding.severity > Severity::Info).count()
 }
 
-/// The panel in a few words, and what was looked at.
+/// Text above the findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lead {
-    /// How many problems there are, by severity.
+    /// Number of problems by severity.
     pub title: String,
-    /// Whether memory grows from step to step: a sentence.
+    /// Sentence about growth of memory from step to step.
     pub growth: String,
-    /// What else was looked for, where nothing was found: a sentence, or empty.
+    /// Sentence that lists what was looked for, if no problem was found; else empty.
     pub looked_for: &'static str,
 }
 
-/// What stands above the findings.
+/// Returns the text above the findings.
 pub fn lead(diagnosis: &Diagnosis) -> Lead {
     if diagnosis.findings.is_empty() {
         let title = "Nothing to explain".to_owned();
@@ -51,7 +51,7 @@ pub fn lead(diagnosis: &Diagnosis) -> Lead {
     }
 }
 
-/// Whether memory grows on any device, as far as the steps of the trace can tell.
+/// Describes whether memory grows on any device, as far as the trace's steps tell.
 fn growth(diagnosis: &Diagnosis) -> String {
     let compared = |run: &RunOfDevice| {
         diagnosis.growth_of(run.device).map_or((0, 0), |growth| (growth.bytes_per_step, growth.steps))
@@ -72,7 +72,6 @@ fn growth(diagnosis: &Diagnosis) -> String {
     format!("The trace shows {}. {grows}", kind.words())
 }
 
-/// The word for a severity.
 pub fn severity_word(severity: Severity) -> &'static str {
     match severity {
         Severity::Info => "Note",
@@ -81,7 +80,7 @@ pub fn severity_word(severity: Severity) -> &'static str {
     }
 }
 
-/// How sure the cause is: a sentence.
+/// Returns a sentence about the confidence in the cause.
 pub fn confidence(confidence: Confidence) -> &'static str {
     match confidence {
         Confidence::Low => "Confidence: low. Other causes would look the same.",
@@ -90,35 +89,33 @@ pub fn confidence(confidence: Confidence) -> &'static str {
     }
 }
 
-/// The first and the last moment of what shows a finding; `None` where no event does.
+/// Returns the first and the last moment of a finding's evidence; `None` if it has no events.
 ///
-/// The moment after an event is the one that it leads to.
+/// The moment after event `i` is `i + 1`.
 pub fn moments(finding: &Finding) -> Option<(u32, u32)> {
     let moments = || finding.evidence.events.iter().map(|event| event.saturating_add(1));
     Some((moments().min()?, moments().max()?))
 }
 
-/// Which of the events is shown, such as `2 of 5`.
+/// Formats which of the events is shown, such as `2 of 5`.
 pub fn place(index: usize, count: usize) -> String {
     format!("{} of {}", index + 1, count)
 }
 
-/// Parts of a sentence: words and, between backticks, code.
+/// Part of a sentence: words or, between backticks, code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prose<'a> {
-    /// Words.
     Words(&'a str),
-    /// Code.
     Code(&'a str),
 }
 
-/// A sentence with its code told apart.
+/// Splits a sentence into words and code.
 pub fn prose(text: &str) -> impl Iterator<Item = Prose<'_>> {
     let part = |(index, text)| if index % 2 == 0 { Prose::Words(text) } else { Prose::Code(text) };
     text.split('`').enumerate().map(part).filter(|part| !matches!(part, Prose::Words("") | Prose::Code("")))
 }
 
-/// Words in which no line breaks between a figure and its unit.
+/// Replaces the spaces between figures and their units, so that no line breaks there.
 pub fn unbroken(words: &str) -> String {
     [" %", " KiB", " MiB", " GiB", " TiB"]
         .iter()
@@ -134,7 +131,7 @@ mod tests {
         Finding { severity, ..Finding::default() }
     }
 
-    /// What is found in a training on two devices, each with steps and with bytes that a step adds.
+    /// Creates a diagnosis of a training; `compared` has the number of steps and the bytes per step for each device.
     fn diagnosis(severities: &[Severity], compared: &[(u64, u64)]) -> Diagnosis {
         let run = |device| RunOfDevice { device, kind: RunKind::Training, ..RunOfDevice::default() };
         let growth = |(device, &(steps, bytes_per_step))| Growth { device, steps, bytes_per_step, ..Growth::default() };

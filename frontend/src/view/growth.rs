@@ -1,4 +1,4 @@
-//! What stays after steps as rows, and the cards to choose from.
+//! View model of the memory that stays after steps, and of the choice of a card.
 
 use super::what_if::cards;
 use crate::state::ThisCard;
@@ -6,24 +6,24 @@ use crate::worker::RecordedSetup;
 use shared::analysis::{ClassTotal, GrowthClass};
 use shared::base::format;
 
-/// One reason why memory stays.
+/// Memory that stays for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrowthLine {
-    /// Its name.
+    /// Name of the reason.
     pub name: &'static str,
-    /// What it means: a sentence without its full stop.
+    /// Explanation of the reason: a sentence without its full stop.
     pub hint: &'static str,
     /// Bytes at the end of the last step.
     pub end: String,
-    /// The rise of a step, a dash where there is none.
+    /// Rise per step, or a dash if there is none.
     pub per_step: String,
-    /// The steps it rose in, counted from 1.
+    /// First and last step with a rise, counted from 1.
     pub when: String,
-    /// Whether it goes on.
+    /// True if the growth continues.
     pub is_leak: bool,
 }
 
-/// Describes why memory stays for one reason.
+/// Returns the line for one reason why memory stays.
 pub fn growth_line(row: &ClassTotal) -> GrowthLine {
     let hint = match row.class {
         GrowthClass::Leak => "More of it is there after each part of the trace",
@@ -47,16 +47,15 @@ pub fn growth_line(row: &ClassTotal) -> GrowthLine {
     }
 }
 
-/// A card to choose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardLine {
-    /// What is shown.
     pub label: String,
-    /// The card, `None` for an unknown one.
+    /// The card; `None` if it is unknown.
     pub card: Option<ThisCard>,
 }
 
-/// The cards to choose from: an unknown one, what the recording had, and all that have a name; the chosen one is there.
+/// Returns the options for the card: unknown, the recording's, all named cards, and the chosen one if it is none of
+/// these.
 pub fn card_options(recorded_bytes: Option<u64>, chosen: Option<ThisCard>) -> Vec<CardLine> {
     let recorded = RecordedSetup { capacity_bytes: recorded_bytes, ..RecordedSetup::default() };
     let of_option = |option: super::what_if::CardOption| {
@@ -66,7 +65,7 @@ pub fn card_options(recorded_bytes: Option<u64>, chosen: Option<ThisCard>) -> Ve
         CardLine { label, card }
     };
     let mut lines: Vec<CardLine> = cards(&recorded).into_iter().map(of_option).collect();
-    // One that the recording of another device had.
+    // The chosen card may be that of another device's recording.
     if let Some(card) = chosen.filter(|_| lines.iter().all(|line| line.card != chosen)) {
         lines.push(CardLine { label: format::bytes(card.capacity_bytes), card: chosen });
     }

@@ -1,15 +1,13 @@
-//! The list of keys that `?` shows.
+//! Keyboard and pointer help, shown by the `?` key.
 
-/// Keys that belong together.
+/// Keys of one topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyGroup {
-    /// Its heading.
     pub title: &'static str,
-    /// The keys of a line (any of them does it), and what they do.
+    /// Keys of each line, any of which works, and their effect.
     pub lines: &'static [(&'static [&'static str], &'static str)],
 }
 
-/// All keys.
 pub const KEYS: [KeyGroup; 4] = [
     KeyGroup {
         title: "Timeline",

@@ -1,4 +1,4 @@
-//! Reports of the core as the words and numbers that the page shows: no yew, no browser.
+//! View models: reports of the core as words and numbers, without yew or a browser.
 
 pub mod allocations;
 pub mod categories;

@@ -1,12 +1,12 @@
-//! What is said about a file that could be read but is odd.
+//! View model of the notices about a readable file.
 
 use crate::worker::Notice;
 use shared::base::format;
 
-/// More notices than this are folded under a summary.
+/// Maximum number of notices that are shown without a summary that folds them.
 const SHOWN_AT_MOST: usize = 2;
 
-/// The class of a notice, and the word that a screen reader says before it.
+/// Returns the word that a screen reader says before a notice.
 pub fn severity_word(notice: &Notice) -> &'static str {
     match notice.severity.as_str() {
         "error" => "Error",
@@ -15,17 +15,17 @@ pub fn severity_word(notice: &Notice) -> &'static str {
     }
 }
 
-/// Whether the notices are folded at first.
+/// Returns true if the notices are folded at first.
 pub fn is_folded(notices: &[Notice]) -> bool {
     notices.len() > SHOWN_AT_MOST
 }
 
-/// Those that are to be read while a device is shown: its own, and those about all of the file.
+/// Returns the notices about a device and those about the whole file.
 pub fn notices_of(notices: &[Notice], device: i64) -> Vec<Notice> {
     notices.iter().filter(|notice| notice.device.is_none_or(|index| index == device)).cloned().collect()
 }
 
-/// The notices in one line: `1 error, 2 warnings, 3 notes`.
+/// Summarizes the notices in one line: `1 error, 2 warnings, 3 notes`.
 pub fn summary(notices: &[Notice]) -> String {
     let counted = |severity: &str, noun: &str| {
         let count = notices.iter().filter(|notice| notice.severity == severity).count() as u64;

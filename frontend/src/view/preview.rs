@@ -1,4 +1,4 @@
-//! The curve of a file that is being read, or of which a part is chosen, and the words around it.
+//! View model of the curve of a file that is being read, or of which a part is chosen.
 
 use crate::draw::span::Span;
 use crate::draw::ticks::byte_ticks;
@@ -7,29 +7,29 @@ use shared::base::format;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// The width of a plot in units of its path.
+/// Width of a plot in units of its path.
 pub const WIDTH: f64 = 1000.0;
-/// The height of a plot in units of its path.
+/// Height of a plot in units of its path.
 pub const HEIGHT: f64 = 100.0;
 
-/// At most so many labels of bytes.
+/// Maximum number of byte labels.
 const TICKS: f64 = 5.0;
 
-/// At most so many events are proposed: a page opens them in about a second.
+/// Maximum number of proposed events; a page opens these in about a second.
 const MOST_PROPOSED_EVENTS: u64 = 1_000_000;
 
 /// The curve, ready to be drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PreviewPlot {
-    /// The area of the live bytes.
+    /// Area of the live bytes, as an SVG path.
     pub area: String,
-    /// Labels of bytes with their heights, in units of the path from the top.
+    /// Byte labels with their heights, in units of the path from the top.
     pub ticks: Vec<(f64, String)>,
 }
 
-/// The curve of a device of whose events this share has been read.
+/// Draws the curve of a device; `share` is the part of its events that has been read.
 ///
-/// What was alive before the trace is not known before its end: the lowest point stands on the axis until then.
+/// The live bytes before the trace are known only at its end; until then the lowest point is put on the axis.
 pub fn preview_plot(device: &PreviewDevice, share: f64) -> PreviewPlot {
     let first = device.first_bytes as i64;
     let bytes = || device.highest_bytes.iter().map(|&bytes| first.saturating_add(bytes));
@@ -53,24 +53,23 @@ pub fn preview_plot(device: &PreviewDevice, share: f64) -> PreviewPlot {
     PreviewPlot { area, ticks }
 }
 
-/// The range that a choice of events stands for.
+/// A predefined choice of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
     /// The last events.
     Last,
-    /// Events around the peak, three quarters of them before it.
+    /// Events around the peak, 3/4 of them before it.
     Peak,
-    /// All events.
     All,
 }
 
-/// How many events of a device are proposed: a round number, at most a quarter of them.
+/// Returns the number of events to propose: a power of ten, at most 1/4 of the device's events but at least one.
 pub fn proposed_events(device: &PreviewDevice) -> u64 {
     10_u64.pow((device.events / 4).max(1).ilog10()).min(MOST_PROPOSED_EVENTS).min(device.events)
 }
 
 impl Preset {
-    /// Its range in a device, where so many events are wanted.
+    /// Returns the chosen range in a device, with the given number of events.
     pub fn range(self, device: &PreviewDevice, events: u64) -> Range<u64> {
         let (total, events) = (device.events, events.min(device.events));
         match self {
@@ -84,7 +83,9 @@ impl Preset {
     }
 }
 
-/// What a range holds, or why it can't be opened: a sentence without its full stop.
+/// Describes a range.
+///
+/// Returns an error, as a sentence without its full stop, if the range cannot be opened.
 pub fn range_text(device: &PreviewDevice, range: &Range<u64>) -> Result<String, String> {
     let total = device.events;
     if range.start >= range.end {
@@ -103,12 +104,11 @@ pub fn range_text(device: &PreviewDevice, range: &Range<u64>) -> Result<String, 
     ))
 }
 
-/// The order for a range of a device.
 pub fn order(device: &PreviewDevice, range: &Range<u64>) -> PartOrder {
     PartOrder { device: device.index, start: range.start, end: range.end }
 }
 
-/// The range between two places of the plot, `0.0..=1.0` from the left.
+/// Returns the range between two places of the plot, in `0.0..=1.0` from the left.
 pub fn dragged(device: &PreviewDevice, from: f64, to: f64) -> Range<u64> {
     let event = |place: f64| (place.clamp(0.0, 1.0) * device.events as f64).round() as u64;
     let (start, end) = (event(from.min(to)), event(from.max(to)));

@@ -1,23 +1,22 @@
-//! The words and the bar of a file that is being read.
+//! View model of the progress of reading a file.
 
 use crate::state::Loading;
 use shared::base::format;
 
-/// What the loading card shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// The finished share, `None` while the length is not known.
+    /// Finished share; `None` while the length is unknown.
     pub share: Option<f64>,
-    /// Bytes, and speed once it can be told.
+    /// Bytes, and speed and remaining time once known.
     pub text: String,
-    /// The same for a screen reader, in whole tens of percent so that it is not read out all the time.
+    /// Text for a screen reader, in whole tens of percent so that it is not read out all the time.
     pub spoken: String,
 }
 
-/// Below this time a speed is a guess.
+/// Time before which a speed would be a guess, in milliseconds.
 const SHORTEST_MS: f64 = 250.0;
 
-/// Words for the progress of a file.
+/// Returns the progress of a file.
 pub fn progress(loading: &Loading) -> Progress {
     let Loading { seen_bytes, total_bytes, is_waiting, began_ms, now_ms, .. } = *loading;
     if is_waiting {

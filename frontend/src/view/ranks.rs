@@ -1,58 +1,55 @@
-//! Ranks side by side: a strip for each, on one scale.
+//! View model of the comparison of ranks: one strip per rank, on one scale.
 
 use super::compare;
 use crate::worker::{CurveData, RankData, category_at};
 use shared::analysis::{Category, RankFigures, order_of_ranks, outliers};
 use shared::base::format;
 
-/// A device of an open file, with what was asked of it.
+/// A device of an open file, with the answer of its Web Worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankFile {
-    /// The file's name.
+    /// Name of the file.
     pub name: String,
-    /// The CUDA index of the device.
+    /// CUDA index of the device.
     pub index: i64,
-    /// The answer of its worker.
     pub data: RankData,
 }
 
 /// One rank, ready to be drawn in boxes of 1000 by 100 units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strip {
-    /// The position among the files that were given.
+    /// Position among the given files.
     pub file: usize,
-    /// `Rank 3`.
+    /// Title such as `Rank 3`.
     pub title: String,
-    /// The file, and the device where that says more.
+    /// Device and file name.
     pub note: String,
-    /// The peak.
     pub peak: String,
-    /// What else there is to say: reserved bytes, growth, out of memory.
+    /// Reserved bytes, and growth and out-of-memory errors if there are any.
     pub facts: String,
-    /// The live bytes.
+    /// Curve of the live bytes.
     pub curve: compare::Curve,
-    /// What the peak is made of.
+    /// Categories of the peak.
     pub parts: Vec<Part>,
-    /// In what it is unlike the others, in sentences.
+    /// Sentences about how this rank differs from the others.
     pub unusual: Vec<String>,
 }
 
 /// A category in the bar of a peak.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The category.
     pub category: Category,
-    /// Where it begins.
+    /// Left end, in units.
     pub x: u32,
-    /// Its length.
+    /// Length, in units.
     pub width: u32,
-    /// `activations, 2.10 GiB`.
+    /// Label such as `activations, 2.10 GiB`.
     pub label: String,
 }
 
-/// The ranks in their order.
+/// Returns the strips in the order of their ranks.
 ///
-/// Names tell it where each file has one rank; devices of one process are ranks in their order.
+/// If each file has one rank, file names give the order. Otherwise the devices are ranks in the given order.
 pub fn strips(files: &[RankFile]) -> Vec<Strip> {
     let order = order(files);
     let figures: Vec<RankFigures> = order.iter().map(|&(file, _)| files[file].data.figures()).collect();
@@ -65,14 +62,14 @@ pub fn strips(files: &[RankFile]) -> Vec<Strip> {
     order.iter().enumerate().map(strip).collect()
 }
 
-/// The categories that occur in any of the bars.
+/// Returns the categories that occur in any of the bars.
 pub fn legend(strips: &[Strip]) -> Vec<Category> {
     let occurs =
         |category: &Category| strips.iter().flat_map(|strip| &strip.parts).any(|part| part.category == *category);
     Category::ALL.into_iter().filter(occurs).collect()
 }
 
-/// What is to be said above the strips.
+/// Returns the sentence above the strips.
 pub fn summary(strips: &[Strip]) -> String {
     let unusual = strips.iter().filter(|strip| !strip.unusual.is_empty()).count() as u64;
     let ranks = format::counted(strips.len() as u64, "rank");

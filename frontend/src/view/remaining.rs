@@ -1,19 +1,21 @@
-//! The texts of a clean copy, for people to look through before others do.
+//! View model of the texts that remain in a clean copy, which people review before sharing it.
 
 use crate::worker::TextGroup;
 use shared::base::format;
 
-/// The texts in which something is found, by their positions; `rows` joins all groups.
+/// Texts that a search finds, in all groups together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundTexts {
-    /// The group and the text in it.
+    /// Position of the group, and of the text in it.
     rows: Vec<(u32, u32)>,
-    /// How many texts there are, found or not.
+    /// Number of all texts, found or not.
     all: u64,
 }
 
 impl FoundTexts {
-    /// The texts that have all words of a search, in any case of letters; all texts where it has no word.
+    /// Searches for the texts that contain all words of `search`, ignoring case.
+    ///
+    /// A word may also be part of the text's kind. Without a word all texts are found.
     pub fn new(groups: &[TextGroup], search: &str) -> Self {
         let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
         let is_found = |group: &TextGroup, text: &str| {
@@ -28,19 +30,19 @@ impl FoundTexts {
         Self { rows, all: groups.iter().map(|group| group.texts.len() as u64).sum() }
     }
 
-    /// How many are found.
+    /// Returns the number of texts found.
     pub fn count(&self) -> u32 {
         self.rows.len() as u32
     }
 
-    /// The kind and the text of a row; `None` behind the last one.
+    /// Returns the kind and the text of a row; `None` after the last one.
     pub fn row<'a>(&self, groups: &'a [TextGroup], row: u32) -> Option<(&'a str, &'a str)> {
         let &(group, text) = self.rows.get(row as usize)?;
         let group = groups.get(group as usize)?;
         Some((&group.kind, group.texts.get(text as usize)?))
     }
 
-    /// How many texts are found, of how many.
+    /// Formats the number of texts found, and of all texts if that differs.
     pub fn count_text(&self) -> String {
         match self.rows.len() as u64 {
             found if found == self.all => format::counted(self.all, "text"),

@@ -1,56 +1,55 @@
-//! Which rows of a long table are on the screen.
+//! Determines which rows of a long table are on the screen.
 //!
-//! A million rows are no million elements: only those on the screen are in the page, in a block that stays where it is
-//! while a spacer below it is scrolled. Browsers limit how high an element may be, so that the spacer of a long table is
-//! shorter than its rows would be, and a pixel of it is more than a pixel of them.
+//! Only the rows on the screen are elements of the document. They are in a block that stays in place while a spacer
+//! below it is scrolled. Browsers limit the height of an element, so the spacer of a long table is lower than its rows
+//! would be, and one pixel of the spacer stands for several pixels of rows.
 
-/// The height of a row in CSS pixels; the styles have the same.
+/// Height of a row in CSS pixels; must match the style sheet.
 pub const ROW_PX: f64 = 28.0;
 
-/// The highest spacer: Firefox stops at 17 million pixels, Chromium at 33 million.
+/// Maximum height of the spacer in CSS pixels; Firefox stops at 17 million pixels, Chromium at 33 million.
 const MOST_PX: f64 = 10_000_000.0;
 
-/// Rows that are asked for come in steps of so many, so that not every scroll is a question.
+/// Rows are requested in multiples of this number, so that not every scroll sends a request.
 const STEP: u32 = 64;
 
-/// A table and the part of the screen that it has.
+/// A table and its room on the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scrolling {
-    /// How many rows there are.
     pub row_count: u32,
-    /// The height for rows, in CSS pixels.
+    /// Height available for rows, in CSS pixels.
     pub room_px: f64,
 }
 
 impl Scrolling {
-    /// How many rows are on the screen as a whole, at least one.
+    /// Returns the number of rows that fit on the screen completely, at least one.
     pub fn visible(&self) -> u32 {
         ((self.room_px / ROW_PX) as u32).max(1)
     }
 
-    /// The height of the spacer, in CSS pixels.
+    /// Returns the height of the spacer, in CSS pixels.
     pub fn spacer_px(&self) -> f64 {
         (f64::from(self.last_first()) * ROW_PX).min(MOST_PX)
     }
 
-    /// The first row on the screen, where the spacer is scrolled by so many CSS pixels.
+    /// Returns the first row on the screen when the spacer is scrolled by a number of CSS pixels.
     pub fn first(&self, scrolled_px: f64) -> u32 {
         let share = (scrolled_px / self.spacer_px().max(1.0)).clamp(0.0, 1.0);
         (share * f64::from(self.last_first())).round() as u32
     }
 
-    /// How far the spacer has to be scrolled for a row to be the first one on the screen.
+    /// Returns the CSS pixels by which the spacer must be scrolled for a row to be the first one on the screen.
     pub fn scrolled_px(&self, first: u32) -> f64 {
         let share = f64::from(first.min(self.last_first())) / f64::from(self.last_first().max(1));
         share * self.spacer_px()
     }
 
-    /// The first row on the screen that shows `row` with the least scrolling from `first`.
+    /// Returns the first row on the screen that shows `row` with the least scrolling from `first`.
     pub fn first_with(&self, row: u32, first: u32) -> u32 {
         row.saturating_sub(self.visible() - 1).max(first.min(row))
     }
 
-    /// The rows to ask for around those on the screen: the first one, and how many.
+    /// Returns the rows to request around those on the screen, as the first row and the number of rows.
     pub fn wanted(&self, first: u32) -> (u32, u32) {
         let start = first.saturating_sub(STEP / 2) / STEP * STEP;
         let end = (first + self.visible() + STEP / 2).div_ceil(STEP) * STEP;
@@ -62,7 +61,7 @@ impl Scrolling {
     }
 }
 
-/// The row that a key goes to, if it is one of those that move in a table.
+/// Returns the row that a key moves to, or `None` for keys that do not move in a table.
 pub fn row_after(key: &str, row: Option<u32>, scrolling: &Scrolling) -> Option<u32> {
     let last = scrolling.row_count.checked_sub(1)?;
     let page = scrolling.visible().saturating_sub(1).max(1);

@@ -1,4 +1,4 @@
-//! Segments and blocks in words.
+//! View model of segments and blocks.
 
 use crate::draw::segment_map::Group;
 use crate::worker::{BlockState, Fragmentation, HeldRow, SegmentsData};
@@ -9,21 +9,19 @@ use shared::trace::{PoolId, SegmentType};
 /// A part of the reserved bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// A name for styles.
+    /// Suffix of the CSS class.
     pub class: &'static str,
-    /// The name.
     pub label: &'static str,
-    /// How it is defined.
+    /// Definition of the part.
     pub meaning: &'static str,
-    /// Its bytes.
     pub size: String,
-    /// Its share of the reserved bytes, in words.
+    /// Share of the reserved bytes.
     pub share: String,
-    /// Where its bar begins and how long it is, in percent of the whole.
+    /// Start and length of the bar, in percent of the reserved bytes.
     pub bar: (f64, f64),
 }
 
-/// The parts that the reserved bytes fall into.
+/// Splits the reserved bytes into their parts.
 pub fn parts(parts: &Fragmentation) -> Vec<Part> {
     let in_use = parts.live_bytes - parts.pending_bytes.min(parts.live_bytes);
     let all = [
@@ -45,7 +43,7 @@ pub fn parts(parts: &Fragmentation) -> Vec<Part> {
     all.map(part).to_vec()
 }
 
-/// What else is to be said about the free bytes: a name, a size and its definition.
+/// Returns further figures about the free bytes, each with name, size and definition.
 pub fn facts(parts: &Fragmentation) -> Vec<(&'static str, String, &'static str)> {
     let mut facts = vec![
         ("Longest free", format::bytes(parts.largest_free_bytes), "A larger block needs cudaMalloc"),
@@ -62,7 +60,7 @@ pub fn facts(parts: &Fragmentation) -> Vec<(&'static str, String, &'static str)>
     facts
 }
 
-/// The moment, as it stands beside the slider.
+/// Formats a moment for the text next to the slider.
 pub fn moment(moment: u32) -> String {
     match moment.checked_sub(1) {
         Some(event) => format!("After event {}", format::count(u64::from(event))),
@@ -70,7 +68,7 @@ pub fn moment(moment: u32) -> String {
     }
 }
 
-/// The name of a group of segments, with its figures.
+/// Returns the title of a group of segments, with its figures.
 pub fn head(group: &Group) -> String {
     let room = Room {
         pool: PoolId(group.pool.0, group.pool.1),
@@ -84,7 +82,7 @@ pub fn head(group: &Group) -> String {
     room.title()
 }
 
-/// A block in four lines, as a tooltip shows it: what it is, whose, its losses and where it lies.
+/// Describes a block in the four lines of its tooltip: size and state, stack, losses, and address.
 pub fn block_lines(data: &SegmentsData, segment: u32, block: usize, offset: u64) -> [String; 4] {
     let (row, segment) = (&data.blocks[block], &data.segments[segment as usize]);
     let kind = match row.kind {
@@ -114,7 +112,7 @@ pub fn block_lines(data: &SegmentsData, segment: u32, block: usize, offset: u64)
     [format!("{} {kind}", format::bytes(row.size_bytes)), title, losses, place]
 }
 
-/// A segment that little keeps: what is free in it, and what keeps it.
+/// Describes a segment held by few bytes: what is free in it, what holds it, and the stack of its largest block.
 pub fn held(data: &SegmentsData, held: &HeldRow) -> (String, String, String) {
     let segment = &data.segments[held.segment as usize];
     let free = segment.size_bytes - segment.used_bytes.min(segment.size_bytes);

@@ -1,17 +1,17 @@
-//! Selections in words.
+//! Texts for selections: scopes, weights, groups and filters.
 
 use crate::state::When;
 use crate::worker::{GroupBy, Part, Weight};
 use shared::analysis::Category;
 use shared::base::format;
 
-/// Sizes that a filter offers as the smallest, the first for any.
+/// Minimum sizes that a filter offers; the first one means any size.
 pub const MIN_BYTES: [u64; 8] = [0, 1 << 10, 64 << 10, 1 << 20, 16 << 20, 128 << 20, 1 << 30, 8 << 30];
 
-/// Lifetimes in events that a filter offers as the shortest, the first for any.
+/// Minimum lifetimes in events that a filter offers; the first one means any lifetime.
 pub const MIN_LIFETIMES: [u32; 6] = [0, 10, 100, 1000, 10_000, 100_000];
 
-/// When the allocations are alive.
+/// Returns the name of a scope, which says when its allocations are alive.
 pub fn when_text(when: When) -> &'static str {
     match when {
         When::Peak => "At the peak",
@@ -25,7 +25,7 @@ pub fn when_text(when: When) -> &'static str {
     }
 }
 
-/// What an allocation counts for.
+/// Returns the name of a weight.
 pub fn weight_text(weight: Weight) -> &'static str {
     match weight {
         Weight::Bytes => "Bytes",
@@ -35,7 +35,7 @@ pub fn weight_text(weight: Weight) -> &'static str {
     }
 }
 
-/// What allocations are grouped by.
+/// Returns the name of a grouping.
 pub fn group_text(by: GroupBy) -> &'static str {
     match by {
         GroupBy::Stack => "Stack",
@@ -49,17 +49,17 @@ pub fn group_text(by: GroupBy) -> &'static str {
     }
 }
 
-/// The name of a category by its position, which the worker sends.
+/// Returns the name of a category from its position, which the Web Worker sends.
 pub fn category_text(index: u8) -> String {
     Category::ALL.get(usize::from(index)).map(|category| category.name().replace('-', " ")).unwrap_or_default()
 }
 
-/// The smallest size of a filter.
+/// Formats the minimum size of a filter.
 pub fn min_bytes_text(min_bytes: u64) -> String {
     if min_bytes == 0 { "Any size".to_owned() } else { format!("≥ {}", whole_bytes(min_bytes)) }
 }
 
-/// The sizes that are offered are powers of two: decimals would say nothing.
+/// Formats a size without decimals, because all offered sizes are powers of two.
 fn whole_bytes(size_bytes: u64) -> String {
     match size_bytes {
         0x400..0x10_0000 => format!("{} KiB", size_bytes >> 10),
@@ -68,17 +68,17 @@ fn whole_bytes(size_bytes: u64) -> String {
     }
 }
 
-/// The shortest lifetime of a filter.
+/// Formats the minimum lifetime of a filter.
 pub fn min_lifetime_text(events: u32) -> String {
     if events == 0 { "Any lifetime".to_owned() } else { format!("≥ {} events", format::count(events.into())) }
 }
 
-/// A stream by its raw handle.
+/// Formats a stream from its raw handle.
 pub fn stream_text(stream: u64) -> String {
     if stream == 0 { "Default stream".to_owned() } else { format!("Stream {}", format::address(stream)) }
 }
 
-/// A pool by its handle.
+/// Formats a pool from its handle.
 pub fn pool_text(pool: (u64, u64)) -> String {
     match pool {
         (0, 0) => "Default pool".to_owned(),
@@ -87,14 +87,14 @@ pub fn pool_text(pool: (u64, u64)) -> String {
     }
 }
 
-/// What is wrong with a text that is no regular expression, and what to do.
+/// Describes an error in a regular expression, and what to do about it.
 pub fn mistyped_text(message: &str) -> String {
     let mut chars = message.chars();
     let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
     format!("{first}{}. Switch .* off to look for the text as it is.", chars.as_str())
 }
 
-/// A weight with its unit.
+/// Formats a weight with its unit.
 pub fn weighed(weight: Weight, value: u64) -> String {
     match weight {
         Weight::Bytes => format::bytes(value),
@@ -104,7 +104,7 @@ pub fn weighed(weight: Weight, value: u64) -> String {
     }
 }
 
-/// Which part of a scope a selection is: `2.10 GiB in 312 of 5,120 allocations`.
+/// Formats a selection's part of its scope: `2.10 GiB in 312 of 5,120 allocations`.
 pub fn share_text(bytes: u64, count: u64, all_count: u64) -> String {
     let noun = if all_count == 1 { "allocation" } else { "allocations" };
     match count == all_count {

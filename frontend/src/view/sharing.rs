@@ -1,39 +1,35 @@
-//! What the dialog for sharing says.
+//! View model of the dialog for sharing a copy.
 
 use crate::state::{CopyStep, SendStep, ServerState, Sharing};
 use crate::worker::{CopyOptions, CopyPreview, TextChange};
 use shared::base::format;
 
-/// Something that can be left out of a copy.
+/// Information that can be left out of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// Paths up to the project.
     Paths,
-    /// Names that paths tell, hosts, addresses and keys.
+    /// Names found in paths, hosts, addresses and keys.
     Names,
-    /// The users' texts on events.
+    /// Metadata that users attached to events.
     Metadata,
-    /// Annotated spans.
     Annotations,
 }
 
 /// One choice of the dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CutRow {
-    /// What it is about.
     pub cut: Cut,
-    /// What it says.
     pub label: &'static str,
-    /// Whether it is chosen.
     pub is_on: bool,
-    /// What it means for this file, or empty while that is not known.
+    /// Effect on this file; empty while it is unknown.
     pub note: String,
     /// Texts of this file, before and after.
     pub examples: Vec<(String, String)>,
 }
 
 impl Cut {
-    /// The options with this choice made otherwise.
+    /// Returns the options with this choice toggled.
     pub fn toggled(self, options: &CopyOptions) -> CopyOptions {
         let mut options = options.clone();
         match self {
@@ -46,7 +42,7 @@ impl Cut {
     }
 }
 
-/// The choices, those that keep people private first; `annotations` is how many the file has.
+/// Returns the choices, most relevant to privacy first; `annotations` is the number of annotations in the file.
 pub fn cut_rows(options: &CopyOptions, preview: Option<&CopyPreview>, annotations: u64) -> [CutRow; 4] {
     let said = |is_on: bool, text: &dyn Fn(&CopyPreview) -> String| {
         preview.map(|preview| if is_on { text(preview) } else { "stays as it is".to_owned() }).unwrap_or_default()
@@ -98,12 +94,12 @@ fn names_note(preview: &CopyPreview) -> String {
     }
 }
 
-/// The names in a text that a person typed, divided by commas or lines.
+/// Splits a typed text into names, at commas, semicolons and line breaks.
 pub fn typed_names(text: &str) -> Vec<String> {
     text.split([',', ';', '\n']).map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// How far the copy is, in words.
+/// Describes the progress of making the copy.
 pub fn copy_text(sharing: &Sharing) -> String {
     match (&sharing.copy, sharing.too_large()) {
         (CopyStep::Made { bytes }, None) => format!("{}, compressed", format::bytes(*bytes)),
@@ -121,7 +117,7 @@ pub fn copy_text(sharing: &Sharing) -> String {
     }
 }
 
-/// What has left this machine, in words.
+/// Describes what has left this machine.
 pub fn sent_text(sharing: &Sharing) -> String {
     match &sharing.sending {
         SendStep::Nothing => "Nothing has been uploaded so far".to_owned(),
@@ -135,7 +131,7 @@ pub fn sent_text(sharing: &Sharing) -> String {
     }
 }
 
-/// A choice of when a link ends.
+/// Formats a choice of when a link ends.
 pub fn end_text(days: Option<u32>) -> String {
     match days {
         Some(days) => format::counted(u64::from(days), "day"),
@@ -143,14 +139,14 @@ pub fn end_text(days: Option<u32>) -> String {
     }
 }
 
-/// The ends that the server offers.
+/// Returns the ends that the server offers, in days; `None` means never.
 pub fn ends(sharing: &Sharing) -> Vec<Option<u32>> {
     let ServerState::There(limits) = &sharing.server else { return Vec::new() };
     let never = limits.share_for_ever.then_some(None);
     limits.share_days.iter().copied().map(Some).chain(never).collect()
 }
 
-/// What was typed in the open view and goes with a link; nothing where nothing was.
+/// Describes the texts typed in the open view, which a link contains; `None` if nothing was typed.
 pub fn typed_text(typed: &[&str]) -> Option<String> {
     let quoted: Vec<String> = typed.iter().map(|text| format!("“{text}”")).collect();
     (!quoted.is_empty()).then(|| format!("The link also has what you look for: {}.", quoted.join(" and ")))

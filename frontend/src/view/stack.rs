@@ -1,25 +1,24 @@
-//! A call stack with its runtime frames folded.
+//! View model of a call stack with its runtime frames folded.
 
 use shared::base::frame_rules;
 use shared::report::Frame;
 
-/// One line of a folded stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StackLine {
-    /// A frame, by position in the stack.
+    /// A frame.
     Frame {
-        /// The position.
+        /// Position in the stack.
         position: usize,
-        /// Whether it belongs to the runtime.
+        /// True if the frame belongs to the runtime.
         is_runtime: bool,
     },
-    /// So many runtime frames that are not shown.
+    /// Number of runtime frames hidden here.
     Fold(usize),
 }
 
-/// The lines of a stack; runs of runtime frames are folded unless `is_unfolded`.
+/// Returns the lines of a stack; runs of runtime frames are folded unless `is_unfolded`.
 ///
-/// The frame that titles the stack is always shown, so that a stack of the runtime alone still says something.
+/// The frame that titles the stack is always shown, so that a stack of runtime frames alone is still meaningful.
 pub fn lines(frames: &[Frame], is_unfolded: bool) -> Vec<StackLine> {
     let title = title_position(frames);
     let mut lines = Vec::new();
@@ -36,31 +35,33 @@ pub fn lines(frames: &[Frame], is_unfolded: bool) -> Vec<StackLine> {
     lines
 }
 
-/// Recorded operations are few, and each says something.
+/// Returns true if a frame may be folded.
+///
+/// Recorded operations are never folded, because they are few and each is informative.
 fn folds(frame: &Frame) -> bool {
     frame_rules::is_runtime(&frame.filename) && !frame_rules::is_recorded(&frame.filename)
 }
 
-/// The number of frames that folding hides.
+/// Returns the number of frames that folding hides.
 pub fn folded_count(frames: &[Frame]) -> usize {
     let count = |line| if let StackLine::Fold(count) = line { count } else { 0 };
     lines(frames, false).into_iter().map(count).sum()
 }
 
-/// The position of the frame that says best what a stack is about.
+/// Returns the position of the frame that describes a stack best.
 pub fn title_position(frames: &[Frame]) -> Option<usize> {
     frame_rules::title_position(frames.iter().map(|frame| (frame.name.as_str(), frame.filename.as_str())))
 }
 
-/// What a frame is called: the operation behind a symbol of PyTorch's C++, else the function's name.
+/// Returns a frame's title: the operation behind a symbol of PyTorch's C++ code, else the function's name.
 pub fn frame_title(frame: &Frame) -> String {
     let name = if frame_rules::is_runtime(&frame.filename) { frame_rules::operation(&frame.name) } else { None };
     name.unwrap_or_else(|| frame.name.clone())
 }
 
-/// Where a frame is, with the last two folders of its path: `gpt2/modeling_gpt2.py:412`.
+/// Returns a frame's place with the last two folders of its path: `gpt2/modeling_gpt2.py:412`.
 ///
-/// It is empty where the file is not known, and where the name says everything.
+/// The place is empty if the file is unknown, or if the name says everything.
 pub fn short_place(frame: &Frame) -> String {
     if frame.filename.is_empty() || frame.filename == "??" || frame_rules::is_recorded(&frame.filename) {
         return String::new();
@@ -68,7 +69,7 @@ pub fn short_place(frame: &Frame) -> String {
     with_line(&last_parts(&frame.filename, 2), frame.line)
 }
 
-/// What of the runtime a stack's title frame called: `layer_norm`, `aten::bmm`.
+/// Returns what a stack's title frame called in the runtime: `layer_norm`, `aten::bmm`.
 ///
 /// Many stacks share their title frame and differ only here.
 pub fn callee(frames: &[Frame]) -> Option<String> {
@@ -85,13 +86,13 @@ fn called_operation(frame: &Frame) -> Option<String> {
     if is_recorded { Some(frame.name.clone()) } else { frame_rules::operation(&frame.name) }
 }
 
-/// A module's `forward` says less than the file that the module is in.
+/// Returns a function's title; for a module's `forward` that is the file's name, which says more.
 fn function_title(frame: &Frame) -> String {
     let file = last_parts(&frame.filename, 1);
     if frame.name == "forward" { file.trim_end_matches(".py").to_owned() } else { frame.name.clone() }
 }
 
-/// Where a frame is, in full; it is empty where the name says everything.
+/// Returns a frame's full place; empty if the name says everything.
 pub fn full_place(frame: &Frame) -> String {
     if frame_rules::is_recorded(&frame.filename) {
         return String::new();
@@ -99,7 +100,7 @@ pub fn full_place(frame: &Frame) -> String {
     with_line(&frame.filename, frame.line)
 }
 
-/// A stack as text, a frame a line, as Python prints it but innermost first.
+/// Formats a stack as text with one line per frame, similar to Python's tracebacks but innermost first.
 pub fn as_text(frames: &[Frame]) -> String {
     let line = |frame: &Frame| match full_place(frame).as_str() {
         "" => format!("{}\n", frame.name),
@@ -108,9 +109,9 @@ pub fn as_text(frames: &[Frame]) -> String {
     frames.iter().map(line).collect()
 }
 
-/// Where a frame is, without any folder: `modeling_gpt2.py:412`.
+/// Returns a frame's place without any folder: `modeling_gpt2.py:412`.
 ///
-/// It is empty where the line is not known: an object file alone tells nothing.
+/// The place is empty if the line is unknown, because the name of an object file alone is no help.
 pub fn file_place(frame: &Frame) -> String {
     if frame.line == 0 { String::new() } else { with_line(&last_parts(&frame.filename, 1), frame.line) }
 }
@@ -121,7 +122,7 @@ fn last_parts(path: &str, count: usize) -> String {
     parts.join("/")
 }
 
-/// Compiled frames without debug information have line 0.
+/// Appends the line to a path, unless it is 0 as in compiled frames without debug information.
 fn with_line(path: &str, line: u64) -> String {
     if line == 0 { path.to_owned() } else { format!("{path}:{line}") }
 }

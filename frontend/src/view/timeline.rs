@@ -1,4 +1,4 @@
-//! What the timeline says in words and which figures it is drawn from.
+//! View model of the timeline: its texts, and the numbers that it is drawn from.
 
 use crate::{
     draw::{
@@ -11,7 +11,7 @@ use crate::{
 };
 use shared::base::{format, frame_rules};
 
-/// The shortest range of x worth a look: two moments, or ten microseconds.
+/// Returns the shortest range of x that can be zoomed to: two moments, or ten microseconds.
 fn min_len(axis: Axis) -> f64 {
     match axis {
         Axis::Events => 2.0,
@@ -19,7 +19,7 @@ fn min_len(axis: Axis) -> f64 {
     }
 }
 
-/// What there is to see of a device.
+/// Returns the extent of a device's timeline.
 pub fn content(figures: &DeviceFigures, axis: Axis) -> Content {
     let x_end = match axis {
         Axis::Events => figures.end_events,
@@ -30,14 +30,14 @@ pub fn content(figures: &DeviceFigures, axis: Axis) -> Content {
     Content { x_end, min_len: min_len(axis).min(x_end), max_bytes }
 }
 
-/// The same with the line of a card's memory, unless that is so high that it would press the curves flat.
+/// Extends the content to a card's memory, unless that is more than 4 times as high and would flatten the curves.
 pub fn content_with_card(content: Content, capacity_bytes: Option<u64>) -> Content {
     let is_near = |capacity: &f64| content.max_bytes >= capacity / 4.0;
     let capacity = capacity_bytes.map(|bytes| bytes as f64).filter(is_near);
     Content { max_bytes: content.max_bytes.max(capacity.unwrap_or(0.0)), ..content }
 }
 
-/// The name of an axis in attributes that tests read.
+/// Returns the name of an axis in attributes that tests read.
 pub fn axis_name(axis: Axis) -> &'static str {
     match axis {
         Axis::Events => "events",
@@ -45,7 +45,9 @@ pub fn axis_name(axis: Axis) -> &'static str {
     }
 }
 
-/// The place of the peak on an axis: the middle of its moment, so that a zoom ends inside it.
+/// Returns the position of the peak on an axis.
+///
+/// On the event axis it is the middle of the moment, so that a zoom ends inside that moment.
 pub fn peak_position(figures: &DeviceFigures, axis: Axis) -> Option<f64> {
     match axis {
         Axis::Events => Some(f64::from(figures.peak_moment) + 0.5),
@@ -53,7 +55,7 @@ pub fn peak_position(figures: &DeviceFigures, axis: Axis) -> Option<f64> {
     }
 }
 
-/// The peak and the out-of-memory errors; the peak last, so that it lies on top.
+/// Returns markers for the out-of-memory errors and the peak; the peak comes last, so that it is drawn on top.
 pub fn markers(figures: &DeviceFigures, marks: &Marks, axis: Axis) -> Vec<Marker> {
     let ooms = marks.marks.iter().filter(|mark| mark.kind == MarkKind::Oom).filter_map(|mark| {
         let position = match axis {
@@ -72,7 +74,7 @@ pub fn markers(figures: &DeviceFigures, marks: &Marks, axis: Axis) -> Vec<Marker
     ooms.chain(peak).collect()
 }
 
-/// What stands on the band of memory from before the trace.
+/// Returns the text on the band of memory from before the trace.
 pub fn initial_label(figures: &DeviceFigures) -> String {
     let size = format::bytes(figures.initial_bytes);
     if figures.events == 0 {
@@ -82,7 +84,7 @@ pub fn initial_label(figures: &DeviceFigures) -> String {
     }
 }
 
-/// When an allocation is alive on an axis; `x_end` stands for an end that the trace does not show.
+/// Returns an allocation's lifetime on an axis; `x_end` replaces an end that the trace does not show.
 pub fn lifespan(details: &Details, axis: Axis, x_end: f64) -> Span {
     let (born, died) = match axis {
         Axis::Events => (Some(f64::from(details.born)), details.died.map(f64::from)),
@@ -91,7 +93,7 @@ pub fn lifespan(details: &Details, axis: Axis, x_end: f64) -> Span {
     Span::new(born.unwrap_or(0.0), died.unwrap_or(x_end))
 }
 
-/// The timeline in one sentence, for those who hear the page.
+/// Describes the timeline in one sentence, for screen readers.
 pub fn description(figures: &DeviceFigures) -> String {
     format!(
         "Memory timeline of {}: {} over {}, peak {} live and {} reserved",
@@ -107,20 +109,20 @@ fn device_name(index: i64) -> String {
     if index < 0 { "pinned host memory".to_owned() } else { format!("GPU {index}") }
 }
 
-/// What stands beside the cursor.
+/// Text next to the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tooltip {
-    /// The size of the allocation, or of all live ones above the outline.
+    /// Size of the allocation; above the outline, the live bytes.
     pub title: String,
-    /// Who allocated it, empty if that is not known.
+    /// Allocating function, with its file and line if known; may be empty.
     pub name: String,
-    /// Its lifetime; the reserved bytes above the outline.
+    /// Lifetime of the allocation; above the outline, the reserved bytes.
     pub detail: String,
-    /// The moment and its live bytes.
+    /// The moment and, over an allocation, its live bytes.
     pub moment: String,
 }
 
-/// What stands beside the cursor for a hit.
+/// Returns the text next to the cursor.
 pub fn tooltip(hit: &Hit, axis: Axis) -> Tooltip {
     let place = match (axis, hit.time_us) {
         (Axis::Time, Some(time_us)) => position_label(axis, time_us as f64),

@@ -1,43 +1,40 @@
-//! The table of the stacks that hold a moment's memory.
+//! View model of the stacks that hold the memory at a moment.
 
 use super::stack;
 use crate::worker::{StackRow, Stacks};
 use shared::base::{format, frame_rules};
 use shared::report::Frame;
 
-/// What a stack is called.
+/// Title of a stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// What the stack is about.
+    /// Title of the frame that describes the stack best.
     pub title: String,
-    /// What of the runtime it called, or empty.
+    /// Function or operation of the runtime called there; may be empty.
     pub callee: String,
-    /// Where that is, or empty.
+    /// File and line, or the operation of a recorded module; may be empty.
     pub place: String,
 }
 
-/// One line of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopStack {
-    /// What the stack is called.
     pub heading: Heading,
-    /// Its bytes.
     pub size: String,
-    /// Its share of the live bytes, in words.
+    /// Share of the live bytes.
     pub share: String,
-    /// Its allocations.
+    /// Number of allocations.
     pub count: String,
-    /// The length of its bar, as a percentage of the longest one.
+    /// Length of the bar, as a percentage of the longest one.
     pub bar: f64,
 }
 
-/// The lines of the table, largest first.
+/// Returns the lines of the table, largest first.
 pub fn rows(stacks: &Stacks) -> Vec<TopStack> {
     let longest = stacks.rows.iter().map(|row| row.bytes).max().unwrap_or(0);
     stacks.rows.iter().map(|row| top_stack(row, stacks.live_bytes, longest)).collect()
 }
 
-/// When that is, as it follows "live".
+/// Formats a moment, to follow the word "live".
 pub fn when(moment: u32) -> String {
     match moment.checked_sub(1) {
         Some(event) => format!("after event {}", format::count(u64::from(event))),
@@ -45,7 +42,7 @@ pub fn when(moment: u32) -> String {
     }
 }
 
-/// What is not among the lines, or nothing.
+/// Describes the stacks without a line of their own, if there are any.
 pub fn rest(stacks: &Stacks) -> Option<String> {
     (stacks.other_stacks > 0).then(|| {
         let size = format::bytes(stacks.other_bytes);
@@ -53,11 +50,11 @@ pub fn rest(stacks: &Stacks) -> Option<String> {
     })
 }
 
-/// What a stack is called, frames given innermost first.
+/// Returns the title of a stack, given its frames innermost first.
 pub fn heading(frames: &[Frame]) -> Heading {
     let frame = stack::title_position(frames).map(|position| &frames[position]);
     let callee = stack::callee(frames).unwrap_or_default();
-    // A recorded module has no file: what it called stands there instead.
+    // A recorded module has no file, so its callee takes that place.
     let (place, callee) = match frame {
         Some(frame) if frame_rules::is_recorded(&frame.filename) => (callee, String::new()),
         frame => (frame.map(stack::file_place).unwrap_or_default(), callee),

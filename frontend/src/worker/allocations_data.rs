@@ -1,105 +1,97 @@
-//! Tables of allocations and of groups of them, as they travel: a page of rows at a time.
+//! Defines the messages for tables of allocations and groups, one page of rows at a time.
 
 use super::protocol::Hit;
 use super::selection_data::{GroupKeyData, GroupMark, SelectionData, SelectionFacts};
 use serde::{Deserialize, Serialize};
 use shared::analysis::GroupBy;
 
-/// What the view of allocations asks.
+/// Questions of the view of allocations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AllocationsQuestion {
-    /// What allocations can be filtered by.
+    /// Streams and pools by which allocations can be filtered.
     Facts,
-    /// Some rows of a table; a newer one makes the worker skip those that still wait.
+    /// Range of rows of a table; a newer question supersedes those that still wait.
     Rows(TableRequest),
-    /// The next or previous allocation of a selection, in the order of their births.
+    /// Next or previous allocation of a selection, in the order of births.
     Walk(WalkRequest),
-    /// The group of a mark.
+    /// Group that a mark stands for.
     Group(GroupMark),
 }
 
-/// The answer to an [`AllocationsQuestion`].
+/// Answer to an [`AllocationsQuestion`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AllocationsAnswer {
-    /// What allocations can be filtered by.
+    /// Streams and pools by which allocations can be filtered.
     Facts(SelectionFacts),
     /// Rows of a table.
     Rows(TablePage),
-    /// An allocation and its place, `None` where nothing was found.
+    /// Allocation and its position, `None` if nothing was found.
     Walk(Option<Found>),
-    /// A group and its title, `None` where there is no such one.
+    /// Group and its title, `None` if no group has the mark.
     Group(Option<(GroupKeyData, String)>),
-    /// What is looked for can't be read: a sentence for whoever typed it.
+    /// Message for the user if the search text is not valid.
     Mistyped(String),
 }
 
-/// Which rows of which table are wanted.
+/// Table and range of rows that are requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TableRequest {
-    /// What the table is about.
     pub selection: SelectionData,
-    /// What its rows are: groups, or single allocations without it.
+    /// Grouping of the rows; `None` for single allocations.
     pub by: Option<GroupBy>,
-    /// The order of its rows.
     pub sort: Sort,
-    /// The position of the first row.
+    /// Position of the first row.
     pub first: u32,
-    /// How many rows at most.
+    /// Maximum number of rows.
     pub count: u32,
 }
 
-/// The order of rows.
+/// Order of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sort {
-    /// What they are ordered by.
     pub column: Column,
-    /// Whether the smallest comes first.
+    /// True for ascending order.
     pub is_rising: bool,
 }
 
-/// What rows can be ordered by.
+/// Column by which rows can be ordered; a column that the rows do not have orders them by bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Column {
-    /// The size, or the sum of the sizes.
+    /// Size, or sum of the sizes.
     #[default]
     Bytes,
-    /// How many allocations.
+    /// Number of allocations.
     Count,
-    /// The event of the `alloc`.
+    /// Event of the `alloc`.
     Born,
-    /// How many events it is alive for.
+    /// Lifetime in events.
     Lifetime,
-    /// What it is for.
     Category,
-    /// What it is called.
     Title,
 }
 
-/// Some rows of a table, and the sums over all of them.
+/// Range of rows of a table, and the sums over all rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TablePage {
-    /// The position of the first row.
+    /// Position of the first row.
     pub first: u32,
-    /// The rows.
     pub rows: TableRows,
-    /// How many rows the table has.
+    /// Number of rows of the whole table.
     pub row_count: u32,
-    /// The sum of the sizes of the selection.
+    /// Sum of the sizes of the selection.
     pub bytes: u64,
-    /// How many allocations are in it.
+    /// Number of allocations of the selection.
     pub count: u64,
-    /// How many there would be without the filter.
+    /// Number of allocations without the filter.
     pub all_count: u64,
-    /// The largest bytes of a row, for bars.
+    /// Bytes of the largest row, which scales the bars.
     pub most_bytes: u64,
 }
 
-/// Rows of either kind.
+/// Rows of single allocations or of groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TableRows {
-    /// Single allocations.
     Allocations(Vec<AllocationRow>),
-    /// Groups.
     Groups(Vec<GroupRow>),
 }
 
@@ -109,72 +101,67 @@ impl Default for TableRows {
     }
 }
 
-/// One allocation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AllocationRow {
-    /// Its position.
+    /// Position of the allocation.
     pub allocation: u32,
-    /// The requested size.
+    /// Requested size.
     pub size_bytes: u64,
     /// First moment at which it is alive, 0 if it is from before the trace.
     pub born: u32,
-    /// How many moments it is alive at, within the trace.
+    /// Number of moments at which it is alive, within the trace.
     pub lifetime: u32,
-    /// Whether it outlives the trace.
+    /// True if it outlives the trace.
     pub outlives: bool,
-    /// What it is for, by position.
+    /// Position of its category.
     pub category: u8,
-    /// What its stack is about.
+    /// Title of its stack.
     pub title: String,
-    /// Who called that.
+    /// Callers of the function in the title.
     pub detail: String,
 }
 
-/// One group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupRow {
-    /// What its allocations have in common.
+    /// Common key of its allocations.
     pub key: GroupKeyData,
-    /// The sum of their sizes.
+    /// Sum of the sizes.
     pub bytes: u64,
-    /// How many they are.
+    /// Number of allocations.
     pub count: u64,
-    /// What it is called.
     pub title: String,
-    /// What tells it from groups of the same title, or empty.
+    /// Text that distinguishes the group from others with the same title, or empty.
     pub detail: String,
 }
 
-/// Which allocation of a selection is wanted.
+/// Request for one allocation of a selection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WalkRequest {
-    /// The selection.
     pub selection: SelectionData,
-    /// Where to go.
     pub to: Walk,
 }
 
-/// Where to go in a selection; beyond its end it begins again.
+/// Destination of a walk through a selection; it wraps around at both ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Walk {
-    /// To the first one.
+    /// First allocation.
     #[default]
     First,
-    /// To the first one after this allocation.
+    /// First allocation after this one.
     After(u32),
-    /// To the last one before this allocation.
+    /// Last allocation before this one.
     Before(u32),
-    /// To this allocation, whether or not it is in the selection.
+    /// This allocation, even if it is not in the selection.
     This(u32),
 }
 
-/// An allocation of a selection.
+/// Allocation of a selection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Found {
-    /// The allocation, as a click on it would have hit it.
+    /// Allocation as a click on it would have hit it.
     pub hit: Hit,
-    /// Its place among those of the selection, from 0; of one that is not in it, how many come before it.
+    /// Position in the selection, from 0; for an allocation outside it, the number of those that come before it.
     pub position: u32,
-    /// How many the selection has.
+    /// Number of allocations of the selection.
     pub count: u32,
 }

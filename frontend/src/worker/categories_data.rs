@@ -1,20 +1,20 @@
-//! What allocations are for, as it travels from the worker to the page.
+//! Defines the message form of live bytes by category.
 
 use serde::{Deserialize, Serialize};
 use shared::analysis::PhaseBasis;
 
 pub use shared::draw::shade::ColorBy;
 
-/// The live bytes of a moment by what they are for.
+/// Live bytes of a moment by category.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CategoryBytes {
-    /// The moment.
     pub moment: u32,
-    /// What is from before the trace: it is drawn as one, whatever it is for.
+    /// Bytes from before the trace, of any category, because they are drawn as a single band.
     pub initial_bytes: u64,
-    /// The others by category, a place in `shared::analysis::Category::ALL`: in this order all that the trace has, also
-    /// those without bytes at this moment.
+    /// Other bytes by category, which is a position in `shared::analysis::Category::ALL`.
+    ///
+    /// All categories that occur in the trace are listed in that order, even those without bytes at this moment.
     pub rows: Vec<(u8, u64)>,
-    /// What the phases behind the categories were told by.
+    /// Evidence for the phases from which categories were inferred.
     pub basis: PhaseBasis,
 }

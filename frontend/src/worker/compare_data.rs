@@ -1,65 +1,60 @@
-//! Comparing as it travels: moments of one file or of two, and ranks.
+//! Defines the messages for comparing moments of one file or of two, and ranks.
 //!
-//! Each file has a worker of its own.
-//! The page asks the other file's worker for a profile, which means the same everywhere, and hands it to this one's.
+//! Each file has a Web Worker of its own. The page asks the worker of the other file for a profile, which means the
+//! same everywhere, and sends it to the worker of this file.
 
 use super::protocol::AllocationKey;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationId, Category, Change, Matched, Profile, ProfileFrame, ProfileRow, RankFigures, Side};
 
-/// What can be asked about comparing, of one device.
+/// Questions about comparisons; each concerns one device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum CompareQuestion {
-    /// The steps that can be chosen.
+    /// Steps that can be chosen.
     Steps,
-    /// What a side holds.
+    /// Profile of a side.
     Profile(CompareSide),
-    /// What a side holds more or less than a profile, perhaps of another file.
+    /// Difference between a side and a profile, which may be of another file.
     Diff {
-        /// The side of this device.
+        /// Side of this device.
         side: CompareSide,
-        /// The other side.
         other: Box<ProfileData>,
     },
-    /// The live bytes of the whole trace or of a step.
+    /// Live bytes of the whole trace or of a step.
     Curve {
-        /// The step, by position; `None` for the whole trace.
+        /// Position of the step; `None` for the whole trace.
         step: Option<u32>,
-        /// How many maxima along it.
+        /// Number of maxima along the curve.
         columns: u32,
     },
-    /// What is compared of ranks, with a curve of so many maxima.
+    /// Figures of this rank for a comparison, with a curve of this many maxima.
     Rank(u32),
 }
 
-/// An answer to a [`CompareQuestion`] of the same name.
+/// Answer to the [`CompareQuestion`] of the same name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum CompareAnswer {
-    /// The steps in their order; nothing where no steps were found.
+    /// Steps in their order; empty if no steps were found.
     Steps(Vec<StepData>),
-    /// A profile.
     Profile(Box<ProfileData>),
-    /// A difference.
     Diff(Box<DiffData>),
-    /// The maxima in their order.
+    /// Maxima in their order.
     Curve(CurveData),
-    /// A rank.
     Rank(Box<RankData>),
 }
 
-/// A moment of a device: `shared::analysis::Side` as it travels.
+/// Moment of a device; the message form of `shared::analysis::Side`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CompareSide {
-    /// The moment with the highest live bytes.
+    /// Moment with the highest live bytes.
     #[default]
     Peak,
-    /// The moment before the first event.
+    /// Moment before the first event.
     Start,
-    /// The moment after the last event.
+    /// Moment after the last event.
     End,
-    /// Any moment.
     Moment(u32),
-    /// The peak of a step, by position.
+    /// Peak of a step, which is given by its position.
     Step(u32),
 }
 
@@ -75,58 +70,55 @@ impl From<CompareSide> for Side {
     }
 }
 
-/// One step of training.
+/// Training step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepData {
-    /// The moment before its first event.
+    /// Moment before its first event.
     pub start: u32,
-    /// The moment after its last event.
+    /// Moment after its last event.
     pub end: u32,
-    /// Its highest live bytes.
+    /// Highest live bytes of the step.
     pub peak_bytes: u64,
 }
 
-/// The live bytes along a part of a trace.
+/// Live bytes along a part of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurveData {
-    /// The first moment.
+    /// First moment.
     pub start: u32,
-    /// The last moment.
+    /// Last moment.
     pub end: u32,
-    /// The exact maximum of each of as many equal parts.
+    /// Exact maximum of each of `bytes.len()` equal parts of the range.
     pub bytes: Vec<u64>,
 }
 
-/// What a moment holds: `shared::analysis::Profile` as it travels.
+/// Live memory of a moment; the message form of `shared::analysis::Profile`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileData {
-    /// The moment.
     pub moment: u32,
-    /// The distinct frames: function, file and line.
+    /// Distinct frames: function, file and line.
     pub frames: Vec<(String, String, u64)>,
-    /// The rows.
     pub rows: Vec<ProfileRowData>,
 }
 
-/// What one stack holds of one category.
+/// Live memory of one stack and category.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileRowData {
-    /// The stack as positions of frames, innermost first.
+    /// Stack as positions of frames, innermost first.
     pub frames: Vec<u32>,
-    /// The position of the category in `Category::ALL`.
+    /// Position of the category in `Category::ALL`.
     pub category: u8,
-    /// Bytes.
     pub bytes: u64,
-    /// Allocations.
+    /// Number of allocations.
     pub count: u64,
-    /// The largest of them, by position.
+    /// Position of the largest allocation.
     pub largest: u32,
-    /// The same as it is called in every copy of its file.
+    /// Key of the largest allocation, valid in every copy of its file.
     pub key: AllocationKey,
 }
 
 impl ProfileData {
-    /// A profile of a moment; `key` names allocations.
+    /// Creates the message form of a profile; `key` returns the key of an allocation.
     pub fn new(moment: u32, profile: &Profile, key: impl Fn(AllocationId) -> AllocationKey) -> Self {
         let row = |row: &ProfileRow| ProfileRowData {
             frames: row.frames.clone(),
@@ -140,7 +132,7 @@ impl ProfileData {
         Self { moment, frames: frames.collect(), rows: profile.rows.iter().map(row).collect() }
     }
 
-    /// The profile.
+    /// Returns the profile that the message contains.
     pub fn profile(&self) -> Profile {
         let frame = |(name, filename, line): &(String, String, u64)| ProfileFrame {
             name: name.clone(),
@@ -158,29 +150,29 @@ impl ProfileData {
     }
 }
 
-/// The category at a position of `Category::ALL`.
+/// Returns the category at a position of `Category::ALL`, `Unknown` if there is none.
 pub fn category_at(position: u8) -> Category {
     Category::ALL.get(usize::from(position)).copied().unwrap_or(Category::Unknown)
 }
 
-/// What a side holds more or less than the other.
+/// Difference of the live memory of two sides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffData {
-    /// The moment of this side.
+    /// Moment of this side.
     pub moment: u32,
-    /// The moment of the other side.
+    /// Moment of the other side.
     pub other_moment: u32,
-    /// All of both sides.
+    /// Sums over all stacks of both sides.
     pub total: ChangeData,
-    /// The stacks that differ.
+    /// Stacks that differ.
     pub stacks: Vec<DiffRowData>,
-    /// How many stacks hold the same on both sides.
+    /// Number of stacks that hold the same on both sides.
     pub equal_stacks: u64,
-    /// What those hold.
+    /// Bytes of those stacks on each side.
     pub equal_bytes: u64,
-    /// The categories, whether they differ or not.
+    /// Categories, including those that do not differ.
     pub categories: Vec<GroupData>,
-    /// The modules, whether they differ or not.
+    /// Modules, including those that do not differ.
     pub modules: Vec<GroupData>,
 }
 
@@ -191,19 +183,19 @@ pub struct ChangeData {
     pub other_bytes: u64,
     /// Bytes on this side.
     pub bytes: u64,
-    /// Allocations on the other side.
+    /// Number of allocations on the other side.
     pub other_count: u64,
-    /// Allocations on this side.
+    /// Number of allocations on this side.
     pub count: u64,
 }
 
 impl ChangeData {
-    /// By how many bytes this side is higher.
+    /// Returns the bytes of this side minus those of the other.
     pub fn delta_bytes(&self) -> i64 {
         self.bytes as i64 - self.other_bytes as i64
     }
 
-    /// How many allocations more this side has.
+    /// Returns the number of allocations of this side minus that of the other.
     pub fn delta_count(&self) -> i64 {
         self.count as i64 - self.other_count as i64
     }
@@ -220,59 +212,56 @@ impl From<&Change> for ChangeData {
     }
 }
 
-/// A category or a module on both sides.
+/// Category or module on both sides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupData {
-    /// Its name, empty where nothing tells.
+    /// Name of the group, empty if unknown.
     pub name: String,
-    /// What it holds.
     pub change: ChangeData,
 }
 
-/// A stack that differs.
+/// Stack that differs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffRowData {
-    /// What the stack is about.
+    /// Title of the stack.
     pub title: String,
-    /// What it called, or empty.
+    /// Function that it called, or empty.
     pub callee: String,
-    /// Where that is, or empty.
+    /// Place in the code, or empty.
     pub place: String,
-    /// How it was found.
     pub matched: Matched,
-    /// The position of the category of most of the change in `Category::ALL`.
+    /// Position in `Category::ALL` of the category with the largest change.
     pub category: u8,
-    /// What it holds.
     pub change: ChangeData,
     /// Its largest allocation on this side.
     pub largest: Option<AllocationKey>,
-    /// The row of the other side's profile.
+    /// Its row in the other side's profile.
     pub other_row: Option<u32>,
 }
 
-/// What is compared of a rank: `shared::analysis::RankFigures` as it travels, with its curve.
+/// Figures of a rank for a comparison: the message form of `shared::analysis::RankFigures`, with its curve.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankData {
-    /// The highest live bytes.
+    /// Highest live bytes.
     pub peak_bytes: u64,
-    /// The first moment at which they are live.
+    /// First moment with the highest live bytes.
     pub peak_moment: u32,
-    /// The highest reserved bytes.
+    /// Highest reserved bytes.
     pub reserved_bytes: u64,
-    /// Live bytes at the peak by positions in `Category::ALL`.
+    /// Live bytes at the peak, by position in `Category::ALL`.
     pub at_peak: Vec<(u8, u64)>,
-    /// How many steps were found.
+    /// Number of steps that were found.
     pub steps: u32,
-    /// By how many bytes a step ends higher than the one before.
+    /// Average rise in bytes from the end of a step to the end of the next; `None` without steps.
     pub growth_bytes: Option<u64>,
-    /// How often memory was out.
+    /// Number of out-of-memory errors.
     pub ooms: u64,
-    /// The live bytes of the whole trace.
+    /// Live bytes of the whole trace.
     pub curve: CurveData,
 }
 
 impl RankData {
-    /// The figures of a rank and its curve.
+    /// Creates the message form of a rank's figures.
     pub fn new(figures: &RankFigures, curve: CurveData) -> Self {
         let at_peak = figures.at_peak.iter().map(|&(category, bytes)| (category as u8, bytes)).collect();
         let RankFigures { peak_bytes, peak_moment, reserved_bytes, growth_bytes, ooms, .. } = *figures;
@@ -280,7 +269,7 @@ impl RankData {
         Self { peak_bytes, peak_moment, reserved_bytes, at_peak, steps, growth_bytes, ooms, curve }
     }
 
-    /// The figures.
+    /// Returns the figures that the message contains.
     pub fn figures(&self) -> RankFigures {
         let at_peak = self.at_peak.iter().map(|&(category, bytes)| (category_at(category), bytes)).collect();
         let Self { peak_bytes, peak_moment, reserved_bytes, growth_bytes, ooms, .. } = *self;

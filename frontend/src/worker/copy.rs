@@ -1,26 +1,26 @@
-//! A clean copy of the file, to be shown to others: what is asked for, and what it leaves out.
+//! Defines the options of a clean copy for sharing, and the preview of what it leaves out.
 
 use serde::{Deserialize, Serialize};
 
-/// What is taken out of a copy: `shared::export::SanitizeOptions` as it travels.
+/// Parts that are removed from a copy; the message form of `shared::export::SanitizeOptions`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopyOptions {
-    /// Cut paths to the package or project.
+    /// Shorten paths so that they begin at the package or project.
     pub cut_paths: bool,
-    /// Take out names that paths tell, and hosts, addresses and keys.
+    /// Remove names that paths reveal, and hosts, addresses and keys.
     pub remove_names: bool,
-    /// Further names to take out.
+    /// Further names to remove.
     pub names: Vec<String>,
-    /// Leave out the frames of these packages.
+    /// Omit the frames of these packages.
     pub dropped_packages: Vec<String>,
-    /// Leave out the users' texts on events.
+    /// Omit the users' texts on events.
     pub drop_metadata: bool,
-    /// Leave out the annotated spans.
+    /// Omit the annotated spans.
     pub drop_annotations: bool,
 }
 
 impl Default for CopyOptions {
-    /// What names nobody, and still explains the memory.
+    /// Returns options that remove all names of people and machines, but keep what explains the memory.
     fn default() -> Self {
         Self {
             cut_paths: true,
@@ -33,50 +33,50 @@ impl Default for CopyOptions {
     }
 }
 
-/// What a copy leaves out, with examples from the file.
+/// Summary of what a copy leaves out, with examples from the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopyPreview {
-    /// Paths that become shorter.
+    /// Paths that are shortened.
     pub paths: TextChange,
-    /// Texts that lose a name.
+    /// Texts from which a name is removed.
     pub texts: TextChange,
-    /// The names that are looked for.
+    /// Names that are searched for.
     pub names: Vec<String>,
-    /// Whose frames there are, the most frequent first.
+    /// Packages of the frames, the most frequent first.
     pub packages: Vec<PackageRow>,
-    /// Distinct texts of users that are left out.
+    /// Distinct texts of users that are omitted.
     pub metadata: TextChange,
-    /// Annotations that are left out.
+    /// Number of annotations that are omitted.
     pub annotations: u64,
-    /// Entries that no copy has, since this version does not know them.
+    /// Number of entries that no copy contains, because this version does not know them.
     pub unknown_keys: u64,
-    /// Every distinct text that others will see, what people write first.
+    /// All distinct texts that others will see, those written by people first.
     pub remaining: Vec<TextGroup>,
 }
 
-/// The distinct texts of one kind in a copy.
+/// Distinct texts of one kind in a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextGroup {
-    /// What they are, in the singular, such as `own file`.
+    /// Kind in the singular, such as `own file`.
     pub kind: String,
-    /// The texts, in the order of the alphabet.
+    /// Texts in alphabetical order.
     pub texts: Vec<String>,
 }
 
-/// Texts that become others.
+/// Texts that a copy changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextChange {
-    /// How many distinct ones.
+    /// Number of distinct texts.
     pub count: u64,
-    /// Some of them, before and after.
+    /// Examples, each before and after the change.
     pub examples: Vec<(String, String)>,
 }
 
 /// Frames of one package.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackageRow {
-    /// Its name, or what kind of code it is.
+    /// Name of the package, or the kind of code.
     pub name: String,
-    /// Distinct frames.
+    /// Number of distinct frames.
     pub frames: u64,
 }

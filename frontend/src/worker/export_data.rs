@@ -1,29 +1,29 @@
-//! A file in another form: what the page asks for.
+//! Defines the orders for exports of a file.
 
 use serde::{Deserialize, Serialize};
 use shared::analysis::Axis;
 
-/// A form that a worker writes.
+/// Format that a Web Worker can write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExportForm {
-    /// The timeline as SVG.
+    /// Timeline as SVG.
     Picture,
-    /// A table as CSV, by its position in `shared::export::Table::ALL`.
+    /// Table as CSV, by its position in `shared::export::Table::ALL`.
     Csv(u32),
-    /// A table as JSON, by its position.
+    /// Table as JSON, by its position.
     Json(u32),
-    /// The live bytes of a moment for speedscope.
+    /// Live bytes of a moment for speedscope.
     Speedscope,
-    /// The timelines of all devices for Perfetto.
+    /// Timelines of all devices for Perfetto.
     Perfetto,
-    /// A page about all devices.
+    /// HTML page about all devices.
     Report,
-    /// The snapshot itself, compressed.
+    /// Snapshot itself, compressed.
     Pickle,
 }
 
 impl ExportForm {
-    /// The media type of what is written.
+    /// Returns the media type of the export.
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Picture => "image/svg+xml",
@@ -35,23 +35,22 @@ impl ExportForm {
     }
 }
 
-/// A file in another form.
+/// Order for an export.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExportOrder {
-    /// The form.
     pub form: ExportForm,
-    /// What the file is called.
+    /// Name of the file.
     pub file: String,
-    /// Position of the device that a picture, a table or a profile is of.
+    /// Position of the device for a picture, a table or a profile.
     pub device: u32,
-    /// The moment of tables and profiles of one moment; `None` for the peak.
+    /// Moment of tables and profiles of a single moment; `None` for the peak.
     pub moment: Option<u32>,
-    /// What runs along a picture.
+    /// Horizontal axis of a picture.
     pub axis: Axis,
-    /// The part of the axis that a picture shows; `None` for all of it.
+    /// Range of the axis that a picture shows; `None` for all of it.
     pub range: Option<(f64, f64)>,
-    /// Whether a picture is on near black.
+    /// True for a picture with a nearly black background.
     pub is_dark: bool,
-    /// Whether names of people and machines, paths and metadata are left out.
+    /// True if names of people and machines, paths and metadata are left out.
     pub is_clean: bool,
 }

@@ -1,24 +1,24 @@
-//! What the worker holds back until the page has its first picture.
+//! Delays other work of the Web Worker until the page has its first picture.
 
 use super::protocol::{Question, Report};
 
-/// Whether the first picture of a file is about to be asked for.
+/// State of the request for the first picture of a file.
 ///
-/// The page asks as soon as it has laid out the timeline, a few frames after it hears the first figures.
-/// Whatever the worker began in between, of a large trace for a second, would stand before the picture.
+/// The page asks as soon as it has laid out the timeline, a few frames after it receives the first figures. Work that
+/// the worker starts in between would delay the picture, for a large trace by a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FirstPicture {
-    /// No figures have been told: nobody can ask yet.
+    /// No figures have been sent, so that the page cannot ask yet.
     #[default]
     NotDue,
     /// The page is about to ask.
     Awaited,
-    /// It was drawn, or nobody wants it.
+    /// The picture was drawn, or the page does not want one.
     Over,
 }
 
 impl FirstPicture {
-    /// Notes what the page is told; whether it is about to ask from now on.
+    /// Records a report to the page; returns true if it makes the page ask for the picture.
     pub fn told(&mut self, report: &Report) -> bool {
         let begins = *self == Self::NotDue && matches!(report, Report::Figures(_));
         if begins {
@@ -27,14 +27,14 @@ impl FirstPicture {
         begins
     }
 
-    /// Notes that a question was answered.
+    /// Records that a question was answered.
     pub fn answered(&mut self, question: &Question) {
         if matches!(question, Question::Picture { .. }) {
             *self = Self::Over;
         }
     }
 
-    /// Waits no longer, as in a tab that nobody looks at.
+    /// Stops waiting, as for a tab in the background.
     pub fn give_up(&mut self) {
         *self = Self::Over;
     }

@@ -1,75 +1,71 @@
-//! What the flame graph asks the worker, and the answers.
+//! Defines the questions of the flame graph and the answers.
 
 use super::protocol::Hit;
 use super::selection_data::SelectionData;
 use serde::{Deserialize, Serialize};
 
-/// The allocations of a flame graph, and how their stacks are read.
+/// Allocations of a flame graph, and how their stacks are merged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlameSource {
-    /// The allocations, and what each of them counts for.
+    /// Allocations and their weights.
     pub selection: SelectionData,
-    /// Whether the lines of a function are told apart.
+    /// True if lines of the same function are distinguished.
     pub by_line: bool,
-    /// Whether frames of the machinery under the program are shown.
+    /// True if frames of the runtime below the program are shown.
     pub with_runtime: bool,
 }
 
-/// A site of stacks, by its frame; `None` for allocations without a stack.
+/// Site of stacks, by its frame; `None` for allocations without a stack.
 pub type SiteKey = Option<u32>;
 
-/// Which tree of a source is meant.
+/// Shape of a call tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FlameShape {
-    /// Callers above what they call.
+    /// Callers above callees.
     #[default]
     Whole,
     /// Each innermost site above its callers.
     Inverted,
     /// One site above its callers.
     Callers(SiteKey),
-    /// One site above what it calls.
+    /// One site above its callees.
     Callees(SiteKey),
 }
 
-/// A tree whose nodes have numbers that hold as long as the tree is the same.
+/// Call tree; the numbers of its nodes are valid as long as all fields are equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlameTree {
-    /// The allocations.
     pub source: FlameSource,
-    /// Which tree of them.
     pub shape: FlameShape,
-    /// Whether siblings stand in order of first appearance, and not the largest first.
+    /// True if siblings are in order of first appearance, false for the largest first.
     pub by_appearance: bool,
 }
 
-/// What the flame graph asks.
+/// Questions of the flame graph.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FlameQuestion {
-    /// The boxes that a range of weight shows; a newer one makes the worker skip those that still wait.
+    /// Boxes in a range of weight; a newer question supersedes those that still wait.
     Boxes {
-        /// The tree.
         tree: FlameTree,
-        /// From the left to the right edge, in units of weight; `None` for all.
+        /// Left and right edge in units of weight; `None` for the whole range.
         range: Option<(f64, f64)>,
-        /// What is looked for in names and places, or nothing.
+        /// Text to search for in names and places, or empty.
         search: String,
     },
     /// All sites of the stacks.
     Sites(FlameSource),
-    /// The largest allocation of a node.
+    /// Largest allocation of a node.
     Largest {
-        /// The tree.
         tree: FlameTree,
-        /// The number of the node.
+        /// Number of the node.
         node: u32,
     },
 }
 
 impl FlameQuestion {
-    /// Whether nobody waits for the answer to an older question once there is this one.
+    /// Returns true if this question makes the answer to an older one unnecessary.
     ///
-    /// The two trees of a sandwich are in the page at once.
+    /// Trees of different shapes do not supersede each other, because the page shows both trees of a sandwich at once.
     pub(super) fn replaces(&self, older: &Self) -> bool {
         match (self, older) {
             (Self::Boxes { tree, .. }, Self::Boxes { tree: older, .. }) => {
@@ -81,102 +77,96 @@ impl FlameQuestion {
     }
 }
 
-/// An answer to the [`FlameQuestion`] of the same name.
+/// Answer to the [`FlameQuestion`] of the same name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FlameAnswer {
-    /// The boxes of a range.
     Boxes(FlameBoxes),
-    /// All sites.
     Sites(FlameSites),
-    /// A point on the allocation, `None` if the node has none.
+    /// Point on the allocation, `None` if the node has none.
     Largest(Option<Hit>),
-    /// What is wrong with the text of the filter, to any question.
+    /// Error in the filter's text, in answer to any question.
     Mistyped(String),
 }
 
-/// What a group of allocations comes to.
+/// Sums over a group of allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlameTally {
-    /// The sum of their weights, in the unit of the selection.
+    /// Sum of their weights, in the unit of the selection.
     pub weight: u64,
-    /// How many they are.
+    /// Number of allocations.
     pub count: u64,
 }
 
-/// A site in words.
+/// Description of a site.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteText {
-    /// Which one; `None` for allocations without a stack, and for what is no site at all.
+    /// Key of the site; `None` for allocations without a stack, and for nodes that are not sites.
     pub key: SiteKey,
-    /// The function, or the operation behind a symbol of PyTorch's C++.
+    /// Function, or the operation behind a C++ symbol of PyTorch.
     pub name: String,
-    /// The file with its path, or empty.
+    /// File with its path, or empty.
     pub filename: String,
-    /// The line, 0 where lines are not told apart or not known.
+    /// Line, 0 if lines are not distinguished or not known.
     pub line: u64,
-    /// Whether the search finds it.
+    /// True if the search matches it.
     pub is_match: bool,
 }
 
-/// What a box stands for.
+/// Content of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FlameBoxKind {
-    /// Everything.
+    /// Root, which contains all allocations.
     All,
-    /// A site, by its position in [`FlameBoxes::sites`].
+    /// Site, by its position in [`FlameBoxes::sites`].
     Site(u32),
-    /// So many siblings, each too small to be seen.
+    /// Number of merged siblings, each of which is too narrow to be seen.
     Merged(u32),
 }
 
-/// A box of a flame graph; parents come before their parts.
+/// Box of a flame graph; parents come before their children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlameBoxData {
-    /// The number of its node in the tree; of the first one where several are merged.
+    /// Number of its node in the tree, or of the first node if several are merged.
     pub node: u32,
-    /// The position of the box that it is a part of; the root's own.
+    /// Position of the parent box; the root is its own parent.
     pub parent: u32,
-    /// Steps down from the root.
+    /// Distance from the root.
     pub depth: u32,
-    /// What it stands for.
     pub kind: FlameBoxKind,
-    /// The weight to the left of it.
+    /// Sum of the weights to the left of it.
     pub start: u64,
-    /// The allocations of it and its parts.
+    /// Allocations of the node and its descendants.
     pub total: FlameTally,
-    /// Those of no part of it.
+    /// Allocations of the node without those of its descendants.
     pub own: FlameTally,
 }
 
-/// The boxes of a range that are wide enough to be seen.
+/// Boxes of a range that are wide enough to be seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlameBoxes {
-    /// The boxes.
     pub boxes: Vec<FlameBoxData>,
-    /// What they are of.
+    /// Sites of the boxes.
     pub sites: Vec<SiteText>,
-    /// Rows of the whole tree.
+    /// Number of rows of the whole tree.
     pub depth: u32,
-    /// The stacks with a site that the search finds, each counted once; nothing without a search.
+    /// Allocations of stacks with a matching site, each counted once; `None` without a search.
     pub found: Option<FlameTally>,
 }
 
-/// A site with what it allocates.
+/// Site with the memory that it allocates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteRow {
-    /// The site.
     pub site: SiteText,
-    /// The stacks that it is in, each counted once.
+    /// Allocations of all stacks that contain the site, each counted once.
     pub total: FlameTally,
-    /// The stacks that it is the innermost site of.
+    /// Allocations of the stacks whose innermost site it is.
     pub own: FlameTally,
 }
 
 /// All sites, the largest total first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlameSites {
-    /// The sites.
     pub rows: Vec<SiteRow>,
-    /// All allocations; totals of sites don't add up to it, their own weights do.
+    /// Sum over all allocations; the sites' totals may add up to more, their own weights add up to it.
     pub total: FlameTally,
 }

@@ -1,33 +1,31 @@
-//! How much of a browser's storage copies of open files may take.
+//! Decides which stored copies of open files are deleted to make room for another.
 
-/// A copy that is kept, of this tab or of another.
+/// Stored copy of a file, of this tab or of another.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KeptCopy {
-    /// The tab's folder.
+    /// Folder of the tab.
     pub session: String,
-    /// Its name there.
+    /// Name within that folder.
     pub key: String,
-    /// Its length.
     pub size_bytes: u64,
-    /// When it was written, in milliseconds since 1970.
+    /// Time at which it was written, in milliseconds since 1970.
     pub written_ms: f64,
 }
 
-/// All copies together take so much at most.
+/// Maximum size of all copies together (2 GiB).
 const MOST_BYTES: u64 = 2 << 30;
 
-/// So many copies are kept at most.
 const MOST_COPIES: usize = 32;
 
-/// The copies that have to go so that another one can be kept, `None` where there is no room for it.
+/// Returns the copies to delete so that another one can be stored, `None` if there is no room for it.
 ///
-/// Copies of other tabs go, the oldest first; whatever this tab has kept stays, since it says so.
-/// `free_bytes` is what the browser grants beyond what is there, half of which is left to it.
+/// Copies of other tabs are deleted, the oldest first. Copies of this tab remain, because it shows them as stored.
+/// `free_bytes` is the storage that the browser still grants; at most 1/2 of it is used.
 pub fn room_for(size_bytes: u64, session: &str, copies: &[KeptCopy], free_bytes: u64) -> Option<Vec<KeptCopy>> {
     let (mut count, mut total) = (copies.len(), copies.iter().map(|copy| copy.size_bytes).sum::<u64>());
     let mut free_bytes = free_bytes;
     let mut of_others: Vec<_> = copies.iter().filter(|copy| copy.session != session).collect();
-    // The oldest one last.
+    // Descending by time, so that the oldest is popped first.
     of_others.sort_by(|a, b| b.written_ms.total_cmp(&a.written_ms));
     let mut going = Vec::new();
     while total + size_bytes > MOST_BYTES || count + 1 > MOST_COPIES || size_bytes > free_bytes / 2 {

@@ -1,6 +1,6 @@
-//! What the page and a file's worker say to each other, and the worker's half of the talk.
+//! Defines the messages between the page and the Web Worker of a file, and the engine that answers them.
 //!
-//! Nothing here knows the browser: `platform` carries the messages.
+//! This module does not depend on the browser: `platform` carries the messages.
 
 mod allocations_data;
 mod categories_data;
@@ -63,6 +63,6 @@ pub use what_if_data::{
     RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfAnswer, WhatIfColumn, WhatIfQuestion, WhatIfSetup,
 };
 
-// Words of the analyses that travel as they are.
+// Types of the analyses that are sent without conversion.
 pub use shared::analysis::{Axis, Fragmentation, GroupBy, Matched, Part, Phase, PhaseBasis, StepSource, Weight};
 pub use shared::trace::BlockState;

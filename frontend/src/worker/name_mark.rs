@@ -1,25 +1,25 @@
-//! Marks: short numbers that stand for functions and groups in addresses.
+//! Creates marks: short numbers that stand for functions and groups in URLs.
 //!
-//! Numbers of the worker are other ones in a clean copy, and names of code have no place in an address.
-//! A mark is made from what something is called without its folders, so that it means the same in most copies.
+//! The worker's own numbers differ in a clean copy, and names of code must not appear in a URL. A mark is made from the
+//! name without its folders, so that it is the same in most copies.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A number for something by what it is called: the 64-bit FNV-1a hash of its words.
+/// Number for something with a name: the 64-bit FNV-1a hash of the words of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct NameMark(u64);
 
 impl NameMark {
-    /// The mark of words.
+    /// Returns the mark of words.
     pub fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        // No text has this byte, so that it divides the words.
+        // This byte occurs in no UTF-8 text, so that it separates the words.
         let word = |hash, word: &str| step(word.bytes().fold(hash, step), 0xff);
         Self(words.into_iter().fold(0xcbf2_9ce4_8422_2325, word))
     }
 
-    /// The mark that a text writes.
+    /// Parses a mark, `None` if the text is not a hexadecimal number of at most 64 bits.
     pub fn of_text(text: &str) -> Option<Self> {
         u64::from_str_radix(text, 16).ok().map(Self)
     }
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn marks_stay_what_they_are() {
-        // Addresses outlive pages.
+        // URLs outlive versions of the page.
         assert_eq!(NameMark::of(["relu"]).to_string(), "e754fbf33aede064");
     }
 }

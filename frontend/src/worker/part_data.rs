@@ -1,61 +1,61 @@
-//! What a worker says of a file before its events are there, and which of them the page wants.
+//! Defines the messages about a file before its events are loaded, and the choice of a part of it.
 
 use serde::{Deserialize, Serialize};
 use shared::import::{Overview, OverviewDevice, Preview, PreviewTrace};
 use std::ops::Range;
 
-/// The curves of a file: of the part read so far, or all of it after a first pass.
+/// Curves of a file: of the part read so far, or of all of it after a first pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreviewData {
-    /// The devices with events, in the order of the file.
+    /// Devices with events, in the order of the file.
     pub devices: Vec<PreviewDevice>,
 }
 
-/// The curve of one device.
+/// Curve of one device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreviewDevice {
-    /// The CUDA index; the position among the devices with events while the file is being read.
+    /// CUDA index; while the file is being read, the position among the devices with events.
     pub index: i64,
-    /// Its events.
+    /// Number of events.
     pub events: u64,
-    /// How many moments share a bucket.
+    /// Number of moments per bucket.
     pub bucket_moments: u64,
-    /// Live bytes before the first event; 0 while the file is being read, since only its end tells them.
+    /// Live bytes before the first event; 0 while the file is being read, because only its end records them.
     pub first_bytes: u64,
-    /// The highest live bytes of each bucket, less those before the first event.
+    /// Highest live bytes of each bucket minus those before the first event.
     pub highest_bytes: Vec<i64>,
-    /// The first moment with the highest live bytes.
+    /// First moment with the highest live bytes.
     pub peak_moment: u64,
 }
 
-/// Some events of one device.
+/// Range of events of one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartOrder {
-    /// The CUDA index.
+    /// CUDA index.
     pub device: i64,
-    /// The first event.
+    /// First event.
     pub start: u64,
-    /// One past the last event.
+    /// Index after the last event.
     pub end: u64,
 }
 
-/// Where the events of a device lie in the trace that they are a part of.
+/// Position of a device's events in the trace of which they are a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartPlace {
-    /// The number of events before the part.
+    /// Number of events before the part.
     pub first_event: u64,
-    /// The number of events of the whole trace.
+    /// Number of events of the whole trace.
     pub total_events: u64,
 }
 
 impl PreviewData {
-    /// What has been read so far.
+    /// Converts the preview of what has been read so far.
     pub fn of_preview(preview: &Preview) -> Self {
         let devices = preview.traces.iter().zip(0..).map(|(trace, index)| PreviewDevice::new(index, 0, trace));
         Self { devices: devices.collect() }
     }
 
-    /// What a first pass tells.
+    /// Converts the result of a first pass.
     pub fn of_overview(overview: &Overview) -> Self {
         let device = |found: &OverviewDevice| PreviewDevice::new(found.index, found.first_live_bytes, &found.trace);
         Self { devices: overview.devices.iter().map(device).collect() }
@@ -74,7 +74,7 @@ impl PreviewDevice {
         }
     }
 
-    /// The highest live bytes of some buckets, `None` without any there.
+    /// Returns the highest live bytes of the buckets that cover some events, `None` if one is missing.
     pub fn highest_in(&self, events: Range<u64>) -> Option<u64> {
         let bucket = |moment: u64| (moment / self.bucket_moments.max(1)) as usize;
         let buckets = self.highest_bytes.get(bucket(events.start)..=bucket(events.end))?;

@@ -1,47 +1,46 @@
-//! A picture as it travels from the worker to the page.
+//! Defines the message form of a picture.
 
 use super::protocol::View;
 use crate::draw::raster::raster;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{Band, BandOwner, CurveStep, Picture};
 
-/// A picture of a [`View`].
+/// Picture of a [`View`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PictureData {
-    /// What was asked for; `None` only in [`PictureData::default`].
+    /// View that was requested; `None` only in [`PictureData::default`].
     pub view: Option<View>,
-    /// The bands, [`BAND_BYTES`](Self::BAND_BYTES) each and ready for a buffer of instances.
+    /// Bands of [`BAND_BYTES`](Self::BAND_BYTES) each, in the layout of the renderer's instance buffer.
     ///
     /// Little-endian: `x0`, `x1`, `y0`, `y1` as `f32` (`0..=1` across the view), owner and colour number as `u32`.
     #[serde(with = "serde_bytes")]
     pub bands: Vec<u8>,
-    /// The same in pixels, a byte each, from the lower left corner on; see [`raster`](crate::draw::raster).
+    /// Pixels of the bands, one byte each, from the lower left corner; see [`raster`](crate::draw::raster).
     #[serde(with = "serde_bytes")]
     pub pixels: Vec<u8>,
-    /// The live bytes, from left to right: the exact maximum of each pixel column.
+    /// Live bytes from left to right: the exact maximum of each pixel column.
     pub live: Vec<OutlineStep>,
-    /// The reserved bytes, likewise.
+    /// Reserved bytes, in the same form.
     pub reserved: Vec<OutlineStep>,
 }
 
-/// One step of an outline: from `x` on the curve is at `bytes`.
+/// Step of an outline, at whose `x` the curve changes to `bytes`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutlineStep {
-    /// Where the step begins, `0..=1` across the view.
+    /// Start of the step, `0..=1` across the view.
     pub x: f32,
-    /// The height of the step.
     pub bytes: f64,
 }
 
 impl PictureData {
-    /// The length of one band.
+    /// Length of one band in bytes.
     pub const BAND_BYTES: usize = 24;
-    /// The owner number of a band from before the trace.
+    /// Owner number of a band from before the trace.
     pub const INITIAL: u32 = u32::MAX;
-    /// The owner number of a band of merged neighbours.
+    /// Owner number of a band of merged neighbours.
     pub const MERGED: u32 = u32::MAX - 1;
 
-    /// The picture of a view.
+    /// Creates the message form of a picture, including its pixels.
     pub fn new(view: View, picture: &Picture) -> Self {
         let Picture { bands: all, live, reserved, .. } = picture;
         let mut bands = Vec::with_capacity(all.len() * Self::BAND_BYTES);
@@ -52,7 +51,6 @@ impl PictureData {
         Self { view: Some(view), bands, pixels, live: steps(live), reserved: steps(reserved) }
     }
 
-    /// The number of bands.
     pub fn band_count(&self) -> usize {
         self.bands.len() / Self::BAND_BYTES
     }

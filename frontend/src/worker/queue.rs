@@ -1,25 +1,25 @@
-//! The questions that wait while the worker computes.
+//! Queues the questions that arrive while the Web Worker computes.
 
 use super::allocations_data::AllocationsQuestion;
 use super::protocol::Question;
 use super::what_if_data::WhatIfQuestion;
 
-/// Questions in the order in which they came.
+/// Questions in the order of their arrival.
 ///
-/// Only the newest view, the newest point and the newest copy matter: while somebody drags, the worker would otherwise
-/// draw every place that the pointer has been at.
+/// Only the newest view, point or copy matters: during a drag the worker would otherwise draw every position that the
+/// pointer has passed.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     waiting: Vec<(u32, Question)>,
 }
 
 impl Queue {
-    /// Adds a question under its number.
+    /// Adds a question with its number.
     pub fn push(&mut self, number: u32, question: Question) {
         self.waiting.push((number, question));
     }
 
-    /// Takes the next question that is worth an answer, and the numbers of those that a newer one replaced.
+    /// Takes the next question to answer, and the numbers of the questions that a newer one supersedes.
     pub fn take_next(&mut self) -> (Vec<u32>, Option<(u32, Question)>) {
         let mut superseded = Vec::new();
         while !self.waiting.is_empty() {
@@ -33,7 +33,6 @@ impl Queue {
         (superseded, None)
     }
 
-    /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }

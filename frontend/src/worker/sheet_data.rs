@@ -1,4 +1,4 @@
-//! A table as it is on the screen, as a file: what the page asks for.
+//! Defines the orders for files of tables as they are on the screen.
 
 use super::allocations_data::TableRequest;
 use super::compare_data::{CompareSide, ProfileData};
@@ -8,54 +8,51 @@ use crate::view::compare::{DiffBy, Sort};
 use crate::view::flame::SiteOrder;
 use serde::{Deserialize, Serialize};
 
-/// A table to be written, all rows of it that the filter leaves.
+/// Table to write, with all rows that the filter leaves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SheetOrder {
-    /// Position of the device.
     pub device: u32,
-    /// What the file is called.
+    /// Name of the file.
     pub file: String,
-    /// Whether it is JSON, and not CSV.
+    /// True for JSON, false for CSV.
     pub is_json: bool,
-    /// Which table.
     pub of: SheetOf,
 }
 
-/// The tables of the page.
+/// Tables of the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SheetOf {
-    /// Allocations or groups of them; the page of rows is left out of account.
+    /// Allocations or groups of them; the page of rows in the request is ignored.
     Allocations(TableRequest),
-    /// Functions with what they allocate.
+    /// Functions with the memory that they allocate.
     Sites {
-        /// The allocations.
+        /// Selection of allocations.
         source: FlameSource,
-        /// The order of the rows.
+        /// Order of the rows.
         order: SiteOrder,
-        /// What is looked for, or nothing.
+        /// Search text, or empty.
         search: String,
     },
-    /// The segments of a moment.
+    /// Segments of a moment.
     Segments(Instant),
-    /// What differs between two moments.
+    /// Differences between two moments.
     Differences {
-        /// The side of this device.
+        /// Side of this device.
         side: CompareSide,
-        /// The other side.
         other: Box<ProfileData>,
-        /// What the rows are.
+        /// Grouping of the rows.
         by: DiffBy,
-        /// Their order.
+        /// Order of the rows.
         sort: Sort,
-        /// What is looked for, or nothing.
+        /// Search text, or empty.
         filter: String,
     },
-    /// What was found on all GPUs.
+    /// Findings on all GPUs.
     Findings,
 }
 
 impl SheetOrder {
-    /// The media type of what is written.
+    /// Returns the media type of the file.
     pub fn media_type(&self) -> &'static str {
         if self.is_json { "application/json" } else { "text/csv;charset=utf-8" }
     }

@@ -1,80 +1,79 @@
-//! Questions and answers about replays under other settings or on another card.
+//! Defines the messages about replays under other settings or on another card.
 
 use serde::{Deserialize, Serialize};
 
-/// Under what the page wants a device's requests replayed.
+/// Settings and card for a replay of a device's requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WhatIfSetup {
-    /// The allocator's settings, as `PYTORCH_CUDA_ALLOC_CONF` takes them.
+    /// Settings of the allocator, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`.
     pub conf: String,
-    /// The card's memory in bytes, `None` for one that nothing fills.
+    /// Memory of the card in bytes, `None` for an unlimited card.
     pub capacity_bytes: Option<u64>,
-    /// What of it others take, in bytes.
+    /// Bytes of the card that the CUDA context, other libraries and other processes use.
     pub elsewhere_bytes: u64,
 }
 
-/// What the page can ask about replays.
+/// Questions about replays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WhatIfQuestion {
-    /// Under what the recording ran.
+    /// Settings and card of the recording.
     Recorded,
-    /// What a replay comes to; a newer one makes the worker skip those that still wait.
+    /// Result of a replay; a newer question supersedes those that still wait.
     Replay(WhatIfSetup),
-    /// One step of a sweep over settings, cards and batches, the first one where `is_new`.
+    /// One part of a sweep over settings, cards and batches.
     Sweep {
-        /// The card to try them on; its settings are left out of account.
+        /// Card on which they are tried; its settings are ignored.
         setup: WhatIfSetup,
-        /// Whether an earlier sweep is to be forgotten.
+        /// True to discard an earlier sweep and begin a new one.
         is_new: bool,
     },
-    /// The replay as a snapshot; the bytes come as a `Blob`, which no message is made of.
+    /// Replay as a snapshot; its bytes are sent as a `Blob`, not as an [`Answer`](super::Answer).
     Snapshot(WhatIfSetup),
 }
 
-/// An answer to a [`WhatIfQuestion`] of the same name.
+/// Answer to the [`WhatIfQuestion`] of the same name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum WhatIfAnswer {
-    /// Under what the recording ran.
     Recorded(RecordedSetup),
-    /// What the replay came to.
     Replay(Box<ReplayData>),
-    /// What the sweep has found so far.
+    /// Results of the sweep so far.
     Sweep(SweepData),
 }
 
-/// Under what a recording ran, as far as it tells.
+/// Settings and card of a recording, as far as it contains them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedSetup {
-    /// Its settings; those that are not modelled are left out.
+    /// Settings; those that are not modelled are left out.
     pub conf: String,
-    /// Why a setting of the recording can't be followed, or empty.
+    /// Reason why a setting of the recording is not supported, or empty.
     pub refusal: String,
-    /// What the allocator could have had, in bytes, where memory ran out.
+    /// Bytes that the allocator could have used, if memory ran out.
     pub capacity_bytes: Option<u64>,
-    /// The earliest release of PyTorch that could have made the recording, as major and minor, where it tells.
+    /// Earliest release of PyTorch that could have written the recording, as major and minor number, if it can be
+    /// inferred.
     pub version: Option<(u32, u32)>,
 }
 
-/// The figures of a recording or of a replay.
+/// Figures of a recording or of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFigures {
-    /// The highest sum of requested bytes.
+    /// Highest sum of requested bytes.
     pub peak_live_bytes: u64,
-    /// The highest sum of segments.
+    /// Highest sum of segments.
     pub peak_reserved_bytes: u64,
-    /// Calls that fetch memory from the driver or give it back.
+    /// Number of calls that obtain memory from the driver or return it.
     pub driver_calls: u64,
-    /// Requests for which the whole cache was given back; a recording does not tell.
+    /// Number of requests for which the whole cache was returned; `None` for a recording, which does not contain it.
     pub retries: Option<u64>,
-    /// Garbage collections that gave something back; a recording does not tell.
+    /// Number of garbage collections that returned memory; `None` for a recording, which does not contain it.
     pub collections: Option<u64>,
-    /// Requests that failed.
+    /// Number of requests that failed.
     pub ooms: u64,
-    /// The first event that asked in vain.
+    /// Event of the first request that failed.
     pub first_oom_event: Option<u64>,
 }
 
-/// One column of the plot: the highest values of a part of the events.
+/// Column of the plot: the highest values within a range of events, and the sums of counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WhatIfColumn {
     /// Live bytes of the recording.
@@ -83,69 +82,64 @@ pub struct WhatIfColumn {
     pub recorded_bytes: u64,
     /// Reserved bytes of the replay.
     pub replayed_bytes: u64,
-    /// Reserved bytes of the recording that no tensor asked for.
+    /// Reserved bytes of the recording that no tensor requested.
     pub recorded_beyond_bytes: u64,
-    /// Those of the replay.
+    /// Reserved bytes of the replay that no tensor requested.
     pub replayed_beyond_bytes: u64,
-    /// Calls of the driver in the recording.
+    /// Number of driver calls in the recording.
     pub recorded_calls: u64,
-    /// Those of the replay.
+    /// Number of driver calls in the replay.
     pub replayed_calls: u64,
-    /// Requests of the replay for which the whole cache was given back.
+    /// Number of requests of the replay for which the whole cache was returned.
     pub retries: u64,
-    /// Garbage collections of the replay.
+    /// Number of garbage collections in the replay.
     pub collections: u64,
-    /// Requests of the recording that failed.
+    /// Number of requests of the recording that failed.
     pub recorded_ooms: u64,
-    /// Those of the replay.
+    /// Number of requests of the replay that failed.
     pub replayed_ooms: u64,
 }
 
-/// What a replay came to, beside the recording.
+/// Result of a replay, compared with the recording.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReplayData {
-    /// The recording.
     pub recorded: RunFigures,
-    /// The replay.
     pub replayed: RunFigures,
-    /// Both over the events.
+    /// Recording and replay over the events.
     pub columns: Vec<WhatIfColumn>,
-    /// The number of events.
+    /// Number of events.
     pub events: u64,
-    /// The request that failed first, in bytes.
+    /// Bytes of the first request that failed.
     pub oom_bytes: u64,
-    /// Blocks from before the trace whose size or place is a guess.
+    /// Number of blocks from before the trace whose size or position is a guess.
     pub guessed_blocks: u64,
 }
 
-/// What some settings come to.
+/// Result of one combination of settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrialRow {
-    /// The settings.
     pub conf: String,
-    /// Whether they are those of the recording.
+    /// True for the settings of the recording.
     pub is_recorded: bool,
-    /// What came of them.
     pub figures: RunFigures,
 }
 
-/// What a sweep has found so far.
+/// Results of a sweep so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SweepData {
-    /// The share that is done; 1 at the end.
+    /// Fraction (0 to 1) of the sweep that is complete.
     pub progress: f64,
-    /// Each setting that was tried.
+    /// Settings that were tried.
     pub rows: Vec<TrialRow>,
-    /// The position of the best one.
+    /// Position of the best settings.
     pub best: Option<u32>,
-    /// The smallest card that has room under the best settings, and as recorded.
+    /// Smallest cards that suffice under the best settings, and under those of the recording.
     pub smallest_cards: [Option<String>; 2],
-    /// How many times the batch fits under the best settings.
+    /// Factor by which the batch can grow under the best settings.
     pub batch_factor: Option<f64>,
 }
 
 impl SweepData {
-    /// Whether nothing is left to try.
     pub fn is_done(&self) -> bool {
         self.progress >= 1.0
     }

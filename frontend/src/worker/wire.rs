@@ -1,20 +1,20 @@
-//! Messages as bytes.
+//! Encodes messages as bytes.
 //!
-//! postcard and not JSON: it writes what the types hold and no names, so that both sides of it are a third of the code
-//! in the module that everybody downloads, and pictures need no second channel for their bytes.
-//! The two ends are always the same build, so the format needs no version.
+//! postcard rather than JSON: it writes values without names, so that encoder and decoder need a third of the code in a
+//! module that everybody downloads, and the bytes of pictures need no second channel.
+//! Both ends are always of the same build, so that the format needs no version.
 
 use serde::{Deserialize, Serialize};
 
-/// The bytes of a message.
+/// Returns the bytes of a message.
 ///
 /// # Panics
-/// Never for the types of this module, which are plain data.
+/// Never panics for the types of this module, which are plain data.
 pub fn write(message: &impl Serialize) -> Vec<u8> {
     postcard::to_allocvec(message).expect("messages are plain data")
 }
 
-/// The message that [`write()`] wrote, `None` if the bytes are anything else.
+/// Returns the message that [`write()`] encoded, `None` if the bytes are anything else.
 pub fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
     postcard::from_bytes(bytes).ok()
 }

@@ -1,22 +1,22 @@
-//! Several files at once: as many as there are processors, and as their sizes leave memory for.
+//! Processes several files in parallel, within limits on the number of threads and the files' total size.
 
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::{fs, thread};
 
-/// The files that are read at a time are together at most this large; a larger one is read alone.
+/// Maximum total size in bytes of the files that are read at the same time; a larger file is read alone.
 ///
-/// The model of a file takes less memory than the file does.
+/// The size limits the memory, because the model of a file takes less memory than the file.
 const MOST_BYTES: u64 = 8 << 30;
 
-/// How many times larger a compressed snapshot may be once it is read: gzip leaves about a tenth.
+/// Assumed ratio of a snapshot's size to its compressed size: gzip leaves about a tenth.
 const GZIP_RATIO: u64 = 10;
 
-/// Does the same with each of several files, and returns what comes of them in the files' order.
+/// Calls `work` with the position of each file, in parallel, and returns the results in the files' order.
 ///
 /// # Errors
 ///
-/// That of the first file with one; files after it may not have been looked at.
+/// Returns the error of the first file that has one; the files after it may not have been processed.
 pub(super) fn each<T: Send, E: Send>(
     files: &[&Path],
     work: impl Fn(usize) -> Result<T, E> + Sync,
@@ -44,17 +44,17 @@ fn each_of<T: Send, E: Send>(
         (1..processors.min(sizes.len())).for_each(|_| drop(scope.spawn(take_turns)));
         take_turns();
     });
-    // Turns go by position, so that all before the first error are there.
+    // Files are taken in order, so that every result before the first error is there.
     done.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
 }
 
-/// What a file may take in memory; one that can't be looked at is told about by whoever reads it.
+/// Estimates the memory use of a file in bytes; 0 for an unreadable file, whose error `work` reports.
 fn size_bytes(file: &Path) -> u64 {
     let len = fs::metadata(file).map_or(0, |of_file| of_file.len());
     if file.extension().is_some_and(|ending| ending == "gz") { len.saturating_mul(GZIP_RATIO) } else { len }
 }
 
-/// Whose turn it is.
+/// Queue that hands out files as their sizes allow.
 struct Turns<'a> {
     sizes: &'a [u64],
     state: Mutex<State>,
@@ -63,9 +63,9 @@ struct Turns<'a> {
 
 #[derive(Default)]
 struct State {
-    /// The next file.
+    /// Position of the next file.
     next: usize,
-    /// Bytes of the files that are being read.
+    /// Total size of the files being read.
     bytes: u64,
     has_failed: bool,
 }
@@ -75,7 +75,7 @@ impl<'a> Turns<'a> {
         Self { sizes, state: Mutex::default(), ended: Condvar::new() }
     }
 
-    /// The next file once there is room for it; `None` after the last one and after an error.
+    /// Waits until there is room for the next file and returns its position; `None` after the last file or an error.
     fn next(&self) -> Option<usize> {
         let mut state = locked(&self.state);
         loop {
@@ -97,7 +97,9 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// A thread that panics ends the process with the scope, so that nobody sees what it left half done.
+/// Locks a mutex and ignores poisoning.
+///
+/// A panic in one thread becomes a panic at the end of the scope, so that no half-done state is used.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

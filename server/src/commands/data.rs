@@ -1,7 +1,8 @@
-//! `snapscope data`: looks after what a server keeps, the database and the store.
+//! Implements `snapscope data`, which checks, backs up and restores the database and the store of a server.
 //!
 //! A backup is a data folder of its own: `snapscope serve --data BACKUP` serves it. The database is copied first, then
-//! the objects that the copy names, each of which is read whole and compared with its hash.
+//! the objects of the snapshots that the live database lists at that time. Each object that the backup lacks is read
+//! whole and compared with its hash; one of the same size that is already there is kept as it is.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,10 +22,10 @@ use crate::installation::{self, Belonging};
 use crate::store::{Store, StoreAddress};
 use crate::worker;
 
-/// The name of the database in a data folder.
+/// File name of the database in a data folder.
 const DATABASE: &str = "snapscope.sqlite";
 
-/// As many names of a list are printed.
+/// Maximum number of names that are printed of a list.
 const MOST_SHOWN: usize = 10;
 
 /// The options of `snapscope data`.
@@ -84,11 +85,11 @@ pub struct PlaceArgs {
 }
 
 impl DataArgs {
-    /// Does it, and returns what to print and whether something is not as it should be.
+    /// Runs the command and returns the text to print, and true if the check found a problem.
     ///
     /// # Errors
     ///
-    /// Database, store or backup cannot be read or written.
+    /// Returns an error if the database, the store or the backup cannot be read or written.
     pub fn run(self) -> Result<(String, bool), Failure> {
         worker::runtime()?.block_on(async {
             match self {
@@ -100,7 +101,7 @@ impl DataArgs {
     }
 }
 
-/// A database and a store.
+/// Location of a database and its store.
 struct Place {
     database: DatabaseAddress,
     store: StoreAddress,
@@ -115,7 +116,7 @@ impl PlaceArgs {
 }
 
 impl Place {
-    /// The data folder of a backup.
+    /// Returns the location of the backup in a folder.
     fn backup(folder: &Path) -> Self {
         Self {
             database: DatabaseAddress::file(&folder.join(DATABASE)),
@@ -123,7 +124,7 @@ impl Place {
         }
     }
 
-    /// To be read: the store is not tried out, and a database that is not there is none that is made.
+    /// Opens both for reading: does not test whether the store is writable and does not create a missing database.
     async fn open(&self) -> Result<(Database, Store), Failure> {
         if let Some(file) = self.database.path().filter(|file| !file.is_file()) {
             return Err(Failure::new(
@@ -265,7 +266,7 @@ async fn restore(from: &Path, place: &Place) -> Result<String, Failure> {
     let rows = source.snapshots().await.map_err(failure)?;
     let copied = copy(&objects, &store, &rows, folder).await?;
     store.set_installation(&own).await.map_err(failure)?;
-    // A server may be started on it from here on.
+    // The database comes last, because a server can be started on the folder once it is there.
     source.copy_to(file).await.map_err(failure)?;
     Ok(format!("{} from {}, {copied} of them copied\n", counted(rows.len() as u64, "snapshot"), from.display()))
 }
@@ -274,7 +275,9 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(format!("{} cannot be written: {error}", path.display()), "check the path, and who may write there")
 }
 
-/// Copies the objects of rows that are not there yet, each through a file in `scratch`; returns how many those were.
+/// Copies the rows' objects that `to` lacks, each through a file in `scratch`, and returns their number.
+///
+/// An object of the same size counts as present; its contents are not compared.
 async fn copy(from: &Store, to: &Store, rows: &[SnapshotRow], scratch: &Path) -> Result<u64, Failure> {
     let mut copied = 0;
     for row in rows {
@@ -298,7 +301,7 @@ async fn copy(from: &Store, to: &Store, rows: &[SnapshotRow], scratch: &Path) ->
     Ok(copied)
 }
 
-/// SHA-256 of an object's bytes, which are written to a file if one is named.
+/// Computes the SHA-256 of an object's bytes and writes them to `file` if one is given.
 async fn hash_of(store: &Store, row: &SnapshotRow, file: Option<&Path>) -> Result<String, Failure> {
     let (_, mut pieces) = store.read(&row.object).await.map_err(failure)?;
     let mut hash = Sha256::new();

@@ -1,4 +1,4 @@
-//! `snapscope fit`: the largest batch that fits a card, and its proof.
+//! Implements `snapscope fit`, which finds the largest batch that fits a card and proves it by recordings.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -53,11 +53,12 @@ pub struct FitArgs {
 }
 
 impl FitArgs {
-    /// Searches, and returns what to print.
+    /// Searches for the largest batch and returns the text to print.
     ///
     /// # Errors
     ///
-    /// The config is wrong, something that a recording needs is missing, or a recording failed.
+    /// Returns an error if the config is wrong, if something that a recording needs is missing, or if a recording
+    /// failed.
     pub fn run(&self) -> Result<String, Failure> {
         let overrides = Overrides {
             card: self.card.clone(),
@@ -93,7 +94,7 @@ impl FitArgs {
     }
 }
 
-/// The answer and its proof.
+/// Formats the answer and the recordings that prove it.
 fn page(report: &FitReport, parameters: u64, steps: u64) -> String {
     let parts = [
         report.card.clone(),
@@ -119,7 +120,7 @@ fn answer(report: &FitReport) -> String {
     }
 }
 
-/// The largest that fits and the next that does not, side by side.
+/// Returns a row for the largest batch that fits and a row for the next larger batch that does not.
 fn proof(report: &FitReport, steps: u64) -> Vec<Vec<String>> {
     let fitting = report.probes.iter().find(|probe| Some(probe.batch) == report.batch);
     let failing = report.probes.iter().find(|probe| probe.batch > report.batch.unwrap_or(0));
@@ -140,14 +141,14 @@ fn proof(report: &FitReport, steps: u64) -> Vec<Vec<String>> {
     fitting.map(fits).into_iter().chain(failing.map(fails)).collect()
 }
 
-/// How much was asked for, from PyTorch's message: `Tried to allocate 1.53 GiB. GPU 0 has …`.
+/// Extracts the requested size from PyTorch's message: `Tried to allocate 1.53 GiB. GPU 0 has …`.
 fn asked(message: &str) -> Option<String> {
     let rest = message.split_once("Tried to allocate ")?.1;
     let words: Vec<&str> = rest.split_whitespace().take(2).collect();
     (words.len() == 2).then(|| words.join(" ").trim_end_matches('.').to_owned())
 }
 
-/// What a person should know who trusts the answer.
+/// Returns the caveats of the answer.
 fn notes(report: &FitReport) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(limit) = report.limit {

@@ -1,4 +1,4 @@
-//! `snapscope inspect`: what a snapshot is and what it adds up to.
+//! Implements `snapscope inspect`, which describes the format of a snapshot and sums it up.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -30,11 +30,11 @@ pub struct InspectArgs {
 }
 
 impl InspectArgs {
-    /// Reads the file and returns what to print.
+    /// Reads the file and returns the text to print.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is no snapshot.
+    /// Returns an error if the file cannot be read or is not a snapshot.
     pub fn run(&self) -> Result<String, Failure> {
         let opened = self.events.open(&self.file, None)?;
         if self.json {
@@ -100,7 +100,7 @@ fn diagnostic_row(diagnostic: &Diagnostic) -> DiagnosticRow {
     DiagnosticRow { code, severity: severity.name(), count, message, offset }
 }
 
-/// The report for people.
+/// Formats the report for the terminal.
 fn page(opened: &Opened) -> String {
     let document = document(opened);
     let mut page = format!("{}\n{}\n", document.file, subtitle(&document));

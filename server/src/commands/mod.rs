@@ -1,4 +1,4 @@
-//! The commands that read and make snapshots at the terminal.
+//! Implements the commands that read or make snapshots at the terminal, or look after a server's data.
 
 mod abreast;
 mod data;

@@ -1,4 +1,4 @@
-//! A file to a trace with the timelines of its devices.
+//! Reads a snapshot file into a trace with the timelines of its devices.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,15 +11,15 @@ use shared::trace::{Device, Trace};
 
 use crate::Failure;
 
-/// A snapshot and what is derived from it.
+/// Snapshot with its timelines and diagnostics.
 pub(super) struct Opened {
     pub(super) file: String,
     pub(super) trace: Trace,
-    /// One for each device of the trace, in its order.
+    /// One timeline for each device of the trace, in the same order.
     pub(super) timelines: Vec<Timeline>,
-    /// Host memory's, where the trace has it.
+    /// Timeline of pinned host memory, if the trace has it.
     pub(super) host_timeline: Option<Timeline>,
-    /// What was odd in the file and about the recording.
+    /// Diagnostics of the recording, followed by those of the file.
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -31,7 +31,7 @@ impl Opened {
         Ok(Self::of(file, trace))
     }
 
-    /// What is derived from a snapshot; `file` is what messages call it.
+    /// Derives the timelines and diagnostics of a trace; `file` is its name in messages.
     pub(super) fn of(file: String, trace: Trace) -> Self {
         let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(&trace, device)).collect();
         let host_timeline = trace.host.as_ref().map(|host| Timeline::new(&trace, host));
@@ -41,12 +41,14 @@ impl Opened {
         Self { file, trace, timelines, host_timeline, diagnostics }
     }
 
-    /// The devices with their timelines.
+    /// Iterates over the devices with their timelines.
     pub(super) fn devices(&self) -> impl DoubleEndedIterator<Item = (&Device, &Timeline)> {
         self.trace.devices.iter().zip(&self.timelines)
     }
 
-    /// The device with this index; without one, the device of which a part is open, or else with the highest peak.
+    /// Returns the device with this index.
+    ///
+    /// Without an index, returns the device of which only a part was read, or else the device with the highest peak.
     pub(super) fn choose_device(&self, index: Option<i64>) -> Result<(&Device, &Timeline), Failure> {
         let Some(index) = index else {
             if let Some(of_part) = self.devices().find(|(device, _)| device.part.is_some()) {
@@ -70,17 +72,17 @@ impl Opened {
     }
 }
 
-/// Reads a snapshot file chunk by chunk; `file` is what messages call it.
+/// Reads a snapshot file chunk by chunk; `file` is its name in messages.
 pub(crate) fn import(path: &Path, file: &str) -> Result<Trace, Failure> {
     import_by(Importer::new(), path, file)
 }
 
-/// The same by an importer that has seen nothing yet.
+/// Reads a snapshot file with an importer that has seen no bytes yet; `file` is its name in messages.
 pub(crate) fn import_by(importer: Importer, path: &Path, file: &str) -> Result<Trace, Failure> {
     import_with(importer, path, file)?.finish().map_err(|error| foreign(file, &error))
 }
 
-/// Gives an importer all bytes of a file; `file` is what messages call it.
+/// Feeds all bytes of a file to an importer; `file` is its name in messages.
 pub(super) fn import_with(mut importer: Importer, path: &Path, file: &str) -> Result<Importer, Failure> {
     const CHUNK_BYTES: usize = 1 << 20;
     let unreadable = |error: std::io::Error| {
@@ -97,7 +99,7 @@ pub(super) fn import_with(mut importer: Importer, path: &Path, file: &str) -> Re
     }
 }
 
-/// What is said of a file that is no snapshot.
+/// Builds the failure for a file that is not a snapshot.
 pub(super) fn foreign(file: &str, error: &ImportError) -> Failure {
     Failure::new(format!("{file}: {error}"), error.hint.clone())
 }

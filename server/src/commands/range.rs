@@ -1,4 +1,4 @@
-//! `--events`: a part of a trace instead of all of it.
+//! Implements `--events`, which opens a part of a trace instead of all of it.
 
 use std::ops::Range;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::Failure;
 
 /// The option of commands that can look at a part of a trace.
 #[derive(Debug, Clone, Default, Args)]
-// Or the words above would stand in place of each command's own.
+// Otherwise clap shows the doc comment above as the description of each command that has this option.
 #[command(about = None, long_about = None)]
 pub(super) struct EventRange {
     /// Only some events: A..B (B is the first that is left out; either may be missing), last:N, or peak:N for N around
@@ -21,7 +21,7 @@ pub(super) struct EventRange {
     wanted: Option<Wanted>,
 }
 
-/// A range as it was typed.
+/// Range of events as the user typed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Wanted {
     Between(Option<u64>, Option<u64>),
@@ -60,11 +60,12 @@ impl Wanted {
 }
 
 impl EventRange {
-    /// Reads a snapshot file, or the part of it that was asked for; that takes two passes over the file.
+    /// Reads a snapshot file, or only the requested events, which takes two passes over the file.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, is no snapshot, changes in between, or has no such device or events.
+    /// Returns an error if the file cannot be read, is not a snapshot, changes between the two passes, or has no such
+    /// device or events.
     pub(super) fn open(&self, path: &Path, device: Option<i64>) -> Result<Opened, Failure> {
         let Some(wanted) = &self.wanted else { return Opened::read(path) };
         let file = path.display().to_string();

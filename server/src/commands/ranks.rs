@@ -1,4 +1,4 @@
-//! `snapscope ranks`: the snapshots of one job's processes side by side.
+//! Implements `snapscope ranks`, which compares the snapshots of one job's processes.
 
 use std::convert::Infallible;
 use std::fs;
@@ -25,10 +25,10 @@ pub struct RanksArgs {
     json: bool,
 }
 
-/// How the files of a folder end that may be snapshots.
+/// Suffixes of the files that are taken from a folder as snapshots.
 const ENDINGS: [&str; 5] = [".pickle", ".pkl", ".pickle.gz", ".pkl.gz", ".json.gz"];
 
-/// One rank with what is said of it.
+/// One rank with its figures.
 struct Rank {
     number: u64,
     file: String,
@@ -37,21 +37,20 @@ struct Rank {
     sparkline: String,
 }
 
-/// What to print, and what could not be read.
+/// Text to print, and the failures of unreadable files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RanksPage {
-    /// The answer.
     pub text: String,
-    /// The files that could not be read; the answer is about the others.
+    /// Failures of the files that could not be read; the text is about the other files.
     pub unread: Vec<Failure>,
 }
 
 impl RanksArgs {
-    /// Reads the files and returns what to print; one that cannot be read hides none of the others.
+    /// Reads the files and returns the text to print; an unreadable file does not stop the others.
     ///
     /// # Errors
     ///
-    /// No file can be read, or a folder has none.
+    /// Returns an error if no file can be read, if a folder has no snapshots, or if no device had memory in use.
     pub fn run(&self) -> Result<RanksPage, Failure> {
         let (ranks, unread) = ranks(&files(&self.files)?)?;
         let figures: Vec<RankFigures> = ranks.iter().map(|rank| rank.figures.clone()).collect();
@@ -64,7 +63,7 @@ impl RanksArgs {
     }
 }
 
-/// The files as they were named, those of folders in the order of their names.
+/// Replaces each folder by its snapshots, sorted by name, and keeps the order of the arguments otherwise.
 fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in named {
@@ -98,7 +97,9 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// The ranks of all files that can be read, in their order, and why others can't; only the figures are kept.
+/// Returns the ranks of all readable files in ascending order, and the failures of the other files.
+///
+/// Of each file only the figures are kept in memory.
 fn ranks(files: &[PathBuf]) -> Result<(Vec<Rank>, Vec<Failure>), Failure> {
     let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     let read = |position: usize| Ok::<_, Infallible>(Opened::read(paths[position]).map(|opened| of_file(&opened)));
@@ -137,7 +138,9 @@ fn name_of(file: &Path) -> String {
     file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The devices of a file that had memory; a process sees those that others work on as well.
+/// Returns a rank for each device of a file that had memory.
+///
+/// The others are skipped because a process also sees the GPUs that other processes use.
 fn of_file(opened: &Opened) -> Vec<Rank> {
     let used = opened.devices().filter(|(_, timeline)| timeline.live_peak().1 + timeline.reserved_peak().1 > 0);
     used.map(|(device, timeline)| {
@@ -223,7 +226,7 @@ fn page(ranks: &[Rank], found: &[Outlier]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The largest categories of the peak.
+/// Formats the two largest categories at the peak with their shares.
 fn composition(figures: &RankFigures) -> String {
     const SHOWN: usize = 2;
     let mut largest: Vec<(Category, u64)> = figures.at_peak.clone();
@@ -245,7 +248,7 @@ mod tests {
         }
         let names = |paths: Vec<PathBuf>| paths.iter().map(|path| name_of(path)).collect::<Vec<_>>();
         assert_eq!(names(files(&[folder.path().to_owned()]).unwrap()), ["rank0.pickle.gz", "rank1.pickle"]);
-        // Whoever names a file means it.
+        // A file that is named explicitly is taken whatever its suffix.
         let notes = folder.path().join("notes.txt");
         assert_eq!(files(std::slice::from_ref(&notes)).unwrap(), [notes]);
         let empty = tempfile::tempdir().unwrap();

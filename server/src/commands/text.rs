@@ -1,13 +1,14 @@
-//! Small pictures and aligned columns for a terminal.
+//! Formats bars, sparklines and aligned columns for a terminal.
 
 use std::borrow::Cow;
 
 use shared::analysis::Timeline;
 use shared::base::markup::turns_direction;
 
-/// A text whose letters do nothing but be seen: names in a snapshot may hold whatever commands a terminal.
+/// Escapes characters that act on a terminal, because names in a snapshot may contain any characters.
 ///
-/// Controls, and those that turn the direction of writing, become `\u001b` and the like, which JSON reads as the same.
+/// Control characters, except newline and tab, and characters that change the direction of writing become `\u001b` and
+/// the like, which JSON reads as the same characters.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || turns_direction(c);
     if !text.contains(acts) {
@@ -23,17 +24,17 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A horizontal bar of at most `width` characters with eighths at its end.
+/// Draws a horizontal bar of at most `width` characters, exact to an eighth of a character.
 pub(super) fn bar(part: u64, whole: u64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let share = if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     let eighths = (share * width as f64 * 8.0).round() as usize;
-    // What is there at all is visible.
+    // Any amount above zero is visible.
     let eighths = eighths.clamp(usize::from(part > 0), width * 8);
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
-/// The live bytes of a whole trace as one line; each character is the maximum of its part of the events.
+/// Draws the live bytes of a whole trace as one line; each character shows the maximum of its part of the events.
 pub(super) fn sparkline(timeline: &Timeline, width: u32) -> String {
     const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let (_, peak) = timeline.live_peak();
@@ -48,7 +49,9 @@ pub(super) fn sparkline(timeline: &Timeline, width: u32) -> String {
     (0..columns).map(level).collect()
 }
 
-/// Rows with all columns but the last aligned; the columns in `right` to the right.
+/// Aligns the cells of rows in columns; the columns in `right` are aligned to the right.
+///
+/// The last cell of a row is not padded unless its column is in `right`.
 pub(super) fn table(rows: &[Vec<String>], right: &[usize]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width =

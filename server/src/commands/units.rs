@@ -1,10 +1,10 @@
-//! Times and sizes as they are typed.
+//! Parses times and sizes of command line options.
 
 use std::time::Duration;
 
 use shared::job::{Card, parse_size};
 
-/// `90s`, `30min`, `2h` or `30d`.
+/// Parses a time such as `90s`, `30min`, `2h` or `30d`.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
     const UNITS: [(&str, f64); 6] =
         [("min", 60.0), ("ms", 0.001), ("d", 86_400.0), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
@@ -17,12 +17,12 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * unit).map_err(|_| wrong())
 }
 
-/// `512MiB` or `8GiB`.
+/// Parses a size such as `512MiB` or `8GiB` into bytes.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     parse_size(text).ok_or_else(|| format!("`{text}` is no size; write for example 512MiB or 8GiB"))
 }
 
-/// The memory of a card, by its name or as a size.
+/// Parses a card's memory into bytes, from a size or from the name of the card.
 pub(crate) fn capacity(text: &str) -> Result<u64, String> {
     size(text).or_else(|_| Card::named(text).map(|card| card.memory_bytes).map_err(|error| error.to_string()))
 }

@@ -1,96 +1,94 @@
-//! Lifetimes, paired from events and wound back from the final blocks.
+//! Stores the allocation lifetimes of a device, paired from its events and reconstructed from its final blocks.
 
 use super::endings::Endings;
 use super::pairing;
 use crate::trace::{Device, StackId};
 use std::ops::Range;
 
-/// A handle to an allocation of the [`Allocations`] that minted it.
+/// Handle to an allocation of the [`Allocations`] that issued it.
 ///
 /// The allocations from before the trace come first, then those of the trace in the order of their `alloc` events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AllocationId(pub(crate) u32);
 
 impl AllocationId {
-    /// The position in the table.
+    /// Returns the position in the table.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The handle with this position.
+    /// Returns the handle with this position.
     pub fn from_index(index: usize) -> Self {
         Self(u32::try_from(index).expect("fewer than 2^32 allocations"))
     }
 }
 
-/// Where an allocation was first seen.
+/// Place where an allocation first appears in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Its `alloc` event, by index.
+    /// Index of its `alloc` event.
     Event(usize),
-    /// It is from before the trace and was freed in it: the freeing event, by index.
+    /// Index of the freeing event of an allocation from before the trace that is freed in it.
     UnmatchedFree(usize),
-    /// It is from before the trace and alive at its end: the block, by index in the segment table.
+    /// Index in the block table of an allocation from before the trace that is alive at its end.
     Block(usize),
 }
 
-/// One lifetime.
+/// Lifetime, size and origin of an allocation.
 ///
 /// A *moment* is a position between events: moment 0 is before the first event, moment `n` is after event `n - 1`.
 /// An allocation is alive at the moments `born..died`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
-    /// The first moment at which it is alive, 0 if it is from before the trace.
+    /// First moment at which it is alive, 0 if it is from before the trace.
     pub born: u32,
-    /// The first moment at which it is not alive any more; `u32::MAX` if it outlives the trace.
+    /// First moment at which it is no longer alive; `u32::MAX` if it outlives the trace.
     pub died: u32,
-    /// The requested size.
+    /// Requested size.
     pub size_bytes: u64,
-    /// The address.
     pub addr: u64,
-    /// The stack of the allocation; of the free where only that is known.
+    /// Stack of the allocation, or of the free if only that is known.
     pub stack: StackId,
-    /// Where it was first seen.
     pub origin: Origin,
 }
 
-/// Births and deaths are counted up to every so many moments, so that a moment's place in them is found at once.
+/// Births and deaths are counted at every 128th moment, so that a lookup by moment searches only 128 moments.
 const RANK_BITS: u32 = 7;
 
-/// All lifetimes of one device, as columns: 20 bytes each.
+/// All lifetimes of one device, as columns of 20 bytes per allocation.
 ///
-/// Those from before the trace that outlive it come first, the largest at the bottom of the stack.
-/// Those from before the trace that were freed in it follow, the last one freed first, so that the survivors of the
-/// initial memory are a prefix at every moment.
+/// The first rows are allocations from before the trace that outlive it; the largest is the bottom of the stack.
+/// Allocations from before the trace that are freed in it follow, the last one freed first, so that at every moment the
+/// survivors of the initial memory are a prefix of the table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Allocations {
-    /// Block indices of the allocations that are older than the trace and outlive it: the first rows.
+    /// Block indices of the allocations that are older than the trace and outlive it, which are the first rows.
     pub(super) blocks: Vec<u32>,
-    /// Rows before this one are older than the trace.
+    /// Number of rows that are older than the trace; they come first.
     pub(super) initial: u32,
-    /// The moments of birth of the rows from `initial` on, ascending.
+    /// Moments of birth of the rows from `initial` on, ascending.
     pub(super) born: Vec<u32>,
-    /// The moments of death of all rows.
+    /// Moments of death of all rows.
     pub(super) died: Vec<u32>,
     pub(super) size_bytes: Vec<u64>,
-    /// The rows that died, in the order of their deaths.
+    /// Rows that died, in the order of their deaths.
     pub(super) deaths: Vec<u32>,
-    /// Births and deaths at moments before `i << RANK_BITS`.
+    /// Number of births and deaths at moments before `i << RANK_BITS`.
     pub(super) ranks: Vec<(u32, u32)>,
-    /// Who is alive at a moment is found by these.
+    /// Index that finds the allocations that are alive at a moment.
     pub(super) endings: Endings,
-    /// `alloc` events at an address that was still in use.
+    /// Number of `alloc` events at an address that was still in use.
     pub(super) superseded: u32,
 }
 
 impl Allocations {
     /// Pairs the events of a device and adds the blocks that are older than its trace.
     ///
-    /// An `alloc` at an address that is still in use opens a lifetime of its own and leaves the older one open.
-    /// A matched free gives back what its `alloc` took, whatever size the free itself names.
+    /// An `alloc` at an address that is still in use starts a new lifetime and leaves the older one without an end.
+    /// A matched free returns the size of its `alloc`, whatever size the free itself records.
     ///
     /// # Panics
-    /// If the device has 2^32 - 1 events or blocks, or more.
+    /// Panics if the device has 2^32 - 1 or more events or blocks.
     pub fn pair(device: &Device) -> Self {
         let mut allocations = pairing::pair(device);
         allocations.rank(device.events.len());
@@ -112,40 +110,39 @@ impl Allocations {
         self.endings = Endings::of(&self.died);
     }
 
-    /// The number of allocations, those from before the trace included.
+    /// Returns the number of allocations, including those from before the trace.
     pub fn len(&self) -> usize {
         self.died.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of allocations from before the trace, which are the first ones.
+    /// Returns the number of allocations from before the trace, which are the first ones.
     pub fn initial_count(&self) -> usize {
         self.initial as usize
     }
 
-    /// Whether an allocation is from before the trace.
+    /// Returns true for an allocation from before the trace.
     pub fn is_initial(&self, id: AllocationId) -> bool {
         id.0 < self.initial
     }
 
-    /// The number of events that end a lifetime whose `alloc` is not in the trace.
+    /// Returns the number of events that end a lifetime whose `alloc` is not in the trace.
     pub fn unmatched_frees(&self) -> usize {
         self.initial_count() - self.blocks.len()
     }
 
-    /// The number of `alloc` events at an address that was still in use.
+    /// Returns the number of `alloc` events at an address that was still in use.
     pub fn superseded(&self) -> usize {
         self.superseded as usize
     }
 
-    /// One row; `device` is the one that was paired.
+    /// Returns one row; `device` must be the one that was paired.
     ///
     /// # Panics
-    /// If `id` is of another table.
+    /// Panics if `id` belongs to another table.
     pub fn get(&self, id: AllocationId, device: &Device) -> Allocation {
         let (born, died, size_bytes) = (self.born_at(id.0), self.died[id.index()], self.size_bytes[id.index()]);
         let origin = self.origin(id);
@@ -161,18 +158,18 @@ impl Allocations {
         Allocation { born, died, size_bytes, addr, stack, origin }
     }
 
-    /// The requested size of an allocation.
+    /// Returns the requested size of an allocation.
     ///
     /// # Panics
-    /// If `id` is of another table.
+    /// Panics if `id` belongs to another table.
     pub fn size_bytes_of(&self, id: AllocationId) -> u64 {
         self.size_bytes[id.index()]
     }
 
-    /// Where an allocation was first seen.
+    /// Returns the place where an allocation first appears.
     ///
     /// # Panics
-    /// If `id` is of another table.
+    /// Panics if `id` belongs to another table.
     pub fn origin(&self, id: AllocationId) -> Origin {
         match self.blocks.get(id.index()) {
             Some(&block) => Origin::Block(block as usize),
@@ -181,10 +178,10 @@ impl Allocations {
         }
     }
 
-    /// The stack that allocated, [`StackId::NONE`] where only a free of the allocation is known.
+    /// Returns the stack that allocated, or [`StackId::NONE`] if only a free of the allocation is known.
     ///
     /// # Panics
-    /// If `id` is of another table.
+    /// Panics if `id` belongs to another table.
     pub fn allocation_stack(&self, id: AllocationId, device: &Device) -> StackId {
         match self.origin(id) {
             Origin::Event(event) => device.events.stacks().at(event),
@@ -196,7 +193,7 @@ impl Allocations {
         }
     }
 
-    /// The allocation that an event began or ended, if it did.
+    /// Returns the allocation whose lifetime begins or ends at an event.
     pub fn of_event(&self, event: usize) -> Option<AllocationId> {
         let moment = u32::try_from(event).ok()?.checked_add(1)?;
         if let Ok(row) = self.born.binary_search(&moment) {
@@ -206,37 +203,37 @@ impl Allocations {
         death.ok().map(|death| AllocationId(self.deaths[death]))
     }
 
-    /// All handles in the order of the stack, from the bottom.
+    /// Iterates over all handles in the order of the stack, from the bottom.
     pub fn ids(&self) -> impl Iterator<Item = AllocationId> + use<> {
         (0..self.died.len() as u32).map(AllocationId)
     }
 
-    /// The allocations alive at a moment with their sizes in bytes, in the order of the stack, from the bottom.
+    /// Iterates over the allocations alive at a moment and their sizes in bytes, from the bottom of the stack.
     pub fn alive_at(&self, moment: u32) -> impl Iterator<Item = (AllocationId, u64)> + '_ {
         self.rows_alive_at(moment).map(|row| (AllocationId(row as u32), self.size_bytes[row]))
     }
 
-    /// The rows that are alive at a moment, ascending.
+    /// Iterates over the rows that are alive at a moment, ascending.
     pub(super) fn rows_alive_at(&self, moment: u32) -> impl Iterator<Item = usize> + '_ {
         self.endings.after(&self.died, moment, self.born_by(moment) as usize)
     }
 
-    /// The births of the trace by moment.
+    /// Iterates over the births within the trace, ordered by moment.
     pub(super) fn births(&self) -> impl Iterator<Item = (u32, AllocationId)> + '_ {
         (self.initial..).zip(&self.born).map(|(row, &born)| (born, AllocationId(row)))
     }
 
-    /// The deaths by moment.
+    /// Iterates over the deaths, ordered by moment.
     pub(super) fn deaths(&self) -> impl Iterator<Item = (u32, AllocationId)> + '_ {
         self.deaths.iter().map(|&row| (self.died[row as usize], AllocationId(row)))
     }
 
-    /// The requested size.
+    /// Returns the requested size.
     pub(super) fn size_bytes(&self, id: AllocationId) -> u64 {
         self.size_bytes[id.index()]
     }
 
-    /// Whether an allocation is still alive at a moment, if it has been born by then.
+    /// Returns true if an allocation is still alive at a moment, provided that it was born by then.
     pub(super) fn dies_after(&self, id: AllocationId, moment: u32) -> bool {
         self.died[id.index()] > moment
     }
@@ -245,14 +242,14 @@ impl Allocations {
         row.checked_sub(self.initial).map_or(0, |row| self.born[row as usize])
     }
 
-    /// Rows below this one are born at `moment` or before.
+    /// Returns the number of rows that are born at `moment` or earlier; they come first.
     pub(super) fn born_by(&self, moment: u32) -> u32 {
         let window = self.window(moment, |rank| rank.0);
         let before = self.born[window.clone()].partition_point(|&born| born <= moment);
         self.initial + (window.start + before) as u32
     }
 
-    /// Positions of `deaths` below this one are of deaths at `moment` or before.
+    /// Returns the number of deaths at `moment` or earlier; they come first in `deaths`.
     pub(super) fn died_by(&self, moment: u32) -> usize {
         let window = self.window(moment, |rank| rank.1);
         window.start + self.deaths[window].partition_point(|&row| self.died[row as usize] <= moment)

@@ -1,7 +1,8 @@
-//! Growth that a program means: larger batches, more layers that are trained, a cache that is filled token by token.
+//! Tells intended growth from leaks: larger batches, more trained layers, a cache that is filled token by token.
 //!
-//! What each step frees of the one before is no leak, however much larger the new one is, unless tensors are joined
-//! into a larger one each time. An optimizer that gets more parameters makes as much state as there are weights.
+//! A tensor that replaces the previous step's tensor is no leak, however much larger it is, unless tensors are
+//! concatenated into a larger one each time. An optimizer that gets more parameters creates no more state than there
+//! are weights.
 
 use super::Phase;
 use super::growth::{GrowthClass, Kept};
@@ -10,10 +11,10 @@ use super::{AllocationId, RunKind, Study};
 use crate::trace::StackId;
 use hashbrown::HashMap;
 
-/// How far the sizes of a tensor that is joined to may be from growing by equal parts: one in so many.
+/// Each growth of a concatenated tensor may differ from the average growth by at most 1/8 of it.
 const MOST_UNEVEN: u64 = 8;
 
-/// Takes the name of a leak from what grows by design.
+/// Reclassifies leaks that are intended growth.
 pub(super) fn settle(study: &mut Study<'_>) {
     if study.growth.growing().next().is_none() {
         return;
@@ -31,7 +32,7 @@ fn class(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> Option<
     let is_called_without_input = study.rounds.as_ref().is_some_and(|rounds| !rounds.have_inputs);
     let is_token = is_generating_tokens(study);
     if is_called_without_input && !is_token && !study.sites.of_stack(kept.stack).is_kv_cache {
-        // The rounds are layers, whose tensors belong to one pass.
+        // The rounds are layers, whose tensors belong to one forward pass.
         return None;
     }
     if is_token && study.kind == RunKind::Generation {
@@ -47,26 +48,29 @@ fn class(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> Option<
     Some(GrowthClass::Leak)
 }
 
-/// Whether the rounds of a generation are tokens, and no loop is around them.
+/// Returns true if the rounds of a generation are single tokens, which means at most 1.5 model calls per round.
+///
+/// With more calls, each round is a prompt or a turn and contains a loop over tokens.
 pub(super) fn is_generating_tokens(study: &Study<'_>) -> bool {
     let is_fine = |rounds: &super::sites::Rounds| rounds.calls <= rounds.rounds.len() + rounds.rounds.len() / 2;
     study.kind == RunKind::Generation && study.rounds.as_ref().is_some_and(is_fine)
 }
 
-/// Whether a step's tensor holds that of the step before and something more.
+/// Returns true if the tensor of a step contains the tensor of the step before and more.
 fn is_joined(study: &Study<'_>, kept: &Kept) -> bool {
     let site = study.sites.of_stack(kept.stack);
     match site.operation {
         Operation::Join => true,
         _ if site.is_kv_cache => true,
         _ if kept.count_per_step > 1 => false,
-        // Without an operation, a tensor of the program itself that grows by the same each time.
+        // Without a known operation, only a tensor of the program itself that grows by the same amount each time
+        // counts.
         Operation::Unknown => !site.in_module && grows_evenly(study, kept.stack),
         _ => site.spine == SpineId::NONE && grows_evenly(study, kept.stack),
     }
 }
 
-/// Whether the sizes of a stack's allocations rise by about the same from each to the next, from about as much on.
+/// Returns true if the sizes of a stack's allocations rise evenly: each by the average rise, within 1/8 of it.
 fn grows_evenly(study: &Study<'_>, stack: StackId) -> bool {
     let allocations = &study.timeline.allocations;
     let of_stack = |id: &AllocationId| allocations.allocation_stack(*id, study.device) == stack;
@@ -78,7 +82,7 @@ fn grows_evenly(study: &Study<'_>, stack: StackId) -> bool {
     rise > 0 && sizes.len() > 2 && sizes.windows(2).all(is_even)
 }
 
-/// How many allocations of each size were there before the first step, and stay: weights among them.
+/// Counts the allocations of each size, weights among them, that exist before the first step and survive the last.
 pub(super) fn lasting_sizes(study: &Study<'_>) -> HashMap<u64, u64> {
     let allocations = &study.timeline.allocations;
     let first = study.repeats().first().map_or(0, |step| step.start);
@@ -92,9 +96,9 @@ pub(super) fn lasting_sizes(study: &Study<'_>) -> HashMap<u64, u64> {
     counts
 }
 
-/// Whether a stack of the optimizer has no more tensors of any size than there are weights of it.
+/// Returns true if a stack of the optimizer holds, of each size, no more tensors than there are weights for it.
 ///
-/// Weights in 16 bits have state in 32.
+/// Weights in 16 bits may have state in 32 bits, so weights of half the size count too.
 fn state_fits(study: &Study<'_>, stack: StackId, weights: &HashMap<u64, u64>) -> bool {
     let allocations = &study.timeline.allocations;
     let last = study.repeats().last().map_or(0, |step| step.end);

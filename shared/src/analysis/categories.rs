@@ -1,42 +1,42 @@
-//! What an allocation is for: a parameter, a gradient, an activation.
+//! Determines the category of each allocation, such as parameter, gradient or activation.
 
 use super::pairing::NEVER;
 use super::phases::Sharing;
 use super::{AllocationId, Allocations, Phase, PhaseBasis, Phases, flat_buffers, older};
 use crate::trace::{Device, Segment, StackId};
 
-/// Sizes of the workspaces that PyTorch gives to cuBLAS when it is first used, once and for all.
+/// Sizes of the workspaces that PyTorch allocates for cuBLAS at its first use and never frees.
 ///
-/// They are 8 MiB and 128 KiB, 32 MiB on Hopper and later, and 1 MiB for cuBLASLt.
+/// They are 8 MiB + 128 KiB, or 32 MiB on Hopper and later, and 1 MiB for cuBLASLt.
 pub(super) const WORKSPACES_BYTES: [u64; 3] = [8_519_680, 33_554_432, 1_048_576];
 
-/// What an allocation is for.
+/// Purpose of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Category {
-    /// A weight of the model, or one of its buffers.
+    /// A weight or buffer of the model.
     Parameter,
     /// The gradient of a parameter.
     Gradient,
-    /// What an optimizer keeps between steps.
+    /// State that an optimizer keeps between steps.
     OptimizerState,
-    /// What forward keeps for backward.
+    /// A tensor that forward keeps for backward.
     Activation,
     /// A batch.
     Input,
-    /// What lives for an operation or two.
+    /// A tensor that lives for an operation or two.
     Temporary,
-    /// What cuBLAS was given to work with, once and for all.
+    /// A cuBLAS workspace, which is never freed.
     Workspace,
-    /// Buffers of collectives.
+    /// A buffer of collectives.
     Collective,
-    /// Anything of a pass without training.
+    /// Any tensor of a forward pass without training.
     Evaluation,
-    /// Nothing tells.
+    /// Neither stack nor lifetime shows the purpose.
     Unknown,
 }
 
 impl Category {
-    /// All of them.
+    /// All categories, in the order of their discriminants.
     pub const ALL: [Self; 10] = [
         Self::Parameter,
         Self::Gradient,
@@ -50,7 +50,7 @@ impl Category {
         Self::Unknown,
     ];
 
-    /// The name used in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Parameter => "parameter",
@@ -66,7 +66,7 @@ impl Category {
         }
     }
 
-    /// The name of several in a sentence.
+    /// Returns the plural for use in a sentence.
     pub fn plural(self) -> &'static str {
         match self {
             Self::Parameter => "parameters",
@@ -83,13 +83,13 @@ impl Category {
     }
 }
 
-/// The category of each allocation, by its index.
+/// Returns the category of each allocation, by its index.
 ///
-/// What is from before the trace has a category where its stack tells one, or the size of gradients.
+/// An allocation from before the trace has a category if its stack shows it or if its size equals that of gradients.
 pub fn categories(device: &Device, allocations: &Allocations, phases: &Phases) -> Vec<Category> {
     let mut run = 0;
     let told = allocations.ids().map(|id| {
-        // Births are in order, and so are the runs that they are in.
+        // Births are in order, and so are the runs that contain them.
         run = phases.run_from(run, allocations.born_at(id.0));
         category(id, run, device, allocations, phases)
     });
@@ -102,11 +102,11 @@ pub fn categories(device: &Device, allocations: &Allocations, phases: &Phases) -
     categories
 }
 
-/// Gives the category of workspaces to what is one by its size and its place in a pass.
+/// Marks allocations as workspaces by their size and their position in a pass.
 ///
-/// PyTorch keeps one for each pair of a cuBLAS handle and a stream, and the threads of backward have handles of their
-/// own (`ATen/cuda/CublasHandlePool.cpp`): the first of its size in forward on a stream, and, where there is one, the
-/// first in backward. What else has that size is no workspace.
+/// PyTorch keeps one workspace for each pair of a cuBLAS handle and a stream, and the threads of backward have handles
+/// of their own (`ATen/cuda/CublasHandlePool.cpp`). A workspace is therefore the first allocation of its size in
+/// forward on a stream and, if there is one, the first in backward. Later allocations of that size are no workspaces.
 fn mark_workspaces(device: &Device, allocations: &Allocations, categories: &mut [Category]) {
     for size_bytes in WORKSPACES_BYTES {
         let mut found: Vec<(Option<u64>, Category)> = Vec::new();
@@ -127,13 +127,13 @@ fn mark_workspaces(device: &Device, allocations: &Allocations, categories: &mut 
     }
 }
 
-/// The stream of the segment that an address is in after the last event.
+/// Returns the stream of the segment that contains an address after the last event.
 fn stream_at_end(device: &Device, addr: u64) -> Option<u64> {
     let holds = |segment: &&Segment| addr.checked_sub(segment.addr).is_some_and(|past| past < segment.size_bytes);
     device.segments.segments.iter().find(holds).map(|segment| segment.stream)
 }
 
-/// The moment at which most bytes of gradients are alive, and how many.
+/// Returns the moment at which the most bytes of gradients are alive, and these bytes.
 pub(super) fn most_gradients(allocations: &Allocations, categories: &[Category]) -> (u32, u64) {
     let is_gradient = |row: &usize| categories[*row] == Category::Gradient;
     let mut deaths = allocations.deaths.iter().map(|&row| row as usize).filter(is_gradient).peekable();
@@ -151,7 +151,7 @@ pub(super) fn most_gradients(allocations: &Allocations, categories: &[Category])
     most
 }
 
-/// The category of an allocation that was born in a run.
+/// Returns the category of an allocation that was born in a run.
 fn category(id: AllocationId, run: usize, device: &Device, allocations: &Allocations, phases: &Phases) -> Category {
     let born = allocations.born_at(id.0);
     let died = allocations.died[id.index()];
@@ -165,7 +165,7 @@ fn category(id: AllocationId, run: usize, device: &Device, allocations: &Allocat
     }
     match phases.sharing(stack) {
         Some(Sharing::Weights) => return Category::Parameter,
-        // A scattered gradient is a part of the buffer that it came in.
+        // A scattered gradient is a part of the buffer in which it was received.
         Some(Sharing::Buffer) if is_gradient(phases, run, died, stack) => return Category::Gradient,
         Some(Sharing::Buffer) => return Category::Collective,
         None => {}

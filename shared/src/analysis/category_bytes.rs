@@ -1,28 +1,27 @@
-//! What is alive at a moment, by what it is for.
+//! Sums the live bytes of a moment by category.
 
 use super::{Allocations, Category, Study, categories};
 use std::cmp::Reverse;
 
-/// The live bytes of one category.
+/// Live bytes of one category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CategoryBytes {
-    /// What they are for.
     pub category: Category,
-    /// The sum of their requested sizes.
+    /// Sum of the requested sizes.
     pub bytes: u64,
-    /// How many of them were there before the trace.
+    /// Part of `bytes` that was allocated before the trace.
     pub initial_bytes: u64,
-    /// How many allocations they are.
+    /// Number of allocations.
     pub count: u64,
 }
 
-/// The allocations alive at a moment by category, the most bytes first; categories without any are left out.
+/// Returns the live bytes of each category at a moment, most bytes first; empty categories are left out.
 pub fn live_by_category(study: &Study<'_>, moment: u32) -> Vec<CategoryBytes> {
     let allocations = &study.timeline.allocations;
     live_by_given_category(allocations, &categories(study.device, allocations, &study.phases), moment)
 }
 
-/// The same where the category of each allocation is known already.
+/// Same as [`live_by_category`] for categories that are known already.
 pub fn live_by_given_category(allocations: &Allocations, categories: &[Category], moment: u32) -> Vec<CategoryBytes> {
     let mut rows = Category::ALL.map(|category| CategoryBytes { category, bytes: 0, initial_bytes: 0, count: 0 });
     for (id, size_bytes) in allocations.alive_at(moment) {

@@ -1,11 +1,11 @@
-//! What makes the live curve and the reserved curve go up and down.
+//! Lists the changes of live and reserved bytes along a trace.
 
 use super::{Allocations, curve::Changes, size_limit::SizeLimit};
 use crate::base::pieces;
 use crate::trace::{Action, Device};
 use std::ops::Range;
 
-/// Live bytes: births add, deaths take away.
+/// Live bytes: births add, deaths subtract.
 impl Changes for Allocations {
     fn initial_bytes(&self) -> i64 {
         self.size_bytes[..self.initial as usize].iter().sum::<u64>() as i64
@@ -19,7 +19,7 @@ impl Changes for Allocations {
         let mut births = self.born_by(before)..self.born_by(last);
         let mut deaths = self.deaths[self.died_by(before)..self.died_by(last)].iter().copied().peekable();
         loop {
-            // Births and deaths are distinct events, so that no two share a moment.
+            // Births and deaths are distinct events, so no two of them share a moment.
             let death = deaths.peek().map(|&row| (self.died[row as usize], row));
             let birth = births.clone().next().map(|row| (self.born_at(row), row));
             match (birth, death) {
@@ -37,20 +37,20 @@ impl Changes for Allocations {
     }
 }
 
-/// Reserved bytes: what maps segments adds, what unmaps them takes away.
+/// Changes of reserved bytes: allocated and mapped segments add, freed and unmapped ones subtract.
 ///
-/// There are few of these events, so that they are kept as a list of their own.
+/// These events are few, so they are kept in a list of their own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct SegmentChanges {
     initial_bytes: i64,
-    /// Moments and deltas.
+    /// Moments and their changes in bytes.
     changes: Vec<(u32, i64)>,
 }
 
 impl SegmentChanges {
-    /// The segment events of a device, wound back from its final segments.
+    /// Collects the segment events of a device and winds back from its final segments to the initial bytes.
     ///
-    /// In an odd file bytes may be negative somewhere.
+    /// In an inconsistent file the bytes may be negative at some moments.
     pub(super) fn of(device: &Device) -> Self {
         let limit = SizeLimit::of(device);
         let signed = |size_bytes| limit.cap(size_bytes) as i64;
@@ -62,7 +62,7 @@ impl SegmentChanges {
     }
 }
 
-/// Adds what the next events do to reserved bytes.
+/// Adds the changes of reserved bytes of a range of events.
 #[inline(never)]
 fn add_changes(device: &Device, piece: Range<usize>, limit: SizeLimit, changes: &mut Vec<(u32, i64)>) {
     let delta = |(event, action)| {

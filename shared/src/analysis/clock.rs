@@ -1,9 +1,10 @@
-//! Times of moments, and moments of times.
+//! Converts moments to times and times to moments.
 //!
-//! Idea: the time of an event is the latest one recorded so far, because clocks jump back and the time axis can't.
-//! That running maximum is kept for every 128th event and counted on from there in the event column.
+//! Idea: the time of an event is the latest time recorded so far, because clocks may jump back but a time axis must
+//! not.
+//! This running maximum is stored for every 128th event; the event column gives the ones between.
 //!
-//! Cost: 8 bytes per 128 events; a query is a binary search and at most 128 events.
+//! Cost: 8 bytes per 128 events; a query is a binary search and reads at most 128 events.
 
 use crate::base::{Column, pieces};
 use crate::trace::EventTable;
@@ -11,17 +12,17 @@ use std::ops::Range;
 
 const BLOCK_BITS: u32 = 7;
 
-/// The time axis of one device; queries take the events that it was built from.
+/// Time axis of one device; queries take the events from which it was built.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Clock {
     origin_us: i64,
-    /// The running maximum before each block of events, and at the end.
+    /// Running maximum before each block of 128 events.
     before_us: Vec<i64>,
     end_us: i64,
 }
 
 impl Clock {
-    /// The clock of the events, which starts at the first one that has a time.
+    /// Creates the clock of some events; its origin is the first event that has a time.
     pub(super) fn new(events: &EventTable) -> Self {
         let times = events.times_us();
         let mut clock = Self { origin_us: times.iter().find(|&time_us| time_us != 0).unwrap_or(0), ..Self::default() };
@@ -29,7 +30,6 @@ impl Clock {
         clock
     }
 
-    /// The times of the next events.
     #[inline(never)]
     fn take(&mut self, times: &Column<i64>, piece: Range<usize>) {
         for (event, time_us) in piece.clone().zip(times.range(piece)) {
@@ -40,32 +40,32 @@ impl Clock {
         }
     }
 
-    /// Whether there are any times.
+    /// Returns true if the events have times.
     pub(super) fn is_running(&self) -> bool {
         !self.before_us.is_empty()
     }
 
-    /// A time since the Unix epoch, counted from the first event; times before it are negative.
+    /// Converts a time since the Unix epoch to one since the clock's origin; earlier times are negative.
     pub(super) fn relative_us(&self, time_us: i64) -> i64 {
         time_us.saturating_sub(self.origin_us)
     }
 
-    /// When the last event happened.
+    /// Returns the time of the last event.
     pub(super) fn end_us(&self) -> i64 {
         self.end_us
     }
 
-    /// When a moment begins: moment 0 at 0, moment `m` with event `m - 1`.
+    /// Returns the time at which a moment begins: 0 for moment 0, that of event `m - 1` for moment `m`.
     pub(super) fn start_us(&self, events: &EventTable, moment: u32) -> i64 {
         let moment = (moment as usize).min(events.times_us().len());
         let block = moment >> BLOCK_BITS;
-        // After the last event of a full last block there is no further block.
+        // If the last block is full, no further block follows it.
         let Some(&before) = self.before_us.get(block) else { return self.end_us };
         let times = events.times_us().range(block << BLOCK_BITS..moment);
         times.fold(before, |latest, time_us| self.relative_us(time_us).max(latest))
     }
 
-    /// When each moment begins, from moment 0 on.
+    /// Iterates over the times at which the moments begin, from moment 0 on.
     pub(super) fn starts_us<'a>(&'a self, events: &'a EventTable) -> impl Iterator<Item = u64> + 'a {
         let latest = events.times_us().iter().scan(0, |latest: &mut i64, time_us| {
             *latest = self.relative_us(time_us).max(*latest);
@@ -74,7 +74,7 @@ impl Clock {
         std::iter::once(0).chain(latest)
     }
 
-    /// The last moment that begins at `time_us` or before, 0 for a time before all.
+    /// Returns the last moment that begins at `time_us` or earlier, 0 if there is none.
     pub(super) fn moment_at(&self, events: &EventTable, time_us: i64) -> u32 {
         let block = self.before_us.partition_point(|&before| before <= time_us).saturating_sub(1);
         let first = block << BLOCK_BITS;

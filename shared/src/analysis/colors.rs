@@ -1,22 +1,22 @@
-//! Numbers to choose colours by, the same for the same stack in every file.
+//! Assigns each stack a number that determines its colour and is the same in every file.
 
 use super::{AllocationId, Category, Timeline};
 use crate::trace::{Device, Frame, StackId, Trace};
 
-/// What the colours of a picture tell apart.
+/// Property that the colours of a picture show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Coloring<'a> {
     /// Stacks, see [`Timeline::color`].
     #[default]
     Stack,
-    /// Categories, those of all allocations as [`categories`](super::categories()) gives them.
+    /// Categories of all allocations, as [`categories`](super::categories()) returns them.
     ///
-    /// The number of a category is one more than its place in [`Category::ALL`].
+    /// The number of a category is its position in [`Category::ALL`] plus one.
     Category(&'a [Category]),
 }
 
 impl Coloring<'_> {
-    /// The number to choose a colour by, never 0.
+    /// Returns the number that determines the colour, never 0.
     pub(super) fn color(self, timeline: &Timeline, device: &Device, id: AllocationId) -> u32 {
         match self {
             Self::Stack => timeline.color(device, id),
@@ -25,15 +25,15 @@ impl Coloring<'_> {
     }
 }
 
-/// A number per stack, made of its texts, so that neither the file nor the order in it matters.
+/// One number per stack, hashed from its texts, so that it depends neither on the file nor on the order in it.
 ///
-/// Of paths only the last part counts: a program has the same colours on every machine, and in shared copies, which
-/// have shorter paths.
+/// Of a path only the last component counts, so that a program has the same colours on every machine, and also in
+/// shared copies, in which paths are shortened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct StackColors(Vec<u32>);
 
 impl StackColors {
-    /// The numbers of all stacks of a trace.
+    /// Computes the numbers of all stacks of a trace.
     pub(super) fn of(trace: &Trace) -> Self {
         let frames: Vec<u64> = trace.frames.iter().map(|frame| frame_hash(trace, frame)).collect();
         let stack_hash = |index| {
@@ -43,9 +43,9 @@ impl StackColors {
         Self((0..trace.stacks.len()).map(stack_hash).collect())
     }
 
-    /// The number of an allocation, never 0.
+    /// Returns the number of an allocation, never 0.
     ///
-    /// Without a stack, as in PyTorch's backward threads, allocations of one size look alike.
+    /// Allocations without a stack, such as those of PyTorch's backward threads, get a number by their size.
     pub(super) fn color(&self, stack: StackId, size_bytes: u64) -> u32 {
         match self.0.get(stack.index()) {
             Some(&color) if stack.has_frames() => color,
@@ -63,12 +63,12 @@ fn frame_hash(trace: &Trace, frame: &Frame) -> u64 {
     mix(mix(hash(trace.strings.get(frame.name)), hash(file)), frame.line)
 }
 
-/// One step of FNV-1a, on 64 bits at once.
+/// Mixes 64 bits into a hash: one step of FNV-1a on a whole word, followed by a rotation.
 fn mix(hash: u64, value: u64) -> u64 {
     (hash ^ value).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
 }
 
-/// 32 well-stirred bits, never 0 (the finalizer of MurmurHash3).
+/// Folds a hash into 32 evenly distributed bits, never 0, by the finalizer of MurmurHash3.
 fn fold(hash: u64) -> u32 {
     let hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     let hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);

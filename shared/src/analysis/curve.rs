@@ -1,8 +1,8 @@
-//! A byte count over the moments of a trace, with the maximum of any range at once.
+//! Stores a byte count over the moments of a trace and answers the maximum of any range quickly.
 //!
-//! Idea: keep the value at every 128th moment and the peak of every 128 moments; above them a pyramid in which each
-//! peak is the highest of 16 below.
-//! Whatever lies inside a block is added up again from the changes, which the caller has anyway.
+//! Idea: store the value at every 128th moment and the peak of each block of 128 moments; above the peaks lies a
+//! pyramid, in which each peak is the highest of 16 below.
+//! Values inside a block are added up again from the changes, which the caller stores anyway.
 //!
 //! ```text
 //! level 2   [               7              ]
@@ -12,26 +12,26 @@
 //! moments     0 ^ ^   ~~~~~~  ~~~~~  ^            blocks 1 and 2 are known
 //! ```
 //!
-//! Cost: 24 bytes per 128 moments and a fifteenth on top; a query adds up at most two blocks and looks at 30 peaks
-//! per level.
+//! Cost: 24 bytes per 128 moments, plus 1/15 of the peaks for the upper levels; a query adds up at most two blocks and
+//! reads at most 30 peaks per level.
 
 use std::ops::Range;
 
 const BLOCK_BITS: u32 = 7;
 const FAN_BITS: u32 = 4;
 
-/// What makes a curve go up and down.
+/// Changes of a byte count along a trace.
 pub(super) trait Changes {
-    /// Bytes at moment 0.
+    /// Returns the bytes at moment 0.
     fn initial_bytes(&self) -> i64;
 
-    /// Calls `visit` with each moment of the range at which bytes change and by how much, in ascending order.
+    /// Calls `visit` with each moment of the range at which the bytes change and with the change, in ascending order.
     ///
-    /// Moment 0 is no change.
+    /// Moment 0 is never a change.
     fn for_each(&self, moments: Range<u32>, visit: impl FnMut(u32, i64));
 }
 
-/// The highest point of a range: of several equal ones the first.
+/// Highest point of a range; the first one if several are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Peak {
     pub(super) bytes: i64,
@@ -45,18 +45,18 @@ impl Peak {
     }
 }
 
-/// A byte count at every moment `0..=events`; queries take the [`Changes`] that it was built from.
+/// Byte count at every moment `0..=events`; queries take the [`Changes`] from which it was built.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Curve {
     events: u32,
     /// Bytes at the first moment of each block.
     starts: Vec<i64>,
-    /// Level 0 has a peak per block, each further level one per 16 of the level below, the last level just one.
+    /// Level 0 has one peak per block, each further level one per 16 of the level below, the last level a single one.
     levels: Vec<Vec<Peak>>,
 }
 
 impl Curve {
-    /// The curve of changes at the moments `1..=events`.
+    /// Builds the curve from the changes at the moments `1..=events`.
     pub(super) fn new(changes: &impl Changes, events: u32) -> Self {
         let block_count = (events >> BLOCK_BITS) as usize + 1;
         let mut starts = Vec::with_capacity(block_count);
@@ -73,7 +73,7 @@ impl Curve {
         Self { events, starts, levels: pyramid(peaks) }
     }
 
-    /// Bytes after some moments and their peak, given the bytes at the first of them.
+    /// Returns the bytes after a range of moments and their peak, given the bytes at its first moment.
     #[inline(never)]
     fn rest_of_block(changes: &impl Changes, moments: Range<u32>, mut bytes: i64) -> (i64, Peak) {
         let mut peak = Peak { bytes, moment: moments.start };
@@ -84,7 +84,7 @@ impl Curve {
         (bytes, peak)
     }
 
-    /// Bytes at a moment, the last one if `moment` is later.
+    /// Returns the bytes at a moment, or at the last one if `moment` is later.
     pub(super) fn value_at(&self, changes: &impl Changes, moment: u32) -> i64 {
         let moment = moment.min(self.events);
         let block = moment >> BLOCK_BITS;
@@ -93,7 +93,9 @@ impl Curve {
         bytes
     }
 
-    /// The highest point of a range of moments, which is cut to the trace and has at least its first moment.
+    /// Returns the highest point of a range of moments.
+    ///
+    /// The range is clipped to the trace and has at least one moment.
     pub(super) fn max_in(&self, changes: &impl Changes, moments: Range<u32>) -> Peak {
         let start = moments.start.min(self.events);
         let end = moments.end.clamp(start + 1, self.events + 1);
@@ -112,7 +114,7 @@ impl Curve {
         peak
     }
 
-    /// The highest point of all.
+    /// Returns the highest point of the whole curve.
     pub(super) fn max(&self) -> Peak {
         self.levels.last().map_or(Peak { bytes: 0, moment: 0 }, |level| level[0])
     }
@@ -131,7 +133,7 @@ impl Curve {
         let Range { mut start, mut end } = blocks;
         let mut peak = self.levels[0][start];
         for level in &self.levels {
-            // What the next level covers whole is left to it.
+            // Complete groups of 16 are left to the next level.
             let inner_start = start.next_multiple_of(1 << FAN_BITS);
             let inner_end = end >> FAN_BITS << FAN_BITS;
             if inner_start >= inner_end {

@@ -1,22 +1,22 @@
-//! How many stacks and frames a trace really has.
+//! Counts the distinct stacks and frames that a trace uses.
 
 use crate::trace::{StackId, Trace};
 use hashbrown::HashSet;
 
-/// Distinct stacks and frames of everything that has a stack: segments, blocks, block histories and events.
+/// Number of distinct stacks and frames of segments, blocks, block histories and events.
 ///
-/// The tables of a trace may hold more: stacks of keys that are skipped, and parts of lists that were written piece by
-/// piece.
+/// The tables of a trace may hold more: stacks of keys that are skipped, and partial stacks of lists that the file
+/// writes in several pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DistinctStacks {
     /// Distinct (name, filename, line).
     pub frames: u64,
-    /// Distinct lists of frames that are not empty.
+    /// Distinct stacks with frames.
     pub stacks: u64,
 }
 
 impl DistinctStacks {
-    /// Counts those of all devices and of host memory.
+    /// Counts the stacks and frames of all devices and of host memory.
     pub fn of(trace: &Trace) -> Self {
         let mut used = vec![false; trace.stacks.len()];
         for device in trace.devices.iter().chain(&trace.host) {

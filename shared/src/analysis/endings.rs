@@ -1,31 +1,30 @@
-//! Who is alive at a moment, without a look at everybody who ever was.
+//! Finds the allocations that are alive at a moment without looking at all rows.
 //!
-//! Idea: of each 64 neighbouring rows keep the latest death, and of each 16 such blocks the latest again; where that
-//! lies before the moment, nobody in there is alive then.
+//! Idea: for each block of 64 neighbouring rows store the latest death, and again for each 16 such blocks; if that is
+//! not after the moment, none of the block's rows is alive then.
 //!
 //! ```text
 //! level 1   [          ∞          ]       (here blocks of three rows, and two blocks each)
-//! level 0   [    5    ][    ∞     ]       alive at 6: the first block is passed over
+//! level 0   [    5    ][    ∞     ]       alive at 6: the first block is skipped
 //! died        2  5  4    7  3  ∞
 //! ```
 //!
-//! Cost: a fifteenth of a byte a row; a query looks at one block of rows for each block with somebody alive, and at
-//! a few deaths for each stretch without.
+//! Cost: 1/15 of a byte per row; a query reads each block of rows that has a living row, and a few deaths for each
+//! stretch that has none.
 
-/// Rows in a block of the lowest level.
+/// Binary logarithm of the number of rows in a block of the lowest level.
 const BLOCK_BITS: u32 = 6;
-/// Blocks in a block of the next level.
+/// Binary logarithm of the number of blocks in a block of the next level.
 const FAN_BITS: u32 = 4;
 
-/// The latest deaths of blocks of rows.
+/// Latest deaths of blocks of rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Endings {
-    /// Level 0 has a death per block of rows, each further level one per 16 blocks of the level below.
+    /// Level 0 has one death per block of rows, each further level one per 16 blocks of the level below.
     levels: Vec<Vec<u32>>,
 }
 
 impl Endings {
-    /// The latest deaths of these rows.
     pub(super) fn of(died: &[u32]) -> Self {
         let latest = |group: &[u32]| group.iter().copied().max().expect("a chunk is not empty");
         let mut levels = vec![died.chunks(1 << BLOCK_BITS).map(latest).collect::<Vec<_>>()];
@@ -35,7 +34,9 @@ impl Endings {
         Self { levels }
     }
 
-    /// The rows before `end` that die after a moment, ascending; `died` are the deaths that this was made of.
+    /// Iterates over the rows before `end` that die after a moment, ascending.
+    ///
+    /// `died` must hold the deaths from which this index was built.
     pub(super) fn after<'a>(&'a self, died: &'a [u32], moment: u32, end: usize) -> impl Iterator<Item = usize> + 'a {
         let mut row = 0;
         std::iter::from_fn(move || {
@@ -55,7 +56,7 @@ impl Endings {
         })
     }
 
-    /// The row after the largest block that begins at `row` and has nobody alive, `None` if there is no such block.
+    /// Returns the row after the largest block that begins at `row` and has no living row, if there is one.
     fn next_living(&self, row: usize, moment: u32) -> Option<usize> {
         let mut dead = None;
         let mut bits = BLOCK_BITS;
@@ -81,7 +82,7 @@ mod tests {
         for seed in 0..60 {
             let mut random = Random::new(seed);
             let rows = random.below([3, 70, 3000, 40_000][seed as usize % 4]);
-            // Most die soon, as in training; some blocks and some stretches have nobody left.
+            // As in training, most rows die soon; in some blocks and stretches no row is alive any more.
             let died: Vec<u32> = (0..rows as u32)
                 .map(|row| match random.below(200) {
                     0 => u32::MAX,

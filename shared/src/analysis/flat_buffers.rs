@@ -1,7 +1,8 @@
-//! Flat buffers of collectives, told by their size where no frame tells them.
+//! Recognises flat buffers of collectives by their size if no frame names them.
 //!
-//! Idea: processes that average gradients copy them into a few flat buffers, which are made one right after the other
-//! and together are as large as all gradients, or all weights; yet hardly any of them is as large as one of these.
+//! Idea: processes that average gradients copy them into a few flat buffers, which are allocated in immediate
+//! succession and are together as large as all gradients, or all weights; yet hardly any of them has the size of a
+//! single gradient or weight.
 //!
 //! ```text
 //! gradients          4 4 2 6 6 2                  24 in all
@@ -15,16 +16,16 @@ use super::{AllocationId, Allocations, Category, Phases, categories};
 use hashbrown::HashSet;
 use std::ops::Range;
 
-/// How far the sum of the buffers may be from that of the gradients, which are padded: one part in so many.
+/// Sum of the buffers and sum of the gradients may differ by 1/500, because buffers pad the gradients.
 const MOST_PADDING: u64 = 500;
 
-/// The share of the bytes of the buffers whose size no gradient has: one in so many.
+/// At least 1/2 of the bytes must be in buffers with the size of no gradient and no weight.
 const LEAST_OF_OWN_SIZE: u64 = 2;
 
-/// Smaller sums than this are found by chance.
+/// Sums below 1 MiB would match by chance.
 const LEAST_BYTES: u64 = 1 << 20;
 
-/// Marks the allocations that are buffers of collectives.
+/// Gives the allocations that are buffers of collectives the category [`Category::Collective`].
 pub(super) fn mark(allocations: &Allocations, phases: &Phases, told: &mut [Category]) {
     let of_parts = [Category::Gradient, Category::Parameter];
     let sizes: HashSet<u64> =
@@ -39,7 +40,7 @@ pub(super) fn mark(allocations: &Allocations, phases: &Phases, told: &mut [Categ
                 rows.clone().map(|row| allocations.size_bytes[row]).filter(|size| !sizes.contains(size)).sum();
             let is_lasting =
                 |row: usize| phases.outlives_backward(allocations.born_at(row as u32), allocations.died[row]);
-            // Weights come to the sum of the weights.
+            // The weights themselves add up to the sum of the weights.
             let is_told = told[rows.clone()].contains(&Category::Parameter);
             if !is_told && own_bytes.saturating_mul(LEAST_OF_OWN_SIZE) >= sum && rows.clone().all(is_lasting) {
                 told[rows].fill(Category::Collective);
@@ -57,7 +58,7 @@ fn of_category<'a>(
     rows.filter(move |row| *row.1 == category).map(|row| *row.0)
 }
 
-/// The runs of allocations with no free between them that come to a sum, as rows; none overlap.
+/// Returns runs of rows with no free between them whose sizes add up to a sum; the runs do not overlap.
 fn runs_of(allocations: &Allocations, sum: u64) -> Vec<Range<usize>> {
     let first = allocations.initial_count();
     let (least, most) = (sum - sum / MOST_PADDING, sum.saturating_add(sum / MOST_PADDING));
@@ -89,7 +90,8 @@ mod tests {
     use super::*;
     use crate::trace::text;
 
-    /// Checks which allocations of a step are buffers: those whose names begin with `b`.
+    /// Checks the number of allocations that are recognised as buffers when `before_forward` precedes the second
+    /// backward.
     #[track_caller]
     fn check(before_forward: &str, expected: usize) {
         let gradients = [400, 400, 200, 600, 600, 200];

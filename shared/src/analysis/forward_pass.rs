@@ -1,34 +1,34 @@
-//! What forward keeps for backward in one step.
+//! Collects the tensors that forward keeps for backward in one step.
 
 use super::together::{Lifetime, most_together};
 use super::{AllocationId, Phase, Step, Study};
 use crate::trace::StackId;
 use hashbrown::HashMap;
 
-/// What one stack has in a forward pass.
+/// Allocations of one stack in a forward pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PassRow {
-    /// The sum of the sizes.
+    /// Sum of the requested sizes.
     pub bytes: u64,
-    /// The number of allocations.
+    /// Number of allocations.
     pub count: u64,
 }
 
-/// The allocations of a step's forward at the moment when most of their bytes are alive.
+/// Allocations of a step's forward at the moment when most of their bytes are alive.
 ///
-/// That moment is the end of forward: backward frees what it has used.
+/// This moment is the end of forward, because backward frees what it has used.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ForwardPass {
-    /// The moment.
+    /// Moment with the most bytes of forward alive.
     pub moment: u32,
-    /// The bytes alive there that forward has allocated in this step.
+    /// Bytes alive at that moment that forward allocated in this step.
     pub bytes: u64,
-    /// The same by stack.
+    /// The same bytes, by stack.
     pub by_stack: HashMap<StackId, PassRow>,
 }
 
 impl ForwardPass {
-    /// Looks at one step; nothing is alive in a pass of a trace whose phases are not known.
+    /// Examines one step; the result is empty if the phases of the trace are unknown.
     pub fn of(study: &Study<'_>, step: Step) -> Self {
         let allocations = &study.timeline.allocations;
         let of_forward: Vec<Lifetime> = (allocations.born_by(step.start)..allocations.born_by(step.end))

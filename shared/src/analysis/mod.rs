@@ -1,4 +1,4 @@
-//! What a trace says: lifetimes, curves, peaks and the picture of the timeline.
+//! Analyses traces: lifetimes, curves, peaks, the picture of the timeline, steps, phases, findings and replays.
 
 mod size_limit;
 

@@ -1,10 +1,10 @@
-//! Obvious ways to the same results, and random traces to compare them on.
+//! Computes the same results in the obvious way, and random traces for comparisons.
 
 use super::{Allocation, AllocationId, Allocations};
 use crate::trace::{Action, Device, Trace, text};
 use std::fmt::Write;
 
-/// A small generator of numbers (xorshift64*), so that a failure comes back with its seed.
+/// Small random number generator (xorshift64*), so that a failure can be reproduced from its seed.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -12,7 +12,7 @@ impl Random {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -21,9 +21,9 @@ impl Random {
     }
 }
 
-/// A trace of this many lines in which most things happen, sensible or not.
+/// Generates a trace with `lines` lines of most kinds of events, in plausible and implausible order.
 ///
-/// Few names make for frees without an alloc, allocs on used addresses and blocks that no event is about.
+/// Because there are few names, it has frees without an alloc, allocs at used addresses and blocks without any event.
 pub(crate) fn random_trace(seed: u64, lines: u64) -> Trace {
     let mut random = Random::new(seed);
     let names = 4 + random.below(40);
@@ -55,7 +55,7 @@ pub(crate) fn random_trace(seed: u64, lines: u64) -> Trace {
     trace
 }
 
-/// Lifetimes as `(born, died, size)` in no order, found by looking through all events for each.
+/// Returns lifetimes as `(born, died, size)` in no particular order, found by searching all events for each.
 pub(super) fn lifetimes(device: &Device) -> Vec<(u32, u32, u64)> {
     let events: Vec<_> = device.events.iter().collect();
     let completed = events.iter().any(|event| event.action == Action::FreeCompleted);
@@ -83,13 +83,13 @@ pub(super) fn lifetimes(device: &Device) -> Vec<(u32, u32, u64)> {
     lifetimes
 }
 
-/// Live bytes at every moment, from lifetimes.
+/// Returns the live bytes at every moment, summed from lifetimes.
 pub(super) fn live_bytes(lifetimes: &[(u32, u32, u64)], events: u32) -> Vec<u64> {
     let alive_at = |moment| move |&&(born, died, _): &&(u32, u32, u64)| born <= moment && moment < died;
     (0..=events).map(|moment| lifetimes.iter().filter(alive_at(moment)).map(|life| life.2).sum()).collect()
 }
 
-/// Reserved bytes at every moment, wound back from the final segments.
+/// Returns the reserved bytes at every moment, wound back from the final segments.
 pub(super) fn reserved_bytes(device: &Device) -> Vec<u64> {
     let mut bytes = device.segments.reserved_bytes() as i64;
     let mut curve = vec![bytes.max(0) as u64];
@@ -105,7 +105,7 @@ pub(super) fn reserved_bytes(device: &Device) -> Vec<u64> {
     curve
 }
 
-/// The stack at a moment from the bottom.
+/// Returns the stack of allocations at a moment, from the bottom.
 pub(super) fn stack(allocations: &Allocations, device: &Device, moment: u32) -> Vec<(AllocationId, Allocation)> {
     let rows = allocations.ids().map(|id| (id, allocations.get(id, device)));
     rows.filter(|(_, row)| row.born <= moment && moment < row.died).collect()

@@ -1,19 +1,20 @@
-//! Weights and optimizer state from before the trace, told by the sizes of the gradients.
+//! Recognises weights and optimizer state from before the trace by the sizes of the gradients.
 //!
 //! Idea: a weight is as large as its gradient, and so is each state that an optimizer keeps for it.
-//! What was there before the trace, outlives it, and has the size of a gradient is one of them: as many as there are
-//! gradients of that size are weights, up to twice as many more are states.
-//! Which of several blocks of a size is the weight stays open; how many bytes weights have does not.
+//! A block that existed before the trace, outlives it and has the size of a gradient is therefore one of these: as many
+//! as there are gradients of that size are weights, up to twice as many more are state.
+//! This does not tell which of several blocks of a size is the weight, but it does tell how many bytes the weights
+//! have.
 //!
 //! Cost: linear in the allocations.
 
 use super::{Allocations, Category, categories};
 use hashbrown::HashMap;
 
-/// How many states of a weight's size an optimizer keeps at most: AdamW's two.
+/// States of a weight's size that an optimizer keeps at most, as AdamW does.
 const MOST_STATES: usize = 2;
 
-/// Gives blocks from before the trace a category where they have none.
+/// Assigns a category to blocks from before the trace that have none.
 pub(super) fn mark(allocations: &Allocations, categories: &mut [Category]) {
     let (moment, _) = categories::most_gradients(allocations, categories);
     let alive = allocations.alive_at(moment).filter(|(id, _)| categories[id.index()] == Category::Gradient);
@@ -37,7 +38,7 @@ mod tests {
     use super::*;
     use crate::trace::text;
 
-    /// Checks the categories of the blocks of a trace with one step that has these gradients, in KiB.
+    /// Checks the categories of the blocks of a trace with one step that has these gradients; sizes are in KiB.
     #[track_caller]
     fn check(blocks_kib: &[u64], gradients_kib: &[u64], expected: &[&str]) {
         let forward = "@_call_impl@torch/nn/modules/module.py";

@@ -1,9 +1,9 @@
-//! The two curves of a timeline in few points, for a picture the size of a stamp.
+//! Reduces the two curves of a timeline to few points, for a thumbnail.
 
 use super::Timeline;
 use std::ops::Range;
 
-/// The highest bytes within each of equal parts of a trace.
+/// Highest live and reserved bytes in each of several equal parts of a trace.
 ///
 /// ```text
 /// moments   0 1 2 3 4 5 6 7        three parts of eight moments:
@@ -12,14 +12,14 @@ use std::ops::Range;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// Live bytes.
     pub live_bytes: Vec<u64>,
-    /// Bytes of segments.
     pub reserved_bytes: Vec<u64>,
 }
 
 impl Timeline {
-    /// The highest live and reserved bytes within each of equal parts; a trace with fewer moments has fewer.
+    /// Returns the highest live and reserved bytes in each of `parts` equal parts.
+    ///
+    /// A trace with fewer moments has as many parts as moments.
     pub fn outline(&self, parts: u32) -> Outline {
         let parts = parts.min(self.events() + 1);
         let ranges = (0..parts).map(|part| self.part(part, parts));
@@ -31,7 +31,7 @@ impl Timeline {
 
     fn part(&self, part: u32, parts: u32) -> Range<u32> {
         let moments = u64::from(self.events()) + 1;
-        // It is at most the number of moments, which fits.
+        // The quotient is at most the number of moments, which fits into 32 bits.
         let bound = |part: u32| (moments * u64::from(part) / u64::from(parts)) as u32;
         bound(part)..bound(part + 1)
     }

@@ -1,8 +1,9 @@
 //! Pairs `alloc` events with the events that free them.
 //!
-//! Idea: one pass over the events with a map from address to the lifetime that is open there.
-//! A free that finds none ends a lifetime from before the trace.
-//! A live block of the final state whose address is neither open nor freed last in the trace is from before it too.
+//! Idea: one pass over the events with a map from each address to the lifetime that is open there.
+//! A free at an address without an open lifetime ends a lifetime from before the trace.
+//! A live block of the final state is from before the trace too if its address has neither an open lifetime nor a free
+//! as its last event.
 //!
 //! ```text
 //! event    0 free x   1 alloc a   2 alloc b   3 free a   4 free y      final blocks: b, z
@@ -10,7 +11,7 @@
 //!          └ blocks ┘ └ unmatched frees ┘     └ by alloc event ┘
 //! ```
 //!
-//! Cost: linear in the events; the map holds what is alive, never more than the rows of the result.
+//! Cost: linear in the events; the map holds the live allocations, never more than the result has rows.
 
 use super::{Allocations, size_limit::SizeLimit};
 use crate::base::pieces;
@@ -19,12 +20,12 @@ use hashbrown::{HashMap, HashSet};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// A lifetime without an end.
+/// Moment of death of an allocation that outlives the trace.
 pub(super) const NEVER: u32 = u32::MAX;
 
-/// The event that ends lifetimes in this device's trace.
+/// Returns the action that ends lifetimes in this device's trace.
 ///
-/// `free_completed` is the end; a post-processed or filtered trace may only have `free_requested`.
+/// This is `free_completed`, but a post-processed or filtered trace may contain only `free_requested`.
 fn freeing_action(device: &Device) -> Action {
     if let Some(part) = &device.part {
         return part.freeing;
@@ -33,7 +34,7 @@ fn freeing_action(device: &Device) -> Action {
     if completed { Action::FreeCompleted } else { Action::FreeRequested }
 }
 
-/// The lifetimes of a device, without the ranks.
+/// Pairs the lifetimes of a device and leaves the ranks empty.
 pub(super) fn pair(device: &Device) -> Allocations {
     assert!(device.events.len() < NEVER as usize, "a device has fewer than 2^32 - 1 events");
     let limit = SizeLimit::of(device);
@@ -54,14 +55,14 @@ fn count_of(device: &Device, piece: Range<usize>, wanted: Action) -> usize {
     device.events.actions().range(piece).filter(|&action| action == wanted).count()
 }
 
-/// Lifetimes while the number of rows from before the trace is not known yet.
+/// Lifetimes while the number of rows from before the trace is still unknown.
 struct Pairing {
     born: Vec<u32>,
-    /// Moments of death, a row per birth.
+    /// Moments of death, one per birth.
     died: Vec<u32>,
-    /// Sizes, a row per birth.
+    /// Sizes, one per birth.
     size_bytes: Vec<u64>,
-    /// Per death the row by birth, `NEVER` for an unmatched free.
+    /// For each death the index of its birth, `NEVER` for an unmatched free.
     deaths: Vec<u32>,
     /// Moment and size of each unmatched free.
     unmatched: Vec<(u32, u64)>,
@@ -69,7 +70,7 @@ struct Pairing {
 }
 
 impl Pairing {
-    /// One pass over the events; the map says what is open at their end.
+    /// Processes all events and also returns the lifetimes that are open after the last one.
     fn of_events(device: &Device, freeing: Action, limit: SizeLimit) -> (Self, HashMap<u64, u32>) {
         let mut pairing = Self::with_room_for(device, freeing);
         let mut open = HashMap::new();
@@ -79,7 +80,6 @@ impl Pairing {
         (pairing, open)
     }
 
-    /// The next events.
     #[inline(never)]
     fn take(
         &mut self,
@@ -133,7 +133,7 @@ impl Pairing {
         self.deaths.push(row.unwrap_or(NEVER));
     }
 
-    /// Puts the rows from before the trace in front of the others.
+    /// Inserts the rows from before the trace in front of the others.
     fn finish(self, blocks: Vec<u32>, block_sizes: Vec<u64>) -> Allocations {
         let Self { born, mut died, mut size_bytes, mut deaths, unmatched, superseded } = self;
         let initial = blocks.len() + unmatched.len();
@@ -149,7 +149,7 @@ impl Pairing {
                 *row += initial;
             }
         }
-        // Exactly as much as is needed: these are the largest columns of the analysis.
+        // Reserves exactly the needed space, because these are the largest columns of the analysis.
         died.reserve_exact(initial as usize);
         size_bytes.reserve_exact(initial as usize);
         let last_freed_first = || unmatched.iter().rev();
@@ -159,16 +159,16 @@ impl Pairing {
     }
 }
 
-/// The blocks that are older than a part, the largest first, and their requested sizes.
+/// Returns the blocks that are older than a part, the largest first, and their requested sizes.
 fn blocks_of_part(device: &Device, part: &PartOf) -> (Vec<u32>, Vec<u64>) {
     let mut older = part.older.clone();
     older.sort_by_key(|older| (Reverse(older.size_bytes), device.segments.blocks[older.block as usize].addr));
     older.iter().map(|older| (older.block, older.size_bytes)).unzip()
 }
 
-/// Live blocks that no event of the trace is about, the largest first.
+/// Returns the live blocks that belong to no event of the trace, the largest first.
 ///
-/// A block at an address that was freed last is none of them: its free is recorded and only waits for completion.
+/// A block whose address was freed last is not one of them: its free is recorded and only waits for completion.
 fn older_blocks(device: &Device, freeing: Action, open: &HashMap<u64, u32>) -> Vec<u32> {
     let blocks = &device.segments.blocks;
     let is_candidate = |block: &Block| block.state != BlockState::Inactive && !open.contains_key(&block.addr);

@@ -1,27 +1,27 @@
-//! What is alive at a moment, by the stacks that allocated it.
+//! Sums the live bytes of a moment by the stack that allocated them.
 
 use super::Allocations;
 use crate::trace::{Device, StackId};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 
-/// The live bytes that one stack holds.
+/// Live bytes of one stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StackBytes {
-    /// The stack of the allocations; see [`Allocation::stack`](super::Allocation::stack).
+    /// Stack of the allocations; see [`Allocations::allocation_stack`].
     pub stack: StackId,
-    /// The sum of their requested sizes.
+    /// Sum of the requested sizes.
     pub bytes: u64,
-    /// How many they are.
+    /// Number of allocations.
     pub count: u64,
-    /// How many of the bytes are from before the trace.
+    /// Part of `bytes` that was allocated before the trace.
     pub initial_bytes: u64,
 }
 
-/// The allocations alive at a moment by stack, the most bytes first.
+/// Returns the live bytes of each stack at a moment, most bytes first.
 ///
-/// What has no frames is one group, [`StackId::NONE`]; initial memory that the trace frees is in it as well, since its
-/// allocation is not known.
+/// All allocations without frames form one group, [`StackId::NONE`]. It includes initial memory that the trace frees,
+/// because its allocating stack is unknown.
 pub fn live_by_stack(device: &Device, allocations: &Allocations, moment: u32) -> Vec<StackBytes> {
     let mut by_stack: HashMap<StackId, StackBytes> = HashMap::new();
     for (id, size_bytes) in allocations.alive_at(moment) {

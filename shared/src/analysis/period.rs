@@ -1,40 +1,40 @@
-//! The period of a trace: training does the same things in the same order, step after step.
+//! Finds the period of a trace, because training repeats the same allocations in the same order, step after step.
 //!
-//! Idea: some allocations come once a step: the embedding, the loss, the last layer.
-//! A layer's come as often as there are layers, so the coarsest cycle, with the fewest rounds, is the step.
-//! Where in the cycle a step begins is a matter of choice; it is where the fewest bytes are alive.
+//! Idea: some allocations happen once per step: the embedding, the loss, the last layer.
+//! Those of a repeated layer happen once per layer, so the coarsest cycle, with the fewest rounds, is the step.
+//! The position in the cycle at which a step begins is arbitrary; the one with the fewest live bytes is used.
 
 use super::Allocations;
 use super::steps::Step;
 use crate::trace::{Action, Device};
 use hashbrown::HashMap;
 
-/// The fewest allocations that come once a round: fewer can be a coincidence.
+/// Allocations that must happen exactly once per round; fewer can be a coincidence.
 const LEAST_MARKS: usize = 2;
 
-/// How many numbers of rounds are tried, from few to many.
+/// Numbers of rounds that are tried, the smallest first.
 const MOST_TRIES: usize = 64;
 
-/// The share of marks that have to come in the same order in every round.
+/// Fraction of marks that must be followed by the same mark one round later.
 const LEAST_ORDERED: f64 = 0.95;
 
-/// The share of the trace that the rounds have to span.
+/// Fraction of the trace's events that the rounds must span.
 const LEAST_SPAN: f64 = 0.4;
 
-/// The share of its highest level that a step has to rise by, and to fall by.
+/// Fraction of its highest bytes by which the median step must rise above its start and its end.
 const LEAST_RISE: f64 = 0.4;
 
-/// How much longer than the middle one a round may be.
+/// The longest round may be at most 3 times as long as the median one.
 const MOST_LONGER: u32 = 3;
 
-/// An allocation that is part of a cycle.
+/// Allocation that is part of a cycle.
 #[derive(Clone, Copy)]
 struct Mark {
     moment: u32,
     symbol: u32,
 }
 
-/// The rounds of the coarsest cycle; nothing where there is none.
+/// Returns the rounds of the coarsest cycle, or nothing if there is none.
 pub(super) fn steps(device: &Device, allocations: &Allocations) -> Vec<Step> {
     let symbols = Symbols::of(device);
     let mut tries: Vec<(u32, usize)> = symbols.classes();
@@ -52,14 +52,16 @@ pub(super) fn steps(device: &Device, allocations: &Allocations) -> Vec<Step> {
         .unwrap_or_default()
 }
 
-/// What is allocated, as a number each, and how often it comes.
+/// Allocations as symbols, numbered by their stack or size, and how often each symbol occurs.
 struct Symbols {
     of_allocs: Vec<Mark>,
     counts: Vec<u32>,
 }
 
 impl Symbols {
-    /// Allocations are alike by their stack, which stays when batches vary; by their size where stacks are missing.
+    /// Identifies allocations by their stack, which stays the same if batch sizes vary.
+    ///
+    /// If at most half of the allocations have frames, their size is used instead.
     fn of(device: &Device) -> Self {
         let actions = device.events.actions();
         let allocs = || (0..device.events.len()).filter(|&event| actions.at(event) == Action::Alloc);
@@ -75,7 +77,8 @@ impl Symbols {
                 counts.push(0);
                 counts.len() as u32 - 1
             });
-            // An optimizer does the same for each parameter: that is one thing that comes once a step.
+            // An optimizer repeats the same allocation for each parameter; the whole run counts as one occurrence per
+            // step.
             if of_allocs.last().is_none_or(|last| last.symbol != symbol) {
                 counts[symbol as usize] += 1;
                 of_allocs.push(Mark { moment: event as u32 + 1, symbol });
@@ -84,7 +87,7 @@ impl Symbols {
         Self { of_allocs, counts }
     }
 
-    /// How often symbols come, and how many come as often, from seldom to often.
+    /// Returns the occurrence counts with the number of symbols that have each, in ascending order.
     fn classes(&self) -> Vec<(u32, usize)> {
         let mut classes: HashMap<u32, usize> = HashMap::new();
         self.counts.iter().for_each(|&count| *classes.entry(count).or_default() += 1);
@@ -94,13 +97,15 @@ impl Symbols {
         classes
     }
 
-    /// The allocations that come so often.
+    /// Returns the allocations whose symbols occur `rounds` times.
     fn marks(&self, rounds: u32) -> Vec<Mark> {
         self.of_allocs.iter().filter(|mark| self.counts[mark.symbol as usize] == rounds).copied().collect()
     }
 }
 
-/// The marks that come at the same pace as most of their class, and how many there are in a round.
+/// Keeps the symbols whose distances between rounds are near the median of their class, and returns their number.
+///
+/// Near means within 1/4 of the median distance.
 fn in_step(all: Vec<Mark>, rounds: usize, marks: usize) -> Option<(Vec<Mark>, usize)> {
     let mut moments: HashMap<u32, Vec<u32>> = HashMap::with_capacity(marks);
     all.iter().for_each(|mark| moments.entry(mark.symbol).or_default().push(mark.moment));
@@ -118,7 +123,8 @@ fn in_step(all: Vec<Mark>, rounds: usize, marks: usize) -> Option<(Vec<Mark>, us
     (moments.len() >= LEAST_MARKS).then_some((kept, moments.len()))
 }
 
-/// Whether a round is a step and not a layer or a parameter, on which the next one builds.
+/// Returns true if the rounds are steps, whose bytes fall again, and not layers or parameters, which build on one
+/// another.
 fn rises_and_falls(steps: &[Step], live: &[u64]) -> bool {
     let mut rises: Vec<f64> = steps
         .iter()
@@ -132,7 +138,7 @@ fn rises_and_falls(steps: &[Step], live: &[u64]) -> bool {
     rises.get(rises.len() / 2).is_some_and(|&rise| rise >= LEAST_RISE)
 }
 
-/// Whether marks come round after round, `marks` of them each.
+/// Returns true if the marks repeat round after round, with `marks` of them in each.
 fn is_cycle(all: &[Mark], marks: usize, events: usize) -> bool {
     let pairs = all.len() - marks;
     let ordered = all.iter().zip(&all[marks..]).filter(|(one, next)| one.symbol == next.symbol).count();
@@ -143,15 +149,15 @@ fn is_cycle(all: &[Mark], marks: usize, events: usize) -> bool {
     let (middle, longest) = (lengths[lengths.len() / 2], lengths[lengths.len() - 1]);
     let rounds = (all.len() / marks) as f64;
     ordered as f64 >= LEAST_ORDERED * pairs as f64
-        // From the first mark to the last, a part of a round is missing.
+        // About half a round is missing between the first and the last mark.
         && span * rounds / (rounds - 0.5) >= LEAST_SPAN * events as f64
         && longest <= middle.saturating_mul(MOST_LONGER)
 }
 
-/// The rounds, cut where the fewest bytes are alive.
+/// Cuts the rounds where the fewest bytes are alive.
 fn cut(all: &[Mark], marks: usize, live: &[u64]) -> Vec<Step> {
     let lowest_between = |left: u32, right: u32| {
-        // The last of equals: a step begins with its first allocation.
+        // The last of several equal minima is used, because a step begins with its first allocation.
         (left..right).rev().min_by_key(|&moment| live[moment as usize]).unwrap_or(left)
     };
     let gap = |mark: usize| lowest_between(all[mark - 1].moment, all[mark].moment);
@@ -163,10 +169,10 @@ fn cut(all: &[Mark], marks: usize, live: &[u64]) -> Vec<Step> {
     };
     let firsts: Vec<usize> = (0..rounds).map(|round| round * marks + turn).collect();
     let mut cuts: Vec<u32> = firsts[1..].iter().map(|&first| gap(first)).collect();
-    // The first step begins as long before its first mark as the others do.
+    // The first step begins before its first mark by the shortest distance of the other steps.
     let lead = firsts[1..].iter().zip(&cuts).map(|(&first, &cut)| all[first].moment - cut).min().unwrap_or(0);
     cuts.insert(0, all[firsts[0]].moment.saturating_sub(lead));
-    // The last step ends with the trace, unless other things follow.
+    // The last step ends with the trace, unless much more follows: more than 5/4 of the longest step.
     let end = live.len() as u32 - 1;
     let longest = cuts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
     let last = cuts[cuts.len() - 1];
@@ -178,7 +184,9 @@ fn cut(all: &[Mark], marks: usize, live: &[u64]) -> Vec<Step> {
     cuts.windows(2).map(|pair| Step { start: pair[0], end: pair[1] }).collect()
 }
 
-/// Live bytes of what does not stay until the end, at every moment: state and leaks raise one step above another.
+/// Returns the live bytes at every moment of allocations that are freed in the trace.
+///
+/// State and leaks are left out, because they raise each step above the one before.
 pub(super) fn passing_bytes(device: &Device, allocations: &Allocations) -> Vec<u64> {
     let mut changes = vec![0_i64; device.events.len() + 1];
     for id in allocations.ids().filter(|id| allocations.died[id.index()] as usize <= device.events.len()) {

@@ -1,12 +1,12 @@
-//! What was odd about the recording itself, as far as its figures show.
+//! Reports what is unusual about the recording itself, as far as its figures show.
 
 use super::Timeline;
 use crate::base::{Diagnostic, Severity, format};
 use crate::trace::{Action, Device, Trace};
 
-/// Says what a reader of the figures of a trace should know: what is missing, and why.
+/// Reports what is missing from a trace and why, for readers of its figures.
 ///
-/// `devices` are the devices of the trace with their timelines; host memory is not looked at.
+/// `devices` are the devices of the trace with their timelines; host memory is not examined.
 pub fn recording_diagnostics(trace: &Trace, devices: &[(&Device, &Timeline)]) -> Vec<Diagnostic> {
     let mut found = file_diagnostics(trace, devices);
     for &(device, timeline) in devices {
@@ -15,7 +15,7 @@ pub fn recording_diagnostics(trace: &Trace, devices: &[(&Device, &Timeline)]) ->
     found
 }
 
-/// The part of [`recording_diagnostics`] that is about all devices together.
+/// Returns the part of [`recording_diagnostics`] that concerns all devices together.
 pub fn file_diagnostics(trace: &Trace, devices: &[(&Device, &Timeline)]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let events: usize = devices.iter().map(|(device, _)| device.events.len()).sum();
@@ -31,7 +31,7 @@ pub fn file_diagnostics(trace: &Trace, devices: &[(&Device, &Timeline)]) -> Vec<
     found
 }
 
-/// The part of [`recording_diagnostics`] that is about one device.
+/// Returns the part of [`recording_diagnostics`] that concerns one device.
 pub fn device_diagnostics(device: &Device, timeline: &Timeline) -> impl Iterator<Item = Diagnostic> {
     let begins = beginning(device, timeline).or_else(|| part(device));
     let frees = unmatched_frees(device, timeline);
@@ -71,7 +71,9 @@ fn no_stacks() -> Diagnostic {
     )
 }
 
-/// A ring buffer that is full holds as many events as `max_entries`, which people set to a round number.
+/// Reports a full ring buffer or a late start of the recording.
+///
+/// A full ring buffer holds `max_entries` events, which is usually set to a round number.
 fn beginning(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
     const ROUND: usize = 1000;
     let initial = timeline.live_at(0);
@@ -99,7 +101,9 @@ fn beginning(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
     ))
 }
 
-/// Positions and the bytes from before the part would be misread without it.
+/// Reports that only a part of the trace is open.
+///
+/// Without this note, event positions and the bytes from before the part would be misread.
 fn part(device: &Device) -> Option<Diagnostic> {
     let part = device.part.as_ref()?;
     let first = u64::from(part.first_event);

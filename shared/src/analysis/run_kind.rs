@@ -1,4 +1,4 @@
-//! What kind of run a trace is of, which has to be known before anything in it is judged.
+//! Determines the kind of run that a trace shows, because findings depend on it.
 
 use super::sites::{Operation, Rounds, Sites};
 use super::together::{Lifetime, most_together};
@@ -6,40 +6,40 @@ use super::{Allocations, Phase, PhaseBasis, Phases, Steps};
 use crate::trace::{Action, Device, StackId};
 use hashbrown::{HashMap, HashSet};
 
-/// What a program did while it was recorded.
+/// Activity of the program while it was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RunKind {
     /// Gradients are computed.
     Training,
-    /// The model runs, keeps what backward would need, and backward never comes.
+    /// The model runs and keeps tensors for backward, but backward never comes.
     Forward,
     /// The model runs without gradients.
     Inference,
-    /// The model makes one token after the other.
+    /// The model generates one token after the other.
     Generation,
     /// The model runs in functions that evaluate it.
     Evaluation,
-    /// The model is built and nothing else.
+    /// The model is only built.
     SetUp,
-    /// There are no allocations to judge by.
+    /// The trace contains no allocations.
     NoTrace,
-    /// Nothing tells.
+    /// The trace does not show the kind.
     #[default]
     Unknown,
 }
 
-/// The share of the stacks of forward that are alive when most of its bytes are, where gradients are on: one in so many.
+/// At least 1/4 of forward's stacks must be alive at the maximum of its bytes, to infer that gradients are on.
 const LEAST_KEPT: usize = 4;
 
-/// The share of what a pass allocates in all that is alive then, where gradients are on: one in so many.
+/// At least 1/4 of the bytes that a pass allocates must be alive at that moment, to infer that gradients are on.
 ///
-/// Without gradients it is what one layer has, of all the layers.
+/// Without gradients only the tensors of one layer out of all layers are alive.
 const LEAST_KEPT_BYTES: u64 = 4;
 
-/// Fewer tensors that are joined to a longer one are no cache.
+/// Fewer changes of size of concatenated tensors do not indicate a cache.
 const LEAST_JOINS: usize = 3;
 
-/// So few stacks tell nothing about gradients.
+/// Fewer stacks are not enough to infer that gradients are on.
 const LEAST_STACKS: usize = 4;
 
 crate::names!(RunKind {
@@ -54,7 +54,7 @@ crate::names!(RunKind {
 });
 
 impl RunKind {
-    /// The kind in a few words, as a sentence has it.
+    /// Returns the kind in a few words, for use in a sentence.
     pub fn words(self) -> &'static str {
         match self {
             Self::Training => "training",
@@ -68,7 +68,7 @@ impl RunKind {
         }
     }
 
-    /// Judges a device by its phases; `rounds` are those of a device that is not trained.
+    /// Determines the kind of a device by its phases; `rounds` are those of a device without training.
     pub(super) fn of(
         device: &Device,
         allocations: &Allocations,
@@ -110,7 +110,9 @@ impl RunKind {
     }
 }
 
-/// Whether modules join tensors that are longer from one time to the next: keys and values of all tokens so far.
+/// Returns true if modules concatenate tensors that get longer each time: keys and values of all tokens so far.
+///
+/// At least 3/4 of the changes of size must be increases.
 fn joins_grow(device: &Device, sites: &Sites) -> bool {
     let events = &device.events;
     let mut sizes: HashMap<StackId, (u64, usize, usize)> = HashMap::new();
@@ -120,7 +122,7 @@ fn joins_grow(device: &Device, sites: &Sites) -> bool {
         if site.is_kv_cache || site.in_module && site.operation == Operation::Join {
             let bytes = events.sizes_bytes().at(event);
             let (last, longer, all) = sizes.entry(stack).or_insert((bytes, 0, 0));
-            // Layers have a cache each, of one length.
+            // Each layer has a cache of its own, and these have the same length.
             if bytes != *last {
                 *longer += usize::from(bytes > *last);
                 *all += 1;
@@ -132,7 +134,7 @@ fn joins_grow(device: &Device, sites: &Sites) -> bool {
     all >= LEAST_JOINS && longer * 4 >= all * 3
 }
 
-/// Whether much of what forward allocates in one of its calls is alive at once, from many of its stacks.
+/// Returns true if many of forward's stacks and much of one call's bytes are alive at once.
 fn keeps_graph(device: &Device, allocations: &Allocations, phases: &Phases, sites: &Sites, calls: usize) -> bool {
     let is_of_pass = |phase: Phase| matches!(phase, Phase::Forward | Phase::Evaluation);
     let has_grad = |stack: StackId| !sites.of_stack(stack).is_without_grad;
@@ -164,7 +166,9 @@ mod tests {
         assert_eq!(Study::new(&trace, &trace.devices[0], &timeline).kind, expected);
     }
 
-    /// A call of a model with many layers, each of which frees the one before, or keeps all.
+    /// Writes a call of a model with 16 layers.
+    ///
+    /// Each layer frees the output of the one before unless `keeps` is true.
     fn call(name: usize, keeps: bool) -> String {
         let layer = |layer: usize| {
             let alloc = format!("alloc a{layer}.{name} 1MiB @layer{layer}<{MODULE}<main\n");

@@ -1,4 +1,4 @@
-//! The segments of a device at any moment, wound back from the final ones.
+//! Reconstructs the segments of a device at any moment by winding back from the final ones.
 //!
 //! ```text
 //! event                0 segment_alloc A   1 segment_map M..M+2   2 segment_free A   3 segment_map M+2..M+4
@@ -8,59 +8,59 @@
 //! at moment 1          A                         the first map undone
 //! ```
 //!
-//! Cost: a step of a search tree for each event of a segment after the moment.
+//! Cost: one search tree operation for each segment event after the moment.
 
 use super::size_limit::SizeLimit;
 use crate::trace::{Action, Device, Event, PoolId, SegmentType, Trace};
 use std::collections::BTreeMap;
 
-/// The size of segments of the small pool: PyTorch asks CUDA for no large one of this size.
+/// Size of segments of the small pool, 2 MiB; PyTorch requests no large segment of this size.
 const SMALL_SEGMENT_BYTES: u64 = 2 << 20;
 
-/// A range of addresses that was reserved: memory of one `cudaMalloc`, or a mapped range of an expandable segment.
+/// Reserved range of addresses: the memory of one `cudaMalloc`, or a mapped range of an expandable segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentAt {
-    /// The first address.
     pub addr: u64,
-    /// The length.
     pub size_bytes: u64,
-    /// The raw stream handle.
+    /// Raw stream handle.
     pub stream: u64,
-    /// The pool, where the file names one.
+    /// Pool, if the file names it.
     pub pool: Option<PoolId>,
-    /// Small or large pool; of a segment that is gone by the end as far as its size tells.
+    /// Small or large pool; for a segment that does not exist at the end, inferred from its size.
     pub segment_type: SegmentType,
-    /// Whether it is a mapped range of an expandable segment.
+    /// True for a mapped range of an expandable segment.
     pub is_expandable: bool,
 }
 
 impl SegmentAt {
-    /// One past the last address.
+    /// Returns the address after the last one.
     pub fn end(&self) -> u64 {
         self.addr.saturating_add(self.size_bytes)
     }
 
-    /// Whether it belongs to a CUDA graph's pool or to a `MemPool`.
+    /// Returns true if it belongs to the pool of a CUDA graph or to a `MemPool`.
     pub fn is_private(&self) -> bool {
         self.pool.is_some_and(|pool| pool != PoolId::default())
     }
 
-    /// Whether both are of one pool and stream, as far as is known: before torch 2.8 events name no pool.
+    /// Returns true if both are expandable and of one pool and stream, as far as is known.
+    ///
+    /// Events before torch 2.8 name no pool.
     fn is_kin(&self, other: &Self) -> bool {
         let same_pool = self.pool.is_none() || other.pool.is_none() || self.pool == other.pool;
         self.is_expandable && other.is_expandable && self.stream == other.stream && same_pool
     }
 }
 
-/// Whether an action changes which addresses are reserved.
+/// Returns true for actions that change which addresses are reserved.
 pub(super) fn is_of_segment(action: Action) -> bool {
     matches!(action, Action::SegmentAlloc | Action::SegmentFree | Action::SegmentMap | Action::SegmentUnmap)
 }
 
-/// The indices of the events of segments, ascending.
+/// Returns the indices of the segment events, ascending.
 pub(super) fn changes_of(device: &Device) -> Vec<u32> {
     let mut changes = Vec::new();
-    // `for_each` is a loop over each chunk of the column, where an iterator would look for the next chunk at each row.
+    // `for_each` loops over each chunk of the column, while an iterator would look for the next chunk at each row.
     device.events.actions().iter().enumerate().for_each(|(index, action)| {
         if is_of_segment(action) {
             changes.push(index as u32);
@@ -69,7 +69,7 @@ pub(super) fn changes_of(device: &Device) -> Vec<u32> {
     changes
 }
 
-/// The segments at a moment, by address.
+/// Returns the segments at a moment, sorted by address.
 pub(super) fn segments_at(trace: &Trace, device: &Device, moment: u32) -> Vec<SegmentAt> {
     let mut winder = Winder::of_end(device);
     let later = (moment as usize..device.events.len()).rev();
@@ -79,7 +79,7 @@ pub(super) fn segments_at(trace: &Trace, device: &Device, moment: u32) -> Vec<Se
     winder.segments()
 }
 
-/// The segments of a moment, on the way back through the trace.
+/// Segments at a moment, while winding back through the trace.
 #[derive(Clone, Debug)]
 pub(super) struct Winder {
     limit: SizeLimit,
@@ -87,7 +87,7 @@ pub(super) struct Winder {
 }
 
 impl Winder {
-    /// The final segments of a device.
+    /// Starts with the final segments of a device.
     pub(super) fn of_end(device: &Device) -> Self {
         let limit = SizeLimit::of(device);
         let segment_at = |segment: &crate::trace::Segment| SegmentAt {
@@ -102,22 +102,21 @@ impl Winder {
         Self { limit, held }
     }
 
-    /// The segments that were there at a moment, to go back from it.
+    /// Starts with the segments of a moment, to wind back from it.
     pub(super) fn resume(segments: &[SegmentAt], limit: SizeLimit) -> Self {
         Self { limit, held: segments.iter().map(|&segment| (segment.addr, segment)).collect() }
     }
 
-    /// The number of segments.
     pub(super) fn len(&self) -> usize {
         self.held.len()
     }
 
-    /// The segments, by address.
+    /// Returns the segments, sorted by address.
     pub(super) fn segments(&self) -> Vec<SegmentAt> {
         self.held.values().copied().collect()
     }
 
-    /// Goes back over one event.
+    /// Undoes one event.
     pub(super) fn undo(&mut self, trace: &Trace, mut event: Event) {
         event.size_bytes = self.limit.cap(event.size_bytes);
         match event.action {
@@ -129,7 +128,7 @@ impl Winder {
         }
     }
 
-    /// Takes a range out of what is held.
+    /// Removes a range of addresses.
     fn cut(&mut self, start: u64, end: u64) {
         let held = &mut self.held;
         let before = held.range(..start).next_back().map(|(&addr, _)| addr);
@@ -149,7 +148,7 @@ impl Winder {
         }
     }
 
-    /// Puts a mapped range back, joined with the ones that it touches.
+    /// Restores a mapped range and merges it with adjacent ones of the same pool and stream.
     fn join(&mut self, range: SegmentAt) {
         let held = &mut self.held;
         let mut joined = range;
@@ -221,7 +220,9 @@ mod tests {
         check(TRACE, 0, &[]);
     }
 
-    /// Which of 64 places of 1 MiB each are reserved, and the trace that leads there, one event a row.
+    /// Generates a trace with one event per line, and for each moment a bit mask of the reserved places.
+    ///
+    /// There are 64 places of 1 MiB each.
     fn random_course(random: &mut Random) -> (String, Vec<u64>) {
         let (mut lines, mut reserved, mut courses) = (String::new(), 0_u64, vec![0]);
         for _ in 0..40 {

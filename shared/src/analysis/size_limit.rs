@@ -1,19 +1,19 @@
-//! A guard that keeps sums of sizes within 63 bits, whatever a file claims.
+//! Keeps sums of sizes within 63 bits, whatever sizes a file contains.
 
 use crate::base::{Column, pieces};
 use crate::trace::Device;
 use std::ops::Range;
 
-/// The largest size that one event, block or segment of a device counts with.
+/// Largest size with which one event, block or segment of a device counts.
 ///
-/// Byte counts go up and down along a trace, so that a sum that saturates would not come down again to where it was.
-/// A file whose sizes add up to more than 2^63 is no recording of a real machine; its sizes are capped, so that
-/// everything later may add and subtract freely.
+/// Byte counts go up and down along a trace, so a saturated sum would not come down again to its earlier value.
+/// A file whose sizes add up to more than 2^63 cannot come from a real machine; its sizes are capped, so that all later
+/// code may add and subtract without overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SizeLimit(u64);
 
 impl SizeLimit {
-    /// The limit for a device: none unless the sum of all its sizes passes 2^63.
+    /// Returns the limit for a device, which caps nothing unless the sum of all its sizes exceeds 2^63 - 1.
     pub(super) fn of(device: &Device) -> Self {
         let blocks = device.segments.blocks.iter().map(|block| block.live_bytes());
         let segments = device.segments.segments.iter().map(|segment| segment.size_bytes);
@@ -27,13 +27,12 @@ impl SizeLimit {
         Self(i64::MAX as u64 / count as u64)
     }
 
-    /// `size_bytes`, or the limit where it is larger.
     pub(super) fn cap(self, size_bytes: u64) -> u64 {
         size_bytes.min(self.0)
     }
 }
 
-/// The sum of some sizes, or the largest number where it is larger.
+/// Returns the saturated sum of some sizes.
 #[inline(never)]
 fn sum_of(sizes: &Column<u64>, piece: Range<usize>) -> u64 {
     sizes.range(piece).fold(0, u64::saturating_add)

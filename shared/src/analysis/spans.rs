@@ -1,32 +1,29 @@
-//! Annotations as spans of time and of moments.
+//! Converts annotations to spans of time and of moments.
 
 use super::clock::Clock;
 use crate::base::StringId;
 use crate::trace::{Annotation, Device, Stage, Trace};
 use hashbrown::HashMap;
 
-/// One named part of the trace, such as a training step.
+/// Named part of the trace, such as a training step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The name.
     pub name: StringId,
-    /// When it begins, on the time axis: microseconds since the first event, negative before that.
+    /// Start in microseconds since the first event; negative before it.
     pub start_us: i64,
-    /// When it ends; `start_us` or later.
+    /// End in microseconds since the first event; `start_us` or later.
     pub end_us: i64,
-    /// The moment that it begins in.
     pub start_moment: u32,
-    /// The moment that it ends in.
     pub end_moment: u32,
-    /// How many spans before it in the list are still open when it begins.
+    /// One more than the greatest depth of earlier spans that are still open at its start, 0 if there are none.
     pub depth: u32,
 }
 
-/// The spans of a device, the ones that begin first and last longest first.
+/// Returns the spans of a device sorted by start; of equal starts the longest comes first.
 ///
-/// An END belongs to the latest open START of its name, so that spans of several threads may cross.
-/// A START without an END lasts until the last event, an END without a START has begun before the first.
-/// A trace without times has no place for spans, and none come back.
+/// An END belongs to the latest open START of its name, so spans of several threads may cross.
+/// A START without an END lasts until the last event; an END without a START begins with the first event.
+/// A trace without times has no spans.
 pub fn spans(trace: &Trace, device: &Device) -> Vec<Span> {
     let clock = Clock::new(&device.events);
     if !clock.is_running() {
@@ -39,7 +36,7 @@ pub fn spans(trace: &Trace, device: &Device) -> Vec<Span> {
             name,
             start_us,
             end_us,
-            // An event at the very start or end of a span is inside.
+            // An event at the very start or end of a span lies inside it.
             start_moment: clock.moment_at(&device.events, start_us.saturating_sub(1)),
             end_moment: clock.moment_at(&device.events, end_us),
             depth: 0,
@@ -50,16 +47,17 @@ pub fn spans(trace: &Trace, device: &Device) -> Vec<Span> {
     spans
 }
 
-/// Whether an annotation is about a device.
+/// Returns true if an annotation belongs to a device.
 ///
-/// `record_function` notes the current device, which may be one that does nothing: then the only busy device is meant.
+/// `record_function` records the current device, which may be an idle one; its annotations then belong to the only busy
+/// device.
 fn belongs(trace: &Trace, annotation: &Annotation, device: &Device) -> bool {
     let is_busy = |index: i64| trace.device(index).is_some_and(|device| !device.events.is_empty());
     let is_only_busy = || trace.devices.iter().filter(|device| !device.events.is_empty()).count() == 1;
     annotation.device == device.index || (!is_busy(annotation.device) && is_busy(device.index) && is_only_busy())
 }
 
-/// Pairs the marks; times are relative to the first event.
+/// Pairs the annotations; times are relative to the first event.
 fn intervals<'a>(annotations: impl Iterator<Item = &'a Annotation>, clock: &Clock) -> Vec<(StringId, i64, i64)> {
     let mut open: HashMap<StringId, Vec<usize>> = HashMap::new();
     let mut intervals: Vec<(StringId, i64, i64)> = Vec::new();
@@ -79,7 +77,9 @@ fn intervals<'a>(annotations: impl Iterator<Item = &'a Annotation>, clock: &Cloc
     intervals
 }
 
-/// `spans` are sorted by start; one that crosses an earlier one lies deeper too, so that no two overlap at a depth.
+/// Sets the depths so that no two spans of one depth overlap, even if they cross.
+///
+/// `spans` must be sorted by start.
 fn set_depths(spans: &mut [Span]) {
     let mut open: Vec<(i64, u32)> = Vec::new();
     for span in spans {

@@ -1,16 +1,18 @@
-//! Call stacks in a few words.
+//! Describes call stacks in a few words.
 
 use crate::base::frame_rules;
 use crate::trace::{Frame, FrameId, StackId, Trace};
 
-/// What a stack is about: the innermost frame of the program with its place, `None` without frames.
+/// Returns the title of a stack: its innermost frame of the program with its place, `None` without frames.
+///
+/// If no frame belongs to the program, the title is an operation of PyTorch or the innermost Python frame.
 pub fn stack_title(trace: &Trace, stack: StackId) -> Option<String> {
     let text = |id| trace.strings.get(id);
     let frames = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id));
     title_of(frames.map(|frame| (text(frame.name), text(frame.filename), frame.line)))
 }
 
-/// The same of names, files and lines, innermost first.
+/// Same as [`stack_title`] for names, files and lines, innermost first.
 pub(super) fn title_of<'a>(mut frames: impl Iterator<Item = (&'a str, &'a str, u64)> + Clone) -> Option<String> {
     let position = frame_rules::title_position(frames.clone().map(|(name, filename, _)| (name, filename)))?;
     let (name, filename, line) = frames.nth(position)?;
@@ -18,16 +20,19 @@ pub(super) fn title_of<'a>(mut frames: impl Iterator<Item = (&'a str, &'a str, u
     Some(operation.unwrap_or_else(|| place(name, filename, line)))
 }
 
-/// The place in the user's own code that a stack comes from, such as `train (train.py:88)`.
+/// Returns the place in the user's own code that a stack comes from, such as `train (train.py:88)`.
 ///
-/// `None` where no frame is the user's own: on the thread of backward, in stacks of our recorder, without frames.
+/// It is `None` if no frame is the user's own: on the thread of backward, in stacks of our recorder, and without
+/// frames.
 pub fn own_place(trace: &Trace, stack: StackId) -> Option<String> {
     let frame = trace.frames.get(own_frame(trace, stack, true)?);
     Some(place(trace.strings.get(frame.name), trace.strings.get(frame.filename), frame.line))
 }
 
-/// The frame of the user's own code that a stack comes from: where it calls a module, backward or an optimizer, or else
-/// its innermost one.
+/// Returns the frame of the user's own code that a stack comes from.
+///
+/// If `is_call`, this is the frame that calls a module, backward or an optimizer, if there is one; otherwise the
+/// innermost one.
 pub(super) fn own_frame(trace: &Trace, stack: StackId, is_call: bool) -> Option<FrameId> {
     let text = |id| trace.strings.get(id);
     let frames = trace.stacks.frames(stack);
@@ -36,9 +41,9 @@ pub(super) fn own_frame(trace: &Trace, stack: StackId, is_call: bool) -> Option<
     frames.get(position?).copied()
 }
 
-/// Who called what a stack is about: up to two callers of the program, `< forward (model.py:3) < main (train.py:9)`.
+/// Returns up to two callers of a stack's title in the program: `< forward (model.py:3) < main (train.py:9)`.
 ///
-/// Where our recorder made the stack, its title names the callers, and this is the operation that was called.
+/// The title of a stack of our recorder already names the callers, so the called operation is returned for it.
 pub fn stack_callers(trace: &Trace, stack: StackId) -> String {
     const CALLERS: usize = 2;
     let texts = |&id| {
@@ -57,7 +62,7 @@ pub fn stack_callers(trace: &Trace, stack: StackId) -> String {
     callers.map(|caller| format!("< {caller}")).collect::<Vec<_>>().join(" ")
 }
 
-/// A function with its file and line, as far as they are known.
+/// Formats a function with its file and line, as far as they are known.
 pub fn place(name: &str, filename: &str, line: u64) -> String {
     let file = filename.rsplit(['/', '\\']).next().unwrap_or(filename);
     match (file, line) {

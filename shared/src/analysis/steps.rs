@@ -1,4 +1,4 @@
-//! Training steps, from annotations or from the trace's own period.
+//! Finds training steps by annotations, by updates of weights, or by repetition.
 
 use super::sites::{Sites, SpineId};
 use super::spans::{Span, spans};
@@ -6,15 +6,15 @@ use super::{Allocations, Phase, PhaseBasis, Phases, period};
 use crate::trace::{Action, Device, Trace};
 use std::cmp::Ordering;
 
-/// How steps were found.
+/// Evidence by which steps were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StepSource {
-    /// Annotations that name steps, such as `ProfilerStep#3`.
+    /// Annotations with names of steps, such as `ProfilerStep#3`.
     #[default]
     Annotations,
-    /// The optimizer's work ends each: its annotations, its operations, or gradients that are gone before the next pass.
+    /// Ends of the optimizer's work: its annotations or operations, or gradients that are freed before the next pass.
     Optimizer,
-    /// What is allocated comes again and again in the same order.
+    /// Allocations that repeat in the same order.
     Period,
 }
 
@@ -25,7 +25,7 @@ crate::names!(StepSource {
 });
 
 impl StepSource {
-    /// Returns how steps were found, in words; `None` where annotations name them.
+    /// Describes in words how steps were found; `None` for annotations.
     pub fn origin(self) -> Option<&'static str> {
         match self {
             Self::Annotations => None,
@@ -35,48 +35,47 @@ impl StepSource {
     }
 }
 
-/// One training step: the events after the moment `start`, up to the moment `end`.
+/// Training step: the events after the moment `start` up to the moment `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The moment before its first event.
+    /// Moment before its first event.
     pub start: u32,
-    /// The moment after its last event.
+    /// Moment after its last event.
     pub end: u32,
 }
 
 impl Step {
-    /// Whether an event that leads to this moment is part of the step.
+    /// Returns true if the event that ends at this moment is part of the step.
     pub fn contains(&self, moment: u32) -> bool {
         self.start < moment && moment <= self.end
     }
 }
 
-/// The training steps of a device.
+/// Training steps of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Steps {
-    /// How they were found.
     pub source: StepSource,
-    /// In their order; they do not overlap.
+    /// Steps in their order; they do not overlap.
     pub steps: Vec<Step>,
 }
 
-/// The start of the name that PyTorch's profiler gives the span of a step.
+/// Prefix of the span names that PyTorch's profiler gives to steps.
 const PROFILER_STEP: &str = "ProfilerStep#";
 
-/// The start of the name that optimizers give the span of their step: `Optimizer.step#AdamW.step`.
+/// Prefix of the span names that optimizers give to their steps: `Optimizer.step#AdamW.step`.
 const OPTIMIZER_STEP: &str = "Optimizer.step#";
 
-/// Words that tell a step in a name that is somebody's own, the better one first.
+/// Words that indicate a step in annotations of the user's own, the more reliable first.
 const OWN_WORDS: [&str; 3] = ["step", "iter", "batch"];
 
-/// The fewest rounds that are no coincidence, where functions tell the phases and yet no update.
+/// Minimum number of repetitions if functions identify phases but no updates; two may be a coincidence.
 const LEAST_WITHOUT_UPDATES: usize = 3;
 
-/// The share of the trace's allocations that annotated steps have to hold: one in so many.
+/// At least 1/2 of the allocations from the first annotated step on must lie within annotated steps.
 const LEAST_ANNOTATED: usize = 2;
 
 impl Steps {
-    /// Finds the steps, or `None` where there are not two of them.
+    /// Finds the steps; returns `None` if there are fewer than two.
     pub fn find(trace: &Trace, device: &Device, allocations: &Allocations) -> Option<Self> {
         Self::of(trace, device, allocations, &Phases::find(trace, device, allocations), &Sites::of(trace))
     }
@@ -103,7 +102,7 @@ impl Steps {
         (steps.len() > 1).then_some(Self { source, steps })
     }
 
-    /// The steps that some of a device's spans are, or `None` where there are not two of them.
+    /// Finds the steps among a device's spans; returns `None` if there are fewer than two.
     pub fn annotated(trace: &Trace, spans: &[Span]) -> Option<Self> {
         let of_name =
             |is_step: &dyn Fn(&str) -> bool| Self::new(StepSource::Annotations, apart(&named(trace, spans, is_step)));
@@ -111,7 +110,7 @@ impl Steps {
             .or_else(|| OWN_WORDS.iter().find_map(|word| of_name(&|name| is_own(name, word))))
     }
 
-    /// Whether most of what is allocated from the first step on is within steps.
+    /// Returns true if at least 1/2 of the allocations from the first step on lie within steps.
     fn hold_most(&self, allocations: &Allocations) -> bool {
         let count = |from: u32, to: u32| (allocations.born_by(to) - allocations.born_by(from)) as usize;
         let within: usize = self.steps.iter().map(|step| count(step.start, step.end)).sum();
@@ -123,7 +122,7 @@ impl Steps {
         let updates = phases.updates(device, allocations);
         let updated = updates.windows(2).map(|pair| Step { start: pair[0], end: pair[1] });
         let updated = Self::new(StepSource::Optimizer, updated.collect());
-        // Without backward nothing is trained: what comes again are layers, batches or tokens.
+        // Without backward nothing is trained, and what repeats are layers, batches or tokens.
         if updated.is_some() && phases.are_told() || !phases.has_backward() {
             return updated;
         }
@@ -131,13 +130,13 @@ impl Steps {
         let steps = period::steps(device, allocations);
         let is_step = steps.len() >= least && trains(&steps, phases);
         let repeated = Self::new(StepSource::Period, steps).filter(|_| is_step);
-        // A step is the coarsest of what comes again.
+        // The coarsest repetition is the step.
         [repeated, updated].into_iter().flatten().min_by_key(|found| found.steps.len())
     }
 
-    /// The same with one step for each round in which several optimizers take their turns, as those of a GAN do.
+    /// Joins the steps of several optimizers that take turns, such as those of a GAN, into one step per round.
     ///
-    /// Their lines follow one another within a round, and the next round begins with a line further up.
+    /// Within a round their updates follow in the order of their lines; the next round begins at an earlier line.
     fn of_several_optimizers(mut self, trace: &Trace, device: &Device, phases: &Phases, sites: &Sites) -> Self {
         let places: Vec<SpineId> =
             self.steps.iter().map(|&step| place_of_update(step, device, phases, sites)).collect();
@@ -162,19 +161,19 @@ impl Steps {
         self
     }
 
-    /// The step that the event which leads to a moment is part of.
+    /// Returns the position of the step that contains the event ending at a moment.
     pub fn of_moment(&self, moment: u32) -> Option<usize> {
         let index = self.steps.partition_point(|step| step.end < moment);
         self.steps.get(index).is_some_and(|step| step.contains(moment)).then_some(index)
     }
 }
 
-/// The spans with names of a kind.
+/// Returns the spans whose names pass a test.
 fn named(trace: &Trace, spans: &[Span], is_named: impl Fn(&str) -> bool) -> Vec<Span> {
     spans.iter().filter(|span| is_named(trace.strings.get(span.name))).copied().collect()
 }
 
-/// Whether gradients are computed in most of the steps; the first and the last one may be cut short.
+/// Returns true if at most two steps compute no gradients; the first and the last one may be cut off.
 fn trains(steps: &[Step], phases: &Phases) -> bool {
     let mut starts = 0;
     let runs = phases.runs().iter().map(|&(end, phase)| (std::mem::replace(&mut starts, end), end, phase));
@@ -186,7 +185,7 @@ fn trains(steps: &[Step], phases: &Phases) -> bool {
     steps.iter().filter(has_backward).count() + 2 >= steps.len()
 }
 
-/// Where the program updates weights in a step, or else where it calls backward; `NONE` where no frame tells.
+/// Returns the place where the program last updates weights in a step, or else calls backward; `NONE` without frames.
 fn place_of_update(step: Step, device: &Device, phases: &Phases, sites: &Sites) -> SpineId {
     let events = &device.events;
     let allocs = (step.start..step.end).filter(|&event| events.actions().at(event as usize) == Action::Alloc);
@@ -203,15 +202,15 @@ fn place_of_update(step: Step, device: &Device, phases: &Phases, sites: &Sites) 
     place.1
 }
 
-/// Whether a name is a word with the number of a step, such as `step 3`, `train_step_3` or `iteration#3`.
+/// Returns true if a name contains the word, except for names of optimizers and data loaders.
 fn is_own(name: &str, word: &str) -> bool {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    // A data loader's `enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__` is a batch being read.
+    // A data loader's `enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__` reads a batch.
     let is_other = stem.starts_with(OPTIMIZER_STEP) || stem.contains("opt") || stem.contains("DataLoader");
     !is_other && stem.to_ascii_lowercase().contains(word)
 }
 
-/// Spans as steps, without those that lie within or across the one before.
+/// Converts spans to steps, without those that overlap the step before.
 fn apart(spans: &[Span]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for span in spans {
@@ -224,7 +223,10 @@ fn apart(spans: &[Span]) -> Vec<Step> {
     steps
 }
 
-/// Steps that end with these spans, the first of which begins at a moment; several without anything between them are one, as with two optimizers.
+/// Returns the steps that end with these spans.
+///
+/// The first step begins at `begin`, or at 0 if `begin` is not before its end.
+/// Consecutive spans that overlap or touch are one update, as of two optimizers.
 fn ended_by(spans: &[Span], begin: u32) -> Vec<Step> {
     let mut ends: Vec<u32> = Vec::new();
     for span in spans {
@@ -256,7 +258,7 @@ mod tests {
         assert_eq!(found, expected);
     }
 
-    /// Six events at 10, 20 … 60 µs, with annotations.
+    /// Returns six events at 10, 20 … 60 µs, with annotations.
     fn events(annotations: &[&str]) -> String {
         let events: String = (1..7).map(|index| format!("alloc a{index} 8 t={}0\n", index)).collect();
         events + &annotations.join("\n")
@@ -334,7 +336,7 @@ mod tests {
         assert_eq!(found, [None, None, Some(0), Some(0), None, Some(1), Some(1), None]);
     }
 
-    /// A step that builds up three layers and takes them down again.
+    /// Returns a step that allocates three layers and frees them again.
     fn step(index: usize) -> String {
         let up = (0..3).map(|layer| format!("alloc a{layer}.{index} {}KiB @layer\n", 4 + layer));
         let down = (0..3).rev().map(|layer| format!("free a{layer}.{index}\n"));
@@ -367,7 +369,7 @@ mod tests {
         check(&source, None);
     }
 
-    /// A training of random shape with operations as its only frames, and the moments at which its steps end.
+    /// Returns a training of random shape whose only frames are operations, and the moments at which its steps end.
     fn random_training(seed: u64) -> (String, Vec<u32>) {
         let mut random = Random::new(seed);
         let (layers, passes, steps) = (4 + random.below(5), 1 + random.below(3), 2 + random.below(4));
@@ -390,7 +392,7 @@ mod tests {
                 }
                 lines.push(format!("free l.{name}"));
             }
-            // Without copies and with gradients that stay, nothing would tell a step from a pass.
+            // Without copies of weights, and with gradients that remain, nothing would distinguish a step from a pass.
             if copies || !clears {
                 lines.extend(
                     (0..layers)

@@ -1,4 +1,4 @@
-//! All that explanations of one device are made from.
+//! Bundles all analysis results of one device that findings are based on.
 
 use super::by_design;
 use super::sites::{self, Rounds, Sites};
@@ -6,37 +6,31 @@ use super::{Growth, Phases, RunKind, Step, Steps, Timeline};
 use crate::base::frame_rules;
 use crate::trace::{Device, StackId, Trace};
 
-/// A device with everything that was found out about it, for findings to be drawn from.
+/// A device and all its analysis results.
 #[derive(Clone, Debug)]
 pub struct Study<'a> {
-    /// The snapshot.
     pub trace: &'a Trace,
-    /// The device of it.
     pub device: &'a Device,
-    /// The device's lifetimes and curves.
+    /// Lifetimes and curves of `device`.
     pub timeline: &'a Timeline,
-    /// What the program did.
     pub kind: RunKind,
-    /// The training steps, where there are at least two.
+    /// Training steps, if there are at least two.
     pub steps: Option<Steps>,
-    /// The parts of the steps.
     pub phases: Phases,
-    /// What steps leave behind, or calls of a model that nothing trains.
+    /// Memory that remains after steps, or after calls of a model without training.
     pub growth: Growth,
-    /// What stacks say about the places that allocate.
+    /// Properties of the places in the code that allocate, by stack.
     pub(super) sites: Sites,
-    /// Calls of a model that nothing trains.
+    /// Calls of the model if nothing is trained.
     pub(super) rounds: Option<Rounds>,
 }
 
-/// What was found out about a device, for whoever keeps it apart from the trace.
+/// Analysis results of a device without references to the trace, so that they can be stored apart from it.
 #[derive(Clone, Debug)]
 pub struct Studied {
-    /// What the program did.
     pub kind: RunKind,
-    /// The training steps, where there are at least two.
+    /// Training steps, if there are at least two.
     pub steps: Option<Steps>,
-    /// The parts of the steps.
     pub phases: Phases,
     growth: Growth,
     sites: Sites,
@@ -51,13 +45,13 @@ impl From<Study<'_>> for Studied {
 }
 
 impl<'a> Study<'a> {
-    /// The study of a device again, from what was found out about it.
+    /// Restores the study of a device from its stored results.
     pub fn again(trace: &'a Trace, device: &'a Device, timeline: &'a Timeline, studied: Studied) -> Self {
         let Studied { kind, steps, phases, growth, sites, rounds } = studied;
         Self { trace, device, timeline, kind, steps, phases, growth, sites, rounds }
     }
 
-    /// Finds steps, phases and growth; `timeline` is the one that was built from `device`.
+    /// Finds steps, phases and growth; `timeline` must be built from `device`.
     pub fn new(trace: &'a Trace, device: &'a Device, timeline: &'a Timeline) -> Self {
         let allocations = &timeline.allocations;
         let phases = Phases::find(trace, device, allocations);
@@ -72,13 +66,14 @@ impl<'a> Study<'a> {
         study
     }
 
-    /// The training steps, or else the calls of a model that nothing trains.
+    /// Returns the training steps, or the calls of a model without training.
     pub(super) fn repeats(&self) -> &[Step] {
         let rounds = || self.rounds.as_ref().map_or(&[][..], |rounds| &rounds.rounds);
         self.steps.as_ref().map_or_else(rounds, |steps| &steps.steps)
     }
 
-    /// The operation that a stack asks PyTorch for, such as `aten::cat`, where C++ frames tell it.
+    /// Returns the operation that a stack requests from PyTorch, such as `aten::cat`, if C++ frames or our recorder
+    /// name it.
     pub(super) fn operation(&self, stack: StackId) -> Option<String> {
         let frames = self.trace.stacks.frames(stack).iter().rev().map(|&frame| self.trace.frames.get(frame));
         let text = |id| self.trace.strings.get(id);
@@ -89,7 +84,7 @@ impl<'a> Study<'a> {
         })
     }
 
-    /// What a stack is about, in a few words.
+    /// Returns a short description of a stack.
     pub fn title(&self, stack: StackId) -> String {
         super::stack_title(self.trace, stack).unwrap_or_else(|| "code that left no stack".to_owned())
     }

@@ -1,51 +1,46 @@
-//! The figures of one device.
+//! Summarises the figures of one device.
 
 use super::Timeline;
 use crate::base::pieces;
 use crate::trace::{Action, Device};
 use std::ops::Range;
 
-/// What a device's trace and final state add up to.
+/// Totals of a device's trace and final state.
 ///
-/// PyTorch's own words (*reserved*, *allocated*, *active*) are of the final state.
+/// *Reserved*, *allocated* and *active* bytes are PyTorch's terms and refer to the final state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// The number of events.
     pub events: u64,
-    /// How many events there are of each action that occurs, in the order of [`Action::ALL`].
+    /// Number of events of each action that occurs, in the order of [`Action::ALL`].
     pub actions: Vec<(Action, u64)>,
-    /// The number of segments.
     pub segments: u64,
-    /// The number of blocks.
     pub blocks: u64,
-    /// Bytes of segments.
+    /// Sum of the sizes of all segments.
     pub reserved_bytes: u64,
     /// Rounded bytes of blocks in use.
     pub allocated_bytes: u64,
-    /// The same plus blocks with a pending free.
+    /// Allocated bytes plus those of blocks with a pending free.
     pub active_bytes: u64,
     /// Live bytes before the first event.
     pub initial_bytes: u64,
-    /// The highest live bytes.
     pub peak_live_bytes: u64,
-    /// The first event after which live bytes are highest, -1 where that is the initial state.
+    /// First event after which live bytes are highest, -1 if they are highest in the initial state.
     pub peak_event: i64,
     /// Live bytes after the last event.
     pub end_live_bytes: u64,
-    /// The highest reserved bytes.
     pub peak_reserved_bytes: u64,
-    /// The first event after which reserved bytes are highest, -1 where that is the initial state.
+    /// First event after which reserved bytes are highest, -1 if they are highest in the initial state.
     pub peak_reserved_event: i64,
-    /// Events that end a lifetime whose `alloc` is not in the trace.
+    /// Number of events that end a lifetime whose `alloc` is not in the trace.
     pub unmatched_frees: u64,
-    /// `alloc` events at an address that was still in use.
+    /// Number of `alloc` events at an address that was still in use.
     pub superseded: u64,
     /// Microseconds between the first and the last event, `None` without times.
     pub duration_us: Option<u64>,
 }
 
 impl Summary {
-    /// The figures of a device; `timeline` is the one that was built from it.
+    /// Computes the figures of a device; `timeline` must be built from it.
     pub fn of(device: &Device, timeline: &Timeline) -> Self {
         let (peak_moment, peak_live_bytes) = timeline.live_peak();
         let (peak_reserved_moment, peak_reserved_bytes) = timeline.reserved_peak();

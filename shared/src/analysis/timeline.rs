@@ -1,4 +1,4 @@
-//! Everything that the timeline of one device is drawn from.
+//! Holds the data from which the timeline of one device is drawn.
 
 use super::changes::SegmentChanges;
 use super::clock::Clock;
@@ -11,10 +11,9 @@ use std::sync::OnceLock;
 
 /// Lifetimes and curves of one device.
 ///
-/// Event columns stay with the [`Device`]; methods that need them take the device that the timeline was built from.
+/// The event columns stay in the [`Device`]; methods that need them take the device from which the timeline was built.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
-    /// The lifetimes.
     pub allocations: Allocations,
     events: u32,
     live: Curve,
@@ -23,22 +22,20 @@ pub struct Timeline {
     clock: Clock,
     colors: StackColors,
     pub(super) seams: picture::Seams,
-    /// Found out when somebody prepares an axis.
+    /// One entry per axis, filled by [`prepare`](Self::prepare).
     seen: [OnceLock<picture::Seen>; 2],
 }
 
-/// What lies under a point of the timeline.
+/// Allocation under a point of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// The allocation there.
     pub allocation: AllocationId,
-    /// Bytes below it in the stack at that moment.
+    /// Bytes below it in the stack at `moment`.
     pub below_bytes: u64,
-    /// The moment.
     pub moment: u32,
 }
 
-/// Live and reserved bytes at a moment, for whoever goes over all of them.
+/// Live and reserved bytes at a moment, for a walk over all moments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Balance {
     moment: u32,
@@ -49,10 +46,10 @@ pub(super) struct Balance {
 }
 
 impl Timeline {
-    /// Pairs lifetimes and builds the curves of a device of the trace.
+    /// Pairs the lifetimes and builds the curves of a device of the trace.
     ///
     /// # Panics
-    /// If the device has 2^32 - 1 events or more.
+    /// Panics if the device has 2^32 - 1 or more events.
     pub fn new(trace: &Trace, device: &Device) -> Self {
         let allocations = Allocations::pair(device);
         let events = device.events.len() as u32;
@@ -71,29 +68,30 @@ impl Timeline {
         }
     }
 
-    /// The number of events; moments run from 0 to this number.
+    /// Returns the number of events; moments run from 0 to this number.
     pub fn events(&self) -> u32 {
         self.events
     }
 
-    /// What a part of the timeline shows.
+    /// Draws a part of the timeline.
     ///
-    /// It is empty for a request without extent or beyond the trace.
+    /// The picture is empty if the request has no extent or lies beyond the trace.
     pub fn picture(&self, device: &Device, request: &PictureRequest) -> Picture {
         self.picture_colored(device, request, Coloring::Stack)
     }
 
-    /// What a part of the timeline shows, with colours that tell something else than stacks.
+    /// Draws a part of the timeline with colours that may show another property than stacks.
     ///
     /// # Panics
-    /// If `coloring` has categories of another timeline, which may be fewer.
+    /// May panic if the categories in `coloring` belong to another timeline and are fewer than its allocations.
     pub fn picture_colored(&self, device: &Device, request: &PictureRequest, coloring: Coloring<'_>) -> Picture {
         picture::picture(self, device, request, coloring)
     }
 
-    /// Finds out what makes pictures of long parts of an axis cheap: whom they can pass over.
+    /// Precomputes which allocations pictures of long parts of an axis can skip, which makes them faster.
     ///
-    /// They are the same without it. It takes about as long as a first picture of the whole trace, and is done once.
+    /// The pictures are the same without it. It takes about as long as a first picture of the whole trace and runs only
+    /// once.
     pub fn prepare(&self, device: &Device, axis: Axis) {
         let axis = self.effective_axis(axis);
         self.seen[axis as usize].get_or_init(|| match axis {
@@ -102,12 +100,12 @@ impl Timeline {
         });
     }
 
-    /// Who is seen on an axis, if it was prepared.
+    /// Returns which allocations are visible on an axis, if [`prepare`](Self::prepare) was called for it.
     pub(super) fn seen(&self, axis: Axis) -> Option<&picture::Seen> {
         self.seen[self.effective_axis(axis) as usize].get()
     }
 
-    /// The allocation at a height of the stack at a moment, those from before the trace included.
+    /// Returns the allocation at a height of the stack at a moment, including those from before the trace.
     pub fn hit(&self, moment: u32, bytes: u64) -> Option<Hit> {
         let moment = moment.min(self.events);
         if bytes >= self.live_at(moment) {
@@ -123,23 +121,23 @@ impl Timeline {
         None
     }
 
-    /// Live bytes at a moment, at the last one if `moment` is later.
+    /// Returns the live bytes at a moment, or at the last one if `moment` is later.
     pub fn live_at(&self, moment: u32) -> u64 {
         unsigned(self.live.value_at(&self.allocations, moment))
     }
 
-    /// Reserved bytes at a moment, at the last one if `moment` is later.
+    /// Returns the reserved bytes at a moment, or at the last one if `moment` is later.
     pub fn reserved_at(&self, moment: u32) -> u64 {
         unsigned(self.reserved.value_at(&self.segment_changes, moment))
     }
 
-    /// The state before the first event.
+    /// Returns the state before the first event.
     pub(super) fn balance(&self) -> Balance {
         let (live, reserved) = (self.allocations.initial_bytes(), self.segment_changes.initial_bytes());
         Balance { moment: 0, live, reserved, live_bytes: unsigned(live), reserved_bytes: unsigned(reserved) }
     }
 
-    /// Goes on to a moment, and visits each state after live bytes have changed.
+    /// Advances to a moment and visits each state after a change of live bytes.
     pub(super) fn walk(&self, balance: &mut Balance, until: u32, mut visit: impl FnMut(&Balance)) {
         let moments = balance.moment + 1..until + 1;
         let mut segments = Vec::new();
@@ -158,46 +156,46 @@ impl Timeline {
         balance.moment = until;
     }
 
-    /// The first moment of a range with its highest live bytes, and these.
+    /// Returns the first moment of a range with its highest live bytes, and these bytes.
     ///
-    /// The range is cut to the trace and has at least its first moment.
+    /// The range is clipped to the trace and has at least one moment.
     pub fn live_max_in(&self, moments: Range<u32>) -> (u32, u64) {
         point(self.live.max_in(&self.allocations, moments))
     }
 
-    /// The first moment of a range with its highest reserved bytes, and these; see [`live_max_in`](Self::live_max_in).
+    /// Returns the first moment of a range with its highest reserved bytes; see [`live_max_in`](Self::live_max_in).
     pub fn reserved_max_in(&self, moments: Range<u32>) -> (u32, u64) {
         point(self.reserved.max_in(&self.segment_changes, moments))
     }
 
-    /// The peak: the first moment with the highest live bytes, and these.
+    /// Returns the peak: the first moment with the highest live bytes, and these bytes.
     pub fn live_peak(&self) -> (u32, u64) {
         point(self.live.max())
     }
 
-    /// The first moment with the highest reserved bytes, and these.
+    /// Returns the first moment with the highest reserved bytes, and these bytes.
     pub fn reserved_peak(&self) -> (u32, u64) {
         point(self.reserved.max())
     }
 
-    /// Whether events have times; without them the time axis is the event axis.
+    /// Returns true if events have times; without them the time axis is the event axis.
     pub fn has_times(&self) -> bool {
         self.clock.is_running()
     }
 
-    /// Microseconds between the first and the last event, `None` without times.
+    /// Returns the microseconds between the first and the last event, `None` without times.
     pub fn duration_us(&self) -> Option<u64> {
         self.has_times().then(|| self.clock.end_us().unsigned_abs())
     }
 
-    /// The axis that a request for `axis` is answered on.
+    /// Returns `axis`, or the event axis if the events have no times.
     pub fn effective_axis(&self, axis: Axis) -> Axis {
         if self.has_times() { axis } else { Axis::Events }
     }
 
-    /// The moment at a position of the axis, cut to the trace.
+    /// Returns the moment at a position of the axis, clipped to the trace.
     ///
-    /// Of several moments at the same microsecond it is the last.
+    /// Of several moments at the same microsecond this is the last.
     pub fn moment_at_x(&self, device: &Device, axis: Axis, x: f64) -> u32 {
         match self.effective_axis(axis) {
             Axis::Events => (x.max(0.0) as u32).min(self.events),
@@ -205,14 +203,16 @@ impl Timeline {
         }
     }
 
-    /// The moment that a picture shows at a position of its axis, where a pixel is `units_per_px` of it wide.
+    /// Returns the moment that a picture shows at a position of its axis; a pixel is `units_per_px` wide.
     ///
-    /// A picture draws many moments as the highest of them; a hit under the pointer should be of that one.
+    /// A picture draws the highest of several moments, and a hit under the pointer should refer to that one.
     pub fn moment_shown_at(&self, device: &Device, axis: Axis, x: f64, units_per_px: f64) -> u32 {
         picture::moment_shown_at(self, device, axis, x, units_per_px)
     }
 
-    /// Where a moment begins on the axis; for a moment after the last one where that ends.
+    /// Returns the position on the axis at which a moment begins.
+    ///
+    /// For a moment after the last one this is the end of the axis.
     pub fn x_of_moment(&self, device: &Device, axis: Axis, moment: u32) -> f64 {
         match self.effective_axis(axis) {
             axis if moment > self.events => self.x_end(axis),
@@ -221,9 +221,9 @@ impl Timeline {
         }
     }
 
-    /// Where the last moment ends on the axis, which begins at 0.
+    /// Returns the position on the axis at which the last moment ends; the axis begins at 0.
     ///
-    /// The last moment has no end in time; it is drawn for a microsecond.
+    /// The last moment has no end in time; it is drawn as one microsecond.
     pub fn x_end(&self, axis: Axis) -> f64 {
         match self.effective_axis(axis) {
             Axis::Events => f64::from(self.events) + 1.0,
@@ -235,7 +235,7 @@ impl Timeline {
         self.clock.moment_at(&device.events, time_us)
     }
 
-    /// A number to choose the colour of an allocation by, see [`Band::color`](super::Band::color).
+    /// Returns the number that determines the colour of an allocation; see [`Band::color`](super::Band::color).
     pub fn color(&self, device: &Device, id: AllocationId) -> u32 {
         let stack = self.allocations.allocation_stack(id, device);
         self.colors.color(stack, self.allocations.size_bytes[id.index()])
@@ -246,7 +246,7 @@ fn point(peak: Peak) -> (u32, u64) {
     (peak.moment, unsigned(peak.bytes))
 }
 
-/// Where winding back goes below zero, a part of the history is missing from the file.
+/// Replaces negative bytes by 0; winding back yields them if a part of the history is missing from the file.
 fn unsigned(bytes: i64) -> u64 {
     u64::try_from(bytes).unwrap_or(0)
 }

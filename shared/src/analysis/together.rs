@@ -1,23 +1,23 @@
-//! When most bytes of some allocations are alive together.
+//! Finds the moment at which most bytes of some allocations are alive together.
 
 use super::{AllocationId, Allocations};
 use crate::trace::{Device, StackId};
 
-/// An allocation among those that are looked at.
+/// Lifetime of an allocation with its size and stack.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lifetime {
-    /// The first moment at which it is alive.
+    /// First moment at which it is alive.
     pub(super) born: u32,
-    /// The first moment at which it is not any more.
+    /// First moment at which it is no longer alive.
     pub(super) died: u32,
-    /// Its size in bytes.
+    /// Requested size.
     pub(super) bytes: u64,
-    /// Where it was allocated.
+    /// Stack that allocated it, [`StackId::NONE`] if unknown.
     pub(super) stack: StackId,
 }
 
 impl Lifetime {
-    /// That of an allocation of `device`.
+    /// Returns the lifetime of an allocation of `device`.
     pub(super) fn of(allocations: &Allocations, device: &Device, id: AllocationId) -> Self {
         Self {
             born: allocations.born_at(id.0),
@@ -27,13 +27,14 @@ impl Lifetime {
         }
     }
 
-    /// Whether it is alive at a moment.
     pub(super) fn is_alive_at(self, moment: u32) -> bool {
         self.born <= moment && moment < self.died
     }
 }
 
-/// The first moment, no later than `until`, at which most bytes are alive, and how many; (0, 0) of nothing.
+/// Returns the first moment, no later than `until`, at which most bytes are alive, and these bytes.
+///
+/// Both are 0 if there are no lifetimes.
 pub(super) fn most_together(lifetimes: &[Lifetime], until: u32) -> (u32, u64) {
     let changes = |lifetime: &Lifetime| {
         let bytes = lifetime.bytes as i64;

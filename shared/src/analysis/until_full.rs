@@ -1,4 +1,4 @@
-//! How much of a card PyTorch can have, what others have of it, and when growth has used it up.
+//! Determines how much of a card PyTorch can use and when growth will have used it up.
 //!
 //! ```text
 //! │ reserved by PyTorch │ free │ outside: context, NCCL, other processes │
@@ -6,19 +6,20 @@
 //! ├──────────────────────── capacity ─────────────────────────────────────┤
 //! ```
 //!
-//! A snapshot names no card. Its `oom` events have what was free, which tells the budget; the user knows the capacity.
+//! A snapshot does not name the card. The free bytes in its `oom` events determine the budget; the user knows the
+//! capacity.
 
 use super::{Axis, Study, recorded_capacity};
 use crate::trace::Action;
 
-/// What tells how much PyTorch can have.
+/// Origin of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetSource {
     /// The capacity that the user gave, as if PyTorch had all of it.
     Given,
-    /// The capacity that the user gave, less what others had of it when memory was out.
+    /// The capacity that the user gave, less the bytes outside PyTorch when memory ran out.
     GivenLessOutside,
-    /// What was reserved and what was free when memory was out.
+    /// The reserved and free bytes when memory ran out.
     OutOfMemory,
 }
 
@@ -28,24 +29,22 @@ crate::names!(BudgetSource {
     OutOfMemory => "out-of-memory",
 });
 
-/// What of a card PyTorch can have.
+/// Bytes of a card that PyTorch can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// In bytes.
     pub bytes: u64,
-    /// What tells it.
     pub source: BudgetSource,
 }
 
 impl Budget {
-    /// The budget on a card of `capacity_bytes`, or as far as the trace tells it; `None` where nothing does.
+    /// Returns the budget on a card of `capacity_bytes`, or the one that the trace shows; `None` if neither is known.
     pub fn of(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<Self> {
         let recorded = recorded_capacity(study.device, study.timeline);
         match (capacity_bytes, recorded) {
             (Some(capacity), Some(recorded)) if recorded == capacity => {
                 Some(Self { bytes: recorded, source: BudgetSource::OutOfMemory })
             }
-            // On a smaller card than the recording's nothing is known of the others.
+            // A card smaller than that of the recording may have other bytes outside PyTorch.
             (Some(capacity), Some(recorded)) if recorded <= capacity => {
                 Some(Self { bytes: recorded, source: BudgetSource::GivenLessOutside })
             }
@@ -56,33 +55,33 @@ impl Budget {
     }
 }
 
-/// What of a card neither PyTorch's allocator had nor was free when memory was first out; and that event.
+/// Returns the bytes outside PyTorch's allocator when memory first ran out, and the index of that event.
 ///
-/// `None` without an `oom` event, and where the card is smaller than what the trace had.
+/// These bytes are neither reserved nor free. The result is `None` without an `oom` event, and if the card is smaller
+/// than the memory that PyTorch had in the trace.
 pub fn outside_bytes(study: &Study<'_>, capacity_bytes: u64) -> Option<(u64, u32)> {
     let event = study.device.events.actions().iter().position(|action| action == Action::Oom)?;
     let recorded = recorded_capacity(study.device, study.timeline)?;
     Some((capacity_bytes.checked_sub(recorded)?, event as u32))
 }
 
-/// When what grows has used up the budget of a card.
+/// Forecast of when growth will have used up the budget of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UntilFull {
-    /// The budget.
     pub budget: Budget,
-    /// By how many bytes the end of a step is higher than that of the one before.
+    /// Average rise in bytes from the end of a step to the end of the next.
     pub bytes_per_step: u64,
-    /// So many more steps like the recorded ones fit, if all else stays as it is.
+    /// Number of further steps that fit, if they grow like the recorded ones.
     pub steps: u64,
-    /// As many events as those steps have on average.
+    /// Average number of events of that many steps.
     pub events: u64,
-    /// The time that those steps take on average, in microseconds, in a trace with times.
+    /// Average duration of that many steps in microseconds, in a trace with times.
     pub time_us: Option<u64>,
 }
 
-/// Goes on with the growth of a trace from its peak; `None` without growth, steps or a budget.
+/// Extrapolates the growth of a trace from its peak; `None` without growth, steps or a budget.
 ///
-/// What is reserved is at least what is live, so the card is full then at the latest.
+/// Reserved bytes are never below live bytes, so the card is full at this point at the latest.
 pub fn until_full(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<UntilFull> {
     let budget = Budget::of(study, capacity_bytes)?;
     let bytes_per_step = study.growth.bytes_per_step();
@@ -107,7 +106,7 @@ mod tests {
     use super::*;
     use crate::trace::text;
 
-    /// Four steps of a millisecond with four events each, which keep a MiB; the peak is 5 MiB.
+    /// Writes four steps of one millisecond with four events each, of which each keeps 1 MiB; the peak is 5 MiB.
     fn leak(end: &str) -> String {
         let step = |step: usize| {
             let us = step * 1000;

@@ -1,6 +1,6 @@
-//! A trace to bytes: every format that other programs open.
+//! Exports a trace in the formats that other programs open.
 //!
-//! Invariant: an export reads the model only; nothing of the file that the trace came from is needed again.
+//! Invariant: an export reads the model only and never needs the file that the trace came from.
 
 mod sanitize;
 mod snapshot;

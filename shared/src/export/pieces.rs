@@ -1,11 +1,11 @@
-//! Text that goes out in pieces: documents of millions of rows are never held as a whole.
+//! Writes text in pieces, so that a document of millions of rows is never in memory as a whole.
 
 use std::fmt::{Arguments, Write as _};
 
-/// A piece is handed on when it is about as long as this.
+/// Approximate length in bytes at which a piece goes to the sink.
 const PIECE_BYTES: usize = 1 << 16;
 
-/// Collects text and hands it on in pieces.
+/// Buffer that collects text and gives it to a sink in pieces.
 pub(super) struct Pieces<S> {
     text: String,
     sink: S,
@@ -16,9 +16,9 @@ impl<S: FnMut(&[u8])> Pieces<S> {
         Self { text: String::with_capacity(PIECE_BYTES * 2), sink }
     }
 
-    /// Adds a text, as `put(format_args!(…))`.
+    /// Appends a text, as in `put(format_args!(…))`.
     pub(super) fn put(&mut self, text: Arguments<'_>) {
-        // A string takes everything.
+        // Writing to a string never fails.
         let _ = self.text.write_fmt(text);
         if self.text.len() >= PIECE_BYTES {
             (self.sink)(self.text.as_bytes());
@@ -26,13 +26,13 @@ impl<S: FnMut(&[u8])> Pieces<S> {
         }
     }
 
-    /// Hands the rest on.
+    /// Gives the rest to the sink.
     pub(super) fn finish(mut self) {
         (self.sink)(self.text.as_bytes());
     }
 }
 
-/// A text as JSON has it, with its quotes.
+/// Formats a text as a JSON string, with its quotes.
 pub(super) fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("a text can be written")
 }

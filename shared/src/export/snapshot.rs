@@ -1,8 +1,8 @@
-//! The official snapshot, as `_dump_snapshot` of torch 2.15 lays it out.
+//! Writes the official snapshot in the layout of `_dump_snapshot` of torch 2.15.
 //!
-//! Fields that a trace does not have are left out, as the version of torch that made it did, so that importing the
-//! export yields an equal trace.
-//! Old layouts (a bare list of segments, blocks without addresses) come out in today's.
+//! Fields that a trace lacks are left out, as by the version of torch that made it, so that importing the export yields
+//! an equal trace.
+//! Old layouts (a bare list of segments, blocks without addresses) are written in the current one.
 
 use super::source::Source;
 use crate::base::StringId;
@@ -12,7 +12,7 @@ use crate::trace::{
     Setting, StackId, Stage, Trace,
 };
 
-/// The progress is told after so many events.
+/// Number of events between two progress reports.
 const TOLD_EVENTS: u64 = 1 << 14;
 
 /// Writes a trace as the official snapshot pickle, piece after piece into `sink`.
@@ -22,7 +22,7 @@ pub fn pickle<S: FnMut(&[u8])>(trace: &Trace, style: Style, sink: S) {
     write(&Source::of(trace), style, sink, |_| ());
 }
 
-/// Writes what an export reads; `progress` hears now and then how many events are written.
+/// Writes a source as the snapshot pickle; `progress` regularly receives the number of events written so far.
 pub(super) fn write<S: FnMut(&[u8]), P: FnMut(u64)>(source: &Source<'_>, style: Style, sink: S, progress: P) {
     let mut exporter = Exporter {
         source,
@@ -43,7 +43,7 @@ struct Exporter<'a, S, P> {
     writer: Writer<S>,
     style: Style,
     progress: P,
-    /// Events that are written.
+    /// Number of events written so far, over all devices.
     events: u64,
     texts: Vec<Option<MemoId>>,
     frames: Vec<Option<MemoId>>,
@@ -145,7 +145,7 @@ impl<S: FnMut(&[u8]), P: FnMut(u64)> Exporter<'_, S, P> {
     /// Writes one list per device index up to the last device that must have one.
     fn device_traces(&mut self) {
         let trace = self.source.trace;
-        // A device from segments alone has no list unless it follows those of the trace without a gap.
+        // A device without events gets a list only if the indices of the devices up to it have no gap.
         let contiguous = (0..).zip(&trace.devices).take_while(|(index, device)| *index == device.index).count();
         let recorded = trace.devices.iter().filter(|device| !device.events.is_empty()).map(|device| device.index + 1);
         let lists = recorded.max().map_or(0, |end| end.max(0) as usize).max(contiguous);
@@ -188,7 +188,7 @@ impl<S: FnMut(&[u8]), P: FnMut(u64)> Exporter<'_, S, P> {
         self.int(if event.action == Action::Oom { "device_free" } else { "addr" }, event.addr);
         self.int("size", event.size_bytes);
         self.int("stream", context.stream);
-        // torch's C++ dump puts the time behind the texts.
+        // The C++ writer of torch puts the time after these two texts.
         let torch = self.style == Style::Torch;
         self.int_if("time_us", (has_times && !torch).then_some(event.time_us));
         self.text_if("compile_context", context.compile_context);
@@ -335,7 +335,7 @@ impl<S: FnMut(&[u8]), P: FnMut(u64)> Exporter<'_, S, P> {
     }
 }
 
-/// How many of the optional fields there are.
+/// Counts the optional fields that are present.
 fn present(optional: &[bool]) -> usize {
     optional.iter().filter(|present| **present).count()
 }

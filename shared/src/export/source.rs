@@ -1,17 +1,17 @@
-//! What an export reads: a trace, or a trace with other tables.
+//! Lets an export read either a trace or its sanitized copy.
 //!
-//! A cleaned copy has other texts, frames and stacks, and the events of the trace itself: ten million of them are not
-//! to be held twice.
+//! A sanitized copy has texts, frames and stacks of its own but shares the events of the trace, because ten million
+//! events should not be in memory twice.
 
 use crate::base::StringTable;
 use crate::trace::{
     Annotation, ContextId, ContextTable, EventContext, FrameTable, Settings, StackId, StackTable, Trace,
 };
 
-/// A trace as an export reads it.
+/// View of a trace or of its sanitized copy, as an export reads it.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
-    /// Where devices, events, segments and blocks are from.
+    /// Trace of the devices, events, segments and blocks.
     pub(super) trace: &'a Trace,
     pub(super) strings: &'a StringTable,
     pub(super) frames: &'a FrameTable,
@@ -19,11 +19,11 @@ pub(super) struct Source<'a> {
     pub(super) contexts: &'a ContextTable,
     pub(super) annotations: &'a [Annotation],
     pub(super) settings: &'a Settings,
-    /// What the trace's handles are in other tables.
+    /// Handles in the tables above; `None` if these are the trace's own tables.
     pub(super) renamed: Option<Renamed<'a>>,
 }
 
-/// The handles of other tables, by the index of the trace's own.
+/// Handles in the tables of a copy, indexed by the trace's own handles.
 #[derive(Clone, Copy)]
 pub(super) struct Renamed<'a> {
     pub(super) stacks: &'a [StackId],
@@ -31,18 +31,18 @@ pub(super) struct Renamed<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// A trace as it is.
+    /// Creates a view of a trace with its own tables.
     pub(super) fn of(trace: &'a Trace) -> Self {
         let Trace { strings, frames, stacks, contexts, annotations, settings, .. } = trace;
         Self { trace, strings, frames, stacks, contexts, annotations, settings, renamed: None }
     }
 
-    /// The stack behind a handle of the trace.
+    /// Converts a stack handle of the trace into one of this view's tables.
     pub(super) fn stack(&self, id: StackId) -> StackId {
         self.renamed.map_or(id, |renamed| renamed.stacks[id.index()])
     }
 
-    /// The context behind a handle of the trace.
+    /// Returns the context for a context handle of the trace.
     pub(super) fn context(&self, id: ContextId) -> &'a EventContext {
         self.contexts.get(self.renamed.map_or(id, |renamed| renamed.contexts[id.index()]))
     }

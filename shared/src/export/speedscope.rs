@@ -1,6 +1,6 @@
-//! What is alive at a moment as a profile for speedscope.app: stacks weighed with their bytes.
+//! Writes what is alive at a moment as a profile for speedscope.app, with bytes as the weights of stacks.
 //!
-//! The format is <https://www.speedscope.app/file-format-schema.json>, a `sampled` profile for each device; its
+//! The format is <https://www.speedscope.app/file-format-schema.json>. Each device gets a `sampled` profile, whose
 //! stacks begin with the outermost frame.
 
 use super::pieces::{Pieces, quoted};
@@ -11,10 +11,10 @@ use hashbrown::HashMap;
 
 const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
 
-/// A frame as the format has it: function, file and line.
+/// Function, file and line of a frame.
 type Frame<'a> = (&'a str, &'a str, u64);
 
-/// The frames of all profiles, each once.
+/// Distinct frames of all profiles.
 #[derive(Default)]
 struct Frames<'a> {
     rows: Vec<Frame<'a>>,
@@ -30,7 +30,7 @@ impl<'a> Frames<'a> {
     }
 }
 
-/// Writes the live bytes of a moment of each device, piece after piece into `sink`.
+/// Writes the live bytes of each device at the subject's moment, piece after piece into `sink`.
 pub fn speedscope<S: FnMut(&[u8])>(subject: &Subject<'_>, sink: S) {
     let mut out = Pieces::new(sink);
     let mut frames = Frames::default();

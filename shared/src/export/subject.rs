@@ -1,53 +1,51 @@
-//! What exports for people and other programs are made from.
+//! Holds the input of the exports for people and other programs.
 
 use crate::analysis::{Finding, FindingsConfig, Study, Timeline, findings, stack_title};
 use crate::base::StringId;
 use crate::trace::{Device, StackId, Trace};
 
-/// A snapshot, and those of its devices that an export is about, with their timelines.
+/// Snapshot with the devices that an export is about and their timelines.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// What the file is called.
+    /// Name of the file.
     pub file: &'a str,
-    /// The snapshot.
     pub trace: &'a Trace,
-    /// The devices in their order.
+    /// Exported devices with their timelines, in the order of the export.
     pub devices: &'a [(&'a Device, &'a Timeline)],
-    /// The moment that an export of one moment is of; `None` for the peak of each device.
+    /// Moment for exports of a single moment; `None` for the peak of each device.
     pub moment: Option<u32>,
-    /// Memory of the card that findings are measured against; `None` for an unknown card.
+    /// Memory of the card against which findings are measured; `None` for an unknown card.
     pub capacity_bytes: Option<u64>,
 }
 
 impl<'a> Subject<'a> {
-    /// The moment that an export of one moment is of.
+    /// Returns the moment to export for a device, which is at most its last one.
     pub(super) fn moment_of(&self, timeline: &Timeline) -> u32 {
         self.moment.map_or(timeline.live_peak().0, |moment| moment.min(timeline.events()))
     }
 
-    /// Everything that is found on the devices.
+    /// Returns the findings about all devices.
     pub(super) fn findings(&self) -> Vec<Finding> {
         let config = FindingsConfig { capacity_bytes: self.capacity_bytes, ..FindingsConfig::default() };
         findings(self.trace, self.devices, &config)
     }
 
-    /// What was found out about each device.
+    /// Analyses each device.
     pub(super) fn studies(&self) -> impl Iterator<Item = Study<'a>> + use<'a> {
         let trace = self.trace;
         self.devices.iter().map(move |&(device, timeline)| Study::new(trace, device, timeline))
     }
 
-    /// A text of the snapshot.
     pub(super) fn text(&self, id: StringId) -> &'a str {
         self.trace.strings.get(id)
     }
 
-    /// What a stack is about, in a few words.
+    /// Returns the title of a stack.
     pub(super) fn title(&self, stack: StackId) -> String {
         stack_title(self.trace, stack).unwrap_or_else(|| "no stack recorded".to_owned())
     }
 
-    /// The frames of a stack, innermost first: function, file and line.
+    /// Returns the function, file and line of each frame of a stack, innermost first.
     pub(super) fn frames(&self, stack: StackId) -> impl DoubleEndedIterator<Item = (&'a str, &'a str, u64)> + use<'a> {
         let trace = self.trace;
         trace.stacks.frames(stack).iter().map(move |&id| {
@@ -57,12 +55,12 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// The event that leads to a moment, -1 for the initial state.
+/// Returns the event that leads to a moment; -1 for the initial state.
 pub(super) fn event_of(moment: u32) -> i64 {
     i64::from(moment) - 1
 }
 
-/// What people call a device.
+/// Returns a device's name for people.
 pub(super) fn device_name(device: &Device) -> String {
     if device.index < 0 { "Pinned host memory".to_owned() } else { format!("GPU {}", device.index) }
 }

@@ -1,4 +1,4 @@
-//! The diagnosis of a snapshot: what each device did, what was found, and what stays after steps.
+//! Builds the diagnosis of a snapshot: the run of each device, findings, and growth over steps.
 
 use super::frame::{Frame, frames};
 use crate::analysis::{
@@ -9,30 +9,29 @@ use crate::base::Severity;
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
 
-/// Everything that was found in a snapshot.
+/// Diagnosis of a whole snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnosis {
-    /// What each device with memory in use did, in the order of the devices.
+    /// Runs of the devices with memory in use, in the order of the devices.
     pub runs: Vec<RunOfDevice>,
     /// Findings of all devices, the most important first.
     pub findings: Vec<Finding>,
-    /// What stays after the steps of each device that has steps, or else calls of a model.
+    /// Memory that remains after steps or calls of a model, for each device that has them.
     pub growth: Vec<Growth>,
 }
 
-/// What one device did while it was recorded.
+/// Activity of one device while it was recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOfDevice {
     /// CUDA index.
     pub device: i64,
     pub kind: RunKind,
-    /// Number of training steps, or of calls of a model; 0 where there are not two.
+    /// Number of training steps; 0 if fewer than two were found.
     pub steps: u64,
-    /// Bytes of the card that PyTorch could have had, where an out-of-memory error tells it.
+    /// Bytes of the card that PyTorch could have used, if an out-of-memory error shows them.
     pub recorded_capacity_bytes: Option<u64>,
 }
 
-/// One finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Stable name in kebab-case, such as `graphs-kept`.
@@ -43,19 +42,19 @@ pub struct Finding {
     pub device: i64,
     /// Bytes that the finding is about; for growth, those of one step.
     pub bytes: u64,
-    /// What is there, a sentence without its full stop.
+    /// Problem in one sentence without its full stop.
     pub title: String,
-    /// The line of the user's own code, where one is known.
+    /// Line of the user's own code, if known.
     pub line: Option<SourceLine>,
     pub evidence: Evidence,
-    /// What to do.
+    /// Remedy.
     pub advice: String,
 }
 
-/// What shows a finding.
+/// Evidence for a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// How the finding was reached, in a sentence.
+    /// Reasoning that led to the finding, in one sentence.
     pub shows: String,
     /// Indices of events to look at.
     pub events: Vec<u32>,
@@ -63,29 +62,30 @@ pub struct Evidence {
     pub stacks: Vec<Vec<Frame>>,
 }
 
-/// What the steps of one device leave behind.
+/// Memory that the steps of one device leave behind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Growth {
     /// CUDA index.
     pub device: i64,
-    /// Number of steps, or calls of a model, that were compared.
+    /// Number of steps, or of calls of a model, that were compared.
     pub steps: u64,
     /// Sum over all leaks of the bytes that one step adds.
     pub bytes_per_step: u64,
-    /// When the card is full; `None` without a leak, and where nothing tells how much memory PyTorch can have.
+    /// Time until the card is full; `None` without a leak or steps, or if the memory that PyTorch can use is unknown or
+    /// exceeded.
     pub until_full: Option<UntilFull>,
     /// Sums of the classes that occur.
     pub classes: Vec<ClassTotal>,
-    /// Stacks with a class, the largest leaks first, then the most bytes; empty unless asked for.
+    /// Stacks with a class, the largest leaks first, then the most bytes; empty unless requested.
     pub groups: Vec<GrowthGroup>,
 }
 
-/// When leaks have used up what PyTorch can have, if all else stays as it is.
+/// Time until leaks have used up the memory that PyTorch can use, if nothing else changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UntilFull {
-    /// Bytes that PyTorch can have.
+    /// Bytes that PyTorch can use.
     pub budget_bytes: u64,
-    /// What the budget was concluded from.
+    /// Evidence for the budget.
     pub source: BudgetSource,
     /// Number of further steps that fit.
     pub steps: u64,
@@ -95,34 +95,34 @@ pub struct UntilFull {
     pub time_us: Option<u64>,
 }
 
-/// What the allocations of one stack hold at the ends of steps.
+/// Memory of one stack at the ends of steps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrowthGroup {
     pub class: GrowthClass,
-    /// Bytes that one step adds; 0 unless it leaks.
+    /// Bytes that one step adds; 0 unless the stack leaks.
     pub bytes_per_step: u64,
     /// Bytes at the end of the last step.
     pub end_bytes: u64,
-    /// Allocations at the end of the last step.
+    /// Number of allocations at the end of the last step.
     pub end_count: u64,
     /// First step, counted from 0, in which the bytes rose.
     pub first_rise: u32,
-    /// Last step in which they rose.
+    /// Last step in which the bytes rose, counted from 0.
     pub last_rise: u32,
-    /// Size of each allocation, where they are grouped by it for want of stacks.
+    /// Size of each allocation, if allocations are grouped by size because stacks are missing.
     pub size_bytes: Option<u64>,
     /// Innermost frame first.
     pub stack: Vec<Frame>,
 }
 
 impl Diagnosis {
-    /// Returns what the steps of a device leave behind; `None` where nothing was compared.
+    /// Returns the growth of a device; `None` if nothing was compared.
     pub fn growth_of(&self, device: i64) -> Option<&Growth> {
         self.growth.iter().find(|growth| growth.device == device)
     }
 }
 
-/// What a diagnosis is measured against, and how much of it is wanted.
+/// Settings of a diagnosis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiagnosisConfig {
     pub findings: FindingsConfig,
@@ -175,7 +175,7 @@ fn when_full(full: analysis::UntilFull) -> UntilFull {
     UntilFull { budget_bytes: budget.bytes, source: budget.source, steps, events, time_us }
 }
 
-/// What belongs to the model or follows no rule has no class, and is left out.
+/// Returns `None` for allocations without a class, which belong to the model or follow no rule.
 fn group(trace: &Trace, kept: &Kept) -> Option<GrowthGroup> {
     Some(GrowthGroup {
         class: kept.class?,

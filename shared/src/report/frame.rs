@@ -1,26 +1,26 @@
-//! Stack frames as text.
+//! Converts stack frames to text.
 
 use crate::base::StringId;
 use crate::trace::{self, FrameId, StackId, Trace};
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// One stack frame.
+/// Stack frame as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Frame {
-    /// The function.
+    /// Name of the function.
     pub name: String,
-    /// The file, or the library of a C++ symbol.
+    /// File, or the library of a C++ symbol.
     pub filename: String,
-    /// The line, or the byte offset in the library.
+    /// Line, or the byte offset in the library.
     pub line: u64,
-    /// The FX node and the source lines behind code that `torch.compile` generated, where the snapshot has them.
+    /// FX node and source lines behind code that `torch.compile` generated, if the snapshot has them.
     #[serde(default)]
     pub fx: Option<String>,
 }
 
 impl Serialize for Frame {
-    /// JSON has `fx` only where there is one; binary formats can't leave out a field.
+    /// Omits `fx` from JSON if there is none; binary formats cannot omit a field.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { name, filename, line, fx } = self;
         let has_fx = fx.is_some() || !serializer.is_human_readable();
@@ -40,7 +40,6 @@ pub fn frames(trace: &Trace, stack: StackId) -> Vec<Frame> {
     trace.stacks.frames(stack).iter().map(|&id| frame(trace, id)).collect()
 }
 
-/// Returns one frame.
 pub fn frame(trace: &Trace, id: FrameId) -> Frame {
     let trace::Frame { name, filename, line, fx } = *trace.frames.get(id);
     let text = |id: StringId| trace.strings.get(id);

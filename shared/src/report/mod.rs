@@ -1,7 +1,7 @@
-//! Reports: answers as plain data in the user's words, made once from handles for every place that shows them.
+//! Converts results of analyses to reports: plain data in the user's terms, without handles.
 //!
-//! Frames are text, events are numbers, sizes are bytes, enums have names.
-//! The page, `--json`, the server, tables and the terminal render a report; none of them asks an analysis again.
+//! Frames are text, events are numbers, sizes are bytes, enums have names. The page, `--json`, the server, tables and
+//! the terminal render the same report, and none of them runs an analysis again.
 //!
 //! Invariant: a report holds no handle of a trace, and making one decides nothing that the analysis has not decided.
 
@@ -13,5 +13,5 @@ pub use diagnosis::{
 };
 pub use frame::{Frame, frame, frames};
 
-// Plain data already, as the analysis tells it.
+// These types of the analysis are plain data already.
 pub use crate::analysis::{ClassTotal, Fragmentation};

@@ -1,4 +1,4 @@
-//! The view of allocations: a table of them, or of groups of them, and a way from one to the next.
+//! Dock tab with a table of allocations or of groups of them, and a walk from match to match.
 
 use super::DockProps;
 use super::long_table::LongTable;
@@ -16,20 +16,18 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// The rows that are asked for before the table has told which ones are on the screen.
+/// Rows requested before the table has reported which ones are in view: first row and count.
 const FIRST_ROWS: (u32, u32) = (0, 64);
 
-/// What the [`AllocationsView`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct AllocationsViewProps {
-    /// The dock that it is in.
     pub(super) dock: DockProps,
 }
 
-/// What was found last, and in which selection.
+/// Last match of the walk, with the selection in which it was found.
 type LastFound = Option<(SelectionData, Found)>;
 
-/// Scope, text and filters above a table.
+/// Shows the scope, a text search and filters above the table.
 #[component]
 pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
     let dock = &props.dock;
@@ -39,7 +37,7 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
     let on_by = dock.on_choose.reform(move |by| Choice::Rows(RowsChoice { by, ..rows_choice }));
     use_way_back(&handle, &on_by);
     let last_found = use_state_eq(|| LastFound::None);
-    // The table is about bytes, whatever other views weigh.
+    // The table is always about bytes, even if other views weigh by something else.
     let chosen = handle.data(&dock.device, dock.file.pinned.as_deref(), dock.seen.as_ref());
     let selection = SelectionData { weight: Default::default(), ..chosen };
     let sorted = sort_for(sort, by.is_some());
@@ -96,13 +94,13 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
     }
 }
 
-/// A table, as far as it has come.
+/// State of the table while answers arrive.
 struct Rows {
-    /// What it is, and how its rows are ordered.
+    /// Request that `page` answers.
     request: TableRequest,
     page: Option<Rc<TablePage>>,
     lines: Rc<Vec<Line>>,
-    /// What is wrong with the text that is looked for; the table is then what was found before.
+    /// Error in the search text; while it is set, the table shows the previous result.
     error: Option<String>,
     on_window: Callback<(u32, u32)>,
 }
@@ -123,7 +121,7 @@ fn use_table(dock: &DockProps, selection: &SelectionData, by: Option<GroupBy>, s
     Rows { request: request.unwrap_or_default(), page, lines, error, on_window }
 }
 
-/// The allocations of a group lead back to the groups.
+/// Returns to the groups when the selection stops being limited to one group.
 #[hook]
 fn use_way_back(handle: &SelectingHandle, on_by: &Callback<Option<GroupBy>>) {
     let group = handle.selecting().group_mark.map(|group| group.by);
@@ -146,7 +144,7 @@ fn grouping(by: Option<GroupBy>, on_by: &Callback<Option<GroupBy>>) -> Html {
     html! { <Select label="Rows" {options} {chosen} {on_choose} /> }
 }
 
-/// What the table is called as a file.
+/// Returns the part of the saved file's name that names the table.
 fn table_name(by: Option<GroupBy>) -> String {
     match by {
         None => "allocations".to_owned(),
@@ -154,7 +152,7 @@ fn table_name(by: Option<GroupBy>) -> String {
     }
 }
 
-/// How many there are, and the way from one to the next.
+/// Shows the number of matches, and the buttons for the previous and next match.
 fn matches(counts: Option<(u64, u64)>, place: Option<u32>, on_next: &Callback<bool>) -> Html {
     let is_empty = counts.is_none_or(|(count, _)| count == 0);
     let text = counts.map(|(count, all_count)| match_text(place, count, all_count));
@@ -213,7 +211,7 @@ fn on_walk(dock: &DockProps, selection: SelectionData, last_found: UseStateSette
             let Ok(Some(found)) = walk(&client, device, request).await else { return };
             let moment = found.hit.moment;
             on_pin.emit(Some(found.hit.clone()));
-            // What is in view is in view already, and moving would change what that is.
+            // In other scopes the allocation is in view already, and moving the view would change the scope.
             if matches!(selection.scope, ScopeData::At(_)) {
                 on_command.emit(TimelineCommand::JumpTo { moment });
             }

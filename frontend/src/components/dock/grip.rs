@@ -1,26 +1,24 @@
-//! The edge by which the dock is made higher or lower.
+//! Separator by which the dock's height is changed.
 
 use std::rc::Rc;
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
-/// The lowest dock, in CSS pixels: its names and a few rows.
+/// Minimum height of the dock in CSS pixels: its tabs and a few rows.
 const LEAST_PX: f64 = 140.0;
 
-/// What is left of the timeline at least, in CSS pixels.
+/// Minimum height left for the timeline, in CSS pixels.
 const TIMELINE_PX: f64 = 160.0;
 
-/// How far an arrow key moves it, in CSS pixels.
+/// Distance per press of an arrow key, in CSS pixels.
 const STEP_PX: f64 = 32.0;
 
-/// What the [`Grip`] moves.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct GripProps {
-    /// The dock.
     pub(super) dock: NodeRef,
 }
 
-/// A separator that is dragged, or moved by the arrow keys.
+/// Shows a separator that is dragged, or moved by the arrow keys.
 #[component]
 pub(super) fn Grip(props: &GripProps) -> Html {
     let from = use_mut_ref(|| None::<f64>);
@@ -41,7 +39,7 @@ pub(super) fn Grip(props: &GripProps) -> Html {
         move |event: PointerEvent| {
             event.prevent_default();
             let grip: HtmlElement = event.target_unchecked_into();
-            // Without it the drag ends where the pointer leaves the grip, and nothing else is lost.
+            // Capturing may fail; the drag then only ends where the pointer leaves the grip.
             let _ = grip.set_pointer_capture(event.pointer_id());
             *from.borrow_mut() = Some(f64::from(event.client_y()));
         }
@@ -75,7 +73,7 @@ pub(super) fn Grip(props: &GripProps) -> Html {
     }
 }
 
-/// How much of the stage the dock takes, in per cent.
+/// Returns the dock's share of the stage's height, in per cent.
 fn share_of(dock: &NodeRef) -> Option<i32> {
     let dock = dock.cast::<HtmlElement>()?;
     let whole = dock.parent_element()?.client_height();
@@ -86,6 +84,6 @@ fn grow(dock: &NodeRef, by_px: f64) {
     let Some(dock) = dock.cast::<HtmlElement>() else { return };
     let most = dock.parent_element().map_or(f64::MAX, |stage| f64::from(stage.client_height()) - TIMELINE_PX);
     let height = (f64::from(dock.offset_height()) + by_px).clamp(LEAST_PX, most.max(LEAST_PX));
-    // It fails only for a name that is no property.
+    // `set_property` fails only for an invalid name.
     let _ = dock.style().set_property("--dock-height", &format!("{height}px"));
 }

@@ -1,4 +1,4 @@
-//! A table of any length, of which only what is on the screen is in the page.
+//! Table of any length; only the rows on the screen are in the document.
 
 use crate::platform::{ResizeListener, set_style, size_of_element};
 use crate::view::allocations::{Head, Line, Target, aria_sort};
@@ -8,37 +8,32 @@ use std::rc::Rc;
 use web_sys::{Element, HtmlElement};
 use yew::prelude::*;
 
-/// The height of the names of the columns in CSS pixels; the styles have the same.
+/// Height of the column heads in CSS pixels; must match the style sheet.
 const HEAD_PX: f64 = 30.0;
 
-/// What a [`LongTable`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct LongTableProps {
-    /// What it is a table of.
+    /// Accessible name.
     pub(super) label: AttrValue,
-    /// Its columns.
     pub(super) heads: &'static [Head],
-    /// The order of its rows.
     pub(super) sort: Sort,
-    /// The position of the first line.
+    /// Row number of the first of `lines`.
     pub(super) first: u32,
-    /// The lines that have come.
+    /// The lines that have arrived.
     pub(super) lines: Rc<Vec<Line>>,
-    /// How many rows there are.
     pub(super) row_count: u32,
-    /// The line that is chosen elsewhere.
+    /// Line chosen elsewhere on the page.
     pub(super) chosen: Option<Target>,
-    /// What is said where there is no row.
+    /// Text shown if there are no rows.
     pub(super) empty: AttrValue,
-    /// The name of a column was clicked.
+    /// Called with the column whose head was clicked.
     pub(super) on_sort: Callback<Column>,
-    /// A row was clicked.
     pub(super) on_row: Callback<Target>,
-    /// Other rows are wanted: the first one, and how many.
+    /// Called when other lines are needed, with the first row and the number of rows.
     pub(super) on_window: Callback<(u32, u32)>,
 }
 
-/// Names of columns that sort, and rows that scroll under them.
+/// Shows column heads that sort, and rows that scroll under them.
 #[component]
 pub(super) fn LongTable(props: &LongTableProps) -> Html {
     let (pane, spacer) = (use_node_ref(), use_node_ref());
@@ -49,7 +44,7 @@ pub(super) fn LongTable(props: &LongTableProps) -> Html {
     // A shorter table may end above the row that was the first one.
     let top = (*first).min(scrolling.first(f64::MAX));
     use_spacer(&spacer, scrolling.spacer_px());
-    // Another order begins at its top.
+    // A new order is shown from its top.
     use_effect_with((props.sort, props.heads), {
         let (pane, first, active) = (pane.clone(), first.setter(), active.setter());
         move |_| {
@@ -61,7 +56,7 @@ pub(super) fn LongTable(props: &LongTableProps) -> Html {
         }
     });
     use_effect_with((scrolling.wanted(top), props.on_window.clone()), |(wanted, on_window)| on_window.emit(*wanted));
-    // The scroll position that keys have set: of a very long table it is rounded to other rows.
+    // Scroll position set by keys. In a very long table it is rounded, so the scroll event it causes must be ignored.
     let set_px = use_mut_ref(|| 0_i32);
     let onscroll = {
         let (first, set_px) = (first.setter(), Rc::clone(&set_px));
@@ -105,7 +100,7 @@ pub(super) fn LongTable(props: &LongTableProps) -> Html {
     }
 }
 
-/// The height for rows in CSS pixels, as the element changes its size.
+/// Returns the height available for rows in CSS pixels; it follows the element's size.
 #[hook]
 fn use_room(pane: &NodeRef) -> f64 {
     let room_px = use_state_eq(|| 0.0);
@@ -144,7 +139,7 @@ fn on_key(
     let (on_row, target) =
         (props.on_row.clone(), current.and_then(|row| line(props, row)).map(|line| line.target.clone()));
     Callback::from(move |event: KeyboardEvent| {
-        // The names of the columns are buttons with keys of their own.
+        // The column heads are buttons, which handle keys themselves.
         let is_button = event.target_dyn_into::<Element>().is_some_and(|target| target.tag_name() == "BUTTON");
         if is_button || event.ctrl_key() || event.meta_key() || event.alt_key() {
             return;
@@ -156,7 +151,7 @@ fn on_key(
                 None => return,
             },
         }
-        // The timeline would pan, and the browser scroll.
+        // The timeline would pan, and the browser would scroll.
         event.prevent_default();
     })
 }

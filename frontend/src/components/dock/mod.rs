@@ -1,4 +1,4 @@
-//! The dock below the timeline: one view at a time of what the timeline shows.
+//! Dock below the timeline, which shows one view at a time of what the timeline shows.
 
 mod allocations;
 mod compare;
@@ -29,52 +29,47 @@ use crate::worker::{DeviceFigures, Hit, SheetOf, WhatIfSetup};
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the [`Dock`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct DockProps {
-    /// The number of the file.
     pub id: FileId,
-    /// All open files, this one included.
+    /// All open files, including this one.
     pub peers: Vec<Peer>,
-    /// The worker of the file.
+    /// Connection to the file's Web Worker.
     pub client: WorkerClient,
-    /// The file.
     pub file: ReadyFile,
-    /// The shown device.
+    /// Figures of the shown device.
     pub device: Rc<DeviceFigures>,
-    /// Whether ranks are compared, and not moments.
+    /// True if ranks are compared instead of moments.
     pub are_ranks: bool,
-    /// The colours.
     pub scheme: Scheme,
-    /// The part of the timeline in view, as it last rested; `None` before it is first drawn.
+    /// Part of the timeline in view when it last rested; `None` before the first drawing.
     pub seen: Option<Seen>,
-    /// A view was opened, or the dock closed.
+    /// Called with the tab to open, or with `None` to close the dock.
     pub on_dock: Callback<Option<DockTab>>,
-    /// An allocation was chosen.
+    /// Called with the allocation to pin, or with `None` to unpin.
     pub on_pin: Callback<Option<Hit>>,
-    /// The timeline is to move.
+    /// Called with a command that moves the timeline.
     pub on_command: Callback<TimelineCommand>,
-    /// Something was chosen in one of the views.
+    /// Called with each choice made in one of the views.
     pub on_choose: Callback<Choice>,
-    /// Another file or device is to be shown.
+    /// Called to show another file or device.
     pub on_action: Callback<FileAction>,
-    /// Ranks are to be compared, or moments.
+    /// Called with true to compare ranks, with false to compare moments.
     pub on_ranks: Callback<bool>,
-    /// Under what requests are replayed, once that was looked at.
+    /// Settings under which requests are replayed; `None` until the What if tab was opened.
     pub what_if: Option<Rc<WhatIfSetup>>,
-    /// They are to be replayed under something else.
+    /// Called with other settings for the replay.
     pub on_what_if: Callback<WhatIfSetup>,
-    /// Files are to be opened.
+    /// Called with files to open.
     pub on_files: Callback<Vec<web_sys::File>>,
 }
 
 impl DockProps {
-    /// What the file is called.
     fn file_name(&self) -> AttrValue {
         self.peers.iter().find(|peer| peer.id == self.id).map(|peer| peer.name.clone().into()).unwrap_or_default()
     }
 
-    /// Buttons that save a table of the file.
+    /// Returns buttons that save a table of the file.
     fn sheet_buttons(&self, table: impl Into<AttrValue>, of: impl Fn() -> SheetOf + 'static) -> Html {
         let of = Callback::from(move |()| of());
         let (client, device, file, table) = (self.client.clone(), self.device.device, self.file_name(), table.into());
@@ -102,7 +97,7 @@ fn label(tab: DockTab) -> &'static str {
     }
 }
 
-/// The names of the views, and the open one below them; a click on its name closes it.
+/// Shows the tabs, and the open view below them; a click on its tab closes the dock.
 #[component]
 pub fn Dock(props: &DockProps) -> Html {
     let dock = use_node_ref();
@@ -115,7 +110,7 @@ pub fn Dock(props: &DockProps) -> Html {
     let head = |this: DockTab| {
         let is_shown = open == Some(this);
         let onclick = props.on_dock.reform(move |_: MouseEvent| (!is_shown).then_some(this));
-        // One of the names is reached by the Tab key, also while none is open.
+        // One tab can always be reached by the Tab key, even while the dock is closed.
         let is_stop = is_shown || (open.is_none() && this == DockTab::ALL[0]);
         html! {
             <button type="button" role="tab" id={id(this)} data-tab={(this as u32).to_string()}

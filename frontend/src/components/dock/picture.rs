@@ -1,4 +1,4 @@
-//! The drawing of a view as a file.
+//! Buttons that save a view's drawing as a picture.
 
 use super::DockProps;
 use crate::components::export_button::{ExportButton, Making};
@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// Pixels of a PNG for each of the picture's own.
+/// Pixels of a PNG per CSS pixel of the drawing, in each direction.
 const PNG_SCALE: f64 = 2.0;
 
-/// What the elements of a view have drawn last, from top to bottom: a saved picture is what is on the screen.
+/// Latest drawings of a view's elements, from top to bottom, so that a saved picture equals the screen.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Easel {
     sketches: Rc<RefCell<BTreeMap<u8, Sketch>>>,
@@ -28,27 +28,29 @@ impl PartialEq for Easel {
 }
 
 impl Easel {
-    /// Keeps what an element has drawn.
+    /// Stores the drawing of the element at `place`.
     pub(super) fn put(&self, place: u8, sketch: Sketch) {
         self.sketches.borrow_mut().insert(place, sketch);
     }
 
-    /// Forgets an element that is gone.
+    /// Removes the drawing of an element that is gone.
     pub(super) fn clear(&self, place: u8) {
         self.sketches.borrow_mut().remove(&place);
     }
 }
 
-/// The easel of the dock around a view.
+/// Returns the easel of the dock around a view.
 ///
 /// # Panics
-/// Outside of the dock, which provides it.
+/// Panics outside of the dock, which provides the easel.
 #[hook]
 pub(super) fn use_easel() -> Easel {
     use_context().expect("the dock provides an easel")
 }
 
-/// Buttons that save what a view draws as SVG and as PNG; nothing for a view that is a table or a form.
+/// Returns buttons that save a view's drawing as SVG and as PNG.
+///
+/// A tab without a drawing gets none.
 pub(super) fn picture_buttons(tab: DockTab, props: &DockProps, easel: &Easel) -> Html {
     let (what, ending) = match tab {
         DockTab::Flame if props.file.choices.stacks.controls.is_table => ("Sandwich", "-sandwich"),

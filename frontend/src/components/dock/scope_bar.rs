@@ -1,4 +1,4 @@
-//! The controls that say which allocations a view below the timeline is about.
+//! Controls that select the allocations shown by a view of the dock.
 
 use super::select::Select;
 use crate::components::icon::{Icon, IconName};
@@ -14,31 +14,30 @@ use std::rc::Rc;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-/// The `id` of the field that `/` goes to.
+/// The `id` of the search field, which the `/` key moves the focus to.
 pub const SEARCH_ID: &str = "dock-search";
 
-/// What the [`ScopeBar`] shows beside what is chosen.
 #[derive(Clone, PartialEq, Properties)]
 pub struct ScopeBarProps {
-    /// The streams and pools to choose from, once they are known.
+    /// Streams and pools to choose from; `None` until they are known.
     pub facts: Option<Rc<SelectionFacts>>,
-    /// Whether an allocation is pinned.
+    /// True if an allocation is pinned, which offers the pin as a scope.
     pub has_pin: bool,
-    /// Whether the events have times.
+    /// True if the events have times, which offers a weight by time.
     pub has_times: bool,
-    /// Whether the view weighs allocations.
+    /// True if the view lets allocations be weighed.
     #[prop_or_default]
     pub has_weight: bool,
-    /// What is wrong with the text that is looked for.
+    /// Error in the search text.
     #[prop_or_default]
     pub error: Option<AttrValue>,
     /// The view's own controls, behind the scope.
     #[prop_or_default]
     pub lead: Html,
-    /// How many are found, and the way from one to the next; behind the text.
+    /// Number of matches and the buttons for the previous and next match, behind the search field.
     #[prop_or_default]
     pub matches: Html,
-    /// A key was pressed in the text.
+    /// Called with each key pressed in the search field.
     #[prop_or_default]
     pub on_search_key: Callback<KeyboardEvent>,
     /// Buttons at the end.
@@ -46,7 +45,7 @@ pub struct ScopeBarProps {
     pub children: Html,
 }
 
-/// Scope, weight, text and filters.
+/// Shows the scope, the weight, the search field and the filters.
 #[component]
 pub fn ScopeBar(props: &ScopeBarProps) -> Html {
     let handle = use_selecting();
@@ -81,7 +80,7 @@ pub fn ScopeBar(props: &ScopeBarProps) -> Html {
 
 fn scope_field(handle: &SelectingHandle, props: &ScopeBarProps) -> Html {
     let offered: Vec<When> = When::ALL.into_iter().filter(|&when| when != When::Pin || props.has_pin).collect();
-    // What is at the pin is what is at the peak while nothing is pinned.
+    // While nothing is pinned, the scope of the pin is that of the peak.
     let shown = match handle.selecting().when {
         When::Pin if !props.has_pin => When::Peak,
         when => when,
@@ -153,7 +152,7 @@ fn named<T: Copy>(values: &[T], name: impl Fn(T) -> String) -> Vec<(T, String)> 
     values.iter().map(|&value| (value, name(value))).collect()
 }
 
-/// A list of values that begins with none of them.
+/// Shows a select box of values, preceded by an entry for none of them.
 fn optional<T: Copy + PartialEq + 'static>(
     label: &'static str,
     none: &'static str,
@@ -169,7 +168,7 @@ fn optional<T: Copy + PartialEq + 'static>(
     html! { <Select {label} {options} {chosen} {on_choose} /> }
 }
 
-/// The group that alone is shown, and the way back to all.
+/// Shows the group to which the selection is limited, and a button that lifts the limit.
 fn group_line(handle: &SelectingHandle) -> Html {
     if handle.selecting().filter.group.is_none() {
         return Html::default();

@@ -1,22 +1,20 @@
-//! A list of which one entry is chosen.
+//! Select box.
 
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
-/// What a [`Select`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SelectProps {
-    /// What it is called, for those who can't see what it is next to.
+    /// Accessible name.
     pub(super) label: AttrValue,
-    /// The entries.
     pub(super) options: Vec<AttrValue>,
-    /// The position of the chosen one.
+    /// Position of the chosen option.
     pub(super) chosen: usize,
-    /// One was chosen, by position.
+    /// Called with the position of the chosen option.
     pub(super) on_choose: Callback<usize>,
 }
 
-/// The browser's own list, which every screen reader and phone knows.
+/// Shows the browser's own select box, which all screen readers and phones handle.
 #[component]
 pub(super) fn Select(props: &SelectProps) -> Html {
     let count = props.options.len();

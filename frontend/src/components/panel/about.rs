@@ -1,24 +1,22 @@
-//! The file itself: format, counts and allocator settings.
+//! Panel tab for the file itself: format, counts and allocator settings.
 
 use crate::worker::{DeviceFigures, FileSummary, SettingText};
 use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the [`About`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct AboutProps {
-    /// The file.
     pub(super) summary: Rc<FileSummary>,
-    /// The shown device.
+    /// Figures of the shown device.
     pub(super) device: Rc<DeviceFigures>,
-    /// A part of the file is to be chosen.
+    /// Called when a part of the file should be chosen.
     pub(super) on_part: Callback<()>,
-    /// Whether the file is kept, and how to change that.
+    /// Control for keeping the file in the browser.
     pub(super) keep: Html,
 }
 
-/// Facts about the file, the events of the shown device, and the allocator's settings.
+/// Shows facts about the file, the events of the shown device, and the allocator's settings.
 #[component]
 pub(super) fn About(props: &AboutProps) -> Html {
     let FileSummary { format, unique_frames, unique_stacks, annotations, settings, .. } = &*props.summary;

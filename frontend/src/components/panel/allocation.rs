@@ -1,4 +1,4 @@
-//! One allocation: facts and stack.
+//! Panel tab for one allocation, with facts and stack.
 
 use super::stack_view::StackView;
 use crate::components::icon::{Icon, IconName};
@@ -10,22 +10,19 @@ use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the [`Allocation`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct AllocationProps {
-    /// The worker of the file.
     pub(super) client: WorkerClient,
-    /// The device.
+    /// Figures of the shown device.
     pub(super) device: Rc<DeviceFigures>,
-    /// The allocation, by position.
+    /// Position of the allocation.
     pub(super) allocation: Option<u32>,
-    /// Whether it stays when the pointer moves on.
+    /// True if the allocation stays when the pointer moves on.
     pub(super) is_pinned: bool,
-    /// It was let go.
     pub(super) on_unpin: Callback<()>,
 }
 
-/// The details of the pinned allocation, or of the one under the pointer.
+/// Shows the details of the pinned allocation, or of the one under the pointer.
 #[component]
 pub(super) fn Allocation(props: &AllocationProps) -> Html {
     let details = use_details(&props.client, props.device.device, props.allocation);

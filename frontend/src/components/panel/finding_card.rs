@@ -1,4 +1,4 @@
-//! One finding: what is there, what to do, what shows it.
+//! Card for one finding: the problem, the advice and the evidence.
 
 use super::stack_row::StackRow;
 use crate::components::icon::{Icon, IconName};
@@ -11,24 +11,21 @@ use shared::report::{Finding, Frame};
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What a [`FindingCard`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct FindingCardProps {
-    /// The worker of the file.
     pub(super) client: WorkerClient,
-    /// The finding.
     pub(super) finding: Rc<Finding>,
-    /// Position of its device.
+    /// Position of the finding's device.
     pub(super) position: u32,
-    /// The name of its device, where there are several.
+    /// Name of the finding's device; `None` if the file has only one.
     pub(super) device: Option<AttrValue>,
-    /// Something is to be seen in the timeline.
+    /// Called with the evidence to show in the timeline.
     pub(super) on_show: Callback<Shown>,
-    /// Its device was chosen, by position.
+    /// Called with the position of the finding's device, when that is to be shown.
     pub(super) on_device: Callback<u32>,
 }
 
-/// A finding with its evidence, which one click shows in the timeline.
+/// Shows a finding with its evidence, which one click shows in the timeline.
 #[component]
 pub(super) fn FindingCard(props: &FindingCardProps) -> Html {
     let FindingCardProps { client, finding, position, device, on_show, on_device } = props;
@@ -63,7 +60,7 @@ pub(super) fn FindingCard(props: &FindingCardProps) -> Html {
     }
 }
 
-/// "Show", and the way from event to event once one is shown.
+/// Returns the "Show" button and, once evidence is shown, buttons for the previous and next event.
 fn steps(evidence: &Evidence) -> Html {
     let Evidence { index, count, show } = evidence;
     let step = |target: Option<usize>, name: IconName, label: &'static str| {

@@ -1,4 +1,4 @@
-//! What was found in the file, the most important first.
+//! Panel tab for the findings, the most important ones first.
 
 use super::finding_card::FindingCard;
 use super::growth::{CardPicker, GrowthTable};
@@ -13,27 +13,24 @@ use shared::report::Finding;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the [`FindingList`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct FindingListProps {
-    /// The worker of the file.
     pub(super) client: WorkerClient,
-    /// The file.
     pub(super) file: ReadyFile,
-    /// What it is called.
+    /// Name of the file.
     pub(super) name: AttrValue,
-    /// Something is to be seen in the timeline.
+    /// Called with the evidence to show in the timeline.
     pub(super) on_show: Callback<Shown>,
-    /// A device was chosen, by position.
+    /// Called with the position of the device to show.
     pub(super) on_device: Callback<u32>,
-    /// A card was chosen, or none.
+    /// Called with the chosen card, or with `None` for no card.
     pub(super) on_card: Callback<Option<ThisCard>>,
 }
 
-/// The findings of all devices as cards.
+/// Shows the findings of all devices as cards.
 #[component]
 pub(super) fn FindingList(props: &FindingListProps) -> Html {
-    // Copied once: the cards of a hundred stacks are not to be made anew when something else changes.
+    // Copied once per diagnosis, so that other changes do not render the cards of a hundred stacks again.
     let rows = use_memo(props.file.findings.clone(), |findings| {
         let rows = findings.iter().flat_map(|diagnosis| &diagnosis.findings);
         rows.map(|finding| Rc::new(finding.clone())).collect::<Vec<_>>()
@@ -75,7 +72,7 @@ pub(super) fn FindingList(props: &FindingListProps) -> Html {
     }
 }
 
-/// The name of a finding's device, where there are several.
+/// Returns the name of a finding's device, if the file has several devices.
 fn name_of(file: &ReadyFile, finding: &Finding) -> Option<AttrValue> {
     (file.summary.devices.len() > 1).then(|| device_name(finding.device).into())
 }

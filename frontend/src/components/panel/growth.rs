@@ -1,4 +1,4 @@
-//! What stays after steps and why, and the card that it has to fit.
+//! Table of the memory that stays after steps, by reason, and the choice of a card.
 
 use crate::state::ThisCard;
 use crate::view::growth::{GrowthLine, card_options, growth_line};
@@ -6,14 +6,13 @@ use shared::analysis::ClassTotal;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
-/// What the [`GrowthTable`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct GrowthTableProps {
-    /// Sums of what stays, by the reason why it stays.
+    /// Sums of the memory that stays, by the reason why it stays.
     pub(super) classes: Vec<ClassTotal>,
 }
 
-/// A row for each reason why memory stays; nothing without steps.
+/// Shows a row per reason why memory stays; renders nothing without steps.
 #[component]
 pub(super) fn GrowthTable(props: &GrowthTableProps) -> Html {
     if props.classes.is_empty() {
@@ -46,18 +45,16 @@ pub(super) fn GrowthTable(props: &GrowthTableProps) -> Html {
     }
 }
 
-/// What the [`CardPicker`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct CardPickerProps {
-    /// What PyTorch could have had where memory ran out.
+    /// Memory available to PyTorch when the recording ran out of memory.
     pub(super) recorded_bytes: Option<u64>,
-    /// What is chosen.
     pub(super) card: Option<ThisCard>,
-    /// Another card was chosen, or none.
+    /// Called with the chosen card, or with `None` for no card.
     pub(super) on_card: Callback<Option<ThisCard>>,
 }
 
-/// The card of the file: when growth fills it, and what others had of it.
+/// Shows the choice of a card, which tells when growth fills it and what others used of it.
 #[component]
 pub(super) fn CardPicker(props: &CardPickerProps) -> Html {
     let CardPickerProps { recorded_bytes, card, on_card } = props;

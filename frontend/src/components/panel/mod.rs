@@ -1,4 +1,4 @@
-//! The panel beside the timeline: what was found, one allocation, the stacks at a moment, the file.
+//! Panel next to the timeline, with tabs for findings, stacks at a moment, one allocation, and the file.
 
 mod about;
 mod allocation;
@@ -24,32 +24,27 @@ use std::rc::Rc;
 use top_stacks::TopStacks;
 use yew::prelude::*;
 
-/// What the [`Panel`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct PanelProps {
-    /// The worker of the file.
     pub client: WorkerClient,
-    /// The file.
     pub file: ReadyFile,
-    /// What it is called.
+    /// Name of the file.
     pub name: AttrValue,
-    /// The shown device.
+    /// Figures of the shown device.
     pub device: Rc<DeviceFigures>,
-    /// What is under the pointer.
+    /// What the pointer is over.
     pub hovered: Option<Rc<Hit>>,
-    /// The pinned allocation was let go.
     pub on_unpin: Callback<()>,
-    /// A tab was chosen.
     pub on_tab: Callback<PanelTab>,
-    /// A finding is to be seen in the timeline.
+    /// Called with the evidence to show in the timeline.
     pub on_show: Callback<Shown>,
-    /// A device was chosen, by position.
+    /// Called with the position of the device to show.
     pub on_device: Callback<u32>,
-    /// A card was chosen, or none.
+    /// Called with the chosen card, or with `None` for no card.
     pub on_card: Callback<Option<ThisCard>>,
-    /// A part of the file is to be chosen.
+    /// Called when a part of the file should be chosen.
     pub on_part: Callback<()>,
-    /// Whether the file is kept for a reload, and how to change that.
+    /// Control for keeping the file in the browser across reloads.
     pub keep: Html,
 }
 
@@ -62,12 +57,12 @@ fn id(tab: PanelTab) -> &'static str {
     }
 }
 
-/// The panel; a click on an allocation brings its tab to the front.
+/// Shows the panel's tabs and the chosen one.
 #[component]
 pub fn Panel(props: &PanelProps) -> Html {
     let tab = props.file.tab;
     let pinned = props.file.pinned.clone();
-    // A pinned moment is the one to explain; without one it is the peak.
+    // The stacks are those of the pinned moment, or of the peak if nothing is pinned.
     let (moment, stacks_label) = match &pinned {
         Some(hit) => (hit.moment, "At pin"),
         None => (props.device.peak_moment, "At peak"),
@@ -120,7 +115,7 @@ pub fn Panel(props: &PanelProps) -> Html {
     }
 }
 
-/// The name of the tab with the number of problems, for which there is room before it is known.
+/// Returns the label of the findings tab; room for the count is reserved before it is known.
 fn findings_label(file: &ReadyFile) -> Html {
     let count = file.findings.as_deref().map(problem_count).filter(|&count| count > 0);
     html! {

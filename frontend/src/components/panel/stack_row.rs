@@ -1,4 +1,4 @@
-//! A stack in one line that opens to its frames.
+//! One-line summary of a stack that opens to its frames.
 
 use super::stack_view::StackView;
 use crate::view::top_stacks::Heading;
@@ -7,30 +7,27 @@ use shared::report::Frame;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What a [`StackRow`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct StackRowProps {
-    /// What the stack is called.
     pub(super) heading: Heading,
-    /// What it holds, where that is known.
+    /// Figures of the memory that the stack holds, if known.
     #[prop_or_default]
     pub(super) figures: Option<RowFigures>,
-    /// The stack, innermost first.
+    /// Frames, innermost first.
     pub(super) frames: Rc<Vec<Frame>>,
 }
 
-/// What a stack holds, in words.
+/// Formatted figures of a stack's memory.
 #[derive(Clone, PartialEq)]
 pub(super) struct RowFigures {
-    /// Its bytes.
     pub(super) size: String,
-    /// Its share and its count.
+    /// Share and number of allocations.
     pub(super) note: String,
-    /// The length of its bar, as a percentage of the longest one.
+    /// Length of the bar, as a percentage of the longest one.
     pub(super) bar: f64,
 }
 
-/// The frames of a closed line are not in the page: fifty stacks have thousands of them.
+/// Shows the line; its frames are added to the document only when opened, because fifty stacks have thousands of them.
 #[component]
 pub(super) fn StackRow(props: &StackRowProps) -> Html {
     let is_open = use_state_eq(|| false);

@@ -1,4 +1,4 @@
-//! A call stack with its runtime frames folded.
+//! Call stack with its runtime frames folded.
 
 use crate::components::copy_button::CopyButton;
 use crate::view::stack::{StackLine, as_text, folded_count, frame_title, full_place, lines, short_place};
@@ -8,16 +8,14 @@ use shared::report::Frame;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the [`StackView`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(in crate::components) struct StackViewProps {
-    /// The heading.
     pub(in crate::components) title: AttrValue,
-    /// The frames, innermost first.
+    /// Frames, innermost first.
     pub(in crate::components) frames: Rc<Vec<Frame>>,
 }
 
-/// The frames of a stack, innermost first, and buttons to unfold and to copy them.
+/// Shows the frames of a stack, innermost first, and buttons to unfold and to copy them.
 #[component]
 pub(in crate::components) fn StackView(props: &StackViewProps) -> Html {
     let is_unfolded = use_state_eq(|| false);

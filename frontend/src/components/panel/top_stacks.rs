@@ -1,4 +1,4 @@
-//! The stacks that hold the memory of a moment.
+//! Panel tab for the stacks that hold the memory at a moment.
 
 use super::stack_row::{RowFigures, StackRow};
 use crate::hooks::use_stacks;
@@ -9,18 +9,15 @@ use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the [`TopStacks`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct TopStacksProps {
-    /// The worker of the file.
     pub(super) client: WorkerClient,
-    /// The device, by position.
+    /// Position of the device.
     pub(super) device: u32,
-    /// The moment.
     pub(super) moment: u32,
 }
 
-/// The stacks with bars, largest first; each opens to its frames.
+/// Shows the stacks with bars, largest first; each opens to its frames.
 #[component]
 pub(super) fn TopStacks(props: &TopStacksProps) -> Html {
     let Some(stacks) = use_stacks(&props.client, props.device, props.moment) else {

@@ -1,4 +1,4 @@
-//! The choices of what a copy leaves out.
+//! Choices of what a shared copy leaves out.
 
 use crate::hooks::SharingHandle;
 use crate::state::SharingAction;
@@ -8,16 +8,15 @@ use shared::base::format;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-/// What the [`Cuts`] show and change.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct CutsProps {
-    /// The dialog's state.
+    /// State of the dialog.
     pub(super) sharing: SharingHandle,
-    /// Annotations of the file.
+    /// Number of annotations in the file.
     pub(super) annotations: u64,
 }
 
-/// The choices of what a copy leaves out, each with examples of this file.
+/// Shows the choices, each with examples from this file.
 #[component]
 pub(super) fn Cuts(props: &CutsProps) -> Html {
     let state = props.sharing.state();

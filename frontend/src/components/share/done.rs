@@ -1,4 +1,4 @@
-//! The link.
+//! Last step of the share dialog, which shows the new link.
 
 use crate::components::copy_button::CopyButton;
 use crate::components::icon::{Icon, IconName};
@@ -7,21 +7,18 @@ use crate::state::Link;
 use web_sys::Element;
 use yew::prelude::*;
 
-/// What [`Done`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct DoneProps {
-    /// The link.
     pub(super) link: Link,
-    /// Delete was pressed.
     pub(super) on_delete: Callback<Link>,
 }
 
-/// The link, to be copied, opened or deleted.
+/// Shows the link, with buttons to copy and to delete it.
 #[component]
 pub(super) fn Done(props: &DoneProps) -> Html {
     let link = &props.link;
     let node = use_node_ref();
-    // The button that had the focus is gone, and copying is what comes next.
+    // The button that had the focus is gone, and copying is the likely next step.
     use_effect_with(node.clone(), |node| {
         if let Some(element) = node.cast::<Element>() {
             focus_first(&element, "button");

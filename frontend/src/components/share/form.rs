@@ -1,4 +1,4 @@
-//! What would be sent, and the button that sends it.
+//! Form of the share dialog: the content of the copy, and the button that uploads it.
 
 use super::cuts::Cuts;
 use crate::components::icon::{Icon, IconName};
@@ -9,18 +9,17 @@ use crate::view::sharing::{copy_text, end_text, ends, sent_text, typed_text};
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
-/// What the [`Form`] shows and changes.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct FormProps {
-    /// The dialog's state.
+    /// State of the dialog.
     pub(super) sharing: SharingHandle,
-    /// Annotations of the file.
+    /// Number of annotations in the file.
     pub(super) annotations: u64,
-    /// Cancel was pressed.
+    /// Called when the dialog should be closed.
     pub(super) on_close: Callback<()>,
 }
 
-/// What would be sent, and the button that sends it.
+/// Shows what would be sent, and the button that sends it.
 #[component]
 pub(super) fn Form(props: &FormProps) -> Html {
     let sharing = &props.sharing;
@@ -110,7 +109,7 @@ fn title_and_end(sharing: &SharingHandle) -> Html {
     }
 }
 
-/// Why there is no link, and the token where that is what is missing.
+/// Shows why there is no link, with a field for the server's token if that is missing.
 fn refusal(sharing: &SharingHandle) -> Html {
     let SendStep::Failed(SendFailure { message, hint, needs_token }) = &sharing.state().sending else {
         return Html::default();
@@ -136,7 +135,7 @@ fn refusal(sharing: &SharingHandle) -> Html {
     }
 }
 
-/// The bar of whatever is under way.
+/// Shows the progress of making or uploading the copy.
 fn progress(sharing: &SharingHandle) -> Html {
     let state = sharing.state();
     let share = match (&state.sending, &state.copy) {

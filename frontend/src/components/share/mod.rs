@@ -1,4 +1,4 @@
-//! The dialog that shares a copy of the shown file.
+//! Dialog that shares a copy of the shown file.
 
 mod cuts;
 mod done;
@@ -14,20 +14,16 @@ use form::Form;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the [`ShareDialog`] shares and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct ShareDialogProps {
-    /// The worker of the file.
     pub client: WorkerClient,
-    /// What is in the file.
     pub summary: Rc<FileSummary>,
     /// The view that the link restores.
     pub view: ViewState,
-    /// It was closed.
     pub on_close: Callback<()>,
 }
 
-/// What would be sent, the upload, and the link.
+/// Shows what would be sent, the upload, and then the link.
 #[component]
 pub fn ShareDialog(props: &ShareDialogProps) -> Html {
     let sharing = use_sharing(&props.client, &props.view);

@@ -1,4 +1,4 @@
-//! Runs the stage: frames when something changed, and questions to the worker.
+//! Drives the stage: schedules its frames and sends requests to the Web Worker.
 
 use super::stage::Stage;
 use crate::{
@@ -11,16 +11,16 @@ use crate::{
 use std::{cell::RefCell, future::Future, rc::Rc};
 use wasm_bindgen_futures::spawn_local;
 
-/// Columns of the minimap's outline: more than any screen shows and little to send.
+/// Columns of the minimap's outline: more than any screen shows, but few enough to send quickly.
 const OUTLINE_COLUMNS: u32 = 1600;
 
-/// A handle to the stage; cheap to clone.
+/// Shared handle to the stage; cheap to clone.
 #[derive(Clone)]
 pub(super) struct Director {
     stage: Rc<RefCell<Stage>>,
 }
 
-/// What a question is about.
+/// Recipient and context of a request.
 #[derive(Clone)]
 struct Subject {
     client: WorkerClient,
@@ -30,21 +30,21 @@ struct Subject {
 }
 
 impl Director {
-    /// Takes over a stage and shows its device.
+    /// Takes over a stage and starts to show its device.
     pub(super) fn new(stage: Stage) -> Self {
         let director = Self { stage: Rc::new(RefCell::new(stage)) };
         director.start();
         director
     }
 
-    /// Changes the stage and draws what changed with the next frame.
+    /// Changes the stage and draws the change with the next frame.
     pub(super) fn with<T>(&self, change: impl FnOnce(&mut Stage) -> T) -> T {
         let result = change(&mut self.stage.borrow_mut());
         self.draw_soon();
         result
     }
 
-    /// Shows the device and the axis of the stage from the beginning.
+    /// Starts to show the device and the axis of the stage.
     pub(super) fn start(&self) {
         self.ask_outline();
         self.ask_marks();
@@ -52,7 +52,7 @@ impl Director {
         self.draw_soon();
     }
 
-    /// Draws with the next frame, however often it is called before.
+    /// Draws with the next animation frame, once even if called several times before it.
     fn draw_soon(&self) {
         if !std::mem::replace(&mut self.stage.borrow_mut().frame_is_due, true) {
             let director = self.clone();
@@ -67,7 +67,8 @@ impl Director {
             let is_new = std::mem::take(&mut stage.picture_is_new);
             (stage.draw(now_ms), is_new)
         };
-        // The frame after a new picture begins when the picture is on screen: a slow screen is asked less of.
+        // After a new picture, requests wait one more frame, which starts once the picture is on the screen. A slow
+        // screen therefore causes fewer requests.
         if goes_on || is_new {
             self.draw_soon();
         }
@@ -78,7 +79,7 @@ impl Director {
         self.tell_view();
     }
 
-    /// Tells the page when another part is in view.
+    /// Reports the view to the page if it has changed.
     fn tell_view(&self) {
         let told = self.stage.borrow_mut().untold_view();
         if let Some(seen) = told {
@@ -98,7 +99,7 @@ impl Director {
         }
     }
 
-    /// Hands an answer to the stage, unless device or axis have changed since the question.
+    /// Passes an answer on, unless the device or the axis has changed since the request.
     fn answer<T: 'static>(
         &self,
         subject: &Subject,
@@ -138,7 +139,7 @@ impl Director {
         );
     }
 
-    /// A question that was overtaken is asked again; one that was refused would be refused again.
+    /// Marks a superseded request for a retry; one that was refused would be refused again.
     fn picture_failed(&self, layer: Layer, asked: Asked, reason: &AskError) {
         match reason {
             AskError::Superseded => self.with(|stage| stage.plan.failed()),
@@ -171,7 +172,7 @@ impl Director {
         });
     }
 
-    /// Asks for the lifetime of the pinned allocation, to show it along the axis.
+    /// Requests the lifetime of the pinned allocation, which is shown along the axis.
     pub(super) fn ask_pin(&self) {
         let (subject, pinned) = (self.subject(), self.stage.borrow().props.pinned);
         let Some(allocation) = pinned else {
@@ -186,7 +187,7 @@ impl Director {
         });
     }
 
-    /// Asks what is under the cursor, one question at a time.
+    /// Requests what is under the cursor, one request at a time.
     fn ask_hover(&self) {
         let at = {
             let mut stage = self.stage.borrow_mut();
@@ -206,7 +207,7 @@ impl Director {
         });
     }
 
-    /// Shows what is under the cursor and tells the page.
+    /// Shows what is under the cursor and reports it to the page.
     pub(super) fn hovered(&self, hit: Option<Hit>) {
         let (changed, on_hover) = self.with(|stage| {
             let changed = stage.hit != hit;
@@ -218,7 +219,7 @@ impl Director {
         }
     }
 
-    /// Pins what is under a point, or nothing where nothing is.
+    /// Pins the allocation under a point, or unpins if there is none.
     pub(super) fn pin_at(&self, at: Point) {
         let (subject, question) = self.hit_at(at);
         self.answer(&subject, question, |director, answer| {
@@ -229,7 +230,7 @@ impl Director {
         });
     }
 
-    /// Zooms to the lifetime of the allocation under a point; twice as far in where there is none.
+    /// Zooms to the lifetime of the allocation under a point; without one it zooms in by a factor of 2.
     pub(super) fn zoom_to(&self, at: Point) {
         let (subject, question) = self.hit_at(at);
         let Subject { client, device, axis, .. } = subject.clone();
@@ -253,7 +254,7 @@ impl Director {
         });
     }
 
-    /// Does what a key or a button of the page says.
+    /// Executes a command of a key or of one of the page's buttons.
     pub(super) fn obey(&self, command: TimelineCommand) {
         match command {
             TimelineCommand::JumpTo { moment } => return self.jump_to(moment),
@@ -321,11 +322,11 @@ impl Director {
     }
 }
 
-/// The lifetime of an allocation with some room around it, high enough to be seen.
+/// Returns a view of an allocation's lifetime with some margin, in which it is high enough to be seen.
 fn view_of(details: &Details, below: f64, now: View, axis: Axis, x_end: f64) -> View {
     let x = texts::lifespan(details, axis, x_end).grown(0.15);
     let size = details.size_bytes as f64;
-    // What is lower than a fiftieth of the plot can't be read: it gets a third.
+    // An allocation lower than 1/50 of the plot cannot be read; it gets 1/3 of the height.
     let y = if size < now.y.len() / 50.0 { Span::around(below + size / 2.0, size * 3.0) } else { now.y };
     View { x, y }
 }

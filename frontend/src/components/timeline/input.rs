@@ -1,4 +1,4 @@
-//! Wheel and pointers on the plot and the minimap.
+//! Wheel and pointer input of the plot and the minimap.
 
 use super::director::Director;
 use crate::{
@@ -16,7 +16,7 @@ use std::{cell::Cell, rc::Rc};
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlElement, MouseEvent, PointerEvent, WheelEvent};
 
-/// Begins to listen; the listeners end when they are dropped.
+/// Starts listening; the listeners end when they are dropped.
 pub(super) fn listen(director: &Director, surface: &Surface) -> Vec<EventListener> {
     let mut all = vec![
         on(&surface.plot, "wheel", director, |director, event: &WheelEvent| turn(director, event)),
@@ -42,7 +42,7 @@ fn on<E: JsCast>(
     act: impl Fn(&Director, &E) + 'static,
 ) -> EventListener {
     let director = director.clone();
-    // The page must not scroll while the wheel zooms: the browser has to ask before it does.
+    // The page must not scroll while the wheel zooms, so the listener must be able to prevent the default.
     let options = EventListenerOptions::enable_prevent_default();
     EventListener::new_with_options(element, name, options, move |event: &Event| act(&director, event.unchecked_ref()))
 }
@@ -56,7 +56,7 @@ fn turn(director: &Director, event: &WheelEvent) {
     event.prevent_default();
     let at = point(director, event);
     director.with(|stage| stage.point_at(at));
-    // Lines and pages of old wheels, in pixels.
+    // Wheels may report lines or pages; both are converted to pixels.
     let unit = match event.delta_mode() {
         WheelEvent::DOM_DELTA_LINE => 33.0,
         WheelEvent::DOM_DELTA_PAGE => 400.0,
@@ -70,7 +70,7 @@ fn turn(director: &Director, event: &WheelEvent) {
             if zooms_y {
                 camera.zoom_y(y, wheel_factor(dy));
             } else if event.shift_key() {
-                // Some browsers turn the wheel sideways by themselves while shift is down.
+                // Some browsers swap the axes themselves while Shift is held.
                 camera.pan(-(dx + dy), 0.0);
             } else if dx.abs() > dy.abs() {
                 camera.pan(-dx, 0.0);
@@ -91,7 +91,7 @@ fn press(director: &Director, event: &PointerEvent) {
         stage.gesture.press(event.pointer_id(), at, event.shift_key());
         stage.surface.plot.clone()
     });
-    // A pointer that has gone already can't be captured, and then nothing follows it either.
+    // Capturing fails if the pointer is gone already, and then no drag follows either.
     let _ = plot.set_pointer_capture(event.pointer_id());
 }
 
@@ -174,7 +174,7 @@ fn show_drag(plot: &HtmlElement, is_active: bool) {
     platform::set_attribute(plot, "data-dragging", if is_active { "true" } else { "false" });
 }
 
-/// What the pointer has hold of in the minimap, and the view and place at that time.
+/// The dragged part of the minimap's window, with the view and the pointer's x at the start of the drag.
 type Held = Rc<Cell<Option<(Hold, Span, f64)>>>;
 
 fn listen_to_minimap(director: &Director, surface: &Surface) -> Vec<EventListener> {
@@ -191,11 +191,11 @@ fn listen_to_minimap(director: &Director, surface: &Surface) -> Vec<EventListene
     ]
 }
 
-/// Takes hold of the window, or centres it where the pointer went down outside of it.
+/// Starts to drag the window, after centring it at the pointer if the pointer went down outside of it.
 fn take_hold(director: &Director, event: &PointerEvent) -> Option<(Hold, Span, f64)> {
     director.with(|stage| {
         let element = stage.surface.minimap.clone();
-        // As for the plot: without the pointer there is nothing to follow.
+        // As for the plot: if the pointer is gone, no drag follows either.
         let _ = element.set_pointer_capture(event.pointer_id());
         let (x, _) = platform::point_in(&element, event.client_x().into(), event.client_y().into());
         let (minimap, view) = (stage.minimap(), stage.camera.view());

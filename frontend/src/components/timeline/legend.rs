@@ -1,4 +1,4 @@
-//! What the lines, patterns and colours of the timeline mean, and what colours tell apart.
+//! Legend of the timeline's lines, patterns and colours, with the choice of what colours stand for.
 
 use super::shown::theme_of;
 use crate::{
@@ -13,28 +13,25 @@ use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// Whose colours the legend shows, and which of its entries.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct LegendProps {
-    /// The worker of the file.
     pub(super) client: WorkerClient,
-    /// The shown device.
+    /// Figures of the shown device.
     pub(super) device: Rc<DeviceFigures>,
-    /// Light or dark.
     pub(super) scheme: Scheme,
-    /// What colours tell apart.
+    /// Property of allocations that colours stand for.
     pub(super) color: ColorBy,
-    /// The steps and phases, once they are found.
+    /// The steps and phases; `None` until they are found.
     pub(super) parts: Option<Rc<Parts>>,
-    /// The moment that bytes are of, and whether it is that of the pin.
+    /// Moment of the bytes per category, and true if it is the pin's instead of the peak's.
     pub(super) moment: (u32, bool),
-    /// What colours tell apart was chosen.
+    /// Called with another property for the colours.
     pub(super) on_color: Callback<ColorBy>,
 }
 
-/// A line of keys, and one of categories where colours tell them.
+/// Shows a line of keys, and one of categories if colours stand for them.
 ///
-/// SVG attributes carry the colours, since the page's policy forbids inline styles.
+/// Colours are set as SVG attributes because the page's content security policy forbids inline styles.
 #[component]
 pub(super) fn Legend(props: &LegendProps) -> Html {
     let theme = theme_of(props.scheme);
@@ -68,7 +65,7 @@ fn choice(props: &LegendProps, this: ColorBy, label: &'static str, title: &'stat
     html! { <button type="button" {title} aria-pressed={pressed} {onclick}>{ label }</button> }
 }
 
-/// How steps and phases were found that no annotation names.
+/// Returns entries that say how steps and phases were found, if no annotation names them.
 fn origins(parts: &Parts) -> Vec<Html> {
     let steps = parts.steps_basis.origin().filter(|_| !parts.steps.is_empty()).map(|origin| ("steps", origin));
     let phases = (!parts.phases.is_empty()).then(|| ("phases", parts.phases_basis.origin()));

@@ -1,4 +1,4 @@
-//! The timeline of one device: plot, axes, spans, minimap, and what pointer and wheel do on them.
+//! Timeline of one device: plot, axes, spans, minimap, and their input.
 
 mod director;
 mod input;
@@ -18,44 +18,41 @@ use std::rc::Rc;
 use web_sys::{HtmlCanvasElement, HtmlElement};
 use yew::prelude::*;
 
-/// What the page gives to the timeline, and what it hears back.
 #[derive(Clone, PartialEq, Properties)]
 pub struct TimelineProps {
-    /// The worker that holds the file.
     pub client: WorkerClient,
-    /// The device that is shown.
+    /// Figures of the shown device.
     pub device: Rc<DeviceFigures>,
-    /// What runs along x.
+    /// Quantity along x.
     pub axis: Axis,
-    /// Light or dark.
     pub scheme: Scheme,
-    /// What colours tell apart.
+    /// Property of allocations that colours stand for.
     pub color: ColorBy,
-    /// The steps and phases, once they are found.
+    /// The steps and phases; `None` until they are found.
     pub parts: Option<Rc<Parts>>,
-    /// The page's last command, executed once per number.
+    /// Last command of the page, executed once per number.
     pub command: Option<Issued>,
-    /// The allocation that is pinned: the page's state, so that Esc can clear it.
+    /// The pinned allocation, which is a state of the page so that Esc can clear it.
     pub pinned: Option<u32>,
-    /// The memory of a card to compare with.
+    /// Memory of a card to compare with, drawn as a line.
     pub capacity_bytes: Option<u64>,
-    /// The part to begin with; `None` for all of it.
+    /// Part to show first; `None` for the whole trace.
     pub start: Option<View>,
-    /// The moment that the bytes in the legend are of, and whether it is that of the pin.
+    /// Moment of the bytes in the legend, and true if it is the pin's instead of the peak's.
     pub legend_moment: (u32, bool),
-    /// What colours tell apart was chosen.
+    /// Called with another property for the colours.
     pub on_color: Callback<ColorBy>,
-    /// Another part is in view.
+    /// Called when another part comes into view.
     pub on_view: Callback<Seen>,
-    /// What is under the pointer, `None` when it leaves the plot.
+    /// Called with what is under the pointer, and with `None` when the pointer leaves the plot.
     pub on_hover: Callback<Option<Hit>>,
-    /// A click on an allocation, or `None` for a click on empty space.
+    /// Called with a clicked allocation, and with `None` for a click on empty space.
     pub on_pin: Callback<Option<Hit>>,
 }
 
-/// The timeline of one device.
+/// Shows the timeline of one device.
 ///
-/// Yew renders the elements once; afterwards a director draws into them, since a rendering costs more than a frame.
+/// Yew renders the elements once; then a director draws into them, because rendering costs more than a frame.
 #[component]
 pub fn Timeline(props: &TimelineProps) -> Html {
     let nodes = use_memo((), |()| Nodes::default());
@@ -88,7 +85,7 @@ pub fn Timeline(props: &TimelineProps) -> Html {
     }
 }
 
-/// The elements, as yew hands them out.
+/// The elements that the director draws into, as references that yew fills.
 #[derive(Default, PartialEq)]
 struct Nodes {
     plot: NodeRef,
@@ -114,7 +111,7 @@ impl Nodes {
     }
 }
 
-/// The director and the listeners that keep it informed; they end with the component.
+/// The director and its listeners, which end with the component.
 struct Running {
     director: Director,
     obeyed: Option<u32>,
@@ -123,7 +120,7 @@ struct Running {
     _context: EventListener,
 }
 
-/// Brings a running timeline up to date with its properties, or starts it.
+/// Updates a running timeline to its properties, or starts it.
 fn follow(running: &mut Option<Running>, nodes: &Nodes, props: &TimelineProps) {
     match running {
         Some(running) => running.update(props),
@@ -140,7 +137,7 @@ impl Running {
             ResizeListener::new(element, move || director.with(Stage::fit_to_element))
         };
         Some(Self {
-            // A command that is older than the timeline was meant for another one.
+            // A command older than this timeline was meant for another one.
             obeyed: props.command.map(|issued| issued.number),
             _listeners: input::listen(&director, &surface),
             _resize: [refit(&surface.plot), refit(&surface.minimap)],
@@ -169,7 +166,7 @@ impl Running {
         }
     }
 
-    /// What changed while device and axis stayed.
+    /// Applies changed properties while the device and the axis stay the same.
     fn follow_change(&self, before: &TimelineProps, props: &TimelineProps) {
         if before.scheme != props.scheme {
             self.director.with(Stage::repaint);
@@ -190,7 +187,7 @@ impl Running {
     }
 }
 
-/// Goes on with the plain canvas when the graphics card is taken away.
+/// Falls back to a plain canvas when the browser takes the WebGL context away.
 fn watch_context(director: &Director) -> EventListener {
     let canvas = director.with(|stage| stage.painter_canvas().clone());
     let director = director.clone();

@@ -1,4 +1,4 @@
-//! The pictures at hand, as a frame is made of them.
+//! Pictures on the painter, and the data of a frame drawn from them.
 
 use crate::{
     draw::{
@@ -14,7 +14,7 @@ use crate::{
 };
 use std::rc::Rc;
 
-/// A picture that is on the painter, and what is looked up in it.
+/// A picture that was uploaded to the painter, with indices for looking things up in it.
 #[derive(Clone, Debug)]
 pub(super) struct Shown {
     pub(super) asked: Asked,
@@ -24,19 +24,17 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// A picture as it came.
     pub(super) fn new(asked: Asked, picture: PictureData) -> Self {
         let (owners, initial) = (owners(&picture), InitialBands::of(&picture));
         Self { asked, picture: Rc::new(picture), owners, initial }
     }
 
-    /// Whether an allocation is drawn by itself.
+    /// Returns true if an allocation is drawn as bands of its own.
     pub(super) fn has_bands_of(&self, owner: u32) -> bool {
         self.owners.binary_search(&owner).is_ok()
     }
 }
 
-/// The colours of a scheme.
 pub(in crate::components) fn theme_of(scheme: Scheme) -> &'static Theme {
     static LIGHT: Theme = Theme::light();
     static DARK: Theme = Theme::dark();
@@ -46,7 +44,7 @@ pub(in crate::components) fn theme_of(scheme: Scheme) -> &'static Theme {
     }
 }
 
-/// What a painter needs to draw the pictures where the camera sees them.
+/// Returns all that a painter needs to draw the pictures as the camera sees them.
 pub(super) fn frame<'a>(
     camera: &Camera,
     layout: &'a Layout,

@@ -1,4 +1,4 @@
-//! The state of the timeline between renderings, and how a frame is drawn from it.
+//! State of the timeline between renderings, and the drawing of its frames.
 
 use super::TimelineProps;
 use super::shown::{Shown, frame, theme_of};
@@ -24,7 +24,6 @@ use crate::{
     worker::{Hit, Marks, PictureData, View as Asked},
 };
 
-/// Everything that the timeline keeps between frames.
 pub(super) struct Stage {
     pub(super) props: TimelineProps,
     pub(super) surface: Surface,
@@ -34,15 +33,15 @@ pub(super) struct Stage {
     pub(super) pointer: Option<Point>,
     pub(super) hit: Option<Hit>,
     pub(super) selection: Option<Rect>,
-    /// Counts up when the device or the axis changes; answers to older questions are dropped.
+    /// Increases when the device or the axis changes; answers to older requests are dropped.
     pub(super) generation: u32,
     pub(super) frame_is_due: bool,
     pub(super) hover_is_due: bool,
     pub(super) hover_is_asked: bool,
-    /// Whether a picture has come since the last frame.
+    /// True if a picture has arrived since the last frame.
     pub(super) picture_is_new: bool,
     painter: Box<dyn Painter>,
-    /// The lifetime of the pinned allocation.
+    /// Lifetime of the pinned allocation, along the x axis.
     pin: Option<Span>,
     layout: Layout,
     layers: [Option<Shown>; 2],
@@ -55,12 +54,12 @@ pub(super) struct Stage {
     bands_are_due: bool,
     chart_is_due: bool,
     was_presented: bool,
-    /// What the page was told last about the view.
+    /// View last reported to the page.
     told: Option<Seen>,
 }
 
 impl Stage {
-    /// A stage that has nothing to show yet.
+    /// Creates a stage that has nothing to show yet.
     pub(super) fn new(props: TimelineProps, surface: Surface, painter: Box<dyn Painter>) -> Self {
         let mut stage = Self {
             props,
@@ -95,7 +94,7 @@ impl Stage {
         stage
     }
 
-    /// Shows the whole of the device on the chosen axis.
+    /// Shows the whole trace of the device on the chosen axis, or the part that the page starts with.
     pub(super) fn start_over(&mut self) {
         self.generation += 1;
         self.plan = Plan::default();
@@ -116,7 +115,7 @@ impl Stage {
         platform::set_attribute(&self.surface.plot, "aria-label", &texts::description(&self.props.device));
     }
 
-    /// Makes room for the line of another card; a part that somebody has zoomed to stays in view.
+    /// Makes room for the line of another card; a part that the user has zoomed to stays in view.
     pub(super) fn take_card(&mut self) {
         let (was_whole, view) = (self.camera.is_whole(), self.camera.view());
         self.camera = Camera::new(self.content(), self.layout.plot_size());
@@ -127,26 +126,26 @@ impl Stage {
         self.bands_are_due = true;
     }
 
-    /// What there is to see.
+    /// Returns the extent of everything that can be shown.
     fn content(&self) -> Content {
         let plain = texts::content(&self.props.device, self.props.axis);
         texts::content_with_card(plain, self.props.capacity_bytes)
     }
 
-    /// Takes the spans and marks of the device.
+    /// Stores the device's spans and marks.
     pub(super) fn take_marks(&mut self, marks: Marks) {
         self.marks = marks;
         self.place_marks();
         self.fit_to_element();
     }
 
-    /// Takes the steps and phases from the properties.
+    /// Applies the steps and phases of the properties.
     pub(super) fn take_parts(&mut self) {
         self.place_marks();
         self.fit_to_element();
     }
 
-    /// Asks for the colours of the properties; the pictures at hand stay until others come.
+    /// Plans pictures in the new colours; the present pictures stay until those arrive.
     pub(super) fn take_color(&mut self) {
         self.plan.color_by(self.props.color);
         self.bands_are_due = true;
@@ -159,13 +158,13 @@ impl Stage {
         self.markers = texts::markers(&self.props.device, &self.marks, self.props.axis);
     }
 
-    /// Takes the outline of the whole trace.
+    /// Stores the outline of the whole trace.
     pub(super) fn take_outline(&mut self, outline: PictureData) {
         self.outline = outline;
         self.chart_is_due = true;
     }
 
-    /// Takes a picture that was asked for; whether it is the first one of all.
+    /// Stores a requested picture and returns true if it is the first one ever.
     pub(super) fn take_picture(&mut self, layer: Layer, asked: Asked, picture: PictureData) -> bool {
         self.plan.answered(layer, asked);
         self.layers[layer.index()] = Some(Shown::new(asked, picture));
@@ -175,7 +174,7 @@ impl Stage {
         !std::mem::replace(&mut self.was_presented, true)
     }
 
-    /// Follows the element's size and the screen's pixels.
+    /// Adapts to the element's size and the screen's pixel ratio.
     pub(super) fn fit_to_element(&mut self) {
         let layout = self.measured();
         if layout != self.layout {
@@ -191,12 +190,12 @@ impl Stage {
         Layout::new(width, height, platform::pixel_ratio(), self.lane.row_count())
     }
 
-    /// Draws the bands again, as after a change of what is pinned.
+    /// Draws the bands with the next frame, for example after another allocation was pinned.
     pub(super) fn redraw(&mut self) {
         self.bands_are_due = true;
     }
 
-    /// Draws everything again, as after a change of the colours.
+    /// Draws everything again, for example after a change of the colours.
     pub(super) fn repaint(&mut self) {
         self.upload(Layer::Overview);
         self.upload(Layer::Detail);
@@ -204,18 +203,18 @@ impl Stage {
         self.chart_is_due = true;
     }
 
-    /// Puts another painter in place of one that lost its context.
+    /// Replaces a painter that lost its context.
     pub(super) fn replace_painter(&mut self, painter: Box<dyn Painter>) {
         self.painter = painter;
         self.repaint();
     }
 
-    /// The canvas that the painter draws into.
+    /// Returns the canvas that the painter draws into.
     pub(super) fn painter_canvas(&self) -> &web_sys::HtmlCanvasElement {
         self.painter.canvas()
     }
 
-    /// What the page does not know yet about the view, once the camera rests.
+    /// Returns the view if it is at rest and the page does not know it yet.
     pub(super) fn untold_view(&mut self) -> Option<Seen> {
         let range = (!self.camera.is_whole()).then(|| self.camera.view());
         let can_go_back = !self.history.is_empty();
@@ -223,68 +222,68 @@ impl Stage {
         (self.glide.is_none() && self.told.replace(seen) != Some(seen)).then_some(seen)
     }
 
-    /// The middle of the plot, relative to it.
+    /// Returns the middle of the plot, relative to the plot's corner.
     pub(super) fn plot_center(&self) -> Point {
         (self.layout.plot.width / 2.0, self.layout.plot.height / 2.0)
     }
 
-    /// The upper left corner of the plot in the element.
+    /// Returns the upper left corner of the plot within the element.
     pub(super) fn plot_corner(&self) -> Point {
         (self.layout.plot.x, self.layout.plot.y)
     }
 
-    /// Where the x axis ends.
+    /// Returns the end of the x axis.
     pub(super) fn x_end(&self) -> f64 {
         self.camera.content().x_end
     }
 
-    /// A point of the element relative to the plot, held inside it.
+    /// Converts a point of the element to the plot, clamped to the plot's edges.
     pub(super) fn in_plot(&self, (x, y): Point) -> Point {
         let plot = self.layout.plot;
         ((x - plot.x).clamp(0.0, plot.width), (y - plot.y).clamp(0.0, plot.height))
     }
 
-    /// Whether a point of the element lies in the plot.
+    /// Returns true if a point of the element lies in the plot.
     pub(super) fn is_in_plot(&self, (x, y): Point) -> bool {
         self.layout.plot.contains(x, y)
     }
 
-    /// The span at a point of the element.
+    /// Returns the span at a point of the element.
     pub(super) fn span_at(&self, at: Point) -> Option<Pointed> {
         self.lane.span_at(at, &self.camera, &self.layout)
     }
 
-    /// The next step from where the camera is or is about to be, or the one before.
+    /// Returns the step after, or before, the view in which the camera is or will be.
     pub(super) fn step_beside(&self, is_forward: bool) -> Option<Span> {
         let steps = steps_along(self.props.parts.as_deref()?, self.props.axis);
         let camera = self.destination();
         step_beside(&steps, camera.view().x, camera.content().whole().x, is_forward)
     }
 
-    /// Shows a part of the trace from edge to edge, as high as the view is.
+    /// Shows a range of the trace from edge to edge; the vertical range stays.
     pub(super) fn go_to_span(&mut self, x: Span) {
         let y = self.destination().view().y;
         self.go_to(View { x, y });
     }
 
-    /// The minimap as it is laid out now.
+    /// Returns the minimap in its current layout.
     pub(super) fn minimap(&self) -> Minimap {
         let (width, _) = platform::size_of_element(&self.surface.minimap);
         Minimap { width: width.max(1.0), whole: self.camera.content().whole().x }
     }
 
-    /// Notes where the pointer is; what lies there is asked after the next frame.
+    /// Records the pointer's position; what lies there is requested after the next frame.
     pub(super) fn point_at(&mut self, at: Point) {
         self.pointer = Some(at);
         self.hover_is_due = true;
     }
 
-    /// Takes the lifetime of the pinned allocation.
+    /// Sets the lifetime of the pinned allocation.
     pub(super) fn take_pin(&mut self, pin: Option<Span>) {
         self.pin = pin;
     }
 
-    /// Moves the camera by hand, after noting where it was.
+    /// Moves the camera by hand, and records the view before in the history.
     pub(super) fn steer(&mut self, change: impl FnOnce(&mut Camera)) {
         let before = self.camera.view();
         self.glide = None;
@@ -295,20 +294,20 @@ impl Stage {
         }
     }
 
-    /// Moves the camera to a view that the eye can follow.
+    /// Moves the camera to a view by a glide that the eye can follow.
     pub(super) fn go_to(&mut self, view: View) {
         self.history.leave(self.camera.view(), platform::now_ms());
         self.glide_to(view);
     }
 
-    /// Goes back to the view before the last movement.
+    /// Returns to the view before the last movement.
     pub(super) fn go_back(&mut self) {
         if let Some(view) = self.history.back() {
             self.glide_to(view);
         }
     }
 
-    /// Where the camera is or is about to be.
+    /// Returns the camera as it is, or as it will be after the glide.
     pub(super) fn destination(&self) -> Camera {
         let mut camera = self.camera;
         if let Some(glide) = &self.glide {
@@ -327,7 +326,7 @@ impl Stage {
         self.bands_are_due = true;
     }
 
-    /// Draws a frame; whether the next one should follow at once.
+    /// Draws a frame and returns true if the next one should follow at once.
     pub(super) fn draw(&mut self, now_ms: f64) -> bool {
         self.fit_to_element();
         if let Some(glide) = self.glide {
@@ -336,11 +335,11 @@ impl Stage {
             self.glide = self.glide.filter(|_| view.is_some());
             self.bands_are_due = true;
         }
-        // Without a picture the last one stays: a flash of nothing would only hide that something comes.
+        // Until a picture arrives, the last one stays on the canvas instead of a blank flash.
         if std::mem::take(&mut self.bands_are_due) && self.layers.iter().any(Option::is_some) {
             self.draw_bands();
             self.tell_tests();
-            // Another part of the trace may lie under the cursor now.
+            // Another part of the trace may be under the cursor now.
             self.hover_is_due = true;
         }
         self.draw_overlay();
@@ -360,9 +359,9 @@ impl Stage {
         }
     }
 
-    /// The owners under the cursor and pinned, as far as they have bands of their own.
+    /// Returns the allocations under the cursor and pinned, each only if it has bands of its own.
     ///
-    /// What is merged or from before the trace has none: pinning it must not make everything step back.
+    /// Merged allocations and those from before the trace have none, and marking one must not dim everything else.
     fn marked(&self) -> [Option<u32>; 2] {
         let hovered = self.hit.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.allocation);
         let has_bands = |owner: &u32| self.layers.iter().flatten().any(|shown| shown.has_bands_of(*owner));
@@ -408,7 +407,7 @@ impl Stage {
         platform::place_window(&self.surface.window, window.start, window.len());
     }
 
-    /// The picture that the view is seen in.
+    /// Returns the picture with the highest resolution for the current view.
     fn sharpest(&self) -> Option<&Shown> {
         let [overview, detail] = &self.layers;
         detail.as_ref().filter(|_| !self.camera.is_whole()).or(overview.as_ref())
@@ -427,7 +426,7 @@ impl Stage {
         platform::set_attribute(plot, "data-settled", if is_settled { "true" } else { "false" });
     }
 
-    /// Notes that a change of the hit may change what is lit up.
+    /// Stores the hit; the bands are drawn again if it changes what is highlighted.
     pub(super) fn take_hit(&mut self, hit: Option<Hit>) {
         let before = self.marked();
         self.hit = hit;

@@ -1,4 +1,4 @@
-//! Whatever is in view, on whatever screen: texts lie off each other, and inside.
+//! Tests that texts never overlap or leave the element, for any view and screen size.
 
 use super::*;
 use crate::draw::camera::{Content, View};
@@ -10,23 +10,25 @@ const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 /// Widths and heights of the element, in CSS pixels.
 const SIZES: [(f64, f64); 4] = [(320.0, 240.0), (800.0, 400.0), (1600.0, 700.0), (3840.0, 1900.0)];
 
-/// How many views are drawn at each size.
+/// Number of views drawn at each size.
 const VIEWS: u32 = 200;
 
-/// Numbers in `0.0..1.0` for a view, which lie evenly over all views: fractions of multiples of irrational numbers.
+/// Returns numbers in `0.0..1.0` that are spread evenly over all views.
+///
+/// They are the fractional parts of multiples of irrational numbers.
 fn shares(number: u32) -> [f64; 6] {
     [2.0_f64, 3.0, 5.0, 7.0, 11.0, 13.0].map(|prime| (f64::from(number) * prime.sqrt()).fract())
 }
 
-/// A range of the content, of any length down to `min_len` and anywhere.
+/// Returns a range of the content, of any length down to `min_len` and anywhere.
 fn range(whole: Span, min_len: f64, place: f64, length: f64) -> Span {
-    // Every sixth is the whole.
+    // Every sixth range is the whole.
     let share = (length * 1.2 - 0.2).max(0.0);
     let len = whole.len() * (min_len / whole.len()).powf(share);
     Span::around(whole.at(place), len).confined(whole, min_len)
 }
 
-/// A trace with much to be said, and a view of it.
+/// A trace with many labels, and a request of its picture.
 struct Scene {
     axis: Axis,
     content: Content,
@@ -37,7 +39,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// A trace of so many events or microseconds, with errors beside each other and at its peak.
+    /// Creates a trace of `x_end` events or microseconds, with errors close to each other and at its peak.
     fn new(x_end: u32, axis: Axis, max_bytes: f64) -> Self {
         let content = Content { x_end: x_end.into(), min_len: 2.0, max_bytes };
         let (View { x, y }, color) = (content.whole(), ColorBy::Stack);
@@ -64,7 +66,9 @@ impl Scene {
     }
 }
 
-/// All texts are inside the element and on no other; those of marks, which come with the clip, inside the plot.
+/// Checks that all texts are inside the element and overlap no other.
+///
+/// Texts of marks, which come after the clip, must be inside the plot.
 #[track_caller]
 fn check_ops(ops: &[Op], layout: &Layout, what: &str) {
     let of_marks = ops.iter().position(|op| matches!(op, Op::Clip(_))).expect("a clip");
@@ -109,7 +113,7 @@ fn markers(x_end: f64, max_bytes: f64) -> Vec<Marker> {
     shares.into_iter().map(oom).chain([peak]).collect()
 }
 
-/// Three steps down, over the whole trace.
+/// Returns bands in three descending steps over the whole trace.
 fn initial() -> InitialBands {
     let band = |[x0, x1, y1]: [f32; 3]| {
         let edges = [x0, x1, 0.0, y1].into_iter().flat_map(f32::to_le_bytes);

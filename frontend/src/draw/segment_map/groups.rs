@@ -1,28 +1,27 @@
-//! Segments by the requests that may use them.
+//! Segments grouped by the requests that may use them.
 
 use crate::worker::{BlockState, SegmentsData};
 use std::ops::Range;
 
-/// Segments that the same requests may use.
+/// Segments that serve the same requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// The pool, `(0, 0)` for the default one.
+    /// Id of the memory pool, `(0, 0)` for the default pool.
     pub pool: (u64, u64),
-    /// The raw stream handle.
+    /// Raw stream handle.
     pub stream: u64,
-    /// Whether they serve requests of up to 1 MiB.
+    /// True if the segments serve requests of up to 1 MiB.
     pub is_small: bool,
-    /// Their positions, by address.
+    /// Positions of the segments, by address.
     pub segments: Vec<u32>,
-    /// Their bytes.
     pub reserved_bytes: u64,
-    /// Bytes of their blocks that are not free.
+    /// Bytes of the blocks that are not free.
     pub used_bytes: u64,
-    /// Their longest free block.
+    /// Size of the largest free block.
     pub largest_free_bytes: u64,
 }
 
-/// The groups of a moment, those with most bytes first.
+/// Groups the segments of a moment, and sorts the groups by reserved bytes, largest first.
 pub fn groups(data: &SegmentsData) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (position, segment) in data.segments.iter().enumerate() {
@@ -52,7 +51,7 @@ pub fn groups(data: &SegmentsData) -> Vec<Group> {
     groups
 }
 
-/// The positions of a segment's blocks.
+/// Returns the positions of a segment's blocks.
 pub fn blocks_of(data: &SegmentsData, segment: u32) -> Range<usize> {
     let end = |segment: u32| data.segments[segment as usize].blocks_end as usize;
     segment.checked_sub(1).map_or(0, end)..end(segment)

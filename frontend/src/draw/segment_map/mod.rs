@@ -1,4 +1,4 @@
-//! The map of segments: where they lie, and how they are drawn.
+//! Map of segments: layout and drawing.
 
 mod groups;
 mod ops;

@@ -1,7 +1,7 @@
-//! The map of segments as drawing operations.
+//! Map of segments as drawing operations.
 //!
-//! Blocks below a pixel and a quarter are drawn together with their neighbours, never left out: what is drawn depends on
-//! the pixels in view and not on the number of blocks.
+//! Blocks narrower than 1.25 pixels are drawn together with their neighbours, never left out. The number of operations
+//! therefore depends on the pixels in view and not on the number of blocks.
 
 use super::groups::blocks_of;
 use super::plan::MapPlan;
@@ -14,45 +14,44 @@ use crate::worker::ColorBy as BandColors;
 use crate::worker::{BlockState, SegmentsData};
 use shared::draw::segment_lines::{self, HEAD, LINE, Line, Piece, Run};
 
-/// From this width on a block has an edge of its own.
+/// Minimum width of a block with a gap at its right edge, in CSS pixels.
 const EDGED: f64 = 4.0;
 
-/// What blocks are coloured by.
+/// Property of blocks that their colours stand for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorBy {
-    /// The stack that allocated, as in the timeline.
+    /// The allocating stack, as in the timeline.
     #[default]
     Stack,
-    /// In use, pending or free.
+    /// State of the block: in use, pending or free.
     State,
 }
 
-/// All that a picture of the map is made of.
+/// Everything needed to draw the map.
 #[derive(Clone, Copy, Debug)]
 pub struct MapScene<'a> {
     /// The segments and blocks.
     pub data: &'a SegmentsData,
-    /// Where they lie.
+    /// Layout of the map.
     pub plan: &'a MapPlan,
-    /// The names of the groups.
+    /// Names of the groups.
     pub heads: &'a [String],
-    /// The colours.
     pub theme: &'a Theme,
-    /// What blocks are coloured by.
+    /// Property of blocks that their colours stand for.
     pub color_by: ColorBy,
     /// The part in view, in CSS pixels of the whole map.
     pub view: Rect,
-    /// Room on the left of the map.
+    /// Margin on the left of the map, in CSS pixels.
     pub margin: f64,
     /// The block under the pointer.
     pub hovered: Option<usize>,
-    /// The block that the keyboard is at.
+    /// The block at which the keyboard is.
     pub focused: Option<usize>,
     /// The block of the pinned allocation.
     pub pinned: Option<usize>,
 }
 
-/// The operations, in CSS pixels of the part in view.
+/// Returns the operations that draw the map, in CSS pixels of the part in view.
 pub fn ops(scene: &MapScene<'_>) -> Vec<Op> {
     let mut ops = Vec::new();
     for (top, line) in scene.plan.lines_in(scene.view.y, scene.view.bottom()) {
@@ -97,7 +96,7 @@ fn draw_run(ops: &mut Vec<Op>, scene: &MapScene<'_>, run: &Run, y: f64) {
     frame(ops, rect, scene.theme.text_muted.with_alpha(0.7), 1.0);
 }
 
-/// The blocks of a run as stretches that are wide enough to be seen.
+/// Returns the blocks of a run as stretches that are wide enough to be seen.
 fn pieces(scene: &MapScene<'_>, run: &Run) -> Vec<Piece> {
     let blocks = scene.plan.first_block_at(scene.data, run)..blocks_of(scene.data, run.segment).end;
     let placed = blocks.map_while(|block| scene.plan.place(block).map(|(_, start)| (block, start)));
@@ -123,7 +122,7 @@ fn draw_piece(ops: &mut Vec<Op>, scene: &MapScene<'_>, piece: &Piece, y: f64) {
     }
 }
 
-/// The colour of a stretch, nothing where it is free.
+/// Returns the colour of a stretch; `None` if it is free.
 fn color(scene: &MapScene<'_>, piece: &Piece) -> Option<Color> {
     let (row, theme) = (&scene.data.blocks[piece.most], scene.theme);
     let number = || scene.data.looks.get(row.look as usize).map_or(0, |look| look.color);

@@ -1,31 +1,31 @@
-//! Where segments and their blocks lie in the map: lines of one scale, like text.
+//! Layout of segments and their blocks in the map: lines of one scale, like lines of text.
 //!
-//! Cost: linear in the segments for a plan; a place is found by two searches.
+//! Cost: a plan is linear in the segments and blocks; a block is found by two binary searches.
 
 use super::groups::{Group, blocks_of, groups};
 use crate::draw::layout::Rect;
 use crate::worker::SegmentsData;
 use shared::draw::segment_lines::{HEAD, LINE, Line, Run, Writer};
 
-/// All lines of a map, with what lies on them.
+/// All lines of a map, with the segments on them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MapPlan {
-    /// The groups, those with most bytes first.
+    /// Groups of segments, those with most bytes first.
     pub groups: Vec<Group>,
-    /// The top of each line, and the line.
+    /// Each line with its top edge.
     pub lines: Vec<(f64, Line)>,
     /// Height of all lines.
     pub height: f64,
-    /// The first address offset of each block within its segment.
+    /// Offset of each block from the start of its segment, in bytes.
     offsets: Vec<u64>,
-    /// The segment of each block.
+    /// Segment of each block.
     owners: Vec<u32>,
-    /// The first line of each segment.
+    /// First line of each segment.
     first_lines: Vec<u32>,
 }
 
 impl MapPlan {
-    /// The plan of a moment on lines of a width in CSS pixels.
+    /// Lays out the segments of a moment, on lines of a width in CSS pixels.
     pub fn new(data: &SegmentsData, width: f64, bytes_per_line: u64) -> Self {
         let mut plan = Self { groups: groups(data), first_lines: vec![0; data.segments.len()], ..Self::default() };
         for segment in 0..data.segments.len() as u32 {
@@ -52,24 +52,24 @@ impl MapPlan {
         plan
     }
 
-    /// The lines between two heights.
+    /// Returns the lines between two heights.
     pub fn lines_in(&self, top: f64, bottom: f64) -> &[(f64, Line)] {
         let first = self.lines.partition_point(|(y, _)| y + HEAD <= top);
         let end = self.lines.partition_point(|(y, _)| *y < bottom);
         &self.lines[first..end.max(first)]
     }
 
-    /// The segment of a block and where the block begins in it.
+    /// Returns the segment of a block, and the block's offset in it.
     pub fn place(&self, block: usize) -> Option<(u32, u64)> {
         Some((*self.owners.get(block)?, *self.offsets.get(block)?))
     }
 
-    /// The block with which a run begins.
+    /// Returns the block at the start of a run.
     pub fn first_block_at(&self, data: &SegmentsData, run: &Run) -> usize {
         self.block_at_offset(data, run.segment, run.start)
     }
 
-    /// The block at a point.
+    /// Returns the block at a point.
     pub fn hit(&self, data: &SegmentsData, x: f64, y: f64) -> Option<usize> {
         let line = self.lines.partition_point(|(top, _)| *top <= y).checked_sub(1)?;
         let (top, Line::Runs(runs)) = &self.lines[line] else { return None };
@@ -89,7 +89,7 @@ impl MapPlan {
         blocks.start + after.saturating_sub(1)
     }
 
-    /// Where a block lies, a rectangle for each line that it is on.
+    /// Returns the area of a block, with one rectangle for each line that it is on.
     pub fn rects(&self, data: &SegmentsData, block: usize) -> Vec<Rect> {
         let Some((segment, start)) = self.place(block) else { return Vec::new() };
         let end = start + data.blocks[block].size_bytes;
@@ -108,7 +108,7 @@ impl MapPlan {
         rects
     }
 
-    /// The block that an arrow key leads to from another one; the first one from nowhere.
+    /// Returns the block that an arrow key leads to, or the first block if `from` is none.
     pub fn step(&self, data: &SegmentsData, from: Option<usize>, direction: Direction) -> Option<usize> {
         let Some(from) = from.filter(|&from| from < self.owners.len()) else {
             let first = *self.groups.first()?.segments.first()?;
@@ -156,12 +156,12 @@ impl MapPlan {
     }
 }
 
-/// Where an arrow key leads.
+/// Direction of an arrow key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// To the block before.
+    /// To the previous block.
     Left,
-    /// To the block after.
+    /// To the next block.
     Right,
     /// To the line above.
     Up,
@@ -169,7 +169,7 @@ pub enum Direction {
     Down,
 }
 
-/// How far a run is from a place on its line.
+/// Returns the distance of a run from a place on its line.
 fn distance(run: &Run, x: f64) -> f64 {
     (run.x - x).max(x - run.x - run.width).max(0.0)
 }

@@ -1,4 +1,4 @@
-//! Plans of maps: every byte has a place, and every place a block.
+//! Tests of map layouts: each byte has a place, and each place has a block.
 
 use super::*;
 use crate::worker::{BlockRow, BlockState, SegmentRow, SegmentsData};
@@ -6,7 +6,7 @@ use shared::draw::segment_lines::{GAP, HEAD, LEAST_WIDTH, Line, Run};
 
 const MIB: u64 = 1 << 20;
 
-/// Segments of the default pool, each by the sizes of its blocks in MiB; odd positions are free.
+/// Creates segments of the default pool from the sizes of their blocks in MiB; blocks at odd positions are free.
 pub(super) fn data(segments: &[&[u64]]) -> SegmentsData {
     let mut data = SegmentsData::default();
     for (position, blocks) in segments.iter().enumerate() {
@@ -35,7 +35,7 @@ pub(super) fn data(segments: &[&[u64]]) -> SegmentsData {
     data
 }
 
-/// The lines as texts: `segment:start..end` in MiB.
+/// Formats the lines as `segment:start..end` in MiB.
 fn lines(plan: &MapPlan) -> Vec<String> {
     let run = |run: &Run| format!("{}:{}..{}", run.segment, run.start / MIB, run.end / MIB);
     let line = |(_, line): &(f64, Line)| match line {

@@ -1,27 +1,25 @@
-//! The moments that a side can be set to.
+//! Moments to which a side of the comparison can be set.
 
 use crate::worker::{CompareSide, DeviceFigures, StepData};
 use shared::base::format;
 
-/// One entry of a list to choose from.
+/// One option of a select box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// What it stands for, see [`side_value`].
+    /// Value of the option, see [`side_value`].
     pub value: String,
-    /// Its text.
     pub label: String,
 }
 
-/// What a list of moments has.
+/// Options of both kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choices {
-    /// Single moments.
     pub moments: Vec<Choice>,
-    /// Steps, by their peaks.
+    /// Peaks of steps.
     pub steps: Vec<Choice>,
 }
 
-/// A side as a short text.
+/// Returns the value of an option for a side.
 pub fn side_value(side: CompareSide) -> String {
     match side {
         CompareSide::Peak => "peak".to_owned(),
@@ -32,7 +30,7 @@ pub fn side_value(side: CompareSide) -> String {
     }
 }
 
-/// The side of a text that [`side_value`] made.
+/// Parses a value that [`side_value`] returned.
 pub fn side_of_value(value: &str) -> Option<CompareSide> {
     match value {
         "peak" => Some(CompareSide::Peak),
@@ -46,7 +44,7 @@ pub fn side_of_value(value: &str) -> Option<CompareSide> {
     }
 }
 
-/// The single moments of a device: its peak and its ends, the pinned one, and the chosen one if it is yet another.
+/// Lists single moments of a device: peak, start, end, the pinned one, and the chosen one if it is yet another.
 pub fn moment_choices(figures: &DeviceFigures, pinned: Option<u32>, chosen: CompareSide) -> Vec<Choice> {
     let size = format::bytes;
     let choice = |side: CompareSide, label: String| Choice { value: side_value(side), label };
@@ -66,7 +64,7 @@ pub fn moment_choices(figures: &DeviceFigures, pinned: Option<u32>, chosen: Comp
     choices
 }
 
-/// The steps of a device, counted from 1.
+/// Lists the steps of a device, counted from 1.
 pub fn step_choices(steps: &[StepData]) -> Vec<Choice> {
     let label = |(step, data): (u32, &StepData)| Choice {
         value: side_value(CompareSide::Step(step)),
@@ -75,7 +73,7 @@ pub fn step_choices(steps: &[StepData]) -> Vec<Choice> {
     (0..).zip(steps).map(label).collect()
 }
 
-/// What a side is called in a legend.
+/// Returns the name of a side in the legend.
 pub fn side_name(side: CompareSide) -> String {
     match side {
         CompareSide::Peak => "peak".to_owned(),
@@ -86,11 +84,11 @@ pub fn side_name(side: CompareSide) -> String {
     }
 }
 
-/// What is compared at first: this side, and the other one.
+/// Returns the sides that are compared at first: this one and the other one.
 ///
-/// Two files are compared at their peaks. In one file a late step is compared with an early one, which shows what
-/// grows; the first of several is left out, since memory that stays is allocated in it. Without steps, the peak is
-/// compared with the end.
+/// Two devices are compared at their peaks. On one device, the last step is compared with an early one, which shows
+/// what grows. The first of more than two steps is left out, because memory that stays is allocated in it. With fewer
+/// than two steps, the peak is compared with the end.
 pub fn default_sides(is_same_device: bool, steps: usize) -> (CompareSide, CompareSide) {
     match (is_same_device, steps) {
         (false, _) => (CompareSide::Peak, CompareSide::Peak),

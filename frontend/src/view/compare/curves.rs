@@ -1,25 +1,25 @@
-//! Live bytes of both sides on one axis, as paths.
+//! Curves of live bytes of both sides as SVG paths in one box.
 
 use crate::draw::curves::{Curve as Curves, Mark, MarkAt, curves as draw_curves};
 use crate::draw::svg::Sketch;
 use crate::draw::theme::Theme;
 use crate::worker::CurveData;
 
-/// A curve in a box of 1000 by 100 units, its origin in the upper left corner.
+/// A curve in a box of 1000 by 100 units, with the origin in the upper left corner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Curve {
-    /// The outline, for the `d` of a path.
+    /// Outline, as the attribute `d` of a path.
     pub line: String,
-    /// The same, closed at the bottom.
+    /// The outline, closed along the bottom.
     pub area: String,
 }
 
-/// The width of the box.
+/// Width of the box.
 const WIDTH: f64 = 1000.0;
-/// Its height.
+/// Height of the box.
 const HEIGHT: f64 = 100.0;
 
-/// The steps of a curve, where `top_bytes` is the height of the box.
+/// Draws a curve in steps; `top_bytes` is at the top of the box.
 pub fn curve(data: &CurveData, top_bytes: u64) -> Curve {
     let columns = data.bytes.len() as f64;
     let y = |bytes: u64| HEIGHT - HEIGHT * bytes as f64 / top_bytes.max(1) as f64;
@@ -33,14 +33,14 @@ pub fn curve(data: &CurveData, top_bytes: u64) -> Curve {
     Curve { line, area }
 }
 
-/// Where a moment lies in the box from left to right, `None` if the curve does not have it.
+/// Returns the x coordinate of a moment in the box, or `None` if the curve does not contain it.
 pub fn place_of(data: &CurveData, moment: u32) -> Option<f64> {
     let is_inside = data.start <= moment && moment <= data.end;
     let moments = f64::from(data.end.saturating_sub(data.start)) + 1.0;
     is_inside.then(|| (f64::from(moment - data.start) + 0.5) / moments * WIDTH)
 }
 
-/// Both curves as a picture to keep, this side first, with the compared moments and the names of the sides.
+/// Draws both curves as a picture to save, with the compared moments and the names; this side comes first.
 pub fn sketch(names: &[String; 2], curves: [&CurveData; 2], moments: [u32; 2], theme: &Theme) -> Sketch {
     let colors = [theme.accent, theme.reserved];
     let line = |side: usize| Curves {

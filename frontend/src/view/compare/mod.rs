@@ -1,4 +1,4 @@
-//! Two moments side by side: what can be chosen, the curves, and the table of what differs.
+//! View model of a comparison: options, curves, and the table of differences.
 
 mod choices;
 mod curves;

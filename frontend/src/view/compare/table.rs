@@ -1,27 +1,27 @@
-//! The table of what differs.
+//! View model of the table of differences.
 
 use crate::worker::{ChangeData, DiffData, GroupData, Matched, category_at};
 use serde::{Deserialize, Serialize};
 use shared::base::format;
 use std::cmp::{Ordering, Reverse};
 
-/// What the table has a row for.
+/// Grouping of the table's rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DiffBy {
-    /// A stack.
+    /// One row per stack.
     #[default]
     Stack,
-    /// What memory is for.
+    /// One row per category.
     Category,
-    /// A module, or a file of the program.
+    /// One row per module, or per file of the program.
     Module,
 }
 
 impl DiffBy {
-    /// All of them in their order.
+    /// All groupings in display order.
     pub const ALL: [Self; 3] = [Self::Stack, Self::Category, Self::Module];
 
-    /// The name on a button.
+    /// Returns the label of the button.
     pub fn label(self) -> &'static str {
         match self {
             Self::Stack => "Stack",
@@ -31,28 +31,25 @@ impl DiffBy {
     }
 }
 
-/// What the table can be sorted by.
+/// Column by which the table can be sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Column {
-    /// The difference in bytes, whether more or less.
+    /// Absolute difference in bytes.
     #[default]
     Delta,
     /// Bytes of the other side.
     Other,
     /// Bytes of this side.
     This,
-    /// The difference in allocations.
+    /// Difference in the number of allocations.
     Count,
-    /// The name.
     Title,
 }
 
-/// The order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sort {
-    /// The column.
     pub by: Column,
-    /// Whether the largest comes first.
+    /// True if the largest value comes first.
     pub is_falling: bool,
 }
 
@@ -63,7 +60,9 @@ impl Default for Sort {
 }
 
 impl Sort {
-    /// The order after a click on the head of a column: again turns it around, another one begins as is usual.
+    /// Returns the order after a click on a column's head.
+    ///
+    /// A click on the current column reverses the order; another column starts with its usual direction.
     pub fn after(self, clicked: Column) -> Self {
         match self.by == clicked {
             true => Self { is_falling: !self.is_falling, ..self },
@@ -71,7 +70,7 @@ impl Sort {
         }
     }
 
-    /// The value of `aria-sort` on a column's head.
+    /// Returns the value of `aria-sort` for a column's head.
     pub fn aria(self, column: Column) -> &'static str {
         match (self.by == column, self.is_falling) {
             (false, _) => "none",
@@ -81,26 +80,26 @@ impl Sort {
     }
 }
 
-/// One row, before it is cut to what is in view.
+/// One row of the table, before the filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What it is about.
+    /// Function of the stack, or name of the group.
     pub title: String,
-    /// What it called, or empty.
+    /// Function called there; may be empty.
     pub callee: String,
-    /// Where that is, or empty.
+    /// File and line; may be empty.
     pub place: String,
-    /// What most of it is for, or empty.
+    /// Category of most of the change; may be empty.
     pub category: &'static str,
-    /// How it was found on both sides, or empty.
+    /// Remark on how the stack was matched between the sides; may be empty.
     pub note: &'static str,
-    /// Its bytes and allocations.
+    /// Bytes and number of allocations on both sides.
     pub change: ChangeData,
-    /// The position among the stacks of the difference; `None` for groups of them.
+    /// Position among the stacks of the difference; `None` for groups.
     pub stack: Option<usize>,
 }
 
-/// The rows that differ.
+/// Returns the rows that differ.
 pub fn entries(diff: &DiffData, by: DiffBy) -> Vec<Entry> {
     let groups =
         |groups: &[GroupData], unnamed: &'static str| groups.iter().filter_map(|of| group(of, unnamed)).collect();
@@ -145,9 +144,9 @@ fn group(group: &GroupData, unnamed: &'static str) -> Option<Entry> {
     (change.delta_bytes() != 0 || change.delta_count() != 0).then_some(entry)
 }
 
-/// The positions of the entries that a filter leaves, in an order.
+/// Returns the positions of the entries that pass a filter, sorted.
 ///
-/// A filter is found in names, places, categories and notes; without capitals it finds them too.
+/// The filter is searched in titles, callees, places, categories and notes; without capitals it ignores case.
 pub fn shown(entries: &[Entry], filter: &str, sort: Sort) -> Vec<usize> {
     let is_plain = filter == filter.to_lowercase();
     let has = |text: &str| if is_plain { text.to_lowercase().contains(filter) } else { text.contains(filter) };
@@ -157,7 +156,7 @@ pub fn shown(entries: &[Entry], filter: &str, sort: Sort) -> Vec<usize> {
             || [entry.category, entry.note].into_iter().any(has)
     };
     let mut left: Vec<usize> = (0..entries.len()).filter(|&position| is_left(&entries[position])).collect();
-    // Equal ones keep the order of the difference.
+    // The sort is stable: equal rows keep the order of the difference.
     left.sort_by(|&one, &other| {
         let order = compare(&entries[one], &entries[other], sort.by);
         if sort.is_falling { order.reverse() } else { order }
@@ -182,15 +181,15 @@ fn compare(one: &Entry, other: &Entry, by: Column) -> Ordering {
     })
 }
 
-/// A bar from the middle of 100 units: its left end and its length, where `largest` fills a half.
+/// Returns the left end and the length of a bar that starts in the middle of 100 units; `largest_bytes` fills a half.
 pub fn bar(delta_bytes: i64, largest_bytes: u64) -> (f64, f64) {
     let length = 50.0 * delta_bytes.unsigned_abs() as f64 / largest_bytes.max(1) as f64;
-    // What is there at all is visible.
+    // Any difference at all must be visible.
     let length = if delta_bytes == 0 { 0.0 } else { length.clamp(0.6, 50.0) };
     (if delta_bytes < 0 { 50.0 - length } else { 50.0 }, length)
 }
 
-/// A difference with its sign: `+1.50 GiB`, `−3`, `±0 B`.
+/// Formats a difference with its sign: `+1.50 GiB`, `−3`, `±0 B`.
 pub fn delta_text(delta: i64, text: fn(u64) -> String) -> String {
     let sign = match delta.cmp(&0) {
         Ordering::Greater => "+",
@@ -200,7 +199,7 @@ pub fn delta_text(delta: i64, text: fn(u64) -> String) -> String {
     format!("{sign}{}", text(delta.unsigned_abs()))
 }
 
-/// All of the difference in words: `2.10 GiB more: activations +2.00 GiB, gradients +0.10 GiB`.
+/// Formats the whole difference: `2.10 GiB more: activations +2.00 GiB, gradients +0.10 GiB`.
 pub fn total_text(diff: &DiffData) -> String {
     const NAMED: usize = 3;
     let delta = diff.total.delta_bytes();
@@ -216,7 +215,7 @@ pub fn total_text(diff: &DiffData) -> String {
     if named.is_empty() { all } else { format!("{all}: {}", named.join(", ")) }
 }
 
-/// What does not differ: `212 stacks with 3.20 GiB are the same`.
+/// Formats what does not differ: `212 stacks with 3.20 GiB are the same`.
 pub fn equal_text(diff: &DiffData) -> Option<String> {
     (diff.equal_stacks > 0).then(|| {
         let verb = if diff.equal_stacks == 1 { "is" } else { "are" };

@@ -1,4 +1,4 @@
-//! The flame graph in words.
+//! View model of the flame graph.
 
 mod sites;
 
@@ -12,30 +12,29 @@ use shared::base::format;
 use shared::draw::flame;
 use shared::report::Frame;
 
-/// A box in words.
+/// Text of a box, for tooltips and screen readers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BoxText {
-    /// What it stands for.
     pub name: String,
-    /// Where that is, or empty.
+    /// File and line; may be empty.
     pub place: String,
-    /// Its weight, and its share of everything.
+    /// Weight, and its share of the whole graph.
     pub total: String,
-    /// The weight that is of none of its parts, with its share; empty where that is all of it or nothing.
+    /// Weight outside of all child boxes, with its share; empty if that is zero or all of the weight.
     pub own: String,
-    /// How many allocations.
+    /// Number of allocations.
     pub count: String,
 }
 
 impl BoxText {
-    /// One sentence that says all of it.
+    /// Joins all texts into one sentence.
     pub fn spoken(&self) -> String {
         let parts = [&self.name, &self.place, &self.total, &self.own, &self.count];
         parts.iter().filter(|part| !part.is_empty()).map(|part| part.as_str()).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// The boxes as they are drawn.
+/// Converts the boxes for drawing.
 pub fn rows(data: &FlameBoxes, weight: Weight) -> FlameRows {
     let mut labels: Vec<FlameLabel> = data.sites.iter().map(label).collect();
     let boxes = data.boxes.iter().map(|found| {
@@ -53,7 +52,7 @@ pub fn rows(data: &FlameBoxes, weight: Weight) -> FlameRows {
     FlameRows::new(boxes, labels)
 }
 
-/// A box in words; `None` if there is no such one.
+/// Returns the text of a box; `None` if there is no box at this position.
 pub fn box_text(data: &FlameBoxes, index: u32, weight: Weight) -> Option<BoxText> {
     let (found, all) = (data.boxes.get(index as usize)?, data.boxes.first()?.total.weight);
     let share = |part: u64| format!("{} ({})", weight_text(part, weight), format::percent(part, all));
@@ -75,7 +74,7 @@ pub fn box_text(data: &FlameBoxes, index: u32, weight: Weight) -> Option<BoxText
     })
 }
 
-/// The mark of the site of a box, `None` for boxes that are of none.
+/// Returns the mark of a box's site; `None` if the box is not a site.
 pub fn site_of(data: &FlameBoxes, index: u32) -> Option<NameMark> {
     match data.boxes.get(index as usize)?.kind {
         FlameBoxKind::Site(site) => data.sites.get(site as usize).map(mark),
@@ -83,7 +82,7 @@ pub fn site_of(data: &FlameBoxes, index: u32) -> Option<NameMark> {
     }
 }
 
-/// What a search finds, in words.
+/// Describes the result of a search.
 pub fn found_text(found: FlameTally, all: FlameTally, weight: Weight) -> String {
     match found.count {
         0 => "Not found".to_owned(),
@@ -91,7 +90,7 @@ pub fn found_text(found: FlameTally, all: FlameTally, weight: Weight) -> String 
     }
 }
 
-/// A sum of weights with its unit.
+/// Formats a sum of weights with its unit.
 pub fn weight_text(value: u64, weight: Weight) -> String {
     match weight {
         Weight::Bytes => format::bytes(value),
@@ -101,12 +100,11 @@ pub fn weight_text(value: u64, weight: Weight) -> String {
     }
 }
 
-/// What a site is called.
 pub fn site_name(site: &SiteText) -> String {
     if site.key.is_none() { "No stack recorded".to_owned() } else { site.name.clone() }
 }
 
-/// Where a site is, with the last two folders of its path, or empty.
+/// Returns the place of a site with the last two folders of its path; may be empty.
 pub fn site_place(site: &SiteText) -> String {
     let SiteText { name, filename, line, .. } = site;
     short_place(&Frame { name: name.clone(), filename: filename.clone(), line: *line, fx: None })

@@ -1,4 +1,4 @@
-//! The table of all sites: sorted, filtered, and as much of it as is in view.
+//! View model of the table of sites: order, filter and visible lines.
 
 use super::{site_name, site_place, weight_text};
 use crate::worker::{FlameSites, NameMark, SiteKey, SiteRow, SiteText, Weight};
@@ -7,30 +7,27 @@ use shared::base::format;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// A column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SiteColumn {
-    /// The function.
+    /// Name of the function.
     Name,
-    /// Everything that the site is in.
+    /// Weight of all allocations whose stacks contain the site.
     Total,
-    /// What it allocates itself.
+    /// Weight of the allocations made by the site itself.
     Own,
-    /// The allocations of the total.
+    /// Number of allocations in the total.
     Count,
 }
 
 impl SiteColumn {
-    /// All of them in their order.
+    /// All columns in display order.
     pub const ALL: [Self; 4] = [Self::Total, Self::Own, Self::Count, Self::Name];
 }
 
-/// What the table is sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteOrder {
-    /// The column.
     pub column: SiteColumn,
-    /// Whether the largest comes first.
+    /// True if the largest value comes first.
     pub is_descending: bool,
 }
 
@@ -41,7 +38,7 @@ impl Default for SiteOrder {
 }
 
 impl SiteOrder {
-    /// The order after a click on a column's head: the other way round where it is sorted by it already.
+    /// Returns the order after a click on a column's head; a click on the current column reverses the order.
     pub fn clicked(self, column: SiteColumn) -> Self {
         match column == self.column {
             true => Self { is_descending: !self.is_descending, ..self },
@@ -50,40 +47,38 @@ impl SiteOrder {
     }
 }
 
-/// A line of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SiteLine {
-    /// The site.
     pub key: SiteKey,
-    /// Its mark.
     pub mark: NameMark,
-    /// The function.
+    /// Name of the function.
     pub name: String,
-    /// Where it is, or empty.
+    /// File and line; may be empty.
     pub place: String,
-    /// Its total.
     pub total: String,
-    /// The share of the total, as a percentage.
+    /// Share of the total weight, as a percentage.
     pub share: f64,
-    /// What it allocates itself.
+    /// Weight of the allocations made by the site itself.
     pub own: String,
-    /// How many allocations the total has.
+    /// Number of allocations in the total.
     pub count: String,
 }
 
-/// The rows that have a text in their names or places, in order, by position; capitals count if there are any.
+/// Returns the positions of the rows whose name or file contains a text, sorted.
+///
+/// The text's case matters if it contains capitals.
 pub fn shown(sites: &FlameSites, order: SiteOrder, text: &str) -> Vec<usize> {
     let mut shown: Vec<usize> = (0..sites.rows.len()).filter(|&row| has_text(&sites.rows[row], text)).collect();
     let compare = |&a: &usize, &b: &usize| {
         let found = compare(&sites.rows[a], &sites.rows[b], order.column);
         if order.is_descending { found.reverse() } else { found }
     };
-    // Equal rows stay as the worker sorted them, the largest total first.
+    // The sort is stable: equal rows stay as the Web Worker sorted them, by descending total.
     shown.sort_by(compare);
     shown
 }
 
-/// Some rows in words.
+/// Returns the lines of a range of rows.
 pub fn lines(sites: &FlameSites, rows: &[usize], range: Range<usize>, weight: Weight) -> Vec<SiteLine> {
     let all = sites.total.weight.max(1) as f64;
     let line = |&row: &usize| {
@@ -102,13 +97,13 @@ pub fn lines(sites: &FlameSites, rows: &[usize], range: Range<usize>, weight: We
     rows[range.start.min(rows.len())..range.end.min(rows.len())].iter().map(line).collect()
 }
 
-/// What stands for a site in addresses: the function, the name of its file and the line.
+/// Returns the mark that stands for a site in addresses, made of the function, the name of its file and the line.
 pub fn mark(site: &SiteText) -> NameMark {
     let file = site.filename.rsplit(['/', '\\']).next().unwrap_or_default();
     NameMark::of([site.name.as_str(), file, &site.line.to_string()])
 }
 
-/// The site of a mark.
+/// Returns the site with a given mark.
 pub fn marked(sites: &FlameSites, of: NameMark) -> Option<SiteKey> {
     sites.rows.iter().find(|row| mark(&row.site) == of).map(|row| row.site.key)
 }

@@ -1,41 +1,36 @@
-//! The text of `PYTORCH_CUDA_ALLOC_CONF` and the controls that write it.
+//! Reads and edits the text of `PYTORCH_CUDA_ALLOC_CONF`, for the controls of the form.
 //!
-//! The text is what counts: a control changes its own option and leaves the rest as it was typed.
+//! The text is the state: a control changes only its own option and leaves the rest as it was typed.
 
 use shared::allocator::{Settings, TorchVersion};
 
-/// What a control is.
+/// Kind of a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldKind {
-    /// On or off.
+    /// A checkbox.
     Switch,
     /// A whole number from `least` on.
-    Number {
-        /// The least value.
-        least: u32,
-    },
+    Number { least: u32 },
     /// A number between 0 and 1.
     Share,
-    /// Anything that PyTorch takes.
+    /// Any text that PyTorch accepts.
     Text,
 }
 
 /// A control for one option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The option.
+    /// Name of the option.
     pub key: &'static str,
-    /// What it is called.
     pub label: &'static str,
-    /// What stands in the empty control: the default.
+    /// Text of the empty control, which shows the default.
     pub placeholder: &'static str,
-    /// What it does and which values it takes.
+    /// Effect of the option and its accepted values.
     pub hint: &'static str,
-    /// What the control is.
     pub kind: FieldKind,
 }
 
-/// The options that have a control, the most useful first.
+/// Options that have a control, the most useful ones first.
 pub const FIELDS: [Field; 7] = [
     Field {
         key: "expandable_segments",
@@ -88,7 +83,7 @@ pub const FIELDS: [Field; 7] = [
     },
 ];
 
-/// The options of a text; commas in brackets do not end one.
+/// Splits a text into its options; commas inside brackets do not separate options.
 fn options(conf: &str) -> Vec<&str> {
     let mut depth = 0_i32;
     let is_end = |c: char| {
@@ -102,13 +97,15 @@ fn key_of(option: &str) -> &str {
     option.split_once(':').map_or(option, |(key, _)| key).trim()
 }
 
-/// The value of an option, empty where it is not set; of several the last, as PyTorch takes it.
+/// Returns the value of an option, empty if it is not set.
+///
+/// If it is set several times the last value counts, as in PyTorch.
 pub fn option<'a>(conf: &'a str, key: &str) -> &'a str {
     let set = options(conf).into_iter().rev().find(|option| key_of(option) == key);
     set.and_then(|option| option.split_once(':')).map_or("", |(_, value)| value.trim())
 }
 
-/// The text with an option set, or without it where the value is empty.
+/// Returns the text with an option set, or without the option if the value is empty.
 pub fn with_option(conf: &str, key: &str, value: &str) -> String {
     let value = value.trim();
     let mut rest: Vec<String> = options(conf).into_iter().map(str::to_owned).collect();
@@ -120,21 +117,23 @@ pub fn with_option(conf: &str, key: &str, value: &str) -> String {
     rest.join(",")
 }
 
-/// Why a text is refused; empty where it is not.
+/// Returns the reason why a text is invalid; empty if it is valid.
 pub fn refusal(conf: &str) -> String {
     Settings::parse(conf, TorchVersion::default()).map_or_else(|error| error.to_string(), |_| String::new())
 }
 
-/// The variable that PyTorch reads its settings from: releases from 2.10 on have a new name, and know the old one still.
+/// Returns the environment variable from which PyTorch reads its settings.
 ///
-/// Where the release is not known the old name is right for all.
+/// It has a new name from release 2.10 on, but the old one still works.
+///
+/// The old name is therefore used if the release is unknown.
 pub fn variable(version: Option<(u32, u32)>) -> &'static str {
     if version.is_some_and(|version| version >= (2, 10)) { "PYTORCH_ALLOC_CONF" } else { "PYTORCH_CUDA_ALLOC_CONF" }
 }
 
-/// The settings as a line for a shell.
+/// Formats the settings as a line for a shell.
 pub fn environment(conf: &str, version: Option<(u32, u32)>) -> String {
-    // Brackets and `>` of a list mean something to a shell.
+    // Brackets and `>` in a list have a meaning in shells.
     let quote = if conf.contains(['[', '>']) { "'" } else { "" };
     format!("export {}={quote}{conf}{quote}", variable(version))
 }

@@ -1,7 +1,7 @@
-//! Below the curves: what is reserved beyond the live bytes, the stalls, and what a part of the events comes to.
+//! View model of the rows below the What-if curves: bytes reserved beyond live bytes, and stalls.
 //!
-//! Both rows have the units of the curves, [`WIDTH`] across and [`HEIGHT`] up, so that what happens together stands
-//! below each other.
+//! Both rows use the units of the curves, [`WIDTH`] across and [`HEIGHT`] up, so that simultaneous events are aligned
+//! vertically.
 
 use super::plot::{HEIGHT, WIDTH, stepped, ticks};
 use crate::worker::{ReplayData, WhatIfColumn};
@@ -9,37 +9,37 @@ use shared::base::format;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// The height of each of the two lanes of stalls, in units of the paths.
+/// Height of each of the two lanes of stalls, in units of the paths.
 const LANE: f64 = 46.0;
-/// A bar is at least so high.
+/// Minimum height of a bar, in units of the paths.
 const LEAST_BAR: f64 = 9.0;
-/// The arrow keys choose a part of the events that is so many columns wide.
+/// Number of columns by which an arrow key moves or extends the chosen range, and that it chooses at first.
 const STEP: usize = 8;
 
-/// Both rows, ready to be drawn.
+/// Both rows as SVG paths, ready to be drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
-    /// Reserved beyond live bytes of the recording.
+    /// Bytes reserved beyond live bytes in the recording.
     pub recorded: String,
-    /// The same of the replay.
+    /// Bytes reserved beyond live bytes in the replay.
     pub replayed: String,
-    /// Labels of bytes with their heights.
+    /// Byte labels with their heights, in units of the paths from the top.
     pub ticks: Vec<(f64, String)>,
-    /// A bar for each column in which the recording stalls; the upper lane.
+    /// A bar for each column in which the recording stalls, in the upper lane.
     pub recorded_calls: String,
-    /// A bar for each column in which the replay stalls; the lower lane.
+    /// A bar for each column in which the replay stalls, in the lower lane.
     pub replayed_calls: String,
-    /// Bars of columns in which the replay gives its whole cache back.
+    /// A bar for each column in which the replay releases its whole cache.
     pub retries: String,
-    /// Bars of columns in which the replay collects garbage.
+    /// A bar for each column in which the replay collects garbage.
     pub collections: String,
-    /// A line for each column in which the recording is out of memory; the upper lane.
+    /// A line for each column in which the recording runs out of memory, in the upper lane.
     pub recorded_ooms: String,
-    /// The same of the replay; the lower lane.
+    /// A line for each column in which the replay runs out of memory, in the lower lane.
     pub replayed_ooms: String,
 }
 
-/// The rows of a replay.
+/// Draws the rows of a replay.
 pub fn course(data: &ReplayData) -> Course {
     let columns = &data.columns;
     let highest = |column: &WhatIfColumn| column.recorded_beyond_bytes.max(column.replayed_beyond_bytes);
@@ -61,9 +61,10 @@ pub fn course(data: &ReplayData) -> Course {
     }
 }
 
-/// A line up from the floor of its lane for each column that counts something.
+/// Draws a line up from the floor of its lane for each column with a count above 0.
 ///
-/// Heights go by the square root, so that one call is seen beside a hundred; where `most` is 0 they are all the lane.
+/// The height is proportional to the square root of the count, so that one call is visible next to a hundred. If `most`
+/// is 0, each line is as high as the lane.
 fn bars(columns: &[WhatIfColumn], floor: f64, most: u64, count: fn(&WhatIfColumn) -> u64) -> String {
     let step = WIDTH / columns.len().max(1) as f64;
     let mut path = String::new();
@@ -75,9 +76,9 @@ fn bars(columns: &[WhatIfColumn], floor: f64, most: u64, count: fn(&WhatIfColumn
     path
 }
 
-/// A part of the events as a range of columns, moved or made longer by a key.
+/// Returns the chosen range of columns after a key has moved or extended it.
 ///
-/// `None` for a key that says nothing here; `Some(None)` for all events.
+/// The result is `None` for a key without effect, and `Some(None)` if all events are chosen.
 pub fn moved(part: Option<Range<usize>>, columns: usize, key: &str, extends: bool) -> Option<Option<Range<usize>>> {
     let Some(Range { start, end }) = part else {
         let width = STEP.min(columns);
@@ -101,7 +102,7 @@ pub fn moved(part: Option<Range<usize>>, columns: usize, key: &str, extends: boo
     Some(Some(part))
 }
 
-/// What a part of the events comes to, or all of them, in words.
+/// Describes the stalls and the fragmentation within a range of columns, or within all events.
 pub fn reading(data: &ReplayData, part: Option<&Range<usize>>) -> String {
     let columns = data.columns.len();
     let range = part.cloned().unwrap_or(0..columns);

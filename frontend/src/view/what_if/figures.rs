@@ -1,23 +1,22 @@
-//! The recording and the replay, number beside number.
+//! View model of the table that compares the recording with the replay.
 
 use crate::worker::{ReplayData, RunFigures, WhatIfSetup};
 use shared::base::format;
 
-/// How a replay compares in one figure.
+/// Outcome of comparing one figure of the replay with the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Less of what nobody wants.
+    /// The replay needs less, or runs out of memory later.
     Better,
-    /// More of it.
+    /// The replay needs more, or runs out of memory earlier.
     Worse,
-    /// As much.
     Same,
     /// There is nothing to compare with.
     Unknown,
 }
 
 impl Verdict {
-    /// The word for it, empty where there is none.
+    /// Returns the word for the outcome; empty if there is nothing to compare.
     pub fn word(self) -> &'static str {
         match self {
             Self::Better => "better",
@@ -36,29 +35,26 @@ impl Verdict {
     }
 }
 
-/// One line of the comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FigureRow {
-    /// What is compared.
     pub label: &'static str,
-    /// What it means: a sentence.
+    /// Sentence that explains the figure.
     pub explanation: &'static str,
-    /// In the recording.
+    /// Value in the recording.
     pub recorded: String,
-    /// In the replay.
+    /// Value in the replay.
     pub replayed: String,
-    /// How the replay compares.
     pub verdict: Verdict,
 }
 
-/// The lines of the comparison.
+/// Returns the lines of the comparison.
 pub fn figure_rows(data: &ReplayData) -> Vec<FigureRow> {
     let ReplayData { recorded, replayed, .. } = data;
     let beyond = |run: &RunFigures| run.peak_reserved_bytes.saturating_sub(run.peak_live_bytes);
     let share = |run: &RunFigures| {
         format!("{}, {}", format::bytes(beyond(run)), format::percent(beyond(run), run.peak_reserved_bytes))
     };
-    // Out of memory later is better than earlier, and never is best.
+    // Running out of memory later is better than earlier, and never is best.
     let oom = |run: &RunFigures| std::cmp::Reverse(run.first_oom_event.unwrap_or(u64::MAX));
     vec![
         FigureRow {
@@ -115,7 +111,7 @@ fn out_of_memory(run: &RunFigures) -> String {
     }
 }
 
-/// What has to be said about the replay beside the figures.
+/// Returns remarks on the replay that its figures do not show.
 pub fn notes(data: &ReplayData, setup: &WhatIfSetup) -> Vec<String> {
     let oom = data.replayed.first_oom_event.map(|event| {
         format!(
@@ -139,7 +135,7 @@ pub fn notes(data: &ReplayData, setup: &WhatIfSetup) -> Vec<String> {
     oom.into_iter().chain(goes_on).chain(guessed).chain(elsewhere).collect()
 }
 
-/// The outcome in one sentence, for those who hear the page.
+/// Describes the outcome in one sentence, for screen readers.
 pub fn summary(data: &ReplayData) -> String {
     let oom = data.replayed.first_oom_event.map_or_else(
         || "memory is never out".to_owned(),

@@ -1,4 +1,4 @@
-//! Words and numbers of the What if view.
+//! View model of the What-if tab.
 
 mod conf;
 mod course;
@@ -17,18 +17,16 @@ use crate::worker::{RecordedSetup, WhatIfSetup};
 use shared::base::format;
 use shared::job::Card;
 
-/// One card to choose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardOption {
-    /// What is shown.
     pub label: String,
-    /// Its memory, `None` for one that nothing fills.
+    /// Memory of the card; `None` for unlimited memory.
     pub capacity_bytes: Option<u64>,
-    /// What of it others take.
+    /// Part of the memory that is taken outside of PyTorch's allocator.
     pub elsewhere_bytes: u64,
 }
 
-/// The cards to choose from: none, what the recording had where it tells, and all that have a name.
+/// Returns the cards to choose from: unlimited, the recording's if known, and all named cards.
 pub fn cards(recorded: &RecordedSetup) -> Vec<CardOption> {
     let unlimited = CardOption { label: "No limit".to_owned(), capacity_bytes: None, elsewhere_bytes: 0 };
     let as_recorded = recorded.capacity_bytes.map(|capacity_bytes| CardOption {
@@ -44,7 +42,9 @@ pub fn cards(recorded: &RecordedSetup) -> Vec<CardOption> {
     std::iter::once(unlimited).chain(as_recorded).chain(named).collect()
 }
 
-/// The cards to choose from, and the position of that of a setup; one that is none of the others comes last.
+/// Returns the cards to choose from, and the position of a setup's card.
+///
+/// A card that is not among the others is appended.
 pub fn cards_with(recorded: &RecordedSetup, setup: &WhatIfSetup) -> (Vec<CardOption>, usize) {
     let mut options = cards(recorded);
     let WhatIfSetup { capacity_bytes, elsewhere_bytes, .. } = *setup;
@@ -57,12 +57,12 @@ pub fn cards_with(recorded: &RecordedSetup, setup: &WhatIfSetup) -> (Vec<CardOpt
     (options, chosen)
 }
 
-/// The setup that the view begins with: what was recorded.
+/// Returns the setup that the tab starts with: that of the recording.
 pub fn first_setup(recorded: &RecordedSetup) -> WhatIfSetup {
     WhatIfSetup { conf: recorded.conf.clone(), capacity_bytes: recorded.capacity_bytes, elsewhere_bytes: 0 }
 }
 
-/// The name of a replay as a file.
+/// Returns the name of a replay's file.
 pub fn file_name(setup: &WhatIfSetup) -> String {
     let conf = if setup.conf.is_empty() { "default settings" } else { &setup.conf };
     format!("replay, {conf}")
@@ -94,7 +94,7 @@ mod tests {
         };
         let (options, chosen) = cards_with(&RecordedSetup::default(), &setup(48 << 30, ELSEWHERE_BYTES));
         assert_eq!((options[chosen].label.as_str(), chosen), ("48.0 GiB", options.len() - 1));
-        // A recording that filled as much as a card has is not on that card.
+        // A recording that filled as much as a card has was not necessarily made on that card.
         let t4 = cards(&RecordedSetup::default())[1].capacity_bytes;
         let full = RecordedSetup { capacity_bytes: t4, ..RecordedSetup::default() };
         let label = |elsewhere_bytes| {

@@ -1,6 +1,6 @@
-//! Both reserved curves and the live bytes on one plot, as paths.
+//! View model of the plot of live bytes, and of reserved bytes as recorded and as replayed.
 //!
-//! The paths have their own units, 1000 across and 100 up; the element stretches them to its size.
+//! The paths have units of their own, 1000 across and 100 up; the element stretches them to its size.
 
 use crate::draw::color::Color;
 use crate::draw::curves::{Curve, Mark, MarkAt, curves};
@@ -12,36 +12,36 @@ use crate::worker::{ReplayData, WhatIfColumn, WhatIfSetup};
 use shared::base::format;
 use std::fmt::Write as _;
 
-/// The width of a plot in units of its paths.
+/// Width of a plot in units of its paths.
 pub const WIDTH: f64 = 1000.0;
-/// The height of a plot in units of its paths.
+/// Height of a plot in units of its paths.
 pub const HEIGHT: f64 = 100.0;
 
-/// At most so many labels of bytes.
+/// Maximum number of byte labels.
 const TICKS: f64 = 5.0;
 
-/// A plot, ready to be drawn.
+/// A plot as SVG paths, ready to be drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plot {
-    /// The area of the live bytes.
+    /// Area of the live bytes.
     pub live: String,
-    /// The reserved bytes of the recording.
+    /// Reserved bytes of the recording.
     pub recorded: String,
-    /// The reserved bytes of the replay.
+    /// Reserved bytes of the replay.
     pub replayed: String,
-    /// Labels of bytes with their heights, in units of the paths from the top.
+    /// Byte labels with their heights, in units of the paths from the top.
     pub ticks: Vec<(f64, String)>,
-    /// The height of the card's memory, where it is in sight.
+    /// Height of the card's memory, in units of the paths from the top; `None` if it is not shown.
     pub capacity: Option<f64>,
-    /// What is said of the card's memory.
+    /// Label of the card's memory; empty if there is no limit.
     pub capacity_label: String,
-    /// Where the replay runs out of memory first, in units of the paths from the left.
+    /// Place where the replay first runs out of memory, in units of the paths from the left.
     pub oom: Option<f64>,
 }
 
-/// The plot of a replay.
+/// Draws the plot of a replay.
 ///
-/// The card's memory is in sight once a quarter of it is reserved: else it would press the curves flat.
+/// The card's memory is shown if a curve reaches at least 1/4 of it; otherwise it would flatten the curves.
 pub fn plot(data: &ReplayData, setup: &WhatIfSetup) -> Plot {
     let highest = |column: &WhatIfColumn| column.live_bytes.max(column.recorded_bytes).max(column.replayed_bytes);
     let highest = data.columns.iter().map(highest).max().unwrap_or(0);
@@ -66,13 +66,15 @@ pub fn plot(data: &ReplayData, setup: &WhatIfSetup) -> Plot {
     }
 }
 
-/// At most `count` labels, which stand on their lines: not where the plot begins, nor where they would be cut off.
+/// Returns at most `count` labels, which are drawn above their lines.
+///
+/// Labels at the bottom of the plot are left out, and so are those that would be cut off at the top.
 pub(super) fn ticks(top: f64, count: f64, y: impl Fn(f64) -> f64) -> Vec<(f64, String)> {
     let all = byte_ticks(Span::new(0.0, top), top / count).into_iter().map(|tick| (y(tick.value), tick.label));
     all.filter(|(height, _)| (HEIGHT * 0.09..HEIGHT * 0.97).contains(height)).collect()
 }
 
-/// A path with a step for each column; of equal neighbours one step is enough.
+/// Returns a path with a step for each column; equal neighbours share a step.
 pub(super) fn stepped(heights: impl ExactSizeIterator<Item = f64>) -> String {
     let step = WIDTH / heights.len().max(1) as f64;
     let mut path = String::new();
@@ -92,7 +94,7 @@ pub(super) fn stepped(heights: impl ExactSizeIterator<Item = f64>) -> String {
     path
 }
 
-/// The plot of a replay as a picture to keep, with its axis and what its colours mean.
+/// Draws the plot of a replay as a picture to save, with its axis and a legend.
 pub fn sketch(data: &ReplayData, setup: &WhatIfSetup, theme: &Theme) -> Sketch {
     let curve = |name: &str, color: Color, is_area: bool, bytes: fn(&WhatIfColumn) -> u64| Curve {
         name: name.to_owned(),

@@ -1,26 +1,24 @@
-//! The settings that were tried, as a table, and what follows.
+//! View model of the settings tried by a sweep: a table and its conclusions.
 
 use crate::worker::{SweepData, TrialRow};
 use shared::base::format;
 
-/// One line of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepRow {
     /// The settings as PyTorch takes them.
     pub conf: String,
-    /// What they are called.
     pub label: String,
-    /// What sets them apart: `best`, `as recorded`, or nothing.
+    /// Remark: `best`, `as recorded`, both, or empty.
     pub mark: &'static str,
-    /// Peak reserved.
+    /// Peak of the reserved bytes.
     pub reserved: String,
-    /// Calls of the driver.
+    /// Number of driver calls.
     pub calls: String,
-    /// Where memory is out.
+    /// First event that runs out of memory, or `never`.
     pub oom: String,
 }
 
-/// The lines of the table, as they were tried.
+/// Returns the lines of the table, in the order of the trials.
 pub fn sweep_rows(data: &SweepData) -> Vec<SweepRow> {
     let best = data.best.filter(|_| data.is_done() || data.rows.len() > 1);
     let row = |(index, trial): (usize, &TrialRow)| SweepRow {
@@ -46,7 +44,7 @@ fn name(conf: &str) -> String {
     if conf.is_empty() { "default settings".to_owned() } else { conf.to_owned() }
 }
 
-/// What a sweep that is done has found, in sentences.
+/// Returns sentences about the result of a sweep; none before the sweep is done.
 pub fn findings(data: &SweepData) -> Vec<String> {
     if !data.is_done() {
         return Vec::new();
@@ -66,7 +64,7 @@ pub fn findings(data: &SweepData) -> Vec<String> {
     sentences
 }
 
-/// How much of a batch a factor is.
+/// Formats a factor of the batch size.
 fn batch(factor: f64) -> String {
     if factor < 1.0 {
         format!("{} of the batch", format::percent((factor * 1000.0) as u64, 1000))

@@ -1,4 +1,4 @@
-//! Tables of allocations and of groups: sorted once, and then told by the page.
+//! Answers questions about tables of allocations and groups, which are sorted once and sent by the page.
 
 mod order;
 mod sheet;
@@ -15,20 +15,20 @@ use shared::analysis::{AllocationId, Group, Groups, Label, Scope, group, label, 
 use shared::trace::{StackId, Trace};
 use std::cell::RefCell;
 
-/// The last table of a device: scrolling asks for page after page of it.
+/// Most recent table of a device, because scrolling asks for many pages of the same table.
 pub(super) type Cache = RefCell<Option<Table>>;
 
-/// A table with the order of its rows.
+/// Table with the order of its rows.
 #[derive(Debug)]
 pub(super) struct Table {
     selection: SelectionData,
     by: Option<GroupBy>,
     sort: Sort,
-    /// The selection, in the order of births.
+    /// Selection, in the order of births.
     ids: Vec<AllocationId>,
     bytes: u64,
     all_count: u64,
-    /// The largest bytes of a row.
+    /// Bytes of the largest row.
     most_bytes: u64,
     rows: Rows,
 }
@@ -39,14 +39,14 @@ enum Rows {
     Groups(Groups),
 }
 
-/// A number for each allocation that sorts as a column does.
+/// Number per allocation that sorts like a column.
 #[derive(Debug)]
 enum Key {
     Bytes,
     Born,
     Lifetime,
     Category,
-    /// The place of each stack's title among all titles, by the stack's index.
+    /// Rank of each stack's title among all titles, by the stack's index.
     Title(Vec<u32>),
 }
 
@@ -102,7 +102,7 @@ impl Table {
         })
     }
 
-    /// The table in another order; equal rows keep the order of their births or of their keys.
+    /// Returns the table in another order; allocations with equal values keep the order of their births.
     fn sorted(mut self, ready: Ready<'_>, sort: Sort) -> Self {
         match &mut self.rows {
             Rows::Allocations(..) => self.rows = rows(ready, &self.ids, sort),
@@ -137,7 +137,6 @@ impl Table {
     }
 }
 
-/// The rows of allocations in an order.
 fn rows(ready: Ready<'_>, ids: &[AllocationId], sort: Sort) -> Rows {
     let key = Key::new(ready, ids, sort.column);
     Rows::Allocations(Order::new(ids, sort.is_rising, |id| key.of(ready, id)), key)
@@ -175,7 +174,7 @@ fn group_row(trace: &Trace, groups: &Groups, group: &Group) -> GroupRow {
     GroupRow { key: group_key_data(group.key), bytes, count, title, detail }
 }
 
-/// The group of a mark among the groups of the whole trace.
+/// Finds the group with a mark among the groups of the whole trace.
 fn marked(ready: Ready<'_>, GroupMark { by, mark }: GroupMark) -> Result<Option<(GroupKeyData, String)>, String> {
     let scope = ScopeData::Within { axis: Default::default(), x0: 0.0, x1: f64::MAX, part: Default::default() };
     let selected = Selected::new(ready, &SelectionData { scope, ..SelectionData::default() })?;
@@ -186,7 +185,7 @@ fn marked(ready: Ready<'_>, GroupMark { by, mark }: GroupMark) -> Result<Option<
 }
 
 impl GroupRow {
-    /// What stands for the group in addresses.
+    /// Returns the mark that stands for the group in URLs.
     pub fn mark(&self) -> NameMark {
         NameMark::of([self.title.as_str(), &self.detail])
     }
@@ -220,7 +219,7 @@ impl Key {
         let allocations = &ready.timeline.allocations;
         match self {
             Self::Bytes => allocations.size_bytes_of(id),
-            // Handles go by births.
+            // Handles are in the order of births.
             Self::Born => id.index() as u64,
             Self::Lifetime => {
                 let row = allocations.get(id, ready.device);
@@ -232,7 +231,7 @@ impl Key {
     }
 }
 
-/// The place of each stack's title among those of all allocations: there are far fewer stacks than allocations.
+/// Returns the rank of each stack's title; only stacks are compared, of which there are far fewer than allocations.
 fn title_ranks(ready: Ready<'_>, ids: &[AllocationId]) -> Vec<u32> {
     let mut is_used = vec![false; ready.trace.stacks.len()];
     for &id in ids {
@@ -286,7 +285,7 @@ fn found(ready: Ready<'_>, request: &WalkRequest, id: AllocationId, (position, c
     Found { hit: found_hit(ready, id, moment), position: position as u32, count: count as u32 }
 }
 
-/// The moment to show an allocation at: the scope's, or else the first one of it in the scope.
+/// Returns the moment at which to show an allocation: that of the scope, or else its first moment within the scope.
 fn shown_moment(ready: Ready<'_>, scope: &Scope, id: AllocationId) -> u32 {
     let allocation = ready.timeline.allocations.get(id, ready.device);
     let last = allocation.died.saturating_sub(1).max(allocation.born);

@@ -1,4 +1,4 @@
-//! What the live bytes of a moment are for.
+//! Sums the live bytes of a moment by category.
 
 use super::Ready;
 use crate::worker::CategoryBytes;
@@ -6,14 +6,14 @@ use shared::analysis::{Category, categories, live_by_given_category};
 use std::collections::HashSet;
 
 impl<'a> Ready<'a> {
-    /// The category of each allocation of the device.
+    /// Returns the category of each allocation of the device.
     pub(super) fn categories(self) -> &'a [Category] {
         let Self { device, timeline, .. } = self;
         self.kept.categories.get_or_init(|| categories(device, &timeline.allocations, &self.studied().phases))
     }
 }
 
-/// The live bytes of a moment by category: those that occur in the trace, in the order of all.
+/// Sums the live bytes of a moment by category, for the categories that occur in the trace, in the order of all.
 pub(super) fn bytes_at(ready: Ready<'_>, moment: u32) -> CategoryBytes {
     let moment = moment.min(ready.timeline.events());
     let of_allocations = ready.categories();

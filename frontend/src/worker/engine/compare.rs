@@ -1,4 +1,4 @@
-//! Comparing: profiles, differences, curves and ranks.
+//! Answers questions about comparisons: profiles, differences, curves and ranks.
 
 use super::{Ready, texts};
 use crate::view::stack;
@@ -10,12 +10,12 @@ use shared::analysis::{AllocationId, Change, Diff, DiffRow, Profile, RankFigures
 use shared::base::frame_rules;
 use shared::report::Frame;
 
-/// The figures of the device beside other ranks.
+/// Returns the figures of the device for the comparison with other ranks.
 fn figures(ready: Ready<'_>) -> &RankFigures {
     ready.kept.figures.get_or_init(|| RankFigures::of(&ready.study(), ready.categories()))
 }
 
-/// The answer, `None` where there is no such moment or step.
+/// Answers a question; returns `None` if the moment or step does not exist.
 pub(super) fn answer(ready: Ready<'_>, question: &CompareQuestion) -> Option<CompareAnswer> {
     Some(match question {
         CompareQuestion::Steps => CompareAnswer::Steps(steps(ready)),
@@ -69,7 +69,7 @@ fn stack_row(ready: Ready<'_>, (before, after): (&Profile, &Profile), row: &Diff
     let frames = told.map(|(profile, position)| frames(profile, position)).unwrap_or_default();
     let title = stack::title_position(&frames).map(|position| &frames[position]);
     let callee = stack::callee(&frames).unwrap_or_default();
-    // A recorded module has no file: what it called stands there instead.
+    // A recorded module has no file, so that the function it called is shown in that place.
     let (place, callee) = match title {
         Some(frame) if frame_rules::is_recorded(&frame.filename) => (callee, String::new()),
         frame => (frame.map(stack::file_place).unwrap_or_default(), callee),
@@ -102,7 +102,7 @@ fn whole(ready: Ready<'_>, columns: u32) -> CurveData {
     curve(ready, (0, ready.timeline.events()), columns)
 }
 
-/// The maxima of equal parts of the moments from the first to the last one, as many as there are moments at most.
+/// Returns the maxima of equal parts of the moments from `start` to `end`, at most one part per moment.
 fn curve(ready: Ready<'_>, (start, end): (u32, u32), columns: u32) -> CurveData {
     let moments = u64::from(end - start) + 1;
     let columns = u64::from(columns).clamp(1, moments);
@@ -117,7 +117,7 @@ mod tests {
     use crate::worker::{Answer, Engine, Matched, Question};
     use shared::trace::text;
 
-    /// Two steps, the second of which keeps a loss, and weights from before the trace.
+    /// Two steps, of which each keeps a loss, and a block from before the trace.
     const TRACE: &str = "
         alloc a 100 @forward@model.py<main t=10
         alloc l 3 @append@train.py<main t=11

@@ -1,4 +1,4 @@
-//! Everything about one allocation.
+//! Collects all properties of one allocation.
 
 use super::{Ready, marks};
 use crate::worker::Details;
@@ -6,7 +6,7 @@ use shared::analysis::{AllocationId, Origin, pool_of, stream_of};
 use shared::report::frames;
 use shared::trace::{Device, EventContext, PoolId, StackId, Trace};
 
-/// The details of an allocation, `None` if there is none at this position.
+/// Returns the details of an allocation, `None` if there is none at this position.
 pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
     let Ready { trace, device, timeline, .. } = ready;
     if position as usize >= timeline.allocations.len() {
@@ -45,7 +45,7 @@ pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
     })
 }
 
-/// The context of the event that tells about the allocation; a block has none.
+/// Returns the context of the event that records an allocation; blocks have none.
 fn context<'a>(trace: &'a Trace, device: &Device, origin: Origin) -> Option<&'a EventContext> {
     match origin {
         Origin::Event(event) | Origin::UnmatchedFree(event) => {

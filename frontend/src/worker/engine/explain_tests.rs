@@ -1,4 +1,4 @@
-//! What the engine explains of small trainings: findings, steps and phases, categories.
+//! Tests what the engine explains about small trainings: findings, steps and phases, categories.
 
 use super::*;
 use crate::worker::{Marks, PartSpan, Parts, Phase, PhaseBasis, StepSource};
@@ -8,10 +8,10 @@ use shared::report::Diagnosis;
 use shared::trace::text;
 use std::fmt::Write;
 
-/// Layers of the model: enough for a graph to be told from single tensors.
+/// Number of layers of the model, enough to distinguish a graph from single tensors.
 const LAYERS: usize = 6;
 
-/// Five steps of a small model; `annotate` names them, and `leak` keeps the tensors of forward.
+/// Returns five steps of a small model; `annotate` names them, and `leak` keeps the tensors of forward.
 fn training(annotate: bool, leak: bool) -> String {
     let mut source = "alloc weights 64MiB @setup@phase t=1\n".to_owned();
     let mut time_us = 10;
@@ -49,7 +49,7 @@ fn engine(source: &str) -> Engine {
     Engine::new(text::parse(source).unwrap())
 }
 
-/// All that the engine tells without being asked.
+/// Returns the parts and the findings that the engine reports without a question.
 fn told(source: &str) -> (Vec<Parts>, Diagnosis) {
     all_reports(engine(source))
 }
@@ -107,7 +107,7 @@ fn findings_follow_the_card() {
     assert!(on(Some(100 << 20)).findings.iter().any(|row| row.code == "card-too-small"));
     let growth = &on_card.growth[0].classes;
     assert_eq!((growth[0].class, growth[0].bytes_per_step), (GrowthClass::Leak, LAYERS as u64 * (4 << 20)));
-    // What is told without being asked is about the same card.
+    // Reports without a question use the same card.
     on(Some(1 << 30));
     let (_, told) = all_reports(engine);
     assert_eq!(told, on_card);
@@ -164,7 +164,7 @@ fn phases_that_are_annotated_are_not_told_again() {
     assert_eq!(awaited(&source), (false, false));
 }
 
-/// Whether marks say that steps and phases are to come.
+/// Returns whether the marks announce steps, and whether they announce phases.
 fn awaited(source: &str) -> (bool, bool) {
     match engine(source).answer(&Question::Marks { device: 0 }) {
         Answer::Marks(Marks { awaits_steps, awaits_phases, .. }) => (awaits_steps, awaits_phases),

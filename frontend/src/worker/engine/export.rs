@@ -1,4 +1,4 @@
-//! The file in another form.
+//! Exports the file in other formats.
 
 use crate::worker::{CopyOptions, ExportForm, ExportOrder};
 use shared::analysis::Timeline;
@@ -8,10 +8,10 @@ use shared::import::Importer;
 use shared::pickle::Style;
 use shared::trace::{Device, Trace};
 
-/// What the file is called in an export that names nobody.
+/// Name of the file in an export that must not reveal names.
 const NAMELESS: &str = "Snapshot";
 
-/// The bytes of an export that says everything; `None` where there is no such device or table.
+/// Returns an export with all information; `None` if the device or table does not exist.
 pub(super) fn export(
     order: &ExportOrder,
     trace: &Trace,
@@ -21,7 +21,7 @@ pub(super) fn export(
     write(order, (&order.file, capacity_bytes), trace, timelines)
 }
 
-/// The bytes of an export made from a clean copy: none can say more than the copy does.
+/// Returns an export made from a clean copy, so that it cannot contain more than the copy does.
 pub(super) fn clean_export(order: &ExportOrder, trace: &Trace, capacity_bytes: Option<u64>) -> Option<Vec<u8>> {
     if order.form == ExportForm::Pickle {
         return Some(super::copy::copy(trace, &CopyOptions::default(), |_| ()));
@@ -34,7 +34,7 @@ pub(super) fn clean_export(order: &ExportOrder, trace: &Trace, capacity_bytes: O
     write(order, (NAMELESS, capacity_bytes), &clean, &timelines.iter().collect::<Vec<_>>())
 }
 
-/// The devices in the order of the page: host memory comes last.
+/// Iterates over the devices in the order of the page, in which host memory is last.
 fn devices_of(trace: &Trace) -> impl Iterator<Item = &Device> {
     trace.devices.iter().chain(&trace.host)
 }

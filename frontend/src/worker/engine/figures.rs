@@ -1,4 +1,4 @@
-//! The figures of one device.
+//! Collects the figures of one device.
 
 use super::Ready;
 use crate::worker::DeviceFigures;

@@ -1,10 +1,10 @@
-//! The diagnosis of the open file.
+//! Makes the diagnosis of the open file.
 
 use super::{Engine, Ready};
 use shared::analysis::{FindingsConfig, Study};
 use shared::report::{Diagnosis, DiagnosisConfig, diagnosis};
 
-/// Diagnoses all GPUs with memory on the card that was chosen last; their timelines must have been built.
+/// Diagnoses all GPUs with memory, for the card that was chosen last; their timelines must be built.
 pub(super) fn findings(engine: &Engine) -> Diagnosis {
     let gpus = (0..engine.trace.devices.len() as u32).filter_map(|position| engine.built(position));
     let studies: Vec<Study<'_>> = gpus.filter(|ready| has_memory(*ready)).map(Ready::study).collect();

@@ -1,4 +1,4 @@
-//! Annotated spans and single marks of a device.
+//! Lists the annotated spans and single marks of a device.
 
 use super::{Ready, parts};
 use crate::worker::{Mark, MarkKind, Marks, Span};
@@ -6,7 +6,7 @@ use shared::analysis::{self, Steps};
 use shared::trace::Action;
 
 pub(super) fn marks(ready: Ready<'_>) -> Marks {
-    // Only on GPUs is anything looked for, and only where something is allocated.
+    // Steps and phases are inferred only for GPUs, and only if the trace allocates something.
     let is_studied =
         ready.device.index >= 0 && ready.device.events.actions().iter().any(|action| action == Action::Alloc);
     Marks {
@@ -17,7 +17,7 @@ pub(super) fn marks(ready: Ready<'_>) -> Marks {
     }
 }
 
-/// The names of the spans around an allocation that is born at a moment, outermost first.
+/// Returns the names of the spans around an allocation that is born at a moment, outermost first.
 pub(super) fn spans_at(ready: Ready<'_>, moment: u32) -> Vec<String> {
     let is_around = |span: &&analysis::Span| span.start_moment < moment && moment <= span.end_moment;
     let mut around: Vec<_> = ready.spans().iter().filter(is_around).collect();

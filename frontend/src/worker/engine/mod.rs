@@ -1,6 +1,6 @@
-//! The model of one file and the answers about it.
+//! Holds the model of one file, and answers questions about it.
 //!
-//! It runs in the worker and knows nothing of it, so that tests ask it natively.
+//! It runs in the Web Worker but does not depend on it, so that tests can ask it natively.
 
 mod allocations;
 mod categories;
@@ -42,50 +42,50 @@ use shared::report::Diagnosis;
 use shared::trace::{Device, Trace};
 use std::cell::OnceCell;
 
-/// A decoded file, with the lifetimes of those devices that were looked at.
+/// Decoded file, with the lifetimes of the devices that have been examined.
 #[derive(Debug)]
 pub struct Engine {
     trace: Trace,
     summary: FileSummary,
-    /// One per device of [`FileSummary::devices`], built when it is first needed.
+    /// One per device of [`FileSummary::devices`], built at first use.
     timelines: Vec<Option<Timeline>>,
-    /// What else was computed for each device.
+    /// Other results for each device.
     kept: Vec<Kept>,
-    /// What the last flame graphs were made from.
+    /// Basis of the most recent flame graphs.
     flames: FlameCache,
-    /// What the page has not been told yet, the next one last.
+    /// Reports that the page has not received yet; the next one is the last element.
     untold: Vec<Untold>,
     what_if: what_if::WhatIf,
-    /// The memory of the card, where the page knows it.
+    /// Memory of the card, if the page knows it.
     capacity_bytes: Option<u64>,
 }
 
-/// What is computed for a device when it is first asked for.
+/// Results for a device, computed at first use.
 #[derive(Debug, Default)]
 struct Kept {
-    /// The annotated spans: every hover wants them.
+    /// Annotated spans, which every hover needs.
     spans: OnceCell<Vec<Span>>,
     studied: OnceCell<Studied>,
     categories: OnceCell<Vec<Category>>,
-    /// The figures beside other ranks.
+    /// Figures for the comparison with other ranks.
     figures: OnceCell<RankFigures>,
-    /// The segments through the trace.
+    /// Segments over the whole trace.
     history: OnceCell<SegmentHistory>,
-    /// The last table.
+    /// Most recent table.
     table: allocations::Cache,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Untold {
     Device(u32),
-    /// Not told but done: what makes pictures of wide views cheap.
+    /// Preparation without a report, which makes pictures of wide views cheap.
     Pictures(u32, Axis),
     Notices,
     Parts(u32),
     Findings,
 }
 
-/// One device with everything that was computed for it.
+/// Device with everything that was computed for it.
 #[derive(Clone, Copy)]
 struct Ready<'a> {
     trace: &'a Trace,
@@ -96,7 +96,7 @@ struct Ready<'a> {
 }
 
 impl Engine {
-    /// An engine for a decoded file.
+    /// Creates the engine of a decoded file.
     pub fn new(trace: Trace) -> Self {
         let count = trace.devices.len() + usize::from(trace.host.is_some());
         let summary = summary_of(&trace);
@@ -110,7 +110,7 @@ impl Engine {
         let mut untold = vec![Untold::Findings];
         untold.extend(in_turn(gpus).map(Untold::Parts));
         untold.push(Untold::Notices);
-        // Pictures of the device that is shown are prepared before anything else is studied.
+        // Pictures of the device that is shown are prepared before any other analysis.
         untold.extend([Axis::Time, Axis::Events].map(|axis| Untold::Pictures(first, axis)));
         untold.extend(in_turn(count as u32).map(Untold::Device));
         Self {
@@ -125,15 +125,14 @@ impl Engine {
         }
     }
 
-    /// What is in the file.
     pub fn summary(&self) -> &FileSummary {
         &self.summary
     }
 
-    /// Computes one more thing that the page will want, `None` after the last one.
+    /// Computes the next report for the page, `None` after the last one.
     ///
-    /// These are the figures of each device, of the one that is shown first before the others, then the notices, the
-    /// steps and phases of each GPU, and what was found: each so short that questions in between hardly wait.
+    /// First come the figures of each device, beginning with the one that is shown, then the notices, the steps and
+    /// phases of each GPU, and the findings. Each report is short enough that questions in between hardly wait.
     pub fn next_report(&mut self) -> Option<Report> {
         while self.prepare() {}
         match self.untold.pop()? {
@@ -145,9 +144,10 @@ impl Engine {
         }
     }
 
-    /// Does the next thing, if it is one that the page is not told about, and says whether it was.
+    /// Performs the next step if it is a preparation without a report; returns true if it was.
     ///
-    /// By itself, since a question that came meanwhile should not wait for the report after it as well.
+    /// It is separate from [`next_report`](Self::next_report), so that a question that arrives meanwhile does not also
+    /// wait for the report after it.
     pub fn prepare(&mut self) -> bool {
         let Some(Untold::Pictures(device, axis)) = self.untold.pop_if(|next| matches!(next, Untold::Pictures(..)))
         else {
@@ -159,7 +159,7 @@ impl Engine {
         true
     }
 
-    /// The timelines must have been built: the figures of all devices come first.
+    /// Returns all notices; the timelines must be built, which the figures of all devices ensure.
     fn notices(&self) -> Vec<Notice> {
         let timelines = self.timelines.iter().flatten();
         let devices: Vec<_> = self.trace.devices.iter().zip(timelines).collect();
@@ -168,14 +168,14 @@ impl Engine {
             let found: Vec<_> = device_diagnostics(device, timeline).collect();
             notices.extend(texts::notices(&found, Some(device.index)));
         }
-        // The page says all the time that a part is open.
+        // The page shows permanently that only a part is open.
         notices.retain(|notice| notice.code != "part-of-trace");
         notices.extend(texts::notices(&self.trace.diagnostics, None));
         texts::sort_notices(&mut notices);
         notices
     }
 
-    /// The answer to a question.
+    /// Answers a question.
     pub fn answer(&mut self, question: &Question) -> Answer {
         if let Question::Preview(options) = question {
             return Answer::Preview(Box::new(copy::preview(&self.trace, options)));
@@ -234,7 +234,7 @@ impl Engine {
         }
     }
 
-    /// What is found on a card, which reports to come are about as well.
+    /// Returns the findings for a card; later reports use the same card.
     fn findings_on(&mut self, capacity_bytes: Option<u64>) -> Diagnosis {
         self.capacity_bytes = capacity_bytes;
         (0..self.timelines.len() as u32).for_each(|position| {
@@ -243,21 +243,22 @@ impl Engine {
         findings::findings(self)
     }
 
-    /// A clean copy of the file, compressed with gzip; `progress` hears now and then which share of it is done.
+    /// Returns a clean copy of the file, compressed with gzip; `progress` receives the completed fraction from time to
+    /// time.
     pub fn copy(&self, options: &CopyOptions, progress: impl FnMut(f64)) -> Vec<u8> {
         copy::copy(&self.trace, options, progress)
     }
 
-    /// A replay as a compressed snapshot.
+    /// Returns a replay as a compressed snapshot.
     ///
     /// # Errors
-    /// A setting that can't be followed, by its name, or a device that is not there.
+    /// Returns an error with the name of a setting that is not supported, or if the device does not exist.
     pub fn replay_snapshot(&mut self, device: u32, setup: &WhatIfSetup) -> Result<Vec<u8>, String> {
         let ready = self.ready(device).ok_or_else(|| format!("there is no device at position {device}"))?;
         what_if::snapshot(ready, setup)
     }
 
-    /// The file in another form; `None` where an order names what is not there.
+    /// Exports the file in another format; returns `None` if the order names something that does not exist.
     pub fn export(&mut self, order: &ExportOrder) -> Option<Vec<u8>> {
         if order.is_clean {
             return export::clean_export(order, &self.trace, self.capacity_bytes);
@@ -269,10 +270,10 @@ impl Engine {
         export::export(order, &self.trace, &timelines, self.capacity_bytes)
     }
 
-    /// A table as it is on the screen, as a file.
+    /// Returns a table as it is on the screen, as a file.
     ///
     /// # Errors
-    /// Why there is none, in a sentence for the page.
+    /// Returns an error message for the page if the table cannot be made.
     pub fn sheet(&mut self, order: &SheetOrder) -> Result<Vec<u8>, String> {
         for position in 0..self.timelines.len() {
             self.ready(position as u32);
@@ -286,7 +287,7 @@ impl Engine {
         self.built(position)
     }
 
-    /// A device whose timeline was built.
+    /// Returns a device whose timeline has been built.
     fn built(&self, position: u32) -> Option<Ready<'_>> {
         let (trace, device) = (&self.trace, device_at(&self.trace, position)?);
         let timeline = self.timelines[position as usize].as_ref()?;
@@ -314,23 +315,23 @@ fn summary_of(trace: &Trace) -> FileSummary {
 }
 
 impl<'a> Ready<'a> {
-    /// The annotated spans of the device.
+    /// Returns the annotated spans of the device.
     fn spans(self) -> &'a [Span] {
         self.kept.spans.get_or_init(|| spans(self.trace, self.device))
     }
 
-    /// What was found out about the device; the first call takes a while.
+    /// Returns the analysis results of the device; the first call takes a while.
     fn studied(self) -> &'a Studied {
         self.kept.studied.get_or_init(|| Study::new(self.trace, self.device, self.timeline).into())
     }
 
-    /// The device with what was found out about it.
+    /// Returns the study of the device, restored from its stored results.
     fn study(self) -> Study<'a> {
         let Self { trace, device, timeline, .. } = self;
         Study::again(trace, device, timeline, self.studied().clone())
     }
 
-    /// Microseconds of a moment since the first event.
+    /// Returns the time of a moment in microseconds since the first event.
     fn time_us(&self, moment: u32) -> Option<u64> {
         let has_times = self.timeline.has_times();
         has_times.then(|| self.timeline.x_of_moment(self.device, Axis::Time, moment) as u64)
@@ -341,7 +342,7 @@ fn of_no_device() -> Answer {
     Answer::Refused("the question is of no device".to_owned())
 }
 
-/// The device that a question is about; those about the whole file have none.
+/// Returns the position of the device that a question concerns; questions about the whole file have none.
 fn device_of(question: &Question) -> Option<u32> {
     Some(match *question {
         Question::Picture { device, .. }
@@ -379,7 +380,7 @@ fn picture(ready: Ready<'_>, view: View) -> PictureData {
     PictureData::new(view, &ready.timeline.picture_colored(ready.device, &request_of(view), coloring))
 }
 
-/// The curves alone: one row of pixels has next to no bands.
+/// Returns only the curves: a picture with a single row of pixels has almost no bands.
 fn outline(ready: Ready<'_>, axis: Axis, columns: u32) -> PictureData {
     let x1 = ready.timeline.x_end(axis);
     let y1 = ready.timeline.live_peak().1.max(ready.timeline.reserved_peak().1).max(1) as f64;
@@ -388,7 +389,8 @@ fn outline(ready: Ready<'_>, axis: Axis, columns: u32) -> PictureData {
     PictureData { bands: Vec::new(), pixels: Vec::new(), ..picture(ready, view) }
 }
 
-/// A picture shows the highest of the moments that share a pixel, and a hit is of that one.
+/// Returns what lies under a point; of the moments that share a pixel, a picture shows the one with the highest live
+/// bytes.
 fn hit(ready: Ready<'_>, axis: Axis, (x, units_per_px): (f64, f64), bytes: f64) -> Hit {
     let Ready { timeline, device, .. } = ready;
     let moment = timeline.moment_shown_at(device, axis, x, units_per_px);
@@ -402,7 +404,7 @@ fn hit(ready: Ready<'_>, axis: Axis, (x, units_per_px): (f64, f64), bytes: f64) 
     }
 }
 
-/// The hit of an allocation that is known by its key, `None` if the device has no such one.
+/// Returns the hit for an allocation given by its key, `None` if the device has no such allocation.
 fn find(ready: Ready<'_>, key: AllocationKey, moment: u32) -> Option<Hit> {
     let Ready { timeline, .. } = ready;
     let allocations = &timeline.allocations;
@@ -411,7 +413,7 @@ fn find(ready: Ready<'_>, key: AllocationKey, moment: u32) -> Option<Hit> {
             let position = position as usize;
             (position < allocations.initial_count()).then(|| AllocationId::from_index(position))?
         }
-        // A key names the event that allocated, not the one that freed.
+        // A key names the event that allocates, not the one that frees.
         AllocationKey::Event(event) => {
             let id = allocations.of_event(event as usize)?;
             (allocations.origin(id) == Origin::Event(event as usize)).then_some(id)?
@@ -420,7 +422,7 @@ fn find(ready: Ready<'_>, key: AllocationKey, moment: u32) -> Option<Hit> {
     Some(found_hit(ready, id, moment.min(timeline.events())))
 }
 
-/// What a click on an allocation would hit at a moment.
+/// Returns the hit that a click on an allocation at a moment would produce.
 fn found_hit(ready: Ready<'_>, id: AllocationId, moment: u32) -> Hit {
     let Ready { timeline, .. } = ready;
     Hit {
@@ -432,7 +434,7 @@ fn found_hit(ready: Ready<'_>, id: AllocationId, moment: u32) -> Hit {
     }
 }
 
-/// Bytes below an allocation in the stack of a moment.
+/// Returns the bytes below an allocation in the stack of a moment.
 fn below_bytes(ready: Ready<'_>, id: AllocationId, moment: u32) -> u64 {
     let below = ready.timeline.allocations.alive_at(moment).take_while(|(other, _)| *other < id);
     below.map(|(_, size_bytes)| size_bytes).sum()

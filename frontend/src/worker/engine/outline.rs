@@ -1,7 +1,7 @@
-//! What is known of a device before its lifetimes are.
+//! Computes the properties of a device that do not require its lifetimes.
 //!
-//! Which device of several is shown first depends on errors and peaks. Pairing all allocations of all devices for that
-//! would delay the first picture, so peaks are found by adding up the events: one pass, 2 ns an event.
+//! The device to show first depends on errors and peaks. Pairing the allocations of all devices would delay the first
+//! picture, so that peaks are computed by summing the events: one pass, 2 ns per event.
 //!
 //! ```text
 //! event      alloc 5   alloc 3   free 5   alloc 1
@@ -14,7 +14,7 @@ use shared::base::pieces;
 use shared::trace::{Action, Device};
 use std::ops::Range;
 
-/// What is known of a device; errors and peaks are looked for only where it is one of several.
+/// Returns the outline of a device; errors and peaks are computed only if it is one of several.
 pub(super) fn outline(device: &Device, is_alone: bool) -> DeviceOutline {
     let sums = if is_alone { Sums::default() } else { Sums::of(device) };
     DeviceOutline {
@@ -31,7 +31,7 @@ pub(super) fn outline(device: &Device, is_alone: bool) -> DeviceOutline {
     }
 }
 
-/// Bytes at an event above those before the first one, and the most so far.
+/// Current and highest sum of bytes, relative to those before the first event.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     bytes: i64,
@@ -45,12 +45,12 @@ impl Sum {
     }
 }
 
-/// The sums of a device's events.
+/// Sums over the events of a device.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
-    /// Where an allocation ends with `free_completed`.
+    /// Sum in which an allocation ends with `free_completed`.
     completed: Sum,
-    /// Where it ends with `free_requested`, as in a trace without any `free_completed`.
+    /// Sum in which an allocation ends with `free_requested`, as in a trace without any `free_completed`.
     requested: Sum,
     has_completed: bool,
     ooms: u64,
@@ -87,7 +87,7 @@ impl Sums {
     fn peak_bytes(&self, device: &Device) -> u64 {
         let sum = if self.has_completed { self.completed } else { self.requested };
         let end_bytes: u64 = device.segments.blocks.iter().map(|block| block.live_bytes()).sum();
-        // Frees of more than was allocated are possible in a file that somebody edited.
+        // In an edited file, more memory may be freed than allocated.
         let initial_bytes = (end_bytes as i64).saturating_sub(sum.bytes).max(0);
         initial_bytes.saturating_add(sum.most_bytes) as u64
     }

@@ -1,10 +1,10 @@
-//! Steps and phases of a device, for the timeline's bands.
+//! Converts the steps and phases of a device for the bands of the timeline.
 
 use super::Ready;
 use crate::worker::{PartSpan, Parts};
 use shared::analysis::{Axis, Phase};
 
-/// The steps and phases of a device at this position.
+/// Converts the steps and phases of a device; `device` is its position.
 pub(super) fn parts(device: u32, ready: Ready<'_>) -> Parts {
     let studied = ready.studied();
     let steps = studied.steps.as_ref();
@@ -17,7 +17,7 @@ pub(super) fn parts(device: u32, ready: Ready<'_>) -> Parts {
     }
 }
 
-/// Whether annotations tell forward from backward: nobody needs to be told twice.
+/// Returns true if annotations distinguish forward from backward, so that inferred phases are not needed.
 pub(super) fn are_phases_annotated(ready: Ready<'_>) -> bool {
     let is_named = |words: [&str; 2]| {
         let mut names = ready.spans().iter().map(|span| ready.trace.strings.get(span.name).to_ascii_lowercase());
@@ -33,7 +33,7 @@ fn phases(ready: Ready<'_>, runs: &[(u32, Phase)]) -> Vec<(Phase, PartSpan)> {
     known.map(|(phase, start, end)| (phase, part(ready, start, end))).collect()
 }
 
-/// The events after `start` up to the moment `end`: the first of them begins the moment after `start`.
+/// Converts the events after the moment `start` up to `end`; the first one begins the moment after `start`.
 fn part(ready: Ready<'_>, start: u32, end: u32) -> PartSpan {
     let Ready { device, timeline, .. } = ready;
     let begin_us = |moment: u32| match timeline.has_times() {

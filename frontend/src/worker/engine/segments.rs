@@ -1,4 +1,4 @@
-//! The segments of a moment, with their blocks.
+//! Lists the segments of a moment with their blocks.
 
 use super::Ready;
 use crate::worker::{AllocationKey, BlockRow, HeldRow, Instant, Look, SegmentRow, SegmentsData};
@@ -8,10 +8,10 @@ use shared::analysis::{
 use shared::trace::{PoolId, SegmentType, StackId};
 use std::collections::HashMap;
 
-/// How many of the segments that little keeps are listed.
+/// Maximum number of held segments that are listed.
 const MOST_HELD: usize = 50;
 
-/// The segments with their blocks, and how they came to be.
+/// Returns the history of the segments, and the map of segments and blocks at a moment.
 pub(super) fn at(ready: Ready<'_>, instant: Instant) -> (&SegmentHistory, SegmentMap) {
     let Ready { trace, device, timeline, kept, .. } = ready;
     let moment = match instant {
@@ -63,7 +63,7 @@ fn held_row(map: &SegmentMap, held: &Held) -> HeldRow {
     HeldRow { segment: held.segment as u32, blocks: held.holders.len() as u64, largest: largest as u32 }
 }
 
-/// Looks, each once.
+/// Distinct looks, and their positions.
 #[derive(Default)]
 struct Looks {
     all: Vec<Look>,
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_segment_that_little_keeps_names_its_largest_block() {
         let data = ask(Instant::At(2));
-        // The segment that goes back later is there already, and free.
+        // The segment that is returned later exists already, and is free.
         assert_eq!(data.segments.len(), 2);
         assert_eq!(data.held, [HeldRow { segment: 0, blocks: 1, largest: 0 }]);
     }

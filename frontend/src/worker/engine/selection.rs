@@ -1,4 +1,4 @@
-//! Selections, from what travels to allocations.
+//! Converts selections from their message form to allocations.
 
 use super::Ready;
 use crate::worker::{FilterData, GroupKeyData, ScopeData, SelectionData, SelectionFacts};
@@ -9,7 +9,7 @@ use shared::analysis::{
 use shared::base::StringId;
 use shared::trace::{FrameId, PoolId, StackId};
 
-/// The allocations of a selection, and what they are weighed with.
+/// Allocations of a selection, and how they are weighed.
 pub(super) struct Selected<'a> {
     pub(super) population: Population<'a>,
     pub(super) scope: Scope,
@@ -18,7 +18,7 @@ pub(super) struct Selected<'a> {
 }
 
 impl<'a> Selected<'a> {
-    /// The allocations of a selection, in the order of their births; the error is a sentence about the filter's text.
+    /// Selects allocations in the order of their births; the error is a message about the filter's text.
     pub(super) fn new(ready: Ready<'a>, data: &SelectionData) -> Result<Self, String> {
         let scope = scope(ready, data.scope);
         let filter = filter(&data.filter)?;
@@ -27,13 +27,12 @@ impl<'a> Selected<'a> {
         Ok(Self { population, scope, ids, weight: data.weight })
     }
 
-    /// What weighs its allocations.
     pub(super) fn weigher(&self) -> Weigher<'a> {
         Weigher::new(&self.population, &self.scope, self.weight)
     }
 }
 
-/// All allocations of a device; categories take longer than all the rest.
+/// Returns all allocations of a device; categories are optional, because they take longer than everything else.
 pub(super) fn population(ready: Ready<'_>, has_categories: bool) -> Population<'_> {
     let Ready { trace, device, timeline, .. } = ready;
     let categories = if has_categories { ready.categories() } else { &[] };
@@ -46,7 +45,7 @@ pub(super) fn scope(ready: Ready<'_>, data: ScopeData) -> Scope {
         ScopeData::At(moment) => Scope::At(moment.min(timeline.events())),
         ScopeData::Within { axis, x0, x1, part } => {
             let moment = |x| timeline.moment_at_x(device, axis, x);
-            // A moment that is in view by a pixel is in view.
+            // A moment that is visible in at least one pixel counts as visible.
             Scope::Within { moments: moment(x0)..moment(x1) + 1, part }
         }
     }
@@ -70,7 +69,7 @@ fn filter(data: &FilterData) -> Result<Filter, String> {
     })
 }
 
-/// The key of a group, `None` for numbers that the worker never sent.
+/// Converts the key of a group, `None` for numbers that the worker never sent.
 fn group_key(data: GroupKeyData) -> Option<GroupKey> {
     let index = data.value.and_then(|(index, _)| usize::try_from(index).ok());
     let small = index.filter(|&index| u32::try_from(index).is_ok());
@@ -101,7 +100,7 @@ pub(super) fn group_key_data(key: GroupKey) -> GroupKeyData {
     GroupKeyData { by, value }
 }
 
-/// What the allocations of a device can be filtered by.
+/// Returns the streams and pools by which the allocations of a device can be filtered.
 pub(super) fn facts(ready: Ready<'_>) -> SelectionFacts {
     let Ready { trace, device, timeline, .. } = ready;
     let (streams, pools) = streams_and_pools(trace, device, &timeline.allocations);

@@ -1,4 +1,4 @@
-//! Tables as they are on the screen, as files: the same filter and order, and all rows.
+//! Writes tables as they are on the screen to files, with the same filter and order, and all rows.
 
 use super::allocations::{Whole, pool, stream};
 use super::flame::Flame;
@@ -10,10 +10,10 @@ use crate::worker::{DiffData, Instant, Matched, SheetOf, SheetOrder, Weight};
 use shared::export::{self, Cell, Rows, Sheet, Subject, Table};
 use shared::trace::SegmentType;
 
-/// The bytes of the file.
+/// Returns the bytes of the file.
 ///
 /// # Errors
-/// Why there is none, in a sentence for the page.
+/// Returns an error message for the page if the table cannot be made.
 pub(super) fn sheet(engine: &Engine, order: &SheetOrder) -> Result<Vec<u8>, String> {
     let Some(ready) = engine.built(order.device) else {
         return Err(format!("there is no device at position {}", order.device));
@@ -95,10 +95,10 @@ impl Out<'_> {
     }
 }
 
-/// What functions allocate themselves, in the unit of the total.
+/// Column with the memory that a function allocates itself, in the unit of the total.
 const ITSELF: &str = "itself";
 
-/// What functions are weighed by, as a column.
+/// Returns the column name for the weight of functions.
 fn unit(weight: Weight) -> &'static str {
     match weight {
         Weight::Bytes => "bytes",

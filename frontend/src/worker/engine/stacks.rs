@@ -1,4 +1,4 @@
-//! The stacks that hold the live bytes of a moment.
+//! Lists the stacks that hold the live bytes of a moment.
 
 use super::Ready;
 use crate::worker::{StackRow, Stacks};

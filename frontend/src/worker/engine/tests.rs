@@ -1,4 +1,4 @@
-//! The engine asked as the page asks it.
+//! Tests the engine with questions as the page asks them.
 
 use super::*;
 use crate::worker::{Details, ExportForm, Marks, Stacks};

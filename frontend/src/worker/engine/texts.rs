@@ -1,4 +1,4 @@
-//! Parts of the model in words.
+//! Converts parts of the model to text.
 
 use crate::worker::{Notice, SettingText};
 use shared::base::{Diagnostic, frame_rules};
@@ -17,7 +17,7 @@ pub(super) fn format(format: Format) -> String {
     }
 }
 
-/// Diagnostics in words, worst first; `device` is the CUDA index of the device that they are about.
+/// Converts diagnostics to notices, worst first; `device` is the CUDA index of the device that they concern.
 pub(super) fn notices(diagnostics: &[Diagnostic], device: Option<i64>) -> Vec<Notice> {
     let notice = |diagnostic: &Diagnostic| Notice {
         code: diagnostic.code.to_owned(),
@@ -31,7 +31,7 @@ pub(super) fn notices(diagnostics: &[Diagnostic], device: Option<i64>) -> Vec<No
     notices
 }
 
-/// Puts the worst first.
+/// Sorts notices by severity, worst first.
 pub(super) fn sort_notices(notices: &mut [Notice]) {
     let rank = |notice: &Notice| match notice.severity.as_str() {
         "error" => 0,
@@ -46,7 +46,7 @@ pub(super) fn settings(settings: &Settings) -> Vec<SettingText> {
     settings.entries.iter().map(text).collect()
 }
 
-/// The frame that says best what a stack is about.
+/// Returns the frame that describes a stack best.
 pub(super) fn title_frame(trace: &Trace, stack: StackId) -> Option<Frame> {
     let ids = trace.stacks.frames(stack);
     let frames = ids.iter().map(|&id| trace.frames.get(id));
@@ -54,7 +54,7 @@ pub(super) fn title_frame(trace: &Trace, stack: StackId) -> Option<Frame> {
     ids.get(frame_rules::title_position(names)?).map(|&id| frame(trace, id))
 }
 
-/// A frame of which no more is known.
+/// Returns a frame without the FX node behind it.
 pub(super) fn plain_frame(name: &str, filename: &str, line: u64) -> Frame {
     Frame { name: name.to_owned(), filename: filename.to_owned(), line, fx: None }
 }

@@ -1,4 +1,4 @@
-//! Replays of a device's requests, and what is kept between the steps of a sweep.
+//! Replays the requests of a device, and holds the state of a sweep between its steps.
 
 use super::Ready;
 use super::copy::compressed;
@@ -15,10 +15,10 @@ use shared::job::Card;
 use shared::pickle::Style;
 use shared::trace::Action;
 
-/// As many columns as a wide plot has pixels for two each.
+/// Number of columns of the plot; a wide plot has two pixels for each.
 const COLUMNS: usize = 480;
 
-/// A sweep on its way.
+/// Sweep in progress, if there is one.
 #[derive(Debug, Default)]
 pub(super) struct WhatIf {
     sweep: Option<Running>,
@@ -32,10 +32,10 @@ struct Running {
 }
 
 impl WhatIf {
-    /// The answer to a question.
+    /// Answers a question.
     ///
     /// # Errors
-    /// Why there is none, in a sentence for the page.
+    /// Returns an error message for the page if the question cannot be answered.
     pub(super) fn answer(&mut self, ready: Ready<'_>, question: &WhatIfQuestion) -> Result<WhatIfAnswer, String> {
         if ready.device.index < 0 {
             return Err("Pinned host memory has another allocator, which is not modelled".to_owned());
@@ -60,10 +60,10 @@ impl WhatIf {
     }
 }
 
-/// The replay as a compressed snapshot.
+/// Returns the replay as a compressed snapshot.
 ///
 /// # Errors
-/// A setting that can't be followed, by its name.
+/// Returns an error with the name of a setting that is not supported.
 pub(super) fn snapshot(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<Vec<u8>, String> {
     let trace = replayer(ready).trace(&config(ready, setup)?);
     Ok(compressed(|sink| export::pickle(&trace, Style::Python, sink)))
@@ -159,7 +159,7 @@ fn begin(ready: Ready<'_>, setup: &WhatIfSetup) -> Running {
         elsewhere_bytes: setup.elsewhere_bytes,
         cards: Card::all().map(card).collect(),
     });
-    // Without a limit no batch is too large.
+    // Without a limit every batch fits.
     let scale = setup.capacity_bytes.and_then(|_| BatchScale::of(&ready.study()));
     Running { device: ready.device.index, sweep, scale }
 }
@@ -189,7 +189,7 @@ mod tests {
     use shared::import::import;
     use shared::trace::text;
 
-    /// Blocks that grow by a MiB: the cache never has one for the next.
+    /// Returns an engine for blocks that grow by 2 MiB each, so that no cached block fits the next request.
     fn engine() -> Engine {
         let line = |size: u64| format!("segment_alloc S{size} {size}MiB\nalloc S{size} {size}MiB\nfree S{size}\n");
         let rest = |size: u64| format!("segment S{size} {size}MiB\nblock S{size} {size}MiB inactive\n");
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(calls(|column| column.replayed_calls), grown.replayed.driver_calls);
         let beyond = |of: fn(&WhatIfColumn) -> u64| same.columns.iter().map(of).collect::<Vec<_>>();
         let (recorded, replayed) = (beyond(|one| one.recorded_beyond_bytes), beyond(|one| one.replayed_beyond_bytes));
-        // A free is asked for one event before it is recorded as completed; a replay does both at once.
+        // A free is requested one event before it is recorded as completed; a replay performs both at once.
         let later = recorded.iter().skip(1).chain(recorded.last());
         assert!(replayed.iter().zip(&recorded).zip(later).all(|((one, this), next)| one == this || one == next));
         assert_eq!((recorded.iter().max(), replayed.iter().max()), (Some(&(1180 << 20)), Some(&(1180 << 20))));

@@ -1,4 +1,4 @@
-//! What stays after steps as a table, by the reason why it stays.
+//! Formats what stays after steps as a table, with a row for each reason.
 
 use shared::analysis::ClassTotal;
 use shared::base::format;
@@ -6,7 +6,7 @@ use shared::report::Growth;
 
 use crate::commands::text::table as text_table;
 
-/// Returns a row for each class, nothing where nothing stays.
+/// Returns the table with a row for each class; empty if nothing stays.
 pub(super) fn table(growth: &Growth) -> String {
     if growth.classes.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! `snapscope diagnose`: what a snapshot says in words, and what to do.
+//! Implements `snapscope diagnose`, which reports findings about snapshots and gives advice.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -42,19 +42,18 @@ pub struct DiagnoseArgs {
     json: bool,
 }
 
-/// What to print, and whether a script should stop.
+/// Text to print, and the results that decide the exit status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiagnoseOutput {
-    /// The answer.
     pub text: String,
-    /// Whether a finding is an error.
+    /// True if a finding has the severity error.
     pub has_errors: bool,
-    /// The files that could not be read; the answer is about the others.
+    /// Failures of the files that could not be read; the text is about the other files.
     pub unread: Vec<Failure>,
 }
 
 impl DiagnoseArgs {
-    /// Reads the files and returns what was found in them; one that cannot be read hides none of the others.
+    /// Reads the files and returns their findings; an unreadable file does not stop the others.
     pub fn run(&self) -> DiagnoseOutput {
         let mut report = DiagnoseReport::default();
         let mut page = String::new();
@@ -98,7 +97,7 @@ impl DiagnoseArgs {
     }
 }
 
-/// The findings of one file for people.
+/// Formats the findings of one file for the terminal.
 fn of_file(file: &str, diagnosis: &Diagnosis) -> String {
     let mut page = format!("{file}\n");
     for run in &diagnosis.runs {
@@ -124,13 +123,13 @@ fn of_file(file: &str, diagnosis: &Diagnosis) -> String {
     page
 }
 
-/// The frames of the program, innermost first; those of the runtime under it are left out.
+/// Returns the frames of the program, innermost first, without those of the runtime below it.
 fn program_frames(stack: &[Frame]) -> Vec<String> {
     let of_program = stack.iter().filter(|frame| !frame_rules::is_runtime(&frame.filename));
     of_program.map(|frame| place(&frame.name, &frame.filename, frame.line)).collect()
 }
 
-/// A paragraph in lines that fit a terminal.
+/// Breaks a paragraph into lines that fit a terminal.
 fn lines(text: &str) -> Vec<String> {
     const WIDTH: usize = 96;
     let mut lines: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! `snapscope diff`: what one moment holds more or less than another.
+//! Implements `snapscope diff`, which compares the live memory of two moments.
 
 mod page;
 mod report;
@@ -57,7 +57,7 @@ pub struct DiffArgs {
     json: bool,
 }
 
-/// What differences can be grouped by.
+/// Values of `--by`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum GroupBy {
     /// The call stack that allocated
@@ -68,18 +68,18 @@ enum GroupBy {
     Module,
 }
 
-/// A side with its profile.
+/// One side of the comparison with its profile.
 struct Chosen {
     side: DiffSide,
     profile: Profile,
 }
 
 impl DiffArgs {
-    /// Reads the files and returns what to print.
+    /// Reads the files and returns the text to print.
     ///
     /// # Errors
     ///
-    /// A file cannot be read, is no snapshot, or has no such device, event or step.
+    /// Returns an error if a file cannot be read, is not a snapshot, or has no such device, event or step.
     pub fn run(&self) -> Result<String, Failure> {
         let (a, b) = self.sides()?;
         let found = diff(&a.profile, &b.profile);
@@ -90,7 +90,9 @@ impl DiffArgs {
         Ok(page::page((&a, &b), &found, self.by, self.top))
     }
 
-    /// Both sides; two files are read at the same time, and one is read once. What is wrong with both is said of both.
+    /// Reads both sides: two files in parallel, the same file only once.
+    ///
+    /// If both sides fail, the failure describes both.
     fn sides(&self) -> Result<(Chosen, Chosen), Failure> {
         let moments = [(self.at_a, self.step_a), (self.at_b, self.step_b)];
         let choose = |opened: &Opened, side: usize| self.choose(opened, moments[side].0, moments[side].1);
@@ -153,7 +155,7 @@ fn side(
     }
 }
 
-/// The side that tells what a row is about: the second one, where it is there.
+/// Returns the profile and the row in it that describe a difference: those of B, or of A for a row that B lacks.
 fn told<'a>(a: &'a Profile, b: &'a Profile, row: &DiffRow) -> Option<(&'a Profile, usize)> {
     row.after.map(|stack| (b, stack.row)).or_else(|| row.before.map(|stack| (a, stack.row)))
 }

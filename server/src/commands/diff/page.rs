@@ -1,4 +1,4 @@
-//! A difference for people: both sides, the difference in words, and a table.
+//! Formats a difference for the terminal: both sides, the difference in words, and a table.
 
 use shared::analysis::{Change, Diff, DiffRow, Matched, Profile, place};
 use shared::api::DiffSide;
@@ -7,7 +7,6 @@ use shared::base::format::{bytes, count, counted};
 use super::{Chosen, GroupBy, title, told};
 use crate::commands::text;
 
-/// Both sides, the difference in words, and a table of it.
 pub(super) fn page((a, b): (&Chosen, &Chosen), found: &Diff, by: GroupBy, top: usize) -> String {
     let named = |name: &str, fallback: &str| if name.is_empty() { fallback.to_owned() } else { name.to_owned() };
     let mut lines: Vec<Line> = match by {
@@ -32,7 +31,6 @@ pub(super) fn page((a, b): (&Chosen, &Chosen), found: &Diff, by: GroupBy, top: u
     table(&lines, top).into_iter().fold(page, |page, line| page + &line + "\n")
 }
 
-/// One line of the table.
 struct Line {
     change: Change,
     name: String,
@@ -102,7 +100,7 @@ fn note(row: &DiffRow) -> &'static str {
     }
 }
 
-/// What a row is about, and what of PyTorch's Python it called: many stacks have their title in common.
+/// Returns the title of a row and its innermost Python frame if that differs, because many stacks share a title.
 fn name(a: &Profile, b: &Profile, row: &DiffRow) -> String {
     let title = title(a, b, row);
     let mut frames = told(a, b, row).into_iter().flat_map(|(profile, position)| profile.frames_of(position));

@@ -1,4 +1,4 @@
-//! A difference as a document.
+//! Builds the document of `snapscope diff --json`.
 
 use shared::analysis::{Change, Diff, DiffRow, Profile, ProfileFrame};
 use shared::api::{DiffChange, DiffGroup, DiffReport, DiffStackRow};
@@ -6,7 +6,7 @@ use shared::report::Frame;
 
 use super::{Chosen, title, told};
 
-/// The document, with at most `top` stacks.
+/// Builds the document with at most `top` stacks.
 pub(super) fn report((a, b): (&Chosen, &Chosen), found: &Diff, top: usize) -> DiffReport {
     let (shown, others) = found.rows.split_at(top.min(found.rows.len()));
     DiffReport {

@@ -1,11 +1,11 @@
-//! What a copy leaves out and what it still says, for people.
+//! Describes for people what a sanitized copy leaves out and which texts it still has.
 
 use std::fmt::Write as _;
 
 use shared::base::format::counted;
 use shared::export::{Change, SanitizeReport};
 
-/// What was left out, with an example of each kind.
+/// Lists what was left out, with up to two examples of each kind.
 pub(super) fn report(report: &SanitizeReport) -> String {
     let mut text = String::new();
     let mut line = |what: &str, change: &Change, noun: &str| {
@@ -34,7 +34,7 @@ pub(super) fn report(report: &SanitizeReport) -> String {
     text
 }
 
-/// Every text that others will read, a line each: what it is, a tab, the text.
+/// Lists every text that others will read, one per line: its kind, a tab, the text.
 pub(super) fn list(report: &SanitizeReport) -> String {
     let mut lines = String::new();
     for remaining in &report.remaining {
@@ -43,7 +43,7 @@ pub(super) fn list(report: &SanitizeReport) -> String {
     lines
 }
 
-/// A text that can't steer the terminal that shows it.
+/// Replaces control characters, which could act on the terminal that shows the text.
 fn without_controls(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

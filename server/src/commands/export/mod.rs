@@ -1,4 +1,4 @@
-//! `snapscope export`: a snapshot in another form, or as a copy that others may see.
+//! Implements `snapscope export`, which writes a snapshot in another form or as a sanitized copy.
 
 mod left_out;
 mod picture;
@@ -101,7 +101,7 @@ pub struct ExportArgs {
     output: PathBuf,
 }
 
-/// What a snapshot can be written as.
+/// Values of `--to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Target {
     /// A picture, with text as text
@@ -122,7 +122,7 @@ enum Target {
     Pickle,
 }
 
-/// The tables by their names.
+/// Creates the parser for the names of tables.
 fn tables() -> impl TypedValueParser<Value = Table> {
     PossibleValuesParser::new(Table::ALL.map(Table::name)).map(|name: String| {
         let table = Table::ALL.into_iter().find(|table| table.name() == name);
@@ -131,11 +131,12 @@ fn tables() -> impl TypedValueParser<Value = Table> {
 }
 
 impl ExportArgs {
-    /// Writes the file and returns what to print.
+    /// Writes the file and returns the text to print.
     ///
     /// # Errors
     ///
-    /// The snapshot cannot be read, has no such device or event, or the output cannot be written.
+    /// Returns an error if the snapshot cannot be read, if it has no such device or event, if an option does not apply
+    /// to the form, or if the output cannot be written.
     pub fn run(&self) -> Result<String, Failure> {
         self.check()?;
         let file = self.file.display().to_string();
@@ -147,7 +148,7 @@ impl ExportArgs {
         Ok(format!("{}: {}\n{left_out}", self.output.display(), bytes(size_bytes)))
     }
 
-    /// An option that a form has no use for is a mistake rather than nothing.
+    /// Returns an error if an option does not apply to the chosen form, instead of ignoring it.
     fn check(&self) -> Result<(), Failure> {
         use Target::{Csv, Html, Json, Pickle, Png, Speedscope, Svg};
         const PICTURES: &[Target] = &[Svg, Png];
@@ -186,9 +187,9 @@ impl ExportArgs {
         }
     }
 
-    /// Writes what a clean copy has, and says what it leaves out.
+    /// Writes a sanitized copy and returns its size in bytes and the text on what it leaves out.
     ///
-    /// Other forms are made from the copy, read back: so none can say more than the copy does.
+    /// Other forms are made from the copy after reading it back, so that they contain no more than the copy.
     fn write_clean(&self, file: String, trace: &Trace) -> Result<(u64, String), Failure> {
         let sanitized = Sanitized::new(trace, &self.options());
         let size_bytes = match self.to {
@@ -241,13 +242,13 @@ impl ExportArgs {
         }
     }
 
-    /// What the file is called inside of an export: a clean one does not say, since names of files name people too.
+    /// Returns the file name to show inside an export; a sanitized one hides it, because it may name people.
     fn name(&self) -> String {
         let name = self.file.file_name().filter(|_| !self.sanitize);
         name.map_or_else(|| "Snapshot".to_owned(), |name| name.to_string_lossy().into_owned())
     }
 
-    /// Writes the file whole or not at all, and says how long it is.
+    /// Writes the file whole or not at all, and returns its size in bytes.
     fn write(&self, fill: impl FnOnce(&mut Sink<'_>)) -> Result<u64, Failure> {
         write::write(&self.output, fill).map_err(|error| {
             Failure::new(format!("{}: {error}", self.output.display()), "check the folder and the room in it")
@@ -261,7 +262,7 @@ fn read_back(sanitized: &Sanitized<'_>) -> Trace {
     importer.finish().expect("an export can be read")
 }
 
-/// The moment after an event, which at least one of the devices has.
+/// Returns the moment after an event that at least one of the devices has.
 fn moment(event: i64, devices: &[(&Device, &Timeline)]) -> Result<u32, Failure> {
     let most = devices.iter().map(|(_, timeline)| timeline.events()).max().unwrap_or(0);
     let moment = event.checked_add(1).and_then(|moment| u32::try_from(moment).ok());

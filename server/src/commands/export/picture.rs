@@ -1,4 +1,4 @@
-//! What a picture shows, by the options.
+//! Draws the picture that the options of `snapscope export` ask for.
 
 use clap::ValueEnum;
 use shared::analysis::{Axis, Timeline};
@@ -9,7 +9,7 @@ use shared::trace::{Device, Trace};
 use super::ExportArgs;
 use crate::Failure;
 
-/// What a picture can be of.
+/// Values of `--picture`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum PictureName {
     /// Live and reserved bytes, event by event
@@ -20,7 +20,7 @@ pub(super) enum PictureName {
     Segments,
 }
 
-/// What runs along a timeline.
+/// Values of `--axis`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum AxisName {
     /// One step an event
@@ -30,16 +30,16 @@ pub(super) enum AxisName {
 }
 
 impl ExportArgs {
-    /// What a picture is of.
+    /// Returns the chosen kind of picture, by default a timeline.
     pub(super) fn shows(&self) -> PictureName {
         self.picture.unwrap_or(PictureName::Timeline)
     }
 
-    /// The picture of a device; `moment` is what `--at` says.
+    /// Draws the picture of a device; `moment` is the one of `--at`.
     ///
     /// # Errors
     ///
-    /// The device has no such part of a timeline.
+    /// Returns an error if the timeline of the device does not have the requested part.
     pub(super) fn drawing(
         &self,
         trace: &Trace,
@@ -62,7 +62,7 @@ impl ExportArgs {
         })
     }
 
-    /// The part of the axis that a timeline shows.
+    /// Returns the axis of a timeline and the part of it to show; `None` stands for all of it.
     fn part(&self, device: &Device, timeline: &Timeline) -> Result<(Axis, Option<Span>), Failure> {
         let axis = match self.axis {
             Some(AxisName::Time) => Axis::Time,
@@ -77,7 +77,7 @@ impl ExportArgs {
                 format!("events go from 0 to {}", i64::from(events) - 1),
             ));
         }
-        // The state before the first event of a part belongs to it: that event changes it.
+        // The part includes the state before its first event, because that event changes it.
         let place = |moment| timeline.x_of_moment(device, axis, moment);
         Ok((axis, is_part.then(|| Span::new(place(first), place(last + 2)))))
     }

@@ -1,11 +1,11 @@
-//! A drawing in pixels.
+//! Renders a drawing as PNG.
 
 use shared::draw::theme::Theme;
 use shared::export::{Anchor, Drawing, Shape};
 
 use crate::canvas::{Canvas, Ink, Type, Weight};
 
-/// The drawing as PNG, light or dark.
+/// Renders a drawing in the light or the dark theme and returns the PNG file.
 pub(super) fn png(drawing: &Drawing, is_dark: bool) -> Vec<u8> {
     let theme = if is_dark { Theme::dark() } else { Theme::light() };
     Canvas::png((drawing.width, drawing.height), |canvas| {
@@ -46,7 +46,7 @@ mod tests {
     use shared::export::{PictureOptions, timeline_picture};
     use shared::trace::text;
 
-    /// The pixels of a picture, three bytes each.
+    /// Decodes a PNG file into its width and its pixels, three bytes each.
     fn pixels(png: &[u8]) -> (u32, Vec<u8>) {
         let mut reader = ::png::Decoder::new(std::io::Cursor::new(png)).read_info().expect("a PNG");
         let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
@@ -62,7 +62,7 @@ mod tests {
         for (is_dark, theme) in [(false, Theme::light()), (true, Theme::dark())] {
             let (width, pixels) = pixels(&png(&drawing, is_dark));
             assert_eq!(width, 1200);
-            // In the middle of the right half, where `a` is alive, and in the corner.
+            // The first place is in the right half, where `a` is alive; the second is in the corner.
             let at = |x: usize, y: usize| &pixels[(y * 1200 + x) * 3..][..3];
             let fill =
                 |number| shared::draw::shade::fill(number, shared::draw::shade::ColorBy::Stack, &theme).channels();

@@ -1,4 +1,4 @@
-//! A file that is there as a whole or not at all.
+//! Writes a file so that it is there as a whole or not at all.
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -7,12 +7,13 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
 
-/// Takes the pieces of a file.
+/// Callback that takes the pieces of a file in order.
 pub(in crate::commands) type Sink<'s> = dyn FnMut(&[u8]) + 's;
 
-/// Writes a file whole or not at all, and says how long it is.
+/// Writes a file whole or not at all, and returns its size in bytes.
 ///
-/// It is on the disk before it takes the place of another, and others may read it as the umask says.
+/// The content is synced to the disk before the file replaces another one. Its permissions follow the umask, and a name
+/// that ends in `.gz` means compression.
 pub(in crate::commands) fn write(path: &Path, export: impl FnOnce(&mut Sink<'_>)) -> std::io::Result<u64> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let file = beside(folder)?;
@@ -32,7 +33,7 @@ pub(in crate::commands) fn write(path: &Path, export: impl FnOnce(&mut Sink<'_>)
     Ok(size_bytes)
 }
 
-/// A file for the time being; temporary files are their owner's alone unless somebody says otherwise.
+/// Creates a temporary file with ordinary permissions, because temporary files are private to their owner by default.
 fn beside(folder: &Path) -> std::io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! The groups of a selection, as rows of a table.
+//! Groups the selected allocations and formats the groups as rows of a table.
 
 use shared::analysis::{
     Group, GroupBy, GroupKey, Groups, Label, Population, Timeline, Totals, Weigher, Weight, group, label, select, spans,
@@ -11,7 +11,7 @@ use super::Request;
 use crate::commands::open::Opened;
 use crate::commands::text;
 
-/// The largest groups of what was asked for, and what is left.
+/// Groups of the requested allocations, of which the largest are shown.
 pub(in crate::commands) struct Chosen<'a> {
     trace: &'a Trace,
     by: GroupBy,
@@ -20,7 +20,7 @@ pub(in crate::commands) struct Chosen<'a> {
 }
 
 impl<'a> Chosen<'a> {
-    /// Selects and groups; `timeline` is the one of `device`.
+    /// Selects and groups the allocations; `timeline` was built from `device`.
     pub(in crate::commands) fn new(
         opened: &'a Opened,
         device: &Device,
@@ -37,27 +37,26 @@ impl<'a> Chosen<'a> {
         Self { trace, by: request.by, groups: group(&population, &selection, &weigher, request.by), top: request.top }
     }
 
-    /// The groups to show, the largest first.
+    /// Returns the groups to show, the largest first.
     pub(in crate::commands) fn shown(&self) -> &[Group] {
         &self.groups.rows[..self.top.min(self.groups.rows.len())]
     }
 
-    /// The groups that are left out.
+    /// Returns the groups that are left out.
     pub(super) fn others(&self) -> &[Group] {
         &self.groups.rows[self.shown().len()..]
     }
 
-    /// The sums over all that was asked for.
+    /// Returns the sums over all requested allocations.
     pub(super) fn totals(&self) -> Totals {
         self.groups.totals
     }
 
-    /// What a group is called.
     pub(super) fn label(&self, group: &Group) -> Label {
         label(self.trace, &self.groups, group.key)
     }
 
-    /// The frames that a group has in common, innermost first.
+    /// Returns the frames that the allocations of a group have in common, innermost first.
     pub(super) fn frames(&self, group: &Group) -> Vec<Frame> {
         match group.key {
             GroupKey::Stack(stack) => frames(self.trace, stack),
@@ -70,7 +69,7 @@ impl<'a> Chosen<'a> {
 
 const INITIAL: &str = "from before the trace, without a stack";
 
-/// Bars, bytes and names of the groups.
+/// Formats the groups as aligned lines with bytes, bars and names.
 pub(in crate::commands) fn group_lines(chosen: &Chosen<'_>) -> Vec<String> {
     const BAR_WIDTH: usize = 16;
     let largest = chosen.shown().first().map_or(0, |group| group.totals.bytes);
@@ -88,14 +87,14 @@ pub(in crate::commands) fn group_lines(chosen: &Chosen<'_>) -> Vec<String> {
         let title =
             format!("{} smaller {}", count(chosen.others().len() as u64), noun(chosen.by, chosen.others().len()));
         let other_bytes = chosen.others().iter().map(|group| group.totals.bytes).fold(0, u64::saturating_add);
-        // Groups that overlap have no sum.
+        // The sum of overlapping groups has no meaning.
         let sizes = if overlaps(chosen.by) { Default::default() } else { sizes(other_bytes) };
         rows.push(row(sizes, String::new(), String::new(), plain(title)));
     }
     text::table(&rows, &[0, 1, 3])
 }
 
-/// Whether a group has neither stacks nor anything that the trace saw being allocated.
+/// Returns true for the group without stacks if all its bytes were allocated before the trace.
 fn is_initial(group: &Group) -> bool {
     group.key == GroupKey::Stack(StackId::NONE) && group.totals.initial_bytes == group.totals.bytes
 }
@@ -104,7 +103,7 @@ fn plain(title: String) -> Label {
     Label { title, detail: String::new() }
 }
 
-/// Whether an allocation is in several groups.
+/// Returns true if an allocation can be in several groups.
 fn overlaps(by: GroupBy) -> bool {
     matches!(by, GroupBy::Frame | GroupBy::Function)
 }

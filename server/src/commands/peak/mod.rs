@@ -1,4 +1,4 @@
-//! `snapscope peak`: what is alive at the peak, after any event or between two, in groups.
+//! Implements `snapscope peak`, which groups what is alive at the peak, after an event or between two.
 
 mod groups;
 mod page;
@@ -65,7 +65,7 @@ pub struct PeakArgs {
     json: bool,
 }
 
-/// What allocations can be grouped by.
+/// Values of `--by`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ByName {
     /// The call stack that allocated
@@ -86,7 +86,7 @@ enum ByName {
     Size,
 }
 
-/// Which of the allocations that are alive between two events.
+/// Values of `--part`, which select among the allocations that are alive between two events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PartName {
     /// All of them
@@ -103,23 +103,24 @@ enum PartName {
     BornAndKept,
 }
 
-/// What is asked of a device.
+/// Request for the groups of one device.
 pub(super) struct Request {
     pub(super) scope: Scope,
     pub(super) filter: Filter,
-    /// The text of the filter as it was typed.
+    /// Text of the filter as the user typed it.
     pub(super) filter_text: Option<String>,
     pub(super) by: GroupBy,
-    /// How many groups to show.
+    /// Maximum number of groups to show.
     pub(super) top: usize,
 }
 
 impl PeakArgs {
-    /// Reads the file and returns what to print.
+    /// Reads the file and returns the text to print.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, is no snapshot, or has no such device or event; the filter is no regular expression.
+    /// Returns an error if the file cannot be read, is not a snapshot or has no such device or event, if the options
+    /// contradict each other, or if the filter is not a regular expression.
     pub fn run(&self) -> Result<String, Failure> {
         self.answer(&self.events.open(&self.file, self.device)?)
     }
@@ -165,7 +166,7 @@ impl PeakArgs {
     }
 }
 
-/// The moment after an event; -1 stands for the one before the first event.
+/// Returns the moment after an event; event -1 stands for the state before the first event.
 pub(super) fn moment_after(device: &Device, timeline: &Timeline, event: i64) -> Result<u32, Failure> {
     let moment = event.checked_add(1).and_then(|moment| u32::try_from(moment).ok());
     moment.filter(|&moment| moment <= timeline.events()).ok_or_else(|| {
@@ -201,12 +202,14 @@ fn part(name: PartName) -> Part {
 }
 
 impl Request {
-    /// Everything that is alive at a moment, by stack.
+    /// Creates a request for everything that is alive at a moment, grouped by stack.
     pub(super) fn at(moment: u32, top: usize) -> Self {
         Self { scope: Scope::At(moment), filter: Filter::default(), filter_text: None, by: GroupBy::Stack, top }
     }
 
-    /// The categories of a device's allocations, where the request is about them: they take longer than all the rest.
+    /// Returns the categories of a device's allocations, or none if the request does not need them.
+    ///
+    /// Finding them takes longer than everything else.
     fn categories(&self, population: &Population<'_>) -> Vec<Category> {
         if self.by != GroupBy::Category && !self.filter.needs_categories() {
             return Vec::new();

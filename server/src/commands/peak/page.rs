@@ -1,4 +1,4 @@
-//! The answer of `snapscope peak` for a terminal.
+//! Formats the answer of `snapscope peak` for the terminal.
 
 use shared::analysis::{Part, Scope, Timeline};
 use shared::base::format::{bytes, count, counted};
@@ -19,7 +19,7 @@ pub(super) fn page(
     group_lines(chosen).into_iter().fold(head, |page, line| page + &line + "\n")
 }
 
-/// What the groups are of, with its sums.
+/// Formats the line that names the selected allocations and their sums.
 fn head(timeline: &Timeline, request: &Request, chosen: &Chosen<'_>) -> String {
     let moment = shown_moment(timeline, &request.scope);
     let (live, reserved) = (bytes(timeline.live_at(moment)), bytes(timeline.reserved_at(moment)));

@@ -1,4 +1,4 @@
-//! The document of `snapscope peak --json`.
+//! Builds the document of `snapscope peak --json`.
 
 use shared::analysis::{Group, GroupBy, Part, Scope, Timeline};
 use shared::api::{PeakGroup, PeakRange, PeakReport};
@@ -43,7 +43,7 @@ pub(super) fn report(
     }
 }
 
-/// The moment of a request, or that of the highest live bytes in its range.
+/// Returns the requested moment, or the moment with the highest live bytes in the requested range.
 pub(super) fn shown_moment(timeline: &Timeline, scope: &Scope) -> u32 {
     match scope {
         Scope::At(moment) => *moment,
@@ -57,7 +57,7 @@ fn range(scope: &Scope) -> Option<PeakRange> {
     Some(PeakRange { from: i64::from(moments.start) - 1, to: i64::from(moments.end) - 2, part })
 }
 
-/// The names are those of the option.
+/// Returns the name that `--part` uses.
 fn part_name(part: Part) -> &'static str {
     match part {
         Part::Any => "any",
@@ -69,7 +69,7 @@ fn part_name(part: Part) -> &'static str {
     }
 }
 
-/// The names are those of the option.
+/// Returns the name that `--by` uses.
 fn by_name(by: GroupBy) -> &'static str {
     match by {
         GroupBy::Stack => "stack",

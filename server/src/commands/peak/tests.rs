@@ -1,4 +1,4 @@
-//! Answers for a small trace, as a terminal and a script get them.
+//! Tests the answers for a small trace, as text and as JSON.
 
 use clap::Parser;
 use shared::analysis::Timeline;
@@ -21,7 +21,7 @@ const TRACE: &str = "
     block old 512 requested=7
 ";
 
-/// The answer to these options.
+/// Runs `snapscope peak` with these options on the trace.
 #[track_caller]
 fn answer(options: &str) -> Result<String, Failure> {
     let trace = text::parse(TRACE).unwrap();
@@ -31,7 +31,7 @@ fn answer(options: &str) -> Result<String, Failure> {
     Line::try_parse_from(line.split_whitespace()).unwrap().peak.answer(&opened)
 }
 
-/// Checks the lines of the answer below its first one, without runs of spaces and bars.
+/// Compares the lines of the answer after its first, without bars and runs of spaces.
 #[track_caller]
 fn check(options: &str, lines: &[&str]) {
     let page = answer(options).unwrap();

@@ -1,4 +1,5 @@
-//! `snapscope replay`: a snapshot's requests under other allocator settings, or on another card.
+//! Implements `snapscope replay`, which repeats a snapshot's requests under other allocator settings or on another
+//! card.
 
 mod sweep;
 
@@ -64,12 +65,12 @@ pub struct ReplayArgs {
 }
 
 impl ReplayArgs {
-    /// Reads the file, replays it and returns what to print.
+    /// Reads the file, replays it and returns the text to print.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, is no snapshot or has no such device, a setting is not modelled, or the output cannot be
-    /// written.
+    /// Returns an error if the file cannot be read, is not a snapshot or has no such device, if a setting is not
+    /// modelled, or if the output cannot be written.
     pub fn run(&self) -> Result<String, Failure> {
         let opened = Opened::read(&self.file)?;
         let (device, timeline) = opened.choose_device(self.device)?;
@@ -111,7 +112,10 @@ impl ReplayArgs {
             .map_err(|error| refused(&error, "leave `--verify` out, or add `--capacity`"))
     }
 
-    /// The card's memory, and what of it others take.
+    /// Returns the card's memory and how much of it others take, in bytes.
+    ///
+    /// Without `--capacity`, the memory is what PyTorch could have had at a recorded out-of-memory event, or else
+    /// unlimited, and others take nothing of it.
     fn card(&self, device: &Device, timeline: &Timeline) -> (u64, u64) {
         if let Some(capacity_bytes) = self.capacity {
             return (capacity_bytes, self.elsewhere);
@@ -189,7 +193,7 @@ fn verification(found: &Verification) -> ReplayVerification {
     }
 }
 
-/// Peaks and driver calls of the recording.
+/// Returns the peaks, the driver calls and the out-of-memory events of the recording.
 fn recorded_peaks(device: &Device, timeline: &Timeline) -> ReplayRecorded {
     let count =
         |wanted: &[Action]| device.events.actions().iter().filter(|action| wanted.contains(action)).count() as u64;
@@ -203,7 +207,7 @@ fn recorded_peaks(device: &Device, timeline: &Timeline) -> ReplayRecorded {
     }
 }
 
-/// The report for people.
+/// Formats the report for the terminal.
 fn page(document: &ReplayDocument) -> String {
     let recorded = &document.recorded;
     let settings = if document.settings.is_empty() { "default settings" } else { &document.settings };
@@ -223,7 +227,7 @@ fn page(document: &ReplayDocument) -> String {
         row("Driver calls", count(recorded.driver_calls), count(calls)),
         row("Out of memory", count(recorded.ooms), count(document.ooms.len() as u64)),
     ];
-    // A recording does not tell how often it collected garbage.
+    // A recording does not contain the number of its garbage collections.
     if document.collections > 0 {
         rows.push(row("Garbage collections", "–".to_owned(), count(document.collections)));
     }

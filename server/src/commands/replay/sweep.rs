@@ -1,4 +1,4 @@
-//! `snapscope replay --sweep`: what other settings, cards and batches would come to.
+//! Implements `snapscope replay --sweep`, which tries other settings, cards and batches.
 
 use shared::allocator::Settings;
 use shared::analysis::{BatchScale, CardChoice, ReplayConfig, Replayer, Study, Sweep, SweepConfig, Trial};
@@ -8,7 +8,10 @@ use shared::job::Card;
 
 use super::super::text;
 
-/// Tries everything, under the settings of the recording and others, on the card of a replay.
+/// Tries the recorded and other settings on the replay's card, and searches for the smallest card and the largest
+/// batch.
+///
+/// Batches are tried only if the card has a limit.
 pub(super) fn sweep(
     replayer: &Replayer<'_>,
     study: &Study<'_>,
@@ -48,7 +51,7 @@ fn trial(trial: &Trial) -> ReplayTrial {
     }
 }
 
-/// A sweep for people.
+/// Formats a sweep for the terminal.
 pub(super) fn lines(sweep: &ReplaySweep) -> Vec<String> {
     let head = ["Settings", "peak reserved", "driver calls", "retries", "out of memory"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(sweep.trials.iter().enumerate().map(row)).collect();

@@ -1,4 +1,4 @@
-//! The config of a recording: read, overridden, resolved.
+//! Reads, overrides and resolves the config of a recording.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -9,25 +9,27 @@ use shared::job::{Import, ImportNote, Job, KeyPlaces, Overrides, Problem, RawJob
 use crate::Failure;
 use crate::commands::text;
 
-/// The most of a config that is read, in bytes: more than the parser takes, which then says how much it does.
+/// Maximum number of bytes that are read of a config.
+///
+/// This is more than the parser accepts, so that the parser refuses a larger config with its own message.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// A config that can be recorded.
+/// Resolved config that can be recorded.
 pub(super) struct Config {
     pub(super) job: Job,
     notes: Notes,
 }
 
-/// A config as it was read, for more than one recording.
+/// Config as it was read, not yet resolved, for commands that make several recordings.
 pub(in crate::commands) struct Written {
-    /// The config; nothing is checked but types.
+    /// Config of which only the types are checked.
     pub(in crate::commands) raw: RawJob,
     pub(in crate::commands) notes: Notes,
-    /// Where its keys stand.
+    /// Positions of the keys in the file.
     pub(in crate::commands) places: KeyPlaces,
 }
 
-/// What became of the keys of a Hugging Face config; nothing for a config in our own words.
+/// Notes on the understood and the ignored keys of a Hugging Face config; empty for Snapscope's own format.
 #[derive(Default)]
 pub(in crate::commands) struct Notes {
     understood: Vec<ImportNote>,
@@ -35,29 +37,29 @@ pub(in crate::commands) struct Notes {
 }
 
 impl Config {
-    /// Reads a config and what goes with it.
+    /// Reads and resolves a config with its training arguments and overrides.
     ///
     /// # Errors
     ///
-    /// A file cannot be read, or something in it is wrong: all of it at once.
+    /// Returns an error if a file cannot be read, or one that lists all problems of the config.
     pub(super) fn read(path: &Path, arguments: Option<&Path>, overrides: Overrides) -> Result<Self, Failure> {
         let Written { raw, notes, places } = Written::read(path, arguments, overrides)?;
         let job = raw.resolve().map_err(|problems| refuse(path, &places.locate(problems)))?;
         Ok(Self { job, notes })
     }
 
-    /// What became of each foreign key; empty for a config in our own words.
+    /// Formats the notes on the keys of a Hugging Face config; empty for Snapscope's own format.
     pub(super) fn notes(&self) -> String {
         self.notes.text()
     }
 }
 
 impl Written {
-    /// Reads a config and what goes with it, and leaves it to the caller to resolve it.
+    /// Reads a config with its training arguments and overrides, without resolving it.
     ///
     /// # Errors
     ///
-    /// A file cannot be read, or has unknown keys or keys of the wrong type: all of them at once.
+    /// Returns an error if a file cannot be read, or one that lists all keys that are unknown or of the wrong type.
     pub(in crate::commands) fn read(
         path: &Path,
         arguments: Option<&Path>,
@@ -76,7 +78,7 @@ impl Written {
 }
 
 impl Notes {
-    /// The keys and what became of them, for people.
+    /// Formats the understood and the ignored keys as two lists.
     pub(in crate::commands) fn text(&self) -> String {
         let lists = [("understood", &self.understood), ("ignored", &self.ignored)];
         let list = |(title, notes): (&str, &Vec<ImportNote>)| {
@@ -103,7 +105,7 @@ fn read_text(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// One failure for all problems of a file, a line each.
+/// Builds one failure from all problems of a file, one line each.
 pub(in crate::commands) fn refuse(path: &Path, problems: &[Problem]) -> Failure {
     let lines: Vec<String> = problems.iter().map(|problem| format!("{}: {problem}", path.display())).collect();
     Failure::new(

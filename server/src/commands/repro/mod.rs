@@ -1,4 +1,4 @@
-//! `snapscope repro`: a training config in, a fresh snapshot out.
+//! Implements `snapscope repro`, which records a training config as a snapshot.
 
 pub(super) mod config;
 mod page;
@@ -65,11 +65,12 @@ pub struct ReproArgs {
 }
 
 impl ReproArgs {
-    /// Records, and returns what to print.
+    /// Records the config and returns the text to print.
     ///
     /// # Errors
     ///
-    /// The config is wrong, something that a recording needs is missing, or the recording failed.
+    /// Returns an error if the config is wrong, if something that a recording needs is missing, or if the recording
+    /// failed.
     pub fn run(&self) -> Result<String, Failure> {
         let config = Config::read(&self.config, self.training_args.as_deref(), self.overrides())?;
         let output = self.output.clone().unwrap_or_else(|| default_output(&self.config));
@@ -108,13 +109,13 @@ impl ReproArgs {
     }
 }
 
-/// `gpt2.pickle` in this folder for `configs/gpt2.toml`.
+/// Returns the default output path: `gpt2.pickle` in the current folder for `configs/gpt2.toml`.
 fn default_output(config: &Path) -> PathBuf {
     let name = config.file_stem().map_or_else(|| "recording".into(), ToOwned::to_owned);
     PathBuf::from(name).with_added_extension("pickle")
 }
 
-/// Refuses to replace what is not a snapshot: it may be somebody's weights.
+/// Returns an error if `output` exists and is not a snapshot, because it may be somebody's weights.
 pub(super) fn check_output(output: &Path) -> Result<(), Failure> {
     if !output.exists() || open::import(output, "").is_ok() {
         return Ok(());

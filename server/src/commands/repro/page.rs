@@ -1,4 +1,4 @@
-//! What a recording came to, for people.
+//! Formats the result of a recording for the terminal.
 
 use std::path::Path;
 
@@ -9,7 +9,6 @@ use shared::job::Job;
 use crate::commands::text;
 use crate::repro::{Recording, RecordingFailure, place};
 
-/// The summary of a recording.
 pub(super) fn summary(recording: &Recording, job: &Job, output: &Path) -> String {
     let mut page = format!("{}\n{}\n\n", output.display(), subtitle(recording, job));
     for line in text::table(&memory_rows(recording), &[1]) {
@@ -61,7 +60,7 @@ fn out_of_memory(oom: &OutOfMemory, steps: u64) -> String {
     format!("Out of memory in {place}{operation}\n  {}\n", oom.message.trim())
 }
 
-/// What stands before the sentence and the hint of a failure: the end of the log, and where the trace is.
+/// Formats the details before a failure's message: end of the log, last known place, path of the partial trace.
 pub(super) fn failure_details(failure: &RecordingFailure, steps: u64) -> String {
     let mut page = String::new();
     if !failure.log_tail.is_empty() {

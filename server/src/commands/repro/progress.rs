@@ -1,4 +1,4 @@
-//! What is shown while a recording runs, on standard error.
+//! Shows the progress of a recording on standard error.
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
@@ -12,20 +12,19 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::repro::Watcher;
 
-/// How often a line is written where no bar can be drawn.
+/// Minimum time between two progress lines, where no bar can be drawn.
 const LINE_EVERY: Duration = Duration::from_secs(2);
 
-/// How progress is shown.
+/// Form in which progress is shown.
 enum Shown {
-    /// Not at all.
     Quiet,
-    /// As a bar that is drawn over and over.
+    /// Bar that is redrawn in place.
     Bar(ProgressBar),
-    /// As a line now and then; when the last one was, or the start: a run of a moment has none.
+    /// Lines; holds the time of the last one, or of the start, so that a very short run prints none.
     Lines(Instant),
 }
 
-/// Shows progress to a person, who may interrupt.
+/// Display of progress that also notices an interrupt by the user.
 pub(super) struct Display {
     shown: Shown,
     steps: Option<u64>,
@@ -33,7 +32,7 @@ pub(super) struct Display {
 }
 
 impl Display {
-    /// A bar at a terminal, lines elsewhere, nothing where it is to be quiet.
+    /// Creates a display: a bar at a terminal, lines elsewhere, nothing if `is_quiet`.
     pub(super) fn new(is_quiet: bool) -> Self {
         let shown = match () {
             () if is_quiet => Shown::Quiet,
@@ -43,7 +42,7 @@ impl Display {
         Self { shown, steps: None, interrupted: interrupted() }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn finish(&self) {
         if let Shown::Bar(bar) = &self.shown {
             bar.finish_and_clear();
@@ -95,11 +94,11 @@ impl Watcher for Display {
     }
 }
 
-/// What becomes true when the person at the terminal interrupts, or somebody asks this program to end.
+/// Returns a flag that becomes true on SIGINT or SIGTERM.
 pub(in crate::commands) fn interrupted() -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // Where that fails an interrupt ends this program at once, as it would without.
+        // If this fails, the signal ends the program at once, as it does by default.
         let _ = signal_hook::flag::register(signal, Arc::clone(&interrupted));
     }
     interrupted
@@ -114,7 +113,7 @@ fn bar() -> ProgressBar {
     bar
 }
 
-/// `step 2 of 3 · backward · 12.3 GiB live · 14.0 GiB reserved`
+/// Formats progress as `step 2 of 3 · backward · 12.3 GiB live · 14.0 GiB reserved`.
 fn text(progress: &Progress, steps: Option<u64>) -> String {
     let step = crate::repro::place(progress.step, steps, "", "");
     let memory = [(progress.live_bytes, "live"), (progress.reserved_bytes, "reserved")];

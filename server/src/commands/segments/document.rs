@@ -1,4 +1,4 @@
-//! The answer as JSON.
+//! Builds the document of `snapscope segments --json`.
 
 use shared::analysis::{AllocationId, Held, MapSegment, Origin, Room};
 use shared::api::{HeldRow, HolderRow, PoolRow, SegmentRow, SegmentsReport};
@@ -6,7 +6,7 @@ use shared::trace::PoolId;
 
 use super::Found;
 
-/// How many allocations are named that hold a segment.
+/// Maximum number of allocations that are named for a held segment.
 const MOST_HOLDERS: usize = 5;
 
 pub(super) fn report(found: &Found<'_>) -> SegmentsReport {

@@ -1,4 +1,5 @@
-//! `snapscope segments`: what the segments hold at a moment, what is lost in them, and what keeps them.
+//! Implements `snapscope segments`, which shows the segments at a moment, their losses and the allocations that keep
+//! them.
 
 mod document;
 mod page;
@@ -39,7 +40,7 @@ pub struct SegmentsArgs {
     json: bool,
 }
 
-/// The answer before it is put into words.
+/// Analysis of the segments at one moment, before it is formatted.
 struct Found<'a> {
     file: &'a str,
     trace: &'a Trace,
@@ -49,17 +50,17 @@ struct Found<'a> {
     parts: Fragmentation,
     rooms: Vec<Room>,
     held: Vec<Held>,
-    /// Whether the moment is the one at which the most is reserved.
+    /// True if the moment is the peak of the reserved bytes.
     is_peak: bool,
     top: usize,
 }
 
 impl SegmentsArgs {
-    /// Reads the file and returns what to print.
+    /// Reads the file and returns the text to print.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, is no snapshot, or has no such device or event.
+    /// Returns an error if the file cannot be read, is not a snapshot, or has no such device or event.
     pub fn run(&self) -> Result<String, Failure> {
         let opened = Opened::read(&self.file)?;
         let (device, timeline) = opened.choose_device(self.device)?;
@@ -88,7 +89,7 @@ impl<'a> Found<'a> {
         Self { file, trace, device, allocations, map, parts, rooms, held, is_peak, top }
     }
 
-    /// The segments with the most free bytes, and how many are left out.
+    /// Returns the segments with the most free bytes, and the number of the others.
     fn segments(&self) -> (Vec<&MapSegment>, usize) {
         let mut segments: Vec<&MapSegment> = self.map.segments.iter().collect();
         segments.sort_by_key(|segment| std::cmp::Reverse(segment.free_bytes()));
@@ -97,13 +98,13 @@ impl<'a> Found<'a> {
         (segments, others)
     }
 
-    /// What the stack of an allocation is about.
+    /// Returns the title of an allocation's stack.
     fn title(&self, id: AllocationId) -> String {
         let stack = self.allocations.allocation_stack(id, self.device);
         stack_title(self.trace, stack).unwrap_or_else(|| "no stack recorded".to_owned())
     }
 
-    /// What the stack of a segment's largest block is about; nothing in a free segment.
+    /// Returns the title of the stack of a segment's largest used block; `None` in a free segment.
     fn largest_title(&self, segment: &MapSegment) -> Option<String> {
         let used = self.map.blocks_of(segment).iter().filter(|block| !block.is_free());
         let largest = used.max_by_key(|block| block.size_bytes)?;

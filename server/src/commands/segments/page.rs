@@ -1,4 +1,4 @@
-//! The answer for people.
+//! Formats the answer of `snapscope segments` for the terminal.
 
 use std::fmt::Write as _;
 
@@ -32,7 +32,7 @@ fn head(found: &Found<'_>) -> String {
     format!("{}\nGPU {} · {reserved} reserved in {segments} {at}{peak}\n", found.file, found.device.index)
 }
 
-/// Aligned rows below a heading; nothing where there are no rows.
+/// Appends a heading and aligned rows, or nothing if there are no rows.
 fn section(page: &mut String, heading: &str, rows: &[Vec<String>], right: &[usize]) {
     if rows.is_empty() {
         return;
@@ -53,7 +53,7 @@ fn with_rest(mut rows: Vec<Vec<String>>, all: usize, top: usize) -> Vec<Vec<Stri
     rows
 }
 
-/// Each part of the reserved bytes with its definition.
+/// Returns a row for each part of the reserved bytes, with its definition.
 fn part_rows(parts: &Fragmentation) -> Vec<Vec<String>> {
     let row = |name: &str, size_bytes: u64, meaning: &str| {
         vec![name.to_owned(), bytes(size_bytes), percent(size_bytes, parts.reserved_bytes), meaning.to_owned()]

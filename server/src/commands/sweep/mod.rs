@@ -1,4 +1,4 @@
-//! `snapscope sweep`: each combination of a config with ranges, as a table and a plot.
+//! Implements `snapscope sweep`, which records each combination of a config with ranges.
 
 mod output;
 pub(super) mod progress;
@@ -21,7 +21,7 @@ use crate::sweep::{self, Outcome, Settings, record_all};
 use output::Output;
 use progress::Display;
 
-/// How many recordings run at a time unless told: each has one busy thread.
+/// Number of simultaneous recordings; each has one busy thread.
 const AT_ONCE: usize = 2;
 
 /// The options of `snapscope sweep`.
@@ -80,12 +80,12 @@ pub struct SweepArgs {
 }
 
 impl SweepArgs {
-    /// Records every combination, and returns what to print.
+    /// Records every combination and returns the text to print.
     ///
     /// # Errors
     ///
-    /// The config or a range is wrong, something that a recording needs is missing, all recordings failed, or a result
-    /// cannot be written.
+    /// Returns an error if the config or a range is wrong, if something that a recording needs is missing, if all
+    /// recordings failed, or if a result cannot be written.
     pub fn run(&self) -> Result<String, Failure> {
         let outputs = self.outputs()?;
         let overrides = Overrides { steps: self.steps, ..Overrides::default() };
@@ -112,12 +112,12 @@ impl SweepArgs {
         Ok(if self.json { output::json(&report) } else { page() })
     }
 
-    /// The files of the results, each of a known kind, and none of them the config.
+    /// Returns the files of `--output` after checking that each has a known format and none is the config.
     fn outputs(&self) -> Result<Vec<Output>, Failure> {
         self.output.iter().map(|path| Output::new(path, &self.config)).collect()
     }
 
-    /// The command line's ranges in place of the config's.
+    /// Replaces the config's ranges by those of the command line.
     fn with_ranges(&self, mut raw: RawJob) -> RawJob {
         let written = raw.sweep.take().unwrap_or_default();
         let sweep = RawSweep {
@@ -144,7 +144,7 @@ impl SweepArgs {
     }
 }
 
-/// A sweep without any figure is a failure, most likely of all for one reason.
+/// Returns the first failure if all recordings failed, most likely all for the same reason.
 fn check_any(outcomes: &[Outcome]) -> Result<(), Failure> {
     match outcomes.first() {
         Some(Err(failure)) if outcomes.iter().all(Result::is_err) => {
@@ -154,7 +154,7 @@ fn check_any(outcomes: &[Outcome]) -> Result<(), Failure> {
     }
 }
 
-/// The table, and where the rest went.
+/// Formats the table and the paths of what was written.
 fn page(name: &str, sweep: &Sweep, table: &sweep::Table, keep: Option<&Path>, outputs: &[Output]) -> String {
     let rows: Vec<_> = [table.head.clone()].into_iter().chain(table.rows.iter().cloned()).collect();
     let lines = text::table(&rows, &table.right).iter().map(|line| format!("  {line}\n")).collect::<String>();
@@ -165,7 +165,7 @@ fn page(name: &str, sweep: &Sweep, table: &sweep::Table, keep: Option<&Path>, ou
     format!("{}\n\n{lines}{gap}{notes}", subtitle(name, sweep))
 }
 
-/// What all combinations share.
+/// Formats what all combinations have in common.
 fn subtitle(name: &str, sweep: &Sweep) -> String {
     let job = sweep.combinations.first().map(|combination| &combination.job);
     let card = job.filter(|_| sweep.axes.iter().all(|axis| axis.name != "card"));

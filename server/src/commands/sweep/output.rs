@@ -1,4 +1,4 @@
-//! The files that a sweep leaves, by the ends of their names.
+//! Writes the result files of a sweep, in the formats that their suffixes name.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use shared::api::SweepReport;
 use crate::Failure;
 use crate::sweep;
 
-/// A file for the result.
+/// File for the result of a sweep.
 pub(super) struct Output {
     path: PathBuf,
     kind: Kind,
@@ -22,11 +22,11 @@ enum Kind {
 }
 
 impl Output {
-    /// A file of a kind that its name tells.
+    /// Checks a path and takes the format from its suffix.
     ///
     /// # Errors
     ///
-    /// The name tells none, the file is the config itself, or it cannot be written.
+    /// Returns an error if the suffix is unknown, if the file is the config itself, or if its folder does not exist.
     pub(super) fn new(path: &Path, config: &Path) -> Result<Self, Failure> {
         const KINDS: [(&str, Kind); 4] =
             [("md", Kind::Markdown), ("csv", Kind::Csv), ("json", Kind::Json), ("svg", Kind::Svg)];
@@ -55,11 +55,11 @@ impl Output {
         &self.path
     }
 
-    /// Writes the result.
+    /// Writes the report in the format of this file.
     ///
     /// # Errors
     ///
-    /// The disk does not take it.
+    /// Returns an error if the file cannot be written.
     pub(super) fn write(&self, report: &SweepReport, steps: u64) -> Result<(), Failure> {
         let text = match self.kind {
             Kind::Markdown => sweep::table(report, steps).markdown(),
@@ -73,7 +73,7 @@ impl Output {
     }
 }
 
-/// The document that scripts read.
+/// Formats the report as a JSON document.
 pub(super) fn json(report: &SweepReport) -> String {
     serde_json::to_string_pretty(report).expect("plain data can be written") + "\n"
 }

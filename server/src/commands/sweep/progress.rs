@@ -1,4 +1,4 @@
-//! What is shown while several recordings run, on standard error.
+//! Shows the progress of several recordings on standard error.
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use shared::base::format::bytes;
 use crate::commands::repro::progress::interrupted;
 use crate::sweep::{Audience, Outcome};
 
-/// Shows a person which recordings are done; the person may interrupt.
+/// Display of finished recordings that also notices an interrupt by the user.
 pub(in crate::commands) struct Display {
-    /// At a terminal.
+    /// Bar, at a terminal only.
     bar: Option<ProgressBar>,
     is_quiet: bool,
     done: AtomicUsize,
-    /// How many there will be; unknown for a search.
+    /// Number of recordings; `None` for a search, which does not know it in advance.
     total: Option<usize>,
     interrupted: Arc<AtomicBool>,
 }
 
 impl Display {
-    /// A bar at a terminal, a line a recording elsewhere, nothing where it is to be quiet.
+    /// Creates a display: a bar at a terminal, one line per recording elsewhere, nothing if `is_quiet`.
     pub(in crate::commands) fn new(is_quiet: bool, total: Option<usize>) -> Self {
         let bar = (!is_quiet && std::io::stderr().is_terminal()).then(|| bar(total));
         Self { bar, is_quiet, done: AtomicUsize::new(0), total, interrupted: interrupted() }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(in crate::commands) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

@@ -1,16 +1,15 @@
-//! What allocations weigh, by the path of calls that led to them.
+//! Sums weighted allocations by the path of calls that led to them.
 
 use super::paths::{PathConfig, Paths, Site};
 use crate::trace::{StackId, Trace};
 use std::cmp::Reverse;
 use std::ops::AddAssign;
 
-/// What a group of allocations comes to.
+/// Total weight and number of a group of allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// The sum of their weights, at most `u64::MAX`: bytes, bytes × time or whatever they were weighed by.
+    /// Sum of the weights, at most `u64::MAX`: bytes, bytes × time, or any other weight that the caller chose.
     pub weight: u64,
-    /// How many they are.
     pub count: u64,
 }
 
@@ -21,28 +20,27 @@ impl AddAssign for Tally {
     }
 }
 
-/// A site with what it allocates, itself and through what it calls.
+/// Allocations of a site, made by itself and by its callees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SiteTotal {
-    /// The site.
     pub site: Site,
-    /// All stacks that it is in, each counted once however often the site calls itself.
+    /// Sum over the stacks that contain the site; each counts once, however often the site calls itself.
     pub total: Tally,
-    /// The stacks that it is the innermost site of.
+    /// Sum over the stacks whose innermost site it is.
     pub own: Tally,
 }
 
-/// Weighed allocations by stack, and the stacks as paths, in order of first appearance.
+/// Weighted allocations summed by stack, and the stacks as paths, in order of first appearance.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
     rows: Vec<(StackId, Tally)>,
     sites: Vec<Site>,
-    /// `ends[i]` is where the path of row `i` stops in `sites`.
+    /// `ends[i]` is the end of the path of row `i` in `sites`.
     ends: Vec<usize>,
 }
 
 impl Calls {
-    /// Sums allocations by stack, given as `(stack, weight)` in their order.
+    /// Sums allocations by stack; they are given as `(stack, weight)` in order of appearance.
     pub fn new(trace: &Trace, config: PathConfig, allocations: impl Iterator<Item = (StackId, u64)>) -> Self {
         let mut calls = Self { rows: sum_by_stack(trace, allocations), ..Self::default() };
         let paths = Paths::new(trace, config);
@@ -53,19 +51,19 @@ impl Calls {
         calls
     }
 
-    /// What all of them come to.
+    /// Returns the total of all allocations.
     pub fn total(&self) -> Tally {
         self.sum_where(|_| true)
     }
 
-    /// What the stacks come to that have a site for which `is_match` holds, each counted once.
+    /// Returns the total of the stacks with a site for which `is_match` holds; each stack counts once.
     pub fn matching(&self, is_match: impl Fn(Site) -> bool) -> Tally {
         self.sum_where(|path| path.iter().any(|&site| is_match(site)))
     }
 
-    /// All sites, the largest total first.
+    /// Returns the totals of all sites, the largest first.
     pub fn by_site(&self) -> Vec<SiteTotal> {
-        // The root of trees has no row, and what has no stack comes last.
+        // `All` is in no path, so that slot 0 belongs to `NoStack` alone.
         let slot = |site: Site| match site {
             Site::Frame(frame) => frame.index() + 1,
             Site::NoStack | Site::All => 0,
@@ -90,12 +88,11 @@ impl Calls {
         totals
     }
 
-    /// The stack of a row.
     pub(super) fn stack(&self, row: usize) -> StackId {
         self.rows[row].0
     }
 
-    /// Each row with its path, outermost site first, and what it comes to.
+    /// Returns each row with its path, outermost site first, and its tally.
     pub(super) fn paths(&self) -> impl Iterator<Item = (usize, &[Site], Tally)> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let paths = starts.zip(&self.ends).map(|(start, &end)| &self.sites[start..end]);
@@ -109,7 +106,7 @@ impl Calls {
     }
 }
 
-/// One row a stack, in order of first appearance; all stacks without frames are one.
+/// Sums allocations to one row per stack, in order of first appearance; stacks without frames share one row.
 fn sum_by_stack(trace: &Trace, allocations: impl Iterator<Item = (StackId, u64)>) -> Vec<(StackId, Tally)> {
     const UNSEEN: u32 = u32::MAX;
     let mut row_of = vec![UNSEEN; trace.stacks.len()];

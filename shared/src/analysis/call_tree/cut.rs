@@ -1,41 +1,40 @@
-//! The nodes of a tree that a range of weight shows: the boxes of a flame graph.
+//! Selects the nodes of a tree that a range of weight shows: the boxes of a flame graph.
 
 use super::calls::Tally;
 use super::paths::Site;
 use super::tree::{CallNode, CallTree};
 
-/// What a [`Cut`] is made of.
+/// Content of a [`Cut`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CutContent {
-    /// One node of this site.
+    /// One node with this site.
     Node(Site),
-    /// So many neighbours, each too small to be seen.
+    /// Number of neighbours merged into the box, each too narrow to be seen.
     Merged(u32),
 }
 
-/// A part of the tree that is wide enough to be seen.
+/// Box of a flame graph: a part of the tree that is wide enough to be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// The number of its first node.
+    /// Number of its first node in the tree.
     pub node: u32,
-    /// The position of the box above it; the root's own.
+    /// Position of the parent among the boxes; the root is its own parent.
     pub parent: u32,
-    /// Steps down from the root.
+    /// Number of steps down from the root.
     pub depth: u32,
-    /// One node, or several small ones.
     pub content: CutContent,
-    /// The weight to the left of it.
+    /// Sum of the weights to the left of the box.
     pub start: u64,
-    /// The allocations of it and its parts.
+    /// Allocations of its nodes and their descendants.
     pub total: Tally,
-    /// Those of no part of it.
+    /// Allocations whose path ends at its node; none for merged nodes.
     pub own: Tally,
 }
 
-/// The parts of a tree that a range shows, parents before their parts; `None` is the range of all.
+/// Returns the boxes that a range of weight shows, parents before children; `None` is the whole range.
 ///
-/// Whoever shows the range has so many `columns`: what is narrower than one cannot be seen.
-/// Neighbours that are too small each are one box where they can be seen together.
+/// The range is drawn in `columns` columns, and a box narrower than one column cannot be seen.
+/// Neighbours that are each too narrow become one box if they can be seen together.
 pub fn cut(tree: &CallTree, range: Option<(f64, f64)>, columns: f64) -> Vec<Cut> {
     let mut cutter = Cutter::new(tree, range, columns);
     let root = &tree.nodes()[0];
@@ -66,7 +65,7 @@ impl<'a> Cutter<'a> {
         self.cuts.len() as u32 - 1
     }
 
-    /// Adds the boxes right below one.
+    /// Adds the boxes of a node's children.
     fn children(&mut self, node: u32, parent: u32, ahead: &mut Vec<(u32, u32)>) {
         let mut start = self.cuts[parent as usize].start;
         let mut run: Option<Cut> = None;
@@ -102,7 +101,7 @@ impl<'a> Cutter<'a> {
     }
 }
 
-/// A run of small neighbours with one more.
+/// Extends a run of narrow neighbours by one.
 fn longer(run: Option<Cut>, next: Cut) -> Cut {
     let Some(run) = run else { return next };
     let count = match run.content {
@@ -130,7 +129,7 @@ mod tests {
         CallTree::new(&calls, TreeConfig::default())
     }
 
-    /// One function that holds nearly all, and many that hold next to nothing.
+    /// Builds a tree with one function of 1,000,000 bytes and `many` functions of 10 bytes each.
     fn crowd(many: u32) -> CallTree {
         let mut source = "alloc big 1000000 @big<main\n".to_owned();
         (0..many).for_each(|index| writeln!(source, "alloc a{index} 10 @f{index}<main").unwrap());

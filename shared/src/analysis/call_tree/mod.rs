@@ -1,7 +1,7 @@
-//! Allocations by the calls that led to them: trees for flame graphs, and each frame with its callers and callees.
+//! Groups allocations by their call stacks: trees for flame graphs, and each frame with its callers and callees.
 //!
-//! Idea: allocations are summed by stack first, since a million of them have some thousand stacks; the stacks become
-//! paths of sites, and a tree is what paths have in common.
+//! Idea: allocations are summed by stack first, because a million allocations share a few thousand stacks.
+//! Each stack becomes a path of sites, and a tree merges the common beginnings of the paths.
 //!
 //! ```text
 //! stacks, outermost frame first       tree                 the same, inverted
@@ -13,7 +13,7 @@
 //!                                       └ load 20          └ load 20 …
 //! ```
 //!
-//! Cost: linear in the allocations and in the frames of their stacks, beside the sorting of the stacks.
+//! Cost: linear in the allocations and in the frames of their stacks, plus sorting the stacks.
 
 mod calls;
 mod cut;

@@ -1,58 +1,57 @@
-//! Stacks as paths of sites, as long as a person wants to read them.
+//! Converts stacks to paths of sites, optionally without the frames of the runtime.
 
 use crate::base::frame_rules;
 use crate::trace::{Frame, FrameId, StackId, Trace};
 use hashbrown::HashMap;
 
-/// Which frames are one site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MergeBy {
-    /// Those of functions of one name in one file.
+    /// Frames with the same function name and file.
     Function,
-    /// Those of one line of a function.
+    /// Frames with the same function name, file and line.
     #[default]
     Line,
 }
 
-/// How stacks become paths.
+/// Options for the conversion of stacks to paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PathConfig {
-    /// Which frames are one site.
+    /// Frames that are merged into one site.
     pub merge: MergeBy,
-    /// Whether frames of the machinery under the program are left out.
+    /// True to leave out the frames of the runtime below the program.
     ///
-    /// What the program called last stays: it says which operation allocates.
+    /// The runtime function that the program calls stays, because it says which operation allocates.
     pub folds_runtime: bool,
 }
 
-/// What a node of a call tree stands for.
+/// Place in the program that a node of a call tree stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Site {
-    /// Everything: the root of a tree of whole stacks.
+    /// Root of a tree of whole stacks.
     All,
-    /// All frames that are merged with this one, which comes first of them in the trace's table.
+    /// All frames merged with this one, which is the first of them in the trace's table.
     Frame(FrameId),
     /// Allocations without a stack.
     NoStack,
 }
 
-/// What is known of each frame of a trace, found once.
+/// Properties of each frame of a trace, computed once.
 #[derive(Debug)]
 pub(super) struct Paths<'a> {
     trace: &'a Trace,
     folds_runtime: bool,
-    /// The first frame that each one is merged with.
+    /// First of the frames that each frame is merged with.
     merged: Vec<FrameId>,
-    /// How each frame is read; empty where nothing is folded.
+    /// Role of each frame; empty if nothing is folded.
     roles: Vec<Role>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Role {
     is_runtime: bool,
-    /// Whether it is left out, unless it says what the stack is about.
+    /// True for a frame that is left out, unless it is the title of its stack or the title's callee.
     folds: bool,
-    /// A Python function of the runtime that is more than a wrapper.
+    /// True for a Python function that is more than a wrapper.
     is_function: bool,
     is_operation: bool,
 }
@@ -67,7 +66,7 @@ impl<'a> Paths<'a> {
         Self { trace, folds_runtime: config.folds_runtime, merged: merged(trace, config.merge), roles }
     }
 
-    /// Adds the sites of a stack to `path`, outermost first; at least one.
+    /// Appends the sites of a stack to `path`, outermost first; at least one.
     pub(super) fn push(&self, stack: StackId, path: &mut Vec<Site>) {
         let frames = self.trace.stacks.frames(stack);
         let site = |frame: FrameId| Site::Frame(self.merged[frame.index()]);
@@ -88,7 +87,7 @@ impl<'a> Paths<'a> {
         self.roles[frames[position].index()]
     }
 
-    /// The position of the frame that says best what the stack is about.
+    /// Returns the position of the frame that best describes the stack.
     fn title(&self, frames: &[FrameId]) -> Option<usize> {
         let of_program = (0..frames.len()).find(|&position| !self.role(frames, position).is_runtime);
         of_program.or_else(|| {
@@ -98,7 +97,7 @@ impl<'a> Paths<'a> {
         })
     }
 
-    /// The position of what the program called, among the frames inside the one that is the title.
+    /// Returns the position of the function or operation that the title calls; `called` are the frames inside it.
     fn callee(&self, called: &[FrameId]) -> Option<usize> {
         let function = (0..called.len()).rfind(|&position| self.role(called, position).is_function);
         function.or_else(|| (0..called.len()).rfind(|&position| self.role(called, position).is_operation))

@@ -1,23 +1,22 @@
-//! One site between what calls it and what it calls.
+//! Builds the trees of the callers and of the callees of one site.
 
 use super::calls::Calls;
 use super::paths::Site;
 use super::tree::{Below, CallTree, NodeOrder};
 
-/// The callers and the callees of a site, which is the root of both trees.
+/// Callers and callees of a site, which is the root of both trees.
 ///
-/// A stack in which the site calls itself counts once, at its outermost call: callers are those of the first call, and
-/// the calls of itself are among the callees.
+/// A stack in which the site calls itself counts once, at its outermost call: the callers are those of that call, and
+/// the recursive calls are among the callees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sandwich {
-    /// What calls it, each caller below what it calls.
+    /// Callers, each below the site that it calls.
     pub callers: CallTree,
-    /// What it calls.
     pub callees: CallTree,
 }
 
 impl Sandwich {
-    /// The trees of a site; both are empty but for the root where it is in no stack.
+    /// Builds the trees of a site; both have only the root if the site is in no stack.
     pub fn new(calls: &Calls, site: Site, order: NodeOrder) -> Self {
         let (mut callers, mut callees) = (Below::new(site), Below::new(site));
         for (row, path, tally) in calls.paths() {

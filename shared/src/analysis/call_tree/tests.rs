@@ -1,4 +1,4 @@
-//! Trees by hand, and against the obvious way on random stacks.
+//! Checks trees by worked examples, and against a naive implementation on random stacks.
 
 use super::*;
 use crate::analysis::naive::Random;
@@ -9,7 +9,7 @@ use std::fmt::Write;
 const LINES: PathConfig = PathConfig { merge: MergeBy::Line, folds_runtime: false };
 const FOLDED: PathConfig = PathConfig { merge: MergeBy::Function, folds_runtime: true };
 
-/// The calls of a trace's events, weighed by their sizes.
+/// Builds the calls of a trace's events, weighted by their sizes.
 fn calls(trace: &Trace, config: PathConfig) -> Calls {
     let events = trace.devices[0].events.iter();
     Calls::new(trace, config, events.map(|event| (event.stack, event.size_bytes)))
@@ -23,7 +23,7 @@ fn name(trace: &Trace, site: Site) -> String {
     }
 }
 
-/// A tree as text: a node's name, total and own weight, indented by depth.
+/// Draws a tree as text: each node's name, total and own weight, indented by depth.
 fn drawn(trace: &Trace, tree: &CallTree) -> String {
     let line = |node: &CallNode| {
         let indent = "  ".repeat(node.depth as usize);
@@ -176,7 +176,7 @@ fn nothing_is_a_root_alone() {
     assert_eq!((tree.nodes().len(), tree.nodes()[0].end, calls.total()), (1, 1, Tally::default()));
 }
 
-/// Random stacks of few functions, so that they call themselves and each other.
+/// Builds random stacks of few functions, so that they call themselves and each other.
 fn random_calls(seed: u64) -> Trace {
     let mut random = Random::new(seed);
     let (functions, deepest) = (1 + random.below(6), 1 + random.below(9));
@@ -189,7 +189,7 @@ fn random_calls(seed: u64) -> Trace {
     text::parse(&source).unwrap()
 }
 
-/// All allocations as paths, outermost site first, with their sizes.
+/// Returns all allocations as paths, outermost site first, with their sizes.
 fn naive_paths(trace: &Trace) -> Vec<(StackId, Vec<Site>, u64)> {
     let events = trace.devices[0].events.iter();
     let path = |stack: StackId| match trace.stacks.frames(stack) {
@@ -203,7 +203,7 @@ fn naive_tally<'a>(paths: impl Iterator<Item = &'a (StackId, Vec<Site>, u64)>) -
     paths.fold(Tally::default(), |sum, (_, _, weight)| Tally { weight: sum.weight + weight, count: sum.count + 1 })
 }
 
-/// Holds a tree against paths that begin below its root.
+/// Checks a tree against paths that begin below its root.
 #[track_caller]
 fn check_tree(tree: &CallTree, root: Site, paths: &[(StackId, Vec<Site>, u64)], order: NodeOrder) {
     let nodes = tree.nodes();

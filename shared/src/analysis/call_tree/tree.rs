@@ -1,4 +1,4 @@
-//! The tree that paths have in common.
+//! Merges paths with common beginnings into a tree.
 
 use super::calls::{Calls, Tally};
 use super::paths::Site;
@@ -6,52 +6,53 @@ use crate::trace::StackId;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Which of two siblings comes first.
+/// Order of siblings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NodeOrder {
-    /// The one with the larger total.
+    /// Largest total first.
     #[default]
     LargestFirst,
-    /// The one that allocated first.
+    /// Earliest allocation first.
     FirstSeen,
 }
 
-/// How a [`CallTree`] is built.
+/// Options for building a [`CallTree`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TreeConfig {
-    /// Which of two siblings comes first.
+    /// Order of siblings.
     pub order: NodeOrder,
-    /// Whether the innermost sites are the roots, so that callers stand below what they call.
+    /// True to begin with the innermost sites, so that callers stand below their callees.
     pub is_inverted: bool,
 }
 
-/// A node of a [`CallTree`]; its place in [`CallTree::nodes`] is its number.
+/// Node of a [`CallTree`]; its number is its position in [`CallTree::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallNode {
-    /// What it stands for.
     pub site: Site,
-    /// The number of the node above; the root's own.
+    /// Number of the parent; the root is its own parent.
     pub parent: u32,
-    /// The number after its last descendant.
+    /// Number after its last descendant.
     pub end: u32,
-    /// Steps down from the root.
+    /// Number of steps down from the root.
     pub depth: u32,
-    /// The allocations of the node and of all below it.
+    /// Allocations of the node and of its descendants.
     pub total: Tally,
-    /// Those whose path ends here.
+    /// Allocations whose path ends here.
     pub own: Tally,
 }
 
-/// Nodes in the order of a walk that goes down first: a node's first child is the next one, its next sibling is `end`.
+/// Tree of calls, stored as its nodes in depth-first order.
+///
+/// Invariant: a node's first child, if it has one, is the next node, and its next sibling is node `end`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallTree {
     nodes: Vec<CallNode>,
-    /// The stacks, with the node at which each path ends.
+    /// Stacks, each with the node at which its path ends.
     leaves: Vec<(StackId, u32)>,
 }
 
 impl CallTree {
-    /// The tree of all paths below one root, [`Site::All`].
+    /// Builds the tree of all paths below one root, [`Site::All`].
     pub fn new(calls: &Calls, config: TreeConfig) -> Self {
         let mut below = Below::new(Site::All);
         for (row, path, tally) in calls.paths() {
@@ -64,36 +65,36 @@ impl CallTree {
         below.grow(config.order)
     }
 
-    /// All nodes, the root first.
+    /// Returns all nodes, the root first.
     pub fn nodes(&self) -> &[CallNode] {
         &self.nodes
     }
 
-    /// The numbers of a node's children in their order.
+    /// Returns the numbers of a node's children in their order.
     pub fn children(&self, node: u32) -> impl Iterator<Item = u32> {
         let end = self.nodes[node as usize].end;
         let next = move |child: u32| (child < end).then_some(child);
         std::iter::successors(next(node + 1), move |&child| next(self.nodes[child as usize].end))
     }
 
-    /// The numbers of a node and of all below it.
+    /// Returns the numbers of a node and of its descendants.
     pub fn subtree(&self, node: u32) -> Range<u32> {
         node..self.nodes[node as usize].end
     }
 
-    /// The stacks whose allocations a node's total counts.
+    /// Returns the stacks whose allocations a node's total counts.
     pub fn stacks_of(&self, node: u32) -> impl Iterator<Item = StackId> {
         let within = self.subtree(node);
         self.leaves.iter().filter(move |(_, leaf)| within.contains(leaf)).map(|&(stack, _)| stack)
     }
 }
 
-/// The paths below a root, in order of first appearance.
+/// Paths below a root, in order of first appearance.
 pub(super) struct Below {
     root: Site,
     rows: Vec<(StackId, Tally)>,
     sites: Vec<Site>,
-    /// Where each path begins in `sites`, and the end.
+    /// Start of each path in `sites`, and the end of the last.
     starts: Vec<usize>,
 }
 
@@ -113,7 +114,9 @@ impl Below {
         &self.sites[self.starts[row as usize]..self.starts[row as usize + 1]]
     }
 
-    /// The tree: sorted paths share what they have in common with the one before, so that nothing is looked up.
+    /// Builds the tree from the sorted paths.
+    ///
+    /// Each sorted path shares its beginning with the path before it, so that no node has to be looked up.
     pub(super) fn grow(self, order: NodeOrder) -> CallTree {
         let mut sorted: Vec<u32> = (0..self.rows.len() as u32).collect();
         sorted.sort_unstable_by(|&a, &b| self.path(a).cmp(self.path(b)));
@@ -130,18 +133,18 @@ impl Below {
     }
 }
 
-/// A tree while sorted paths are added, its nodes in the order of a walk that goes down first.
+/// Tree to which sorted paths are being added, with its nodes in depth-first order.
 struct Growth {
     nodes: Vec<Growing>,
     leaves: Vec<(StackId, u32)>,
-    /// The nodes of the path that was added last, the root first.
+    /// Nodes of the path added last, the root first.
     trail: Vec<u32>,
 }
 
 struct Growing {
     site: Site,
     parent: u32,
-    /// The first path through it.
+    /// First row whose path contains the node.
     first: u32,
     own: Tally,
     total: Tally,
@@ -153,7 +156,7 @@ impl Growth {
         Self { nodes: vec![root], leaves: vec![(StackId::NONE, 0); paths], trail: vec![0] }
     }
 
-    /// Adds a path of which so many sites are those of the last one.
+    /// Adds a path whose first `common` sites are those of the path before it, followed by `rest`.
     fn add(&mut self, row: u32, common: usize, rest: &[Site], stack: StackId, tally: Tally) {
         self.trail.truncate(common + 1);
         for &site in rest {
@@ -172,7 +175,7 @@ impl Growth {
         self.sum_up();
         let children = self.children(order);
         let (mut nodes, mut place) = (Vec::with_capacity(self.nodes.len()), vec![0; self.nodes.len()]);
-        // Deep stacks would overflow ours: the nodes to visit are kept here, the next one last.
+        // Recursion could overflow the stack on a deep tree, so the nodes to visit are kept here, the next one last.
         let mut ahead = vec![(0_u32, 0_u32)];
         while let Some((node, depth)) = ahead.pop() {
             let Growing { site, parent, own, total, .. } = self.nodes[node as usize];
@@ -185,7 +188,9 @@ impl Growth {
         CallTree { nodes, leaves }
     }
 
-    /// Children come after their parents, so that one pass from the end adds up everything.
+    /// Adds the totals of all nodes to those of their parents.
+    ///
+    /// Children come after their parents, so that one pass from the end suffices.
     fn sum_up(&mut self) {
         for node in (0..self.nodes.len()).rev() {
             let own = self.nodes[node].own;
@@ -222,7 +227,7 @@ impl Growth {
     }
 }
 
-/// The children of all nodes, side by side.
+/// Children of all nodes in one list.
 struct Children {
     all: Vec<u32>,
     starts: Vec<usize>,
@@ -234,7 +239,7 @@ impl Children {
     }
 }
 
-/// A node ends where its last descendant does, which stands after it.
+/// Sets the end of each node to that of its last descendant, which comes after it.
 fn set_ends(nodes: &mut [CallNode]) {
     for node in (0..nodes.len()).rev() {
         nodes[node].end = nodes[node].end.max(node as u32 + 1);

@@ -1,6 +1,6 @@
-//! Which stack of one side is which of the other.
+//! Pairs the stacks of two profiles.
 //!
-//! Idea: what is surely the same goes first, and what is left is compared less strictly.
+//! Idea: exact matches are paired first, and the remaining stacks are compared less strictly.
 //!
 //! ```text
 //! before                                      after
@@ -10,22 +10,22 @@
 //! cat data:3 < collate data:5                                                        only before
 //! ```
 //!
-//! Files count by their last part, since folders differ from machine to machine.
-//! Cost: each level hashes the frames of what the level before has left.
+//! Only the last part of a file's path counts, because folders differ between machines.
+//! Cost: each level hashes the frames of the stacks that the levels before have left.
 
 use super::profile::file_tail;
 use super::{Matched, Profile, ProfileFrame};
 use crate::base::frame_rules;
 use hashbrown::HashMap;
 
-/// Rows of a profile that are one stack.
+/// Rows of a profile that have the same stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stack {
-    /// The positions of the rows, the most bytes first.
+    /// Positions of the rows, the most bytes first.
     pub(super) rows: Vec<usize>,
 }
 
-/// A stack on either side or on both.
+/// Stack that is on one side or on both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pair {
     pub(super) matched: Matched,
@@ -33,7 +33,7 @@ pub(super) struct Pair {
     pub(super) after: Option<Stack>,
 }
 
-/// All stacks of both profiles, each once.
+/// Returns all stacks of both profiles, each once.
 pub(super) fn pairs(before: &Profile, after: &Profile) -> Vec<Pair> {
     let mut numbers = Numbers::default();
     let sides = [Keys::of(before, &mut numbers), Keys::of(after, &mut numbers)];
@@ -49,7 +49,7 @@ pub(super) fn pairs(before: &Profile, after: &Profile) -> Vec<Pair> {
     pairs
 }
 
-/// Pairs what has a key in common, and returns what has not.
+/// Pairs stacks with equal keys, and returns those without a counterpart.
 fn match_level(
     level: Matched,
     sides: &[Keys<'_>; 2],
@@ -69,7 +69,7 @@ fn match_level(
     for [before, after] in groups.into_values() {
         let [before, after] = match level {
             Matched::MovedLines => [sides[0].by_lines(before), sides[1].by_lines(after)],
-            // Which of several stacks of a place became which can't be told.
+            // If a place has several stacks, it is unknown which of them correspond.
             Matched::Place if !before.is_empty() && !after.is_empty() => [vec![merged(before)], vec![merged(after)]],
             _ => [before, after],
         };
@@ -92,12 +92,12 @@ fn match_level(
 
 fn merged(stacks: Vec<Stack>) -> Stack {
     let mut rows: Vec<usize> = stacks.into_iter().flat_map(|stack| stack.rows).collect();
-    // Rows stand in the order of their bytes.
+    // Profiles list their rows by bytes, so that ascending positions mean descending bytes.
     rows.sort_unstable();
     Stack { rows }
 }
 
-/// Numbers for what frames have in common across both files.
+/// Numbers for equal frames, common to both files.
 #[derive(Default)]
 struct Numbers<'a> {
     exact: HashMap<(&'a str, &'a str, u64), u32>,
@@ -123,7 +123,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// A profile with the numbers of its frames.
+/// Profile with the numbers of its frames.
 struct Keys<'a> {
     profile: &'a Profile,
     frames: Vec<FrameKey>,
@@ -134,7 +134,7 @@ impl<'a> Keys<'a> {
         Self { profile, frames: profile.frames.iter().map(|frame| numbers.key(frame)).collect() }
     }
 
-    /// The rows by their stack: one has a row for each category, and folders are left out.
+    /// Returns the rows by stack: a stack has one row per category, and folders do not count.
     fn stacks(&self) -> Vec<Stack> {
         let mut stacks: Vec<Stack> = Vec::new();
         let mut places: HashMap<Vec<u32>, usize> = HashMap::new();
@@ -148,7 +148,7 @@ impl<'a> Keys<'a> {
         stacks
     }
 
-    /// What stacks of both sides have to have in common at a level; `None` for what cannot be matched there.
+    /// Returns the key that stacks must share to be paired at a level; `None` if a stack cannot be paired there.
     fn key(&self, level: Matched, row: usize) -> Option<Vec<u32>> {
         match level {
             Matched::Same => Some(self.numbers(row, |frame| frame.exact)),
@@ -157,7 +157,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Code that was added above moves all that is below: the order stays.
+    /// Sorts stacks by their lines, because code that is inserted above moves all lines below but keeps their order.
     fn by_lines(&self, mut stacks: Vec<Stack>) -> Vec<Stack> {
         stacks.sort_by_cached_key(|stack| {
             self.profile.frames_of(stack.rows[0]).map(|frame| frame.line).collect::<Vec<u64>>()

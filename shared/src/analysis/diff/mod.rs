@@ -1,4 +1,4 @@
-//! What one moment holds more or less than another, of the same file or of two.
+//! Compares the live memory of two moments, of the same file or of two files.
 
 mod matching;
 mod profile;
@@ -15,19 +15,19 @@ use matching::{Pair, Stack};
 use std::cmp::Reverse;
 use std::hash::Hash;
 
-/// How a stack of one side was found on the other.
+/// Criterion by which stacks of the two sides were paired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Matched {
-    /// Frame by frame, lines included.
+    /// All frames are equal, including lines.
     #[default]
     Same,
-    /// Frame by frame, but lines differ: the code was edited.
+    /// All frames are equal except for lines, because the code was edited.
     MovedLines,
-    /// By the innermost frame of the program: what is called there, or who calls it, has changed.
+    /// The innermost frames of the program have the same function and file, but what they call or their callers differ.
     Place,
-    /// Not at all: only the first side has it.
+    /// No counterpart: only the first side has the stack.
     OnlyBefore,
-    /// Not at all: only the second side has it.
+    /// No counterpart: only the second side has the stack.
     OnlyAfter,
 }
 
@@ -39,31 +39,27 @@ crate::names!(Matched {
     OnlyAfter => "only-b",
 });
 
-/// Bytes and allocations on both sides.
+/// Bytes and allocations on both sides, `before` being the first and `after` the second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// Bytes on the first side.
     pub before_bytes: u64,
-    /// Bytes on the second side.
     pub after_bytes: u64,
-    /// Allocations on the first side.
     pub before_count: u64,
-    /// Allocations on the second side.
     pub after_count: u64,
 }
 
 impl Change {
-    /// By how many bytes the second side is higher.
+    /// Returns the bytes of the second side minus those of the first.
     pub fn bytes(&self) -> i64 {
         self.after_bytes as i64 - self.before_bytes as i64
     }
 
-    /// How many allocations more the second side has.
+    /// Returns the number of allocations of the second side minus that of the first.
     pub fn count(&self) -> i64 {
         self.after_count as i64 - self.before_count as i64
     }
 
-    /// Whether both sides are alike.
+    /// Returns true if both sides have equally many bytes and allocations.
     pub fn is_none(&self) -> bool {
         self.bytes() == 0 && self.count() == 0
     }
@@ -78,48 +74,46 @@ impl Change {
     }
 }
 
-/// A stack in one of the two profiles.
+/// Stack in one of the two profiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiffStack {
-    /// The row of its profile with most of its bytes.
+    /// Row of the stack in its profile, the one with the most bytes if there are several.
     pub row: usize,
-    /// The largest allocation of that row.
+    /// Largest allocation of that row.
     pub largest: AllocationId,
 }
 
-/// A stack that holds more or less than before, or another number of allocations.
+/// Stack whose bytes or number of allocations differ between the sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiffRow {
-    /// How it was found on both sides.
     pub matched: Matched,
-    /// Where it is on the first side.
+    /// Stack on the first side.
     pub before: Option<DiffStack>,
-    /// Where it is on the second side.
+    /// Stack on the second side.
     pub after: Option<DiffStack>,
-    /// What most of the change is for.
+    /// Category with the largest change in bytes.
     pub category: Category,
-    /// What it holds.
     pub change: Change,
 }
 
-/// The difference of two profiles.
+/// Difference of two profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
-    /// All of both sides.
+    /// Sums over all stacks of each side.
     pub total: Change,
-    /// The stacks that differ, the largest difference first; their deltas add up to the difference of live bytes.
+    /// Stacks that differ, the largest difference in bytes first; their differences add up to that of the live bytes.
     pub rows: Vec<DiffRow>,
-    /// How many stacks hold the same on both sides.
+    /// Number of stacks that have equally many bytes and allocations on both sides.
     pub equal_stacks: usize,
-    /// What those hold.
+    /// Bytes that the equal stacks hold on each side.
     pub equal_bytes: u64,
-    /// The same by what it is for, whether it differs or not.
+    /// Sums by category, including categories that do not differ.
     pub by_category: Vec<(Category, Change)>,
-    /// The same by [module](Profile::module).
+    /// Sums by [module](Profile::module), including modules that do not differ.
     pub by_module: Vec<(String, Change)>,
 }
 
-/// Compares two profiles, `before` being what is looked up in `after`.
+/// Compares two profiles; `before` is the first side and `after` the second.
 pub fn diff(before: &Profile, after: &Profile) -> Diff {
     let mut diff = Diff::default();
     for pair in matching::pairs(before, after) {
@@ -167,7 +161,7 @@ fn row(before: &Profile, after: &Profile, pair: &Pair) -> DiffRow {
     }
 }
 
-/// The changes by a key of each row, the largest first.
+/// Sums the rows of both profiles by a key, the largest difference in bytes first.
 fn grouped<K: Clone + Eq + Hash + Ord>(
     before: &Profile,
     after: &Profile,

@@ -1,4 +1,4 @@
-//! What one moment holds, in words that mean the same in every file.
+//! Describes the live memory of a moment as text that means the same in every file.
 
 use crate::analysis::stack_title::title_of;
 use crate::analysis::{AllocationId, Allocations, Category};
@@ -7,46 +7,43 @@ use crate::trace::{Device, FrameId, StackId, Trace};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 
-/// One stack frame in words.
+/// Stack frame as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProfileFrame {
-    /// The function.
+    /// Name of the function.
     pub name: String,
-    /// The file.
     pub filename: String,
-    /// The line.
     pub line: u64,
 }
 
-/// What one stack holds of one category.
+/// Live memory of one stack and category.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileRow {
-    /// The stack as positions in [`Profile::frames`], innermost first; empty where none was recorded.
+    /// Stack as positions in [`Profile::frames`], innermost first; empty if none was recorded.
     pub frames: Vec<u32>,
-    /// What the allocations are for.
     pub category: Category,
-    /// The sum of their requested sizes.
+    /// Sum of the requested sizes.
     pub bytes: u64,
-    /// How many they are.
+    /// Number of allocations.
     pub count: u64,
-    /// The largest of them, the first of equals.
+    /// Largest allocation, the first one of equals.
     pub largest: AllocationId,
 }
 
-/// The live allocations of a moment by stack and category.
+/// Live allocations of a moment by stack and category.
 ///
-/// Handles of one trace mean nothing in another; a profile has texts instead, so that it can be compared with that of
-/// any file and be sent to where the other file is.
+/// Handles of one trace mean nothing in another. A profile holds text instead, so that it can be compared with that of
+/// any file and be sent to the Web Worker that holds the other file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// The distinct frames of all rows.
+    /// Distinct frames of all rows.
     pub frames: Vec<ProfileFrame>,
-    /// The rows, the most bytes first.
+    /// Rows, the most bytes first.
     pub rows: Vec<ProfileRow>,
 }
 
 impl Profile {
-    /// The profile of a moment; `categories` are those of all allocations by their index.
+    /// Creates the profile of a moment; `categories` are those of all allocations, by their index.
     pub fn at(trace: &Trace, device: &Device, allocations: &Allocations, categories: &[Category], moment: u32) -> Self {
         let mut sums: HashMap<(StackId, Category), Sum> = HashMap::new();
         for (id, size_bytes) in allocations.alive_at(moment) {
@@ -67,35 +64,35 @@ impl Profile {
         profile
     }
 
-    /// The sum of all rows.
+    /// Returns the sum of the bytes of all rows.
     pub fn live_bytes(&self) -> u64 {
         self.rows.iter().map(|row| row.bytes).sum()
     }
 
-    /// The frames of a row, innermost first.
+    /// Iterates over the frames of a row, innermost first.
     ///
     /// # Panics
-    /// If there is no such row, or a frame of it is missing.
+    /// Panics if the row does not exist, or if one of its frames is missing.
     pub fn frames_of(&self, row: usize) -> impl Iterator<Item = &ProfileFrame> + Clone {
         self.rows[row].frames.iter().map(|&frame| &self.frames[frame as usize])
     }
 
-    /// What the stack of a row is about, in a few words.
+    /// Returns a title for the stack of a row in a few words.
     ///
     /// # Panics
-    /// As [`frames_of`](Self::frames_of).
+    /// Panics for the same reasons as [`frames_of`](Self::frames_of).
     pub fn title(&self, row: usize) -> String {
         let frames = self.frames_of(row).map(|frame| (frame.name.as_str(), frame.filename.as_str(), frame.line));
         title_of(frames).unwrap_or_else(|| "no stack recorded".to_owned())
     }
 
-    /// The module that a row belongs to, empty where nothing tells.
+    /// Returns the module to which a row belongs, or an empty text if frames do not identify one.
     ///
-    /// It is the path of the `torch.nn` module in stacks of our recorder, and the file of the innermost frame of the
-    /// program in those of Python.
+    /// In stacks of our recorder it is the path of the `torch.nn` module, in Python stacks the file of the program's
+    /// innermost frame.
     ///
     /// # Panics
-    /// As [`frames_of`](Self::frames_of).
+    /// Panics for the same reasons as [`frames_of`](Self::frames_of).
     pub fn module(&self, row: usize) -> &str {
         let mut frames = self.frames_of(row);
         if let Some(frame) = frames.clone().find(|frame| frame.filename == frame_rules::RECORDED_MODULE) {
@@ -114,12 +111,12 @@ impl Profile {
     }
 }
 
-/// The last part of a path: folders differ from machine to machine.
+/// Returns the last part of a path, because folders differ between machines.
 pub(super) fn file_tail(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// The phase of a step is no module.
+/// Returns the file of a frame; recorded phases and operations are not modules.
 fn module_of_file(frame: &ProfileFrame) -> &str {
     if frame_rules::is_recorded(&frame.filename) { "" } else { file_tail(&frame.filename) }
 }

@@ -1,27 +1,27 @@
-//! The moments that can be compared.
+//! Identifies the moments that can be compared.
 
 use crate::analysis::{Steps, Timeline};
 
-/// What stands on one side of a comparison.
+/// Moment that is one side of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
-    /// The moment with the highest live bytes.
+    /// Moment with the highest live bytes.
     #[default]
     Peak,
-    /// The moment before the first event.
+    /// Moment before the first event.
     Start,
-    /// The moment after the last event.
+    /// Moment after the last event.
     End,
-    /// Any moment.
     Moment(u32),
-    /// The moment of a step, by position, with its highest live bytes.
+    /// Moment of a step's highest live bytes; the step is given by its position.
     ///
-    /// Not what the step allocated: most of that never lives at once, and sums of it say nothing about the card.
+    /// It does not stand for what the step allocates, because most of that is never alive at the same time and its sum
+    /// says nothing about the memory of the card.
     Step(usize),
 }
 
 impl Side {
-    /// The moment that is meant, `None` where there is no such moment or step.
+    /// Returns the moment of the side, `None` if there is no such moment or step.
     pub fn moment(self, timeline: &Timeline, steps: Option<&Steps>) -> Option<u32> {
         match self {
             Self::Peak => Some(timeline.live_peak().0),
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn a_step_is_its_peak() {
         check(Side::Step(0), Some(1));
-        // The state before its first event is another step's.
+        // The state before its first event belongs to the step before.
         check(Side::Step(1), Some(4));
         check(Side::Step(2), None);
     }

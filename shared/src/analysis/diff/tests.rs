@@ -1,4 +1,4 @@
-//! Differences of small traces, and of random ones against a naive sum.
+//! Compares small traces, and random ones with naive sums.
 
 use super::*;
 use crate::analysis::naive::{Random, random_trace};
@@ -19,7 +19,7 @@ fn at_end(source: &str) -> Profile {
     profile(&trace, trace.devices[0].events.len() as u32)
 }
 
-/// Checks the rows, written as `title of either side: how, bytes, count`.
+/// Checks the rows, written as `title: match, bytes, count`; the title is that of the second side if it has the stack.
 #[track_caller]
 fn check(before: &Profile, after: &Profile, expected: &[&str]) {
     let found = diff(before, after);
@@ -44,7 +44,7 @@ fn the_same_stack_may_hold_more() {
     assert_eq!((found.equal_stacks, found.equal_bytes), (1, 7));
 }
 
-/// The trace with other lines and folders, as after an edit on another machine.
+/// Returns the trace with other lines and folders, as after an edit on another machine.
 fn moved(source: &str) -> Trace {
     let trace = text::parse(source).unwrap();
     let mut edited = trace.clone();
@@ -97,7 +97,7 @@ fn categories_and_modules_are_summed() {
     assert_eq!(found.by_module[1].0, "up");
 }
 
-/// A profile of stacks with their bytes, frames written as `name file:line`.
+/// Creates a profile of stacks with their bytes; frames are written as `name file:line`.
 fn written(rows: &[(&[&str], u64)]) -> Profile {
     let mut profile = Profile::default();
     for (frames, bytes) in rows {
@@ -173,7 +173,7 @@ fn a_file_against_itself_differs_nowhere() {
     }
 }
 
-/// Bytes and allocations by the texts of the stack.
+/// Sums bytes and allocations by the text of stacks.
 fn naive(trace: &Trace, moment: u32) -> BTreeMap<Vec<(String, u64)>, (u64, u64)> {
     let device = &trace.devices[0];
     let frame = |id| {

@@ -1,7 +1,8 @@
-//! Tensors of a try that ended out of memory and that are still there while the next one runs.
+//! Finds tensors of an attempt that ran out of memory and that are still alive during the next attempt.
 //!
-//! A caught exception holds its traceback, and that the frames of the failed call with all their tensors: a smaller
-//! batch that runs within the `except` block, or while something refers to the exception, has less room than the first.
+//! A caught exception holds its traceback, and the traceback holds the frames of the failed call with all their
+//! tensors. A smaller batch that runs within the `except` block, or while something refers to the exception, therefore
+//! has less room than the first.
 
 use super::own_code::{Own, OwnCode};
 use super::{Confidence, Evidence, Finding, Rank, top_stacks};
@@ -10,13 +11,14 @@ use crate::base::{Severity, format};
 use crate::trace::{Action, StackId};
 use hashbrown::HashSet;
 
-/// Less than this share of the peak hurts nobody: one in so many.
+/// Remains below 1/20 of the peak are not reported, because they do no harm.
 const LEAST_SHARE: u64 = 20;
 
-/// A program that fails more often than this tells nothing more by the rest; each costs a look at what was alive.
+/// Failures beyond this number are not examined: they show nothing new, and each costs a search of the live
+/// allocations.
 const MOST_FAILURES: usize = 16;
 
-/// The finding about the failure that leaves the most.
+/// Reports the failure that leaves the most bytes.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let actions = study.device.events.actions();
     let failures = (0..study.timeline.events()).filter(|&event| actions.at(event as usize) == Action::Oom);
@@ -54,10 +56,10 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     })
 }
 
-/// Bytes, the event of the failure, and the bytes of each allocation with its stack.
+/// Bytes, event of the failure, and the bytes and stack of each allocation.
 type Left = (u64, u32, Vec<(u64, StackId)>);
 
-/// How much of a failed try is there when its code runs again, with the rows by stack.
+/// Returns the part of a failed attempt that is still alive when its code runs again.
 fn left_by(study: &Study<'_>, failure: u32) -> Option<Left> {
     let allocations = &study.timeline.allocations;
     let (actions, stacks) = (study.device.events.actions(), study.device.events.stacks());

@@ -1,4 +1,4 @@
-//! A cache that is emptied again and again.
+//! Finds a cache of segments that is emptied again and again.
 
 use super::own_code::{Own, line_of};
 use super::{Confidence, Evidence, Finding, MOST_SHOWN, Rank, top_stacks};
@@ -6,19 +6,19 @@ use crate::analysis::Study;
 use crate::base::{Severity, format};
 use crate::trace::{Action, EventTable, StackId};
 
-/// The share of steps in which the cache has to be emptied: all but one in so many.
+/// The cache must be emptied in at least 4/5 of the steps.
 const LEAST_STEPS: usize = 5;
 
-/// Consecutive events that give segments back.
+/// Consecutive events that return segments to CUDA.
 struct Release {
     first: u32,
-    /// The moment after the last of them.
+    /// Index of the first event after them.
     end: u32,
     bytes: u64,
     stack: StackId,
 }
 
-/// Segments that are given back in most steps, and asked for again.
+/// Reports segments that are returned to CUDA in most steps and requested again.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let repeats = study.repeats();
     let events = &study.device.events;
@@ -37,7 +37,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let told = releases.iter().filter(|release| release.stack.has_frames()).count();
     Some(Finding {
         code: "cache-emptied",
-        // Between layers or batches of a run that nothing trains it may be meant.
+        // In a run without training, emptying the cache between layers or batches may be intended.
         severity: if study.steps.is_some() { Severity::Warning } else { Severity::Info },
         confidence: if told == releases.len() { Confidence::High } else { Confidence::Low },
         rank: Rank::Cause,
@@ -66,7 +66,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     })
 }
 
-/// Runs of events that give segments back.
+/// Returns the runs of consecutive events that return segments to CUDA.
 fn releases(events: &EventTable) -> Vec<Release> {
     let mut releases: Vec<Release> = Vec::new();
     for event in 0..events.len() as u32 {
@@ -87,7 +87,8 @@ fn releases(events: &EventTable) -> Vec<Release> {
     releases
 }
 
-/// Whether no allocation gave the segments back: that would ask CUDA next, or give up, with the same stack.
+/// Returns true if no allocation caused the release: it would then request memory from CUDA, or fail, with the same
+/// stack.
 fn is_by_hand(events: &EventTable, release: &Release) -> bool {
     if release.end as usize >= events.len() {
         return true;
@@ -97,7 +98,7 @@ fn is_by_hand(events: &EventTable, release: &Release) -> bool {
     !(asks && next.stack == release.stack)
 }
 
-/// Bytes of segments that CUDA is asked for from an event on.
+/// Returns the bytes of segments that are requested from CUDA from an event on.
 fn asked_for(events: &EventTable, from: u32) -> u64 {
     let is_ask = |&event: &usize| matches!(events.actions().at(event), Action::SegmentAlloc | Action::SegmentMap);
     let asks = (from as usize..events.len()).filter(is_ask);

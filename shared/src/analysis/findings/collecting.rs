@@ -1,6 +1,7 @@
-//! What is collected for a while and then goes at once: outputs of an evaluation, or of an epoch.
+//! Finds tensors that are collected for a while and then freed at once: outputs of an evaluation or of an epoch.
 //!
-//! Within an evaluation the calls of the model are compared as steps are; beyond them, steps whose levels climb and fall.
+//! Within an evaluation the calls of the model are compared like steps; across an epoch, steps are examined whose
+//! levels rise and then fall at once.
 
 use super::own_code::{Own, OwnCode};
 use super::{Confidence, Evidence, Finding, Rank, events_of, top_stacks};
@@ -8,15 +9,15 @@ use crate::analysis::{Course, Growth, Kept, Phase, Study, sites};
 use crate::base::{Severity, format};
 use std::ops::Range;
 
-/// Less than this share of the peak hurts nobody: one in so many.
+/// Less than 1/10 of the peak is not reported, because it does no harm.
 const LEAST_SHARE: u64 = 10;
 
-/// Tensors that pile up in an evaluation or an epoch.
+/// Reports tensors that accumulate in an evaluation or an epoch.
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     [evaluation(study), epoch(study)].into_iter().flatten().collect()
 }
 
-/// What the evaluation that collects the most has at its end.
+/// Reports the evaluation that collects the most bytes until its end.
 fn evaluation(study: &Study<'_>) -> Option<Finding> {
     study.steps.as_ref()?;
     let of_range = |range: Range<u32>| {
@@ -40,7 +41,7 @@ fn evaluation(study: &Study<'_>) -> Option<Finding> {
     finding(study, &rows, bytes, "evaluation-outputs-collected", what, advice)
 }
 
-/// Stretches of events that evaluate the model.
+/// Returns the ranges of events in which the model is evaluated.
 pub(super) fn evaluations(study: &Study<'_>) -> Vec<Range<u32>> {
     let mut ranges: Vec<Range<u32>> = Vec::new();
     let mut start = 0;
@@ -58,7 +59,7 @@ pub(super) fn evaluations(study: &Study<'_>) -> Vec<Range<u32>> {
     ranges
 }
 
-/// What climbs from step to step and falls at once.
+/// Reports levels that rise over several steps and fall at once.
 fn epoch(study: &Study<'_>) -> Option<Finding> {
     let rows: Vec<&Kept> = study.growth.kept.iter().filter(|kept| kept.course == Course::Collected).collect();
     let bytes = rows.iter().map(|kept| kept.most_bytes).sum();

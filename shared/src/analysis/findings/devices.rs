@@ -1,17 +1,17 @@
-//! Devices of one process that do not share the work.
+//! Finds devices of one process that do not share the work.
 
 use super::own_code::{Own, line_of};
 use super::{Confidence, Evidence, Finding, Rank, top_stacks};
 use crate::analysis::{Category, CategoryBytes, Study, live_by_category, live_by_stack};
 use crate::base::{Severity, format};
 
-/// A device that keeps less than this between steps has no model.
+/// A device that keeps less than 1 MiB between steps has no model.
 const LEAST_LASTING_BYTES: u64 = 1 << 20;
 
-/// How much higher than every other device the first one has to peak, in percent.
+/// Peak from which a device is reported, in percent of the second highest peak.
 const LEAST_UNEVEN_PERCENT: u64 = 150;
 
-/// A device without weights, and a device that peaks above the others.
+/// Reports devices without weights, and a device that peaks far above the others.
 pub(super) fn findings(studies: &[Study<'_>]) -> Vec<Finding> {
     let (with_model, without): (Vec<_>, Vec<_>) =
         studies.iter().partition(|study| lasting_bytes(study) >= LEAST_LASTING_BYTES);
@@ -23,7 +23,7 @@ pub(super) fn findings(studies: &[Study<'_>]) -> Vec<Finding> {
     idle.chain(uneven(&with_model)).collect()
 }
 
-/// Whether weights or their state are among what is alive at the peak, as the picture shows them.
+/// Returns true if parameters or optimizer state of at least 1 MiB are alive at the peak.
 fn has_weights(study: &Study<'_>) -> bool {
     let is_model = |share: &&CategoryBytes| {
         matches!(share.category, Category::Parameter | Category::OptimizerState) && share.bytes >= LEAST_LASTING_BYTES
@@ -31,7 +31,7 @@ fn has_weights(study: &Study<'_>) -> bool {
     live_by_category(study, study.timeline.live_peak().0).iter().any(|share| is_model(&share))
 }
 
-/// The least that is alive at the ends of steps, or at the end of a trace without steps.
+/// Returns the lowest live bytes at the ends of steps, or those at the end of a trace without steps.
 fn lasting_bytes(study: &Study<'_>) -> u64 {
     let end = study.timeline.live_at(study.timeline.events());
     let steps = study.steps.iter().flat_map(|steps| &steps.steps);

@@ -1,4 +1,4 @@
-//! Evaluations that record a graph which nothing calls backward on.
+//! Finds evaluations that record an autograd graph although no backward follows.
 
 use super::collecting::evaluations;
 use super::own_code::{Own, OwnCode};
@@ -10,16 +10,16 @@ use crate::trace::StackId;
 use hashbrown::HashSet;
 use std::ops::Range;
 
-/// The share of the stacks of an evaluation that are alive together, where gradients are on: one in so many.
+/// At least 1/2 of an evaluation's stacks must be alive together, to infer that gradients are on.
 const LEAST_KEPT: usize = 2;
 
-/// Fewer stacks tell nothing.
+/// Fewer stacks are not enough to infer that gradients are on.
 const LEAST_STACKS: usize = 4;
 
-/// Less than this share of the peak hurts nobody: one in so many.
+/// Less than 1/10 of the peak is not reported, because it does no harm.
 const LEAST_SHARE: u64 = 10;
 
-/// The finding about the evaluation that holds the most.
+/// Reports the evaluation that holds the most bytes.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     if study.steps.is_none() || study.phases.basis() != PhaseBasis::Functions {
         return None;
@@ -56,10 +56,12 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     })
 }
 
-/// Bytes, the moment at which they are alive, and the bytes of each allocation with its stack.
+/// Bytes, the moment at which they are alive, and the bytes and stack of each allocation.
 type Held = (u64, u32, Vec<(u64, StackId)>);
 
-/// What modules have alive at once within an evaluation, where that is most of what they make: bytes, moment and rows.
+/// Returns the most bytes that modules have alive at once within an evaluation, with moment and rows.
+///
+/// The result is `None` unless they come from at least 1/2 of the stacks.
 fn held(study: &Study<'_>, range: Range<u32>) -> Option<Held> {
     let allocations = &study.timeline.allocations;
     let rows: Vec<Lifetime> = (allocations.born_by(range.start)..allocations.born_by(range.end))

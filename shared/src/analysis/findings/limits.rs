@@ -1,13 +1,13 @@
-//! Limits that the user set, and the memory of the card.
+//! Checks the limits that the user set and the memory of the card.
 
 use super::{Confidence, Evidence, Finding, FindingsConfig, Rank, top_stacks, tried};
 use crate::analysis::{Study, live_by_stack};
 use crate::base::{Severity, format};
 
-/// How much of the card may be reserved before it is called nearly full, in percent.
+/// Reserved bytes from which a card counts as nearly full, in percent of its capacity.
 const NEARLY_FULL_PERCENT: u64 = 95;
 
-/// What passes a limit, or nearly does.
+/// Reports exceeded limits, and a card that is too small or nearly full.
 pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     let peak = config.max_peak_bytes.and_then(|limit| above_peak(study, limit));
     let growth = config.max_growth_bytes.and_then(|limit| above_growth(study, limit));

@@ -1,4 +1,4 @@
-//! Memory that the building of a model takes for nothing: a peak at loading, a checkpoint that stays.
+//! Finds memory that building a model wastes: a peak at loading, or a checkpoint that stays alive.
 
 use super::own_code::{Own, OwnCode};
 use super::{Confidence, Evidence, Finding, Rank, top_stacks};
@@ -6,18 +6,19 @@ use crate::analysis::{AllocationId, Phase, PhaseBasis, Study};
 use crate::base::{Severity, format};
 use crate::trace::StackId;
 
-/// The share of the peak that is gone when the model is there: one in so many.
+/// At least 1/4 of the peak must be freed when the model is complete.
 const LEAST_GONE: u64 = 4;
 
-/// Less than this share of the peak is not worth a word: one in so many.
+/// Less than 1/30 of the peak is not reported.
 const LEAST_SHARE: u64 = 30;
 
-/// What is found about loading.
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     [peak(study), checkpoint(study)].into_iter().flatten().collect()
 }
 
-/// A peak before the first pass, most of which are weights that are replaced by smaller ones.
+/// Reports a peak before the first pass of which at least 1/4 is freed before the model is complete.
+///
+/// Such a peak consists of weights that are replaced by smaller ones.
 fn peak(study: &Study<'_>) -> Option<Finding> {
     let (moment, peak_bytes) = study.timeline.live_peak();
     if study.phases.basis() != PhaseBasis::Functions || study.phases.at(moment) != Phase::Setup {
@@ -63,7 +64,7 @@ fn peak(study: &Study<'_>) -> Option<Finding> {
     })
 }
 
-/// What `torch.load` put on the device and what is there through all steps.
+/// Reports tensors that `torch.load` put on the device and that stay alive through all steps.
 fn checkpoint(study: &Study<'_>) -> Option<Finding> {
     let last = study.repeats().last()?.end;
     let first = study.repeats().first()?.start;

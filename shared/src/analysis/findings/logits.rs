@@ -1,7 +1,8 @@
-//! A loss over many classes whose logits, with their copies and gradients, make the peak.
+//! Finds a loss over many classes whose logits, with their copies and gradients, make up much of the peak.
 //!
-//! Logits have a row for each token and a column for each word. A cross entropy has them in 16 and in 32 bits, their
-//! logarithms and their gradient at once, each from a line of its own, so that no single line stands out.
+//! Logits have a row for each token and a column for each word. A cross entropy holds them in 16 and in 32 bits,
+//! together with their logarithms and their gradient, each allocated at a line of its own, so that no single line
+//! stands out.
 
 use super::own_code::{Own, line_of};
 use super::{Confidence, Evidence, Finding, Rank, top_stacks};
@@ -10,10 +11,10 @@ use crate::base::{Severity, format};
 use crate::trace::StackId;
 use hashbrown::HashMap;
 
-/// The share of the peak that such tensors need to have together to be named, in percent.
+/// Share of the peak that such tensors must have together, in percent.
 const LEAST_PERCENT: u64 = 25;
 
-/// Fewer are the logits alone.
+/// A single tensor would be only the logits.
 const LEAST_TENSORS: usize = 2;
 
 /// Tensors of one shape, in 16 or in 32 bits.
@@ -24,7 +25,7 @@ struct Shape {
     is_of_loss: bool,
 }
 
-/// The finding about the peak.
+/// Reports logits at the peak.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let (moment, peak_bytes) = study.timeline.live_peak();
     let allocations = &study.timeline.allocations;
@@ -33,7 +34,8 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let large: Vec<(u64, StackId)> =
         large.map(|(id, size_bytes)| (size_bytes, allocations.allocation_stack(id, study.device))).collect();
     for &(size_bytes, stack) in &large {
-        // Each tensor is of the shape of its own size and of that of twice as many bits.
+        // Each tensor counts both for the shape of its own size and for the shape of twice its size, in case it has 16
+        // bits.
         for whole in [size_bytes, size_bytes.saturating_mul(2)] {
             let shape = shapes.entry(whole).or_default();
             shape.bytes = shape.bytes.saturating_add(size_bytes);

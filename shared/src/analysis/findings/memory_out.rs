@@ -1,4 +1,4 @@
-//! Each time that memory was out: what was asked for, what was free and why it did not help.
+//! Reports each failed request: its size, the free memory, and why that did not help.
 
 use super::own_code::{Own, line_of};
 use super::tried::{self, Tried};
@@ -7,21 +7,21 @@ use crate::analysis::{Fragmentation, Phase, Stuck, Study, live_by_stack};
 use crate::base::{Severity, format};
 use crate::trace::{Action, Event, Setting, StackId};
 
-/// A program that goes on after each failure may fail at many places; of more than these the rest is counted.
+/// A program that continues after failures may fail at many places; those beyond this number are only counted.
 const MOST_PLACES: usize = 16;
 
-/// Requests for the same size from the same place.
+/// Failed requests of the same size from the same place.
 struct Failures {
     place: (StackId, u64),
     events: Vec<u32>,
 }
 
-/// A finding for each place at which memory was out.
+/// Reports each place at which memory ran out, up to [`MOST_PLACES`].
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     let places = places(study);
     let mut found: Vec<Finding> = Vec::new();
     for (index, failures) in places.iter().enumerate().take(MOST_PLACES) {
-        // Later failures follow from what the program did after the first.
+        // Later failures depend on what the program did after the first one.
         let tried = if index == 0 { tried::for_failure(study, failures.events[0] as usize) } else { None };
         found.push(finding(study, failures, tried.as_ref()));
     }
@@ -32,7 +32,7 @@ pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     found
 }
 
-/// The failures by their places, in the order of the first of each.
+/// Groups the failures by place, in the order of the first failure of each.
 fn places(study: &Study<'_>) -> Vec<Failures> {
     let events = &study.device.events;
     let mut places: Vec<Failures> = Vec::new();
@@ -54,7 +54,8 @@ fn finding(study: &Study<'_>, failures: &Failures, tried: Option<&Tried>) -> Fin
     let largest = groups.first().map(|group| (group.bytes, study.title(group.stack)));
     Finding {
         code: "out-of-memory",
-        // A program that caught it and trained on, with a smaller batch perhaps, is where it wanted to be.
+        // A program that caught the error and continued training, for instance with a smaller batch, has solved the
+        // problem.
         severity: if went_on(study) { Severity::Info } else { Severity::Error },
         confidence: Confidence::High,
         rank: Rank::Limit,
@@ -87,7 +88,7 @@ fn title(study: &Study<'_>, failures: &Failures, event: &Event) -> String {
     format!("Out of memory {when}: tried to allocate {asked} at {by}, {free} free on the device{after}")
 }
 
-/// Whether gradients are computed after the last failure.
+/// Returns true if gradients are computed after the last failure.
 fn went_on(study: &Study<'_>) -> bool {
     let events = &study.device.events;
     let Some(last) = (0..events.len()).rev().find(|&event| events.actions().at(event) == Action::Oom) else {
@@ -115,7 +116,7 @@ fn shows(parts: &Fragmentation) -> String {
     text
 }
 
-/// Why what was free did not help, the most bytes first.
+/// Explains why the free memory did not help, the reason with the most bytes first.
 fn stuck(stuck: &Stuck) -> String {
     let mut reasons = [
         (stuck.pieces_bytes, "in pieces that are too short"),
@@ -132,7 +133,7 @@ fn stuck(stuck: &Stuck) -> String {
     }
 }
 
-/// What would have been enough, the least effort first.
+/// Returns the remedies that would have sufficed, the least effort first.
 fn remedies(
     study: &Study<'_>,
     event: &Event,
@@ -171,7 +172,7 @@ fn remedies(
         ));
     }
     let missing = asked.saturating_sub(usable.saturating_add(event.addr));
-    // Whatever goes, this request is larger than all that PyTorch could have.
+    // Even if everything else were freed, the request would exceed all memory that PyTorch could have.
     let room = parts.reserved_bytes.saturating_add(event.addr);
     if asked > room {
         remedies.push(format!(
@@ -201,7 +202,7 @@ fn remedies(
     remedies.join(" ")
 }
 
-/// Whether segments may grow already.
+/// Returns true if expandable segments were already enabled.
 pub(super) fn is_expandable(study: &Study<'_>) -> bool {
     study.trace.settings.get("expandable_segments") == Some(&Setting::Bool(true))
 }

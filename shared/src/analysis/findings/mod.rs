@@ -1,7 +1,7 @@
-//! What a trace says in words, the most important first.
+//! Draws findings in words from a trace, the most important first.
 //!
-//! Each kind of finding has a file; a finding says what is there, what shows it and what to do, and never more than
-//! the trace shows.
+//! Each kind of finding has a file; a finding says what was found, what shows it and what to do, and claims no more
+//! than the trace shows.
 
 mod abandoned;
 mod cache;
@@ -29,15 +29,15 @@ use crate::base::Severity;
 use crate::trace::{Device, StackId, Trace};
 use std::cmp::Reverse;
 
-/// How sure a finding is of its cause; how much it matters is its severity.
+/// Certainty of a finding's cause; its importance is the severity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Confidence {
     /// Other causes would look the same.
     #[default]
     Low,
-    /// The shape of the trace tells it, but frames that would confirm it are missing.
+    /// The shape of the trace indicates the cause, but frames that would confirm it are missing.
     Medium,
-    /// Events and frames tell it.
+    /// Events and frames prove the cause.
     High,
 }
 
@@ -47,107 +47,103 @@ crate::names!(Confidence {
     High => "high",
 });
 
-/// What shows a finding.
+/// Evidence for a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// How it was reached, in a sentence.
+    /// How the finding was reached, in a sentence.
     pub shows: String,
-    /// Events to look at, by index.
+    /// Indices of events to look at.
     pub events: Vec<u32>,
-    /// Stacks to look at, the one with the most bytes first.
+    /// Stacks to look at, most bytes first; for a failed request its own stack comes first.
     pub stacks: Vec<StackId>,
 }
 
-/// Findings of one severity come in this order: causes before what follows from them.
+/// Order of findings of one severity: causes come before their consequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rank {
-    /// What makes the next try run out of memory too.
+    /// Makes the next attempt run out of memory too.
     Retry,
-    /// Memory ran out, or a limit was passed.
+    /// Memory ran out, or a limit was exceeded.
     Limit,
-    /// Something grows.
+    /// Memory grows.
     Growth,
-    /// Something is there that need not be.
+    /// Memory is used unnecessarily.
     Cause,
-    /// Too little was recorded to judge.
+    /// The recording is too short or incomplete to judge.
     Recording,
-    /// What a peak is made of.
+    /// Composition of a peak.
     Peak,
-    /// Reserved memory, which follows from the rest.
+    /// Reserved memory, which is a consequence of the rest.
     Reserved,
-    /// What is normal.
+    /// Normal behaviour.
     Normal,
 }
 
-/// A line of a program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct SourceLine {
-    /// The file as the stack names it.
+    /// File name as in the stack.
     pub file: String,
-    /// The function.
     pub function: String,
-    /// The line, from 1; 0 where it is not known.
+    /// Line number from 1; 0 if unknown.
     pub line: u64,
 }
 
 impl SourceLine {
-    /// Such as `train (train.py:88)`.
+    /// Formats the line like `train (train.py:88)`.
     pub fn place(&self) -> String {
         place(&self.function, &self.file, self.line)
     }
 }
 
-/// One diagnosis.
+/// A diagnosis with its evidence and advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// A stable name in kebab-case, such as `graphs-kept`.
+    /// Stable name in kebab-case, such as `graphs-kept`.
     pub code: &'static str,
-    /// How much it matters.
     pub severity: Severity,
-    /// How sure the cause is.
+    /// Certainty of the cause.
     pub confidence: Confidence,
-    /// What comes first of the same severity.
+    /// Order among findings of the same severity.
     pub rank: Rank,
-    /// The device index.
+    /// Device index.
     pub device: i64,
-    /// The bytes that it is about: a step's for what grows.
+    /// Bytes that the finding is about; bytes per step if they grow.
     pub bytes: u64,
-    /// What is there, in a sentence without a full stop.
+    /// What was found, as a sentence without a full stop.
     pub title: String,
-    /// The line of the user's own code that it is about, where one is known.
+    /// Line of the user's own code that the finding is about, if known.
     pub line: Option<SourceLine>,
-    /// What shows it.
     pub evidence: Evidence,
-    /// What to do.
+    /// What to do about it.
     pub advice: String,
 }
 
-/// What findings are measured against.
+/// Limits that findings are measured against.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FindingsConfig {
-    /// The memory of the card, where the user knows it.
+    /// Memory of the card, if the user knows it.
     pub capacity_bytes: Option<u64>,
     /// A peak of live bytes above this is an error.
     pub max_peak_bytes: Option<u64>,
-    /// Growth by more than this in a step is an error.
+    /// Growth per step above this is an error.
     pub max_growth_bytes: Option<u64>,
 }
 
-/// Everything there is to say about the devices of a trace; `devices` are they with their timelines.
+/// Draws all findings about the devices of a trace, given with their timelines.
 ///
-/// Errors come first, then warnings; of the same severity causes before what follows from them, then more bytes.
+/// Errors come first, then warnings; within one severity causes come before their consequences, then more bytes first.
 pub fn findings(trace: &Trace, devices: &[(&Device, &Timeline)], config: &FindingsConfig) -> Vec<Finding> {
     findings_of(trace, &studies(trace, devices), config)
 }
 
-/// The devices whose memory was in use, studied; findings are drawn from them.
+/// Studies the devices whose memory was in use.
 pub fn studies<'a>(trace: &'a Trace, devices: &[(&'a Device, &'a Timeline)]) -> Vec<Study<'a>> {
     let is_used = |timeline: &Timeline| timeline.reserved_peak().1 > 0 || timeline.live_peak().1 > 0;
     let used = devices.iter().filter(|(_, timeline)| is_used(timeline));
     used.map(|(device, timeline)| Study::new(trace, device, timeline)).collect()
 }
 
-/// The same for devices that were studied already.
+/// Same as [`findings`] for devices that were already studied.
 pub fn findings_of(trace: &Trace, studies: &[Study<'_>], config: &FindingsConfig) -> Vec<Finding> {
     if studies.is_empty() {
         return vec![recorded::of_nothing(trace)];
@@ -178,10 +174,10 @@ fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     found
 }
 
-/// As many events or stacks of a finding as a reader looks at.
+/// Events or stacks listed with a finding, as many as a reader looks at.
 const MOST_SHOWN: usize = 5;
 
-/// The events that allocated the latest of each row.
+/// Returns the events that allocated the latest allocation of each row.
 fn events_of(study: &Study<'_>, rows: &[&Kept]) -> Vec<u32> {
     let event = |kept: &&Kept| match study.timeline.allocations.origin(kept.latest?) {
         Origin::Event(event) => Some(event as u32),
@@ -190,7 +186,7 @@ fn events_of(study: &Study<'_>, rows: &[&Kept]) -> Vec<u32> {
     rows.iter().filter_map(event).take(MOST_SHOWN).collect()
 }
 
-/// The stacks of rows with bytes, those with the most first.
+/// Returns the stacks with the most bytes.
 fn top_stacks(rows: impl Iterator<Item = (u64, StackId)>) -> Vec<StackId> {
     let mut rows: Vec<_> = rows.filter(|(_, stack)| stack.has_frames()).collect();
     rows.sort_unstable_by_key(|&(bytes, stack)| (Reverse(bytes), stack));

@@ -1,16 +1,16 @@
-//! Memory of the card that PyTorch's allocator never had.
+//! Finds memory of the card that PyTorch's allocator never had.
 
 use super::{Confidence, Evidence, Finding, Rank};
 use crate::analysis::{Study, outside_bytes};
 use crate::base::{Severity, format};
 
-/// From here on it is more than a CUDA context and libraries take, 1 GiB.
+/// From 1 GiB on it is more than a CUDA context and libraries use.
 const MUCH_BYTES: u64 = 1 << 30;
 
-/// Drivers keep as much of a card that is all one's own, 64 MiB.
+/// Less than 64 MiB is not reported, because the driver keeps that much even on a card that one process has to itself.
 const LITTLE_BYTES: u64 = 64 << 20;
 
-/// What of the card neither PyTorch had nor was free when memory was out.
+/// Reports memory of the card that was neither reserved by PyTorch nor free when memory ran out.
 pub(super) fn finding(study: &Study<'_>, capacity_bytes: u64) -> Option<Finding> {
     let (bytes, event) = outside_bytes(study, capacity_bytes)?;
     let is_much = bytes >= MUCH_BYTES;

@@ -1,29 +1,28 @@
-//! The line of the user's own code that most of something comes from.
+//! Finds the line of the user's own code that most of some bytes come from.
 
 use super::SourceLine;
 use crate::analysis::{Phase, Study, own_frame};
 use crate::trace::{Action, StackId};
 use hashbrown::HashMap;
 
-/// Which of the frames of the user's own code matters.
+/// Frame of the user's own code that matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Own {
-    /// Where the model, backward or the optimizer is called.
+    /// The one that calls the model, backward or the optimizer.
     Call,
     /// The innermost one.
     Innermost,
 }
 
-/// A place in the user's own code.
+/// Place in the user's own code.
 pub(super) struct OwnCode {
-    /// The line.
     pub(super) line: SourceLine,
-    /// Whether everything comes from it, and not only half or more.
+    /// True if all bytes come from it; otherwise at least half of them do.
     pub(super) is_all: bool,
 }
 
 impl OwnCode {
-    /// The line that half or more of the bytes come from; `None` where no line of the user's own has so much.
+    /// Returns the line from which at least half of the bytes come, or `None` if there is no such line.
     pub(super) fn of(study: &Study<'_>, rows: impl Iterator<Item = (u64, StackId)>, own: Own) -> Option<Self> {
         let mut all = 0_u64;
         let mut by_stack: HashMap<StackId, u64> = HashMap::new();
@@ -45,7 +44,7 @@ impl OwnCode {
         (bytes > 0 && bytes.saturating_mul(2) >= all).then_some(Self { line, is_all: bytes == all })
     }
 
-    /// The line that calls backward last.
+    /// Returns the line that calls backward last.
     pub(super) fn of_backward(study: &Study<'_>) -> Option<Self> {
         let (actions, stacks) = (study.device.events.actions(), study.device.events.stacks());
         let mut is_known = vec![false; study.trace.stacks.len()];
@@ -58,13 +57,13 @@ impl OwnCode {
         Some(Self { line, is_all: true })
     }
 
-    /// Such as `train (train.py:88)`.
+    /// Formats the line like `train (train.py:88)`.
     pub(super) fn place(&self) -> String {
         self.line.place()
     }
 }
 
-/// The user's own line of one stack.
+/// Returns the user's own line of one stack.
 pub(super) fn line_of(study: &Study<'_>, stack: StackId, own: Own) -> Option<SourceLine> {
     let frame = study.trace.frames.get(own_frame(study.trace, stack, own == Own::Call)?);
     let text = |id| study.trace.strings.get(id).to_owned();

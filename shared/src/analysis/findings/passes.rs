@@ -1,9 +1,9 @@
-//! Several forward passes whose graphs are there at once, before one backward.
+//! Finds several forward passes whose graphs are alive at once before one backward.
 //!
-//! Idea: each pass of a micro-batch ends with a number, its loss. Where a program calls its model several times from
-//! one line, and as many numbers or inputs wait for backward, their losses were put together first. Layers that are
-//! alike, two views of one sample or a second network leave no loss each. Where backward ran in between and nothing
-//! went, it was told to keep the graph.
+//! Idea: each pass of a micro-batch ends with a number, its loss. If a program calls its model several times from one
+//! line, and as many numbers or inputs wait for backward, their losses were combined first. Layers that are alike, two
+//! views of one sample or a second network do not each produce a loss. If backward ran in between and freed nothing, it
+//! was told to keep the graph.
 
 use super::own_code::{Own, line_of};
 use super::staying::is_little;
@@ -17,22 +17,22 @@ use hashbrown::HashMap;
 /// With fewer stacks, single tensors would look like a graph.
 const LEAST_STACKS: usize = 5;
 
-/// A stack with less than this share of a pass may come once though the pass comes several times: one in so many.
+/// Stacks with less than 1/1000 of a pass's bytes are ignored, because they may occur once for several passes.
 const LEAST_OF_PASS: u64 = 1000;
 
-/// The share of the stacks of a pass that may be the seldom ones without a say in the number: one in so many.
+/// The rarest 1/10 of a pass's stacks do not determine the number of passes.
 const SELDOM: usize = 10;
 
-/// A call is a pass where at least this share of what waits for backward is of it: one in so many.
+/// A call counts as a pass if at least 1/64 of the bytes that wait for backward belong to it.
 const LEAST_WAITING: u64 = 64;
 
-/// Two passes may be two views of one sample, or what is real and what is made up.
+/// Two passes may be two views of one sample, or a real and a generated one.
 const LEAST_PASSES: u64 = 3;
 
-/// A loss is a number of so many bytes at most.
+/// A loss is a number of at most 8 bytes.
 const NUMBER_BYTES: u64 = 8;
 
-/// The finding, going by the middle step.
+/// Reports several passes in the middle step.
 pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
     if is_little(study, pass.bytes) {
         return None;
@@ -75,7 +75,7 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> 
     })
 }
 
-/// Whether the pass has stacks of a program in Python, whose calls can be counted.
+/// Returns true if the pass has stacks of a Python program, whose calls can be counted.
 fn has_program(study: &Study<'_>, pass: &ForwardPass) -> bool {
     pass.by_stack.keys().any(|&stack| study.sites.of_stack(stack).spine != SpineId::NONE)
 }
@@ -84,13 +84,13 @@ fn has_program(study: &Study<'_>, pass: &ForwardPass) -> bool {
 #[derive(Clone, Copy)]
 struct Calls {
     stack: StackId,
-    /// How many there are with enough that waits for backward.
+    /// Number of calls with enough bytes that wait for backward.
     count: u64,
-    /// What waits of the latest.
+    /// Bytes of the latest call that wait for backward.
     waiting_bytes: u64,
 }
 
-/// How often the model is called from one place before backward, with a graph and a loss each that wait for it.
+/// Counts the calls of the model from one place before backward, each with a graph and a loss that wait for it.
 fn calls(study: &Study<'_>, step: Step, pass: &ForwardPass) -> Option<(u64, StackId)> {
     let (actions, stacks) = (study.device.events.actions(), study.device.events.stacks());
     let allocations = &study.timeline.allocations;
@@ -132,7 +132,7 @@ fn calls(study: &Study<'_>, step: Step, pass: &ForwardPass) -> Option<(u64, Stac
     (most.count >= LEAST_PASSES && is_told).then_some((most.count, most.stack))
 }
 
-/// The same by how many tensors of each stack wait for backward, where no program tells its calls.
+/// Counts the passes by the tensors of each stack that wait for backward, if no stack shows the program's calls.
 fn by_stacks(pass: &ForwardPass) -> Option<u64> {
     let rows = pass.by_stack.values().filter(|row| row.bytes.saturating_mul(LEAST_OF_PASS) >= pass.bytes);
     let mut counts: Vec<u64> = rows.map(|row| row.count).collect();

@@ -1,13 +1,13 @@
-//! What holds the peak.
+//! Reports what the peak consists of.
 
 use super::{Confidence, Evidence, Finding, Rank, top_stacks};
 use crate::analysis::{Category, PhaseBasis, RunKind, StackBytes, Study, live_by_category, live_by_stack};
 use crate::base::{Severity, format};
 
-/// Categories beyond this many are small.
+/// Categories beyond this number are small.
 const MOST_CATEGORIES: usize = 3;
 
-/// What the peak is made of: by category where phases are told, else by place.
+/// Reports what the peak consists of: by category if phases are known from frames, otherwise by place.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let (moment, peak_bytes) = study.timeline.live_peak();
     if peak_bytes == 0 {
@@ -18,7 +18,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let largest = groups.first().map_or_else(String::new, |group| {
         format!("{} is from {}", format::percent(group.bytes, peak_bytes), place(study, group))
     });
-    // A category that the shape of the curve suggests would be a guess.
+    // A category that is inferred from the shape of the curve would be a guess.
     let shares = if study.phases.are_told() { live_by_category(study, moment) } else { Vec::new() };
     let parts: Vec<String> = shares
         .iter()
@@ -26,7 +26,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         .take(MOST_CATEGORIES)
         .map(|share| format!("{} {}", format::percent(share.bytes, peak_bytes), share.category.plural()))
         .collect();
-    // Without events what is live is known for one moment only.
+    // Without events, live bytes are known for one moment only.
     let (bytes, has_trace) = (format::bytes(peak_bytes), study.timeline.events() > 0);
     let title = match (has_trace, parts.is_empty()) {
         (true, false) => format!("The peak of {bytes} is {}", parts.join(", ")),
@@ -59,15 +59,15 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     })
 }
 
-/// What to do where nothing says who allocated what is live.
+/// Advice if no stack shows who allocated the live bytes.
 const NO_STACKS: &str = "No stack was recorded for any of it: call `torch.cuda.memory._record_memory_history()` before the \
                          model is made, and leave its `stacks` and `context` as they are.";
 
-/// What to do where only the final state is known.
+/// Advice if only the final state is known.
 const NO_TRACE: &str = "The snapshot has no events, so that the peak is not known: call \
                         `torch.cuda.memory._record_memory_history()` before the steps to look at.";
 
-/// Where a group is from; what was there before the trace may have no stack.
+/// Describes the origin of a group; initial memory may have no stack.
 fn place(study: &Study<'_>, group: &StackBytes) -> String {
     match group.stack.has_frames() || group.initial_bytes.saturating_mul(2) < group.bytes {
         true => study.title(group.stack),
@@ -76,7 +76,7 @@ fn place(study: &Study<'_>, group: &StackBytes) -> String {
     }
 }
 
-/// What makes the largest part of a peak smaller.
+/// Returns advice on how to shrink the largest part of a peak.
 fn advice(kind: RunKind, largest: Category) -> &'static str {
     let is_trained = kind == RunKind::Training;
     match largest {

@@ -1,14 +1,14 @@
-//! A loss in 16 bits.
+//! Finds a loss that is computed in 16 bits.
 
 use super::{Confidence, Evidence, Finding, MOST_SHOWN, Rank};
 use crate::analysis::{Phase, Study};
 use crate::base::Severity;
 use crate::trace::{Action, StackId};
 
-/// What one number of 16 bits takes; a loss in 32 bits asks for four bytes.
+/// Size of one 16-bit number; a loss in 32 bits requests four bytes.
 const HALF_BYTES: u64 = 2;
 
-/// Names of the operations that a loss ends with, as frames have them.
+/// Parts of the names of functions that compute a loss, as frames have them.
 const LOSSES: [&str; 8] = [
     "nll_loss",
     "cross_entropy",
@@ -20,7 +20,7 @@ const LOSSES: [&str; 8] = [
     "kl_div",
 ];
 
-/// A loss whose only number was asked for with two bytes.
+/// Reports a loss whose single number was requested with two bytes.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let events = &study.device.events;
     let is_half =

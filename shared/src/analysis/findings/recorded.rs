@@ -1,26 +1,26 @@
-//! What was recorded is too little to judge, and the line of code that would record enough.
+//! Reports a recording that is too short to judge, with the line of code that records enough.
 
 use super::{Confidence, Evidence, Finding, Rank};
 use crate::analysis::{RunKind, Study};
 use crate::base::{Severity, format};
 use crate::trace::{Action, Device, Trace};
 
-/// A ring buffer that is full holds as many events as `max_entries`, which people set to a round number.
+/// A full ring buffer holds `max_entries` events, which is usually set to a round number.
 const ROUND: usize = 1000;
 
-/// Fewer steps show no growth.
+/// Fewer steps do not show growth.
 const LEAST_STEPS: usize = 3;
 
-/// Records from the start, with room for all events.
+/// Call that records from the start, with room for all events.
 const RECORD: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000_000)";
 
-/// Why a device can't be judged, if that is so.
+/// Reports why a device cannot be judged.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let (title, advice) = words(study)?;
     Some(note(study.device.index, study.timeline.live_peak().1, title, advice))
 }
 
-/// The same for a snapshot without any memory in use.
+/// Returns the finding for a snapshot without any memory in use.
 pub(super) fn of_nothing(trace: &Trace) -> Finding {
     let device = trace.devices.first().map_or(0, |device| device.index);
     let title = "Not enough recorded to judge: no events, and no memory in use at the snapshot".to_owned();
@@ -50,7 +50,7 @@ fn note(device: i64, bytes: u64, title: String, advice: String) -> Finding {
     }
 }
 
-/// What is missing, and what to do about it.
+/// Returns what is missing, as a title, and advice.
 fn words(study: &Study<'_>) -> Option<(String, String)> {
     let device = study.device;
     let events = device.events.len();
@@ -83,7 +83,7 @@ fn words(study: &Study<'_>) -> Option<(String, String)> {
             format!("Call `{RECORD}` and leave its `stacks` and `context` as they are (`\"all\"`)."),
         ));
     }
-    // A run that ended out of memory has its answer.
+    // A run that ended out of memory is explained by that.
     if device.events.actions().iter().any(|action| action == Action::Oom) {
         return None;
     }
@@ -112,7 +112,7 @@ fn words(study: &Study<'_>) -> Option<(String, String)> {
     })
 }
 
-/// Whether any event that allocates has a stack.
+/// Returns true if any allocating event has a stack.
 fn has_frames(device: &Device) -> bool {
     let (actions, stacks) = (device.events.actions(), device.events.stacks());
     (0..device.events.len()).any(|event| actions.at(event) == Action::Alloc && stacks.at(event).has_frames())

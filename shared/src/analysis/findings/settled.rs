@@ -1,13 +1,13 @@
-//! What rises and ends: why memory is higher than before the first step, in one note.
+//! Explains in one note why memory is higher than before the first step although it does not leak.
 
 use super::{Confidence, Evidence, Finding, Rank, events_of, top_stacks};
 use crate::analysis::{Course, GrowthClass, Kept, Phase, Study};
 use crate::base::{Severity, format};
 
-/// Less than this share of the peak is not worth a word: one in so many.
+/// Less than 1/100 of the peak is not mentioned.
 const LEAST_SHARE: u64 = 100;
 
-/// One note on all classes of growth that end.
+/// Reports all classes of growth that end, in one note.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let peak_bytes = study.timeline.live_peak().1;
     let mut parts = Vec::new();
@@ -50,13 +50,15 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     })
 }
 
-/// Gradients that stay from the first step on have a warning of their own, and so has what an epoch collects.
+/// Returns true for memory with a finding of its own.
+///
+/// This is true for gradients that stay from the first step on, and for memory that an epoch collects.
 fn is_told_elsewhere(study: &Study<'_>, kept: &Kept) -> bool {
     let is_gradient = study.phases.are_told() && kept.course == Course::Settles && kept.phase == Phase::Backward;
     is_gradient || kept.course == Course::Collected
 }
 
-/// What a class has, in a few words.
+/// Describes the memory of a class in a few words.
 fn part(class: GrowthClass, rows: &[&Kept], most_bytes: u64) -> String {
     let first = rows.iter().map(|kept| kept.first_rise).min().unwrap_or(0) + 1;
     let last = rows.iter().map(|kept| kept.last_rise).max().unwrap_or(0) + 1;

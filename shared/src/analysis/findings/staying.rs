@@ -1,4 +1,4 @@
-//! What is there longer than it need be, though it does not grow.
+//! Finds memory that stays alive longer than necessary but does not grow.
 
 use super::own_code::{Own, OwnCode};
 use super::{Confidence, Evidence, Finding, Rank, events_of, top_stacks};
@@ -8,19 +8,19 @@ use crate::base::{Severity, format};
 use crate::trace::StackId;
 use hashbrown::HashSet;
 
-/// Less than this share of the peak is not worth a word: one in so many.
+/// Less than 1/100 of the peak is not reported.
 const LEAST_SHARE: u64 = 100;
 
-/// The share of the stacks of a forward pass that have to be there at the end of a step: one in so many.
+/// At least 1/2 of the stacks of a forward pass must be alive at the end of a step, to be its graph.
 const LEAST_OF_GRAPH: usize = 2;
 
 /// With fewer stacks, single tensors would look like a graph.
 const LEAST_STACKS: usize = 3;
 
-/// Fewer steps can't tell gradients that stay from those of a step and of what followed it.
+/// With fewer steps, gradients that stay cannot be told from those of a single step.
 const LEAST_STEPS: usize = 3;
 
-/// Gradients, graphs and recomputed activations that outlive their step, and passes that pile up within one step.
+/// Reports gradients, graphs and recomputed activations that outlive their step, and several passes within one step.
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     if !study.phases.are_told() {
         return Vec::new();
@@ -31,13 +31,13 @@ pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     found.into_iter().flatten().collect()
 }
 
-/// Gradients that the first step allocates and no step frees.
+/// Reports gradients that the first step allocates and no step frees.
 fn gradients(study: &Study<'_>) -> Option<Finding> {
     if study.growth.steps < LEAST_STEPS {
         return None;
     }
     let mut rows = rows(study, Course::Settles, Phase::Backward);
-    // A gradient may be as large as a workspace, but there is one workspace of a kind.
+    // A gradient may be as large as a workspace, but there is only one workspace of each size.
     for size_bytes in WORKSPACES_BYTES {
         let of_size = |kept: &&Kept| kept.end_count == 1 && kept.end_bytes == size_bytes;
         let first = rows.iter().enumerate().filter(|(_, kept)| of_size(kept)).min_by_key(|(_, kept)| kept.latest);
@@ -57,7 +57,7 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
     )
 }
 
-/// The graph of a step that goes only when the next step has made its own.
+/// Reports the graph of a step that is freed only after the next step has made its own.
 fn graph(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
     let rows = rows(study, Course::Renewed, Phase::Forward);
     let of_pass = rows.iter().filter(|kept| pass.by_stack.contains_key(&kept.stack)).count();
@@ -75,9 +75,9 @@ fn graph(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
     )
 }
 
-/// Whether most of what the middle step leaves is still there when the next one has made its own.
+/// Returns true if most memory that the middle step leaves is alive when the next step's graph is complete.
 ///
-/// What a function's names hold goes when it returns, before the next pass.
+/// Tensors held by a function's variables are freed when it returns, before the next pass.
 fn meet_the_next(study: &Study<'_>, rows: &[&Kept]) -> bool {
     let allocations = &study.timeline.allocations;
     let steps = study.repeats();
@@ -96,7 +96,7 @@ fn meet_the_next(study: &Study<'_>, rows: &[&Kept]) -> bool {
     left > 0 && met * 2 > left
 }
 
-/// Recomputed activations that outlive the backward that they were computed for.
+/// Reports recomputed activations that outlive the backward for which they were recomputed.
 fn recomputed(study: &Study<'_>) -> Option<Finding> {
     let rows = rows(study, Course::Renewed, Phase::Recompute);
     finding(
@@ -110,17 +110,16 @@ fn recomputed(study: &Study<'_>) -> Option<Finding> {
     )
 }
 
-/// Whether bytes are next to nothing beside the peak.
+/// Returns true if bytes are negligible compared to the peak.
 pub(super) fn is_little(study: &Study<'_>, bytes: u64) -> bool {
     bytes == 0 || bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1
 }
 
-/// The rows of a course and a phase.
 fn rows<'a>(study: &'a Study<'_>, course: Course, phase: Phase) -> Vec<&'a Kept> {
     study.growth.kept.iter().filter(|kept| kept.course == course && kept.phase == phase).collect()
 }
 
-/// A finding about what is there at the ends of steps, unless it is next to nothing.
+/// Creates a finding about memory at the ends of steps, unless it is negligible.
 fn finding(
     study: &Study<'_>,
     rows: &[&Kept],
@@ -135,7 +134,7 @@ fn finding(
     }
     let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
     let own = OwnCode::of(study, rows.iter().map(|kept| (kept.end_bytes, kept.stack)), Own::Call);
-    // Backward runs on threads of its own, which the program's line stands for that calls it.
+    // Backward runs on threads of its own, so the line of the program that calls it is used.
     let own = own.or_else(|| OwnCode::of_backward(study));
     let look = own.as_ref().map_or_else(String::new, |own| format!(" It is called from `{}`.", own.place()));
     let mut by_bytes = rows.to_vec();

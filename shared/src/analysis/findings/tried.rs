@@ -1,6 +1,6 @@
-//! Remedies that were tried by replaying: what is advised is known to help, as far as the trace goes.
+//! Tries remedies by replaying, so that advice is known to help as far as the trace shows.
 //!
-//! A replay of a million events takes a while, so all that one finding tries is bounded by a number of events.
+//! Replaying a million events takes a while, so the number of events that one finding may replay is limited.
 
 use crate::allocator::Settings;
 use crate::analysis::{
@@ -8,28 +8,28 @@ use crate::analysis::{
 };
 use crate::base::format;
 
-/// All replays of a finding together go over so many events.
+/// Events that all replays of one finding may process together.
 const MOST_EVENTS: usize = 4 << 20;
 
 /// Settings that are tried, the least effort first.
 const CANDIDATES: [&str; 3] =
     ["expandable_segments:True", "max_split_size_mb:128", "expandable_segments:True,roundup_power2_divisions:8"];
 
-/// Less than this share of what is reserved is not worth a change of settings, in percent.
+/// Saving less than this share of the reserved bytes, in percent, is not worth a change of settings.
 const LEAST_SAVED_PERCENT: u64 = 5;
 
-/// Replays of a device, as many as there is time for.
+/// Replays of a device, limited in number by [`MOST_EVENTS`].
 struct Trials<'a> {
     replayer: Replayer<'a>,
     recorded: Settings,
-    /// The memory that the allocator could have had.
+    /// Bytes that the allocator could have used.
     capacity_bytes: u64,
-    /// How many replays there is time for.
+    /// Number of replays that may still run.
     left: usize,
 }
 
 impl<'a> Trials<'a> {
-    /// Nothing where the recording's settings are not modelled.
+    /// Returns `None` if the settings of the recording are not modelled.
     fn new(study: &Study<'a>, capacity_bytes: u64) -> Option<Self> {
         let recorded = recorded_settings(study.trace).ok()?;
         let replayer = Replayer::new(study.trace, study.device, &study.timeline.allocations);
@@ -41,7 +41,7 @@ impl<'a> Trials<'a> {
         ReplayConfig { settings: settings.clone(), capacity_bytes: self.capacity_bytes, elsewhere_bytes: 0 }
     }
 
-    /// Counts a replay; nothing when there is no time for another.
+    /// Counts a replay; returns `None` if no further one may run.
     fn spend(&mut self) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
         Some(())
@@ -52,18 +52,18 @@ impl<'a> Trials<'a> {
         Some(self.replayer.replay(&self.config(settings)))
     }
 
-    /// The candidates that are not the recording's own settings.
+    /// Returns the candidates that differ from the settings of the recording.
     fn candidates(&self) -> impl Iterator<Item = Settings> + use<> {
         let (recorded, version) = (self.recorded.clone(), self.recorded.version);
         let parsed = CANDIDATES.iter().filter_map(move |conf| Settings::parse(conf, version).ok());
         parsed.filter(move |settings| *settings != recorded)
     }
 
-    /// How many times the batch would have fitted, to a sixteenth: an estimate.
+    /// Estimates the fraction of the batch that would have fitted, with an error of at most 1/16 of it.
     fn smaller_batch(&mut self, study: &Study<'_>) -> Option<f64> {
         let scale = BatchScale::of(study)?;
         let (config, mut search) = (self.config(&self.recorded), BatchSearch::default());
-        // That the whole one does not fit is known.
+        // The whole batch is known not to fit.
         search.tell(1.0, false);
         while let Some(factor) = search.next_factor() {
             if self.spend().is_none() {
@@ -75,17 +75,17 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// What was tried about a request that failed.
+/// Results of trying remedies for a failed request.
 pub(super) struct Tried {
-    /// What was free and did not help.
+    /// Free memory that did not help.
     pub(super) stuck: Stuck,
-    /// What settings come to, in sentences, the least effort first.
+    /// Outcome of each setting as a sentence, the least effort first.
     pub(super) settings: Vec<String>,
-    /// How many times the batch would have fitted.
+    /// Estimated fraction of the batch that would have fitted.
     pub(super) batch: Option<f64>,
 }
 
-/// Tries remedies for the request of an event; nothing where a replay as recorded does not fail there too.
+/// Tries remedies for the request of an event; `None` if a replay with the recorded settings does not fail there.
 pub(super) fn for_failure(study: &Study<'_>, event: usize) -> Option<Tried> {
     let mut trials = Trials::new(study, recorded_capacity(study.device, study.timeline)?)?;
     trials.spend()?;
@@ -95,7 +95,7 @@ pub(super) fn for_failure(study: &Study<'_>, event: usize) -> Option<Tried> {
     Some(Tried { stuck, settings, batch: trials.smaller_batch(study) })
 }
 
-/// Goes on until all requests are served; those that did not help are named together.
+/// Tries settings until all requests are served; those that do not help are named together.
 fn try_settings(trials: &mut Trials<'_>, event: usize) -> Vec<String> {
     let (mut sentences, mut in_vain) = (Vec::new(), Vec::new());
     for candidate in trials.candidates() {
@@ -114,7 +114,7 @@ fn try_settings(trials: &mut Trials<'_>, event: usize) -> Vec<String> {
     sentences
 }
 
-/// What settings come to; nothing where the request of the event, or one before it, fails under them too.
+/// Describes the outcome of settings; `None` if the request of the event, or an earlier one, fails with them too.
 fn outcome(settings: &Settings, report: &ReplayReport, event: usize) -> Option<String> {
     let conf = settings.to_conf();
     let reserved = format::bytes(report.counters.reserved_bytes.peak);
@@ -131,7 +131,7 @@ fn outcome(settings: &Settings, report: &ReplayReport, event: usize) -> Option<S
     }
 }
 
-/// The settings under which the least is reserved, in a sentence; nothing where none of them saves enough.
+/// Names the settings with the fewest reserved bytes in a sentence, or returns `None` if none saves enough.
 pub(super) fn less_reserved(study: &Study<'_>) -> Option<String> {
     let mut trials = Trials::new(study, ReplayConfig::NO_LIMIT_BYTES)?;
     let recorded = trials.recorded.clone();

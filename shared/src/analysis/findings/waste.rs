@@ -1,4 +1,4 @@
-//! Memory that is reserved and not used.
+//! Finds memory that is reserved but not used.
 
 use super::memory_out::is_expandable;
 use super::{Confidence, Evidence, Finding, Rank, tried};
@@ -7,22 +7,22 @@ use crate::base::{Severity, format};
 use crate::trace::StackId;
 use hashbrown::HashMap;
 
-/// Less reserved beyond the peak than this share is how the allocator works, in percent of the reserved.
+/// A smaller excess of reserved bytes over the peak is normal for the allocator; in percent of the reserved bytes.
 const LEAST_PERCENT: u64 = 20;
 
-/// From this share on it is worth an effort.
+/// Excess from which a change is worthwhile, in percent of the reserved bytes.
 const WARNING_PERCENT: u64 = 33;
 
-/// Requests from this size on have segments of their own kind in PyTorch (`kSmallSize`), 1 MiB.
+/// Smallest requests that are compared, 1 MiB: larger ones are served from the large pool (PyTorch's `kSmallSize`).
 const LARGE_BYTES: u64 = 1 << 20;
 
-/// Less than this hurts on no card, 512 MiB.
+/// An excess below 512 MiB is no problem on any card.
 const MUCH_BYTES: u64 = 512 << 20;
 
-/// Less than this is not worth a word on any card.
+/// An excess below 64 MiB is not reported.
 const LEAST_BYTES: u64 = 64 << 20;
 
-/// Whether stacks ask for other sizes from step to step, as they do with batches of many sizes.
+/// Returns true if most stacks with large requests request different sizes, as with batches of varying size.
 fn sizes_vary(study: &Study<'_>) -> bool {
     let allocations = &study.timeline.allocations;
     let mut sizes: HashMap<StackId, (u64, bool)> = HashMap::new();
@@ -34,11 +34,11 @@ fn sizes_vary(study: &Study<'_>) -> bool {
             *varies |= size_bytes != *first;
         }
     }
-    // Layers of several widths share stacks in small models.
+    // In small models, layers of several widths share stacks.
     sizes.values().filter(|size| size.1).count() * 2 > sizes.len()
 }
 
-/// Reserved memory that is well above what was ever alive.
+/// Reports reserved memory well above the peak of live bytes.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let (moment, reserved) = study.timeline.reserved_peak();
     let (_, live) = study.timeline.live_peak();
@@ -48,7 +48,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         return None;
     }
     let is_much = percent >= u128::from(WARNING_PERCENT) && beyond >= MUCH_BYTES;
-    // What was reserved before the trace belongs to a peak that nobody saw.
+    // Bytes that were reserved before the trace belong to a peak that was not recorded.
     let has_risen = reserved - study.timeline.reserved_at(0) >= beyond / 2;
     let parts = Fragmentation::at(study, moment);
     let varies = sizes_vary(study);
@@ -69,7 +69,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         "Most of it lies between blocks in use, where larger requests find no room. Set \
          `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`."
     };
-    // What was live before the trace is not known.
+    // The peak of live bytes before the trace is unknown.
     let is_whole = study.timeline.allocations.initial_count() == 0;
     Some(Finding {
         code: "reserved-above-live",

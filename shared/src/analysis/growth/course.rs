@@ -1,55 +1,55 @@
-//! How the bytes of a stack go from the end of a step to the end of the next.
+//! Classifies how the bytes of a stack develop from the end of one step to the end of the next.
 //!
-//! The steps after the first are cut into three equal parts: what grows rises in each of them. What rises in the first
-//! steps, or once, or ever more seldom, ends by itself, as far as the trace shows.
+//! The steps after the first are divided into three equal parts; growing bytes rise in each of them. Bytes that rise
+//! only in the first steps, or once, or less and less often, stop rising by themselves, as far as the trace shows.
 
-/// The number of equal parts of a trace in each of which a level has to rise to be called growing.
+/// Equal parts of a trace, in each of which a growing level must rise.
 const PARTS: usize = 3;
 
-/// How much of what a level has risen by it may fall again and still be growing: one in so many.
+/// A level that falls by more than 1/10 of its rise no longer counts as growing.
 const MOST_FALLEN: u64 = 10;
 
-/// The share of the steps that may be warm-up: one in so many.
+/// At most 1/4 of the steps count as warm-up.
 const WARM_UP: usize = 4;
 
-/// More steps are no warm-up, however long the training.
+/// More steps than this are no warm-up, however long the training.
 const MOST_WARM_UP: usize = 10;
 
-/// So many steps without a rise at the end say that it has ended.
+/// Steps without a rise at the end that show that rising has stopped.
 const LEAST_QUIET: u32 = 2;
 
-/// Fewer steps in each part can't show that a level rises more and more seldom.
+/// Smaller parts cannot show that a level rises less and less often.
 const LEAST_STEPS_OF_PART: usize = 3;
 
-/// So many steps of rising, one after the other, are no coincidence before a fall.
+/// Consecutive rises that are no coincidence before a fall; the first level counts as a rise.
 const LEAST_CLIMBED: usize = 3;
 
-/// A fall leaves this share of what was collected at most: one in so many.
+/// A fall counts as a collection if it leaves at most 1/3 of the level.
 const MOST_LEFT: u64 = 3;
 
-/// A part in which a level rises by so many times what it rises by in the next part has more of it.
+/// A level slows down if each part rises by at most 1/2 of the rise of the part before.
 const SLOWING: u64 = 2;
 
-/// How the bytes of a stack go from the end of a step to the end of the next.
+/// Development of a stack's bytes from the end of one step to the end of the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Course {
-    /// More are there after each part of the trace: a leak, unless the trace is too short to see the end of it.
+    /// They rise in each part of the trace: a leak, unless the trace is too short to show the end of the rise.
     Grows,
-    /// Allocated in the first step, and there ever since: optimizer state, or gradients that are not cleared.
+    /// They are allocated in the first step and never freed: optimizer state, or gradients that are not cleared.
     Settles,
-    /// They came in several of the first steps, and none since.
+    /// They are allocated in the first steps, at most 1/4 of all and at most 10, and none later.
     WarmsUp,
-    /// They came now and then, and none for a while, or more and more seldom: a cache with a key for each size perhaps.
+    /// They rise now and then, and not lately or less and less often, like a cache with a key for each size.
     Fills,
-    /// They grow for several steps, and then all of them go at once: outputs of an epoch perhaps.
+    /// They grow for several steps and are then freed all at once, like the outputs of an epoch.
     Collected,
-    /// They go up and down, and lately not above what was there before.
+    /// They rise and fall, and lately reach no higher level than before.
     Bounded,
-    /// They came once, after the first steps.
+    /// They rise once, after the first steps.
     Jumps,
-    /// Each step allocates them anew, and they are there until the next one has done so.
+    /// Each step allocates them anew, and they stay alive until the next step has done so.
     Renewed,
-    /// Anything else, or too little of it to say.
+    /// They follow none of these rules, or there are too few steps to tell.
     Changes,
 }
 
@@ -60,23 +60,23 @@ pub(super) struct Change {
     pub(super) count: i64,
 }
 
-/// What the levels of a group come to.
+/// Levels of a group at the ends of steps.
 pub(super) struct Levels {
     pub(super) first: Change,
     pub(super) last: Change,
     steps: usize,
-    /// The steps whose end has another level than the one before, with the level.
+    /// Steps whose end has another level than the one before, and these levels.
     points: Vec<(u32, u64)>,
-    /// How many allocations each of these levels has.
+    /// Number of allocations at each of these levels.
     counts: Vec<i64>,
-    /// The steps whose end is higher than the one before, the first one aside, with by how much.
+    /// Steps after the first whose end is higher than the one before, and the difference.
     rises: Vec<(u32, u64)>,
-    /// The sum of all falls after the first level.
+    /// Sum of all falls after the first level.
     fallen: u64,
 }
 
 impl Levels {
-    /// From changes sorted by step.
+    /// Sums up changes, which must be sorted by step.
     pub(super) fn of(changes: &[(u32, Change)], steps: usize) -> Self {
         let (first, last) = (Change::default(), Change::default());
         let mut levels =
@@ -100,17 +100,17 @@ impl Levels {
         levels
     }
 
-    /// How many there are at the level before the last one.
+    /// Returns the number of allocations at the level before the last one.
     pub(super) fn count_before_last(&self) -> i64 {
         self.counts.iter().rev().nth(1).copied().unwrap_or(i64::MAX)
     }
 
-    /// The highest level.
+    /// Returns the highest level.
     pub(super) fn most_bytes(&self) -> u64 {
         self.points.iter().map(|point| point.1).max().unwrap_or(0)
     }
 
-    /// The highest level before the last part, and in it.
+    /// Returns the highest level before the last part, and the highest in it.
     fn most_before_and_in_last_part(&self) -> (u64, u64) {
         let is_before = |step: u32| step == 0 || self.part_of(step) + 1 < self.parts();
         let last_steps = (1..self.steps as u32).filter(|&step| !is_before(step));
@@ -121,7 +121,7 @@ impl Levels {
         (before, at_begin.max(later))
     }
 
-    /// How many parts there are; a short trace has fewer.
+    /// Returns the number of parts; a short trace has fewer than [`PARTS`].
     fn parts(&self) -> usize {
         PARTS.min(self.pairs())
     }
@@ -138,23 +138,25 @@ impl Levels {
         self.rises.iter().map(|rise| rise.1).fold(0, u64::saturating_add)
     }
 
-    /// By how much the level rises in a part, and in how many of its steps.
+    /// Returns the rise of the level in a part, and the number of steps in which it rises.
     fn risen_in(&self, part: usize) -> (u64, usize) {
         let of_part = || self.rises.iter().filter(|rise| self.part_of(rise.0) == part);
         (of_part().map(|rise| rise.1).fold(0, u64::saturating_add), of_part().count())
     }
 
-    /// The first step at whose end there is more than before it.
+    /// Returns the first step at whose end there are more bytes than before it.
     pub(super) fn first_rise(&self) -> Option<u32> {
         if self.first.bytes > 0 { Some(0) } else { self.rises.first().map(|rise| rise.0) }
     }
 
-    /// The last such step.
+    /// Returns the last step at whose end there are more bytes than before it.
     pub(super) fn last_rise(&self) -> Option<u32> {
         self.rises.last().map(|rise| rise.0).or((self.first.bytes > 0).then_some(0))
     }
 
-    /// The average rise of a step; what came with warm-up is left out where the rest tells another rate.
+    /// Returns the average rise per step.
+    ///
+    /// The first part is left out as warm-up if the average over all parts is at least twice that of the other parts.
     pub(super) fn bytes_per_step(&self) -> u64 {
         let rise = |from: Change| (self.last.bytes - from.bytes).max(0) as u64;
         let whole = rise(self.first) / self.pairs() as u64;
@@ -167,7 +169,7 @@ impl Levels {
         if later > 0 && whole >= later.saturating_mul(SLOWING) { later } else { whole }
     }
 
-    /// How they go on; `births` are the steps in which something of it was allocated.
+    /// Returns the course; `births` are the steps that allocated something of the group.
     pub(super) fn course(&self, births: &[u32]) -> Course {
         let is_steady = self.fallen.saturating_mul(MOST_FALLEN) <= self.risen();
         let rises_in_all = (0..self.parts()).all(|part| self.risen_in(part).1 > 0);
@@ -187,7 +189,7 @@ impl Levels {
         if is_steady { self.course_of_rises() } else { self.course_of_ups_and_downs() }
     }
 
-    /// Whether the level rises in several steps one after the other and then falls by most of that at once.
+    /// Returns true if the level rises over several consecutive steps and then falls by at least 2/3 at once.
     fn is_collected(&self) -> bool {
         // The first level is a rise from nothing.
         let mut climbed = 1;
@@ -224,7 +226,7 @@ impl Levels {
         if first == last {
             return Course::Jumps;
         }
-        // What came in turns may come again, unless its turn is over.
+        // Bytes that rise at intervals may rise again, unless they have not risen for at least the longest interval.
         let mut before = self.first_rise().unwrap_or(0);
         let gaps = self.rises.iter().map(|&(step, _)| step - std::mem::replace(&mut before, step));
         let longest = gaps.max().unwrap_or(0);
@@ -238,7 +240,9 @@ impl Levels {
         if comes_again && lately <= before { Course::Bounded } else { Course::Changes }
     }
 
-    /// Whether each part rises by half of the one before or less, and in fewer steps, most of the last ones in none.
+    /// Returns true if each part rises by at most 1/2 of the part before and in fewer steps.
+    ///
+    /// In addition, the last part must rise in less than half of its steps.
     fn is_slowing(&self) -> bool {
         let pairs_of_part = self.pairs() / PARTS;
         if self.parts() < PARTS || pairs_of_part < LEAST_STEPS_OF_PART {

@@ -1,22 +1,23 @@
-//! What stays from step to step, by the stack that allocated it, and whether it will go on to do so.
+//! Determines which memory stays alive from step to step, grouped by allocating stack, and whether it will keep
+//! growing.
 //!
-//! Idea: an allocation matters here when it is alive at the end of a step; its stack's bytes there are a level for each
-//! step, and the course of the levels tells a leak from what came once or ends by itself.
+//! Idea: only allocations that are alive at the end of a step matter here. The bytes of a stack at these ends are its
+//! levels, and the course of the levels tells a leak from memory that is allocated once or stops growing by itself.
 //!
 //! ```text
 //! step ends            0    1    2    3    4    5    6    7
-//! weights             10   10   10   10   10   10   10   10    stays: nothing new in any step
-//! optimizer state      8    8    8    8    8    8    8    8    settles: new in the first step only
-//! last output          2    2    2    2    2    2    2    2    is renewed: another one each step
+//! weights             10   10   10   10   10   10   10   10    no change in any step
+//! optimizer state      8    8    8    8    8    8    8    8    settles: allocated in the first step only
+//! last output          2    2    2    2    2    2    2    2    is renewed: another one in each step
 //! losses kept          3    6    9   12   15   18   21   24    grows
-//! compiled twice       5    9    9    9    9    9    9    9    warms up: nothing new after the first steps
-//! masks by length      1    1    2    2    3    3    3    3    fills: as many as there are lengths
-//! outputs of an epoch  2    4    6    8    0    2    4    6    is collected: all of it goes at once
-//! logged each third    1    2    0    1    2    0    1    2    is bounded: what comes goes again
-//! a table for metrics  0    0    0    5    5    5    5    5    jumps: once
+//! compiled twice       5    9    9    9    9    9    9    9    warms up: no change after the first steps
+//! masks by length      1    1    2    2    3    3    3    3    fills: as many masks as there are lengths
+//! outputs of an epoch  2    4    6    8    0    2    4    6    is collected: all freed at once
+//! logged each third    1    2    0    1    2    0    1    2    is bounded: each rise is followed by a fall
+//! a table for metrics  0    0    0    5    5    5    5    5    jumps: allocated once
 //! ```
 //!
-//! Cost: linear in the allocations; a group keeps a change for each step at which it has another level.
+//! Cost: linear in the allocations; a group stores one change for each step at which its level changes.
 
 mod course;
 
@@ -28,21 +29,21 @@ use std::cmp::Reverse;
 
 pub use self::course::Course;
 
-/// Fewer steps can't tell what came once from what comes each time.
+/// With fewer steps, memory that is allocated once cannot be told from memory that is allocated in each step.
 const LEAST_STEPS: usize = 3;
 
-/// Why the ends of steps are higher than before the first one.
+/// Reason why the end of a step is higher than the state before the first step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum GrowthClass {
-    /// It grows with each step, for as long as the trace goes.
+    /// It grows with each step until the trace ends.
     Leak,
-    /// The optimizer made it when it first stepped.
+    /// It is optimizer state that stopped growing, or that has no more tensors than its weights need.
     OptimizerState,
-    /// It came in the first steps, and nothing since.
+    /// It was allocated in the first steps, and nothing since.
     WarmUp,
-    /// It filled up, or goes up and down below a bound.
+    /// It filled up, is freed again regularly, or grows with the tokens of a generation.
     Cache,
-    /// It came once, later on.
+    /// It was allocated once, after the first steps.
     OneOff,
 }
 
@@ -67,41 +68,46 @@ impl GrowthClass {
     }
 }
 
-/// What one stack holds at the ends of steps.
+/// Memory of one stack at the ends of steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// The stack of the allocations, [`StackId::NONE`] where they have none.
+    /// Stack of the allocations, [`StackId::NONE`] if they have none.
     pub stack: StackId,
-    /// The size that they have in common, where they are a group by that for want of a stack.
+    /// Common size of the allocations if they are grouped by size because they have no stack.
     pub size_bytes: Option<u64>,
-    /// The part of a step that most of their bytes were allocated in.
+    /// Part of a step in which most of their bytes were allocated.
     pub phase: Phase,
-    /// How their bytes go on.
+    /// Development of their bytes.
     pub course: Course,
-    /// Why the ends of steps are higher for them; `None` for what belongs to the model, changes places, or follows no rule.
+    /// Reason why they raise the ends of steps.
+    ///
+    /// It is `None` for the model itself, for tensors that each step renews, without a rule, and with fewer than three
+    /// steps.
     pub class: Option<GrowthClass>,
-    /// The average rise in bytes from the end of a step to the end of the next; 0 unless they grow.
+    /// Average rise in bytes from the end of a step to the end of the next; 0 unless they grow.
     pub bytes_per_step: u64,
     /// Bytes at the end of the last step.
     pub end_bytes: u64,
-    /// The most bytes at the end of a step.
+    /// Highest bytes at the end of any step.
     pub most_bytes: u64,
-    /// How many allocations there are at the end of the last step.
+    /// Number of allocations at the end of the last step.
     pub end_count: u64,
-    /// The first step, from 0, at whose end there are more bytes than before it.
+    /// First step, from 0, at whose end there are more bytes than before it.
     pub first_rise: u32,
-    /// The last such step.
+    /// Last step at whose end there are more bytes than before it.
     pub last_rise: u32,
-    /// Whether they grow although none of an older step is left: those of a step take the place of smaller or fewer ones.
+    /// True if they grow although no allocation of an older step is left.
+    ///
+    /// Each step then replaces those of the step before by larger or more of them.
     pub is_replaced: bool,
-    /// How many allocations a step leaves, of those that are there at the end of the last step.
+    /// Average number of allocations that a step leaves, among those that stay alive longest.
     pub count_per_step: u64,
-    /// The latest of them that is there at the end of the last step.
+    /// Latest of them that is alive at the end of the last step.
     pub latest: Option<AllocationId>,
 }
 
 impl Kept {
-    /// Gives a group another class; what is no leak has no rate.
+    /// Sets another class; only a leak keeps its rate.
     pub(super) fn reclass(&mut self, class: Option<GrowthClass>) {
         if class != Some(GrowthClass::Leak) {
             self.bytes_per_step = 0;
@@ -110,41 +116,39 @@ impl Kept {
     }
 }
 
-/// What the steps of a device leave behind.
+/// Memory that the steps of a device leave alive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Growth {
-    /// The groups with allocations of a step that were there at its end: what grows most first, then by bytes.
+    /// Groups with allocations of a step that were alive at its end: fastest growth first, then most bytes.
     pub kept: Vec<Kept>,
-    /// How many steps there are.
     pub steps: usize,
 }
 
-/// What all groups of a class hold.
+/// Totals of all groups of a class.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ClassTotal {
-    /// The class.
     pub class: GrowthClass,
-    /// By how many bytes they grow in a step; 0 unless they leak.
+    /// Rise in bytes per step; 0 unless they leak.
     pub bytes_per_step: u64,
     /// Bytes at the end of the last step.
     pub end_bytes: u64,
-    /// How many allocations those are.
+    /// Number of allocations at the end of the last step.
     pub end_count: u64,
-    /// How many groups, by stack or else by size.
+    /// Number of groups, by stack or, without stacks, by size.
     pub groups: u64,
-    /// The first step, from 0, that any of them rose in.
+    /// First step, from 0, in which any of them rose.
     pub first_rise: u32,
-    /// The last one.
+    /// Last step in which any of them rose.
     pub last_rise: u32,
 }
 
 impl Growth {
-    /// Finds what stays after steps; allocations from before the first step are left out.
+    /// Finds the memory that stays alive after steps; allocations from before the first step are left out.
     pub fn find(device: &Device, allocations: &Allocations, steps: &[Step], phases: &Phases) -> Self {
         let mut groups: HashMap<(StackId, u64), Group> = HashMap::new();
         for survivor in survivors(allocations, steps) {
             let stack = allocations.allocation_stack(survivor.id, device);
-            // Without a stack, size is all that tells things apart.
+            // Without stacks, only the size distinguishes allocations.
             let key = if stack.has_frames() { (stack, 0) } else { (StackId::NONE, survivor.size_bytes) };
             let phase = phases.of_birth(allocations.born_at(survivor.id.0), stack);
             groups.entry(key).or_default().push(&survivor, phase);
@@ -156,28 +160,27 @@ impl Growth {
         growth
     }
 
-    /// Sorts the groups again after their classes have changed.
+    /// Sorts the groups again after a change of their classes.
     pub(super) fn sort(&mut self) {
         let key = |kept: &Kept| (Reverse((kept.bytes_per_step, kept.end_bytes)), kept.stack, kept.size_bytes);
         self.kept.sort_unstable_by_key(key);
     }
 
-    /// The groups that grow.
+    /// Iterates over the groups that leak.
     pub fn growing(&self) -> impl Iterator<Item = &Kept> {
         self.of_class(GrowthClass::Leak)
     }
 
-    /// The groups of a class.
     pub fn of_class(&self, class: GrowthClass) -> impl Iterator<Item = &Kept> {
         self.kept.iter().filter(move |kept| kept.class == Some(class))
     }
 
-    /// By how many bytes the end of a step is higher than the end of the one before, of all that grows.
+    /// Returns the average rise from the end of a step to the end of the next, summed over all that leaks.
     pub fn bytes_per_step(&self) -> u64 {
         self.growing().map(|kept| kept.bytes_per_step).sum()
     }
 
-    /// What the classes hold, each that there is, in the order of [`GrowthClass::ALL`].
+    /// Returns the totals of each class that occurs, in the order of [`GrowthClass::ALL`].
     pub fn by_class(&self) -> Vec<ClassTotal> {
         GrowthClass::ALL.into_iter().filter_map(|class| self.total(class)).collect()
     }
@@ -196,13 +199,13 @@ impl Growth {
     }
 }
 
-/// An allocation of a step that is there at its end.
+/// Allocation of a step that is alive at its end.
 struct Survivor {
     id: AllocationId,
     size_bytes: u64,
-    /// The step that it was born in.
+    /// Step in which it was born.
     born: u32,
-    /// The first step at whose end it is gone.
+    /// First step at whose end it is no longer alive.
     gone: u32,
 }
 
@@ -211,7 +214,7 @@ fn survivors<'a>(allocations: &'a Allocations, steps: &'a [Step]) -> impl Iterat
     let mut born = 0;
     let rows = allocations.ids().filter(move |&id| allocations.born_at(id.0) > first);
     rows.filter_map(move |id| {
-        // Births are in order, and so are the steps that they are in.
+        // Births are in order, and so are the steps that contain them.
         born += steps[born..].iter().take_while(|step| step.end < allocations.born_at(id.0)).count();
         let died = allocations.died[id.index()];
         steps.get(born).filter(|step| step.end < died)?;
@@ -222,12 +225,12 @@ fn survivors<'a>(allocations: &'a Allocations, steps: &'a [Step]) -> impl Iterat
 
 #[derive(Default)]
 struct Group {
-    /// By step, in no order.
+    /// Changes by step, in no particular order.
     changes: Vec<(u32, Change)>,
-    /// The steps of birth, ascending, each once.
+    /// Steps of birth, ascending and distinct.
     births: Vec<u32>,
     bytes_by_phase: HashMap<Phase, u64>,
-    /// The steps of birth of what goes last, each once, and how many allocations those are.
+    /// Distinct steps of birth of the allocations that stay alive longest, and the number of these allocations.
     last_births: Vec<u32>,
     last_count: u64,
     latest: Option<(u32, AllocationId)>,
@@ -282,7 +285,9 @@ impl Group {
     }
 }
 
-/// Whether only the latest step's are there at its end; the one before may go a little later, once it was copied.
+/// Returns true if at the end only allocations of the latest step are left.
+///
+/// Those of the step before may be freed slightly later, after they were copied.
 fn is_replaced(last_births: &[u32], levels: &Levels) -> bool {
     match last_births.len() {
         1 => true,
@@ -295,7 +300,7 @@ fn class_of(course: Course, phase: Phase, is_optimizer: bool) -> Option<GrowthCl
     match course {
         Course::Grows => Some(GrowthClass::Leak),
         Course::Settles | Course::WarmsUp | Course::Jumps if is_optimizer => Some(GrowthClass::OptimizerState),
-        // The model itself.
+        // These are the weights themselves.
         Course::Settles if phase == Phase::Setup => None,
         Course::Settles | Course::WarmsUp => Some(GrowthClass::WarmUp),
         Course::Fills | Course::Bounded | Course::Collected => Some(GrowthClass::Cache),

@@ -1,18 +1,18 @@
-//! Courses and classes on small traces, and levels against a look at each end.
+//! Tests courses and classes on small traces, and compares levels with a count at each end of a step.
 
 use super::*;
 use crate::analysis::Step;
 use crate::analysis::naive::{Random, random_trace};
 use crate::trace::{Action, text};
 
-/// The growth of a trace with a step at each `snapshot`.
+/// Returns the growth of a trace in which each `snapshot` ends a step.
 fn growth(source: &str) -> Growth {
     let trace = text::parse(source).unwrap();
     let device = &trace.devices[0];
     Growth::find(device, &Allocations::pair(device), &steps(device), &Phases::default())
 }
 
-/// Steps that end with the `snapshot` events.
+/// Returns the steps, each of which ends with a `snapshot` event.
 fn steps(device: &Device) -> Vec<Step> {
     let rows = device.events.actions().iter().enumerate();
     let ends: Vec<u32> =
@@ -21,7 +21,7 @@ fn steps(device: &Device) -> Vec<Step> {
     starts.zip(&ends).map(|(start, &end)| Step { start, end }).collect()
 }
 
-/// Checks the groups, written as `function: course, bytes a step, bytes at the end`.
+/// Checks the groups, written as `function: course, bytes per step, bytes at the end`.
 #[track_caller]
 fn check(steps: usize, body: impl Fn(usize) -> String, expected: &[&str]) {
     let source: String = (0..steps).map(|step| body(step) + "\nsnapshot\n").collect();
@@ -33,7 +33,7 @@ fn check(steps: usize, body: impl Fn(usize) -> String, expected: &[&str]) {
     assert_eq!(found.kept.iter().map(row).collect::<Vec<_>>(), expected);
 }
 
-/// One stack whose bytes at the ends of steps are these.
+/// Writes a trace with one stack that has these bytes at the ends of steps.
 fn levels(ends: &[u64]) -> String {
     let mut older: Vec<(usize, u64)> = Vec::new();
     let mut source = String::new();
@@ -105,7 +105,7 @@ fn a_leak_is_told_from_what_came_with_the_first_steps() {
 fn what_comes_once_is_told_from_the_first_turn_of_a_leak() {
     course(&[0, 0, 0, 5, 5, 5], Course::Jumps, Some(GrowthClass::OneOff));
     course(&[2, 2, 2, 5, 5, 5], Course::Jumps, Some(GrowthClass::OneOff));
-    // One step after it says nothing yet.
+    // A single step after the rise is not enough to tell.
     course(&[0, 0, 0, 0, 5, 5], Course::Changes, None);
     course(&[0, 0, 0, 0, 0, 5], Course::Changes, None);
 }
@@ -113,7 +113,7 @@ fn what_comes_once_is_told_from_the_first_turn_of_a_leak() {
 #[test]
 fn a_cache_that_fills_is_told_from_a_leak_of_some_steps() {
     course(&[1, 1, 2, 2, 3, 3, 3, 3], Course::Fills, Some(GrowthClass::Cache));
-    // The next turn may be about to come.
+    // The next rise may be due right after the end.
     course(&[1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3], Course::Changes, None);
     course(&[1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3], Course::Fills, Some(GrowthClass::Cache));
     course(&[1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4], Course::Grows, Some(GrowthClass::Leak));
@@ -123,7 +123,7 @@ fn a_cache_that_fills_is_told_from_a_leak_of_some_steps() {
 fn what_rises_ever_more_seldom_fills() {
     let ends = [0, 8, 14, 18, 21, 21, 23, 23, 24, 24, 24, 24, 25];
     course(&ends, Course::Fills, Some(GrowthClass::Cache));
-    // Half as much in each part, but in every step: that goes on.
+    // Half as much in each part, but in every step: this keeps growing.
     let ends = [0, 8, 16, 24, 32, 36, 40, 44, 48, 50, 52, 54, 56];
     course(&ends, Course::Grows, Some(GrowthClass::Leak));
 }
@@ -191,7 +191,7 @@ fn levels_agree_with_a_look_at_each_end() {
     }
 }
 
-/// The class of the levels of one stack, by looking at all of them.
+/// Determines the class of one stack directly from all its levels.
 fn naive_class(ends: &[u64]) -> Option<GrowthClass> {
     let (count, last) = (ends.len(), ends.len() - 1);
     let part = |step: usize| (step - 1) * 3.min(count - 1) / (count - 1);
@@ -262,7 +262,7 @@ fn classes_agree_with_a_look_at_all_levels() {
             continue;
         }
         let found = growth(&levels(&ends)).kept[0].class;
-        // Allocations that are cut in two when a level falls are born anew: the naive look knows levels alone.
+        // A fall splits allocations into new ones with births of their own; the naive version knows only levels.
         if !ends.windows(2).any(|pair| pair[1] < pair[0]) {
             assert_eq!(found, naive_class(&ends), "{ends:?}");
         }

@@ -1,16 +1,16 @@
-//! Phases by the functions of the program and of PyTorch's Python.
+//! Infers phases from functions of the program and of PyTorch's Python code.
 
 use super::Phase;
 use crate::base::frame_rules::{RECORDED_MODULE, RECORDED_PHASE};
 use crate::trace::{Device, FrameId, Trace};
 
-/// The phase that the frames of each stack tell.
+/// Returns the phase that the frames of each stack identify.
 pub(super) fn of_stacks(trace: &Trace) -> Vec<Phase> {
     let sign = |id| {
         let frame = trace.frames.get(id);
         of_frame(trace.strings.get(frame.name), trace.strings.get(frame.filename))
     };
-    // A frame says the same in every stack.
+    // A frame has the same sign in every stack.
     let frames: Vec<Option<Sign>> = (0..trace.frames.len()).map(|index| sign(FrameId::from_index(index))).collect();
     let mut phases = vec![Phase::Unknown; trace.stacks.len()];
     for id in trace.stacks.ids() {
@@ -19,11 +19,11 @@ pub(super) fn of_stacks(trace: &Trace) -> Vec<Phase> {
     phases
 }
 
-/// What the frames of a stack say together, given innermost first.
+/// Combines the signs of a stack's frames, which are given innermost first.
 ///
-/// The innermost one decides: a model that runs within a closure given to `optimizer.step` is forward.
-/// What is around a model's call changes what it is for: backward computes activations again, an evaluation has no
-/// backward, and a weight is made wherever its module is made.
+/// The innermost sign decides: a model that runs within a closure passed to `optimizer.step` is forward. Frames around
+/// a model's call can change its purpose: backward recomputes activations, an evaluation has no backward. Memory that
+/// `__init__` allocates belongs to the set-up unless another frame identifies a phase.
 fn told(signs: impl Iterator<Item = Sign>) -> Phase {
     let mut phase = Phase::Unknown;
     let (mut is_made, mut is_brought) = (false, false);
@@ -58,29 +58,29 @@ fn told(signs: impl Iterator<Item = Sign>) -> Phase {
     }
 }
 
-/// What one frame says.
+/// Evidence of one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
-    /// A part of a step.
+    /// The frame belongs to this part of a step.
     Phase(Phase),
-    /// Gradients are switched off for what is within.
+    /// Gradients are switched off for the frames within.
     NoGrad,
-    /// Frames further out call the optimizer, which called back.
+    /// The outer frames belong to the optimizer, which called the program back.
     Closure,
-    /// Something is made, a model perhaps, where nothing else tells.
+    /// An object is created, which may be a model unless other frames identify a phase.
     Made,
-    /// A tensor is moved to a device, a batch where nothing else tells.
+    /// A tensor is moved to a device; it is a batch unless other frames identify a phase.
     Brought,
 }
 
-/// What a frame says about the phase, if anything.
+/// Returns the evidence of a frame, if any.
 fn of_frame(name: &str, filename: &str) -> Option<Sign> {
     match filename {
         RECORDED_PHASE => return of_recorded(name).map(Sign::Phase),
         RECORDED_MODULE => return None,
         _ => {}
     }
-    // `torch.no_grad()` and `torch.inference_mode()` as decorators: no backward can follow.
+    // Decorators `torch.no_grad()` and `torch.inference_mode()`: no backward can follow.
     if name == "decorate_context" && filename.ends_with("_contextlib.py") {
         return Some(Sign::NoGrad);
     }
@@ -97,9 +97,9 @@ fn of_frame(name: &str, filename: &str) -> Option<Sign> {
     of_function(name, filename).map(Sign::Phase)
 }
 
-/// What a function says about the phase, if anything.
+/// Returns the phase that a function identifies, if any.
 fn of_function(name: &str, filename: &str) -> Option<Phase> {
-    // A path that is cut may begin with the folder.
+    // A shortened path may begin with the folder.
     let path = format!("/{}", filename.replace('\\', "/"));
     let is_in = |part: &str| path.contains(part);
     if is_in("torch/distributed/") && !is_in("fsdp") || name.contains("c10d::") || name.contains("ncclAll") {
@@ -141,12 +141,12 @@ fn of_function(name: &str, filename: &str) -> Option<Phase> {
         .then_some(Phase::Forward)
 }
 
-/// Whether a function is one that updates weights; what else a file about optimizers does tells nothing.
+/// Returns true for functions that update weights; other functions of a file about optimizers identify no phase.
 fn is_step(name: &str) -> bool {
     name == "step" || name.ends_with("_step") || name == "init_state" || name == "__init__"
 }
 
-/// The phases that our own recorder names.
+/// Returns the phase for a name that our own recorder writes.
 fn of_recorded(name: &str) -> Option<Phase> {
     Some(match name {
         "setup" => Phase::Setup,
@@ -160,19 +160,20 @@ fn of_recorded(name: &str) -> Option<Phase> {
     })
 }
 
-/// The runs of phases of a device's allocations.
+/// Returns the runs of phases, given the events that allocate and the phases of stacks.
 pub(super) fn runs(allocs: &[usize], device: &Device, of_stacks: &[Phase]) -> Vec<(u32, Phase)> {
     let mut runs: Vec<(u32, Phase)> = Vec::new();
     for &event in allocs {
         let stack = device.events.stacks().at(event);
         let phase = match of_stacks[stack.index()] {
-            // PyTorch's threads of backward have no Python frames.
+            // The threads on which PyTorch runs backward have no Python frames.
             Phase::Unknown if !stack.has_frames() => Phase::Backward,
-            // A loss may be computed by the script itself; what a script does between steps tells nothing.
+            // The script itself may compute a loss; what it does between steps identifies no phase.
             Phase::Unknown if runs.last().is_some_and(|last| goes_on(last.1)) => continue,
             phase => phase,
         };
-        // What was before the first sign of a phase is a part of it.
+        // A run begins where the one before ends: moments between two runs belong to the earlier, those before the
+        // first allocation to the first.
         let moment = event as u32 + 1;
         match runs.last_mut() {
             Some(last) if last.1 == phase => last.0 = moment,
@@ -189,7 +190,7 @@ pub(super) fn runs(allocs: &[usize], device: &Device, of_stacks: &[Phase]) -> Ve
     runs
 }
 
-/// Whether code of the program that tells nothing is a part of the phase before it.
+/// Returns true if program code that identifies no phase continues the phase before it.
 fn goes_on(phase: Phase) -> bool {
     matches!(phase, Phase::Forward | Phase::Evaluation | Phase::Recompute)
 }
@@ -199,7 +200,7 @@ mod tests {
     use crate::analysis::{Allocations, PhaseBasis, Phases};
     use crate::trace::text;
 
-    /// Checks the phases of allocations by their stacks, written as the first letter of each.
+    /// Checks the phases of allocations with these stacks, written as the first letter of each phase.
     #[track_caller]
     fn check(stacks: &[&str], expected: &str) {
         let source: String =

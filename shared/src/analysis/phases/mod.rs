@@ -1,6 +1,6 @@
-//! Which part of a step each moment belongs to.
+//! Assigns every moment of a device to a part of a training step.
 //!
-//! Functions of the program tell it best, then the operations of PyTorch, then the shape of the curve.
+//! Functions of the program are the best evidence, then operations of PyTorch, then the shape of the curve.
 
 mod frames;
 mod operations;
@@ -13,26 +13,25 @@ pub(super) use sharing::Sharing;
 use super::Allocations;
 use crate::trace::{Action, Device, StackId, Trace};
 
-/// A part of a training step, or what comes before and beside the steps.
+/// Part of a training step, or of what happens before and between steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
-    /// The model is built and moved to the device.
+    /// The model is created and moved to the device.
     Setup,
-    /// A batch is brought to the device.
+    /// A batch is moved to the device.
     Data,
-    /// The model runs, its loss included.
+    /// The model runs and its loss is computed.
     Forward,
     /// Gradients are computed.
     Backward,
-    /// Activations are computed again within backward.
+    /// Activations are computed again during backward, as checkpointing does.
     Recompute,
-    /// The optimizer steps.
+    /// The optimizer updates the weights.
     Optimizer,
     /// The model runs without training.
     Evaluation,
     /// Devices exchange data.
     Collective,
-    /// Nothing tells.
     Unknown,
 }
 
@@ -48,14 +47,14 @@ crate::names!(Phase {
     Unknown => "unknown",
 });
 
-/// What phases were told by.
+/// Evidence from which phases were inferred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PhaseBasis {
-    /// Functions of the program and of PyTorch's Python.
+    /// Functions of the program and of PyTorch's Python code.
     Functions,
     /// Operations of PyTorch: nodes of backward and kernels of optimizers.
     Operations,
-    /// The shape of the curve, for want of frames: a guess.
+    /// Shape of the curve, which is a guess and is used if frames do not identify the phases.
     #[default]
     Curve,
 }
@@ -67,7 +66,7 @@ crate::names!(PhaseBasis {
 });
 
 impl PhaseBasis {
-    /// Returns how phases were found, in words.
+    /// Describes in words how phases were found.
     pub fn origin(self) -> &'static str {
         match self {
             Self::Functions => "told by functions in the stacks",
@@ -77,21 +76,21 @@ impl PhaseBasis {
     }
 }
 
-/// The phase of every moment of a device, as runs.
+/// Phase of every moment of a device, stored as runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Phases {
-    /// Where each run ends, and its phase; moments after the last are unknown.
+    /// Last moment of each run, and its phase; moments after the last run are unknown.
     runs: Vec<(u32, Phase)>,
-    /// Where each run allocates for the last time.
+    /// Moment of the last allocation of each run.
     lasts: Vec<u32>,
-    /// The phase of each stack, by its index; empty where frames tell nothing.
+    /// Phase of each stack, by its index; empty if frames do not identify phases.
     of_stacks: Vec<Phase>,
-    /// What each stack says about the traffic between processes, by its index; empty where there is none.
+    /// Role of each stack in the communication between processes, by its index; empty if there is none.
     sharing: Vec<Option<Sharing>>,
     basis: PhaseBasis,
 }
 
-/// The share of allocations whose frames have to tell a phase, for the others to be told by them.
+/// Fraction of allocations (0.3) whose frames must identify a phase; the phases of the others are inferred from them.
 const LEAST_TOLD: f64 = 0.3;
 
 impl Phases {
@@ -103,7 +102,7 @@ impl Phases {
         let of_stacks = frames::of_stacks(trace);
         let of_alloc = |event: usize| of_stacks[stacks.at(event).index()];
         let told = allocs.iter().filter(|&&event| of_alloc(event) != Phase::Unknown).count();
-        // Nodes of backward alone say nothing about the rest.
+        // Nodes of backward alone do not identify the other phases.
         let is_pass = |phase: Phase| matches!(phase, Phase::Forward | Phase::Evaluation);
         let is_forward_told = allocs.iter().any(|&event| is_pass(of_alloc(event)))
             || allocs.iter().all(|&event| matches!(of_alloc(event), Phase::Setup | Phase::Unknown));
@@ -122,28 +121,27 @@ impl Phases {
         Self { runs, lasts, of_stacks, sharing: sharing::of_stacks(trace), basis }
     }
 
-    /// What the phases were told by.
     pub fn basis(&self) -> PhaseBasis {
         self.basis
     }
 
-    /// Whether frames tell the phases, and not the shape of the curve.
+    /// Returns true if phases were inferred from frames, not from the shape of the curve.
     pub fn are_told(&self) -> bool {
         self.basis != PhaseBasis::Curve
     }
 
-    /// The phase that a moment belongs to.
+    /// Returns the phase to which a moment belongs.
     pub fn at(&self, moment: u32) -> Phase {
         let index = self.runs.partition_point(|&(end, _)| end < moment);
         self.runs.get(index).map_or(Phase::Unknown, |&(_, phase)| phase)
     }
 
-    /// The phase that a stack tells by itself, if any.
+    /// Returns the phase that the frames of a stack identify by themselves, if any.
     pub fn of_stack(&self, stack: StackId) -> Phase {
         self.of_stacks.get(stack.index()).copied().unwrap_or(Phase::Unknown)
     }
 
-    /// The phase that an allocation was made in, by its stack or else by its moment.
+    /// Returns the phase in which an allocation was made, inferred from its stack or otherwise from its moment.
     pub fn of_birth(&self, born: u32, stack: StackId) -> Phase {
         match self.of_stack(stack) {
             Phase::Unknown => self.at(born),
@@ -151,7 +149,7 @@ impl Phases {
         }
     }
 
-    /// The same of an allocation whose [run](Self::run_of) is known.
+    /// Same as [`of_birth`](Self::of_birth) for an allocation whose [run](Self::run_of) is known.
     pub(super) fn of_birth_in(&self, run: usize, stack: StackId) -> Phase {
         match self.of_stack(stack) {
             Phase::Unknown => self.runs.get(run).map_or(Phase::Unknown, |&(_, phase)| phase),
@@ -159,61 +157,67 @@ impl Phases {
         }
     }
 
-    /// Where steps end, told by the updates of the weights; the first is where the first step begins.
+    /// Returns the start of the first step and the ends of all steps, inferred from updates of weights.
     ///
-    /// A run of backward ends a step where an optimizer allocates after it, or where gradients go before the next one.
+    /// A run of backward ends a step if an optimizer allocates after it, or if gradients are freed before the next
+    /// backward.
     pub(super) fn updates(&self, device: &Device, allocations: &Allocations) -> Vec<u32> {
         updates::find(self, device, allocations)
     }
 
-    /// The moment after the set-up that a trace begins with, 0 where it begins without.
+    /// Returns the last moment of the set-up with which a trace begins, 0 if there is none.
     pub(super) fn setup_end(&self) -> u32 {
         let is_setup = |run: &&(u32, Phase)| matches!(run.1, Phase::Setup | Phase::Unknown);
         self.runs.iter().take_while(is_setup).last().map_or(0, |run| run.0)
     }
 
-    /// Whether gradients are computed at any time.
+    /// Returns true if gradients are computed anywhere in the trace.
     pub(super) fn has_backward(&self) -> bool {
         self.runs.iter().any(|run| run.1 == Phase::Backward)
     }
 
-    /// What a stack says about the traffic between processes.
+    /// Returns the role of a stack in the communication between processes.
     pub(super) fn sharing(&self, stack: StackId) -> Option<Sharing> {
         self.sharing.get(stack.index()).copied().flatten()
     }
 
-    /// Whether a lifetime goes on after the run that it began in.
+    /// Returns true if a lifetime extends beyond the run in which it began.
     pub(super) fn leaves(&self, run: usize, died: u32) -> bool {
         died > self.end_of(run)
     }
 
-    /// Whether a lifetime that began in a run of backward goes on after it, recomputation being a part of it.
+    /// Returns true if a lifetime that began in a run of backward extends beyond it.
+    ///
+    /// Recomputation and collectives count as parts of backward.
     pub(super) fn leaves_backward(&self, first: usize, died: u32) -> bool {
         let is_backward = |run: &&(u32, Phase)| matches!(run.1, Phase::Backward | Phase::Recompute | Phase::Collective);
         let count = self.runs[first.min(self.runs.len())..].iter().take_while(is_backward).count();
         count == 0 || died > self.end_of(first + count - 1)
     }
 
-    /// Whether a lifetime goes on after the next backward.
+    /// Returns true if a lifetime extends beyond the next backward.
     pub(super) fn outlives_backward(&self, born: u32, died: u32) -> bool {
         let from = self.run_of(born);
         let next = self.runs.iter().skip(from).position(|&(_, phase)| phase == Phase::Backward);
         next.is_some_and(|index| died > self.runs[from + index].0)
     }
 
-    /// The position of the run that a moment belongs to, the number of runs after the last one.
+    /// Returns the position of the run to which a moment belongs, or the number of runs for moments after the last run.
     pub(super) fn run_of(&self, moment: u32) -> usize {
         self.runs.partition_point(|&(end, _)| end < moment)
     }
 
-    /// The same of a moment that is not before this run, which a few steps lead to where moments are asked for in order.
+    /// Same as [`run_of`](Self::run_of) for a moment that is not before `run`.
+    ///
+    /// It searches linearly from `run`, which is fast if moments are looked up in ascending order.
     pub(super) fn run_from(&self, run: usize, moment: u32) -> usize {
         run + self.runs[run..].iter().take_while(|&&(end, _)| end < moment).count()
     }
 
-    /// Where a run is over for what it has allocated.
+    /// Returns the moment after which a lifetime counts as extending beyond a run.
     ///
-    /// What passes leave is there after their last allocation; an optimizer frees its last copies after that.
+    /// For passes it is the last allocation, because tensors that a pass leaves behind are alive then. An optimizer
+    /// frees its last temporary copies after its last allocation, so that its run counts to the end.
     fn end_of(&self, run: usize) -> u32 {
         match self.runs.get(run) {
             Some((_, Phase::Forward | Phase::Backward | Phase::Recompute)) => self.lasts[run],
@@ -222,13 +226,13 @@ impl Phases {
         }
     }
 
-    /// The runs of one phase: where each ends, and its phase.
+    /// Returns the runs of equal phases: the last moment of each, and its phase.
     pub fn runs(&self) -> &[(u32, Phase)] {
         &self.runs
     }
 }
 
-/// The moment of the last allocation of each run.
+/// Returns the moment of the last allocation of each run.
 fn lasts(runs: &[(u32, Phase)], allocs: &[usize]) -> Vec<u32> {
     let last = |&(end, _): &(u32, Phase)| {
         let count = allocs.partition_point(|&event| (event as u32) < end);

@@ -1,7 +1,8 @@
-//! Phases by the operations of PyTorch, where no function of the program tells them.
+//! Infers phases from the operations of PyTorch, if no function of the program identifies them.
 //!
-//! Idea: nodes of backward are named so, and optimizers have kernels of their own; what lies between them is told by
-//! its neighbours and by its length, since each forward allocates as often as the others.
+//! Idea: nodes of backward can be recognised by their names, and optimizers have kernels of their own. The phase of
+//! what lies between is inferred from its neighbours and its length, because every forward pass allocates equally
+//! often.
 //!
 //! ```text
 //! allocations   s s s d f f f f B B f B B o O O O d f f f f B B f B B o O O
@@ -9,30 +10,30 @@
 //! phases        setup d forward  B  re B  optimizer d forward …
 //! ```
 //!
-//! Cost: linear in the allocations.
+//! Cost: linear in the number of allocations.
 
 use super::Phase;
 use crate::analysis::Allocations;
 use crate::base::frame_rules;
 use crate::trace::{Device, StackId, Trace};
 
-/// What an allocation's operation says by itself.
+/// Evidence of the operation that made an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
-    /// A node of backward.
+    /// Node of backward.
     Backward,
-    /// A kernel that only optimizers have.
+    /// Kernel that only optimizers use.
     Optimizer,
-    /// An operation like any other.
+    /// Any other operation.
     Plain,
-    /// An operation that makes or moves tensors, as models are built and batches are brought.
+    /// Operation that creates or moves tensors, as when models are built and batches are moved to the device.
     Making,
 }
 
-/// Kernels of optimizers by the start of their names.
+/// Prefixes of the names of optimizers' kernels.
 const OPTIMIZER_KERNELS: [&str; 5] = ["_foreach_", "_fused_ad", "_fused_sgd", "addcdiv", "addcmul"];
 
-/// Operations that make tensors or move them.
+/// Prefixes of the names of operations that create or move tensors.
 const MAKING: [&str; 13] = [
     "clone",
     "empty",
@@ -49,13 +50,13 @@ const MAKING: [&str; 13] = [
     "flatten_dense",
 ];
 
-/// After so many allocations that do not stay, the model is built.
+/// The model is complete after 16 consecutive allocations without one that creates a tensor and remains.
 const MOST_BESIDE_SETUP: usize = 16;
 
-/// How many operations a batch takes to come to the device.
+/// Maximum number of operations that move a batch to the device.
 const MOST_OF_DATA: usize = 2;
 
-/// The sign of each stack that has an operation, by the stack's index.
+/// Returns the sign of each stack that has an operation, by the stack's index.
 pub(super) fn signs(trace: &Trace, of_stacks: &[Phase]) -> Vec<Option<Sign>> {
     let mut signs = vec![None; trace.stacks.len()];
     for id in trace.stacks.ids() {
@@ -89,7 +90,7 @@ fn sign(trace: &Trace, id: StackId) -> Option<Sign> {
     outermost.map(|kernel| if is_making(&kernel) { Sign::Making } else { Sign::Plain })
 }
 
-/// A run of allocations of one kind: backward, optimizer, or neither.
+/// Run of consecutive allocations of one kind: backward, optimizer, or neither.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     sign: Sign,
@@ -104,7 +105,7 @@ impl Segment {
     }
 }
 
-/// The runs of phases of a device's allocations.
+/// Returns the runs of phases, given the events that allocate and the signs of stacks.
 pub(super) fn runs(
     allocs: &[usize],
     device: &Device,
@@ -152,7 +153,7 @@ pub(super) fn runs(
     joined(allocs, &phases, device.events.len() as u32)
 }
 
-/// Runs of allocations with the same sign, the plain ones and those that make tensors being one kind.
+/// Divides allocations into runs of the same sign; operations that create tensors count as plain ones.
 fn segments(signs: impl Iterator<Item = Sign>) -> Vec<Segment> {
     let mut segments: Vec<Segment> = Vec::new();
     for (position, sign) in signs.enumerate() {
@@ -165,9 +166,10 @@ fn segments(signs: impl Iterator<Item = Sign>) -> Vec<Segment> {
     segments
 }
 
-/// How many allocations build the model: up to the last one that makes a tensor and stays.
+/// Returns the number of allocations that build the model, up to the last one that creates a tensor and remains.
 ///
-/// A batch is gone when the last backward begins, what forward makes as well.
+/// An allocation remains if it is still alive when the last run of backward begins. By then the first batch and the
+/// tensors of the first forward pass have been freed.
 fn setup_len(allocs: &[usize], allocations: &Allocations, segments: &[Segment], sign: impl Fn(usize) -> Sign) -> usize {
     let Some(head) = segments.first().filter(|head| head.sign == Sign::Plain) else { return 0 };
     let last_backward = segments.iter().rfind(|segment| segment.sign == Sign::Backward);
@@ -185,7 +187,8 @@ fn setup_len(allocs: &[usize], allocations: &Allocations, segments: &[Segment], 
     len
 }
 
-/// How often a forward pass allocates: as the first one does, or the shortest of those before a backward.
+/// Returns the number of allocations of a forward pass: those of the first pass, or of the shortest one before a
+/// backward.
 fn pass_len(segments: &[Segment], setup: usize) -> usize {
     let head = segments.first().filter(|head| head.sign == Sign::Plain).map_or(0, |head| head.len() - setup);
     let before_backward = segments.windows(3).filter(|three| {
@@ -193,16 +196,16 @@ fn pass_len(segments: &[Segment], setup: usize) -> usize {
     });
     let shortest = before_backward.map(|three| three[1].len()).min();
     match shortest {
-        // A trace may begin in the middle of a pass.
+        // The trace may begin in the middle of a pass.
         Some(shortest) if setup == 0 || head > shortest => shortest,
         _ => head,
     }
 }
 
-/// Whether most of what is there after allocations is gone when the backward that follows is over.
+/// Returns true if at least 1/4 of the bytes that are alive when the next backward begins are freed by its end.
 ///
-/// What a layer computes again is used at once; a pipeline makes the forward pass of one batch within the backward of
-/// another, and uses it later.
+/// Recomputed activations are used at once. In a pipeline, however, the forward pass of one batch runs within the
+/// backward of another, and its tensors are used later.
 fn goes_by(allocs: &[usize], start: u32, end: u32, allocations: &Allocations) -> bool {
     let (mut left, mut gone) = (0_u64, 0_u64);
     for id in allocs.iter().filter_map(|&event| allocations.of_event(event)) {
@@ -215,24 +218,25 @@ fn goes_by(allocs: &[usize], start: u32, end: u32, allocations: &Allocations) ->
     gone >= left / 4
 }
 
-/// What the phases of plain allocations are told by.
+/// Context from which the phases of a run of plain allocations are inferred.
 struct Surroundings {
     before: Option<Sign>,
     after: Option<Sign>,
-    /// How often a forward pass allocates.
+    /// Number of allocations of a forward pass.
     pass: usize,
-    /// How many allocations build the model.
+    /// Number of allocations that build the model.
     setup: usize,
-    /// How many allocations come before the last pass.
+    /// Number of allocations of the run before its last pass.
     others: usize,
-    /// Whether these compute as much as a pass does: then they are one that has no backward.
+    /// True if at least 1/2 as many of these compute something as a pass has allocations: they are a pass without
+    /// backward.
     evaluates: bool,
-    /// Whether all of it is for the backward around it.
+    /// True if the whole run recomputes activations for the backward around it.
     recomputes: bool,
 }
 
 impl Surroundings {
-    /// Fills in the phases; `evaluated` is whether an evaluation was seen so far.
+    /// Fills in the phases; `evaluated` is true if an evaluation has been found so far.
     fn fill(&self, within: &mut [Phase], evaluated: bool) {
         let len = within.len();
         let (others, last_pass) = within.split_at_mut(self.others.min(len));
@@ -244,7 +248,8 @@ impl Surroundings {
             }
             (Some(Sign::Backward), Some(Sign::Backward)) if self.recomputes => within.fill(Phase::Recompute),
             (Some(_), Some(Sign::Backward)) => {
-                // Optimizers with kernels of their own come before; those without are the first part.
+                // Optimizers with kernels of their own have a run before this one; the updates of others are the first
+                // part of it.
                 others.fill(if self.evaluates { Phase::Evaluation } else { Phase::Optimizer });
                 last_pass.fill(Phase::Forward);
             }
@@ -256,7 +261,7 @@ impl Surroundings {
     }
 }
 
-/// Marks the allocations that bring a batch: the first of a pass, where they make tensors.
+/// Marks allocations that move a batch to the device: the first ones of a forward pass, if they create tensors.
 fn mark_data(phases: &mut [Phase], is_making: impl Fn(usize) -> bool) {
     for position in 0..phases.len() {
         let is_first = phases[position] == Phase::Forward && (position == 0 || phases[position - 1] != Phase::Forward);
@@ -268,7 +273,7 @@ fn mark_data(phases: &mut [Phase], is_making: impl Fn(usize) -> bool) {
     }
 }
 
-/// Phases of allocations as runs of moments.
+/// Joins the phases of allocations into runs of moments.
 fn joined(allocs: &[usize], phases: &[Phase], events: u32) -> Vec<(u32, Phase)> {
     let mut runs: Vec<(u32, Phase)> = Vec::new();
     for (&event, &phase) in allocs.iter().zip(phases) {
@@ -293,10 +298,10 @@ mod tests {
     use crate::analysis::{PhaseBasis, Phases, Timeline};
     use crate::trace::text;
 
-    /// Checks the phases of a trace drawn as operations, written as the first letter of each allocation's.
+    /// Checks the phases of a trace given as operations, written as the first letter of each allocation's phase.
     ///
-    /// A word is an allocation of that operation; with `!` it stays, with `~` the next node of backward frees it, else
-    /// the optimizer does.
+    /// Each word is an allocation by that operation. With `!` it is never freed, with `~` the next node of backward
+    /// frees it, and otherwise the optimizer does.
     #[track_caller]
     fn check(operations: &str, expected: &str) {
         let mut source = String::new();

@@ -1,17 +1,17 @@
-//! Phases by the shape of lifetimes, where no frame tells them.
+//! Infers phases from the shape of the curve of live bytes, if no frames identify them.
 //!
-//! Idea: backward uses up what forward keeps, so the bytes of what comes and goes rise and fall, a hill for each pass.
-//! What has the size of a weight is no part of a hill: gradients pile up while it falls, and optimizers make copies
-//! and states between hills.
+//! Idea: backward consumes what forward keeps, so that the bytes of temporary allocations rise and fall in one hill per
+//! pass. Allocations with the size of a weight are not part of a hill: gradients accumulate while it falls, and
+//! optimizers create copies and state between hills.
 //!
 //! ```text
-//! comes and goes          /\    /\        /\    /\
+//! temporary bytes         /\    /\        /\    /\
 //!                        /  \  /  \      /  \  /  \
 //! size of a weight     ....ggg...ggg ooo...ggg...ggg ooo
 //! phases               ffffBBBfffBBB OOOfffBBBfffBBB OOO
 //! ```
 //!
-//! Cost: linear in the events and allocations, but for one sort of what is alive at the highest moment.
+//! Cost: linear in events and allocations, except for one sort of the allocations that are alive at the highest moment.
 
 mod hills;
 
@@ -24,34 +24,36 @@ use hashbrown::HashSet;
 use hills::Hill;
 use std::ops::Range;
 
-/// After so many allocations that do not stay, the model is built.
+/// The model is complete after 16 consecutive allocations that are freed again.
 const MOST_BESIDE_SETUP: usize = 16;
 
-/// The share of a pass's length that a lifetime needs to shape a hill: one in so many. Others are within a layer.
+/// A lifetime shapes a hill if it is at least 1/4 as long as a pass; shorter ones lie within a layer.
 const LEAST_LASTING: u32 = 4;
 
-/// The share of the highest bytes whose lifetimes are the longest, and no measure of a pass: one in so many.
+/// The longest lifetimes that hold 1/20 of the highest bytes are ignored when the length of a pass is measured.
 const LONGEST: u64 = 20;
 
-/// What is left of a hill when its backward is over: one part in so many.
+/// A fall belongs to backward only if it exceeds 1/200 of the whole fall after the top, unless it reaches the lowest
+/// bytes.
 const LEFT: u64 = 200;
 
-/// The bytes of one number, as a loss is; backward begins with its gradient.
+/// Maximum size of a single number, such as a loss; backward begins with the gradient of the loss.
 const NUMBER_BYTES: u64 = 8;
 
-/// How many allocations after a loss may be the gradient of it.
+/// The gradient of a loss is among the 3 allocations after it.
 const MOST_BESIDE_LOSS: usize = 3;
 
-/// So many allocations that are not an optimizer's are an evaluation.
+/// At least this many allocations between two hills that are not the optimizer's are an evaluation.
 const LEAST_OF_EVALUATION: usize = 16;
 
-/// So many frees one after the other are those of gradients; so many copies of weights are made by an optimizer.
+/// More than 4 consecutive frees of weight-sized memory free gradients; more than 4 copies of weights are an
+/// optimizer's.
 const LEAST_OF_MASS: usize = 4;
 
-/// How many allocations a batch has.
+/// Maximum number of allocations of a batch.
 const MOST_OF_DATA: usize = 4;
 
-/// The runs of phases of a device; none where nothing comes and goes like a pass of training.
+/// Returns the runs of phases of a device, or none if no bytes rise and fall as in a training pass.
 pub(super) fn runs(device: &Device, allocations: &Allocations) -> Vec<(u32, Phase)> {
     let shapes = Shapes::of(device.events.len() as u32, allocations);
     let passing = shapes.curve(0);
@@ -75,12 +77,12 @@ pub(super) fn runs(device: &Device, allocations: &Allocations) -> Vec<(u32, Phas
     runs.0
 }
 
-/// Runs, each with the moment that it ends in.
+/// Runs of phases, each with its last moment.
 #[derive(Default)]
 struct Runs(Vec<(u32, Phase)>);
 
 impl Runs {
-    /// Adds a run up to a moment, unless it is empty.
+    /// Appends a run that ends at a moment, unless it would be empty.
     fn push(&mut self, end: u32, phase: Phase) {
         match self.0.last_mut() {
             Some(last) if last.0 >= end => {}
@@ -91,10 +93,10 @@ impl Runs {
     }
 }
 
-/// The moment at which the hill is gone.
+/// Returns the moment at which the backward of a hill ends.
 ///
-/// A loss and an output may be there until the next pass has its own: then the curve falls for the last times at once
-/// and long after backward, and the longest while without a fall was the optimizer's.
+/// A loss and an output may remain until the next pass replaces them. The curve then has its last falls close together,
+/// long after backward, and the longest interval without a fall belongs to the optimizer.
 fn backward_end(passing: &[u64], hill: &Hill, next: u32) -> u32 {
     let after = &passing[hill.top.end as usize..=next as usize];
     let base = after.iter().copied().min().unwrap_or(0);
@@ -114,7 +116,9 @@ fn backward_end(passing: &[u64], hill: &Hill, next: u32) -> u32 {
     if is_late { falls[longest - 1] } else { last }
 }
 
-/// Whether rows are freed in a mass, with nothing allocated between, and have the size of a weight all of them.
+/// Marks the rows that have the size of a weight and are freed among many such rows.
+///
+/// Nothing is allocated between these frees.
 fn going_with_others(allocations: &Allocations, weights: &HashSet<u64>) -> Vec<bool> {
     let mut goes = vec![false; allocations.len()];
     let is_weight = |row: u32| weights.contains(&allocations.size_bytes[row as usize]);
@@ -123,22 +127,22 @@ fn going_with_others(allocations: &Allocations, weights: &HashSet<u64>) -> Vec<b
         |one: &u32, next: &u32| is_weight(*next) && allocations.born_by(died(*one)) == allocations.born_by(died(*next));
     for rows in allocations.deaths.chunk_by(is_together) {
         if rows.len() > LEAST_OF_MASS {
-            // The first one is of the chunk whatever its size.
+            // The first row belongs to the chunk whatever its size.
             rows.iter().filter(|&&row| is_weight(row)).for_each(|&row| goes[row as usize] = true);
         }
     }
     goes
 }
 
-/// The lifetimes of a device, sorted by what their sizes tell.
+/// Lifetimes of a device, and what their sizes indicate.
 struct Shapes<'a> {
     allocations: &'a Allocations,
     events: u32,
-    /// The moment after which the model is built.
+    /// Moment after which the model is complete.
     setup_end: u32,
-    /// Sizes of what was there before the first pass, and stays.
+    /// Sizes of allocations that are made before the first pass and are never freed.
     weights: HashSet<u64>,
-    /// Whether a row has the size of a weight and is freed among many such rows.
+    /// True for rows that have the size of a weight and are freed among many such rows.
     goes_with_others: Vec<bool>,
 }
 
@@ -150,7 +154,7 @@ impl<'a> Shapes<'a> {
         let mut setup = 0;
         for position in 0..allocations.len() - first {
             let row = first + position;
-            // Libraries are given their workspaces among the first operations of a pass.
+            // Libraries allocate their workspaces during the first operations of a pass, not while the model is built.
             if stays(row) && !(is_workspace(row) && position > setup) {
                 setup = position + 1;
             } else if position + 1 >= setup + MOST_BESIDE_SETUP {
@@ -164,7 +168,8 @@ impl<'a> Shapes<'a> {
         Self { allocations, events, setup_end, weights, goes_with_others }
     }
 
-    /// The rows after the setup that come and go, but for gradients: those have sizes of weights, and go all at once.
+    /// Iterates over the temporary rows after the set-up, without gradients, which have sizes of weights and are freed
+    /// together.
     fn passing(&self) -> impl Iterator<Item = usize> + '_ {
         let first = self.allocations.born_by(self.setup_end).max(self.allocations.initial) as usize;
         let rows = first..self.allocations.len();
@@ -179,7 +184,7 @@ impl<'a> Shapes<'a> {
         self.allocations.born_at(row as u32)
     }
 
-    /// The bytes of what comes and goes at every moment, of lifetimes that are at least this long.
+    /// Returns the bytes of temporary allocations at every moment, counting only lifetimes of at least `least` events.
     fn curve(&self, least: u32) -> Vec<u64> {
         let mut changes = vec![0_i64; self.events as usize + 1];
         for row in self.passing().filter(|&row| self.allocations.died[row] - self.born(row) >= least) {
@@ -194,7 +199,7 @@ impl<'a> Shapes<'a> {
         changes.into_iter().map(sum).collect()
     }
 
-    /// About how many events a pass has: most of what is alive when it turns was there from its start.
+    /// Estimates the number of events of a pass: at its top, most of what is alive has been alive since its start.
     fn pass_len(&self, passing: &[u64]) -> u32 {
         let highest = (0..passing.len()).max_by_key(|&moment| passing[moment]).unwrap_or(0) as u32;
         let is_alive = |&row: &usize| self.born(row) <= highest && highest < self.allocations.died[row];
@@ -212,9 +217,11 @@ impl<'a> Shapes<'a> {
         alive.iter().find(is_reached).map_or(0, |&(len, _)| len)
     }
 
-    /// Where forward turns into backward: before the gradient of the loss, or else in the middle of the top.
+    /// Returns the moment at which forward turns into backward: before the gradient of the loss, or else the middle of
+    /// the top.
     ///
-    /// A loss is a number that stays; its gradient is the next one.
+    /// A loss is a single number that remains alive for a while; its gradient is a single number among the next
+    /// allocations.
     fn turn(&self, hill: &Hill, lasting_len: u32) -> u32 {
         let mut rows = self.born_in(hill.top.clone()).rev();
         let stays = |row: usize| self.allocations.died[row].saturating_sub(self.born(row)) >= lasting_len;
@@ -229,13 +236,14 @@ impl<'a> Shapes<'a> {
         self.allocations.size_bytes[row] <= NUMBER_BYTES
     }
 
-    /// Rows born after the start of a range of moments, up to its end.
+    /// Returns the rows born after the start of a range of moments, up to and including its end.
     fn born_in(&self, moments: Range<u32>) -> Range<usize> {
         let by = |moment| self.allocations.born_by(moment) as usize;
         by(moments.start)..by(moments.end)
     }
 
-    /// Where the batch is there that a forward pass begins with: its first allocations that outlive backward.
+    /// Returns the moment at which the batch of a forward pass is complete: its first allocations that outlive
+    /// backward.
     fn data_end(&self, start: u32, over: u32, lasting_len: u32) -> u32 {
         let is_data = |&row: &usize| {
             let died = self.allocations.died[row];
@@ -245,7 +253,7 @@ impl<'a> Shapes<'a> {
         data.map_or(start, |row| self.born(row))
     }
 
-    /// Adds what is between two hills, and returns where the next one begins with its batch.
+    /// Adds the runs between two hills, and returns the moment at which the next pass begins with its batch.
     fn between(&self, moments: Range<u32>, is_last: bool, runs: &mut Runs) -> u32 {
         let rows = self.born_in(moments.clone());
         let mut copies = rows.clone().rev().filter(|&row| self.is_weight(row) && !self.is_number(row));
@@ -253,7 +261,7 @@ impl<'a> Shapes<'a> {
         let updated = update.map_or(moments.start, |row| self.born(row));
         let rest = update.map_or(rows.start, |row| row + 1)..rows.end;
         let others = rest.clone().filter(|&row| !self.is_number(row)).count();
-        // A batch takes the place of the one before, or waits for the pass that reads it.
+        // A batch replaces the one before, or waits for the pass that reads it.
         let outlives = |&row: &usize| self.allocations.died[row] > moments.end && !self.is_number(row);
         let data = if is_last { 0 } else { rest.clone().rev().take(MOST_OF_DATA).take_while(outlives).count() };
         let data_start = match data {
@@ -274,14 +282,14 @@ mod tests {
     use crate::analysis::{Allocations, PhaseBasis, Phases};
     use crate::trace::text;
 
-    /// The number of layers of a small model; each has a weight of its own size.
+    /// Number of layers of a small model; each has a weight of a different size.
     const LAYERS: usize = 8;
 
     fn lines(layers: impl Iterator<Item = usize>, line: impl Fn(usize) -> String) -> String {
         layers.map(|layer| line(layer) + "\n").collect()
     }
 
-    /// A pass: activations come, a loss, and gradients as activations go.
+    /// Returns one pass: activations are allocated, then a loss, then gradients while activations are freed.
     fn pass(name: &str) -> String {
         let forward = lines(0..LAYERS, |layer| {
             format!("alloc a{layer}.{name} 100KiB\nalloc t{layer}.{name} 90KiB\nfree t{layer}.{name}")
@@ -308,7 +316,7 @@ mod tests {
         state + &copies + &freed + &names.iter().map(gradients).collect::<String>()
     }
 
-    /// Checks the phases of a trace without frames, written as the first letter of each run.
+    /// Checks the phases of a trace without frames, written as the first letter of each run's phase.
     #[track_caller]
     fn check(passes: &str, runs: &str) {
         let weights = lines(0..LAYERS, |layer| format!("alloc w{layer} {}KiB", 10 + layer));

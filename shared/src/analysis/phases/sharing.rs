@@ -1,21 +1,21 @@
-//! What a model needs because several processes share it, told by the functions that allocate it.
+//! Recognises memory for the communication between processes by the functions that allocate it.
 //!
-//! FSDP gathers weights before a layer runs and scatters its gradients after it; DDP and the optimizers that are built
-//! on it keep flat buffers in which processes average gradients.
+//! FSDP gathers weights before a layer runs and scatters its gradients afterwards. DDP, and optimizers built on it,
+//! keep flat buffers in which processes average gradients.
 
 use crate::base::frame_rules::{RECORDED_MODULE, RECORDED_OPERATOR};
 use crate::trace::{FrameId, Trace};
 
-/// What an allocation is for in the traffic between processes.
+/// Purpose of an allocation in the communication between processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::analysis) enum Sharing {
     /// Whole weights, gathered from all processes.
     Weights,
-    /// What is sent or received.
+    /// Data to be sent or received.
     Buffer,
 }
 
-/// What each stack says about sharing, by the stack's index; empty where none says anything.
+/// Returns the purpose that each stack indicates, by the stack's index; empty if no stack indicates any.
 pub(super) fn of_stacks(trace: &Trace) -> Vec<Option<Sharing>> {
     let frame = |index| {
         let frame = trace.frames.get(FrameId::from_index(index));
@@ -27,7 +27,7 @@ pub(super) fn of_stacks(trace: &Trace) -> Vec<Option<Sharing>> {
     }
     let mut of_stacks = vec![None; trace.stacks.len()];
     for id in trace.stacks.ids() {
-        // The innermost function knows best: weights are gathered within the traffic of a layer.
+        // The innermost function is the most specific: weights are gathered within the communication of a layer.
         of_stacks[id.index()] = trace.stacks.frames(id).iter().find_map(|frame| frames[frame.index()]);
     }
     of_stacks
@@ -39,7 +39,7 @@ fn of_frame(name: &str, filename: &str) -> Option<Sharing> {
         RECORDED_OPERATOR => return of_operator(name),
         _ => {}
     }
-    // A path that is cut may begin with the folder.
+    // A shortened path may begin with the folder.
     let path = format!("/{}", filename.replace('\\', "/"));
     let is_in = |part: &str| path.contains(part);
     match name {
@@ -57,7 +57,7 @@ fn of_frame(name: &str, filename: &str) -> Option<Sharing> {
     }
 }
 
-/// FSDP names its parts as operations.
+/// Returns the purpose for an operation's name, because FSDP names its parts as operations.
 fn of_operator(name: &str) -> Option<Sharing> {
     match name {
         "FSDP::all_gather_copy_out" => Some(Sharing::Weights),
@@ -71,7 +71,7 @@ mod tests {
     use crate::analysis::{Allocations, Phases, categories};
     use crate::trace::text;
 
-    /// Checks the category of one allocation with this stack that stays, in a forward pass.
+    /// Checks the category of an allocation with this stack that is never freed, made during a forward pass.
     #[track_caller]
     fn check(stack: &str, expected: &str) {
         let forward = "@_call_impl@torch/nn/modules/module.py";

@@ -1,13 +1,13 @@
-//! Where weights are updated, which ends a step.
+//! Finds the updates of weights, each of which ends a step.
 
 use super::{Phase, Phases};
 use crate::analysis::Allocations;
 use crate::trace::Device;
 
-/// The share of the gradients that has to go before the next backward, to be an update: one in so many.
+/// More than 1/2 of the gradients must be freed before the next backward, for an update to be inferred from that.
 const LEAST_GONE: u64 = 2;
 
-/// Where the first step begins and where each step ends.
+/// Returns the moment at which the first step begins, followed by the end of each step.
 pub(super) fn find(phases: &Phases, device: &Device, allocations: &Allocations) -> Vec<u32> {
     let runs = &phases.runs;
     let gradients = gradients(phases, device, allocations);
@@ -18,7 +18,7 @@ pub(super) fn find(phases: &Phases, device: &Device, allocations: &Allocations) 
     let mut ends = vec![begins(first)];
     let mut index = first;
     while let Some(backward) = (index..runs.len()).find(|&at| runs[at].1 == Phase::Backward) {
-        // Backward goes on through what it computes again.
+        // Backward includes recomputation.
         let after = (backward..runs.len()).find(|&at| !is_backward(runs[at].1)).unwrap_or(runs.len());
         let next = (after..runs.len()).find(|&at| runs[at].1 == Phase::Backward).unwrap_or(runs.len());
         let over = phases.lasts[after - 1];
@@ -44,7 +44,7 @@ fn is_forward(phase: Phase) -> bool {
     matches!(phase, Phase::Forward | Phase::Data | Phase::Setup | Phase::Unknown)
 }
 
-/// How many tensors there are at each moment that backward has allocated, and left.
+/// Returns, for each moment, the number of live tensors that backward allocated and that outlive it.
 fn gradients(phases: &Phases, device: &Device, allocations: &Allocations) -> Vec<u64> {
     let mut changes = vec![0_i64; device.events.len() + 1];
     let mut run = 0;

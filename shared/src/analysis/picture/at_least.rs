@@ -1,14 +1,14 @@
-//! The places of large bytes among many small ones, eight at a look.
+//! Finds large bytes among many small ones, eight at a time.
 
 use std::ops::Range;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
-/// The places in a range whose bytes are `least` or more, ascending.
+/// Returns the places in a range whose bytes are `least` or more, ascending.
 ///
-/// All bytes are below 128 and `least` is in `1..=128`, so that adding what is missing to 128 sets the highest bit of
-/// just those bytes and carries nothing over:
+/// All bytes must be below 128 and `least` in `1..=128`: adding `128 - least` then sets the highest bit of exactly
+/// those bytes, and carries nothing over:
 ///
 /// ```text
 /// bytes, least 3      0    2    5    3
@@ -23,7 +23,7 @@ pub(super) fn at_least(bytes: &[u8], range: Range<usize>, least: u8) -> impl Ite
         all[..word.len()].copy_from_slice(word);
         let mut found = (u64::from_le_bytes(all) + missing) & HIGH_BITS;
         if word.len() < 8 {
-            // A byte that was filled in is 0, which counts where everything does.
+            // The padding bytes are 0, which would be found only if `least` were 0.
             found &= (1 << (word.len() * 8)) - 1;
         }
         let first = range.start + index * 8;

@@ -1,27 +1,30 @@
-//! Rectangles that grow from slice to slice until they change.
+//! Extends rectangles from slice to slice until they change.
 
 use super::{Band, BandOwner, PictureRequest};
 
-/// A rectangle that has begun and may go on; in bytes, and in slices.
+/// Rectangle that has begun and may go on, in bytes and slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Open {
-    /// The slice at whose left edge it begins.
+    /// Slice at whose left edge it begins.
     pub(super) since: u32,
     bottom: u64,
     top: u64,
 }
 
 impl Open {
-    /// No rectangle.
+    /// Empty rectangle.
     pub(super) const NOTHING: Self = Self { since: 0, bottom: 0, top: 0 };
 
-    /// A rectangle from the left edge of a slice on.
+    /// Creates a rectangle that begins at the left edge of the slice `since`.
     pub(super) fn new(since: u32, bottom: u64, top: u64) -> Self {
         Self { since, bottom, top }
     }
 }
 
-/// The finished rectangles of a picture, with the rungs that give them their colours in place of these.
+/// Finished rectangles of a picture.
+///
+/// Until [`Rungs::finish`](super::rungs::Rungs::finish), [`Band::color`] holds the index of the rung that gives the
+/// band its colour.
 #[derive(Debug)]
 pub(super) struct Bands<'a> {
     edges: &'a [f32],
@@ -31,24 +34,24 @@ pub(super) struct Bands<'a> {
 }
 
 impl<'a> Bands<'a> {
-    /// No bands yet; `edges` are the left edges of the slices and the right edge of the last.
+    /// Creates an empty list; `edges` are the left edges of the slices and the right edge of the last.
     pub(super) fn new(edges: &'a [f32], request: &PictureRequest) -> Self {
         Self { edges, y0: request.y0, y1: request.y1, finished: Vec::new() }
     }
 
-    /// Bytes below this many are out of view.
+    /// Returns the height of the lower edge of the view, in bytes.
     pub(super) fn lowest_bytes(&self) -> u64 {
         self.y0.max(0.0) as u64
     }
 
-    /// Whether what lies on top of `bytes` is out of view.
+    /// Returns true if memory on top of `bytes` is out of view.
     pub(super) fn is_above_view(&self, bytes: u64) -> bool {
         bytes as f64 >= self.y1
     }
 
-    /// Goes on with `open` if `next` has the same height and place, finishes it and begins `next` otherwise.
+    /// Continues `open` if `next` has the same height and position; otherwise finishes it and begins `next`.
     ///
-    /// The colour of the finished band is that of the rung `tint`, which needn't be known yet.
+    /// The colour of the finished band is that of the rung `tint`, which may still be unknown.
     pub(super) fn replace(&mut self, open: &mut Open, next: Open, owner: BandOwner, tint: u32) {
         if (open.bottom, open.top) != (next.bottom, next.top) {
             self.finish(*open, next.since, owner, tint);
@@ -64,7 +67,7 @@ impl<'a> Bands<'a> {
         }
     }
 
-    /// Bytes across the request's range, cut to it.
+    /// Converts bytes to a fraction of the request's range, clamped to `0.0..=1.0`.
     fn y(&self, bytes: u64) -> f32 {
         ((bytes as f64 - self.y0) / (self.y1 - self.y0)).clamp(0.0, 1.0) as f32
     }

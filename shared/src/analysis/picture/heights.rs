@@ -1,24 +1,22 @@
-//! Sums of heights from the bottom, under change (a Fenwick tree).
+//! Prefix sums of heights that change (a Fenwick tree).
 
-/// A growable list of heights that knows the sum below any place, and the place at any sum, in logarithmic time.
+/// Growable list of heights that finds the sum below any place, and the place at any sum, in logarithmic time.
 ///
 /// ```text
-/// heights    3  1  4  1  5        tree[i] sums the heights that end at i and are as many as i's lowest set bit
+/// heights    3  1  4  1  5        tree[i] sums the heights up to the i-th; their number is the lowest set bit of i
 /// tree[1..]  3  4  4  9  5        below(4) = tree[4];  place_at(8) = 3, because 8 of 14 bytes lie in the fourth
 /// ```
 #[derive(Debug)]
 pub(super) struct Heights {
-    /// Counted from 1; the first entry is not used.
+    /// Tree, indexed from 1; the first entry is not used.
     tree: Vec<u64>,
 }
 
 impl Heights {
-    /// An empty list.
     pub(super) fn new() -> Self {
         Self { tree: vec![0] }
     }
 
-    /// Appends a height.
     pub(super) fn push(&mut self, height: u64) {
         let node = self.tree.len();
         let covered_from = node - lowest_bit(node);
@@ -36,7 +34,7 @@ impl Heights {
         self.update(place, height);
     }
 
-    /// Takes away from the height at a place, which must be that high.
+    /// Subtracts from the height at a place, which must be at least that high.
     pub(super) fn subtract(&mut self, place: u32, height: u64) {
         // Modulo 2^64 this is a subtraction.
         self.update(place, height.wrapping_neg());
@@ -50,7 +48,7 @@ impl Heights {
         }
     }
 
-    /// The sum of the heights below a place.
+    /// Returns the sum of the heights below a place.
     pub(super) fn below(&self, place: u32) -> u64 {
         let mut node = place as usize;
         let mut sum = 0;
@@ -61,7 +59,7 @@ impl Heights {
         sum
     }
 
-    /// The place that covers `height`, counted from the bottom; `None` above them all.
+    /// Returns the place that covers `height`, counted from the bottom; `None` above all of them.
     pub(super) fn place_at(&self, mut height: u64) -> Option<u32> {
         let mut node = 0;
         let mut step = (self.tree.len() - 1).checked_ilog2().map_or(0, |bits| 1 << bits);

@@ -1,13 +1,15 @@
-//! What a viewport of the timeline shows, as rectangles.
+//! Draws a viewport of the timeline as rectangles.
 //!
-//! Idea: cut the view into slices of at most a pixel ([`slices`]) and draw in each the stack at its highest moment.
-//! Allocations of more than a pixel are bands of their own; smaller neighbours are merged into groups of a few pixels
-//! at their place, each with the colour of the stack (or the category, see [`Coloring`]) that most of it is of, so that
-//! every byte is drawn, the outline is exact and the stack shows what it is made of at every zoom.
-//! What makes a group follows from the trace and the scale of bytes alone ([`seams`]).
-//! A sweep from left to right changes the stack by what was born or died between the moments of two slices and survives
-//! ([`sweep`]), joins groups of which little is left, and a band grows from slice to slice until its place or height
-//! changes ([`rungs`], [`bands`]).
+//! Idea: the view is cut into slices of at most a pixel ([`slices`]), and each slice shows the stack of live
+//! allocations at the moment when it is highest.
+//! Allocations of at least 1.25 pixels are bands of their own; smaller neighbours are merged in place into groups of a
+//! few pixels, each in the colour of the call stack (or the category, see [`Coloring`]) with the largest part of it.
+//! So every byte is drawn, the outline is exact, and the composition of the memory is visible at every zoom.
+//! The groups follow from the trace and the scale of bytes alone ([`seams`]).
+//! A sweep from left to right removes the allocations that died between the moments of two slices, and adds those that
+//! were born between them and survive ([`sweep`]).
+//! Groups of which little is left are joined ([`rungs`]), and a band grows from slice to slice until its position or
+//! height changes ([`bands`]).
 //!
 //! ```text
 //! alloc a 2, alloc b 1, alloc c 3, free b, free a        one byte a pixel: b is small
@@ -21,10 +23,11 @@
 //! moment    0  1  2  3  4  5
 //! ```
 //!
-//! A slice has at most 1.6 bands a pixel of height, and five more.
-//! Cost: a few instructions per birth and death in view, which only finds what survives to a slice's moment;
-//! logarithmic for each survivor; and the bands that move.
-//! Nothing is kept between pictures.
+//! A slice has at most 1.6 bands per pixel of height, plus five, because two neighbours together have at least 1.25
+//! pixels.
+//! Cost: a few instructions per birth and death in view, to find the allocations that survive to a slice's moment;
+//! logarithmic time per survivor; and the bands that move.
+//! Nothing is kept between pictures except what the timeline computes once ([`seams`], [`seen`]).
 
 mod at_least;
 mod bands;
@@ -61,10 +64,10 @@ crate::names!(Axis {
     Time => "time",
 });
 
-/// A part of the timeline and the pixels that it is drawn on.
+/// Part of the timeline, and the pixels that it is drawn on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PictureRequest {
-    /// The unit of `x0` and `x1`.
+    /// Unit of `x0` and `x1`.
     pub axis: Axis,
     /// Left edge, in units of the axis.
     pub x0: f64,
@@ -76,22 +79,21 @@ pub struct PictureRequest {
     pub y1: f64,
     /// Device pixels between `x0` and `x1`.
     pub width_px: u32,
-    /// Device pixels between `y0` and `y1`; with 0 of them a picture is its outlines only.
+    /// Device pixels between `y0` and `y1`; with 0, the picture has only its outlines.
     pub height_px: u32,
 }
 
-/// What a rectangle stands for.
+/// Memory that a rectangle stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BandOwner {
-    /// One allocation.
     Allocation(AllocationId),
-    /// A group of neighbours in the stack that are too small to be drawn one by one, merged at their place.
+    /// Group of neighbours in the stack that are too small to be drawn one by one, merged in place.
     Merged,
-    /// Everything from before the trace.
+    /// All memory from before the trace.
     Initial,
 }
 
-/// One rectangle of the stack, `0.0..=1.0` across the request's ranges.
+/// Rectangle of the stack, in `0.0..=1.0` across the request's ranges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
     /// Left edge.
@@ -102,31 +104,29 @@ pub struct Band {
     pub y0: f32,
     /// Upper edge.
     pub y1: f32,
-    /// What it stands for.
     pub owner: BandOwner,
-    /// A number that is the same for the same stack or category, to choose a colour by; 0 for the initial band.
+    /// Number to choose a colour by, the same for equal call stacks or categories; 0 for the initial band.
     ///
-    /// A merged band has that of the stack or category with most of its group, as bytes times lifetimes of what is in view.
+    /// A merged band has the number of the call stack or category with the largest part of its group, measured as bytes
+    /// times lifetimes of the allocations in view.
     pub color: u32,
 }
 
-/// One step of an outline: from `x` on (`0.0..=1.0` across the request) the curve is at `bytes`.
+/// Step of an outline: from `x` on (`0.0..=1.0` across the request) the curve is at `bytes`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveStep {
-    /// Where the step begins.
     pub x: f32,
-    /// The height of the step.
     pub bytes: u64,
 }
 
-/// The bands, the outline and the reserved line of a [`PictureRequest`].
+/// Bands and outlines of a [`PictureRequest`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Picture {
-    /// The stack, in no particular order; bands don't overlap.
+    /// Bands of the stack, which don't overlap, in no particular order.
     pub bands: Vec<Band>,
-    /// The live bytes: the exact maximum of each pixel column.
+    /// Outline of the live bytes: the exact maximum of each slice.
     pub live: Vec<CurveStep>,
-    /// The reserved bytes: the exact maximum of each pixel column.
+    /// Outline of the reserved bytes: the exact maximum of each slice.
     pub reserved: Vec<CurveStep>,
 }
 
@@ -146,7 +146,9 @@ pub(super) fn picture(
     }
 }
 
-/// A step wherever the bytes of a slice differ from those before, and one down to 0 where the trace ends in view.
+/// Returns a step wherever the bytes of a slice differ from those before.
+///
+/// If the trace ends in view, the last step goes down to 0.
 fn outline(edges: &[f32], slice_bytes: &[u64], end: f32) -> Vec<CurveStep> {
     let mut steps: Vec<CurveStep> = Vec::new();
     let past_the_end = (end < 1.0 && !slice_bytes.is_empty()).then_some((&end, &0));

@@ -1,16 +1,18 @@
-//! The stack at one moment, as a ladder of large allocations and of groups of small ones.
+//! Keeps the stack at one moment as a ladder of large allocations and groups of small ones.
 //!
-//! Idea: every rung keeps its place among all rungs of the picture, dead or alive, so that any allocation finds its
+//! Idea: every rung keeps its position among all rungs of the picture, dead or alive, so that any allocation finds its
 //! rung by its row.
-//! A group grows while it is the top of the stack and only shrinks afterwards; neighbours that together have become
-//! smaller than [`Scale::join_bytes`] are one rung from then on, with the colour of the taller.
-//! So any two neighbours are at least as tall as a large allocation, and rungs in view are at most 1.6 a pixel.
-//! Which groups have been joined may depend on where the view begins, since the sweep knows nothing from before it.
+//! A group grows while it is the top of the stack, and only shrinks afterwards.
+//! Neighbouring groups that have shrunk to [`Scale::join_bytes`] or less together become one rung, in the colour of the
+//! taller one.
+//! So any two neighbours together are at least as tall as a large allocation, and at most 1.6 rungs per pixel are in
+//! view.
+//! The joined groups may depend on the left edge of the view, because the sweep knows nothing from before it.
 //!
 //! ```text
 //! groups of up to 4 bytes, joined up to 2       (a a a a) (b b b b) [large] (c c c)
-//! one of a's and two of b's live on             (a) (b b) [large] (c c c)
-//! one of b's is freed                           (a b) [large] (c c c)        colour of a, the lower of equals
+//! one a and two b remain                        (a) (b b) [large] (c c c)
+//! one b is freed                                (a b) [large] (c c c)        colour of a, the lower of equals
 //! the large one is freed                        (a b) (c c c)                5 bytes don't join
 //! ```
 
@@ -23,48 +25,48 @@ use crate::analysis::AllocationId;
 
 const NONE: u32 = u32::MAX;
 
-/// The initial memory, a large allocation, or a group of small ones.
+/// Initial memory, a large allocation, or a group of small ones.
 #[derive(Clone, Copy, Debug)]
 struct Rung {
-    /// The allocation, or the group's first.
+    /// Row of the allocation, or of the group's first one.
     row: u32,
     owner: BandOwner,
     bytes: u64,
-    /// Of a group only known when it has stopped growing.
+    /// Colour number; that of a group is known only after it has stopped growing.
     color: u32,
-    /// The rung whose colour this one has.
+    /// Index of the rung whose colour this one has.
     tint: u32,
-    /// The next living rung, [`NONE`] for the top.
+    /// Next living rung above; [`NONE`] for the top.
     above: u32,
-    /// The living rung below; of a dead rung one that was below when it died.
+    /// Living rung below; for a dead rung, one that was below when it died.
     below: u32,
     alive: bool,
     open: Open,
 }
 
-/// The rungs in the order of the stack, the first one of which is the initial memory.
+/// Rungs in the order of the stack, beginning with the initial memory.
 ///
-/// A joined group's allocations belong to the nearest living rung below, which is found along `below`
+/// The allocations of a joined group belong to the nearest living rung below, which is found along `below`
 /// (a union-find with path halving).
-/// Only rungs in view are drawn: what lies below them is a sum, what lies above is never looked at.
+/// Only rungs in view are drawn: those below the view enter as one sum, those above it are never visited.
 #[derive(Debug)]
 pub(super) struct Rungs {
     scale: Scale,
     rungs: Vec<Rung>,
-    /// The bytes of each rung; 0 for dead ones.
+    /// Bytes of each rung; 0 for dead ones.
     heights: Heights,
     top: u32,
-    /// The group that small allocations are added to while it is the top; [`NONE`] if the next one begins a group.
+    /// Group that small allocations are added to while it is the top; [`NONE`] if the next one begins a group.
     growing: u32,
     tally: Tally,
-    /// Living rungs below this one lie where they were drawn last; [`NONE`] if all do.
+    /// Living rungs below this one are where they were last drawn; [`NONE`] if all are.
     lowest_change: u32,
-    /// Living rungs below the first and above the second of these have nothing open.
+    /// Living rungs below the first and above the second of these have no open band.
     drawn: (u32, u32),
 }
 
 impl Rungs {
-    /// A ladder with nothing on it but the rung of the initial memory.
+    /// Creates a ladder with only the rung of the initial memory.
     pub(super) fn new(scale: Scale) -> Self {
         let (rungs, heights, tally) = (Vec::new(), Heights::new(), Tally::default());
         let (top, growing, lowest_change, drawn) = (NONE, NONE, NONE, (0, 0));
@@ -78,7 +80,7 @@ impl Rungs {
         self.grow(0, size_bytes);
     }
 
-    /// Takes from the initial memory.
+    /// Subtracts from the initial memory.
     pub(super) fn shrink_initial(&mut self, size_bytes: u64) {
         self.shrink(0, size_bytes);
     }
@@ -103,17 +105,17 @@ impl Rungs {
         }
     }
 
-    /// Counts the colour of the small allocation that was pushed last by its area, in bytes times moments.
+    /// Counts the colour of the small allocation that was pushed last, weighted by its area in bytes times moments.
     pub(super) fn tint(&mut self, color: u32, area: u128) {
         self.tally.add(color, area);
     }
 
-    /// Whether the next small allocation may join a group.
+    /// Returns true if the next small allocation may join a group.
     pub(super) fn is_growing(&self) -> bool {
         self.growing != NONE
     }
 
-    /// Makes the next small allocation begin a group.
+    /// Ends the growing group, so that the next small allocation begins another one.
     pub(super) fn end_group(&mut self) {
         if let Some(group) = self.rungs.get_mut(self.growing as usize) {
             group.color = self.tally.take();
@@ -121,21 +123,21 @@ impl Rungs {
         }
     }
 
-    /// Takes a small allocation away, from the left edge of `slice` on.
+    /// Removes a small allocation, from the left edge of `slice` on.
     pub(super) fn remove_small(&mut self, row: u32, size_bytes: u64, slice: u32, bands: &mut Bands<'_>) {
         let index = self.living(self.last_rung(row));
         self.shrink(index, size_bytes);
         self.settle(index, slice, bands);
     }
 
-    /// Takes a large allocation away; its band ends at the left edge of `slice`.
+    /// Removes a large allocation; its band ends at the left edge of `slice`.
     pub(super) fn remove(&mut self, row: u32, slice: u32, bands: &mut Bands<'_>) {
         let index = self.last_rung(row);
         debug_assert_eq!(self.rungs[index as usize].row, row, "a large allocation has a rung");
         self.unlink(index, slice, bands);
     }
 
-    /// Draws what has changed in view since the last time, from `slice` on.
+    /// Draws the changes in view since the last call, from `slice` on.
     pub(super) fn draw(&mut self, slice: u32, bands: &mut Bands<'_>) {
         let lowest_change = std::mem::replace(&mut self.lowest_change, NONE);
         if lowest_change == NONE {
@@ -192,7 +194,7 @@ impl Rungs {
         self.touch(index);
     }
 
-    /// Joins a group that has stopped growing or has shrunk with its neighbours where they have become small.
+    /// Joins a group that has stopped growing or has shrunk with its neighbours, if they are small enough together.
     fn settle(&mut self, index: u32, slice: u32, bands: &mut Bands<'_>) {
         let Rung { owner, bytes, below, .. } = self.rungs[index as usize];
         if owner != BandOwner::Merged || index == self.growing && index == self.top {
@@ -207,7 +209,7 @@ impl Rungs {
         }
     }
 
-    /// Joins a group with the one above if they have become small; whether it has.
+    /// Joins a group with the one above if they are small enough together; returns true if it did.
     fn join_above(&mut self, index: u32, slice: u32, bands: &mut Bands<'_>) -> bool {
         let lower = self.rungs[index as usize];
         let Some(&upper) = self.rungs.get(lower.above as usize) else { return false };
@@ -225,7 +227,7 @@ impl Rungs {
         true
     }
 
-    /// Takes a rung away, which may make neighbours of two small groups.
+    /// Removes a rung, which may make neighbours of two small groups.
     fn unlink(&mut self, index: u32, slice: u32, bands: &mut Bands<'_>) {
         let below = self.rungs[index as usize].below;
         self.cut_out(index, slice, bands);
@@ -248,7 +250,7 @@ impl Rungs {
         self.touch(below);
     }
 
-    /// Closes living rungs from `index`, which is one of them or [`NONE`], to below `end`.
+    /// Closes the bands of the living rungs from `index`, which is one of them or [`NONE`], to below `end`.
     fn close_between(&mut self, mut index: u32, end: u32, slice: u32, bands: &mut Bands<'_>) {
         while index < end && index != NONE {
             self.close(index, slice, bands);
@@ -265,12 +267,12 @@ impl Rungs {
         self.lowest_change = self.lowest_change.min(index);
     }
 
-    /// The last rung that begins at this row or below.
+    /// Returns the last rung that begins at this row or below.
     fn last_rung(&self, row: u32) -> u32 {
         self.rungs[1..].partition_point(|rung| rung.row <= row) as u32
     }
 
-    /// The nearest living rung at `index` or below.
+    /// Returns the nearest living rung at `index` or below.
     fn living(&mut self, mut index: u32) -> u32 {
         while !self.rungs[index as usize].alive {
             let below = self.rungs[index as usize].below;

@@ -1,12 +1,13 @@
-//! Where groups of small allocations begin, at every scale.
+//! Finds where groups of small allocations begin, at every scale.
 //!
-//! Idea: neighbours in the stack share a group as long as those of them that are alive together fit into it; the one
-//! that doesn't fit begins the next.
-//! That follows from the trace alone, so that neither panning nor zooming along x regroups anything, and what was
-//! freed long ago leaves room for others.
-//! Groups have a power of two of bytes, and where one begins all smaller ones begin too, so that zooming along y only
-//! joins and splits groups.
-//! What takes half of a group or more is never small where groups of that size are drawn, and doesn't count.
+//! Idea: neighbours in the stack share a group as long as those that are alive together fit into it; the first that
+//! doesn't fit begins the next group.
+//! This follows from the trace alone, so that neither panning nor zooming along x regroups anything, and memory that
+//! was freed long ago leaves room for other allocations.
+//! The size of a group is a power of two, and where a group begins all smaller ones begin too, so that zooming along y
+//! only joins and splits groups.
+//! An allocation of 1/2 of a group or more doesn't count, because it is never small where groups of that size are
+//! drawn.
 //!
 //! ```text
 //! alloc a 1, alloc b 1, free b, alloc c 1, alloc d 1, alloc e 1, alloc f 1 .. alloc i 1
@@ -15,8 +16,8 @@
 //! groups of 8 bytes   a b c d e   f g h i
 //! ```
 //!
-//! Cost: a birth takes an addition for each power of two up to the peak, a death little; a byte an allocation.
-//! Whether a group begins among many rows is told from a byte per 64 of them.
+//! Cost: one addition per birth for each power of two up to the peak, less per death; one byte per allocation.
+//! One summary byte per 64 rows speeds up the search for the beginning of a group among many rows.
 
 use super::at_least::at_least;
 use crate::analysis::Allocations;
@@ -24,19 +25,19 @@ use crate::base::pieces;
 use std::iter::Peekable;
 use std::ops::Range;
 
-/// Rows that share a summary, as a power of two.
+/// Number of rows that share a summary, as a power of two.
 const BLOCK_BITS: usize = 6;
 
-/// For each allocation the largest group that begins with it, as a power of two; 0 if none does.
+/// Largest group that begins with each allocation, as a power of two; 0 if none does.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::analysis) struct Seams {
     rows: Vec<u8>,
-    /// The largest of each 64 rows.
+    /// Largest value of each 64 rows.
     blocks: Vec<u8>,
 }
 
 impl Seams {
-    /// The seams between the allocations of a trace whose live bytes never pass `peak_bytes`.
+    /// Finds the seams between the allocations of a trace whose live bytes never exceed `peak_bytes`.
     pub(in crate::analysis) fn of(allocations: &Allocations, peak_bytes: u64) -> Self {
         let mut open = OpenGroups::new(peak_bytes);
         let mut deaths = allocations.deaths.iter().filter(|&&row| row >= allocations.initial).peekable();
@@ -49,7 +50,7 @@ impl Seams {
         Self { blocks: seams.chunks(1 << BLOCK_BITS).map(largest).collect(), rows: seams }
     }
 
-    /// Whether a group of `1 << bits` bytes begins with any of these rows.
+    /// Returns true if a group of `1 << bits` bytes begins with any of these rows.
     pub(super) fn any_begins(&self, rows: Range<usize>, bits: u8) -> bool {
         let begins = |all: &[u8], range: Range<usize>| at_least(all, range, bits).next().is_some();
         let blocks = rows.start.div_ceil(1 << BLOCK_BITS)..rows.end >> BLOCK_BITS;
@@ -62,7 +63,7 @@ impl Seams {
     }
 }
 
-/// Adds the seams below the next births.
+/// Appends the seams of the next births.
 #[inline(never)]
 fn add_seams<'a>(
     allocations: &Allocations,
@@ -80,13 +81,15 @@ fn add_seams<'a>(
     }
 }
 
-/// The last group of each size, by the power of two; each one lies within the next larger one.
+/// Last group of each size, indexed by the power of two; each one lies within the next larger one.
 struct OpenGroups {
-    /// The row that each one begins with, descending.
+    /// First row of each group, descending.
     first: [u32; 65],
-    /// Living bytes that count in a group and the larger ones only: what a group holds is a sum from the first on.
+    /// Live bytes that count in this group and in larger ones only.
+    ///
+    /// A group holds the sum of all entries up to its own.
     bytes: [u64; 65],
-    /// Groups from this power on never fill.
+    /// Groups from this power of two on never fill.
     end: usize,
 }
 
@@ -96,7 +99,7 @@ impl OpenGroups {
         Self { first: [0; 65], bytes: [0; 65], end }
     }
 
-    /// Adds a row to the groups that it is small for, and tells the largest that it begins.
+    /// Adds a row to the groups that it is small for, and returns the largest group that it begins.
     fn add(&mut self, row: u32, size_bytes: u64) -> u8 {
         let smallest = smallest_group(size_bytes);
         let (mut held, mut seam, mut left) = (0, 0, 0);
@@ -124,7 +127,7 @@ impl OpenGroups {
     }
 }
 
-/// The smallest group that is more than twice as large, as a power of two.
+/// Returns the smallest group that is more than twice as large, as a power of two.
 fn smallest_group(size_bytes: u64) -> usize {
     size_bytes.checked_ilog2().map_or(1, |bits| bits as usize + 2)
 }
@@ -140,7 +143,7 @@ mod tests {
         Timeline::new(trace, &trace.devices[0]).seams.rows
     }
 
-    /// The rows that begin a group, given those that begin a larger one.
+    /// Returns the rows that begin a group, given those that begin a larger one.
     fn naive_level(trace: &Trace, bits: u32, larger: &[bool]) -> Vec<bool> {
         let device = &trace.devices[0];
         let allocations = Allocations::pair(device);

@@ -1,43 +1,43 @@
-//! On how coarse a grid an allocation is still seen.
+//! Finds the coarsest grid on which each allocation is still visible.
 //!
-//! Idea: the slices of a grid are pairs of those of the next finer one, and the highest moment of a pair is that of one
-//! of both, so that whatever moment a grid shows, all finer grids show too.
-//! An allocation is seen on a grid that shows a moment of its life; a byte says up to which grid that is.
-//! A picture passes over all others, eight bytes at a look: of a training run of ten million events that is nearly
-//! everything that was freed soon after.
+//! Idea: each slice of a grid is a pair of slices of the next finer grid, and shows the moment that one of these two
+//! shows, so that all finer grids show every moment that a grid shows.
+//! An allocation is visible on a grid that shows a moment of its life, and one byte stores the coarsest such grid.
+//! A picture skips all invisible allocations, eight bytes at a time: in a training run of ten million events, these are
+//! nearly all that were freed soon after they were made.
 //!
 //! ```text
 //! moments           0 1 2 3 4 5 6 7 8        a lives at moments 1 and 2, c at 5 and 6:
-//! live              0 1 3 2 2 4 4 2 5        a is seen up to grid 2 and c up to grid 3
+//! live              0 1 3 2 2 4 4 2 5        a is visible up to grid 2 and c up to grid 3
 //! shown, grid 1       1 2     5 6   8
 //!        grid 2         2     5     8
 //!        grid 3               5     8
 //!        grid 4                     8
 //! ```
 //!
-//! A picture is the same without this; it is only made sooner.
-//! Cost: one pass over the events, a few additions each; two bytes an allocation.
+//! Pictures are the same without this table; they only take longer.
+//! Cost: one pass over the events with a few additions each; two bytes per allocation.
 
 use super::at_least::at_least;
 use crate::analysis::{Allocations, curve::Changes};
 use std::ops::Range;
 
-/// Grids are `1 << grid` events or microseconds; this one has a single slice.
+/// Coarsest grid, which has a single slice; the slices of a grid are `1 << grid` events or microseconds wide.
 const COARSEST: usize = 63;
 
-/// Up to which grid rows and deaths of an axis are seen.
+/// Coarsest grid of an axis on which each row and each death is visible.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::analysis) struct Seen {
-    /// The grid and one, 0 for rows that no grid shows.
+    /// Coarsest grid of each row, plus 1; 0 if no grid shows it.
     rows: Vec<u8>,
-    /// The same of the rows that died, in the order of their deaths.
+    /// The same for the rows that died, in the order of their deaths.
     deaths: Vec<u8>,
 }
 
 impl Seen {
-    /// Finds it out for an axis along which each moment from 0 on begins at one of `starts`, which never fall.
+    /// Builds the table of an axis on which the moments from 0 on begin at `starts`, which never fall.
     ///
-    /// The axis of events has its moments as starts.
+    /// On the axis of events, each moment is its own start.
     pub(in crate::analysis) fn new(allocations: &Allocations, starts: impl Iterator<Item = u64>) -> Self {
         let shown = shown_up_to(allocations, starts);
         let mut seen = Self { rows: vec![0; allocations.len()], deaths: Vec::with_capacity(allocations.deaths.len()) };
@@ -58,18 +58,18 @@ impl Seen {
         seen
     }
 
-    /// Those of a range of rows that a grid shows, at whatever moment.
+    /// Returns those of a range of rows that a grid shows at any moment.
     pub(super) fn rows(&self, rows: Range<usize>, grid: u32) -> impl Iterator<Item = usize> + '_ {
         at_least(&self.rows, rows, grid as u8 + 1)
     }
 
-    /// Those of a range of deaths that end what a grid shows.
+    /// Returns those of a range of deaths whose rows a grid shows.
     pub(super) fn deaths(&self, deaths: Range<usize>, grid: u32) -> impl Iterator<Item = usize> + '_ {
         at_least(&self.deaths, deaths, grid as u8 + 1)
     }
 }
 
-/// When each grid has shown a moment last.
+/// Last moment that each grid has shown, plus 1; grid `g` is at index `g + 1`.
 struct Latest([u32; COARSEST + 2]);
 
 impl Latest {
@@ -79,13 +79,13 @@ impl Latest {
         }
     }
 
-    /// The coarsest grid that has shown `moment` or a later one, and one; 0 for none.
+    /// Returns the coarsest grid that has shown `moment` or a later one, plus 1; 0 for none.
     fn coarsest_since(&self, moment: u32) -> u8 {
         self.0[1..].iter().take_while(|&&latest| latest > moment).count() as u8
     }
 }
 
-/// For each moment the coarsest grid that shows it and one, 0 for none.
+/// Returns the coarsest grid that shows each moment, plus 1; 0 for none.
 fn shown_up_to(allocations: &Allocations, starts: impl Iterator<Item = u64>) -> Vec<u8> {
     let mut tower = Tower::default();
     let mut starts = starts;
@@ -99,20 +99,20 @@ fn shown_up_to(allocations: &Allocations, starts: impl Iterator<Item = u64>) -> 
     tower.finish()
 }
 
-/// The slice of each grid that the sweep over the moments is in.
+/// Current slice of each grid during the sweep over the moments.
 #[derive(Default)]
 struct Tower {
     shown: Vec<u8>,
     open: Vec<Open>,
-    /// The bytes of the last moment.
+    /// Live bytes of the last moment.
     bytes: i64,
 }
 
-/// A slice that may have further moments.
+/// Slice that may get further moments.
 #[derive(Clone, Copy)]
 struct Open {
     slice: u64,
-    /// Its first moment of the highest bytes so far.
+    /// First moment with the highest live bytes so far.
     moment: u32,
     bytes: i64,
 }
@@ -126,7 +126,7 @@ impl Open {
 }
 
 impl Tower {
-    /// Adds the moments before `end`, as far as there are starts, all of these bytes.
+    /// Adds the moments before `end`, as far as there are starts, each with these live bytes.
     fn pass_until(&mut self, end: u32, starts: &mut impl Iterator<Item = u64>, bytes: i64) {
         let count = (end as usize).saturating_sub(self.shown.len());
         for start in starts.take(count) {
@@ -148,19 +148,19 @@ impl Tower {
         self.bytes = bytes;
     }
 
-    /// Closes the slices before `start` and opens those around it.
+    /// Closes the slices before `start` and opens those that contain it.
     fn enter(&mut self, start: u64, moment: u32) {
         let mut grid = 0;
         while self.open[grid].slice != start >> grid {
             let Open { slice, moment: highest, bytes } = self.open[grid];
             self.show(highest, grid);
             if (start >> grid) - slice > 1 {
-                // Slices without an event show the moment that goes on through them.
+                // The slices in between have no event, and show the moment that lasts through them.
                 self.show(moment - 1, grid);
             }
             self.open[grid + 1].take(highest, bytes);
             let slice = start >> grid;
-            // What goes on into a slice is its first moment, unless an event comes just where it begins.
+            // The moment that lasts into a slice is its first one, unless an event happens exactly where it begins.
             let goes_on = slice << grid != start;
             self.open[grid] = if goes_on {
                 Open { slice, moment: moment - 1, bytes: self.bytes }
@@ -196,7 +196,7 @@ mod tests {
     use crate::trace::{Trace, text};
     use std::collections::BTreeSet;
 
-    /// The moments that the grid of `1 << bits` units shows of the whole trace.
+    /// Returns the moments of the whole trace that the grid of `1 << bits` units shows.
     fn shown(trace: &Trace, timeline: &Timeline, axis: Axis, bits: u32) -> BTreeSet<u32> {
         let device = &trace.devices[0];
         let x1 = timeline.x_end(axis);
@@ -212,7 +212,7 @@ mod tests {
         };
         let slices = Slices::new(timeline, device, &request);
         assert_eq!(slices.bits, bits, "{request:?}");
-        // The last slice may begin behind the last whole pixel.
+        // The last slice may begin after the last whole pixel.
         let rest =
             Slices::new(timeline, device, &PictureRequest { x0: x1 - 1.0, x1: x1 - 1.0 + request.x1, ..request });
         slices.shown.into_iter().chain(rest.shown).collect()

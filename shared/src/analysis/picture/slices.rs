@@ -1,41 +1,42 @@
-//! The vertical slices of a picture and the moment that each one shows.
+//! Cuts a picture into vertical slices and finds the moment that each one shows.
 //!
-//! Idea: slices lie on a grid of 2^k events or microseconds that doesn't depend on the view's edges, at most a pixel
-//! wide and at least half of one, so that panning shows the same slices again and nothing shimmers.
-//! A slice shows the moment of its highest live bytes, so that no peak is lost at any zoom.
-//! Where a single event is wider than a pixel, a slice is a single moment.
+//! Idea: slices lie on a grid of 2^k events or microseconds that doesn't depend on the view's edges, so that panning
+//! shows the same slices again and nothing flickers.
+//! A slice is at least 1/2 pixel wide and at most one; if an event or microsecond is wider than a pixel, a slice is as
+//! wide as that.
+//! A slice shows the moment with its highest live bytes, so that no peak is lost at any zoom.
 //!
 //! ```text
 //! moments  0 1 2 3 4 5 6 7 8      view 1.5..7.5 of 3 pixels: k = 1
 //! live     0 1 3 2 2 4 2 5 5      slices 0..2, 2..4, 4..6, 6..8 show moments 1, 2, 5, 7
 //! ```
 //!
-//! Cost: a range maximum per slice, at most two slices a pixel.
+//! Cost: two range maxima per slice, at most two slices per pixel.
 
 use super::{Axis, PictureRequest};
 use crate::analysis::Timeline;
 use crate::trace::Device;
 use std::ops::Range;
 
-/// No screen or canvas is wider; more would only cost memory.
+/// Maximum width in pixels; no screen or canvas is wider, and more slices would only cost memory.
 const MAX_WIDTH_PX: u32 = 1 << 15;
 
-/// The slices of a picture from left to right, without gaps.
+/// Slices of a picture from left to right, without gaps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Slices {
-    /// Left edges across the request, `0.0..=1.0`, and the right edge of the last slice.
+    /// Left edges of the slices across the request, in `0.0..=1.0`, and the right edge of the last.
     pub(super) edges: Vec<f32>,
-    /// The moment that each slice shows: its first one with the highest live bytes.
+    /// Moment that each slice shows: its first one with the highest live bytes.
     pub(super) shown: Vec<u32>,
-    /// Live bytes then.
+    /// Live bytes at the moment that each slice shows.
     pub(super) live_bytes: Vec<u64>,
-    /// The highest reserved bytes of each slice.
+    /// Highest reserved bytes of each slice.
     pub(super) reserved_bytes: Vec<u64>,
     /// Slices are `1 << bits` events or microseconds wide.
     pub(super) bits: u32,
 }
 
-/// The grid on an axis: slices are `1 << bits` events or microseconds wide.
+/// Grid on an axis, whose slices are `1 << bits` events or microseconds wide.
 struct Grid<'a> {
     timeline: &'a Timeline,
     device: &'a Device,
@@ -43,7 +44,7 @@ struct Grid<'a> {
     bits: u32,
 }
 
-/// The moment that a picture of this scale shows at a position of its axis.
+/// Returns the moment that a picture of this scale shows at a position of its axis.
 pub(in crate::analysis) fn moment_shown_at(
     timeline: &Timeline,
     device: &Device,
@@ -59,7 +60,7 @@ pub(in crate::analysis) fn moment_shown_at(
 }
 
 impl Slices {
-    /// The slices of a request, none if it shows no part of the trace.
+    /// Cuts a request into slices; there are none if it shows no part of the trace.
     pub(super) fn new(timeline: &Timeline, device: &Device, request: &PictureRequest) -> Self {
         let axis = timeline.effective_axis(request.axis);
         let x_end = timeline.x_end(axis);
@@ -87,7 +88,6 @@ impl Slices {
         slices
     }
 
-    /// The number of slices.
     pub(super) fn len(&self) -> usize {
         self.shown.len()
     }
@@ -100,7 +100,7 @@ impl<'a> Grid<'a> {
         Self { timeline, device, axis, bits }
     }
 
-    /// The moments that are in force at any time of a slice, those of no duration included.
+    /// Returns the moments that hold at any time of a slice, including those without duration.
     fn moments(&self, slice: u64) -> Range<u32> {
         let (start, end) = (slice << self.bits, (slice + 1) << self.bits);
         match self.axis {

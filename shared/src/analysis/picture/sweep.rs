@@ -1,4 +1,4 @@
-//! The sweep over the slices, from left to right.
+//! Sweeps over the slices from left to right and collects the bands.
 
 use super::bands::Bands;
 use super::rungs::Rungs;
@@ -10,7 +10,7 @@ use crate::analysis::{AllocationId, Allocations, Coloring, Timeline};
 use crate::trace::Device;
 use std::ops::Range;
 
-/// All bands of a picture.
+/// Returns all bands of a picture.
 pub(super) fn bands(
     timeline: &Timeline,
     device: &Device,
@@ -49,23 +49,22 @@ struct Sweep<'a> {
     timeline: &'a Timeline,
     device: &'a Device,
     coloring: Coloring<'a>,
-    /// Who is seen at all on the grid of the slices, where that was found out, and the grid.
+    /// Allocations that are visible at all on the grid of the slices, if the timeline has computed them, and that grid.
     seen: Option<(&'a Seen, u32)>,
     large_bytes: u64,
     group_bits: u8,
-    /// Rows below this one were born by the last moment shown.
+    /// Rows below this one were born at the last moment shown or before.
     born: u32,
-    /// Deaths below this position have happened by then.
+    /// Deaths below this position happened at that moment or before.
     died: usize,
     rungs: Rungs,
     bands: Bands<'a>,
 }
 
 impl<'a> Sweep<'a> {
-    /// Turns the stack of the slice before into the one at `moment`.
+    /// Turns the stack of the previous slice into the one at `moment`.
     ///
-    /// What was born after the one and died before the other is never looked at twice, and not at all where it is known
-    /// who is seen.
+    /// An allocation that lived only between the two moments is skipped; with [`Seen`] it is not even visited.
     fn advance(&mut self, slice: u32, moment: u32) {
         let allocations: &'a Allocations = &self.timeline.allocations;
         let (born, died) = (allocations.born_by(moment) as usize, allocations.died_by(moment));
@@ -85,7 +84,7 @@ impl<'a> Sweep<'a> {
         (self.born, self.died) = (born as u32, died);
     }
 
-    /// Takes away what died at these positions and was drawn.
+    /// Removes the drawn allocations among the deaths at these positions.
     fn end_lives(&mut self, deaths: impl Iterator<Item = usize>, slice: u32) {
         let allocations: &Allocations = &self.timeline.allocations;
         for row in deaths.map(|death| allocations.deaths[death]) {
@@ -103,7 +102,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Adds those of the rows `births` that are alive.
+    /// Adds the rows `alive`, which are those of `births` that are alive.
     fn begin_lives(&mut self, births: Range<usize>, alive: impl Iterator<Item = usize>, slice: u32) {
         let mut since = births.start;
         for row in alive {
@@ -114,7 +113,7 @@ impl<'a> Sweep<'a> {
         self.end_groups(since..births.end);
     }
 
-    /// Ends the group that grows if another one begins with any of these rows, dead ones included.
+    /// Ends the growing group if another one begins with any of these rows, including dead ones.
     fn end_groups(&mut self, rows: Range<usize>) {
         if self.rungs.is_growing() && self.timeline.seams.any_begins(rows, self.group_bits) {
             self.rungs.end_group();
@@ -135,7 +134,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// What a row covers of the whole timeline, in bytes times moments.
+    /// Returns the area that a row covers of the whole timeline, in bytes times moments.
     fn area(&self, row: u32) -> u128 {
         let allocations = &self.timeline.allocations;
         let died = allocations.died[row as usize].min(self.timeline.events() + 1);

@@ -1,14 +1,14 @@
-//! The colour of a group.
+//! Chooses the colour of a group.
 
-/// The area of each colour of a group that is still growing: bytes times moments.
+/// Area of each colour in a growing group, in bytes times moments.
 ///
-/// By bytes alone, members that are gone at once would weigh as much as those that are seen, and panning past them
-/// would change the colour.
+/// By bytes alone, members that die at once would weigh as much as those that live long, and panning past them would
+/// change the colour.
 #[derive(Debug, Default)]
 pub(super) struct Tally(Vec<(u32, u128)>);
 
 impl Tally {
-    /// Counts a member.
+    /// Adds a member.
     pub(super) fn add(&mut self, color: u32, area: u128) {
         match self.0.last_mut() {
             Some((last, sum)) if *last == color => *sum += area,
@@ -16,7 +16,9 @@ impl Tally {
         }
     }
 
-    /// The colour of the largest area, the smallest number of several, and begins anew; 0 without members.
+    /// Returns the colour with the largest area, 0 without members, and clears the tally.
+    ///
+    /// Of colours with equal areas, the one with the smallest number is returned.
     pub(super) fn take(&mut self) -> u32 {
         self.0.sort_unstable_by_key(|&(color, _)| color);
         let mut most = (0, 0);

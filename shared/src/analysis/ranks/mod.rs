@@ -1,4 +1,4 @@
-//! The processes of one job side by side: which of them is unlike the others, and in what.
+//! Compares the processes of one job and finds ranks that differ from the others.
 
 mod names;
 mod outliers;
@@ -9,33 +9,30 @@ pub use outliers::{Outlier, Unlike, outliers};
 use super::{Category, Study, categories};
 use crate::trace::Action;
 
-/// What is compared of one rank.
+/// Figures of one rank that are compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RankFigures {
-    /// The highest live bytes.
     pub peak_bytes: u64,
-    /// The first moment at which they are live.
+    /// First moment with the highest live bytes.
     pub peak_moment: u32,
-    /// The highest reserved bytes.
     pub reserved_bytes: u64,
-    /// Live bytes at the peak by what they are for, in the order of [`Category::ALL`], without those of 0 bytes.
+    /// Live bytes of each category at the peak, in the order of [`Category::ALL`], without empty categories.
     pub at_peak: Vec<(Category, u64)>,
-    /// How many steps were found.
     pub steps: usize,
-    /// By how many bytes a step ends higher than the one before; `None` without steps.
+    /// Average rise in bytes from the end of a step to the end of the next; `None` without steps.
     pub growth_bytes: Option<u64>,
-    /// How often memory was out.
+    /// Number of out-of-memory events.
     pub ooms: u64,
 }
 
 impl RankFigures {
-    /// The figures of one device of one file; `categories` are those of its allocations by their index.
+    /// Computes the figures of one device of one file; `categories` are those of its allocations, by index.
     pub fn of(study: &Study<'_>, categories: &[Category]) -> Self {
         let timeline = study.timeline;
         let (peak_moment, peak_bytes) = timeline.live_peak();
         let mut bytes = [0_u64; Category::ALL.len()];
         for (id, size_bytes) in timeline.allocations.alive_at(peak_moment) {
-            // `ALL` has each category at its place.
+            // Each category's discriminant is its position in `ALL`.
             bytes[categories[id.index()] as usize] += size_bytes;
         }
         let steps = study.steps.as_ref().map(|steps| steps.steps.len());
@@ -50,13 +47,13 @@ impl RankFigures {
         }
     }
 
-    /// The figures of a device of which nothing else is known.
+    /// Computes the figures of a device whose categories are not known yet.
     pub fn of_study(study: &Study<'_>) -> Self {
         let categories = categories(study.device, &study.timeline.allocations, &study.phases);
         Self::of(study, &categories)
     }
 
-    /// Live bytes of one category at the peak.
+    /// Returns the live bytes of one category at the peak.
     pub fn bytes_of(&self, category: Category) -> u64 {
         self.at_peak.iter().find(|(of, _)| *of == category).map_or(0, |&(_, bytes)| bytes)
     }

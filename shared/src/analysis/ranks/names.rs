@@ -1,9 +1,9 @@
-//! The rank of a file from its name.
+//! Reads the rank of a file from its name.
 
-/// The rank that a file's name tells, if it does.
+/// Returns the rank in a file's name, if there is one.
 ///
-/// That is the last number after the word `rank` (`rank0`, `snapshot_rank-3of8.pickle`), or else a number of its own
-/// at the end of the name (`snapshot.3.pickle`, `oom_12.pkl.gz`, `7.pickle`).
+/// This is the last number that follows the word `rank` (`rank0`, `snapshot_rank-3of8.pickle`), or else a separate
+/// number at the end of the name (`snapshot.3.pickle`, `oom_12.pkl.gz`, `7.pickle`).
 pub fn rank_of_name(name: &str) -> Option<u64> {
     let lower = name.to_ascii_lowercase();
     lower.rmatch_indices("rank").find_map(|(start, word)| leading_number(&lower[start + word.len()..])).or_else(|| {
@@ -14,9 +14,9 @@ pub fn rank_of_name(name: &str) -> Option<u64> {
     })
 }
 
-/// The files in the order of their ranks, by position, and the rank of each.
+/// Returns the positions of the files in the order of their ranks, and the rank of each.
 ///
-/// Where a name tells none, or two tell the same, the order in which the files were named is that of the ranks.
+/// If a name has no rank, or two have the same, the ranks are the positions in `names`.
 pub fn order_of_ranks(names: &[&str]) -> Vec<(usize, u64)> {
     let told: Option<Vec<u64>> = names.iter().map(|name| rank_of_name(name)).collect();
     let mut order: Vec<(usize, u64)> = (0..names.len()).map(|position| (position, position as u64)).collect();

@@ -1,7 +1,7 @@
-//! Ranks that are unlike the others.
+//! Finds ranks that differ from the others.
 //!
-//! Idea: the median of all ranks is what a rank should be like, whatever one or two of them do; and the median of how
-//! far ranks are from it (MAD) is how far is usual.
+//! Idea: the median of all ranks is the expected value, whatever one or two of them do, and the median of the distances
+//! from it (MAD) is the usual deviation.
 //!
 //! ```text
 //! peaks       10.0  10.1  10.0  12.1  10.2   GiB
@@ -10,59 +10,58 @@
 //! bound        3.5 · 1.4826 · 0.1 = 0.52     so the fourth is an outlier: 2.0 above
 //! ```
 //!
-//! 1.4826 makes of the MAD a standard deviation where values are normally distributed, and 3.5 of those is the bound
-//! that Iglewicz and Hoaglin recommend (How to Detect and Handle Outliers, 1993).
-//! Ranks of one program are often equal to the byte, so that the bound has a least value: 2 % of the median.
+//! The factor 1.4826 converts the MAD to a standard deviation if values are normally distributed, and 3.5 standard
+//! deviations are the bound that Iglewicz and Hoaglin recommend (How to Detect and Handle Outliers, 1993).
+//! Ranks of one program are often equal to the byte, so the bound is at least 2 % of the median.
 
 use super::RankFigures;
 use crate::analysis::Category;
 use crate::base::format;
 
-/// How many standard deviations from the median are unusual.
+/// Distance from the median that is unusual, in standard deviations.
 const BOUND: f64 = 3.5;
 
-/// From a MAD to a standard deviation.
+/// Factor from a MAD to a standard deviation of normally distributed values.
 const NORMAL: f64 = 1.4826;
 
-/// The share of the median that is never unusual.
+/// Fraction of the median below which a distance is never unusual.
 const LEAST_SHARE: f64 = 0.02;
 
-/// With fewer ranks nobody can say which one is unlike the others.
+/// With fewer ranks it cannot be told which one differs from the others.
 const LEAST_RANKS: usize = 3;
 
-/// In what a rank is unlike the others.
+/// Property in which a rank differs from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unlike {
-    /// Its peak: how far from the median, and the category whose bytes at the peak differ most in the same direction.
+    /// Its peak is far from the median.
     Peak {
         /// Bytes above the median, negative below.
         bytes: i64,
-        /// The category and how far its bytes are from their median.
+        /// Category whose bytes at the peak differ most in the same direction, and their distance from their median.
         most: Option<(Category, i64)>,
     },
-    /// It grows from step to step, so many bytes above the median.
+    /// It grows faster from step to step than the median.
     Growth {
-        /// Bytes a step above the median.
+        /// Bytes per step above the median.
         bytes: i64,
     },
-    /// It ran out of memory, and most did not.
+    /// It ran out of memory, and most ranks did not.
     OutOfMemory {
-        /// How often.
+        /// Number of out-of-memory events.
         times: u64,
     },
 }
 
-/// A rank that is unlike the others.
+/// Rank that differs from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outlier {
-    /// Its position among the ranks that were compared.
+    /// Position among the compared ranks.
     pub rank: usize,
-    /// In what.
     pub unlike: Unlike,
 }
 
 impl Outlier {
-    /// What is unusual, after the name of the rank: `rank 3 peaks 2.10 GiB above the median: activations`.
+    /// Describes the difference after the name of the rank: `rank 3 peaks 2.10 GiB above the median: activations`.
     pub fn sentence(&self, name: &str) -> String {
         let size = |bytes: i64| format::bytes(bytes.unsigned_abs());
         let side = |bytes: i64| if bytes < 0 { "below" } else { "above" };
@@ -85,14 +84,14 @@ fn often(times: u64) -> String {
     if times == 1 { "once".to_owned() } else { format::counted(times, "time") }
 }
 
-/// The ranks that are unlike the others, in their order; none of fewer than three.
+/// Returns the ranks that differ from the others, in order; none if there are fewer than three ranks.
 pub fn outliers(ranks: &[RankFigures]) -> Vec<Outlier> {
     if ranks.len() < LEAST_RANKS {
         return Vec::new();
     }
     let peaks = unusual(ranks.iter().map(|rank| rank.peak_bytes), |bytes| bytes != 0);
     let peaks = peaks.map(|(rank, bytes)| (rank, Unlike::Peak { bytes, most: most_of(ranks, rank, bytes) }));
-    // Growth is bad news in one direction only.
+    // Only faster growth is a problem.
     let growth = unusual(ranks.iter().map(|rank| rank.growth_bytes.unwrap_or(0)), |bytes| bytes > 0);
     let growth = growth.map(|(rank, bytes)| (rank, Unlike::Growth { bytes }));
     let are_few_out = ranks.iter().filter(|rank| rank.ooms > 0).count() * 2 < ranks.len();
@@ -104,7 +103,7 @@ pub fn outliers(ranks: &[RankFigures]) -> Vec<Outlier> {
     found
 }
 
-/// The values that are unusual, by position, and how far they are above the median.
+/// Returns the positions of the unusual values and their distances above the median.
 fn unusual(values: impl Iterator<Item = u64>, counts: impl Fn(i64) -> bool) -> impl Iterator<Item = (usize, i64)> {
     let values: Vec<u64> = values.collect();
     let middle = median(values.clone());
@@ -114,7 +113,7 @@ fn unusual(values: impl Iterator<Item = u64>, counts: impl Fn(i64) -> bool) -> i
     far.filter(move |&(_, bytes)| bytes.unsigned_abs() as f64 > bound).filter(move |&(_, bytes)| counts(bytes))
 }
 
-/// The category that is furthest from its median in the direction of the peak.
+/// Returns the category that is farthest from its median in the direction of the peak.
 fn most_of(ranks: &[RankFigures], rank: usize, bytes: i64) -> Option<(Category, i64)> {
     let far = Category::ALL.into_iter().map(|category| {
         let middle = median(ranks.iter().map(|rank| rank.bytes_of(category)).collect());
@@ -123,7 +122,7 @@ fn most_of(ranks: &[RankFigures], rank: usize, bytes: i64) -> Option<(Category, 
     far.filter(|&(_, of)| of.signum() == bytes.signum()).max_by_key(|&(_, of)| of.unsigned_abs())
 }
 
-/// The middle value, rounded down between two; 0 of nothing.
+/// Returns the median, the mean of the two middle values rounded down if their number is even; 0 for no values.
 fn median(mut values: Vec<u64>) -> u64 {
     values.sort_unstable();
     match (values.len(), values.len() / 2) {

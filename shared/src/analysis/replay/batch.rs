@@ -1,30 +1,32 @@
-//! The same training with a larger or a smaller batch: an estimate.
+//! Estimates the memory of the same training with a larger or a smaller batch.
 //!
-//! Idea: what a batch passes through grows with it, what belongs to the model does not.
-//! Inputs, activations and the temporaries of forward and backward are asked for in another size; parameters,
-//! gradients, the optimizer's state and memory from before the trace stay as they are.
-//! It is an estimate, since libraries choose other algorithms for other sizes, and some temporaries are as large as
+//! Idea: memory that holds data of a batch grows with it, memory of the model does not.
+//! Inputs, activations, memory of evaluations and the temporaries of forward and backward are requested in another
+//! size; parameters, gradients, the optimizer's state and memory from before the trace stay as they are.
+//! It is an estimate, because libraries choose other algorithms for other sizes, and some temporaries are as large as
 //! a weight.
 //!
 //! ```text
-//! weights 4, activations 2 + 2, card 10      factor 1 takes 8, factor 1.5 takes 10, factor 2 takes 12
+//! weights 4, activations 2 + 2, device 10      factor 1 takes 8, factor 1.5 takes 10, factor 2 takes 12
 //! ```
 
 use super::steps::{Step, StepKind};
 use crate::analysis::{Category, Origin, Phase, Study, categories};
 use crate::trace::Action;
 
-/// Which requests of a trace grow with the batch.
+/// Requests of a trace that grow with the batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchScale {
-    /// By event.
+    /// True for each event whose request grows.
     is_scaled: Vec<bool>,
-    /// What such requests have alive at the peak.
+    /// Bytes of these requests that are alive at the peak.
     peak_bytes: u64,
 }
 
 impl BatchScale {
-    /// Tells them by their categories; nothing where none is alive at the peak, as without steps and phases.
+    /// Finds these requests by the categories of their allocations.
+    ///
+    /// Returns `None` if none of them is alive at the peak, such as without steps and phases.
     pub fn of(study: &Study<'_>) -> Option<Self> {
         let Study { device, timeline, phases, .. } = study;
         let allocations = &timeline.allocations;
@@ -48,12 +50,12 @@ impl BatchScale {
         (peak_bytes > 0).then_some(Self { is_scaled, peak_bytes })
     }
 
-    /// What grows with the batch and is alive at the peak, in bytes.
+    /// Returns the bytes that grow with the batch and are alive at the peak.
     pub fn peak_bytes(&self) -> u64 {
         self.peak_bytes
     }
 
-    /// Makes a request as large as it would be with so many times the batch.
+    /// Multiplies the size of a step's request by `factor` if it grows with the batch.
     pub(super) fn apply(&self, step: &mut Step, factor: f64) {
         if !self.is_scaled.get(step.event).is_some_and(|is_scaled| *is_scaled) {
             return;
@@ -64,7 +66,7 @@ impl BatchScale {
     }
 }
 
-/// Whether allocations of a category grow with the batch.
+/// Returns true if allocations of a category grow with the batch.
 fn grows(category: Category, phase: impl Fn() -> Phase) -> bool {
     match category {
         Category::Activation | Category::Input | Category::Evaluation => true,
@@ -77,19 +79,19 @@ fn is_pass(phase: Phase) -> bool {
     matches!(phase, Phase::Data | Phase::Forward | Phase::Backward | Phase::Recompute | Phase::Evaluation)
 }
 
-/// Factors are not looked for beyond this one, nor below one part in so many.
+/// Largest factor that is tried; the smallest is its reciprocal, 1/64.
 const MOST: f64 = 64.0;
-/// How often the range between two powers of two is halved: factors come out to a sixteenth.
+/// Number of halvings of the range between two powers of two, which finds a factor to 1/16 of the lower one.
 const HALVINGS: u32 = 4;
 
-/// The search for the largest factor that fits, a replay after another.
+/// Search for the largest factor that fits, one replay after another.
 ///
-/// Powers of two first, then the range between the last that fits and the first that does not.
+/// It tries powers of two first, then bisects between the largest that fits and the smallest that does not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchSearch {
-    /// The largest factor that fits, so far.
+    /// Largest factor that fits, so far.
     fits: Option<f64>,
-    /// The smallest that does not, so far.
+    /// Smallest factor that does not fit, so far.
     fails: Option<f64>,
     halvings: u32,
 }
@@ -101,7 +103,7 @@ impl Default for BatchSearch {
 }
 
 impl BatchSearch {
-    /// The factor to try next; nothing at the end.
+    /// Returns the factor to try next; `None` at the end.
     pub fn next_factor(&self) -> Option<f64> {
         match (self.fits, self.fails) {
             (None, None) => Some(1.0),
@@ -111,7 +113,7 @@ impl BatchSearch {
         }
     }
 
-    /// Says whether the factor fits.
+    /// Records whether a factor fits.
     pub fn tell(&mut self, factor: f64, does_fit: bool) {
         if self.fits.is_some() && self.fails.is_some() {
             self.halvings = self.halvings.saturating_sub(1);
@@ -119,12 +121,12 @@ impl BatchSearch {
         *(if does_fit { &mut self.fits } else { &mut self.fails }) = Some(factor);
     }
 
-    /// The largest factor that fits; nothing where none did.
+    /// Returns the largest factor that fits; `None` if none does.
     pub fn best(&self) -> Option<f64> {
         self.fits
     }
 
-    /// Whether everything fitted that was tried.
+    /// Returns true if all factors up to the largest one fit.
     pub fn is_beyond(&self) -> bool {
         self.fails.is_none() && self.fits.is_some_and(|fits| fits >= MOST)
     }
@@ -138,7 +140,7 @@ mod tests {
     use crate::analysis::Timeline;
     use crate::trace::text;
 
-    /// Searches among factors of which those up to `limit` fit; how many were tried.
+    /// Searches among factors of which those up to `limit` fit; returns the best one and the number of tries.
     fn search(limit: f64) -> (Option<f64>, u32) {
         let mut search = BatchSearch::default();
         let mut tried = 0;
@@ -165,7 +167,7 @@ mod tests {
         assert_eq!(search(0.0), (None, 7));
     }
 
-    /// Weights of 40 MiB, and two activations of 20 MiB each for a step.
+    /// Training step with weights and gradients of 40 MiB each, and two activations of 20 MiB each.
     const TRAINING: &str = "
         alloc w 40MiB @setup@phase
         alloc a 20MiB @forward@phase

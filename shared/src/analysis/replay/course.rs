@@ -1,49 +1,48 @@
-//! How memory went over a replay, in as many columns as somebody can look at.
+//! Records the course of memory over a replay, in as many columns as can be displayed.
 //!
 //! ```text
-//! events    segment_alloc 20, alloc 3 | free 3, alloc 5 | alloc 30, segment_alloc 30
+//! events    segment_alloc 20, alloc 3 | free 3, alloc 5 | segment_alloc 30, alloc 30
 //! columns   reserved 20, live 3       | 20, 5           | 50, 35                        the highest of each column
 //! ```
 
 use super::steps::Step;
 use crate::allocator::{Allocator, Driver, EventKind};
 
-/// The highest values of a part of the events.
+/// Highest values and counts of a range of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplayColumn {
-    /// Requested bytes of what is alive.
+    /// Requested bytes of live allocations.
     pub live_bytes: u64,
-    /// Rounded bytes in use.
+    /// Rounded bytes of blocks in use.
     pub allocated_bytes: u64,
-    /// Bytes of segments.
     pub reserved_bytes: u64,
-    /// Bytes of segments that nobody uses: the cache, and what is cut into pieces.
+    /// Bytes of segments that no block uses: the cache, and free pieces between blocks.
     pub unused_bytes: u64,
-    /// Bytes of segments that no tensor asked for, between requests: the same, and what rounding adds.
+    /// Bytes of segments that no tensor asked for, measured between requests: unused bytes, and what rounding adds.
     pub beyond_live_bytes: u64,
-    /// Calls of the driver, each of which stalls the program.
+    /// Number of driver calls, each of which stalls the program.
     pub calls: u64,
-    /// Requests for which the whole cache was given back.
+    /// Number of requests for which the whole cache was given back.
     pub retries: u64,
-    /// Garbage collections that gave something back.
+    /// Number of garbage collections that gave memory back.
     pub collections: u64,
-    /// Requests that failed.
+    /// Number of requests that failed.
     pub ooms: u64,
 }
 
-/// Makes the columns while a replay runs.
+/// Builder of the columns while a replay runs.
 pub(super) struct CourseRecorder {
     columns: Vec<ReplayColumn>,
     events: u64,
     wanted: u64,
-    /// Values that the next event changes; counts are those of the column.
+    /// Current values, and the counts of the current column.
     now: ReplayColumn,
-    /// Retries, collections and failures before the step.
+    /// Numbers of retries, collections and failures before the step.
     counted: [u64; 3],
 }
 
 impl CourseRecorder {
-    /// Begins with what an allocator has before the first step.
+    /// Begins with the state of an allocator before the first step.
     pub(super) fn new<D: Driver>(allocator: &Allocator<D>, events: usize, columns: usize) -> Self {
         let counters = allocator.counters();
         let now = ReplayColumn {
@@ -58,7 +57,7 @@ impl CourseRecorder {
         Self { columns: Vec::new(), events: events as u64, wanted, now, counted: counted(allocator) }
     }
 
-    /// Adds what a step did.
+    /// Adds the effect of a step.
     pub(super) fn see<D: Driver>(&mut self, step: &Step, allocator: &Allocator<D>) {
         self.fill_up_to((step.event as u64 * self.wanted / self.events.max(1)).min(self.wanted - 1));
         for event in allocator.events() {
@@ -95,7 +94,7 @@ impl CourseRecorder {
         self.columns
     }
 
-    /// Goes on to a column; those in between have the values of before.
+    /// Goes on to a column; the columns in between keep the current values.
     fn fill_up_to(&mut self, column: u64) {
         while self.columns.len() as u64 <= column {
             (self.now.calls, self.now.retries, self.now.collections, self.now.ooms) = (0, 0, 0, 0);
@@ -115,7 +114,7 @@ impl CourseRecorder {
     }
 }
 
-/// Retries, collections and failures so far.
+/// Returns the numbers of retries, collections and failures so far.
 fn counted<D: Driver>(allocator: &Allocator<D>) -> [u64; 3] {
     let counters = allocator.counters();
     [counters.retries, counters.collections, counters.ooms]

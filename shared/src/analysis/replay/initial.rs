@@ -1,13 +1,13 @@
-//! Memory from before the trace: which segments there were, and which blocks in them.
+//! Reconstructs the segments and blocks that existed before the trace.
 //!
-//! Idea: the final segments, wound back through the trace.
-//! A block that is live at the end without an `alloc` was there; so was one whose free has none.
-//! What lies between is free.
+//! Idea: the final segments are wound back through the trace.
+//! A block that is live at the end without an `alloc` existed before; so did one that is freed without an `alloc`.
+//! The memory between these blocks is free.
 //!
 //! ```text
 //! final       S |AAAA|....|BB..|     T |CCCC|        A has no alloc, B has one
 //! trace       free x (in S), segment_alloc T, alloc b, alloc c
-//! initial     S |AAAA|xx......|                      T is not there, x is as long as its rounded request
+//! initial     S |AAAA|xx......|                      T does not exist, x is as long as its rounded request
 //! ```
 
 use std::ops::Range;
@@ -18,12 +18,12 @@ use crate::allocator::{LAST_ADDR, PlacedBlock, PoolKey};
 use crate::analysis::{Allocations, Origin};
 use crate::trace::{Action, Device, PoolId, SegmentType, Trace};
 
-/// Segments of the small pool have this size, 2 MiB; those of the large pool never do.
+/// Size of a segment of the small pool, 2 MiB; segments of the large pool never have it.
 const SMALL_SEGMENT: u64 = 2 << 20;
-/// A free block of the large pool is longer than this, 1 MiB: what is shorter belongs to the block before it.
+/// Largest rest that the large pool does not split off, 1 MiB: it belongs to the block before it.
 const LEAST_LARGE_REST: u64 = 1 << 20;
 
-/// One segment from before the trace.
+/// Segment from before the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct InitialSegment {
     pub(super) range: Range<u64>,
@@ -37,9 +37,9 @@ pub(super) struct InitialSegment {
 /// All memory from before the trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Initial {
-    /// In the order of their addresses.
+    /// Segments in the order of their addresses.
     pub(super) segments: Vec<InitialSegment>,
-    /// Blocks whose size was made from the request, or that lie in no segment.
+    /// Number of blocks whose size is derived from the request, or that lie in no segment.
     pub(super) guessed_blocks: u64,
 }
 
@@ -61,19 +61,18 @@ impl Initial {
         initial
     }
 
-    /// The addresses from the first segment to the end of the last.
+    /// Returns the addresses from the first segment to the end of the last.
     pub(super) fn range(&self) -> Range<u64> {
         let start = self.segments.first().map_or(0, |segment| segment.range.start);
         start..self.segments.iter().map(|segment| segment.range.end).max().unwrap_or(0)
     }
 
-    /// Bytes of the segments.
     pub(super) fn reserved_bytes(&self) -> u64 {
         self.segments.iter().fold(0, |sum, segment| sum.saturating_add(segment.range.end - segment.range.start))
     }
 }
 
-/// Blocks that are older than the trace; a size of 0 is not known.
+/// Returns the blocks that are older than the trace; a size of 0 means that it is unknown.
 fn blocks_before(device: &Device, allocations: &Allocations) -> Vec<PlacedBlock> {
     let initial = (0..allocations.len()).map(crate::analysis::AllocationId::from_index);
     let initial = initial.take_while(|&id| allocations.is_initial(id));
@@ -88,7 +87,7 @@ fn blocks_before(device: &Device, allocations: &Allocations) -> Vec<PlacedBlock>
     initial.map(block).collect()
 }
 
-/// In the large pool a short rest is never split off: it belongs to the block before it.
+/// Extends blocks of unknown size over a short rest, which the large pool never splits off.
 fn fill_rests(segment: &mut InitialSegment) {
     if segment.is_small || segment.is_expandable {
         return;
@@ -103,7 +102,7 @@ fn fill_rests(segment: &mut InitialSegment) {
     }
 }
 
-/// The segments before the first event.
+/// Returns the segments before the first event, by undoing the segment events from the last to the first.
 fn wound_back(trace: &Trace, device: &Device) -> Vec<InitialSegment> {
     let mut fixed: HashMap<u64, InitialSegment> = HashMap::new();
     let mut mapped: Vec<InitialSegment> = Vec::new();
@@ -150,13 +149,13 @@ fn wound_back(trace: &Trace, device: &Device) -> Vec<InitialSegment> {
     mapped
 }
 
-/// The addresses of a segment; a damaged file may have one that lies where no card has any.
+/// Returns the addresses of a segment; `None` if no device has them, as in a damaged file.
 fn addresses(addr: u64, size_bytes: u64) -> Option<Range<u64>> {
     let end = addr.checked_add(size_bytes).filter(|&end| end <= LAST_ADDR)?;
     Some(addr..end)
 }
 
-/// Takes a range out of the mapped ones.
+/// Removes a range from the mapped ones.
 fn cut(mapped: &mut Vec<InitialSegment>, range: &Range<u64>) {
     let Some(index) = mapped.iter().position(|segment| segment.range.contains(&range.start)) else { return };
     let before = mapped.swap_remove(index);
@@ -166,7 +165,7 @@ fn cut(mapped: &mut Vec<InitialSegment>, range: &Range<u64>) {
     );
 }
 
-/// Adds a range, joined with its neighbours.
+/// Adds a range, joined with the ranges next to it.
 fn join(mapped: &mut Vec<InitialSegment>, mut segment: InitialSegment) {
     mapped.retain(|other| {
         let touches = other.range.end == segment.range.start || segment.range.end == other.range.start;
@@ -180,7 +179,7 @@ fn join(mapped: &mut Vec<InitialSegment>, mut segment: InitialSegment) {
 }
 
 impl InitialSegment {
-    /// The segment in the allocator's words; `next` is where the next one begins.
+    /// Converts the segment to the allocator's type; `next` is the start of the next segment.
     pub(super) fn placed(&self, pool: PoolKey, next: Option<u64>) -> crate::allocator::PlacedSegment {
         crate::allocator::PlacedSegment {
             addr: self.range.start,
@@ -233,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_block_of_an_unmatched_free_reaches_to_what_is_known() {
-        // 20 MiB: 3 MiB that are freed, half a MiB that nobody else can have, and a block that stays.
+        // 20 MiB: 3 MiB that are freed, 0.5 MiB that no other block can use, and a block that stays.
         check(
             "
             free 0x0 3145728

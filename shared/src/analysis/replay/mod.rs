@@ -1,4 +1,4 @@
-//! A trace's requests carried out again by an allocator with other settings, or on another card.
+//! Replays the requests of a trace on an allocator with other settings, or on another device.
 
 mod initial;
 mod recorded;

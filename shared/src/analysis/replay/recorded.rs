@@ -1,14 +1,14 @@
-//! A card that answers as the recorded one did: the same addresses, and full when the recording says so.
+//! Driver that answers as the recorded one did: with the same addresses, and full when the recording says so.
 
 use crate::allocator::{Driver, LAST_ADDR};
 use crate::trace::{Action, Device};
 
-/// The card's memory where it is not known, 1 TiB: then it only decides how large reservations are.
+/// Memory of the device if it is unknown, 1 TiB; it then only decides how large reservations are.
 const TOTAL: u64 = 1 << 40;
-/// Where the addresses begin of memory that the recording did not fetch.
+/// Start of the addresses of memory that the recording did not fetch.
 const UNKNOWN: u64 = LAST_ADDR;
 
-/// One call of the driver in the recording.
+/// Driver call of the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) event: usize,
@@ -17,15 +17,15 @@ pub(super) struct Call {
     pub(super) size_bytes: u64,
 }
 
-/// The calls of a recording, answered in their order.
+/// Driver that answers the calls of a recording in their order.
 #[derive(Debug)]
 pub(super) struct RecordedCard {
     calls: Vec<Call>,
-    /// The next call.
+    /// Index of the next call.
     next: usize,
-    /// Calls from this one on belong to later steps.
+    /// Calls from this index on belong to later steps.
     limit: usize,
-    /// Addresses given out that the recording does not have, counted in bytes.
+    /// Bytes of addresses given out that the recording does not have.
     unknown_bytes: u64,
     total_bytes: u64,
 }
@@ -41,18 +41,17 @@ impl RecordedCard {
         Self { calls, next: 0, limit: 0, unknown_bytes: 0, total_bytes: total_bytes.unwrap_or(TOTAL).min(UNKNOWN) }
     }
 
-    /// All calls.
     pub(super) fn calls(&self) -> &[Call] {
         &self.calls
     }
 
-    /// Begins a step that the calls before an event belong to.
+    /// Begins a step, to which the calls from index `next` on and before event `until` belong.
     pub(super) fn begin(&mut self, next: usize, until: usize) {
         self.next = next;
         self.limit = self.calls.partition_point(|call| call.event < until);
     }
 
-    /// Where the calls of the step end.
+    /// Returns the index after the last call of the step.
     pub(super) fn limit(&self) -> usize {
         self.limit
     }
@@ -61,7 +60,9 @@ impl RecordedCard {
         (self.next < self.limit).then(|| self.calls[self.next])
     }
 
-    /// The address of the next call, if it is this one; a damaged file may have one that no card has.
+    /// Returns the address of the next call if it is this one, and passes it.
+    ///
+    /// Returns `None` for an address that no device has, as in a damaged file.
     fn answer(&mut self, action: Action, size_bytes: u64) -> Option<u64> {
         let call = self.peek().filter(|call| (call.action, call.size_bytes) == (action, size_bytes))?;
         call.addr.checked_add(size_bytes).filter(|&end| end <= LAST_ADDR)?;
@@ -69,13 +70,13 @@ impl RecordedCard {
         Some(call.addr)
     }
 
-    /// An address for memory that the recording did not fetch.
+    /// Returns an address for memory that the recording did not fetch.
     fn unknown(&mut self, size_bytes: u64) -> u64 {
         self.unknown_bytes = (self.unknown_bytes + size_bytes) % UNKNOWN;
         UNKNOWN + self.unknown_bytes
     }
 
-    /// Whether the recording gives memory back next, or nothing more happens: then the card was full.
+    /// Returns true if the device was full: the recording gives memory back next, or the step has no further call.
     fn is_full(&self) -> bool {
         self.peek().is_none_or(|call| matches!(call.action, Action::SegmentFree | Action::SegmentUnmap))
     }

@@ -1,4 +1,4 @@
-//! How memory went in the recording itself, in the columns of a replay's course.
+//! Computes the course of memory in the recording itself, in the columns of a replay's course.
 //!
 //! ```text
 //! events    segment_alloc 20, alloc 20 | free 20 | segment_alloc 30, alloc 30 | free 30
@@ -6,7 +6,7 @@
 //! beyond    0                          | 20      | 20                         | 50
 //! ```
 //!
-//! The state between the two events of a request says nothing, and is left out of what is beyond the live bytes.
+//! The state between the two events of a request means nothing, and doesn't count for the bytes beyond the live ones.
 //!
 //! Cost: linear in the events.
 
@@ -14,22 +14,23 @@ use super::steps::is_driver;
 use crate::analysis::Timeline;
 use crate::trace::{Action, Device};
 
-/// The highest values of a part of a recording's events.
+/// Highest values and counts of a range of a recording's events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordedColumn {
-    /// Requested bytes of what is alive.
+    /// Requested bytes of live allocations.
     pub live_bytes: u64,
-    /// Bytes of segments.
     pub reserved_bytes: u64,
-    /// Bytes of segments that no tensor asked for, between requests.
+    /// Bytes of segments that no tensor asked for, measured between requests.
     pub beyond_live_bytes: u64,
-    /// Calls of the driver, each of which stalls the program.
+    /// Number of driver calls, each of which stalls the program.
     pub calls: u64,
-    /// Requests that failed.
+    /// Number of requests that failed.
     pub ooms: u64,
 }
 
-/// The recording in so many columns of equally many events, as [`Replayer::course`](super::Replayer::course) has them.
+/// Returns the course of the recording in at most `columns` columns of equally many events.
+///
+/// The columns are those of [`Replayer::course`](super::Replayer::course).
 pub fn recorded_course(device: &Device, timeline: &Timeline, columns: usize) -> Vec<RecordedColumn> {
     let events = timeline.events();
     let wanted = columns.clamp(1, events.max(1) as usize) as u64;
@@ -40,7 +41,7 @@ pub fn recorded_course(device: &Device, timeline: &Timeline, columns: usize) -> 
     let mut course = Vec::with_capacity(wanted as usize);
     for column in 0..wanted {
         let events = first(column)..first(column + 1);
-        // Moment 0 is the state before the first event: it belongs to the first column.
+        // Moment 0 is the state before the first event, and belongs to the first column.
         let moments = events.start + u32::from(column > 0)..events.end + 1;
         let mut row = RecordedColumn {
             live_bytes: timeline.live_max_in(moments.clone()).1,
@@ -82,7 +83,7 @@ mod tests {
                 assert_eq!(course.iter().map(|row| row.calls).sum::<u64>(), calls, "seed {seed}");
                 let peak = course.iter().map(|row| row.reserved_bytes).max();
                 assert_eq!(peak, Some(timeline.reserved_peak().1), "seed {seed}");
-                // The naive way: each moment after an event in which bytes were asked for or let go of.
+                // Naive: the moments after all events that changed the live bytes.
                 let beyond = |moment: u32| timeline.reserved_at(moment).saturating_sub(timeline.live_at(moment));
                 let changes = |event: &u32| timeline.live_at(*event) != timeline.live_at(event + 1);
                 let naive = (0..timeline.events()).filter(changes).map(|event| beyond(event + 1)).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! A replay from its first step to its last, with somebody who watches.
+//! Runs a replay from its first step to its last, with a visitor that sees each step.
 
 use std::ops::ControlFlow;
 
@@ -11,54 +11,53 @@ use crate::allocator::{Counters, OutOfMemory, Settings, VirtualCard};
 use crate::analysis::Allocations;
 use crate::trace::{Device, Trace};
 
-/// Under what a trace is replayed.
+/// Settings and device memory of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplayConfig {
-    /// The allocator's settings.
     pub settings: Settings,
-    /// The card's memory in bytes.
+    /// Memory of the device in bytes.
     pub capacity_bytes: u64,
-    /// What of it others take: the context, other libraries and processes.
+    /// Bytes of it that the CUDA context, other libraries and other processes take.
     pub elsewhere_bytes: u64,
 }
 
 impl ReplayConfig {
-    /// The memory of a card that nothing fills, 1 TiB.
+    /// Memory of a device that never fills, 1 TiB.
     ///
-    /// It is no more than that since an expandable segment reserves addresses for the whole card.
+    /// It is not larger, because an expandable segment reserves addresses for the whole device.
     pub const NO_LIMIT_BYTES: u64 = 1 << 40;
 
-    /// Settings on a card that nothing fills.
+    /// Creates a config with these settings on a device that never fills.
     pub fn unlimited(settings: Settings) -> Self {
         Self { settings, capacity_bytes: Self::NO_LIMIT_BYTES, elsewhere_bytes: 0 }
     }
 }
 
-/// A request that the replay could not serve.
+/// Request that the replay could not serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayOom {
-    /// The event of the trace that asked.
+    /// Index of the trace's event that made the request.
     pub event: usize,
-    /// The rounded request in bytes.
+    /// Rounded request in bytes.
     pub block_bytes: u64,
-    /// What the card had left, in bytes.
+    /// Bytes that the device had left.
     pub free_bytes: u64,
 }
 
-/// What a replay came to.
+/// Result of a replay.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReplayReport {
-    /// Sums, peaks and calls of the driver.
+    /// Sums, peaks and numbers of driver calls.
     pub counters: Counters,
-    /// The requests that failed; the program would have ended with the first, the replay goes on without them.
+    /// Requests that failed; the program would have ended with the first, but the replay goes on without them.
     pub ooms: Vec<ReplayOom>,
-    /// Bytes that were live before the trace began, placed as the final state shows them.
+    /// Bytes that were live before the trace began; their blocks are placed as the final state shows them.
     pub initial_bytes: u64,
-    /// How many of the blocks from before the trace have a size or a place that is a guess.
+    /// Number of blocks from before the trace whose size or position is a guess.
     pub guessed_blocks: u64,
 }
 
-/// A device's trace, ready to be replayed as often as one likes.
+/// Trace of a device, ready to be replayed any number of times.
 #[derive(Debug)]
 pub struct Replayer<'a> {
     pub(super) trace: &'a Trace,
@@ -67,7 +66,7 @@ pub struct Replayer<'a> {
 }
 
 impl<'a> Replayer<'a> {
-    /// Finds out what was there before the trace; `allocations` are the lifetimes of the device.
+    /// Reconstructs the memory from before the trace; `allocations` are the lifetimes of the device.
     pub fn new(trace: &'a Trace, device: &'a Device, allocations: &Allocations) -> Self {
         Self { trace, device, initial: Initial::of(trace, device, allocations) }
     }
@@ -77,7 +76,9 @@ impl<'a> Replayer<'a> {
         self.run(self.runner(config), None, |_, _, _| ControlFlow::Continue(())).0
     }
 
-    /// Carries the requests out again, and keeps how memory went in so many columns of equally many events.
+    /// Carries the requests out again, and records the course of memory.
+    ///
+    /// The course has at most `columns` columns of equally many events.
     pub fn course(&self, config: &ReplayConfig, columns: usize) -> (ReplayReport, Vec<ReplayColumn>) {
         let runner = self.runner(config);
         let mut recorder = CourseRecorder::new(&runner.allocator, self.device.events.len(), columns);
@@ -88,9 +89,10 @@ impl<'a> Replayer<'a> {
         (report, recorder.finish())
     }
 
-    /// Whether every request is served, each in the size that it has with so many times the batch.
+    /// Returns true if every request is served.
     ///
-    /// It ends with the first that is not.
+    /// `scale` holds the requests that grow with the batch, and the factor by which they grow.
+    /// The replay ends with the first request that fails.
     pub fn fits(&self, config: &ReplayConfig, scale: Option<(&BatchScale, f64)>) -> bool {
         let (report, _) = self.run(self.runner(config), scale, |_, _, failed| match failed {
             Some(_) => ControlFlow::Break(()),
@@ -99,7 +101,7 @@ impl<'a> Replayer<'a> {
         report.ooms.is_empty()
     }
 
-    /// Carries steps out until `visit`, which sees each with what it did, says that it is enough.
+    /// Carries out steps until `visit`, which sees each step with its effect, returns `Break`.
     pub(super) fn run(
         &self,
         mut runner: Runner<VirtualCard>,
@@ -125,7 +127,7 @@ impl<'a> Replayer<'a> {
         (ReplayReport { counters, ooms, initial_bytes, guessed_blocks }, runner)
     }
 
-    /// An allocator on a card of its own, with what was there before the trace.
+    /// Creates an allocator on a device of its own, with the memory from before the trace.
     pub(super) fn runner(&self, config: &ReplayConfig) -> Runner<VirtualCard> {
         let taken = self.initial.reserved_bytes().saturating_add(config.elsewhere_bytes);
         let usable_bytes = config.capacity_bytes.saturating_sub(taken);
@@ -139,10 +141,10 @@ impl<'a> Replayer<'a> {
 /// Carries the requests of a device's trace out again.
 ///
 /// Memory from before the trace lies where the final state shows it, under the settings of the recording.
-/// Work of the program itself does not change: it asks for the same bytes in the same order, and where the recording
-/// emptied the cache the replay does, unless that was the allocator's own answer to a full card.
+/// The program itself does not change: it requests the same bytes in the same order, and where the recording emptied
+/// the cache the replay does, too, unless that was the allocator's own answer to a full device.
 ///
-/// Cost: O(log free blocks) an event; memory is bounded by what lives.
+/// Cost: O(log free blocks) per event; memory is bounded by the live allocations.
 pub fn replay(trace: &Trace, device: &Device, config: &ReplayConfig) -> ReplayReport {
     Replayer::new(trace, device, &Allocations::pair(device)).replay(config)
 }

@@ -1,4 +1,4 @@
-//! Carries steps out on an allocator, whatever the card below it is.
+//! Carries out steps on an allocator, with any driver below it.
 
 use hashbrown::HashMap;
 
@@ -7,10 +7,10 @@ use super::steps::{Step, StepKind};
 use crate::allocator::{Allocator, BlockId, Driver, OutOfMemory, PendingFree, PoolKey, Settings};
 use crate::trace::PoolId;
 
-/// A stream that no trace has: who else used a block is not recorded.
+/// Stream that no trace has; it stands for the other users of a block, which are not recorded.
 const OTHER_STREAM: u64 = u64::MAX;
 
-/// An allocator with the blocks that the trace knows by their addresses.
+/// Allocator with its blocks by the addresses that the trace has for them.
 pub(super) struct Runner<D> {
     pub(super) allocator: Allocator<D>,
     open: HashMap<u64, BlockId>,
@@ -24,7 +24,7 @@ impl<D: Driver> Runner<D> {
         Self { allocator, open: HashMap::new(), pending: HashMap::new(), pools: HashMap::new() }
     }
 
-    /// Lays down what was there before the trace.
+    /// Places the memory from before the trace.
     pub(super) fn place(&mut self, initial: &Initial) {
         for (index, segment) in initial.segments.iter().enumerate() {
             let pool = self.pool(segment.pool);
@@ -36,7 +36,7 @@ impl<D: Driver> Runner<D> {
         }
     }
 
-    /// Carries one step out; a request that fails comes back.
+    /// Carries out one step; returns the error of a request that fails.
     pub(super) fn carry_out(&mut self, step: &Step) -> Option<OutOfMemory> {
         match step.kind {
             StepKind::Allocate { addr, size_bytes, stream, pool } => {
@@ -52,7 +52,7 @@ impl<D: Driver> Runner<D> {
             StepKind::Fail { size_bytes, stream, pool } => {
                 let pool = self.pool(pool);
                 match self.allocator.allocate(size_bytes, stream, pool) {
-                    // With this card the request would not have failed, and the program had gone another way.
+                    // On this device the request does not fail, and the program would have gone on differently.
                     Ok(block) => drop(self.allocator.free(block)),
                     Err(oom) => return Some(oom),
                 }
@@ -66,7 +66,7 @@ impl<D: Driver> Runner<D> {
                 if let Some(pending) = self.pending.remove(&addr) {
                     self.allocator.complete(pending);
                 } else if let Some(block) = self.open.remove(&addr) {
-                    // The trace began between the request for the free and its completion, or only has the latter.
+                    // The trace began between the request for the free and its completion, or has only the completion.
                     self.free(addr, block, false);
                 }
             }
@@ -84,12 +84,12 @@ impl<D: Driver> Runner<D> {
         }
     }
 
-    /// The address of the block that the trace knows by its own address.
+    /// Returns the address of the block that has the address `addr` in the trace.
     pub(super) fn addr_of(&self, addr: u64) -> Option<u64> {
         self.open.get(&addr).map(|&block| self.allocator.addr_of(block))
     }
 
-    /// The allocator's pool for one of the trace, nothing where no request was of it.
+    /// Returns the allocator's pool for one of the trace; `None` if no request used it yet.
     pub(super) fn known_pool(&self, pool: Option<PoolId>) -> Option<PoolKey> {
         match pool {
             None | Some(PoolId(0, 0)) => Some(PoolKey::DEFAULT),
@@ -97,13 +97,13 @@ impl<D: Driver> Runner<D> {
         }
     }
 
-    /// The trace's pool for one of the allocator.
+    /// Returns the trace's pool for one of the allocator.
     pub(super) fn pool_id(&self, key: PoolKey) -> PoolId {
         let private = self.pools.iter().find(|(_, private)| **private == key);
         private.map_or(PoolId::default(), |(id, _)| *id)
     }
 
-    /// The allocator's pool for one of the trace.
+    /// Returns the allocator's pool for one of the trace, and creates it on first use.
     pub(super) fn pool(&mut self, pool: Option<PoolId>) -> PoolKey {
         match pool {
             None | Some(PoolId(0, 0)) => PoolKey::DEFAULT,

@@ -1,33 +1,34 @@
-//! The allocator's settings under which a snapshot was recorded.
+//! Reads the allocator's settings under which a snapshot was recorded.
 
 use crate::allocator::{ConfError, Settings, TorchVersion};
 use crate::analysis::Timeline;
 use crate::trace::{Action, Device, Setting, Trace};
 
-/// The memory that the allocator could have had, in bytes, where an out of memory tells it.
+/// Returns the bytes that the allocator could have had, if the trace has an out-of-memory event.
 ///
-/// It is what was reserved there and what the device had left; what others had of the card is not in it.
+/// They are the reserved bytes and the free bytes of the device at the first such event, without the memory of other
+/// processes.
 pub fn recorded_capacity(device: &Device, timeline: &Timeline) -> Option<u64> {
     let event = device.events.actions().iter().position(|action| action == Action::Oom)?;
     Some(timeline.reserved_at(event as u32).saturating_add(device.events.addrs().at(event)))
 }
 
-/// The earliest release that could have recorded a snapshot, as far as its settings tell; `None` before 2.9.
+/// Returns the earliest release that could have recorded a snapshot, as far as its settings tell; `None` before 2.9.
 ///
-/// A snapshot doesn't name its release, but some have settings of their own.
+/// A snapshot doesn't name its release, but some releases introduced settings.
 pub fn recorded_version(trace: &Trace) -> Option<TorchVersion> {
     let since =
         [("max_round_threshold", TorchVersion(2, 13)), ("graph_capture_record_stream_reuse", TorchVersion(2, 9))];
     since.into_iter().find(|(name, _)| trace.settings.get(name).is_some()).map(|(_, version)| version)
 }
 
-/// The settings that a snapshot names; where it names none, those that PyTorch has by default.
+/// Returns the settings that a snapshot names, and PyTorch's defaults for all others.
 ///
-/// The text of `PYTORCH_CUDA_ALLOC_CONF` is read first: limits that the table of values leaves out stand only there.
-/// The values follow, since a later call may have changed them.
+/// The text of `PYTORCH_CUDA_ALLOC_CONF` is read first, because limits that the table of values omits are only there.
+/// The values follow, because a later call may have changed them.
 ///
 /// # Errors
-/// A setting that the allocator does not follow, by its name.
+/// Returns an error that names the setting if one is not modelled.
 pub fn recorded_settings(trace: &Trace) -> Result<Settings, ConfError> {
     let version = recorded_version(trace).unwrap_or_default().max(TorchVersion::default());
     let recorded = &trace.settings;
@@ -88,7 +89,7 @@ mod tests {
         assert_eq!(recorded_version(&of("max_split_size")), None);
         assert_eq!(recorded_version(&of("graph_capture_record_stream_reuse")), Some(TorchVersion(2, 9)));
         assert_eq!(recorded_version(&of("max_round_threshold")), Some(TorchVersion(2, 13)));
-        // Of the releases that can't be told apart the newest of which all is known.
+        // Of the releases that can't be told apart, the newest one whose rules are all known is assumed.
         assert_eq!(recorded_settings(&of("graph_capture_record_stream_reuse")).unwrap().version, TorchVersion(2, 11));
         assert!(recorded_settings(&of("max_round_threshold")).unwrap().version.orders_by_segment());
     }

@@ -1,4 +1,4 @@
-//! What the program asked of the allocator, told from what the allocator did.
+//! Derives what the program asked of the allocator from what the allocator did.
 //!
 //! ```text
 //! events                                        steps
@@ -6,43 +6,44 @@
 //! free_requested a, free_completed a            free a
 //! free_requested b, …, free_completed b         free b, used by another stream … complete b
 //! segment_free S, segment_free T                empty the cache
-//! segment_free S, segment_alloc T, alloc c      allocate c (the card was full), unless the stacks differ
+//! segment_free S, segment_alloc T, alloc c      allocate c (the device was full), unless the stacks differ
 //! oom                                           allocate, in vain
 //! ```
 //!
-//! A free that waited for another stream is complete when its event says so.
-//! Where it comes together with segments that are given back, the allocator itself waited: that step comes first.
+//! A free that waited for another stream is complete at its `free_completed` event.
+//! If segments are given back right after that event, the allocator itself waited for it: the step that gives them back
+//! comes first.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::trace::{Action, Device, Event, PoolId, Segment, StackId, Trace};
 
-/// Something that the program asked for, or that a stream finished.
+/// Request of the program, or completion of another stream's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// The event that it was told from.
+    /// Index of the event that it was derived from.
     pub(super) event: usize,
-    /// Events of the driver before this index belong to this step and the ones before it.
+    /// Driver calls before this event index belong to this step and to earlier ones.
     pub(super) until: usize,
     pub(super) kind: StepKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepKind {
-    /// A request that was served.
+    /// Request that was served.
     Allocate { addr: u64, size_bytes: u64, stream: u64, pool: Option<PoolId> },
-    /// A request that failed; the size is rounded.
+    /// Request that failed; the size is rounded.
     Fail { size_bytes: u64, stream: u64, pool: Option<PoolId> },
-    /// A free; one that is shared waits for its completion.
+    /// Free; that of a shared block waits for its completion.
     Free { addr: u64, is_shared: bool },
-    /// Other streams are done with a block.
+    /// Completion: other streams are done with a block.
     Complete { addr: u64 },
-    /// The program gives the cache back.
+    /// Release of the cache by the program.
     EmptyCache,
 }
 
-/// The steps of a device's trace in their order.
+/// Returns the steps of a device's trace in their order.
 pub(super) fn steps<'a>(trace: &'a Trace, device: &'a Device) -> impl Iterator<Item = Step> + 'a {
     let has_completions = device.events.actions().iter().any(|action| action == Action::FreeCompleted);
     let pools = KnownPools::of(device);
@@ -55,14 +56,14 @@ struct Reader<'a> {
     trace: &'a Trace,
     device: &'a Device,
     pools: KnownPools,
-    /// A trace that was filtered may have none.
+    /// False for a filtered trace without completions, whose frees don't wait.
     has_completions: bool,
     next: usize,
-    /// Where the events of the driver began that no step has taken yet.
+    /// Index of the first event that may be a driver call of no step yet.
     group: usize,
-    /// What comes before the next event.
+    /// Steps that come before the next event.
     queued: VecDeque<Step>,
-    /// Completions that the allocator waited for in its next step.
+    /// Completions that the allocator waited for during the next step.
     waited: Vec<Step>,
 }
 
@@ -107,7 +108,7 @@ impl Reader<'_> {
         self.queued.extend(self.waited.drain(..));
     }
 
-    /// Whether the very next event completes the free.
+    /// Returns true if the very next event completes the free.
     fn completes(&self, index: usize, addr: u64) -> bool {
         let events = &self.device.events;
         index + 1 < events.len() && {
@@ -116,7 +117,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a completion is that of the free just before.
+    /// Returns true if a completion belongs to the free just before it.
     fn is_of_free(&self, index: usize) -> bool {
         let events = &self.device.events;
         index > 0 && {
@@ -125,14 +126,16 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the allocator waited for this completion to give memory back.
+    /// Returns true if the allocator waited for this completion to give memory back.
     fn is_waited_for(&self, index: usize) -> bool {
         let actions = self.device.events.actions();
         let mut after = (index + 1..actions.len()).map(|next| actions.at(next));
         after.find(|action| *action != Action::FreeCompleted).is_some_and(is_release)
     }
 
-    /// Emptying the cache, if the events of the driver before `end` gave memory back; it takes those up to the last.
+    /// Adds a step that empties the cache if driver calls before `end` gave memory back.
+    ///
+    /// The step takes the calls up to the last one that gave memory back.
     fn empty_cache(&mut self, end: usize) {
         let actions = self.device.events.actions();
         if let Some(last) = (self.group..end).rev().find(|&index| is_release(actions.at(index))) {
@@ -142,7 +145,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether memory was given back to serve this request: the card was full, or garbage was collected.
+    /// Returns true unless memory was given back before this request for another reason than to serve it.
+    ///
+    /// The allocator gives memory back to serve a request if the device is full, or if it collects garbage.
     fn is_answer(&self, index: usize, request: Event) -> bool {
         let events = &self.device.events;
         let group = || (self.group..index).filter(|&index| is_driver(events.actions().at(index)));
@@ -153,17 +158,17 @@ impl Reader<'_> {
     }
 }
 
-/// The private pools of the final segments, for traces whose events do not name a pool.
+/// Private pools of the final segments, for traces whose events do not name a pool.
 #[derive(Debug)]
 struct KnownPools {
-    /// In the order of their addresses.
+    /// Segments in the order of their addresses.
     segments: Vec<PrivateSegment>,
 }
 
 #[derive(Debug)]
 struct PrivateSegment {
     range: Range<u64>,
-    /// The event that fetched it, 0 where it is older than the trace.
+    /// Index of the event that fetched it, 0 if it is older than the trace.
     since: usize,
     pool: PoolId,
 }
@@ -184,7 +189,7 @@ impl KnownPools {
         pools
     }
 
-    /// An address may have belonged to another segment before.
+    /// Finds the event that fetched each segment, because its addresses may have belonged to another one before.
     fn find_beginnings(&mut self, device: &Device) {
         let events = &device.events;
         for index in 0..events.len() {
@@ -210,7 +215,7 @@ fn is_release(action: Action) -> bool {
     matches!(action, Action::SegmentFree | Action::SegmentUnmap)
 }
 
-/// Whether an action is a call of the driver.
+/// Returns true if an action is a driver call.
 pub(super) fn is_driver(action: Action) -> bool {
     is_release(action) || matches!(action, Action::SegmentAlloc | Action::SegmentMap)
 }
@@ -220,7 +225,7 @@ mod tests {
     use super::*;
     use crate::trace::text;
 
-    /// Checks the steps of a trace, written as the first letter of the kind with the event's index.
+    /// Checks the steps of a trace, written as a word for the kind with the event's index (`until` for `empty`).
     #[track_caller]
     fn check(trace: &str, expected: &str) {
         let trace = text::parse(trace).unwrap();

@@ -1,6 +1,7 @@
-//! Memory that is free when a request fails, and why it does not help.
+//! Classifies the memory that is free when a request fails by the reason why it does not help.
 //!
-//! The failed request has made the allocator give back what it could, so what is left free lies beside blocks in use.
+//! The failed request has made the allocator give back what it could, so the remaining free memory lies next to blocks
+//! in use.
 //!
 //! ```text
 //! 40 asked for   |AAAA|....20....|B|..10..|  other stream |C|...50...|  private pool |D|...60...|
@@ -14,26 +15,28 @@ use super::runner::Runner;
 use super::steps::StepKind;
 use crate::allocator::{BlockUse, PoolKey, SegmentState, VirtualCard};
 
-/// Requests of up to this size are served from the small pool, 1 MiB.
+/// Largest request that is served from the small pool, 1 MiB.
 const LARGEST_SMALL: u64 = 1 << 20;
 
-/// Free bytes that could not serve a request, by the reason.
+/// Free bytes that could not serve a request, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stuck {
-    /// In the request's own pool and stream, in ranges that are too short.
+    /// Bytes in the request's own pool and stream, in ranges that are too short.
     pub pieces_bytes: u64,
-    /// The longest of these ranges.
+    /// Size of the longest of these ranges.
     pub longest_bytes: u64,
-    /// In segments of other streams.
+    /// Bytes in segments of other streams.
     pub other_streams_bytes: u64,
-    /// In other private pools, or in the common one where the request is of a private pool.
+    /// Bytes in other private pools, or in the default pool if the request is of a private one.
     pub other_pools_bytes: u64,
-    /// In segments for requests of the other size class: up to 1 MiB, or more.
+    /// Bytes in segments for the other size class: requests of up to 1 MiB, or larger ones.
     pub other_class_bytes: u64,
 }
 
 impl Replayer<'_> {
-    /// What was free and did not help when the request of an event failed; nothing where the replay serves it.
+    /// Returns the free memory that did not help when the request of an event failed.
+    ///
+    /// Returns `None` if the replay serves the request.
     pub fn stuck_at(&self, config: &ReplayConfig, event: usize) -> Option<Stuck> {
         let mut stuck = None;
         self.run(self.runner(config), None, |step, runner, failed| {
@@ -46,7 +49,7 @@ impl Replayer<'_> {
     }
 }
 
-/// Size, stream and pool of a request.
+/// Size in bytes, stream and pool of a request.
 type Request = (u64, u64, Option<crate::trace::PoolId>);
 
 fn request_of(kind: &StepKind) -> Option<Request> {
@@ -97,7 +100,7 @@ mod tests {
 
     #[test]
     fn free_memory_is_told_apart_by_what_keeps_it() {
-        // Each request above 10 MiB has a segment of its own; of the small ones one stays.
+        // Each request of 10 MiB or more has a segment of its own; of the two small ones, one stays.
         let trace = text::parse(
             "
             alloc a 20MiB
@@ -118,7 +121,7 @@ mod tests {
         let config = ReplayConfig { capacity_bytes: 70 * MIB, ..ReplayConfig::unlimited(Settings::default()) };
         let oom = device.events.len() - 1;
         let stuck = replayer.stuck_at(&config, oom).unwrap();
-        // Whole segments went back to the driver: only what lies beside a block in use is stuck.
+        // Whole free segments went back to the driver: only memory next to a block in use is stuck.
         assert_eq!((stuck.pieces_bytes, stuck.other_streams_bytes, stuck.other_pools_bytes), (0, 0, 0));
         assert_eq!(stuck.other_class_bytes, 2 * MIB - 512);
         assert_eq!(replayer.stuck_at(&ReplayConfig::unlimited(Settings::default()), oom), None);

@@ -1,10 +1,11 @@
-//! Advice by trying: the best settings, the smallest card, the largest batch.
+//! Finds the best settings, the smallest device and the largest batch by replaying a trace.
 //!
-//! A replay takes a while on a long trace, so a sweep goes step by step: whoever runs it can show how far it is, and
-//! stop.
+//! A replay of a long trace takes a while, so a sweep goes step by step: its caller can show the progress, and stop.
 //!
-//! The best settings are those under which nothing runs out of memory and the least is reserved at the peak; of equal
-//! ones those with fewer calls of the driver, then those that come first in the list, which begins with the simplest.
+//! The best settings are those under which no request runs out of memory and the peak of the reserved bytes is lowest.
+//! Of equal ones, those with fewer driver calls are better, then those that come first in the list, which begins with
+//! the simplest.
+//! If memory runs out under all settings, those under which it runs out last are the best.
 
 use std::cmp::Reverse;
 
@@ -12,7 +13,7 @@ use super::batch::{BatchScale, BatchSearch};
 use super::run::{ReplayConfig, ReplayReport, Replayer};
 use crate::allocator::Settings;
 
-/// Settings that a sweep tries beside those of the recording, the simplest first.
+/// Settings that a sweep tries in addition to those of the recording, the simplest first.
 const CANDIDATES: [&str; 12] = [
     "",
     "expandable_segments:True",
@@ -28,45 +29,43 @@ const CANDIDATES: [&str; 12] = [
     "expandable_segments:True,large_segment_size_mb:64",
 ];
 
-/// Settings that matter only on a card that has a limit.
+/// Settings that matter only on a device with a memory limit.
 const LIMITED_CANDIDATES: [&str; 2] = [
     "garbage_collection_threshold:0.8,per_process_memory_fraction:0.98",
     "garbage_collection_threshold:0.8,per_process_memory_fraction:0.98,max_split_size_mb:128",
 ];
 
-/// A card that a sweep may choose.
+/// Device that a sweep may choose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardChoice {
-    /// What it is called.
     pub name: String,
-    /// Its memory in bytes.
     pub memory_bytes: u64,
 }
 
-/// What a sweep looks at.
+/// Settings and devices that a sweep tries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepConfig {
-    /// The settings of the recording, which come first.
+    /// Settings of the recording, which are tried first.
     pub recorded: Settings,
-    /// The card that settings are tried on; `None` for one that nothing fills.
+    /// Memory in bytes of the device that settings are tried on; `None` for one that never fills.
     pub capacity_bytes: Option<u64>,
-    /// What of any card others take.
+    /// Bytes of any device that the CUDA context, other libraries and other processes take.
     pub elsewhere_bytes: u64,
-    /// The cards to choose from, by memory.
+    /// Devices to choose from, in ascending order of memory.
     pub cards: Vec<CardChoice>,
 }
 
-/// What a trace comes to under some settings.
+/// Settings, and the result of the trace's replay under them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
-    /// The settings.
     pub settings: Settings,
-    /// What the replay came to.
     pub report: ReplayReport,
 }
 
 impl Trial {
-    /// The less the better: whether memory was out, how early, how much was reserved, how many calls there were.
+    /// Returns a key that is smaller for better trials.
+    ///
+    /// It compares whether memory ran out, how early, the peak of the reserved bytes, and the number of driver calls.
     fn cost(&self) -> impl Ord {
         let first_oom = self.report.ooms.first().map(|oom| oom.event);
         (
@@ -78,35 +77,37 @@ impl Trial {
     }
 }
 
-/// What a sweep has found so far.
+/// Results of a sweep so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SweepReport {
-    /// Each setting with what it came to; that of the recording is the first.
+    /// Trials in the order of the settings; the first has the settings of the recording.
     pub trials: Vec<Trial>,
-    /// The position of the best one.
+    /// Position of the best trial.
     pub best: Option<usize>,
-    /// The smallest card of the list that has room under the best settings.
+    /// Smallest device of the list that suffices under the best settings.
     pub smallest_card: Option<CardChoice>,
-    /// The smallest one under the settings of the recording.
+    /// Smallest device of the list that suffices under the settings of the recording.
     pub smallest_card_as_recorded: Option<CardChoice>,
-    /// How many times the batch fits on the card under the best settings: an estimate, and only where a limit is given.
+    /// Largest multiple of the batch that fits on the device under the best settings, as an estimate.
+    ///
+    /// It is only known for a device with a memory limit.
     pub batch_factor: Option<f64>,
 }
 
-/// A sweep on its way.
+/// Sweep in progress.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     config: SweepConfig,
     settings: Vec<Settings>,
     report: SweepReport,
-    /// Cards that are still to be tried, under the best settings and then as recorded.
+    /// Number of devices still to be tried, under the best settings and then under the recorded ones.
     cards_left: [usize; 2],
     batch: BatchSearch,
     is_done: bool,
 }
 
 impl Sweep {
-    /// A sweep that has tried nothing yet.
+    /// Creates a sweep that has tried nothing yet.
     pub fn new(config: SweepConfig) -> Self {
         let limited = LIMITED_CANDIDATES.iter().filter(|_| config.capacity_bytes.is_some());
         let mut settings = vec![config.recorded.clone()];
@@ -127,9 +128,9 @@ impl Sweep {
         }
     }
 
-    /// Replays once or a few times; false at the end.
+    /// Runs the next replay, or a few of them; returns false at the end.
     ///
-    /// `scale` says what grows with the batch, where that is known.
+    /// `scale` says which requests grow with the batch, if that is known.
     pub fn step(&mut self, replayer: &Replayer<'_>, scale: Option<&BatchScale>) -> bool {
         let tried = self.report.trials.len();
         if let Some(settings) = self.settings.get(tried) {
@@ -144,7 +145,7 @@ impl Sweep {
         !self.is_done
     }
 
-    /// Which share is done, as far as it can be told.
+    /// Returns an estimate of the finished fraction of the work, from 0 to 1.
     pub fn progress(&self) -> f64 {
         if self.is_done {
             return 1.0;
@@ -157,7 +158,7 @@ impl Sweep {
         done as f64 / (settings + cards + batches) as f64
     }
 
-    /// What was found so far.
+    /// Returns the results so far.
     pub fn report(&self) -> &SweepReport {
         &self.report
     }
@@ -171,13 +172,13 @@ impl Sweep {
         }
     }
 
-    /// The best settings once all are tried, or those of the recording.
+    /// Returns the best settings if `which` is 0, otherwise those of the recording.
     fn settings_of(&self, which: usize) -> Settings {
         let best = self.report.best.filter(|_| which == 0).unwrap_or(0);
         self.report.trials[best].settings.clone()
     }
 
-    /// Finds the smallest card for some settings.
+    /// Finds the smallest device for the settings given by `which`.
     fn try_cards(&mut self, which: usize, replayer: &Replayer<'_>) {
         self.cards_left[which] = 0;
         let settings = self.settings_of(which);
@@ -185,7 +186,8 @@ impl Sweep {
         let elsewhere_bytes = self.config.elsewhere_bytes;
         let fits = |card: &&CardChoice| {
             let usable_bytes = card.memory_bytes.saturating_sub(elsewhere_bytes);
-            // What is in use at once has to fit in any case; a replay is needed only between the two.
+            // The peak of active bytes has to fit in any case, and the peak of reserved bytes without a limit suffices;
+            // a replay is needed only for a device between the two.
             unlimited.counters.active_bytes.peak <= usable_bytes
                 && (unlimited.counters.reserved_bytes.peak <= usable_bytes
                     && settings.per_process_memory_fraction >= 1.0
@@ -202,7 +204,7 @@ impl Sweep {
         *[&mut self.report.smallest_card, &mut self.report.smallest_card_as_recorded][which] = smallest;
     }
 
-    /// Tries another batch; false where there is none to try.
+    /// Tries another batch; returns false if there is none to try.
     fn try_batch(&mut self, replayer: &Replayer<'_>, scale: Option<&BatchScale>) -> bool {
         let (Some(_), Some(scale)) = (self.config.capacity_bytes, scale) else { return false };
         let Some(factor) = self.batch.next_factor() else { return false };
@@ -213,7 +215,7 @@ impl Sweep {
     }
 }
 
-/// The position of the best trial, the first of equal ones.
+/// Returns the position of the best trial, the first of equal ones.
 fn best(trials: &[Trial]) -> Option<usize> {
     (0..trials.len()).min_by_key(|&index| trials[index].cost())
 }
@@ -245,7 +247,7 @@ mod tests {
         sweep.report().clone()
     }
 
-    /// Blocks of growing sizes, of which only one is alive at a time: no block fits the next request.
+    /// Writes a trace of growing blocks, one alive at a time, so that no free block fits the next request.
     fn growing() -> String {
         let line = |size: u64| format!("alloc s{size} {size}MiB @forward@phase\nfree s{size}\n");
         "alloc w 64MiB @setup@phase\n".to_owned() + &(6..20).map(|size| line(size * 16)).collect::<String>()
@@ -258,7 +260,7 @@ mod tests {
         assert!(best.settings.expandable_segments, "{}", best.settings.to_conf());
         assert!(best.report.counters.reserved_bytes.peak < report.trials[0].report.counters.reserved_bytes.peak / 4);
         assert_eq!(report.smallest_card.map(|card| card.name), Some("1 GiB".to_owned()));
-        // The default settings give the cache back when the card is full, so the smallest card does for them, too.
+        // Under the default settings a full device releases the cache, so the smallest device suffices for them, too.
         assert_eq!(report.smallest_card_as_recorded.map(|card| card.name), Some("1 GiB".to_owned()));
         assert_eq!(report.batch_factor, None);
     }

@@ -1,8 +1,8 @@
-//! A replay as a trace of its own, as if the program had run under those settings.
+//! Writes a replay as a trace of its own, as if the program had run under its settings.
 //!
-//! Idea: each step of the replay leaves its events, with the stack and the time of the event that asked.
+//! Idea: each step of the replay leaves its events, with the stack and the time of the event that made the request.
 //! Marks and snapshots stay where they were; the final segments are the allocator's at the end.
-//! So whatever opens a snapshot opens a replay.
+//! So everything that opens a snapshot can open a replay.
 
 use std::ops::ControlFlow;
 
@@ -19,7 +19,7 @@ use crate::trace::{
 };
 
 impl Replayer<'_> {
-    /// The replay as a snapshot with events, final segments and settings; other devices are not in it.
+    /// Returns the replay as a snapshot with events, final segments and settings, but without other devices.
     pub fn trace(&self, config: &ReplayConfig) -> Trace {
         let mut writer = Writer::new(self.trace, self.device);
         let (_, runner) = self.run(self.runner(config), None, |step, runner, _| {
@@ -44,7 +44,7 @@ impl Replayer<'_> {
     }
 }
 
-/// The settings as PyTorch would name them.
+/// Returns the settings under the names that PyTorch gives them in a snapshot.
 fn named_settings(settings: &Settings) -> crate::trace::Settings {
     let conf = Setting::Text(settings.to_conf());
     let entries =
@@ -52,16 +52,17 @@ fn named_settings(settings: &Settings) -> crate::trace::Settings {
     crate::trace::Settings { entries: entries.map(|(name, value)| (name.to_owned(), value)).into() }
 }
 
-/// Events and what they are about, as they come.
+/// Trace under construction, to which events are added in their order.
 struct Writer<'a> {
     trace: &'a Trace,
     device: &'a Device,
     contexts: ContextTable,
     written: Device,
-    /// Events of the trace up to here are told, or belong to a step.
+    /// Events of the original trace before this index are written, or belong to a step.
     passed: usize,
-    /// The stack that allocated what lies at an address, and the one that fetched the segment there.
+    /// Stack that allocated the block at an address.
     block_stacks: HashMap<u64, StackId>,
+    /// Stack that fetched the segment at an address.
     segment_stacks: HashMap<u64, StackId>,
     has_pools: bool,
 }
@@ -81,7 +82,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes what a step did.
+    /// Writes the events of a step.
     fn step(&mut self, step: &Step, runner: &Runner<VirtualCard>) {
         self.pass_marks(step.event, runner);
         let asked = self.device.events.at(step.event);
@@ -130,7 +131,7 @@ impl<'a> Writer<'a> {
         self.passed = self.passed.max(end);
     }
 
-    /// The allocator's segments as a snapshot has them.
+    /// Returns the allocator's segments as a snapshot has them.
     fn segments(&self, runner: &Runner<VirtualCard>) -> SegmentTable {
         let mut table = SegmentTable::default();
         for state in runner.allocator.segments() {
@@ -188,7 +189,7 @@ mod tests {
         ReplayConfig::unlimited(Settings::parse(conf, Default::default()).unwrap())
     }
 
-    /// Checks a replay written as a trace: it holds together, and its timeline has the peaks of the replay.
+    /// Checks a replay written as a trace: it is consistent, and its timeline has the peaks of the replay.
     #[track_caller]
     fn check(trace: &Trace, config: &ReplayConfig) -> Trace {
         let device = &trace.devices[0];

@@ -1,8 +1,8 @@
-//! Whether the allocator here does what the recorded one did.
+//! Checks that the modelled allocator does what the recorded one did.
 //!
-//! Idea: the recorded requests are carried out under the recorded settings on a card that answers as the recorded one
-//! did; each call of the driver that comes of it is compared with the next recorded one.
-//! Where the recording has none, the card counts as full, and the request fails: that is a difference, too.
+//! Idea: the recorded requests are carried out under the recorded settings on a device that answers as the recorded one
+//! did, and each resulting driver call is compared with the next recorded one.
+//! If the recording has no further call, the device counts as full and the request fails, which is a difference, too.
 
 use std::fmt;
 
@@ -15,53 +15,50 @@ use crate::allocator::{BlockUse, ConfError, Event, EventKind};
 use crate::analysis::Allocations;
 use crate::trace::{Action, BlockState, Device, Trace};
 
-/// An event of the driver, as recorded or as replayed.
+/// Driver call, as recorded or as replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedEvent {
-    /// What the driver was asked for.
     pub action: Action,
-    /// The address.
     pub addr: u64,
-    /// The size.
     pub size_bytes: u64,
 }
 
-/// The first event that is not as recorded.
+/// First event that is not as recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The event of the trace: the recorded one, or the request that led to the replayed one.
+    /// Index of the trace's event: the recorded one, or the request that led to the replayed one.
     pub event: usize,
-    /// What the recording has there, if anything.
+    /// Call in the recording, if there is one.
     pub recorded: Option<RecordedEvent>,
-    /// What the replay did, if anything.
+    /// Call in the replay, if there is one.
     pub replayed: Option<RecordedEvent>,
 }
 
-/// What the comparison came to.
+/// Result of the comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
-    /// Segment events of the recording.
+    /// Number of driver calls in the recording.
     pub recorded: u64,
-    /// Those that were compared, up to the first difference.
+    /// Number of these calls that were compared, up to the first difference.
     pub compared: u64,
-    /// Those that were equal in kind, address and size.
+    /// Number of these calls that were equal in kind, address and size.
     pub equal: u64,
-    /// The first difference; nothing was compared after it.
+    /// First difference; nothing was compared after it.
     pub first_difference: Option<Difference>,
-    /// Requests that were served before it.
+    /// Number of requests that were served up to it.
     pub requests: u64,
-    /// Those of them whose block lay at the recorded address.
+    /// Number of these requests whose block had the recorded address.
     pub same_address: u64,
-    /// Whether the blocks at the end are those of the snapshot, in address, size and state.
+    /// True if the blocks at the end are those of the snapshot, in address, size and state.
     pub same_blocks: bool,
 }
 
-/// Why a replay cannot be compared with its recording.
+/// Reason why a replay cannot be compared with its recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VerifyError {
     /// A recorded setting is not modelled.
     Settings(ConfError),
-    /// Garbage was collected by the card's memory, which the snapshot does not name.
+    /// The garbage collection depends on the device's memory, which the snapshot does not name.
     CapacityMissing,
 }
 
@@ -79,12 +76,12 @@ impl fmt::Display for VerifyError {
 
 impl std::error::Error for VerifyError {}
 
-/// Replays a device's trace as it was recorded, and compares.
+/// Replays a device's trace as it was recorded, and compares the driver calls.
 ///
-/// The card's memory matters only where a share of it was a limit.
+/// `capacity_bytes` matters only if the recorded settings limit the process to a fraction of the device's memory.
 ///
 /// # Errors
-/// A recorded setting that the allocator does not follow, or one that needs the card's memory where it is not given.
+/// Returns an error if a recorded setting is not modelled, or needs the device's memory and that is not given.
 pub fn verify(trace: &Trace, device: &Device, capacity_bytes: Option<u64>) -> Result<Verification, VerifyError> {
     let settings = recorded_settings(trace).map_err(VerifyError::Settings)?;
     let collects = settings.garbage_collection_threshold > 0.0 && settings.per_process_memory_fraction < 1.0;
@@ -115,7 +112,7 @@ pub fn verify(trace: &Trace, device: &Device, capacity_bytes: Option<u64>) -> Re
 }
 
 impl Verification {
-    /// Whether everything that was recorded came out.
+    /// Returns true if the replay made exactly the recorded calls.
     pub fn is_equal(&self) -> bool {
         self.first_difference.is_none() && self.equal == self.recorded
     }
@@ -127,7 +124,7 @@ impl Verification {
         self.same_address += u64::from(served.addr == addr);
     }
 
-    /// Compares what a step did with what the recording has for it.
+    /// Compares the calls of a step with those that the recording has for it, and returns the first difference.
     fn compare(&mut self, step: &Step, expected: &[Call], events: &[Event]) -> Option<Difference> {
         let mut expected = expected.iter();
         for event in events {
@@ -161,15 +158,15 @@ fn action(kind: EventKind) -> Option<Action> {
     Action::from_name(kind.name())
 }
 
-/// Address, size and state of a block.
+/// Address, size in bytes and state of a block.
 type BlockRow = (u64, u64, BlockState);
 
-/// The blocks of a snapshot.
+/// Returns the blocks of a snapshot.
 fn blocks(device: &Device) -> Vec<BlockRow> {
     device.segments.blocks.iter().map(|block| (block.addr, block.size_bytes, block.state)).collect()
 }
 
-/// The blocks at the end of a replay.
+/// Returns the blocks at the end of a replay.
 fn replayed_blocks(runner: &Runner<RecordedCard>) -> Vec<BlockRow> {
     let segments = runner.allocator.segments();
     let state = |block: BlockUse| match block {

@@ -1,17 +1,17 @@
-//! Segments with the blocks that tile them, at one moment.
+//! Tiles the segments of one moment with their blocks.
 //!
-//! Idea: segments are wound back from the final ones, and what is alive is known by address and request.
+//! Idea: segments are wound back from the final ones, and live allocations are known by address and requested size.
 //! A block is as long as its rounded request; in the large pool it keeps a rest that is too short to be split off.
-//! What lies between blocks is free.
+//! The memory between blocks is free.
 //!
 //! ```text
 //! alive       a at 0, 3 MiB      b at 3.5 MiB, 6 MiB + 100 B
 //! segment     │ a 3 MiB │rest│ b 6 MiB + 512 B │  free, 10.5 MiB - 512 B  │        20 MiB, large pool
 //! ```
 //!
-//! Blocks that are there at the end have the length that the file says.
+//! Blocks that exist at the end have the size that the snapshot records.
 //!
-//! Cost: linear in the segments and blocks of the moment, and sorting the blocks by address.
+//! Cost: linear in the segments and blocks of the moment, plus sorting the blocks by address.
 
 use super::lasting::Lasting;
 use crate::allocator::Settings;
@@ -20,71 +20,66 @@ use crate::analysis::{AllocationId, Allocations};
 use crate::trace::{BlockState, Device, Trace};
 use std::ops::Range;
 
-/// One block of a [`MapSegment`].
+/// Block of a [`MapSegment`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapBlock {
-    /// The first address.
     pub addr: u64,
-    /// The length, rounding and rest included.
+    /// Size including rounding and rest.
     pub size_bytes: u64,
-    /// What was asked for; 0 for a free block.
+    /// Requested size; 0 for a free block.
     pub requested_bytes: u64,
-    /// What it keeps behind its rounded request, since so little is never split off.
+    /// Bytes kept behind the rounded request, because they are too few to be split off.
     pub rest_bytes: u64,
-    /// In use, pending or free.
     pub state: BlockState,
-    /// Whose it is; nothing for a free block.
+    /// Allocation that has the block; `None` for a free block.
     pub allocation: Option<AllocationId>,
 }
 
 impl MapBlock {
-    /// Whether it is free.
     pub fn is_free(&self) -> bool {
         self.state == BlockState::Inactive
     }
 
-    /// What rounding has added to the request.
+    /// Returns the bytes that rounding added to the request.
     pub fn rounding_bytes(&self) -> u64 {
         if self.is_free() { 0 } else { self.size_bytes - self.rest_bytes - self.requested_bytes }
     }
 }
 
-/// One segment at a moment.
+/// Segment at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapSegment {
     /// Addresses, stream and pool.
     pub at: SegmentAt,
-    /// Where the expandable segment begins that it is a mapped range of; its own address for any other.
+    /// Start of the expandable segment that this mapped range belongs to; the own address of any other segment.
     pub home: u64,
     /// Positions of its blocks in [`SegmentMap::blocks`].
     pub blocks: Range<usize>,
     /// Bytes of blocks in use and of pending frees.
     pub used_bytes: u64,
-    /// The longest free block.
+    /// Size of the longest free block.
     pub largest_free_bytes: u64,
 }
 
 impl MapSegment {
-    /// Bytes of free blocks.
     pub fn free_bytes(&self) -> u64 {
         self.at.size_bytes.saturating_sub(self.used_bytes)
     }
 }
 
-/// All segments at a moment, by address, with the blocks that tile them.
+/// All segments at a moment, sorted by address, with the blocks that tile them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SegmentMap {
-    /// The moment: 0 is before the first event, `n` is after event `n - 1`.
+    /// Moment of the map: 0 is before the first event, `n` is after event `n - 1`.
     pub moment: u32,
-    /// The settings that blocks were rounded by.
+    /// Settings by which requests were rounded.
     pub settings: Settings,
-    /// The segments.
     pub segments: Vec<MapSegment>,
-    /// The blocks of all segments, segment after segment.
+    /// Blocks of all segments, segment after segment.
     pub blocks: Vec<MapBlock>,
 }
 
-/// What is alive, before it is known how much room there is.
+/// Live allocation, before the room for its block is known.
 struct Placed {
     addr: u64,
     id: AllocationId,
@@ -94,7 +89,7 @@ struct Placed {
 }
 
 impl SegmentMap {
-    /// The segments of one moment; whoever looks at several keeps a [`SegmentHistory`](super::SegmentHistory).
+    /// Maps the segments of one moment; a [`SegmentHistory`](super::SegmentHistory) is cheaper for several moments.
     pub fn at(trace: &Trace, device: &Device, allocations: &Allocations, moment: u32) -> Self {
         let moment = moment.min(device.events.len() as u32);
         let lasting = Lasting::of(trace, device, allocations, &changes_of(device));
@@ -102,7 +97,7 @@ impl SegmentMap {
         Self::of(&lasting, device, allocations, &segments_at(trace, device, moment), alive, moment)
     }
 
-    /// Tiles segments with what is alive.
+    /// Tiles segments with the blocks of live allocations.
     pub(super) fn of(
         lasting: &Lasting,
         device: &Device,
@@ -125,7 +120,7 @@ impl SegmentMap {
             }
         };
         let mut placed: Vec<_> = alive.map(place).collect();
-        // Of two at one address the later one is there: the end of the earlier one is missing from the trace.
+        // Of two allocations at one address the later one exists: the trace lacks the free of the earlier one.
         placed.sort_unstable_by_key(|block| (block.addr, block.id));
         let settings = lasting.settings.clone();
         let mut map = Self { moment, settings, segments: Vec::with_capacity(segments.len()), blocks: Vec::new() };
@@ -139,7 +134,6 @@ impl SegmentMap {
         map
     }
 
-    /// The blocks of a segment.
     pub fn blocks_of(&self, segment: &MapSegment) -> &[MapBlock] {
         &self.blocks[segment.blocks.clone()]
     }
@@ -178,7 +172,7 @@ impl SegmentMap {
         }
     }
 
-    /// A block within the room up to the next one.
+    /// Returns the block of an allocation, cut to the room up to the next one.
     fn fitted(&self, placed: &Placed, room: u64) -> MapBlock {
         let size_bytes = placed.size_bytes.clamp(1, room);
         let rounded = self.settings.block_bytes(placed.requested_bytes);

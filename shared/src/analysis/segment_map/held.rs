@@ -1,28 +1,28 @@
-//! Segments that a little memory keeps from going back to CUDA.
+//! Finds segments that a little memory keeps from going back to CUDA.
 
 use super::at::{MapBlock, SegmentMap};
 use crate::analysis::AllocationId;
 use std::cmp::Reverse;
 
-/// A segment is held by little up to this share of it in use, in percent.
+/// Largest part of a held segment that is in use, in percent: 1/4, so that most of the segment is free.
 const MOST_PERCENT: u64 = 25;
 
-/// A segment that can't go back to CUDA although most of it is free.
+/// Segment that cannot go back to CUDA although at least 3/4 of it is free.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// The segment, by position in [`SegmentMap::segments`].
+    /// Position of the segment in [`SegmentMap::segments`].
     pub segment: usize,
     /// Bytes of its blocks that are not free.
     pub used_bytes: u64,
-    /// Bytes that are free and can't be given back.
+    /// Bytes that are free but cannot be given back.
     pub free_bytes: u64,
-    /// The allocations that hold it, the largest block first.
+    /// Allocations that hold the segment, the one with the largest block first.
     pub holders: Vec<AllocationId>,
 }
 
-/// The segments of which at most a quarter is in use, those with the most free bytes first.
+/// Returns the segments of which at most 1/4 is in use, those with the most free bytes first.
 ///
-/// Expandable segments are not among them: they give back whole pages, wherever their blocks lie.
+/// Expandable segments are not among them, because they give back whole pages, wherever their blocks lie.
 pub fn held_segments(map: &SegmentMap) -> Vec<Held> {
     let is_held = |used_bytes: u64, size_bytes: u64| {
         used_bytes > 0 && u128::from(used_bytes) * 100 <= u128::from(size_bytes) * u128::from(MOST_PERCENT)

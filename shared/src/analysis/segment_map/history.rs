@@ -1,6 +1,7 @@
-//! The segments of every moment of a trace, to go back and forth in it.
+//! Returns the segments of every moment of a trace, in any order of moments.
 //!
-//! Idea: the state is kept at some moments, and a moment is reached from the nearest one.
+//! Idea: the state is kept at some moments, and any moment is reached from a kept one: segments from the next later
+//! one, live allocations from the last earlier one.
 //! A state is kept after as many changes as it has rows, and after at least [`LEAST_CHANGES`].
 //!
 //! ```text
@@ -8,10 +9,10 @@
 //! kept        0 rows            20 rows                22 rows              19 rows
 //! ```
 //!
-//! Cost: beside the first and the last one, all kept states together have no more rows than the trace has changes, so
-//! that memory is bounded by the trace: 4 bytes for each birth and each death, and 56 for each segment event at most.
-//! A moment is reached over no more changes than there are rows to answer with, or so few that it does not matter.
-//! A tree that shares its versions would cost several words for each change, and a search for each row of the answer.
+//! Cost: apart from the first and the last one, all kept states together have no more rows than the trace has changes,
+//! so that memory is bounded by the trace: 4 bytes per birth or death, and at most 56 per segment event.
+//! A moment is reached over fewer changes than the result has rows, or fewer than [`LEAST_CHANGES`] if that is more.
+//! A persistent tree would cost several words per change, and a search for each row of the result.
 
 use super::at::SegmentMap;
 use super::lasting::Lasting;
@@ -19,25 +20,25 @@ use crate::analysis::segments_at::{SegmentAt, Winder, changes_of};
 use crate::analysis::{AllocationId, Allocations};
 use crate::trace::{Device, Trace};
 
-/// No state is kept after fewer changes than this.
+/// Minimum number of changes between two kept states.
 const LEAST_CHANGES: usize = 1024;
 
-/// Which segments there were and what was alive, at moments that lie not too far apart.
+/// Segments and live allocations at moments that are not too far apart.
 ///
 /// Methods that need the columns of events take the trace, device and lifetimes that it was built from.
 #[derive(Clone, Debug)]
 pub struct SegmentHistory {
     lasting: Lasting,
-    /// The indices of segment events, ascending.
+    /// Indices of the segment events, ascending.
     changes: Vec<u32>,
-    /// Segments after so many of the changes, descending.
+    /// Numbers of changes, descending, each with the segments after that many changes.
     segments: Vec<(usize, Vec<SegmentAt>)>,
-    /// What is alive at some moments, ascending; the allocations of each in no order.
+    /// Moments, ascending, each with its live allocations in no particular order.
     alive: Vec<(u32, Vec<AllocationId>)>,
 }
 
 impl SegmentHistory {
-    /// Goes through a device once; `allocations` are its lifetimes.
+    /// Builds the history of a device; `allocations` are its lifetimes.
     pub fn new(trace: &Trace, device: &Device, allocations: &Allocations) -> Self {
         let changes = changes_of(device);
         Self {
@@ -48,7 +49,7 @@ impl SegmentHistory {
         }
     }
 
-    /// The segments at a moment, at the last one if it is later.
+    /// Returns the segments at a moment, or at the last one if it is later.
     pub fn at(&self, trace: &Trace, device: &Device, allocations: &Allocations, moment: u32) -> SegmentMap {
         let moment = moment.min(device.events.len() as u32);
         let segments = self.segments_at(trace, device, moment);
@@ -60,13 +61,13 @@ impl SegmentHistory {
         SegmentMap::of(&self.lasting, device, allocations, &segments, alive, moment)
     }
 
-    /// The moment after the last segment event before `moment`.
+    /// Returns the last moment before `moment` that directly follows a segment event.
     pub fn change_before(&self, moment: u32) -> Option<u32> {
         let earlier = self.changes.partition_point(|&change| change + 1 < moment);
         self.changes[..earlier].last().map(|change| change + 1)
     }
 
-    /// The moment after the next segment event.
+    /// Returns the first moment after `moment` that directly follows a segment event.
     pub fn change_after(&self, moment: u32) -> Option<u32> {
         let up_to = self.changes.partition_point(|&change| change < moment);
         self.changes.get(up_to).map(|change| change + 1)
@@ -74,7 +75,7 @@ impl SegmentHistory {
 
     fn segments_at(&self, trace: &Trace, device: &Device, moment: u32) -> Vec<SegmentAt> {
         let wanted = self.changes.partition_point(|&change| change < moment);
-        // The first state of all is the final one.
+        // The first kept state is the final one, so there is always one with `wanted` changes or more.
         let kept = self.segments.partition_point(|(kept, _)| *kept >= wanted) - 1;
         let (after, segments) = &self.segments[kept];
         let mut winder = Winder::resume(segments, self.lasting.limit);
@@ -128,10 +129,10 @@ fn kept_alive(allocations: &Allocations) -> Vec<(u32, Vec<AllocationId>)> {
     kept
 }
 
-/// A set of allocations from which one is taken without a search.
+/// Set of allocations from which one is removed without a search.
 struct Alive {
     ids: Vec<AllocationId>,
-    /// Where each allocation lies in `ids`, while it is there.
+    /// Position of each allocation in `ids`, valid while it is there.
     places: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! What the segments of all moments are made with: settings, sizes, waits and the extent of expandable segments.
+//! Holds what the maps of all moments share: settings, sizes, waits and the extents of expandable segments.
 
 use super::rests::Rests;
 use super::waits::Waits;
@@ -9,22 +9,22 @@ use crate::analysis::{Allocation, Allocations, Origin, recorded_settings};
 use crate::trace::{Action, BlockState, Device, Trace};
 use std::ops::Range;
 
-/// What does not depend on the moment.
+/// State that does not depend on the moment.
 #[derive(Clone, Debug)]
 pub(super) struct Lasting {
-    /// The recorded settings; PyTorch's defaults where they can't be followed.
+    /// Recorded settings; PyTorch's defaults if one of them is not modelled.
     pub(super) settings: Settings,
     pub(super) waits: Waits,
     pub(super) rests: Rests,
     pub(super) limit: SizeLimit,
-    /// Addresses and lengths of the blocks in use at the end, by address.
+    /// Addresses and sizes of the blocks in use at the end, sorted by address.
     final_blocks: Vec<(u64, u64)>,
-    /// The addresses that were ever mapped into expandable segments, in ranges that don't touch.
+    /// Addresses that were ever mapped into expandable segments, in ranges that don't touch.
     homes: Vec<Range<u64>>,
 }
 
 impl Lasting {
-    /// What there is of a device; `changes` are the indices of its segment events.
+    /// Collects the state of a device; `changes` are the indices of its segment events.
     pub(super) fn of(trace: &Trace, device: &Device, allocations: &Allocations, changes: &[u32]) -> Self {
         let used = device.segments.blocks.iter().filter(|block| block.state != BlockState::Inactive);
         let mut final_blocks: Vec<_> = used.map(|block| (block.addr, block.size_bytes)).collect();
@@ -40,7 +40,7 @@ impl Lasting {
         }
     }
 
-    /// The length of an allocation's block, where the final state tells it.
+    /// Returns the size of an allocation's block, if the final state tells it.
     pub(super) fn known_bytes(&self, allocation: &Allocation, device: &Device) -> Option<u64> {
         if let Origin::Block(block) = allocation.origin {
             return Some(device.segments.blocks[block].size_bytes);
@@ -52,7 +52,7 @@ impl Lasting {
         found.ok().map(|index| self.final_blocks[index].1)
     }
 
-    /// Where the expandable segment begins that a mapped range is of; any other segment is at home where it is.
+    /// Returns the start of the expandable segment that a mapped range belongs to, for any other segment its address.
     pub(super) fn home(&self, segment: &SegmentAt) -> u64 {
         if !segment.is_expandable {
             return segment.addr;

@@ -1,4 +1,4 @@
-//! Segments with their blocks at any moment, and what their bytes are.
+//! Maps the segments of any moment with their blocks, and finds the free memory that is usable or stuck.
 
 mod at;
 mod held;

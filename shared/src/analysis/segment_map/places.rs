@@ -1,25 +1,26 @@
-//! Which of some known places are taken, and the next taken one after a place.
+//! Set of taken places that finds the next taken one after any place.
 //!
-//! Idea: a bit for each place, and a bit for each word of these that has one, up to a single word.
+//! Idea: one bit for each place, and on each further level one bit for each word below that is not 0, up to a single
+//! word.
 //!
 //! ```text
 //! level 1   101          (here words of three bits)
 //! level 0   010 000 001  after place 1: nothing else in its word, the next word with a bit is the third: place 8
 //! ```
 //!
-//! Cost: a bit a place; a step takes a word or two of each level, of which four have room for 16 million places.
+//! Cost: one bit per place; a call reads a word or two of each level, and four levels suffice for 16 million places.
 
 const WORD_BITS: u32 = u64::BITS;
 
-/// A set of numbers below a bound.
+/// Set of numbers below a bound.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
-    /// Level 0 has a bit per place, each further level one per word of the level below.
+    /// Words of bits: level 0 has a bit per place, each further level one per word of the level below.
     levels: Vec<Vec<u64>>,
 }
 
 impl Places {
-    /// No place taken of so many.
+    /// Creates a set of `count` places, none of them taken.
     pub(super) fn new(count: usize) -> Self {
         let words = |bits: usize| vec![0; bits.div_ceil(WORD_BITS as usize)];
         let mut levels = vec![words(count)];
@@ -29,7 +30,7 @@ impl Places {
         Self { levels }
     }
 
-    /// Takes a place, if it was not taken.
+    /// Takes a place if it is not taken.
     pub(super) fn insert(&mut self, mut place: u32) {
         for level in &mut self.levels {
             level[(place / WORD_BITS) as usize] |= 1 << (place % WORD_BITS);
@@ -37,7 +38,7 @@ impl Places {
         }
     }
 
-    /// Gives a place back, if it was taken.
+    /// Gives a place back if it is taken.
     pub(super) fn remove(&mut self, mut place: u32) {
         for level in &mut self.levels {
             let word = &mut level[(place / WORD_BITS) as usize];
@@ -49,7 +50,7 @@ impl Places {
         }
     }
 
-    /// The first taken place after this one.
+    /// Returns the first taken place after this one.
     pub(super) fn after(&self, mut place: u32) -> Option<u32> {
         for (height, level) in self.levels.iter().enumerate() {
             let word = place / WORD_BITS;
@@ -62,7 +63,7 @@ impl Places {
         None
     }
 
-    /// The first place under a bit of a level.
+    /// Returns the first taken place under a bit of a level.
     fn first_below(&self, height: usize, bit: u32) -> u32 {
         let below = self.levels[..height].iter().rev();
         below.fold(bit, |bit, level| bit * WORD_BITS + level[bit as usize].trailing_zeros())

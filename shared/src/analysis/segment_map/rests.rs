@@ -1,17 +1,18 @@
-//! How much longer blocks are than their rounded requests.
+//! Computes how much longer blocks are than their rounded requests.
 //!
-//! A block of the large pool keeps what is left of the free block that it was made from, if that is too short to be split
-//! off. That is decided once, when it is handed out: what becomes free behind it later is not its own.
+//! A block of the large pool keeps the rest of the free block that it was made from if the rest is too short to be
+//! split off, or the block too large to be split (`max_split_size_mb`).
+//! That is decided once, when it is handed out: memory that becomes free behind it later does not belong to it.
 //!
 //! ```text
 //! before    │ free 3.5 MiB │ b        a 3 MiB: half a MiB is left, which a keeps
 //! later     │ a 3.5 MiB    │ free     b is freed: a stays as long as it is
 //! ```
 //!
-//! Idea: the addresses that large blocks ever begin at are known from the start, so that a bit for each tells the next
-//! block of a moment.
+//! Idea: the addresses at which large blocks ever begin are known from the start, so that one bit for each finds the
+//! next block at a moment.
 //!
-//! Cost: a look-up of its address for each large allocation, and some words of bits for its birth and its death.
+//! Cost: one look-up of the address per large allocation, and a few words of bits for its birth and its death.
 
 use super::places::Places;
 use crate::allocator::Settings;
@@ -22,15 +23,15 @@ use crate::trace::{Action, Device, Trace};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 
-/// What blocks have beyond their rounded requests, where it is anything.
+/// Bytes that blocks have beyond their rounded requests, if there are any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Rests {
-    /// Allocations and bytes, by allocation.
+    /// Allocations and bytes, sorted by allocation.
     rows: Vec<(AllocationId, u64)>,
 }
 
 impl Rests {
-    /// The rests of a device under its settings; `changes` are the indices of its segment events.
+    /// Computes the rests of a device under its settings; `changes` are the indices of its segment events.
     pub(super) fn of(
         trace: &Trace,
         device: &Device,
@@ -38,7 +39,7 @@ impl Rests {
         settings: &Settings,
         changes: &[u32],
     ) -> Self {
-        // Then every block is split, whatever is left.
+        // Expandable segments split every block, whatever the rest.
         if settings.expandable_segments {
             return Self::default();
         }
@@ -51,7 +52,7 @@ impl Rests {
             let born = births.peek().map_or(u32::MAX, |birth| birth.0);
             let died = deaths.peek().map_or(u32::MAX, |death| death.0);
             let changed = changes.peek().map_or(u32::MAX, |&&change| change + 1);
-            // An event is one of them.
+            // An event is only one of them.
             match born.min(died).min(changed) {
                 u32::MAX => break,
                 moment if moment == born => births.next().into_iter().for_each(|(_, id)| walk.begin(id)),
@@ -66,24 +67,24 @@ impl Rests {
         Self { rows: walk.rows }
     }
 
-    /// What the block of an allocation has beyond its rounded request.
+    /// Returns the bytes that the block of an allocation has beyond its rounded request.
     pub(super) fn bytes(&self, id: AllocationId) -> u64 {
         self.rows.binary_search_by_key(&id, |row| row.0).map_or(0, |row| self.rows[row].1)
     }
 }
 
-/// The large blocks and the segments of a moment, on the way through the trace.
+/// Large blocks and segments at a moment, updated on the way through the trace.
 struct Walk<'a> {
     device: &'a Device,
     allocations: &'a Allocations,
     settings: &'a Settings,
     limit: SizeLimit,
-    /// Where segments that don't grow begin and end.
+    /// Start and end of each segment that is not expandable.
     segments: BTreeMap<u64, u64>,
     addresses: Addresses,
-    /// Where blocks of the large pool begin, as places among the addresses.
+    /// Starts of blocks of the large pool, as places among the addresses.
     blocks: Places,
-    /// Whose block begins at each address, as long as one does.
+    /// Allocation whose block begins at each address, valid while the place is taken.
     owners: Vec<AllocationId>,
     rows: Vec<(AllocationId, u64)>,
 }
@@ -129,7 +130,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Looks how much room a block has that was just handed out.
+    /// Records the rest of a block that was just handed out, if it keeps one.
     fn measure(&mut self, id: AllocationId) {
         let Some(place) = self.addresses.place(id) else { return };
         let rounded = self.settings.block_bytes(self.allocations.size_bytes(id));
@@ -156,21 +157,21 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The addresses that blocks of the large pool ever begin at.
+/// Addresses at which blocks of the large pool ever begin.
 struct Addresses {
     sorted: Vec<u64>,
-    /// By allocation the position of its address, [`SMALL`] for blocks of the small pool.
+    /// Position of each allocation's address in `sorted`; [`SMALL`] for blocks of the small pool.
     places: Vec<u32>,
 }
 
-/// The place of what is in the small pool.
+/// Place of all blocks of the small pool.
 const SMALL: u32 = u32::MAX;
 
 impl Addresses {
     fn of(device: &Device, allocations: &Allocations) -> Self {
         let mut seen: HashMap<u64, u32> = HashMap::new();
         let found = allocations.ids().map(|id| {
-            // A request is rounded to more than what small blocks have only if it is larger itself.
+            // A block exceeds the limit of the small pool only if its request does: rounding never crosses 1 MiB.
             if Settings::is_small(allocations.size_bytes(id)) {
                 return SMALL;
             }
@@ -198,7 +199,7 @@ mod tests {
     use crate::analysis::segments_at::{changes_of, is_of_segment};
     use crate::trace::text;
 
-    /// Event by event, with a search tree of the blocks of the large pool.
+    /// Computes the rests event by event, with a search tree of the blocks of the large pool.
     fn naive(
         trace: &Trace,
         device: &Device,
@@ -245,7 +246,7 @@ mod tests {
         rows
     }
 
-    /// Checks a device of a trace against the naive way.
+    /// Checks a trace against the naive implementation; returns the number of rests.
     #[track_caller]
     fn check_naively(trace: &Trace, settings: &Settings) -> usize {
         let device = &trace.devices[0];
@@ -263,7 +264,7 @@ mod tests {
             let mut random = Random::new(seed);
             let mut lines = String::new();
             for index in 0..200 {
-                // Blocks of 1 to 6 MiB in segments of 20 MiB that come and go: addresses are taken again and overlap.
+                // Blocks of 0.5 to 6 MiB in segments of 20 MiB that come and go: addresses are taken again and overlap.
                 let (segment, place) = (random.below(4) << 32, random.below(38) << 19);
                 let addr = 0x1000_0000 + segment + place;
                 lines += &match random.below(12) {
@@ -281,7 +282,7 @@ mod tests {
         assert!(count > 100, "{count} rests are too few to tell");
     }
 
-    /// Checks the rests in KiB of all allocations that have one, by their order.
+    /// Checks the rests of all allocations that have one, as indices and KiB.
     #[track_caller]
     fn check(trace: &str, expected: &[(usize, u64)]) {
         let trace = text::parse(trace).unwrap();

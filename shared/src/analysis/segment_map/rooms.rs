@@ -1,4 +1,4 @@
-//! What each pool could hand out without asking CUDA for more.
+//! Computes what each pool could hand out without asking CUDA for more.
 
 use super::at::{MapSegment, SegmentMap};
 use crate::analysis::segments_at::SegmentAt;
@@ -7,27 +7,25 @@ use crate::trace::{PoolId, SegmentType};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// The segments that one request may use: those of its pool, its stream and its size class.
+/// Segments that one request may use: those of its pool, its stream and its size class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// The pool; `(0, 0)` is the default one, also where the file names none.
+    /// Pool; `(0, 0)` is the default one, also if the snapshot names none.
     pub pool: PoolId,
-    /// The raw stream handle.
+    /// Raw handle of the stream.
     pub stream: u64,
     /// Small for requests of up to 1 MiB, large for all others.
     pub segment_type: SegmentType,
-    /// The number of segments.
+    /// Number of segments.
     pub segments: u64,
-    /// Bytes of segments.
     pub reserved_bytes: u64,
-    /// Bytes of free blocks.
     pub free_bytes: u64,
-    /// The longest free block: the largest that can be given without `cudaMalloc`.
+    /// Size of the longest free block: the largest that can be handed out without `cudaMalloc`.
     pub largest_free_bytes: u64,
 }
 
 impl Room {
-    /// Its name and figures, as they stand above its segments.
+    /// Returns the name and the figures that are shown above the segments.
     pub fn title(&self) -> String {
         format!(
             "{} · {} in {} · {} free, longest {}",
@@ -39,7 +37,7 @@ impl Room {
         )
     }
 
-    /// Whether a segment is one of its segments.
+    /// Returns true if a segment belongs to the room.
     pub fn has(&self, segment: &MapSegment) -> bool {
         let SegmentAt { pool, stream, segment_type, .. } = segment.at;
         (self.pool, self.stream, self.segment_type) == (pool.unwrap_or_default(), stream, segment_type)
@@ -59,7 +57,7 @@ impl Room {
     }
 }
 
-/// The rooms at a moment, the largest first.
+/// Returns the rooms at a moment, those with the most reserved bytes first.
 pub fn rooms(map: &SegmentMap) -> Vec<Room> {
     let mut rooms: BTreeMap<(PoolId, u64, bool), Room> = BTreeMap::new();
     for segment in &map.segments {

@@ -1,4 +1,4 @@
-//! Maps against PyTorch's allocator as a state machine, and histories against single maps.
+//! Checks maps against the model of PyTorch's allocator, and histories against single maps.
 
 use super::*;
 use crate::allocator::{
@@ -12,7 +12,7 @@ use crate::trace::{
 
 const MIB: u64 = 1 << 20;
 
-/// A block as both sides know it: address, length and state.
+/// Address, size and state of a block, which both sides know.
 type Row = (u64, u64, BlockState);
 
 fn state_of(state: BlockUse) -> BlockState {
@@ -23,26 +23,28 @@ fn state_of(state: BlockUse) -> BlockState {
     }
 }
 
-/// What the allocator holds, segment by segment.
+/// Returns the allocator's blocks, segment by segment.
 fn held(segments: &[SegmentState]) -> Vec<Vec<Row>> {
     let row = |block: &crate::allocator::BlockState| (block.addr, block.size_bytes, state_of(block.state));
     segments.iter().map(|segment| segment.blocks.iter().map(row).collect()).collect()
 }
 
-/// A map in the same words; free neighbours are one, as they are after each request.
+/// Returns the blocks of a map, segment by segment.
+///
+/// Free neighbours are one block, as they are in the allocator after each request.
 fn mapped(map: &SegmentMap) -> Vec<Vec<Row>> {
     let row = |block: &MapBlock| (block.addr, block.size_bytes, block.state);
     map.segments.iter().map(|segment| map.blocks_of(segment).iter().map(row).collect()).collect()
 }
 
-/// A random program, as a trace and with the allocator's state after the last event of each request.
+/// Trace of a random program, with the allocator's state after the last event of each request.
 struct Recording {
     trace: Trace,
     states: Vec<(u32, Vec<Vec<Row>>)>,
 }
 
 impl Recording {
-    /// So many of the first requests are from before the trace.
+    /// Records a random program, whose first `before` requests are from before the trace.
     fn new(seed: u64, conf: &str, before: u64) -> Self {
         const REQUESTS: u64 = 300;
         let mut random = Random::new(seed);
@@ -138,7 +140,7 @@ fn check_against_the_allocator(conf: &str, before: u64) {
         let allocations = Allocations::pair(device);
         let history = SegmentHistory::new(&trace, device, &allocations);
         for (moment, held) in states {
-            // A free that the next event completes counts as one with it.
+            // A free and its completion in the next event count as one.
             if completes_at_once(device, moment as usize) {
                 continue;
             }
@@ -163,7 +165,7 @@ fn blocks_are_those_of_the_allocator() {
 #[test]
 fn expandable_segments_are_those_of_the_allocator() {
     check_against_the_allocator("expandable_segments:True", 0);
-    // Every block is split there, so that a size follows from its request, also before the trace.
+    // Every block is split there, so that its size follows from its request, even if it is from before the trace.
     check_against_the_allocator("expandable_segments:True", 100);
 }
 

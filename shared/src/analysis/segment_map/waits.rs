@@ -1,39 +1,39 @@
-//! Frees that waited for another stream.
+//! Finds frees that waited for another stream.
 //!
 //! ```text
 //! event    0 alloc a   1 free_requested a   2 alloc b   3 free_completed a
 //! a        in use at moments 1..2, pending at moments 2..4
 //! ```
 //!
-//! A free that the very next event completes waited for nobody.
-//! A completion without a request waits since before the trace.
+//! A free that the very next event completes did not wait.
+//! A completion without a request ends a free that has waited since before the trace.
 //!
-//! Cost: one pass over the events with a map of the frees that wait.
+//! Cost: one pass over the events, with a map of the frees that wait.
 
 use crate::analysis::{AllocationId, Allocations, Origin};
 use crate::trace::{Action, BlockState, Device};
 use hashbrown::HashMap;
 
-/// Which allocations wait to be free, and since when.
+/// Allocations whose frees wait, and since when.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Waits {
-    /// The allocation and the moment from which on it waits until it dies, by allocation.
+    /// Allocation, and the moment from which it waits until it dies; sorted by allocation.
     rows: Vec<(AllocationId, u32)>,
 }
 
 impl Waits {
-    /// The waits of a device; `allocations` are its lifetimes.
+    /// Finds the waits of a device; `allocations` are its lifetimes.
     pub(super) fn of(device: &Device, allocations: &Allocations) -> Self {
         let events = &device.events;
         let has = |wanted| events.actions().iter().any(|action| action == wanted);
         let mut rows = waiting_blocks(device, allocations);
-        // Without one of the two actions the other one is the whole free.
+        // If the trace has only one of the two actions, that one is the whole free.
         if !has(Action::FreeRequested) || !has(Action::FreeCompleted) {
             return Self { rows };
         }
         let of_free = |moment: u32| allocations.of_event(moment as usize - 1);
         let is_older = |moment| of_free(moment).is_some_and(|id| allocations.is_initial(id));
-        // The map is for the few frees that wait: nearly all are completed by the next event.
+        // The map holds only the few frees that wait: nearly all are completed by the next event.
         let mut asked: HashMap<u64, u32> = HashMap::new();
         let mut last = None;
         for (moment, (action, addr)) in (1_u32..).zip(events.actions().iter().zip(events.addrs().iter())) {
@@ -62,14 +62,14 @@ impl Waits {
         Self { rows }
     }
 
-    /// Whether an allocation that is alive at a moment waits there.
+    /// Returns true if an allocation that is alive at a moment waits then.
     pub(super) fn waits(&self, id: AllocationId, moment: u32) -> bool {
         let row = self.rows.binary_search_by_key(&id, |row| row.0);
         row.is_ok_and(|row| self.rows[row].1 <= moment)
     }
 }
 
-/// Blocks that wait at the end and were freed before the trace.
+/// Returns the blocks that wait at the end and were freed before the trace.
 fn waiting_blocks(device: &Device, allocations: &Allocations) -> Vec<(AllocationId, u32)> {
     let is_waiting = |id: &AllocationId| match allocations.origin(*id) {
         Origin::Block(block) => device.segments.blocks[block].state == BlockState::PendingFree,
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::trace::text;
 
-    /// Checks at which moments something waits.
+    /// Checks the moments at which any allocation waits.
     #[track_caller]
     fn check(trace: &str, expected: &[u32]) {
         let trace = text::parse(trace).unwrap();

@@ -1,24 +1,24 @@
-//! What events and segments tell about an allocation beside its lifetime.
+//! Looks up the stream and the pool of allocations in events and segments.
 
 use crate::analysis::{Allocations, Origin};
 use crate::trace::{Device, EventContext, PoolId, Segment, Trace};
 use std::collections::BTreeSet;
 
-/// The raw handle of the stream that an allocation is for, where the file tells it.
+/// Returns the raw handle of an allocation's stream, if its event or segment records it.
 pub fn stream_of(trace: &Trace, device: &Device, origin: Origin) -> Option<u64> {
     let of_event = context_of(trace, device, origin).map(|context| context.stream);
     of_event.or_else(|| segment_of(device, origin).map(|segment| segment.stream))
 }
 
-/// The pool that an allocation is from, where the file tells it; `(0, 0)` is the default pool.
+/// Returns the pool of an allocation, if its event or segment records it; `(0, 0)` is the default pool.
 pub fn pool_of(trace: &Trace, device: &Device, origin: Origin) -> Option<PoolId> {
     let of_event = context_of(trace, device, origin).and_then(|context| context.pool);
     of_event.or_else(|| segment_of(device, origin).and_then(|segment| segment.pool))
 }
 
-/// The streams and pools of all allocations of a device, each once.
+/// Returns the distinct streams and pools of all allocations of a device.
 ///
-/// Events share their contexts, so that each of these is looked at once.
+/// Events share their contexts, and each context is examined only once.
 pub fn streams_and_pools(
     trace: &Trace,
     device: &Device,
@@ -40,13 +40,13 @@ pub fn streams_and_pools(
     (streams, pools)
 }
 
-/// The context of the event that tells about an allocation; a block has none.
+/// Returns the context of the event that records an allocation; blocks have none.
 pub(super) fn context_of<'a>(trace: &'a Trace, device: &Device, origin: Origin) -> Option<&'a EventContext> {
     let (Origin::Event(event) | Origin::UnmatchedFree(event)) = origin else { return None };
     Some(trace.contexts.get(device.events.contexts().at(event)))
 }
 
-/// The segment of an allocation that is known by its block.
+/// Returns the segment of an allocation that only its block records.
 fn segment_of(device: &Device, origin: Origin) -> Option<&Segment> {
     let Origin::Block(block) = origin else { return None };
     let after = device.segments.segments.partition_point(|segment| segment.blocks.1 as usize <= block);

@@ -1,4 +1,4 @@
-//! Which allocations of a scope are meant.
+//! Filters allocations by text, size, lifetime, stream, pool, category and group.
 
 use super::group::{self, GroupKey, normal};
 use super::module_names::ModuleNames;
@@ -7,22 +7,21 @@ use crate::analysis::{AllocationId, Category, Origin, place};
 use crate::trace::{EventContext, Frame, PoolId, StackId, Trace};
 use std::ops::{Range, RangeInclusive};
 
-/// Which allocations are meant; all of them by default.
+/// Conditions on allocations; by default all allocations pass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
-    /// A text in a frame, a place, the module, the category, a name of a span around, or what the program said.
+    /// Text in a frame, a place, the module, the category, a surrounding span's name, or the context of the event.
     pub text: Option<TextFilter>,
-    /// The requested sizes.
+    /// Requested sizes.
     pub size_bytes: RangeInclusive<u64>,
-    /// How many moments they are alive at, within the trace.
+    /// Numbers of moments at which allocations are alive, within the trace.
     pub lifetime_events: RangeInclusive<u32>,
-    /// The raw stream handle.
+    /// Raw stream handle.
     pub stream: Option<u64>,
-    /// The pool; what has none in the file passes no such filter.
+    /// Pool; an allocation whose pool is not in the file does not pass.
     pub pool: Option<PoolId>,
-    /// The categories.
     pub categories: Option<Vec<Category>>,
-    /// One group of a grouping, such as a stack or all stacks with a frame.
+    /// Group of a grouping, such as one stack or all stacks with a frame.
     pub group: Option<GroupKey>,
 }
 
@@ -41,29 +40,29 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Whether categories have to be known for it.
+    /// Returns true if the filter needs the categories of the allocations.
     pub fn needs_categories(&self) -> bool {
         self.text.is_some() || self.categories.is_some() || matches!(self.group, Some(GroupKey::Category(_)))
     }
 }
 
-/// A filter that was looked up in a trace.
+/// Filter with its text and group already looked up in a trace.
 pub(super) struct Matcher<'a> {
     population: &'a Population<'a>,
     filter: &'a Filter,
-    /// Whether each stack is in the group, where the group is one of stacks.
+    /// True for each stack of the group, by stack index; `None` if the group does not depend on stacks.
     group_stacks: Option<Vec<bool>>,
     text: Option<TextMatches>,
 }
 
-/// Where a text was found.
+/// Stacks, contexts, categories and moments that a text matches.
 struct TextMatches {
     stacks: Vec<bool>,
     contexts: Vec<bool>,
     categories: [bool; Category::ALL.len()],
-    /// Moments of birth within spans, ascending and apart.
+    /// Moments of birth within matching spans, ascending and disjoint.
     births: Vec<Range<u32>>,
-    /// Whether it is in a context or in the name of a span at all.
+    /// True if a context or the name of a span matches.
     is_in_events: bool,
 }
 
@@ -141,7 +140,7 @@ impl TextMatches {
     }
 }
 
-/// The text may be a part of a name, of a path, or of what stands in the tables.
+/// Returns true if a name, a path with its line, or a place as tables write it contains the text.
 fn is_in_frame(trace: &Trace, frame: &Frame, text: &TextFilter) -> bool {
     let (name, filename) = (trace.strings.get(frame.name), trace.strings.get(frame.filename));
     text.is_in(name)
@@ -154,7 +153,7 @@ fn is_in_context(trace: &Trace, context: &EventContext, text: &TextFilter) -> bo
     texts.into_iter().any(|id| text.is_in(trace.strings.get(id)))
 }
 
-/// The moments of birth within a span whose name has the text.
+/// Returns the moments of birth within spans whose names contain the text.
 fn births(population: &Population<'_>, text: &TextFilter) -> Vec<Range<u32>> {
     let named = population.spans.iter().filter(|span| text.is_in(population.trace.strings.get(span.name)));
     let mut births: Vec<Range<u32>> = named.map(|span| span.start_moment + 1..span.end_moment + 1).collect();

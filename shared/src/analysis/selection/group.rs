@@ -1,4 +1,4 @@
-//! Selections by what their allocations have in common.
+//! Groups the allocations of a selection by a common property.
 
 use super::module_names::ModuleNames;
 use super::{Population, Weigher, pool_of, stream_of};
@@ -9,25 +9,23 @@ use hashbrown::HashMap;
 use std::cmp::Reverse;
 use std::hash::Hash;
 
-/// What allocations are grouped by.
+/// Property by which allocations are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GroupBy {
-    /// The stack that allocated.
+    /// Stack that allocated.
     #[default]
     Stack,
-    /// Each frame of the stack that allocated: the groups overlap.
+    /// Each frame of the stack that allocated; the groups overlap.
     Frame,
-    /// Each function of the stack that allocated, whatever its line: the groups overlap.
+    /// Each function of the stack that allocated, on any of its lines; the groups overlap.
     Function,
-    /// The module of the model.
+    /// Module of the model.
     Module,
-    /// What it is for.
+    /// Purpose of the allocation, such as parameter or activation.
     Category,
-    /// The stream.
     Stream,
-    /// The pool.
     Pool,
-    /// The power of two below the size.
+    /// Largest power of two that is not greater than the size.
     SizeClass,
 }
 
@@ -42,29 +40,28 @@ crate::names!(GroupBy {
     SizeClass => "size",
 });
 
-/// What the allocations of a group have in common.
+/// Value that the allocations of a group have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GroupKey {
-    /// The stack, [`StackId::NONE`] where there are no frames.
+    /// Stack, [`StackId::NONE`] without frames.
     Stack(StackId),
-    /// A frame of the stack, `None` where there are no frames.
+    /// Frame of the stack, `None` without frames.
     Frame(Option<FrameId>),
-    /// A function of the stack, by the first frame that has its name and file; `None` where there are no frames.
+    /// Function of the stack, given by the first frame with its name and file; `None` without frames.
     Function(Option<FrameId>),
-    /// The module, by its position among those of the trace; [`StringId::EMPTY`] where none is known.
+    /// Module, by its position among those of the trace; [`StringId::EMPTY`] if none is known.
     Module(StringId),
-    /// The category.
     Category(Category),
-    /// The raw stream handle, where it is known.
+    /// Raw stream handle, if known.
     Stream(Option<u64>),
-    /// The pool, where it is known.
+    /// Pool, if known.
     Pool(Option<PoolId>),
-    /// Sizes from two to this power on, and below the next one; empty allocations are with those of one byte.
+    /// Sizes of at least 2^n and below 2^(n + 1), given as n; empty allocations count as one byte.
     SizeClass(u32),
 }
 
 impl GroupKey {
-    /// What it is a group of.
+    /// Returns the property by which the group was formed.
     pub fn by(self) -> GroupBy {
         match self {
             Self::Stack(_) => GroupBy::Stack,
@@ -79,21 +76,21 @@ impl GroupKey {
     }
 }
 
-/// Sums over some allocations.
+/// Sums over a set of allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// The requested sizes.
+    /// Sum of the requested sizes.
     pub bytes: u64,
-    /// How many they are.
+    /// Number of allocations.
     pub count: u64,
-    /// How many of the bytes are from before the trace.
+    /// Part of `bytes` that was allocated before the trace.
     pub initial_bytes: u64,
-    /// Their weights.
+    /// Sum of the weights.
     pub weight: u64,
 }
 
 impl Totals {
-    /// The sums over a selection.
+    /// Returns the sums over a selection.
     pub fn of(population: &Population<'_>, selection: &[AllocationId], weigher: &Weigher<'_>) -> Self {
         let mut totals = Self::default();
         selection.iter().for_each(|&id| totals.add(&Self::of_one(population, id, weigher)));
@@ -107,7 +104,7 @@ impl Totals {
         Self { bytes, count: 1, initial_bytes, weight: weigher.weigh(id) }
     }
 
-    /// A damaged file may claim more than 2^64 bytes.
+    /// Adds with saturation, because a damaged file may claim more than 2^64 bytes.
     fn add(&mut self, other: &Self) {
         let Self { bytes, count, initial_bytes, weight } = self;
         *bytes = bytes.saturating_add(other.bytes);
@@ -117,27 +114,25 @@ impl Totals {
     }
 }
 
-/// The allocations that have a key in common.
+/// Allocations with a common key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// What they have in common.
     pub key: GroupKey,
-    /// The sums over them.
     pub totals: Totals,
 }
 
-/// A selection in groups.
+/// Selection divided into groups.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// The groups, the heaviest first.
+    /// Groups, the heaviest first.
     pub rows: Vec<Group>,
-    /// The sums over the whole selection, which overlapping groups don't add up to.
+    /// Sums over the whole selection; overlapping groups add up to more.
     pub totals: Totals,
     modules: Option<ModuleNames>,
 }
 
 impl Groups {
-    /// The name of a module, of a key of these groups.
+    /// Returns the name of a module from a key of these groups.
     pub(super) fn module(&self, id: StringId) -> &str {
         self.modules.as_ref().map_or("", |modules| modules.name(id))
     }
@@ -145,9 +140,10 @@ impl Groups {
 
 /// Groups a selection.
 ///
-/// What has no frames is one group, memory from before the trace that it frees included, since nothing tells who
-/// allocated that.
-/// The cost is that of a table look-up for each allocation, and of one pass over the frames of the selected stacks.
+/// Allocations without frames form one group. It includes memory from before the trace that the trace frees, because no
+/// event records who allocated it.
+///
+/// Cost: one table look-up per allocation, and one pass over the frames of the selected stacks.
 pub fn group(population: &Population<'_>, selection: &[AllocationId], weigher: &Weigher<'_>, by: GroupBy) -> Groups {
     let modules = (by == GroupBy::Module).then(|| ModuleNames::of(population.trace));
     let sums = match by {
@@ -170,12 +166,12 @@ pub fn group(population: &Population<'_>, selection: &[AllocationId], weigher: &
     Groups { rows, totals: Totals::of(population, selection, weigher), modules }
 }
 
-/// Stacks without frames are one.
+/// Maps all stacks without frames to [`StackId::NONE`].
 pub(super) fn normal(stack: StackId) -> StackId {
     if stack.has_frames() { stack } else { StackId::NONE }
 }
 
-/// The key of an allocation that does not go by its stack.
+/// Returns the key of an allocation for groupings that do not depend on stacks, `None` for the others.
 pub(super) fn plain_key(population: &Population<'_>, id: AllocationId, by: GroupBy) -> Option<GroupKey> {
     let Population { trace, device, timeline, .. } = population;
     let origin = || timeline.allocations.origin(id);
@@ -188,7 +184,7 @@ pub(super) fn plain_key(population: &Population<'_>, id: AllocationId, by: Group
     })
 }
 
-/// Whether each stack of the trace is in a group, `None` for groups that don't go by stacks.
+/// Returns, for each stack of the trace, whether it is in a group; `None` for groups that do not depend on stacks.
 pub(super) fn stacks_of(trace: &Trace, key: GroupKey) -> Option<Vec<bool>> {
     let all = || (0..trace.stacks.len()).map(StackId::from_index);
     let has_frame = |stack, wanted: Option<FrameId>, of: &dyn Fn(FrameId) -> FrameId| match wanted {
@@ -238,7 +234,7 @@ fn by_stack_key(
             (GroupBy::Frame | GroupBy::Function, _) => {
                 let function = |frame: FrameId| functions.get(frame.index()).copied().unwrap_or(frame);
                 let mut frames: Vec<FrameId> = trace.stacks.frames(*stack).iter().map(|&id| function(id)).collect();
-                // A function that calls itself is there once.
+                // A recursive function counts once per stack.
                 frames.sort_unstable();
                 frames.dedup();
                 let key = |frame| if by == GroupBy::Frame { GroupKey::Frame(frame) } else { GroupKey::Function(frame) };
@@ -254,7 +250,7 @@ fn by_stack_key(
     sums
 }
 
-/// For each frame, the first one that has its name and file.
+/// Returns, for each frame, the first frame with the same name and file.
 fn functions(trace: &Trace) -> Vec<FrameId> {
     let mut first = HashMap::new();
     let frames = trace.frames.iter().enumerate();

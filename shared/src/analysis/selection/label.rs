@@ -1,4 +1,4 @@
-//! Groups in a few words.
+//! Describes groups in a few words.
 
 use super::{GroupKey, Groups};
 use crate::analysis::{place, stack_callers, stack_title};
@@ -6,16 +6,15 @@ use crate::base::format;
 use crate::base::frame_rules;
 use crate::trace::{FrameId, PoolId, Trace};
 
-/// What a group is called.
+/// Description of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label {
-    /// What it is, in a few words.
     pub title: String,
-    /// What tells it from groups of the same title, or empty.
+    /// Text that distinguishes the group from others with the same title, or empty.
     pub detail: String,
 }
 
-/// What a group of these groups is called.
+/// Returns the description of a group; `key` must be one of `groups`.
 pub fn label(trace: &Trace, groups: &Groups, key: GroupKey) -> Label {
     let plain = |title: String| Label { title, detail: String::new() };
     match key {
@@ -52,7 +51,7 @@ fn function_label(trace: &Trace, frame: FrameId) -> Label {
     Label { title, detail: String::new() }
 }
 
-/// The path of a frame's file; recorded frames have none.
+/// Returns the path of a frame's file; recorded frames have none.
 fn filename(trace: &Trace, frame: FrameId) -> String {
     let filename = trace.strings.get(trace.frames.get(frame).filename);
     if frame_rules::is_recorded(filename) { String::new() } else { filename.to_owned() }

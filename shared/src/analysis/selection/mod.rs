@@ -1,6 +1,6 @@
-//! Some of the allocations of a device: alive at a moment or within a range, filtered, weighed and grouped.
+//! Selects allocations of a device that are alive at a moment or within a range, and filters, weighs and groups them.
 //!
-//! Tables and flame graphs show such selections, so that their totals agree whatever they are grouped by.
+//! Tables and flame graphs use the same selections, so that their totals agree for every grouping.
 
 mod facts;
 mod filter;
@@ -26,33 +26,32 @@ use self::filter::Matcher;
 use super::{AllocationId, Category, Span, Timeline};
 use crate::trace::{Device, Trace};
 
-/// All allocations of a device, and what is known about them.
+/// All allocations of a device, with the results that filters and groups need.
 #[derive(Clone, Copy, Debug)]
 pub struct Population<'a> {
-    /// The snapshot.
     pub trace: &'a Trace,
-    /// The device of it.
+    /// Device of `trace`.
     pub device: &'a Device,
-    /// The device's lifetimes and curves.
+    /// Lifetimes and curves of `device`.
     pub timeline: &'a Timeline,
-    /// The device's annotated spans, for texts to be looked for in the names of those around an allocation.
+    /// Annotated spans of `device`; text filters search the names of the spans around an allocation.
     pub spans: &'a [Span],
-    /// The category of each allocation by its index; where there is none, it is [`Category::Unknown`].
+    /// Category of each allocation, by its index; missing ones are [`Category::Unknown`].
     ///
-    /// Finding categories takes longer than all the rest, so that who neither filters nor groups by them leaves them.
+    /// May be empty if neither filters nor groups use categories, because finding them takes longer than everything
+    /// else.
     pub categories: &'a [Category],
 }
 
 impl Population<'_> {
-    /// The category of an allocation.
     pub fn category(&self, id: AllocationId) -> Category {
         self.categories.get(id.index()).copied().unwrap_or(Category::Unknown)
     }
 }
 
-/// The allocations of a scope that pass a filter, in the order of their handles, which is that of their births.
+/// Returns the allocations of a scope that pass a filter, in the order of their handles, which is that of their births.
 ///
-/// Texts are matched once for each frame, span and context of the trace, and not for each allocation.
+/// Texts are matched once per frame, span and context of the trace, not once per allocation.
 pub fn select(population: &Population<'_>, scope: &Scope, filter: &Filter) -> Vec<AllocationId> {
     if *filter == Filter::default() {
         return scope.select(population.timeline, |_| true);

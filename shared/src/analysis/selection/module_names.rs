@@ -1,44 +1,44 @@
-//! The module of the model that each stack is in.
+//! Finds the module of the model to which each stack belongs.
 
 use crate::analysis::place;
 use crate::base::frame_rules::{RECORDED_MODULE, is_runtime};
 use crate::base::{StringId, StringTable};
 use crate::trace::{Frame, FrameId, Trace};
 
-/// What stands between the path of a recorded module and the phase.
+/// Separator between the path of a recorded module and its phase.
 const BEFORE_PHASE: &str = " · ";
 
-/// Names of parameters, behind which an optimizer names what it keeps of them: `head.weight.exp_avg`.
+/// Names of parameters; optimizers append the names of their state to them: `head.weight.exp_avg`.
 const PARAMETERS: [&str; 2] = ["weight", "bias"];
 
-/// The names of modules, and the name of each stack's module.
+/// Names of all modules, and the module of each stack.
 ///
-/// Our recorder writes the path of the module, `layers.3.mlp.up`.
-/// Python's frames have no path: there it is the innermost function of the program that a module's call led to, and
-/// PyTorch's own module within it, `forward (model.py:88) › linear`.
+/// Our recorder writes the path of the module, `layers.3.mlp.up`. Python frames have no such path; for them the name is
+/// the innermost function of the program that a module's call led to, followed by PyTorch's own module within it:
+/// `forward (model.py:88) › linear`.
 #[derive(Clone, Debug)]
 pub(super) struct ModuleNames {
     names: StringTable,
-    /// By stack index.
+    /// Handles of names, by stack index.
     of_stacks: Vec<StringId>,
 }
 
-/// What a frame says about the module.
+/// Information of a frame about its module.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Says {
-    /// Its name is the module's path.
+    /// Frame of our recorder whose name is the module's path.
     Path,
-    /// It calls a module's `forward`.
+    /// Call of a module's `forward`.
     Call,
-    /// It is a function of one of PyTorch's modules.
+    /// Function of one of PyTorch's modules.
     Torch,
-    /// It is a function of the program or of a library.
+    /// Function of the program or of a library.
     Program,
     Nothing,
 }
 
 impl ModuleNames {
-    /// The modules of all stacks of a trace.
+    /// Finds the modules of all stacks of a trace.
     pub(super) fn of(trace: &Trace) -> Self {
         let says: Vec<Says> = trace.frames.iter().map(|frame| says(trace, frame)).collect();
         let mut names = StringTable::new();
@@ -50,12 +50,11 @@ impl ModuleNames {
         Self { names, of_stacks }
     }
 
-    /// The module of a stack by its index, empty where none is known.
+    /// Returns the module of a stack by its index, empty if none is known.
     pub(super) fn of_stack(&self, index: usize) -> StringId {
         self.of_stacks[index]
     }
 
-    /// The name behind a handle.
     pub(super) fn name(&self, id: StringId) -> &str {
         self.names.get(id)
     }
@@ -74,21 +73,21 @@ fn says(trace: &Trace, frame: &Frame) -> Says {
     }
 }
 
-/// The name of one of the files in `torch/nn/modules`.
+/// Returns the name of the file without its extension, if it lies in `torch/nn/modules`.
 fn in_torch_modules(filename: &str) -> Option<&str> {
     const FOLDERS: [&str; 2] = ["torch/nn/modules/", r"torch\nn\modules\"];
     let file = FOLDERS.iter().find_map(|folder| Some(filename.rsplit_once(folder)?.1))?;
     file.strip_suffix(".py")
 }
 
-/// The path of the module in the name of a recorded frame, without the phase and without the parameter's own name.
+/// Returns the path of the module in a recorded frame's name, without the phase and the parameter's own name.
 fn module_path(name: &str) -> String {
     let path = name.split_once(BEFORE_PHASE).map_or(name, |(path, _)| path);
     let parts: Vec<&str> = path.split('.').take_while(|part| !PARAMETERS.contains(part)).collect();
     if parts.is_empty() { path.to_owned() } else { parts.join(".") }
 }
 
-/// The name of the module of a stack, innermost frame first.
+/// Returns the name of a stack's module; frames are given innermost first.
 fn name(trace: &Trace, stack: &[FrameId], says: &[Says]) -> Option<String> {
     let of = |id: FrameId| says[id.index()];
     let text = |id: FrameId| trace.strings.get(trace.frames.get(id).name);
@@ -100,7 +99,7 @@ fn name(trace: &Trace, stack: &[FrameId], says: &[Says]) -> Option<String> {
     let torch = Some(innermost).filter(|&id| of(id) == Says::Torch);
     let torch = torch.and_then(|id| in_torch_modules(trace.strings.get(trace.frames.get(id).filename)));
     let program = called.find(|&position| of(stack[position]) == Says::Program).map(|position| {
-        // Decorators stand between the call and the module's own function.
+        // Decorators lie between the call and the module's own function.
         let mut inner = stack[..=position].iter().rev().take_while(|&&id| of(id) == Says::Program);
         let id = *inner.find(|&&id| text(id) == "forward").unwrap_or(&stack[position]);
         let frame = trace.frames.get(id);
@@ -117,7 +116,7 @@ mod tests {
     use super::*;
     use crate::trace::text;
 
-    /// Checks the module of a stack, none being empty.
+    /// Checks the name of a stack's module; "" means that none is known.
     #[track_caller]
     fn check(stack: &str, expected: &str) {
         let trace = text::parse(&format!("alloc a 1 {stack}")).unwrap();

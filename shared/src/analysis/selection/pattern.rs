@@ -1,11 +1,11 @@
-//! Texts to look for.
+//! Matches plain texts and regular expressions, which filters search for.
 
 use regex_lite::{Regex, RegexBuilder};
 use std::fmt;
 
-/// A text to look for: as it is, or as a regular expression.
+/// Search text, either plain or a regular expression.
 ///
-/// Case counts only where the text has a capital letter.
+/// It is case-sensitive only if it contains a capital letter.
 #[derive(Clone, Debug)]
 pub struct TextFilter {
     source: String,
@@ -14,9 +14,9 @@ pub struct TextFilter {
 
 #[derive(Clone, Debug)]
 enum Pattern {
-    /// A text in small letters, which is looked for in texts made small.
+    /// Lower-case text, which is searched for in lower-cased texts.
     Small,
-    /// A text with capitals.
+    /// Text with capitals, which is searched for as it is.
     Exact,
     Expression(Regex),
 }
@@ -27,7 +27,7 @@ impl PartialEq for TextFilter {
     }
 }
 
-/// Why a text is no regular expression.
+/// Reason why a text is not a valid regular expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
     message: String,
@@ -42,23 +42,23 @@ impl fmt::Display for PatternError {
 impl std::error::Error for PatternError {}
 
 impl TextFilter {
-    /// Looks for a text as it is.
+    /// Creates a filter that searches for a plain text.
     pub fn plain(text: &str) -> Self {
         let pattern = if text.chars().any(char::is_uppercase) { Pattern::Exact } else { Pattern::Small };
         Self { source: text.to_owned(), pattern }
     }
 
-    /// Looks for a regular expression, in the language of the regex crate without its Unicode classes.
+    /// Creates a filter from a regular expression, in the syntax of the `regex` crate without its Unicode classes.
     ///
     /// # Errors
-    /// If the text is no regular expression.
+    /// Returns an error if the text is not a valid regular expression.
     pub fn expression(text: &str) -> Result<Self, PatternError> {
         let built = RegexBuilder::new(text).case_insensitive(!has_capital(text)).build();
         let regex = built.map_err(|error| PatternError { message: error.to_string() })?;
         Ok(Self { source: text.to_owned(), pattern: Pattern::Expression(regex) })
     }
 
-    /// Whether it is found in a text.
+    /// Returns true if a text contains a match.
     pub fn is_in(&self, text: &str) -> bool {
         match &self.pattern {
             Pattern::Small if text.is_ascii() => has_ascii(text.as_bytes(), self.source.as_bytes()),
@@ -73,12 +73,12 @@ impl TextFilter {
     }
 }
 
-/// Most names are plain ASCII, which needs no copy in small letters.
+/// Searches ASCII text for a lower-case text without making a lower-case copy, because most names are ASCII.
 fn has_ascii(text: &[u8], small: &[u8]) -> bool {
     small.is_empty() || text.windows(small.len()).any(|part| part.eq_ignore_ascii_case(small))
 }
 
-/// Whether a regular expression names a capital letter: those after a backslash are classes.
+/// Returns true if a regular expression contains a capital letter; those after a backslash denote classes.
 fn has_capital(expression: &str) -> bool {
     let mut chars = expression.chars();
     while let Some(c) = chars.next() {

@@ -1,42 +1,41 @@
-//! Which moments a selection is about.
+//! Defines the moments that a selection covers.
 
 use crate::analysis::{AllocationId, Allocations, Timeline};
 use std::ops::Range;
 
-/// The moments that a selection is about.
+/// Moments that a selection covers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// What is alive at a moment.
+    /// Allocations that are alive at a moment.
     At(u32),
-    /// What is alive at some moment of a range, or a part of that.
+    /// Allocations that are alive at any moment of a range, or a part of them.
     Within {
-        /// The moments; one past the last event's moment is the end of the trace.
+        /// Range of moments; the moment after that of the last event is the end of the trace.
         moments: Range<u32>,
-        /// Which of the allocations alive there.
         part: Part,
     },
 }
 
-/// Which of the allocations that are alive at some moment of a range.
+/// Part of the allocations that are alive at any moment of a range.
 ///
-/// An allocation is *born in* a range where its `alloc` event is at a moment of it, and *dies in* it where its free is;
-/// memory from before the trace is born in no range.
+/// An allocation is *born in* a range if the moment of its `alloc` event lies in it, and *dies in* it if that of its
+/// free does; memory from before the trace is born in no range.
+///
 /// [`Survived`](Self::Survived), [`BornAndKept`](Self::BornAndKept), [`BornAndDied`](Self::BornAndDied) and those that
-/// died without being born in the range are all there are, each once.
+/// died in the range but were born before it are disjoint, and together they are all allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// All of them.
     #[default]
     Any,
-    /// Those born in the range.
+    /// Those that are born in the range.
     Born,
     /// Those that die in the range.
     Died,
     /// Those that are older than the range and outlive it.
     Survived,
-    /// Those born in the range that die in it.
+    /// Those that are born in the range and die in it.
     BornAndDied,
-    /// Those born in the range that outlive it: what it left behind.
+    /// Those that are born in the range and outlive it: memory that the range leaves behind.
     BornAndKept,
 }
 
@@ -63,12 +62,12 @@ impl Part {
 }
 
 impl Scope {
-    /// The whole of a trace.
+    /// Returns the scope of a whole trace.
     pub fn all(timeline: &Timeline) -> Self {
         Self::Within { moments: 0..timeline.events() + 1, part: Part::Any }
     }
 
-    /// The allocations of the scope that pass a test, in the order of their handles.
+    /// Returns the allocations of the scope that pass a test, in the order of their handles.
     pub(super) fn select(&self, timeline: &Timeline, is_meant: impl Fn(AllocationId) -> bool) -> Vec<AllocationId> {
         let allocations = &timeline.allocations;
         let meant = |id: &AllocationId| is_meant(*id);
@@ -79,7 +78,7 @@ impl Scope {
         }
     }
 
-    /// The number of its allocations; where all parts count it takes no look at any of them.
+    /// Returns the number of allocations; for a moment and for [`Part::Any`] it examines none of them.
     pub fn count(&self, timeline: &Timeline) -> usize {
         let allocations = &timeline.allocations;
         let alive_in = |start: u32, last: u32| allocations.born_by(last) as usize - allocations.died_by(start);
@@ -91,7 +90,7 @@ impl Scope {
         }
     }
 
-    /// The moments that weights are clipped to: all of the trace for a single moment.
+    /// Returns the moments to which lifetimes are clipped for weights; for a single moment that is the whole trace.
     pub(super) fn window(&self, timeline: &Timeline) -> Range<u32> {
         let end = timeline.events() + 1;
         match self {

@@ -1,4 +1,4 @@
-//! Selections and groups against obvious ones, on random traces.
+//! Compares selections and groups with naive ones on random traces.
 
 use super::*;
 use crate::analysis::naive::{self, Random};
@@ -7,7 +7,7 @@ use crate::trace::{StackId, text};
 use hashbrown::HashMap;
 use std::ops::Range;
 
-/// Everything that a random trace is asked with.
+/// Random trace with everything that selections need.
 struct Sample {
     trace: Trace,
     timeline: Timeline,
@@ -48,7 +48,7 @@ fn random_range(random: &mut Random, timeline: &Timeline) -> Range<u32> {
     start..start + random.below(end) as u32
 }
 
-/// Whether an allocation is of a scope, by looking at every moment.
+/// Returns true if an allocation is in a scope, by examining every moment.
 fn is_of_scope(row: &Allocation, scope: &Scope) -> bool {
     let is_alive = |moment| row.born <= moment && moment < row.died;
     match scope {
@@ -168,7 +168,7 @@ fn weights_agree_with_the_obvious_ones() {
     }
 }
 
-/// The keys of one allocation in words.
+/// Returns the keys of one allocation as text.
 fn keys_of(sample: &Sample, id: AllocationId, by: GroupBy) -> Vec<String> {
     let population = sample.population();
     let allocations = &sample.timeline.allocations;
@@ -268,7 +268,7 @@ fn stacks_at_a_moment_are_those_of_the_peak() {
     }
 }
 
-/// Checks what a text finds, by the titles of the stacks.
+/// Checks which allocations a text matches, by the titles of their stacks.
 #[track_caller]
 fn check_text(text: &TextFilter, expected: &[&str]) {
     let trace = text::parse(

@@ -1,23 +1,23 @@
-//! What an allocation counts for.
+//! Weighs allocations by their size, lifetime or number.
 
 use super::{Population, Scope};
 use crate::analysis::AllocationId;
 use crate::trace::Device;
 use std::ops::Range;
 
-/// What an allocation counts for.
+/// Quantity that is summed over allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Weight {
-    /// Its requested size.
+    /// Requested size.
     #[default]
     Bytes,
-    /// Its size times the moments that it is alive at: bytes × events.
+    /// Size times the number of moments at which the allocation is alive: bytes × events.
     ByteEvents,
-    /// Its size times the time that it is alive for: bytes × milliseconds.
+    /// Size times the time for which the allocation is alive: bytes × milliseconds.
     ///
-    /// In a trace without times it is 0.
+    /// It is 0 in a trace without times.
     ByteTime,
-    /// One.
+    /// 1 per allocation.
     Count,
 }
 
@@ -28,28 +28,28 @@ crate::names!(Weight {
     Count => "count",
 });
 
-/// Weighs allocations; lifetimes count as far as they are in the scope's range, in all of the trace for a moment.
+/// Weighs allocations; their lifetimes are clipped to the scope's range, or to the whole trace for a moment.
 #[derive(Clone, Debug)]
 pub struct Weigher<'a> {
     population: Population<'a>,
     window: Range<u32>,
     weight: Weight,
-    /// When each moment begins, in microseconds, where times count.
+    /// Time at which each moment begins, in microseconds; empty unless the weight depends on times.
     starts_us: Vec<u64>,
 }
 
 impl<'a> Weigher<'a> {
-    /// A scale for the allocations of a scope.
+    /// Creates a weigher for the allocations of a scope.
     pub fn new(population: &Population<'a>, scope: &Scope, weight: Weight) -> Self {
         let Population { device, timeline, .. } = *population;
         let starts_us = if weight == Weight::ByteTime { starts_us(device) } else { Vec::new() };
         Self { population: *population, window: scope.window(timeline), weight, starts_us }
     }
 
-    /// The weight of an allocation, at most `u64::MAX`.
+    /// Returns the weight of an allocation, at most `u64::MAX`.
     ///
     /// # Panics
-    /// If `id` is of another table.
+    /// Panics if `id` belongs to another table.
     pub fn weigh(&self, id: AllocationId) -> u64 {
         let size_bytes = self.population.timeline.allocations.size_bytes[id.index()];
         match self.weight {
@@ -68,23 +68,24 @@ impl<'a> Weigher<'a> {
         }
     }
 
-    /// The moments of the range at which an allocation is alive.
+    /// Returns the moments within the range at which an allocation is alive.
     fn alive(&self, id: AllocationId) -> Range<u32> {
         let allocations = &self.population.timeline.allocations;
         let start = allocations.born_at(id.0).clamp(self.window.start, self.window.end);
         start..allocations.died[id.index()].clamp(start, self.window.end)
     }
 
-    /// When a moment begins; without times all begin at once.
+    /// Returns the time at which a moment begins; without times it is 0 for all moments.
     fn start_us(&self, moment: u32) -> u64 {
         let at = self.starts_us.get(moment as usize).or(self.starts_us.last());
         at.copied().unwrap_or(0)
     }
 }
 
-/// When each moment begins; the clock of the file may jump back, that of a trace stands still then.
+/// Returns the time at which each moment begins; where the recorded clock jumps back, time stands still.
 ///
-/// The timeline finds the same one by one; looking up both ends of a million lifetimes that way takes half a second.
+/// The timeline computes the same for single moments, but looking up both ends of a million lifetimes that way takes
+/// half a second.
 fn starts_us(device: &Device) -> Vec<u64> {
     let times = device.events.times_us();
     let origin_us = times.iter().find(|&time_us| time_us != 0).unwrap_or(0);

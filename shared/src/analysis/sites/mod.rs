@@ -1,8 +1,8 @@
-//! What stacks say about the place that allocates: where a program calls its model, and what is special there.
+//! Derives from stacks where a program calls its model, and what is special about the code that allocates.
 //!
-//! Idea: a stack is cut where the program enters PyTorch: a module's call, backward, an optimizer. The Python frames
-//! outside of the cut are the *spine*, the program's own loop; what is inside are layers. Whatever comes again inside
-//! of one call is layers, never steps.
+//! Idea: a stack is split where the program enters PyTorch: at the call of a module, at backward or at an optimizer.
+//! The Python frames outside are the *spine*, the program's own loop; those inside are layers. Repetition within one
+//! call is always layers, never steps.
 //!
 //! ```text
 //! <module>:50 < train:31 < _call_impl < forward:12 < _call_impl < linear:134
@@ -22,12 +22,12 @@ use hashbrown::HashMap;
 use signs::Sign;
 use std::cmp::Ordering;
 
-/// A place outside of PyTorch that distinct stacks have in common.
+/// Place outside PyTorch that several distinct stacks share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct SpineId(u32);
 
 impl SpineId {
-    /// No Python frame tells it, as on the threads of backward.
+    /// Spine of stacks without Python frames outside PyTorch, as on the threads of backward.
     pub(super) const NONE: Self = Self(0);
 
     fn index(self) -> usize {
@@ -35,32 +35,32 @@ impl SpineId {
     }
 }
 
-/// What one stack says.
+/// Properties of the place at which one stack allocates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Site {
     /// The program's own frames around it.
     pub(super) spine: SpineId,
-    /// What PyTorch was asked to do, as far as C++ frames tell it.
+    /// Operation that PyTorch was asked for, if C++ frames or our recorder show it.
     pub(super) operation: Operation,
-    /// Whether it is within the call of a module.
+    /// True within the call of a module.
     pub(super) in_module: bool,
-    /// Whether it is within a module that calls hooks.
+    /// True within a module that calls hooks.
     pub(super) is_hooked: bool,
-    /// Whether `copy.deepcopy` makes it.
+    /// True if `copy.deepcopy` creates it.
     pub(super) is_deep_copy: bool,
-    /// Whether it is the cache of keys and values of a model that generates text.
+    /// True for the cache of keys and values of a model that generates text.
     pub(super) is_kv_cache: bool,
-    /// Whether a framework collects the outputs of an evaluation there.
+    /// True if a framework collects the outputs of an evaluation there.
     pub(super) is_collected: bool,
-    /// Whether it is of a loss over many classes: its logits, their logarithms, the gradient of both.
+    /// True for tensors of a loss over many classes: its logits, their logarithms, and the gradients of both.
     pub(super) is_of_loss: bool,
-    /// Whether `nn.DataParallel` gathers or scatters there.
+    /// True if `nn.DataParallel` gathers or scatters there.
     pub(super) is_gathered: bool,
-    /// Whether gradients are switched off by a decorator around it.
+    /// True within a decorator that switches gradients off.
     pub(super) is_without_grad: bool,
-    /// Whether `torch.load` reads it from a file.
+    /// True if `torch.load` reads it from a file.
     pub(super) is_loaded: bool,
-    /// Whether it is within a loop that makes one token after the other.
+    /// True within a loop that generates one token after the other.
     pub(super) is_generated: bool,
 }
 
@@ -81,16 +81,15 @@ impl Site {
     };
 }
 
-/// The sites of all stacks of a trace.
+/// Sites of all stacks of a trace.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sites {
     of_stacks: Vec<Site>,
-    /// The frames of each spine, outermost first; the first one is [`SpineId::NONE`].
+    /// Frames of each spine, outermost first; the first spine is [`SpineId::NONE`].
     spines: Vec<Vec<FrameId>>,
 }
 
 impl Sites {
-    /// Reads all stacks.
     pub(super) fn of(trace: &Trace) -> Self {
         let text = |id| trace.strings.get(id);
         let frames = (0..trace.frames.len()).map(|index| trace.frames.get(FrameId::from_index(index)));
@@ -113,12 +112,13 @@ impl Sites {
         sites
     }
 
-    /// What a stack says.
     pub(super) fn of_stack(&self, stack: StackId) -> Site {
         self.of_stacks[stack.index()]
     }
 
-    /// Which of two places comes first in the function that both go through last; equal where that can't be told.
+    /// Compares the positions of two places in the innermost function that both pass through.
+    ///
+    /// The result is `Equal` if the order cannot be determined.
     pub(super) fn order(&self, trace: &Trace, one: SpineId, other: SpineId) -> Ordering {
         let pair = self.frames(one).iter().zip(self.frames(other)).find(|(one, other)| one != other);
         let Some((&one, &other)) = pair else { return Ordering::Equal };
@@ -129,7 +129,7 @@ impl Sites {
         }
     }
 
-    /// Whether two places lie in one function, called from the same line.
+    /// Returns true if two places lie in one function, called from the same line.
     pub(super) fn are_in_one_function(&self, trace: &Trace, one: SpineId, other: SpineId) -> bool {
         let function = |frame: FrameId| {
             let frame = trace.frames.get(frame);
@@ -143,13 +143,12 @@ impl Sites {
         }
     }
 
-    /// The frames of a spine, outermost first.
     fn frames(&self, spine: SpineId) -> &[FrameId] {
         &self.spines[spine.index()]
     }
 }
 
-/// What a stack says, and its spine.
+/// Returns the site of a stack, and its spine.
 fn read(frames: &[FrameId], signs: &[Sign]) -> (Site, Vec<FrameId>) {
     let mut site = Site::NONE;
     let mut spine = Vec::new();
@@ -157,7 +156,8 @@ fn read(frames: &[FrameId], signs: &[Sign]) -> (Site, Vec<FrameId>) {
     for &frame in frames.iter().rev() {
         match signs[frame.index()] {
             Sign::Native(operation) => {
-                // Frames come innermost last here: the outermost operation is what the program asked for.
+                // Frames are read from the outermost one inwards, and the outermost operation is the one that the
+                // program requested.
                 if site.operation == Operation::Unknown {
                     site.operation = operation;
                 }
@@ -174,7 +174,7 @@ fn read(frames: &[FrameId], signs: &[Sign]) -> (Site, Vec<FrameId>) {
                 site.in_module = true;
                 is_inside = true;
             }
-            // The optimizer calls the program back: what is around the closure is no part of it.
+            // The optimizer calls the program back, so frames outside the closure are not part of its site.
             Sign::Closure => is_inside = false,
             Sign::HookedCall => {
                 (site.in_module, site.is_hooked) = (true, true);

@@ -1,12 +1,12 @@
-//! How often a program calls its model where nothing trains it: batches of inference, turns of a chat, tokens.
+//! Finds repeated calls of a model that is not trained: batches of inference, turns of a chat, tokens.
 //!
 //! Idea: calls of the model come from the same spine again and again, with other code between them. Of the frames of
-//! that spine, from the outermost in, the first whose code is entered several times tells the coarsest loop.
+//! that spine, from the outermost one inwards, the first whose code is entered several times shows the coarsest loop.
 //!
 //! ```text
 //! spines             x . a a a a . x . a a a . x . a a …      x: main:49   a: main:50 < reply:34   .: main:50 < reply:35
-//! main:49, main:50   entered again and again by turns         8 rounds
-//! reply:34           entered again and again by tokens        96 calls
+//! main:49, main:50   entered once per turn                    8 rounds
+//! reply:34           entered once per token                   96 calls
 //! ```
 //!
 //! Cost: linear in the events, and in the frames of the spines.
@@ -17,40 +17,40 @@ use crate::trace::{Action, Device};
 use hashbrown::HashMap;
 use std::ops::Range;
 
-/// Fewer rounds are a warm-up and a call.
+/// Fewer rounds may be a warm-up and a single call.
 const LEAST_ROUNDS: usize = 3;
 
-/// The share of what modules allocate that has to be within rounds: one in so many.
+/// At least 1/2 of the allocations of modules must lie within rounds.
 const LEAST_SHARE: usize = 2;
 
-/// The share of rounds that have to bring or make a tensor: all but one in so many.
+/// Rounds without an input of their own may be at most 1/4 of all, rounded up.
 const WITHOUT_INPUT: usize = 4;
 
-/// Calls of a model, one after the other.
+/// Repeated calls of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::analysis) struct Rounds {
-    /// From one entry to the next.
+    /// Rounds, each from one entry into the loop to the next.
     pub(in crate::analysis) rounds: Vec<Step>,
-    /// How often the model is called in all of them.
+    /// Number of model calls in all rounds.
     pub(in crate::analysis) calls: usize,
-    /// Whether nearly every round has an input of its own; layers that a program goes through have none.
+    /// True if at most 1/4 of the rounds, rounded up, have no input of their own; layers have none.
     pub(in crate::analysis) have_inputs: bool,
 }
 
-/// Allocations of one spine, one after the other.
+/// Consecutive allocations of one spine.
 #[derive(Clone, Copy)]
 struct Stay {
-    /// The first event of it, and the last.
+    /// Index of its first event; `last` is that of its last.
     first: u32,
     last: u32,
     spine: SpineId,
     in_module: bool,
     allocs: u32,
-    /// Whether one of its allocations is made from nothing, or brought to the device, outside of modules.
+    /// True if, outside of modules, one of its tensors is created from nothing or moved to the device.
     has_input: bool,
 }
 
-/// The rounds of a range of events, or `None` where there are not three of them.
+/// Finds the rounds in a range of events; `None` if there are fewer than three.
 pub(in crate::analysis) fn find(device: &Device, sites: &Sites, events: Range<u32>) -> Option<Rounds> {
     let stays = stays(device, sites, events.clone());
     let mut of_spine: HashMap<SpineId, usize> = HashMap::new();
@@ -80,14 +80,14 @@ pub(in crate::analysis) fn find(device: &Device, sites: &Sites, events: Range<u3
         None => return None,
     };
     let starts: Vec<u32> = entered.iter().map(|&index| stays[index].first).collect();
-    // What follows the last round is none of it: the results are read and let go there.
+    // The last round ends after the median length, because what follows it only reads and frees the results.
     let mut lengths: Vec<u32> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     lengths.sort_unstable();
     let usual_end = starts[starts.len() - 1].saturating_add(lengths[lengths.len() / 2]);
     let last_end = usual_end.min(stays[stays.len() - 1].last + 1);
     let ends = starts.iter().skip(1).copied().chain([last_end]);
     let rounds: Vec<Step> = starts.iter().zip(ends).map(|(&start, end)| Step { start, end }).collect();
-    // An input may come before the entry, or after it.
+    // An input may precede the entry or follow it.
     let spans = entered.iter().zip(entered.iter().skip(1).copied().chain([stays.len()]));
     let with_input = spans.filter(|&(&from, to)| stays[from..to].iter().any(|stay| stay.has_input)).count();
     let is_first_before = stays[..entered[0]].iter().rev().take(1).any(|stay| stay.has_input);
@@ -96,20 +96,21 @@ pub(in crate::analysis) fn find(device: &Device, sites: &Sites, events: Range<u3
     Some(Rounds { rounds, calls: calls.len(), have_inputs })
 }
 
-/// The stays that share so many of the outermost frames of a spine, or more.
+/// Stays that share at least a given number of the outermost frames of a spine.
 #[derive(Clone, Copy, Default)]
 struct Level {
-    /// How often the program comes there from elsewhere.
+    /// Number of times that the program enters this level from elsewhere.
     entries: usize,
-    /// How much modules allocate there.
+    /// Number of allocations of modules at this level.
     allocs: usize,
 }
 
-/// A level for each number of shared frames, from none to all; `depths` says how many each stay shares.
+/// Computes a level for each number of shared frames; `depths` holds the number that each stay shares.
 fn levels(stays: &[Stay], depths: &[usize], frames: usize) -> Vec<Level> {
     let mut levels = vec![Level::default(); frames + 1];
     let before = [0].into_iter().chain(depths.iter().copied());
-    // Who comes from a depth to a greater one enters all levels between, which sums from the deepest up count.
+    // Going from one depth to a greater one enters all levels between them, which the sums from the deepest level up
+    // count.
     let mut left = vec![0; frames + 1];
     for ((stay, &depth), before) in stays.iter().zip(depths).zip(before) {
         levels[depth].allocs += if stay.in_module { stay.allocs as usize } else { 0 };
@@ -126,7 +127,7 @@ fn levels(stays: &[Stay], depths: &[usize], frames: usize) -> Vec<Level> {
     levels
 }
 
-/// The allocations with Python frames, by the spines that they come from.
+/// Returns the stays: allocations with Python frames, grouped by consecutive spines.
 fn stays(device: &Device, sites: &Sites, events: Range<u32>) -> Vec<Stay> {
     let (actions, stacks) = (device.events.actions(), device.events.stacks());
     let mut stays: Vec<Stay> = Vec::new();
@@ -138,7 +139,7 @@ fn stays(device: &Device, sites: &Sites, events: Range<u32>) -> Vec<Stay> {
         if site.spine == SpineId::NONE {
             continue;
         }
-        // Without C++ frames whatever the program does beside its modules may be an input.
+        // Without C++ frames, any allocation of the program outside its modules may be an input.
         let is_input = matches!(site.operation, Operation::Bring | Operation::Make | Operation::Unknown);
         let has_input = !site.in_module && is_input;
         match stays.last_mut().filter(|last| (last.spine, last.in_module) == (site.spine, site.in_module)) {

@@ -1,62 +1,61 @@
-//! What single frames say about a site.
+//! Classifies single frames by what they say about a site.
 
 use crate::base::frame_rules;
 
-/// What PyTorch was asked to do.
+/// Kind of operation that PyTorch was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::analysis) enum Operation {
-    /// A tensor is moved to the device.
+    /// Moves a tensor to the device.
     Bring,
-    /// A tensor is made from nothing: zeros, random numbers.
+    /// Creates a tensor from nothing, such as zeros or random numbers.
     Make,
-    /// Tensors are put together into a larger one.
+    /// Concatenates tensors into a larger one.
     Join,
-    /// A tensor is copied as it is.
+    /// Copies a tensor unchanged.
     Copy,
-    /// Anything else.
+    /// Any other operation.
     Compute,
-    /// No C++ frame tells it.
+    /// No C++ frame or recorded operator shows the operation.
     Unknown,
 }
 
-/// What a frame is.
+/// Meaning of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
-    /// Compiled code, with the operation that it begins.
+    /// Compiled code, with the operation that it starts.
     Native(Operation),
     /// Compiled code of a loss over classes.
     NativeLoss,
-    /// A module of our recorder.
+    /// A module in a stack of our recorder.
     RecordedModule,
     /// `nn.Module.__call__`.
     ModuleCall,
-    /// The same, on the way that calls hooks.
+    /// `nn.Module.__call__` on the path that calls hooks.
     HookedCall,
-    /// An optimizer or backward, which the program enters.
+    /// An optimizer or backward, called by the program.
     Engine,
     /// A function that an optimizer calls back.
     Closure,
-    /// `copy.deepcopy`.
     DeepCopy,
     /// A cache of keys and values.
     KvCache,
-    /// Outputs of an evaluation are collected.
+    /// Collects outputs of an evaluation.
     Collects,
     /// A loss over classes.
     Loss,
-    /// `nn.DataParallel` moves tensors between devices.
+    /// Moves tensors between the devices of `nn.DataParallel`.
     Gathers,
     /// A decorator that switches gradients off.
     NoGrad,
     /// `torch.load`.
     Loads,
-    /// A loop that makes one token after the other.
+    /// A loop that generates one token after the other.
     Generates,
-    /// Any other Python.
+    /// Any other Python frame.
     Python,
 }
 
-/// Operations that make tensors, by the start of their names.
+/// Prefixes of operators that create tensors.
 const MAKING: [&str; 8] = ["empty", "zeros", "ones", "full", "rand", "normal", "arange", "eye"];
 
 impl Sign {
@@ -99,7 +98,7 @@ impl Sign {
     }
 }
 
-/// Whether compiled code computes a loss over classes, or its gradient.
+/// Returns true for compiled code that computes a loss over classes, or its gradient.
 fn is_native_loss(name: &str) -> bool {
     ["cross_entropy", "nll_loss", "log_softmax", "LogSoftmax", "NllLoss"].iter().any(|part| name.contains(part))
 }
@@ -108,7 +107,7 @@ fn operation(name: &str) -> Operation {
     frame_rules::operation(name).map_or(Operation::Unknown, |called| of_operator(&called))
 }
 
-/// What an operator does, by its whole name.
+/// Classifies an operator by its full name.
 fn of_operator(called: &str) -> Operation {
     let Some(called) = called.strip_prefix("aten::") else { return Operation::Compute };
     match called {
@@ -121,21 +120,22 @@ fn of_operator(called: &str) -> Operation {
     }
 }
 
-/// Marks the calls of modules with hooks in releases of PyTorch that have no function of its own for them.
+/// Marks the calls of modules with hooks in releases of PyTorch that have no separate function for them.
 ///
-/// There `_call_impl` calls `forward` on two lines, the first one for modules without hooks.
+/// There `_call_impl` calls `forward` on two lines, of which the first is for modules without hooks.
 pub(super) fn mark_calls_with_hooks(lines: impl Iterator<Item = u64> + Clone, signs: &mut [Sign]) {
     if signs.contains(&Sign::HookedCall) {
         return;
     }
     let calls = || lines.clone().zip(signs.iter()).filter(|(_, sign)| **sign == Sign::ModuleCall);
-    // `_wrapped_call_impl` stands before `_call_impl`, and the first line of that is the one without hooks.
+    // `_wrapped_call_impl` stands before `_call_impl`, whose first line with a call is the one without hooks.
     let mut distinct: Vec<u64> = calls().map(|(line, _)| line).collect();
     distinct.sort_unstable();
     distinct.dedup();
     let Some(&first) = distinct.first() else { return };
     let wraps = distinct.iter().take_while(|&&line| line < first + CALL_IMPL_LINES).count();
-    // A release before 2.1 has no `_wrapped_call_impl`; with it, its line and that of a plain call lie close together.
+    // Releases before 2.1 have no `_wrapped_call_impl`; in later ones its line and that of the plain call lie close
+    // together.
     let Some(&hooked) = distinct.get(wraps) else { return };
     for (line, sign) in lines.zip(signs.iter_mut()) {
         if *sign == Sign::ModuleCall && line >= hooked {
@@ -144,5 +144,5 @@ pub(super) fn mark_calls_with_hooks(lines: impl Iterator<Item = u64> + Clone, si
     }
 }
 
-/// Between `_wrapped_call_impl` and the plain call of `forward` lie so many lines at most; the call with hooks is later.
+/// Most lines between `_wrapped_call_impl` and the plain call of `forward`; the call with hooks follows later.
 const CALL_IMPL_LINES: u64 = 20;

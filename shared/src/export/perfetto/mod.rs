@@ -1,11 +1,12 @@
-//! The timeline in the Trace Event Format, which ui.perfetto.dev and chrome://tracing open.
+//! Writes the timeline in the Trace Event Format, which ui.perfetto.dev and chrome://tracing open.
 //!
-//! A process for each device, with counters of live and reserved bytes, annotated spans and steps as slices, and
-//! running out of memory as instants.
+//! Each device is a process with counters of live and reserved bytes. Annotated spans and steps are slices,
+//! out-of-memory events are instants.
 //!
-//! Counters of long traces are cut into parts of which each keeps its lowest and its highest value, so that the file
-//! stays small and every peak is in it, at its own moment.
-//! Times are microseconds since the first event of the file; a trace without times has a microsecond an event.
+//! Counters of long traces are divided into parts, each of which keeps its lowest and its highest value: the file stays
+//! small, and every peak is in it at its own moment.
+//! Times are microseconds since the first event of the file; in a trace without times, each event takes one
+//! microsecond.
 
 use super::pieces::{Pieces, quoted};
 use super::subject::{Subject, device_name, event_of};
@@ -13,10 +14,10 @@ use crate::analysis::{Axis, Span, StepSource, Steps, Timeline, spans};
 use crate::base::format;
 use crate::trace::{Action, Device};
 
-/// The most parts of a counter.
+/// Maximum number of parts of a counter.
 const PARTS: u32 = 10_000;
 
-/// The thread of what belongs to no span.
+/// Thread of the events that belong to no span.
 const MARKS: u32 = 0;
 
 /// Writes the timelines as a JSON document of trace events, piece after piece into `sink`.
@@ -39,7 +40,7 @@ pub fn perfetto<S: FnMut(&[u8])>(subject: &Subject<'_>, sink: S) {
     out.out.finish();
 }
 
-/// When the first event with a time was recorded.
+/// Returns the time of the first event that has one.
 fn origin_us(device: &Device) -> Option<i64> {
     device.events.times_us().iter().find(|&time_us| time_us != 0)
 }
@@ -50,7 +51,7 @@ struct Events<S> {
 }
 
 impl<S: FnMut(&[u8])> Events<S> {
-    /// Writes one event; `fields` are those behind its phase and process.
+    /// Writes one event; `fields` follow its phase and process.
     fn event(&mut self, phase: char, pid: usize, fields: std::fmt::Arguments<'_>) {
         let comma = if std::mem::take(&mut self.is_first) { "" } else { "," };
         self.out.put(format_args!("{comma}\n{{\"ph\":\"{phase}\",\"pid\":{pid},{fields}}}"));
@@ -62,7 +63,7 @@ struct Process<'a> {
     pid: usize,
     device: &'a Device,
     timeline: &'a Timeline,
-    /// How long after the file's first event this device's was recorded.
+    /// Time from the file's first event to the first event of this device.
     late_us: i64,
 }
 
@@ -107,14 +108,14 @@ impl Process<'_> {
         }
     }
 
-    /// Spans, and the steps where no span tells them.
+    /// Writes the annotated spans, and the steps if they were not found by annotations.
     fn slices<S: FnMut(&[u8])>(&self, subject: &Subject<'_>, out: &mut Events<S>) {
         let steps = Steps::find(subject.trace, self.device, &self.timeline.allocations);
         let untold = steps.filter(|steps| steps.source != StepSource::Annotations);
         if let Some(steps) = untold {
             self.thread("steps", 1, out);
             for (index, step) in steps.steps.iter().enumerate() {
-                // Both ends are those of events that belong to it.
+                // Both ends are the times of events of the step.
                 let (start, end) = (self.ts(step.start + 1), self.ts(step.end));
                 self.slice(1, &format!("step {index}"), (start, end), (step.start, step.end), out);
             }
@@ -158,7 +159,9 @@ impl Process<'_> {
     }
 }
 
-/// Where a curve changes, at most the lowest and the highest moment of each part; always the first and the last.
+/// Returns at most the lowest and the highest point of each part of a curve, and always its first and last.
+///
+/// A point with the same value as the one before it is left out.
 fn extremes(events: u32, parts: u32, bytes_at: impl Fn(u32) -> u64) -> Vec<(u32, u64)> {
     let width = (u64::from(events) + 1).div_ceil(u64::from(parts)).max(1);
     let mut points = vec![(0, bytes_at(0))];
@@ -193,7 +196,7 @@ fn extremes(events: u32, parts: u32, bytes_at: impl Fn(u32) -> u64) -> Vec<(u32,
     points
 }
 
-/// The row of each span such that those of a row lie apart or within each other, as the format wants it.
+/// Assigns each span to a row in which spans are either apart or nested, as the format requires.
 ///
 /// ```text
 /// a ├──────────┤         0

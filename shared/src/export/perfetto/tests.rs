@@ -1,4 +1,4 @@
-//! What Perfetto is given.
+//! Tests the documents for Perfetto.
 
 use super::*;
 use crate::analysis::naive::{self, Random};
@@ -47,7 +47,7 @@ fn a_device_is_a_process_with_counters_slices_and_instants() {
         .filter(|event| event["name"] == "live bytes" && event["pid"] == 1)
         .map(|event| (event["ts"].as_i64().unwrap(), event["args"]["bytes"].as_u64().unwrap()))
         .collect();
-    // The other device's event, 10 µs earlier, is where the file begins.
+    // The file begins with the event of the other device, 10 µs earlier.
     assert_eq!(live, [(10, 0), (15, 512), (20, 612), (30, 100), (50, 108)]);
     let slices = of_phase(&document, "X");
     assert_eq!((slices[0]["name"].as_str(), slices[0]["ts"].as_i64()), (Some("ProfilerStep#1"), Some(10)));
@@ -89,7 +89,7 @@ fn parts_keep_their_extremes() {
             assert_eq!((bytes().min(), bytes().max()), (curve.iter().copied().min(), curve.iter().copied().max()));
             assert_eq!((points[0].0, points.last().unwrap().0), (0, events));
         }
-        // With a part for each moment nothing is lost.
+        // With one part per moment, nothing is lost.
         let points = extremes(events, events + 1, |moment| curve[moment as usize]);
         let value = |moment| points.iter().rev().find(|point| point.0 <= moment).unwrap().1;
         assert_eq!((0..=events).map(value).collect::<Vec<u64>>(), curve);

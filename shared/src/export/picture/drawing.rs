@@ -1,129 +1,109 @@
-//! What a picture is made of.
+//! Defines the shapes of a picture and their colours.
 
 use crate::draw::{color::Color, shade, shade::ColorBy, theme::Theme};
 
-/// A place in pixels from the left and from the top.
+/// Position in pixels from the left and from the top.
 pub(super) type Place = (f64, f64);
 
-/// A picture as shapes, the first one at the bottom.
+/// Picture as shapes, the lowest one first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawing {
     /// Width in pixels.
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// What it is of.
     pub title: String,
-    /// The shapes.
     pub shapes: Vec<Shape>,
 }
 
-/// One or many shapes of one colour.
+/// One or more shapes of one colour.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// Rectangles: left, top, width and height.
-    Boxes {
-        /// Their colour.
-        ink: Ink,
-        /// The rectangles.
-        boxes: Vec<[f64; 4]>,
-    },
-    /// A line along places.
+    Boxes { ink: Ink, boxes: Vec<[f64; 4]> },
+    /// Line through a list of positions.
     Line {
-        /// Its colour.
         ink: Ink,
-        /// Its width in pixels.
+        /// Width in pixels.
         width: f64,
-        /// The places.
         places: Vec<Place>,
     },
-    /// A disc.
+    /// Filled circle.
     Dot {
-        /// Its colour.
         ink: Ink,
-        /// Its middle.
         at: Place,
-        /// Its radius in pixels.
+        /// Radius in pixels.
         radius: f64,
     },
-    /// A line of text.
+    /// Line of text.
     Text {
-        /// Its colour.
         ink: Ink,
-        /// Where its letters stand.
+        /// Position of the anchor on the baseline.
         at: Place,
-        /// What of it is there.
         anchor: Anchor,
-        /// The size of its letters in pixels.
+        /// Font size in pixels.
         size: f64,
-        /// Whether it is heavier than others.
+        /// True for a heavier font.
         is_strong: bool,
-        /// The text.
         words: String,
     },
 }
 
-/// Which part of a text is at its place.
+/// Part of a text that is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// Its left end.
     Start,
-    /// Its middle.
     Middle,
-    /// Its right end.
     End,
 }
 
-/// A colour by what it stands for, light and dark.
+/// Colour by its meaning, in the light and the dark theme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ink {
-    /// Behind everything.
     Background,
-    /// Lines of ticks.
+    /// Lines of the ticks.
     Grid,
-    /// What is from before the trace.
+    /// Memory from before the trace.
     Initial,
-    /// Merged allocations, by the number of their colour.
+    /// Merged allocations, by their colour number.
     Merged(u32),
-    /// An allocation, by the number of its colour.
+    /// Single allocation, by its colour number.
     Band(u32),
-    /// The lower edges of allocations.
+    /// Lower edges of allocations.
     Separator,
-    /// The live bytes.
+    /// Curve of the live bytes.
     Live,
-    /// The reserved bytes.
+    /// Curve of the reserved bytes.
     Reserved,
-    /// The peak.
     Peak,
-    /// Running out of memory.
+    /// Out-of-memory event.
     Oom,
-    /// A span, by its depth.
+    /// Annotated span, by its depth.
     Span(u32),
     /// Text on a span.
     SpanText,
-    /// What is small, lost or left over.
+    /// Small, lost or remaining memory.
     Rest,
     /// Free memory of a segment.
     Free,
-    /// Around a segment.
+    /// Outline of a segment.
     Edge,
-    /// Text on the colour of an allocation with this number.
+    /// Text on an allocation with this colour number.
     OnBand(u32),
-    /// Text on what is from before the trace.
+    /// Text on [`Self::Initial`].
     OnInitial,
-    /// Text on what is small.
+    /// Text on [`Self::Rest`].
     OnRest,
-    /// Text.
     Text,
-    /// Text that matters less.
+    /// Less important text.
     Muted,
 }
 
-/// Numbers from here on repeat the colours of bands.
+/// Number of different colours of bands; higher colour numbers repeat them.
 pub(super) const BAND_COLORS: u32 = crate::draw::theme::HUES as u32 * shade::SHADES;
 
 impl Ink {
-    /// The colour in a theme.
+    /// Returns the colour in a theme.
     pub fn color(self, theme: &Theme) -> Color {
         match self {
             Self::Background => theme.background,

@@ -1,4 +1,4 @@
-//! A still flame graph of what is alive at a moment: an icicle, callers above what they called.
+//! Draws a still flame graph of what is alive at a moment, with callers above what they called.
 
 use super::drawing::{Anchor, Drawing, Ink, Shape};
 use super::frame::{fitting, width_of};
@@ -10,21 +10,21 @@ use crate::draw::flame::{site_hue, site_label, site_name};
 use crate::trace::{Device, Trace};
 use std::collections::BTreeMap;
 
-/// From the top of a row to the top of the next one, where there is room.
+/// Height in pixels of a row with its gap, if there is room.
 const ROW: f64 = 20.0;
-/// The same where there is little.
+/// Minimum height in pixels of a row with its gap.
 const LEAST_ROW: f64 = 14.0;
-/// Between rows, and between boxes that are wide enough to lose it.
+/// Gap in pixels between rows, and between boxes that are wide enough for it.
 const GAP: f64 = 1.0;
 
-/// The size of letters in boxes.
+/// Font size in boxes, in pixels.
 const LETTERS: f64 = 11.0;
-/// The room at both ends of a label.
+/// Space at both ends of a label, in pixels.
 const PADDING: f64 = 4.0;
-/// The narrowest box with a label.
+/// Minimum width of a box with a label, in pixels.
 const LABELLED: f64 = 32.0;
 
-/// Draws what is alive at a moment by call stack; `timeline` is the one that was built from `device`.
+/// Draws what is alive at a moment by call stack; `timeline` was built from `device`.
 pub fn flame_picture(trace: &Trace, device: &Device, timeline: &Timeline, options: &MomentOptions) -> Drawing {
     let peak = timeline.live_peak().0;
     let moment = options.moment.unwrap_or(peak).min(timeline.events());
@@ -50,7 +50,7 @@ pub fn flame_picture(trace: &Trace, device: &Device, timeline: &Timeline, option
     drawing
 }
 
-/// The stacks of what is alive at a moment, as the page shows them at first.
+/// Builds the call tree of what is alive at a moment, as the page shows it at first.
 fn tree_at(trace: &Trace, device: &Device, timeline: &Timeline, moment: u32) -> CallTree {
     let config = PathConfig { folds_runtime: true, ..PathConfig::default() };
     let allocations = &timeline.allocations;
@@ -67,16 +67,16 @@ fn figures(tree: &CallTree, when: &str, missing_rows: u32) -> String {
     }
 }
 
-/// Boxes and where they go.
+/// Boxes and the scale by which they are placed.
 struct Placed<'a> {
     cuts: &'a [Cut],
-    /// Bytes of all of them.
+    /// Bytes of all boxes.
     total: u64,
-    /// Pixels that those bytes take.
+    /// Width in pixels of those bytes.
     across: f64,
-    /// Height of a row.
+    /// Height in pixels of a row with its gap.
     row: f64,
-    /// How many rows there is room for.
+    /// Number of rows that fit.
     shown: u32,
 }
 
@@ -104,7 +104,7 @@ impl Placed<'_> {
     }
 }
 
-/// Colour and words of a box.
+/// Colour and label of a box.
 struct Look {
     ground: Ink,
     text: Ink,
@@ -138,7 +138,7 @@ impl Look {
         Self { ground: Ink::Initial, text: Ink::OnInitial, name: name.to_owned(), place }
     }
 
-    /// The name, cut at its end if it must be, and the place where both fit.
+    /// Returns the name, truncated if necessary, and the place if both fit.
     fn label(self, [left, top, width, height]: [f64; 4]) -> Vec<Shape> {
         let room = width - 2.0 * PADDING;
         let y = top + height / 2.0 + LETTERS * 0.35;

@@ -1,4 +1,4 @@
-//! Everything around the plot: where it lies, its axes, the spans above it, the title and the legend.
+//! Draws everything around the plot of a timeline: axes, annotated spans, title and legend.
 
 use super::PictureOptions;
 use super::drawing::{Anchor, Drawing, Ink, Place, Shape};
@@ -9,38 +9,38 @@ use crate::draw::ticks::{byte_ticks, count_ticks, time_ticks};
 use crate::trace::{Action, Device, Trace};
 use std::ops::Range;
 
-/// From the edges of the picture to its letters.
+/// Distance in pixels from the edges of the picture to its texts.
 const MARGIN: f64 = 18.0;
-/// Labels of bytes stand left of the plot.
+/// Width left of the plot, for the labels of bytes.
 const LEFT: f64 = 78.0;
-/// Labels of events or times stand below it.
+/// Height below the plot, for the labels of events or times.
 const BELOW: f64 = 34.0;
-/// Title and legend stand above it.
+/// Height above the plot and the spans, for title and legend.
 const ABOVE: f64 = 66.0;
 /// Height of a row of spans with its gap.
 const LANE_ROW: f64 = 17.0;
 const LANE_ROWS: u32 = 3;
-/// The most spans that are drawn.
+/// Maximum number of spans to draw.
 const MOST_SPANS: usize = 2000;
 
 const LABEL: f64 = 12.0;
 const TITLE: f64 = 15.0;
-/// Width of a letter as a share of its size, on average: no font is known to be there.
+/// Average width of a letter as a fraction of the font size; the font of the reader is unknown.
 const LETTER: f64 = 0.56;
 
-/// Above the highest bytes, as a share of them.
+/// Upper end of the byte axis as a multiple of the highest bytes.
 const HEADROOM: f64 = 1.05;
 
-/// Where the plot lies, and what it is of.
+/// Position and content of the plot.
 pub(super) struct Frame<'a> {
     pub(super) device: &'a Device,
     pub(super) timeline: &'a Timeline,
     pub(super) axis: Axis,
-    /// What is shown of the axis.
+    /// Shown range of the axis.
     pub(super) x: Span,
-    /// What is shown of the bytes.
+    /// Shown range of bytes.
     pub(super) y: Span,
-    /// The first and the last moment that are shown.
+    /// First and last shown moment.
     pub(super) moments: (u32, u32),
     pub(super) across: Span,
     pub(super) down: Span,
@@ -79,28 +79,28 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// From the axis to pixels.
+    /// Converts a value of the axis to pixels.
     pub(super) fn px(&self, x: f64) -> f64 {
         self.across.at(self.x.fraction(x))
     }
 
-    /// From bytes to pixels.
+    /// Converts bytes to pixels.
     pub(super) fn py(&self, bytes: f64) -> f64 {
         self.down.end - self.y.fraction(bytes) * self.down.len()
     }
 
-    /// The middle of a moment in pixels.
+    /// Returns the middle of a moment in pixels.
     pub(super) fn px_of_moment(&self, moment: u32) -> f64 {
         let x = |moment| self.timeline.x_of_moment(self.device, self.axis, moment);
         self.px(f64::midpoint(x(moment), x(moment.saturating_add(1))))
     }
 
-    /// The moments that are shown.
+    /// Returns the shown moments.
     pub(super) fn shown(&self) -> Range<u32> {
         self.moments.0..self.moments.1.saturating_add(1)
     }
 
-    /// The events of running out of memory that are shown, by their moments.
+    /// Returns the moments of the shown out-of-memory events.
     pub(super) fn ooms(&self) -> impl Iterator<Item = u32> + '_ {
         let (first, last) = (self.moments.0.saturating_sub(1), self.moments.1);
         let actions = self.device.events.actions();
@@ -116,7 +116,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Labels along the left and the bottom.
+    /// Draws the labels on the left and at the bottom.
     pub(super) fn axes(&self, drawing: &mut Drawing) {
         for tick in byte_ticks(self.y, self.y.len() * 52.0 / self.down.len()) {
             let at = (self.across.start - 8.0, self.py(tick.value) + 4.0);
@@ -144,7 +144,7 @@ impl<'a> Frame<'a> {
         text(drawing, Ink::Muted, (self.across.end, bottom + 18.0), Anchor::End, name);
     }
 
-    /// The annotated spans, a row for each depth.
+    /// Draws the annotated spans, one row for each depth.
     pub(super) fn lanes(&self, trace: &Trace, spans: &[Marked], drawing: &mut Drawing) {
         let place = |span: &Marked| match self.axis {
             Axis::Time => Span::new(span.start_us as f64, span.end_us as f64),
@@ -168,7 +168,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The title, the highest figures and what the colours mean.
+    /// Draws the title, the peaks and the legend.
     pub(super) fn head(&self, drawing: &mut Drawing) {
         let figures = self.figures();
         let room = self.size.0 - 2.0 * MARGIN - width_of(&figures, LABEL) - 24.0;
@@ -241,7 +241,7 @@ pub(super) fn width_of(words: &str, size: f64) -> f64 {
     words.chars().count() as f64 * size * LETTER
 }
 
-/// As much of a text as there is room for; nothing where that says nothing.
+/// Truncates a text to the available width; returns an empty text if only three letters or fewer would fit.
 pub(super) fn fitting(words: &str, room: f64, size: f64) -> String {
     const LEAST_LETTERS: usize = 3;
     if width_of(words, size) <= room {

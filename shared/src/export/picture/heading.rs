@@ -1,18 +1,18 @@
-//! What stands above a picture of one moment: its title, its figures and what its colours mean.
+//! Draws the heading of a picture of one moment: title, figures and legend.
 
 use super::drawing::{Anchor, Drawing, Ink, Shape};
 use super::frame::{fitting, width_of};
 
-/// From the edges of the picture to what is drawn.
+/// Distance in pixels from the edges of the picture to its content.
 pub(super) const MARGIN: f64 = 18.0;
 
-/// Height of everything above the plot.
+/// Height of everything above the plot, in pixels.
 pub(super) const ABOVE: f64 = 82.0;
 
 const LABEL: f64 = 12.0;
 const TITLE: f64 = 15.0;
 
-/// Fills the background and writes the title and the figures.
+/// Draws the background, the title and the figures.
 pub(super) fn heading(drawing: &mut Drawing, figures: &str) {
     let (width, height) = (f64::from(drawing.width), f64::from(drawing.height));
     drawing.shapes.push(Shape::Boxes { ink: Ink::Background, boxes: vec![[0.0, 0.0, width, height]] });
@@ -23,7 +23,7 @@ pub(super) fn heading(drawing: &mut Drawing, figures: &str) {
     words(drawing, (MARGIN, 48.0), &fitting(figures, room, LABEL));
 }
 
-/// Writes what the colours mean, as much of it as there is room for.
+/// Draws the legend, with as many entries as fit.
 pub(super) fn legend(drawing: &mut Drawing, entries: &[(&str, &[Ink])]) {
     const SWATCH: f64 = 18.0;
     const HEIGHT: f64 = 10.0;

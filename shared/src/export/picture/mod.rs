@@ -1,7 +1,7 @@
-//! Still pictures as shapes: a timeline with its bands, curves, spans, axes and legend; what is alive at a moment as a
-//! flame graph; the segments at a moment.
+//! Draws still pictures as shapes: timelines, flame graphs and maps of segments.
 //!
-//! One drawing for every format: [`svg()`] writes its shapes as text, and other painters may fill pixels with them.
+//! A timeline has bands, curves, spans, axes and a legend; the other two show one moment.
+//! One drawing serves every format: [`svg()`] writes its shapes as text, and other painters may fill pixels with them.
 
 mod drawing;
 mod flame;
@@ -22,20 +22,20 @@ use crate::draw::span::Span;
 use crate::trace::{Device, Trace};
 use frame::Frame;
 
-/// What a picture shows and how large it is.
+/// Content and size of a timeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PictureOptions {
-    /// What stands above it.
+    /// Heading of the picture.
     pub title: String,
-    /// What runs along x; a trace without times is drawn by events.
+    /// Unit of the x axis; a trace without times is drawn by events.
     pub axis: Axis,
-    /// The part of the axis that it shows; `None` for all of it.
+    /// Part of the axis to show; `None` for all of it.
     pub x: Option<Span>,
     /// Width in pixels.
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// The most bands: where there are more, neighbours are merged, so that files stay small.
+    /// Desired maximum number of bands; if there are more, neighbours are merged to keep files small.
     pub most_bands: usize,
 }
 
@@ -45,16 +45,16 @@ impl Default for PictureOptions {
     }
 }
 
-/// What a picture of one moment shows and how large it is.
+/// Content and size of a picture of one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MomentOptions {
-    /// What stands above it, before what it is a picture of.
+    /// Beginning of the heading; the kind of picture follows.
     pub title: String,
-    /// The moment, `n` is after event `n - 1`; `None` for the peak.
+    /// Moment to show, where `n` is the state after event `n - 1`; `None` for the peak.
     pub moment: Option<u32>,
     /// Width in pixels.
     pub width: u32,
-    /// Height in pixels; `None` for as many as it takes.
+    /// Height in pixels; `None` for as much as the content needs.
     pub height: Option<u32>,
 }
 
@@ -64,13 +64,13 @@ impl Default for MomentOptions {
     }
 }
 
-/// The least width and height that leave room for anything.
+/// Minimum width and height in pixels.
 const LEAST_PX: u32 = 240;
 
-/// The most height that a picture takes by itself.
+/// Maximum height in pixels of a picture without a requested height.
 const MOST_PX: u32 = 4000;
 
-/// A moment in words.
+/// Describes a moment in words.
 fn when(moment: u32, peak: u32) -> String {
     let after = match moment {
         0 => "before the first event".to_owned(),
@@ -79,7 +79,7 @@ fn when(moment: u32, peak: u32) -> String {
     if moment == peak { format!("at the peak, {after},") } else { after }
 }
 
-/// Draws a timeline; `timeline` is the one that was built from `device`.
+/// Draws a timeline; `timeline` was built from `device`.
 pub fn timeline_picture(trace: &Trace, device: &Device, timeline: &Timeline, options: &PictureOptions) -> Drawing {
     let (width, height) = (options.width.max(LEAST_PX), options.height.max(LEAST_PX));
     let title = options.title.clone();

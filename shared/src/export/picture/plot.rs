@@ -1,4 +1,4 @@
-//! What lies in the plot: bands, curves and marks.
+//! Draws the content of the plot: bands, curves and marks.
 
 use super::drawing::{BAND_COLORS, Drawing, Ink, Shape};
 use super::frame::{Frame, line};
@@ -6,10 +6,10 @@ use crate::analysis::{Band, BandOwner, CurveStep, Picture, PictureRequest};
 use crate::draw::shade;
 use std::collections::BTreeMap;
 
-/// How coarse pictures may get until they have few enough bands.
+/// Factors by which the resolution is lowered, one after another, until a picture has few enough bands.
 const COARSER: [f64; 7] = [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0];
 
-/// The bands, each colour in one shape.
+/// Draws the bands, one shape for each colour.
 pub(super) fn bands(frame: &Frame<'_>, most_bands: usize, drawing: &mut Drawing) {
     let mut by_ink: BTreeMap<Ink, Vec<[f64; 4]>> = BTreeMap::new();
     for band in &picture(frame, most_bands).bands {
@@ -24,7 +24,7 @@ pub(super) fn bands(frame: &Frame<'_>, most_bands: usize, drawing: &mut Drawing)
     drawing.shapes.extend(by_ink.into_iter().map(|(ink, boxes)| Shape::Boxes { ink, boxes }));
 }
 
-/// The sharpest picture with at most so many bands; the coarsest one where all have more.
+/// Returns the sharpest picture with at most `most_bands` bands, or the coarsest one if all have more.
 fn picture(frame: &Frame<'_>, most_bands: usize) -> Picture {
     let mut drawn = Picture::default();
     for coarser in COARSER {
@@ -65,7 +65,7 @@ fn place_y(frame: &Frame<'_>, share: f32) -> f64 {
     frame.down.end - f64::from(share) * frame.down.len()
 }
 
-/// Live and reserved bytes, each pixel at its highest.
+/// Draws the live and the reserved bytes, with the highest value of each pixel.
 pub(super) fn curves(frame: &Frame<'_>, drawing: &mut Drawing) {
     let request = PictureRequest { height_px: 0, ..request(frame, 1.0) };
     let Picture { live, reserved, .. } = frame.timeline.picture(frame.device, &request);
@@ -74,7 +74,7 @@ pub(super) fn curves(frame: &Frame<'_>, drawing: &mut Drawing) {
     }
 }
 
-/// A step is level until the next one begins.
+/// Converts steps to positions; a step is level until the next one begins.
 fn stepped(frame: &Frame<'_>, steps: &[CurveStep]) -> Vec<(f64, f64)> {
     let ends = steps.iter().skip(1).map(|next| next.x).chain([1.0]);
     let level = |(step, end): (&CurveStep, f32)| {
@@ -84,12 +84,12 @@ fn stepped(frame: &Frame<'_>, steps: &[CurveStep]) -> Vec<(f64, f64)> {
     steps.iter().zip(ends).flat_map(level).collect()
 }
 
-/// The peak, and where memory ran out.
+/// Draws the peak and the out-of-memory events.
 pub(super) fn marks(frame: &Frame<'_>, drawing: &mut Drawing) {
     let mut last = f64::NEG_INFINITY;
     for moment in frame.ooms() {
         let x = frame.px_of_moment(moment).clamp(frame.across.start, frame.across.end);
-        // A pixel shows one of them.
+        // At most one event is drawn per pixel.
         if x - last >= 1.0 {
             line(drawing, Ink::Oom, 1.3, &[(x, frame.down.start), (x, frame.down.end)]);
             last = x;

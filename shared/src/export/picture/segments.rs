@@ -1,4 +1,4 @@
-//! A still map of the segments at a moment, with the blocks that tile them.
+//! Draws a still map of the segments at a moment, with the blocks that tile them.
 
 use super::drawing::{Anchor, BAND_COLORS, Drawing, Ink, Shape};
 use super::frame::fitting;
@@ -10,16 +10,16 @@ use crate::draw::segment_lines::{HEAD, LINE, Line, Piece, Run, Writer, bytes_per
 use crate::trace::{BlockState, Device, Trace};
 use std::collections::BTreeMap;
 
-/// Where no height is asked for, the most that is ever reserved fits about this much.
+/// Approximate height in pixels for the peak of the reserved bytes if no height is requested.
 const USUAL_HEIGHT: f64 = 500.0;
-/// From this width on a block has an edge of its own.
+/// Minimum width in pixels of a block that ends with a gap of one pixel.
 const EDGED: f64 = 4.0;
-/// Height of the mark on pending blocks.
+/// Height in pixels of the mark on pending blocks.
 const PENDING: f64 = 3.0;
-/// The size of letters above groups.
+/// Font size of the names of groups, in pixels.
 const LETTERS: f64 = 11.5;
 
-/// Draws the segments at a moment, by default where the most is reserved; `timeline` was built from `device`.
+/// Draws the segments at a moment, by default the peak of the reserved bytes; `timeline` was built from `device`.
 pub fn segments_picture(trace: &Trace, device: &Device, timeline: &Timeline, options: &MomentOptions) -> Drawing {
     let (peak, most_bytes) = timeline.reserved_peak();
     let moment = options.moment.unwrap_or(peak).min(timeline.events());
@@ -56,7 +56,7 @@ pub fn segments_picture(trace: &Trace, device: &Device, timeline: &Timeline, opt
     drawing
 }
 
-/// Height of the plot of a picture of this height.
+/// Returns the height of the plot in a picture of this height.
 fn room(height: u32) -> f64 {
     f64::from(height.max(LEAST_PX)) - ABOVE - MARGIN
 }
@@ -84,16 +84,16 @@ fn figures(map: &SegmentMap, when: &str, plan: &Plan, shown: usize) -> String {
     }
 }
 
-/// Where segments lie.
+/// Layout of the segments on lines.
 struct Plan {
     bytes_per_line: u64,
-    /// The top of each line within the plot, and the line.
+    /// Lines, each with its top within the plot.
     lines: Vec<(f64, Line)>,
     height: f64,
 }
 
 impl Plan {
-    /// The finest plan that fits a height; the coarsest one where none does.
+    /// Returns the finest plan that fits a height, or the coarsest one if none does.
     fn fitting(map: &SegmentMap, rooms: &[Room], across: f64, most_bytes: u64, height: Option<f64>) -> Self {
         let mut scale = bytes_per_line(most_bytes, height.unwrap_or(USUAL_HEIGHT), 0);
         loop {
@@ -127,7 +127,7 @@ fn head(room: &Room, top: f64, across: f64) -> Shape {
     Shape::Text { ink, at, anchor: Anchor::Start, size, is_strong: true, words }
 }
 
-/// Collects rectangles by layer and colour, the lowest layer first.
+/// Collector of rectangles by layer and colour, the lowest layer first.
 struct Painter<'a> {
     map: &'a SegmentMap,
     device: &'a Device,
@@ -178,7 +178,7 @@ impl Painter<'_> {
         let width = whole - if whole >= EDGED { 1.0 } else { 0.0 };
         self.fill(Layer::Blocks, self.ink(id, piece.is_merged), [piece.x, top, width, LINE]);
         let lost_bytes = block.size_bytes - block.requested_bytes;
-        // A block that goes on in the next line loses its end there.
+        // Each part of a block on several lines shows its share of the lost bytes at its end.
         let lost = (lost_bytes as f64 / block.size_bytes.max(1) as f64 * whole).min(width);
         if !piece.is_merged && lost >= 1.0 {
             self.fill(Layer::Marks, Ink::Rest, [piece.x + width - lost, top, lost, LINE]);

@@ -1,7 +1,7 @@
-//! A drawing as SVG, with text as text.
+//! Writes a drawing as SVG, with text as text elements.
 //!
-//! Colours are attributes, which every program understands; where a picture is to follow the scheme of whoever looks
-//! at it, a style sheet has the dark ones.
+//! Colours are attributes, which every program understands; a picture that follows the colour scheme of its viewer has
+//! a style sheet with the dark colours besides.
 
 use super::drawing::{Anchor, Drawing, Ink, Shape};
 use crate::base::markup::escaped;
@@ -12,18 +12,18 @@ use std::fmt::Write as _;
 
 const FONT: &str = "ui-sans-serif, system-ui, -apple-system, Segoe UI, Roboto, Helvetica, Arial, sans-serif";
 
-/// Light, dark, or as whoever looks at it has it.
+/// Colour scheme of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// On white.
+    /// Colours on white.
     Light,
-    /// On near black.
+    /// Colours on near black.
     Dark,
-    /// Light, or dark where the browser prefers that.
+    /// Light, or dark if the viewer's browser prefers that.
     Both,
 }
 
-/// The drawing as an SVG document, which may also stand in an HTML page.
+/// Writes a drawing as an SVG document, which can also be part of an HTML page.
 pub fn svg(drawing: &Drawing, look: Look) -> String {
     let theme = if look == Look::Dark { Theme::dark() } else { Theme::light() };
     let Drawing { width, height, title, shapes } = drawing;
@@ -40,7 +40,7 @@ pub fn svg(drawing: &Drawing, look: Look) -> String {
 }
 
 fn draw(svg: &mut String, shape: &Shape, theme: &Theme) {
-    // A string takes everything.
+    // Writing to a string never fails.
     let _ = match shape {
         Shape::Boxes { ink, boxes } => {
             let path: String = boxes.iter().map(box_path).collect();
@@ -53,7 +53,7 @@ fn draw(svg: &mut String, shape: &Shape, theme: &Theme) {
         Shape::Dot { ink, at: (x, y), radius } => {
             let (x, y) = (short(*x), short(*y));
             let edge = painted("stroke", Ink::Background, theme);
-            // Two classes: the attribute may stand once.
+            // The group carries the class of the outline, because an element can have the attribute only once.
             let fill = painted("fill", *ink, theme);
             writeln!(svg, "<g {edge} stroke-width=\"1.5\"><circle {fill} cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"/></g>")
         }
@@ -71,14 +71,14 @@ fn draw(svg: &mut String, shape: &Shape, theme: &Theme) {
     };
 }
 
-/// Class and colour of a shape; `how` is `fill` or `stroke`.
+/// Formats the class and the colour of a shape; `how` is `fill` or `stroke`.
 fn painted(how: &str, ink: Ink, theme: &Theme) -> String {
     let color = ink.color(theme);
     let opacity = if color.alpha < 1.0 { format!(" {how}-opacity=\"{}\"", color.alpha) } else { String::new() };
     format!("class=\"{}\" {how}=\"{}\"{opacity}", class(how, ink), hex(color))
 }
 
-/// `mf3`: what is filled with the third colour of merged allocations.
+/// Returns the class of a colour: `f-m3` for shapes filled with colour number 3 of merged allocations.
 fn class(how: &str, ink: Ink) -> String {
     let name = match ink {
         Ink::Background => "bg".to_owned(),
@@ -105,7 +105,7 @@ fn class(how: &str, ink: Ink) -> String {
     format!("{}-{name}", &how[..1])
 }
 
-/// A rule for each colour that is used.
+/// Writes a style sheet with the dark variant of each used colour.
 fn dark_style(shapes: &[Shape]) -> String {
     let dark = Theme::dark();
     let used = shapes.iter().flat_map(|shape| match shape {
@@ -126,7 +126,9 @@ fn hex(color: Color) -> String {
     format!("#{:06x}", color.rgb)
 }
 
-/// Edges are rounded, not lengths: what is rounded apart from its neighbour would leave a seam.
+/// Formats a rectangle as a path.
+///
+/// Edges are rounded instead of lengths, because rounded lengths would leave seams between neighbours.
 fn box_path([left, top, width, height]: &[f64; 4]) -> String {
     let edge = |at: f64| (at * 10.0).round() / 10.0;
     let (right, bottom) = (edge(left + width), edge(top + height));
@@ -150,7 +152,7 @@ fn line_path(places: &[(f64, f64)]) -> String {
     path
 }
 
-/// A length with at most one decimal.
+/// Formats a length with at most one decimal.
 fn short(length: f64) -> String {
     let text = format!("{length:.1}");
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)

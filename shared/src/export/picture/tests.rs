@@ -1,4 +1,4 @@
-//! Pictures, shape by shape.
+//! Tests pictures of timelines, shape by shape.
 
 use super::*;
 use crate::analysis::naive;
@@ -54,7 +54,7 @@ fn everything_lies_within_the_picture() {
     }
 }
 
-/// Nothing may leave the picture but text, whose letters are not known.
+/// Panics if a shape leaves the picture, except text, whose exact width is unknown.
 #[track_caller]
 pub(super) fn check_inside(drawing: &Drawing) {
     let (width, height) = (f64::from(drawing.width), f64::from(drawing.height));
@@ -72,7 +72,7 @@ pub(super) fn check_inside(drawing: &Drawing) {
     }
 }
 
-/// The area below the live curve, as bands have it: every byte is drawn.
+/// The area of the bands equals that below the live curve: every byte is drawn.
 #[test]
 fn bands_fill_the_live_curve() {
     let trace = text::parse("alloc a 1MiB\nalloc b 1MiB\nfree_completed a").unwrap();
@@ -83,7 +83,7 @@ fn bands_fill_the_live_curve() {
             _ => None,
         })
         .sum();
-    // Four moments of which one has two MiB and two have one, below 5 % of headroom.
+    // Of four moments, one has two MiB and two have one, below 5 % of headroom.
     let plot = (1200.0 - 78.0 - 18.0) * (600.0 - 66.0 - 34.0);
     assert!((area / plot - 4.0 / (4.0 * 2.0 * 1.05)).abs() < 0.01, "{}", area / plot);
 }

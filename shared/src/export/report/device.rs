@@ -1,4 +1,4 @@
-//! One device: what holds its memory, its steps, its reserved memory and its failures.
+//! Writes the sections about one device: live memory, steps, reserved memory and failures.
 
 use super::html::Html;
 use crate::analysis::{
@@ -9,16 +9,16 @@ use crate::base::markup::escaped;
 use crate::export::subject::{Subject, event_of};
 use crate::trace::Action;
 
-/// Stacks that are shown.
+/// Maximum number of stacks to show.
 const MOST_STACKS: usize = 15;
 
-/// Steps that are shown; of more, the first and the last ones are.
+/// Maximum number of steps to show; of more, the first and the last ones are shown.
 const MOST_STEPS: usize = 12;
 
-/// Failures that are shown.
+/// Maximum number of out-of-memory events to show.
 const MOST_OOMS: usize = 20;
 
-/// A share in percent, which may begin with `<`.
+/// Formats a share in percent, escaped because it may begin with `<`.
 fn percent(part: u64, whole: u64) -> String {
     escaped(&format::percent(part, whole))
 }
@@ -30,7 +30,7 @@ fn when(moment: u32) -> String {
     }
 }
 
-/// What is alive at the moment that the page is about, by category and by stack.
+/// Writes what is alive at the moment of the report, by category and by stack.
 pub(super) fn live(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &mut Html) {
     let moment = subject.moment_of(study.timeline);
     let total = study.timeline.live_at(moment);
@@ -81,7 +81,7 @@ fn stacks(subject: &Subject<'_>, groups: &[StackBytes], total: u64, page: &mut H
     }
 }
 
-/// The steps with what stays after each.
+/// Writes what grows from step to step, and a table of the steps.
 pub(super) fn steps(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &mut Html) {
     let Some(steps) = &study.steps else { return };
     page.section(&format!("Steps and growth{of}"), |page| {
@@ -133,7 +133,7 @@ fn step_table(study: &Study<'_>, page: &mut Html) {
     page.table(&["Step", "Peak live", "at event", "Peak reserved", "Live at the end"], &[0, 1, 2, 3, 4], &rows);
 }
 
-/// The reserved bytes of the moment with the most of them, taken apart.
+/// Writes the parts of the reserved bytes at their peak.
 pub(super) fn reserved(study: &Study<'_>, of: &str, page: &mut Html) {
     let (moment, most_bytes) = study.timeline.reserved_peak();
     page.section(&format!("Reserved memory{of}"), |page| {
@@ -164,7 +164,7 @@ pub(super) fn reserved(study: &Study<'_>, of: &str, page: &mut Html) {
     });
 }
 
-/// Every time that memory was out.
+/// Writes a table of the out-of-memory events.
 pub(super) fn out_of_memory(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &mut Html) {
     let events = &study.device.events;
     let ooms: Vec<usize> =

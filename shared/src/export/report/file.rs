@@ -1,4 +1,4 @@
-//! The file as a whole: its figures, its settings and how it was read.
+//! Writes the sections about the file as a whole: figures, settings and recording.
 
 use super::html::Html;
 use crate::analysis::{Study, Summary, recording_diagnostics};
@@ -6,7 +6,7 @@ use crate::base::format::{bytes, count, counted, duration};
 use crate::export::subject::{Subject, device_name};
 use crate::trace::{Container, Encoding};
 
-/// The figures of the only device, or a table of all.
+/// Writes the figures of the only device, or a table of all devices.
 pub(super) fn figures(subject: &Subject<'_>, studies: &[Study<'_>], page: &mut Html) {
     match studies {
         [] => page.paragraph("lead", "The snapshot has no device: CUDA was never initialised in its process."),
@@ -46,7 +46,7 @@ fn row(name: String, summary: &Summary) -> Vec<String> {
     ]
 }
 
-/// The allocator's settings, what was odd, and how the page came to be.
+/// Writes the allocator settings, the diagnostics and how the page was made.
 pub(super) fn about(subject: &Subject<'_>, page: &mut Html) {
     page.section("Allocator settings", |page| {
         let settings = &subject.trace.settings.entries;

@@ -1,4 +1,4 @@
-//! What was found, each with its evidence and what to do.
+//! Writes the findings, each with its evidence and advice.
 
 use super::html::Html;
 use crate::analysis::Finding;
@@ -6,7 +6,7 @@ use crate::base::format;
 use crate::base::markup::escaped;
 use crate::export::subject::Subject;
 
-/// Stacks of a finding that are shown.
+/// Maximum number of stacks to show for a finding.
 const MOST_STACKS: usize = 3;
 
 pub(super) fn findings(subject: &Subject<'_>, page: &mut Html) {

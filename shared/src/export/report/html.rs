@@ -1,20 +1,20 @@
-//! A page that grows.
+//! Builds an HTML page piece by piece.
 
 use crate::base::markup::escaped;
 use crate::export::subject::Subject;
 use crate::trace::StackId;
 
-/// Frames of a stack beyond this many are counted only.
+/// Maximum number of frames to show for a stack; the others are only counted.
 const MOST_FRAMES: usize = 60;
 
-/// A part of a page; texts from a snapshot come in through methods that escape them.
+/// Part of a page; texts from a snapshot are added through methods that escape them.
 #[derive(Default)]
 pub(super) struct Html {
     text: String,
 }
 
 impl Html {
-    /// Adds markup as it is.
+    /// Appends markup as it is.
     pub(super) fn push(&mut self, markup: &str) {
         self.text += markup;
     }
@@ -23,7 +23,7 @@ impl Html {
         self.text
     }
 
-    /// A part with a heading, left out where nothing is in it.
+    /// Appends a section with a heading, unless `fill` adds nothing.
     pub(super) fn section(&mut self, heading: &str, fill: impl FnOnce(&mut Self)) {
         let mut inner = Self::default();
         fill(&mut inner);
@@ -32,12 +32,12 @@ impl Html {
         }
     }
 
-    /// A paragraph, in which what stands between backticks is code.
+    /// Appends a paragraph, in which text between backticks is code.
     pub(super) fn paragraph(&mut self, class: &str, text: &str) {
         self.text += &format!("<p class=\"{class}\">{}</p>\n", prose(text));
     }
 
-    /// Figures side by side: a value above its name.
+    /// Appends figures side by side, each value above its name.
     pub(super) fn figures(&mut self, figures: &[(String, String)]) {
         self.text += "<dl class=\"figures\">";
         for (value, name) in figures {
@@ -46,7 +46,7 @@ impl Html {
         self.text += "</dl>\n";
     }
 
-    /// A table; `right` are the columns whose cells are numbers.
+    /// Appends a table; `right` lists the columns of numbers.
     pub(super) fn table(&mut self, columns: &[&str], right: &[usize], rows: &[Vec<String>]) {
         let class = |column: usize| if right.contains(&column) { " class=\"number\"" } else { "" };
         let line = |tag: &str, cells: &mut dyn Iterator<Item = &str>| {
@@ -59,7 +59,7 @@ impl Html {
             &format!("<div class=\"table\"><table>\n<thead>{head}</thead>\n<tbody>{body}</tbody></table></div>\n");
     }
 
-    /// A bar of a share of the width, `0.0..=1.0`.
+    /// Appends a bar; `share` is its length relative to the width, `0.0..=1.0`.
     pub(super) fn bar(&mut self, share: f64) {
         let width = (share * 100.0).clamp(0.4, 100.0);
         self.text += &format!(
@@ -68,7 +68,7 @@ impl Html {
         );
     }
 
-    /// The frames of a stack, closed at first; nothing for one without frames.
+    /// Appends the frames of a stack, collapsed at first, or nothing for a stack without frames.
     pub(super) fn stack(&mut self, subject: &Subject<'_>, stack: StackId, summary: &str) {
         let frames: Vec<_> = subject.frames(stack).collect();
         if frames.is_empty() {
@@ -91,10 +91,10 @@ impl Html {
     }
 }
 
-/// Escapes a text and shows what stands between backticks as code.
+/// Escapes a text and marks text between backticks as code.
 fn prose(text: &str) -> String {
     let parts = text.split('`').collect::<Vec<_>>();
-    // A last backtick without another one is no mark.
+    // With an odd number of backticks, none of them marks code.
     let is_paired = parts.len() % 2 == 1;
     if !is_paired {
         return escaped(text);

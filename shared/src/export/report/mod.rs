@@ -1,7 +1,8 @@
-//! One HTML page about a snapshot: what people attach to a ticket.
+//! Writes one HTML page about a snapshot, which people can attach to a ticket.
 //!
-//! Invariant: the page needs no network and no script; it is light or dark as its reader has it, and prints.
-//! Everything from the snapshot is escaped: frames and annotations are written by whoever made it.
+//! Invariant: the page needs no network and no script, follows the light or dark scheme of its reader, and can be
+//! printed.
+//! Everything from the snapshot is escaped, because whoever made it wrote its frames and annotations.
 
 mod device;
 mod file;
@@ -16,17 +17,16 @@ use html::Html;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The icon of the page.
 const ICON: &str = "<svg class=\"icon\" viewBox=\"0 0 32 32\" width=\"28\" height=\"28\" aria-hidden=\"true\">\
     <rect width=\"32\" height=\"32\" rx=\"7\" fill=\"#141a24\"/>\
     <rect x=\"5\" y=\"20.5\" width=\"22\" height=\"6\" rx=\"1.5\" fill=\"#35b3a4\"/>\
     <rect x=\"8\" y=\"13\" width=\"15\" height=\"6\" rx=\"1.5\" fill=\"#6c9bf5\"/>\
     <rect x=\"13\" y=\"5.5\" width=\"7\" height=\"6\" rx=\"1.5\" fill=\"#f0b35c\"/></svg>";
 
-/// The most bands of the picture: the page should stay small enough for a ticket.
+/// Maximum number of bands in a timeline: the page should stay small enough for a ticket.
 const MOST_BANDS: usize = 6000;
 
-/// The page as HTML.
+/// Writes the page as HTML.
 pub fn report(subject: &Subject<'_>) -> String {
     let mut page = Html::default();
     let studies: Vec<Study<'_>> = subject.studies().collect();
@@ -50,7 +50,7 @@ pub fn report(subject: &Subject<'_>) -> String {
 }
 
 fn of_device(subject: &Subject<'_>, study: &Study<'_>, page: &mut Html) {
-    // With one device its name would stand before everything.
+    // With a single device, its name would only lengthen every heading.
     let of = if subject.devices.len() > 1 { format!(" of {}", device_name(study.device)) } else { String::new() };
     page.section(&format!("Timeline{of}"), |page| {
         let title = format!("{} · {}", subject.file, device_name(study.device));

@@ -1,4 +1,4 @@
-//! Reports, and what they make of hostile names.
+//! Tests reports, with hostile names among others.
 
 use super::*;
 use crate::analysis::{Timeline, naive};
@@ -10,7 +10,7 @@ fn page(trace: &Trace, file: &str) -> String {
     report(&Subject { file, trace, devices: &devices, moment: None, capacity_bytes: None })
 }
 
-/// Fails where tags are not closed in the order in which they were opened.
+/// Panics unless each tag is closed before the tags around it.
 #[track_caller]
 fn check_nesting(page: &str) {
     const EMPTY: [&str; 2] = ["meta", "!doctype"];

@@ -1,26 +1,27 @@
-//! The files of frames, so cut that two that differ still differ.
+//! Gives different files of frames different names after their paths were shortened.
 
 use super::paths::{self, Projects};
 use crate::base::StringId;
 use crate::trace::Trace;
 use hashbrown::{HashMap, HashSet};
 
-/// The distinct files of a trace's frames, in the order of the frames.
+/// Returns the distinct files of a trace's frames, in the order of the frames.
 pub(super) fn distinct(trace: &Trace) -> Vec<StringId> {
     let mut seen = HashSet::new();
     trace.frames.iter().map(|frame| frame.filename).filter(|file| seen.insert(*file)).collect()
 }
 
-/// The projects of a trace.
+/// Collects the project folders of a trace.
 pub(super) fn projects(trace: &Trace) -> Projects {
     let mut projects = Projects::default();
     distinct(trace).iter().for_each(|&file| projects.learn(trace.strings.get(file)));
     projects
 }
 
-/// Gives each file a text of its own: the second `model.py` becomes `2/model.py`.
+/// Makes equal names of users' files different: the second `model.py` becomes `2/model.py`.
 ///
-/// Packages are the same wherever they lie, and stay equal; so does what a number would make longer than it was.
+/// Names of package files stay equal, because a package is the same in every folder. So do names that a number would
+/// make longer than the original path.
 pub(super) fn told_apart(trace: &Trace, cleaned: Vec<(StringId, String)>) -> HashMap<StringId, String> {
     let is_own = |id: StringId| paths::is_own(trace.strings.get(id));
     let (own, others): (Vec<_>, Vec<_>) = cleaned.into_iter().partition(|(id, _)| is_own(*id));

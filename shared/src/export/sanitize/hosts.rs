@@ -1,17 +1,17 @@
-//! Machines and their addresses, told by their shape.
+//! Recognizes machines and their addresses by their shape.
 
-/// The last labels of hosts that end no word of a program.
+/// Last labels of host names that do not end words of programs.
 const ENDS: &str = "
     com org edu gov mil corp lan internal intranet localdomain
     ac au br ca ch cn cz de dk ee eu fi fr gr hk hr hu ie il ir jp ke kr lv mx ng nl nz pe pk ro ru sa se sg si sk tr tw
     ua uk vn za";
 
-/// Last labels that are also endings of files and attributes of modules: something else has to tell a host.
+/// Last labels that are also suffixes of files or attributes of modules, so that something else must reveal a host.
 const DOUBTFUL_ENDS: &str = "
     ai app ar arpa at be cc cl cloud cluster dev es home id in int io is it local lt lu me my net no ph pl pt rs su svc
     th to tv us";
 
-/// What machines are called, beside numbers.
+/// Words in the names of machines.
 const MACHINES: &str = "
     compute cn cpu dgx gn gpu gpunode head headnode hgx host ip lambda login master nid node rack server srv superpod vm
     worker";
@@ -20,12 +20,12 @@ fn is_in(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known.eq_ignore_ascii_case(word))
 }
 
-/// Whether a word is the full name of a machine, such as `gpu-17.corp.internal`.
+/// Returns true for the full name of a machine, such as `gpu-17.corp.internal`.
 pub(super) fn is_domain(word: &str) -> bool {
     let Some((rest, last)) = word.rsplit_once('.') else { return false };
     let is_label = |label: &str| !label.is_empty() && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     let has_letters = rest.contains(|c: char| c.is_ascii_alphabetic());
-    // Labels of hosts are in small letters; `Foo.Bar.De` is a class.
+    // The last label of a host is in lower case; `Foo.Bar.De` is a class.
     let is_small = last.chars().all(|c| c.is_ascii_lowercase());
     has_letters
         && is_small
@@ -37,9 +37,9 @@ pub(super) fn is_domain(word: &str) -> bool {
             })
 }
 
-/// Whether a word is the short name of a machine, such as `gpu-node-17`, `nid001234` or `ip-10-0-3-7`.
+/// Returns true for the short name of a machine, such as `gpu-node-17`, `nid001234` or `ip-10-0-3-7`.
 ///
-/// All of its parts are words for machines and numbers; `gpu0` is a device, and has one digit.
+/// Its parts are words for machines and numbers, with at least two digits in all, because `gpu0` is a device.
 pub(super) fn is_host_word(word: &str) -> bool {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     let stem = |part: &str| part.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
@@ -53,7 +53,7 @@ pub(super) fn is_host_word(word: &str) -> bool {
         && stems.all(|stem| stem.len() <= 1 || is_in(MACHINES, &stem))
 }
 
-/// Whether a word is an IP address, with a port or without.
+/// Returns true for an IP address, with or without a port.
 pub(super) fn is_address(word: &str) -> bool {
     let bare = word.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(inner, _)| inner);
     let without_port = word.rsplit_once(':').map_or(word, |(host, _)| host);
@@ -65,7 +65,9 @@ fn is_ipv4(word: &str) -> bool {
     word.split('.').count() == 4 && word.split('.').all(is_byte)
 }
 
-/// Whether a word is an IPv6 address; one group of four digits tells it from `c10::add`.
+/// Returns true for an IPv6 address.
+///
+/// A shortened one must be `::1` or begin with a group of four characters with a digit, which excludes `c10::add`.
 fn is_ipv6(word: &str) -> bool {
     let word = word.split('%').next().unwrap_or_default();
     let groups: Vec<&str> = word.split(':').collect();

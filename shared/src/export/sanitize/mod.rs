@@ -1,14 +1,14 @@
-//! A copy of a trace to be shown to others: texts and frames are cleaned, and what was measured stays.
+//! Makes a copy of a trace to be shown to others, with cleaned texts and frames and unchanged measurements.
 //!
 //! Only tables change (texts, frames, stacks, contexts), whose size does not grow with the number of events; the
 //! events, segments and blocks are written from the trace itself, so that every figure and every finding about bytes
 //! and times is the same in the copy.
 //!
-//! 1. Hosts, addresses, accounts and keys go by their shape (`secrets.rs`).
-//! 2. Paths are cut to what is a project's or a package's own (`paths.rs`).
-//! 3. What was cut away is a name, and goes wherever else it is a word (`names.rs`).
+//! 1. Hosts, addresses, accounts and keys are removed by their shape (`secrets.rs`).
+//! 2. Paths are shortened to their part inside a project or package (`paths.rs`).
+//! 3. Folders that were cut away count as names, which are removed wherever else they occur as words (`names.rs`).
 //!
-//! No rule knows all names, so [`SanitizeReport::remaining`] has every text that is left, for people to read.
+//! No rule knows all names, so [`SanitizeReport::remaining`] lists every text that is left, for people to read.
 
 mod words;
 
@@ -33,25 +33,25 @@ use crate::pickle::Style;
 use crate::trace::Trace;
 use tables::Tables;
 
-/// What is taken out of a copy.
+/// Choice of what is taken out of a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SanitizeOptions {
-    /// Cut paths to the package or project.
+    /// Shortens paths to their part inside the package or project.
     pub cut_paths: bool,
-    /// Take out names that paths tell, wherever they stand, and hosts, addresses and keys.
+    /// Removes names found in paths and annotations wherever they occur, and hosts, addresses and keys.
     pub remove_names: bool,
-    /// Further names to take out.
+    /// Further names to remove.
     pub names: Vec<String>,
-    /// Keep only the frames of these packages, as [`SanitizeReport::packages`] names them; `None` keeps all.
+    /// Packages whose frames are kept, named as in [`SanitizeReport::packages`]; `None` keeps all.
     pub packages: Option<Vec<String>>,
-    /// Leave out the users' texts on events.
+    /// Leaves out the users' texts on events (`user_metadata`).
     pub drop_metadata: bool,
-    /// Leave out the annotated spans.
+    /// Leaves out the annotated spans.
     pub drop_annotations: bool,
 }
 
 impl Default for SanitizeOptions {
-    /// What keeps everything that explains the memory, and nothing that names a person.
+    /// Keeps everything that explains the memory, and removes what names a person.
     fn default() -> Self {
         Self {
             cut_paths: true,
@@ -64,7 +64,7 @@ impl Default for SanitizeOptions {
     }
 }
 
-/// A trace with clean tables, ready to be written.
+/// Trace with clean tables, ready to be written.
 #[derive(Debug)]
 pub struct Sanitized<'a> {
     trace: &'a Trace,
@@ -73,20 +73,19 @@ pub struct Sanitized<'a> {
 }
 
 impl<'a> Sanitized<'a> {
-    /// Cleans the tables of a trace; this takes no longer for more events.
+    /// Cleans the tables of a trace; the time does not depend on the number of events.
     pub fn new(trace: &'a Trace, options: &SanitizeOptions) -> Self {
         let (tables, report) = Tables::clean(trace, options);
         Self { trace, tables, report }
     }
 
-    /// What was taken out.
     pub fn report(&self) -> &SanitizeReport {
         &self.report
     }
 
     /// Writes the copy as the official snapshot pickle, piece after piece into `sink`.
     ///
-    /// `progress` hears now and then how many events of all devices are written.
+    /// `progress` regularly receives the number of events written so far, over all devices.
     pub fn pickle<S: FnMut(&[u8]), P: FnMut(u64)>(&self, style: Style, sink: S, progress: P) {
         let Tables { strings, frames, stacks, contexts, annotations, settings, .. } = &self.tables;
         let renamed = Renamed { stacks: &self.tables.stack_ids, contexts: &self.tables.context_ids };

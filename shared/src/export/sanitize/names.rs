@@ -1,15 +1,15 @@
-//! Taking the names of people, machines and projects out of texts.
+//! Removes the names of people, machines and projects from texts.
 
 use super::words::{is_nobody, is_storage};
 use hashbrown::{HashMap, HashSet};
 
-/// What stands in place of a name: no name is shorter, so that no text grows.
+/// Replacement for a name; no name is shorter, so that no text grows.
 const REPLACEMENT: char = '*';
 
-/// The shortest name that is looked for: a letter is in every text.
+/// Minimum length of a name in characters, because every text contains single letters.
 const MIN_CHARS: usize = 2;
 
-/// A name of so many letters is one inside of words too, as in `ada2` and `AdaNorm`.
+/// Minimum length in characters of a name that is also found inside words, as in `ada2` and `AdaNorm`.
 const MIN_CHARS_INSIDE: usize = 3;
 
 /// Names that must not be in a copy.
@@ -19,16 +19,17 @@ pub(super) struct Names {
     all: Vec<String>,
 }
 
-/// [`Names`] in the order in which they are looked for, by their first letters.
+/// [`Names`] by their first letter, each list in the order in which its names are looked for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SortedNames {
     by_first: HashMap<char, Vec<String>>,
 }
 
 impl Names {
-    /// Adds a name that was found, unless it says nothing about anybody.
+    /// Adds a name that was found, unless it reveals nothing about anybody.
     ///
-    /// Of `ada.byron@host` the words too, and of `session_ada_2024` what is left besides storage and numbers.
+    /// Also adds the words of `ada.byron@host`, and those words of `session_ada_2024` that are neither storage nor
+    /// numbers.
     pub(super) fn add_found(&mut self, name: &str) {
         let words = |marks: &[char]| {
             let is_word = |part: &&str| part.chars().count() > MIN_CHARS && part.chars().all(char::is_alphabetic);
@@ -43,7 +44,7 @@ impl Names {
         names.into_iter().filter(|name| !is_nobody(name)).for_each(|name| self.add(name));
     }
 
-    /// Adds a name that a person asked for.
+    /// Adds a name as it is, for example one that a person asked for.
     pub(super) fn add(&mut self, name: &str) {
         let name = name.trim();
         let has_word = name.contains(char::is_alphanumeric);
@@ -52,7 +53,7 @@ impl Names {
         }
     }
 
-    /// The names, the longest first: one may be a part of another.
+    /// Returns the names, the longest first, because one may be a part of another.
     pub(super) fn into_sorted(mut self) -> Vec<String> {
         self.all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         self.all
@@ -60,7 +61,7 @@ impl Names {
 }
 
 impl SortedNames {
-    /// Of names whose longest come first.
+    /// Indexes names that are sorted by length, the longest first.
     pub(super) fn new(names: &[String]) -> Self {
         let mut by_first: HashMap<char, Vec<String>> = HashMap::new();
         for name in names {
@@ -70,9 +71,9 @@ impl SortedNames {
         Self { by_first }
     }
 
-    /// The text without any of the names as a word of its own, in any case of letters; `None` where it has none.
+    /// Removes all names that occur as words of their own, in any case; `None` if the text contains none.
     ///
-    /// This takes a look at each start of a word, whatever the number of names.
+    /// Each start of a word is compared with the names of the same first letter only.
     pub(super) fn without(&self, text: &str) -> Option<String> {
         let mut clean = String::new();
         let (mut from, mut at) = (0, 0);
@@ -95,7 +96,7 @@ impl SortedNames {
         (from > 0).then(|| clean + &text[from..])
     }
 
-    /// The length in bytes of the name that a word begins with at a place in a text, behind a letter or none.
+    /// Returns the length in bytes of the name that begins at a position; `before` is the preceding character.
     fn length_at(&self, text: &str, at: usize, before: Option<char>) -> Option<usize> {
         let first = text[at..].chars().next()?;
         let is_inside = before.is_some_and(char::is_alphanumeric);
@@ -112,7 +113,7 @@ impl SortedNames {
     }
 }
 
-/// Whether a word ends before a text; inside of words a digit and a large letter begin another one.
+/// Returns true if a word ends before `rest`; inside words, a digit or a capital letter begins another word.
 fn ends_word(rest: &str, may_be_inside: bool) -> bool {
     let mut rest = rest.chars();
     let (next, second) = (rest.next(), rest.next());
@@ -120,7 +121,7 @@ fn ends_word(rest: &str, may_be_inside: bool) -> bool {
     next.is_none_or(|c| !c.is_alphanumeric() || may_be_inside && is_next_word(c))
 }
 
-/// The length in bytes of the start of a text that is a name, in any case of letters.
+/// Returns the length in bytes of `name` at the start of a text, in any case; `None` if the text begins otherwise.
 fn length_of_same(text: &str, name: &str) -> Option<usize> {
     let mut rest = text.chars();
     let is_same = name.chars().all(|c| rest.next().is_some_and(|other| other.to_lowercase().eq(c.to_lowercase())));

@@ -1,15 +1,15 @@
-//! Whose code a frame is.
+//! Decides to which package or project the code of a frame belongs.
 
 use super::words::is_public_package;
 use crate::base::frame_rules;
 
-/// What is asked about the frames of a copy.
+// Kinds of code outside packages.
 const PYTHON: &str = "Python";
 const NATIVE: &str = "compiled code";
 const RECORDED: &str = "recorder";
 const PROJECT: &str = "project";
 
-/// The package that a file belongs to, such as `torch`, or what kind of code it is.
+/// Returns the package that a file belongs to, such as `torch`, or the kind of its code.
 pub(super) fn package_of(filename: &str) -> String {
     if frame_rules::is_recorded(filename) {
         return RECORDED.to_owned();
@@ -25,12 +25,12 @@ pub(super) fn package_of(filename: &str) -> String {
     if frame_rules::is_runtime(filename) { NATIVE } else { PROJECT }.to_owned()
 }
 
-/// Whether a file is of the user's own, by what its package is called.
+/// Returns true for a file of the user's own code.
 pub(super) fn is_project(filename: &str) -> bool {
     package_of(filename) == PROJECT
 }
 
-/// Whether a file is of a package that is the same for everybody, so that nothing in it names anybody.
+/// Returns true for a file of a public package, in which nothing names anybody.
 pub(super) fn is_public(filename: &str) -> bool {
     let path = filename.replace('\\', "/");
     match path.rsplit_once("-packages/") {
@@ -39,7 +39,7 @@ pub(super) fn is_public(filename: &str) -> bool {
     }
 }
 
-/// Whether a symbol of compiled code is PyTorch's, CUDA's or the compiler's, by where it begins.
+/// Returns true if a symbol of compiled code belongs to PyTorch, CUDA or the compiler, by its namespace or prefix.
 ///
 /// ```text
 /// at::Tensor& at::native::add<float>(at::Tensor const&)    yes
@@ -64,7 +64,7 @@ pub(super) fn is_public_symbol(name: &str, filename: &str) -> bool {
         && space.map_or_else(is_c, |space| NAMESPACES.contains(&space.trim_start_matches('_')))
 }
 
-/// The outermost namespaces of PyTorch and what it is built from.
+/// Outermost namespaces of PyTorch and of the libraries that it is built from.
 const NAMESPACES: [&str; 14] = [
     "at",
     "c10",

@@ -1,4 +1,4 @@
-//! Cutting paths to the package or to the project.
+//! Shortens paths to their part inside the package or project.
 //!
 //! ```text
 //! /fsx/ada/proj/train.py                                → train.py
@@ -10,58 +10,58 @@
 //! /usr/lib/x86_64-linux-gnu/libcuda.so.1                → libcuda.so.1
 //! ```
 //!
-//! Which folders name people no rule knows: clusters have them at any depth. So a folder is kept only where something
-//! says that it belongs to a project: it is below a folder of the project that has files itself, it has a name that
-//! folders of many projects have (`src`, `models`), or it is a package that everybody may read.
-//! What is cut leads nowhere any more, so that cutting it again changes nothing.
+//! No rule knows which folders name people, because clusters have such folders at any depth. So a folder is kept only
+//! if something shows that it belongs to a project: it lies below a folder of the project that contains files itself,
+//! its name is common to many projects (`src`, `models`), or it is a public package.
+//! A shortened path is no longer absolute, so that shortening it again changes nothing.
 
 use super::words::{is_code_folder, is_public_package, is_storage};
 use crate::base::frame_rules::is_native;
 use hashbrown::HashSet;
 
-/// What the caches of compiled kernels begin with, before the name of whom they belong to.
+/// Prefix of a folder with compiled kernels; the name of its owner follows.
 const KERNEL_CACHE: &str = "torchinductor_";
 
-/// What the folders of notebooks' cells begin with.
+/// Prefix of a folder with the cells of a notebook.
 const NOTEBOOK: &str = "ipykernel_";
 
-/// Folders of the C library, Python and PyTorch, whose builds name sources by ways up.
+/// Source folders of the C library, Python and PyTorch, whose builds name sources by paths with `..`.
 const BUILT: [&str; 12] =
     ["Modules", "Objects", "Python", "aten", "c10", "caffe2", "csu", "misc", "nptl", "stdlib", "sysdeps", "torch"];
 
-/// Folders that lead on to somebody's own: a project is not among the first so many behind them.
+/// Minimum depth of a project's folder below storage; the folder directly below may belong to a person or team.
 const PARTS_OF_OWNER: usize = 2;
 
-/// What stands in place of a folder that a text names.
+/// Replacement for the path of a folder inside a text.
 const FOLDER: &str = "*";
 
-/// The folders of projects that a trace names.
+/// Project folders that a trace names.
 #[derive(Debug, Default)]
 pub(super) struct Projects {
-    /// Folders that have a file of a frame, without those around it.
+    /// Folders that directly contain a file of a frame.
     with_files: HashSet<String>,
 }
 
-/// What a path is to a reader of stacks.
+/// Classification of a path.
 #[derive(Debug, PartialEq, Eq)]
 enum Kind {
-    /// It leads nowhere by itself, or is the same on every machine.
+    /// Relative path, or one that is the same on every machine.
     Plain,
-    /// It belongs to a package or the like from this part on, with this text.
+    /// Path that belongs to a package or the like from the part `start` on; `text` is its shortened form.
     Known { parts: Vec<String>, start: usize, text: String },
-    /// It is a file of somebody's, below so many parts that are storage.
+    /// Path of a user's file, of which the first `storage` parts are storage.
     Own { parts: Vec<String>, storage: usize },
 }
 
 impl Projects {
-    /// Notes the file of a frame, so that its project is known.
+    /// Records the folder of a frame's file as one of a project.
     pub(super) fn learn(&mut self, path: &str) {
         if let Kind::Own { parts, .. } = kind(path) {
             self.with_files.insert(parts[..parts.len() - 1].join("/"));
         }
     }
 
-    /// The file of a frame from its package or project on; `None` where nothing is to be cut.
+    /// Shortens the file of a frame to its part inside a package or project; `None` if nothing is to be cut.
     pub(super) fn cut(&self, path: &str) -> Option<String> {
         match kind(path) {
             Kind::Plain => None,
@@ -70,7 +70,7 @@ impl Projects {
         }
     }
 
-    /// The same for a path inside of another text, which may be a folder: of those nothing is kept.
+    /// Shortens a path inside another text; if it is a folder, nothing of it is kept.
     pub(super) fn cut_inside(&self, path: &str) -> Option<String> {
         match kind(path) {
             Kind::Own { parts, .. } if !is_file(&parts) => Some(FOLDER.to_owned()),
@@ -78,7 +78,7 @@ impl Projects {
         }
     }
 
-    /// The folders that are cut away from the file of a frame, and whom its cache belongs to.
+    /// Returns the folders that are cut from the file of a frame, and the owner of its kernel cache.
     pub(super) fn names(&self, path: &str) -> Vec<String> {
         let mut names = match kind(path) {
             Kind::Plain => Vec::new(),
@@ -86,7 +86,7 @@ impl Projects {
                 let owners = parts.iter().filter_map(|part| part.strip_prefix(KERNEL_CACHE));
                 let owners: Vec<String> = owners.map(str::to_owned).collect();
                 parts.truncate(start);
-                // What an environment is called is nobody's name, and often the name of a model.
+                // The name of an environment does not name a person, and often names a model.
                 if let Some(envs) = parts.iter().position(|part| part == "envs" || part == "versions") {
                     parts.truncate(envs);
                 }
@@ -98,7 +98,7 @@ impl Projects {
         names
     }
 
-    /// The same for a path inside of another text, which may be a folder.
+    /// Returns the folders that are cut from a path inside another text, which may itself be a folder.
     pub(super) fn names_inside(&self, path: &str) -> Vec<String> {
         match kind(path) {
             Kind::Own { parts, .. } if !is_file(&parts) => without_marks(&parts).collect(),
@@ -106,7 +106,7 @@ impl Projects {
         }
     }
 
-    /// Where what is kept of somebody's own path begins.
+    /// Returns the position of the first part that is kept of a user's path.
     fn start(&self, parts: &[String], storage: usize) -> usize {
         let last = parts.len() - 1;
         if let Some(package) = package(parts, storage) {
@@ -117,12 +117,12 @@ impl Projects {
         while start > storage && is_code_folder(&parts[start - 1]) {
             start -= 1;
         }
-        // At the beginning such a part would be read as the scheme of an address.
+        // At the beginning, a part that ends with a colon would be read as the scheme of a URL.
         start + parts[start..last].iter().take_while(|part| part.ends_with(':')).count()
     }
 }
 
-/// Whether a path is cut to a part of its own, so that others may become the same.
+/// Returns true for a user's file, whose shortened path may be equal to that of another file.
 pub(super) fn is_own(path: &str) -> bool {
     matches!(kind(path), Kind::Own { .. })
 }
@@ -138,11 +138,11 @@ fn is_file(parts: &[String]) -> bool {
     (1..=8).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
-/// Where a package that everybody may read begins, in a path below somebody's own folders.
+/// Returns the position of a public package below the storage in a user's path.
 fn package(parts: &[String], storage: usize) -> Option<usize> {
     let last = parts.len() - 1;
     let first = (storage + 1..last).find(|&index| is_public_package(&parts[index]))?;
-    // Repositories are called as their packages: `transformers/src/transformers`.
+    // Repositories often have the name of their package: `transformers/src/transformers`.
     let again = (first + 1..last.min(first + 3)).rev().find(|&index| parts[index] == parts[first]);
     Some(again.unwrap_or(first))
 }
@@ -159,7 +159,7 @@ fn kind(path: &str) -> Kind {
         let rest = parts[index + 1..].join("/");
         return match parts[index].as_str() {
             "site-packages" | "dist-packages" => from(index),
-            // Somebody's own, which is read as a package all the same.
+            // A folder of a user, which readers of stacks treat as a package all the same.
             _ => known(index, format!("*-packages/{rest}")),
         };
     }
@@ -169,7 +169,7 @@ fn kind(path: &str) -> Kind {
     if let Some(index) = parts.windows(2).position(|pair| pair[0] == ".cargo" && pair[1] == "registry")
         && index + 2 < last
     {
-        // The registry's address stands behind `src`.
+        // The name of the registry follows `src`.
         let after = parts[index + 2..last].iter().take(2).count();
         return known(index, [&parts[index..index + 2], &parts[index + 2 + after..]].concat().join("/"));
     }
@@ -188,7 +188,7 @@ fn kind(path: &str) -> Kind {
     Kind::Own { storage: storage + cell(&parts[..last], storage), parts }
 }
 
-/// How many parts behind storage lead on: AFS has the name of a cell there, and `~` its owner.
+/// Counts the parts after storage that are not yet a user's: on AFS, the name of a cell and the storage in it.
 fn cell(folders: &[String], storage: usize) -> usize {
     let behind = &folders[storage..];
     match behind {
@@ -199,16 +199,16 @@ fn cell(folders: &[String], storage: usize) -> usize {
     }
 }
 
-/// The parts of a path that leads from a top; at least one.
+/// Splits a path that is not relative into its parts, at least one.
 fn parts(path: &str) -> Option<Vec<String>> {
     way(path).map(|way| way.parts).filter(|parts| !parts.is_empty())
 }
 
-/// A way from a top.
+/// Parts of a path that leads out of the current folder.
 struct Way {
-    /// The parts without what goes back up.
+    /// Parts after `..` was applied.
     parts: Vec<String>,
-    /// Folders that it goes into and leaves again.
+    /// Folders that `..` leaves again.
     left: Vec<String>,
 }
 
@@ -234,7 +234,7 @@ fn way(path: &str) -> Option<Way> {
     Some(Way { parts, left })
 }
 
-/// A path without a scheme such as `file:` and what stands behind a `#`, and whether it had one.
+/// Removes a scheme such as `file:` and all from `#` on; the second result is true if there was a scheme.
 fn without_scheme(path: &str) -> (&str, bool) {
     let Some((scheme, rest)) = path.split_once(':') else { return (path, false) };
     let is_scheme =
@@ -249,14 +249,15 @@ fn has_drive(path: &str) -> bool {
     matches!(path.as_bytes(), [letter, b':', b'/', ..] if letter.is_ascii_alphabetic())
 }
 
-/// Whether the way from the top leads into somebody's home, and beyond.
+/// Returns true if a path leads through a folder of home directories.
 fn leads_home(climbed: &str) -> bool {
     let mut parts = climbed.split('/');
     matches!(parts.next(), Some("root" | "home" | "Users")) && parts.next().is_some()
 }
 
-/// Where Python's own modules begin, if the path is of one; the same rule as of
-/// [`frame_rules`](crate::base::frame_rules).
+/// Returns the position at which Python's standard library begins, if the path belongs to it.
+///
+/// The rule is that of [`frame_rules`](crate::base::frame_rules).
 fn standard_library(parts: &[String]) -> Option<usize> {
     let last = parts.len() - 1;
     let unix = (0..last.saturating_sub(1)).find(|&i| parts[i] == "lib" && parts[i + 1].starts_with("python3"));

@@ -1,4 +1,4 @@
-//! All that a copy says in words, for people to read before it leaves their machine.
+//! Lists all texts of a copy, for people to read before it leaves their machine.
 
 use super::packages::is_project;
 use super::report::{Remaining, TextKind};
@@ -6,7 +6,7 @@ use super::tables::Tables;
 use crate::base::StringId;
 use hashbrown::HashMap;
 
-/// Every distinct text of clean tables, in the order of [`TextKind`], then of the alphabet.
+/// Returns every distinct line of the texts in clean tables, sorted by [`TextKind`], then alphabetically.
 pub(super) fn remaining(tables: &Tables) -> Vec<Remaining> {
     let mut kinds: HashMap<&str, TextKind> = HashMap::new();
     for (kind, id) in texts(tables) {
@@ -22,7 +22,7 @@ pub(super) fn remaining(tables: &Tables) -> Vec<Remaining> {
     all
 }
 
-/// Each text of the tables with what it is, some of them several times.
+/// Returns each text of the tables with its kind, some texts several times.
 fn texts(tables: &Tables) -> Vec<(TextKind, StringId)> {
     let mut texts: Vec<_> =
         tables.annotations.iter().map(|annotation| (TextKind::Annotation, annotation.name)).collect();

@@ -1,61 +1,61 @@
-//! What a copy leaves out, with examples of it, and what it still says.
+//! Reports what a copy leaves out, with examples, and which texts it still has.
 
-/// How many examples of one kind are kept.
+/// Maximum number of examples of one kind.
 const EXAMPLES: usize = 4;
 
-/// What cleaning does to a trace, before anything leaves the machine.
+/// Effect of cleaning on a trace, known before anything leaves the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SanitizeReport {
     /// Paths that become shorter.
     pub paths: Change,
     /// Texts that lose a name of a person, a machine or a project, an address or a key.
     pub texts: Change,
-    /// The names that are looked for.
+    /// Names that are looked for.
     pub names: Vec<String>,
-    /// Distinct frames by whose code they are, the most frequent first.
+    /// Numbers of distinct frames by package, the largest first.
     pub packages: Vec<Package>,
-    /// Distinct texts of users that are left out.
+    /// Distinct metadata texts of users that are left out.
     pub metadata: Change,
-    /// Annotations that are left out.
+    /// Number of annotations that are left out.
     pub annotations: u64,
-    /// Entries of the file that no copy has, since this version does not know them.
+    /// Number of entries of the file that no copy has, because this version does not know their keys.
     pub unknown_keys: u64,
-    /// Every distinct text that others will see, what people write first, then in the order of the alphabet.
+    /// Every distinct text that others will see, sorted by kind, then alphabetically.
     pub remaining: Vec<Remaining>,
 }
 
-/// A text that is in the copy.
+/// Text that is in the copy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Remaining {
-    /// Where it stands; of several places the one that is most likely to name somebody.
+    /// Place of the text; of several places, the one most likely to name somebody.
     pub kind: TextKind,
-    /// The text; of several lines one.
+    /// One line of the text.
     pub text: String,
 }
 
-/// Where a text stands in a copy, what names somebody most easily first.
+/// Place of a text in a copy, in order of how likely it is to name somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TextKind {
-    /// An annotation, such as a step.
+    /// Name of an annotation, such as a step.
     Annotation,
-    /// Metadata and categories of events.
+    /// Metadata, compile context or category of an event.
     Event,
-    /// A setting of the allocator.
+    /// Setting of the allocator.
     Setting,
-    /// A line of the forward pass, or a node of a graph.
+    /// Line of the forward pass, or text of a graph node.
     Source,
-    /// A file of the user's own.
+    /// File of the user's own code.
     ProjectFile,
-    /// A function of the user's own.
+    /// Function of the user's own code.
     ProjectFunction,
-    /// A file of a package or of compiled code.
+    /// File of a package or of compiled code.
     PackageFile,
-    /// A function of a package or of compiled code.
+    /// Function of a package or of compiled code.
     PackageFunction,
 }
 
 impl TextKind {
-    /// All of them, in the order of the report.
+    /// All kinds, in the order of the report.
     pub const ALL: [Self; 8] = [
         Self::Annotation,
         Self::Event,
@@ -67,7 +67,7 @@ impl TextKind {
         Self::PackageFunction,
     ];
 
-    /// What it is called, in the singular.
+    /// Returns the name for people, in the singular.
     pub fn name(self) -> &'static str {
         match self {
             Self::Annotation => "annotation",
@@ -82,30 +82,31 @@ impl TextKind {
     }
 }
 
-/// Texts that become others.
+/// Texts that are changed or left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// How many distinct ones.
+    /// Number of distinct texts.
     pub count: u64,
-    /// Some of them, before and after.
+    /// Some of the texts, each before and after.
     pub examples: Vec<(String, String)>,
 }
 
 /// Frames of one package.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Package {
-    /// The package's name, or what kind of code it is.
+    /// Name of the package, or the kind of code.
     pub name: String,
-    /// Distinct frames.
+    /// Number of distinct frames.
     pub frames: u64,
-    /// Whether the copy has them.
+    /// True if the copy contains the frames.
     pub is_kept: bool,
 }
 
 impl Change {
     pub(super) fn add(&mut self, before: &str, after: &str) {
         self.count += 1;
-        // Neighbours are of one folder mostly, and say the same about what is cut.
+        // Consecutive paths are mostly of one folder: an example that loses the same prefix as another shows nothing
+        // new.
         let removed = |before: &str, after: &str| before.strip_suffix(after).map(str::to_owned);
         let is_new =
             !self.examples.iter().any(|(b, a)| removed(b, a).is_some() && removed(b, a) == removed(before, after));
@@ -116,12 +117,12 @@ impl Change {
 }
 
 impl SanitizeReport {
-    /// Distinct frames that the copy does not have.
+    /// Returns the number of distinct frames that the copy leaves out.
     pub fn dropped_frames(&self) -> u64 {
         self.packages.iter().filter(|package| !package.is_kept).map(|package| package.frames).sum()
     }
 
-    /// How many texts of each kind others will see, without kinds that have none.
+    /// Counts the texts of each kind that others will see, without kinds that have none.
     pub fn remaining_counts(&self) -> Vec<(TextKind, u64)> {
         let count = |kind| self.remaining.iter().filter(|text| text.kind == kind).count() as u64;
         TextKind::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, count)| *count > 0).collect()

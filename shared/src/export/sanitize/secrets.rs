@@ -1,4 +1,4 @@
-//! Hosts, addresses, accounts and keys in texts that people write.
+//! Removes hosts, addresses, accounts and keys from texts.
 //!
 //! ```text
 //! step on gpu-node-17.corp.internal      → step on *
@@ -7,42 +7,43 @@
 //! USER=ada                               → USER=*
 //! ```
 //!
-//! What is found by its shape alone stands here; names that paths tell are in [`names`](super::names).
+//! This module finds what its shape alone reveals; names that paths reveal are the task of [`names`](super::names).
 //! No text grows, and a clean text is left as it is.
 
 use super::hosts::{is_address, is_domain, is_host_word};
 use regex_lite::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// What a text is, which decides what is looked for.
+/// Kind of a text, which decides what is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
-    /// Source and symbols: `a@b.t` multiplies, and `host=host` hands an argument over.
+    /// Source lines and symbols: `a@b.t` is a multiplication, and `host=host` passes an argument.
     Code,
-    /// Written for people.
+    /// Text written for people.
     Prose,
 }
 
-/// Values of settings that are nobody's, beside numbers.
+/// Values of settings that, like numbers, identify nobody.
 const PLAIN_VALUES: [&str; 5] = ["none", "null", "true", "false", "*"];
 
-/// Words of a setting's name whose value is a secret.
+/// Words in the names of settings whose value is a secret.
 const SECRET_WORDS: [&str; 8] = ["token", "secret", "password", "passwd", "pwd", "apikey", "credential", "credentials"];
 
-/// Words of a setting's name whose value names somebody or a machine.
+/// Words in the names of settings whose value names a person or a machine.
 const OWNER_WORDS: [&str; 19] = [
     "user", "username", "logname", "login", "owner", "author", "account", "entity", "customer", "email", "mail",
     "home", "host", "hostname", "nodename", "nodelist", "machine", "addr", "address",
 ];
 
-/// Keys by what they begin with.
+/// Pattern of keys, by their prefixes.
 const KEYS: &str = r"(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_\-]{16,}|(?:AKIA|ASIA)[0-9A-Z]{12,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|gl[a-z]{2,5}-[A-Za-z0-9_\-]{16,}|xox[a-z]-[A-Za-z0-9\-]{8,}|AIza[A-Za-z0-9_\-]{20,}|ya29\.[A-Za-z0-9_\-]{8,}|(?:npm|r8|gsk|dckr_pat|dapi|pypi|nvapi|SG)[_.\-]?[A-Za-z0-9_.\-]{24,}|eyJ[A-Za-z0-9_\-]{6,}(?:\.[A-Za-z0-9_\-]*){0,2})";
 
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| regex(r#"([A-Za-z][A-Za-z0-9+.\-]*)://([^\s"'`<>|]+)"#));
 static BEARER: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(bearer) +([A-Za-z0-9._~+/=\-]{6,})"));
 static KEY: LazyLock<Regex> = LazyLock::new(|| regex(&format!(r"\b{KEYS}")));
-/// A setting's name, what parts it from its value, the value, and what stands right behind closing quotes: left there, it
-/// would be taken for the value once the quotes are gone.
+/// Name of a setting, the separator, its value, and the text directly after closing quotes.
+///
+/// That text is matched because it would be taken for the value once the quotes are gone.
 static VALUE: LazyLock<Regex> = LazyLock::new(|| {
     regex(r#"([A-Za-z0-9_.\-]+)(["']? ?[=:] ?)("[^"]*"|'[^']*'|[^\s,;&"'()\[\]{}]+)[^\s,;&"'()\[\]{}]*"#)
 });
@@ -55,10 +56,10 @@ fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a pattern")
 }
 
-/// The text without hosts, addresses, accounts and keys; `None` where it has none.
+/// Removes hosts, addresses, accounts and keys from a text; `None` if it contains none.
 pub(super) fn without_secrets(text: &str, language: Language) -> Option<String> {
     let mut clean = replaced(text, &ADDRESS, |found| {
-        // What a path behind it leads to is a matter of paths.
+        // A local file is treated as a path elsewhere.
         let is_local = found[1].eq_ignore_ascii_case("file") && found[2].starts_with('/');
         (!is_local && &found[2] != "*").then(|| format!("{}://*", &found[1]))
     });
@@ -76,7 +77,7 @@ pub(super) fn without_secrets(text: &str, language: Language) -> Option<String> 
     (clean != text).then_some(clean)
 }
 
-/// The people and machines that a text names by settings such as `USER=ada`, and machines by their shape.
+/// Returns the people and machines in settings such as `USER=ada`, and the machines that are known by their shape.
 pub(super) fn names(text: &str) -> Vec<String> {
     let owners = VALUE.captures_iter(text).filter(|found| value_kind(&found[1], &found[3]) == Some(Value::Owner));
     let owners = owners.map(|found| found[3].trim_matches(['"', '\'']).to_owned());
@@ -86,11 +87,11 @@ pub(super) fn names(text: &str) -> Vec<String> {
         let is_named = first.contains(|c: char| c.is_ascii_digit()) && first.contains(char::is_alphabetic);
         (is_domain(word) && is_named).then(|| first.to_owned())
     });
-    // A path or an address is no name; what it tells is found elsewhere.
+    // Paths and addresses are not names; the names in them are found elsewhere.
     owners.filter(|name| !name.contains(['/', '\\', ':'])).chain(hosts).collect()
 }
 
-/// The text with each match changed, where `change` has another text for it.
+/// Replaces each match for which `change` returns another text.
 fn replaced(text: &str, pattern: &Regex, change: impl Fn(&Captures<'_>) -> Option<String>) -> String {
     pattern.replace_all(text, |found: &Captures<'_>| change(found).unwrap_or_else(|| found[0].to_owned())).into_owned()
 }
@@ -101,7 +102,7 @@ enum Value {
     Secret,
 }
 
-/// What the value of a setting tells, if anything.
+/// Classifies the value of a setting; `None` if it reveals nothing.
 fn value_kind(key: &str, value: &str) -> Option<Value> {
     let value = value.trim_matches(['"', '\'']);
     let is_plain = value.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))
@@ -115,31 +116,31 @@ fn value_kind(key: &str, value: &str) -> Option<Value> {
     }
 }
 
-/// A word without the marks around it: before, the word, behind.
+/// Splits a word into the marks before it, the word itself and the marks after it.
 fn trimmed(word: &str) -> (&str, &str, &str) {
     let start = word.len() - word.trim_start_matches(['.', ':', '-', '_']).len();
     let rest = word[start..].trim_end_matches(['.', ':', '-', '_']);
     (&word[..start], rest, &word[start + rest.len()..])
 }
 
-/// The word without the host or the address that it is.
+/// Replaces the hosts and addresses in a word; `None` if it contains none.
 fn without_host(word: &str, language: Language) -> Option<String> {
     let is_host = |word: &str| is_domain(word) || language == Language::Prose && is_host_word(word);
-    // An IPv6 address may begin with colons.
+    // This comes before trimming, because an IPv6 address may begin with colons.
     if is_address(word) {
         return Some("*".to_owned());
     }
     let (before, inner, behind) = trimmed(word);
-    // `gpu-17:29500` has a port, `host:gpu-17` a name before it.
+    // In `gpu-17:29500` a port follows the host; in `host:gpu-17` a name precedes it.
     let clean: Vec<&str> =
         inner.split(':').map(|part| if is_host(part) || is_address(part) { "*" } else { part }).collect();
     let clean = if is_address(inner) { "*".to_owned() } else { clean.join(":") };
     (clean != inner).then(|| format!("{before}{clean}{behind}"))
 }
 
-/// The text without accounts on machines, such as `ada@gpu-17` or `git@host:ada/repo`; `None` where it has none.
+/// Removes accounts on machines, such as `ada@gpu-17` or `git@host:ada/repo`; `None` if there are none.
 ///
-/// A machine is told from other words by a digit, a dash or a dot in it; in code, by the end of its name.
+/// In prose, a digit, a dash or a dot in its name or a path after it reveals a machine; in code, its last label does.
 fn without_accounts(text: &str, language: Language) -> Option<String> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+' | '%');
     let mut clean = String::new();
@@ -171,9 +172,9 @@ fn without_accounts(text: &str, language: Language) -> Option<String> {
     (from > 0).then(|| clean + &text[from..])
 }
 
-/// The text without words that no person has chosen: long hexadecimal numbers, and letters of both cases in no order.
+/// Removes words that look random: long hexadecimal numbers, and mixtures of upper case, lower case and digits.
 fn without_random(text: &str) -> Option<String> {
-    // Some keys have slashes in them, and a length that tells them from paths.
+    // Some keys contain slashes; a length of 40 distinguishes them from paths.
     let clean = without_words(
         text,
         |c| c.is_ascii_alphanumeric() || matches!(c, '/' | '+'),
@@ -182,7 +183,7 @@ fn without_random(text: &str) -> Option<String> {
     without_words(clean.as_deref().unwrap_or(text), |c| c.is_ascii_alphanumeric(), is_random).or(clean)
 }
 
-/// The text without some of its words; `None` where it has none of those.
+/// Replaces the words for which `is_out` returns true; `None` if there are none.
 fn without_words(text: &str, is_inside: fn(char) -> bool, is_out: impl Fn(&str) -> bool) -> Option<String> {
     let mut clean = String::new();
     let mut from = 0;
@@ -202,12 +203,12 @@ fn without_words(text: &str, is_inside: fn(char) -> bool, is_out: impl Fn(&str) 
 fn is_random(word: &str) -> bool {
     let is_hex = word.len() >= 32 && word.bytes().all(|c| c.is_ascii_hexdigit());
     let numbers = word.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).count();
-    // `_ZN2at6native…` is a symbol that the compiler has made, `NativeLayerNormBackward0` are words.
+    // `_ZN2at6native…` is a mangled symbol of C++; `NativeLayerNormBackward0` consists of words.
     let is_mixed = word.len() >= 24 && switches(word) * 5 >= word.len() * 2 && numbers >= 2;
     is_hex || is_mixed && !word.starts_with("ZN")
 }
 
-/// How often a word goes from one of small letters, large letters and digits to another; never where one is missing.
+/// Counts the changes between lower case, upper case and digits in a word; 0 if one of the three is missing.
 fn switches(word: &str) -> usize {
     let class = |c: u8| (c.is_ascii_lowercase(), c.is_ascii_uppercase(), c.is_ascii_digit());
     let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);

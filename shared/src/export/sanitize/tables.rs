@@ -1,4 +1,4 @@
-//! The tables of a trace, cleaned.
+//! Cleans the tables of a trace.
 
 use super::SanitizeOptions;
 use super::files::{distinct, projects, told_apart};
@@ -17,7 +17,7 @@ use crate::trace::{
 use hashbrown::{HashMap, HashSet};
 use std::collections::BTreeMap;
 
-/// Clean tables, and the handles that take the place of the trace's own.
+/// Clean tables, and the handles in them, indexed by the trace's own handles.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) strings: StringTable,
@@ -30,18 +30,18 @@ pub(super) struct Tables {
     pub(super) context_ids: Vec<ContextId>,
 }
 
-/// What a text is, which decides how it is cleaned.
+/// Role of a text, which decides how it is cleaned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Role {
-    /// The file of a frame: a path as a whole.
+    /// File of a frame: the whole text is a path.
     File,
-    /// A file or a function of a package that everybody may read, where a name is a coincidence: Adam optimizes.
+    /// File or function of a public package, where a name is a coincidence: Adam is an optimizer.
     Public,
-    /// A symbol, or lines of source.
+    /// Symbol, or lines of source.
     Code,
-    /// Written by a person: it may name anything.
+    /// Text written by a person, which may name anything.
     Prose,
-    /// Written by a person about an allocation.
+    /// Text written by a person about an allocation.
     Metadata,
 }
 
@@ -58,7 +58,7 @@ struct Cleaner<'a> {
 }
 
 impl Tables {
-    /// The tables of a trace after cleaning, and what that took out.
+    /// Cleans the tables of a trace and reports what was taken out.
     pub(super) fn clean(trace: &Trace, options: &SanitizeOptions) -> (Self, SanitizeReport) {
         let projects = projects(trace);
         let names = names(trace, options, &projects);
@@ -86,7 +86,7 @@ impl Tables {
 }
 
 impl Cleaner<'_> {
-    /// Finds the clean text of each file of a frame.
+    /// Computes the clean name of each file of a frame.
     fn files(&mut self) {
         let trace = self.trace;
         let mut cleaned = Vec::new();
@@ -97,7 +97,7 @@ impl Cleaner<'_> {
         self.files = told_apart(trace, cleaned);
     }
 
-    /// The handle of each frame in the copy, `None` for those that it leaves out.
+    /// Cleans the frames and returns their handles in the copy; `None` for frames that it leaves out.
     fn frames(&mut self) -> Vec<Option<FrameId>> {
         let mut packages: HashMap<String, Package> = HashMap::new();
         let mut ids = Vec::with_capacity(self.trace.frames.len());
@@ -140,7 +140,7 @@ impl Cleaner<'_> {
     }
 
     fn contexts(&mut self) {
-        // Many events have the lines of one forward pass.
+        // Many events share the lines of one forward pass.
         let mut known: HashMap<LinesId, LinesId> = HashMap::new();
         for context in self.trace.contexts.iter() {
             let forward_frames = *known.entry(context.forward_frames).or_insert_with_key(|&lines| {
@@ -183,7 +183,7 @@ impl Cleaner<'_> {
         }
     }
 
-    /// Cleans the settings; of several whose names become one the last is kept, as whoever reads the copy would.
+    /// Cleans the settings; if several names become equal, the last setting is kept, as a reader of the copy would do.
     fn settings(&mut self) {
         let entries = self.trace.settings.entries.iter().map(|(name, setting)| {
             let setting = match setting {
@@ -199,7 +199,7 @@ impl Cleaner<'_> {
         self.tables.settings = Settings { entries: entries.into_iter().collect() };
     }
 
-    /// The handle of a clean text; each text is cleaned and counted once.
+    /// Returns the handle of a clean text; each text is cleaned and counted once per role.
     fn text(&mut self, role: Role, id: StringId) -> StringId {
         if let Some(&known) = self.known.get(&(role, id)) {
             return known;
@@ -247,7 +247,9 @@ fn asked_names(options: &SanitizeOptions) -> Names {
     names
 }
 
-/// The names that paths and settings tell, in files of frames and in all other texts, and those that were asked for.
+/// Returns the names found in paths and settings and the names that the user asked for, longest first.
+///
+/// Paths are searched in the files of frames and in all other texts, settings such as `USER=ada` in annotations only.
 fn names(trace: &Trace, options: &SanitizeOptions, projects: &Projects) -> Vec<String> {
     let mut names = asked_names(options);
     if options.remove_names {

@@ -1,14 +1,14 @@
-//! Paths inside other texts, such as source lines and what a person wrote about a tensor.
+//! Finds paths inside other texts, such as source lines and users' metadata.
 
-/// What no path without quotes has in it.
+/// Characters that, like white space, end a path without quotes.
 const ENDS: &str = "\"'`,;()[]{}<>|";
 
-/// What stands before a path that is written as an address.
+/// Scheme before a path that is written as a URL.
 const FILE_SCHEME: &str = "file://";
 
-/// The text with each path in it changed by `cut`; `None` where nothing changed.
+/// Replaces each path in a text by the result of `cut`; returns `None` if nothing changed.
 ///
-/// A path is what leads from a top through at least one folder; in quotes it may have spaces.
+/// A path is not relative and has at least one folder; in quotes it may contain spaces.
 pub(super) fn with_paths(text: &str, mut cut: impl FnMut(&str) -> Option<String>) -> Option<String> {
     let mut clean = String::new();
     let (mut from, mut at) = (0, 0);
@@ -23,7 +23,7 @@ pub(super) fn with_paths(text: &str, mut cut: impl FnMut(&str) -> Option<String>
     (from > 0).then(|| clean + &text[from..])
 }
 
-/// The next path from a place in a text on: its start and its end.
+/// Returns the start and the end of the first path at or after a position.
 fn next_path(text: &str, from: usize) -> Option<(usize, usize)> {
     let mut before = text[..from].chars().next_back();
     for (offset, c) in text[from..].char_indices() {
@@ -42,7 +42,7 @@ fn next_path(text: &str, from: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// Whether a text ends in a flag that a path follows at once, such as `-I/usr/include`.
+/// Returns true if a text ends in a flag that a path follows directly, such as `-I/usr/include`.
 fn is_flag(text: &str) -> bool {
     let word = text.rsplit(|c: char| c.is_whitespace() || ENDS.contains(c)).next().unwrap_or_default();
     word.strip_prefix('-').is_some_and(|flag| !flag.is_empty() && flag.chars().all(|c| c.is_ascii_alphabetic()))
@@ -58,7 +58,7 @@ fn begins(text: &str) -> bool {
     }
 }
 
-/// Up to the quote that closes, or else up to what no path has.
+/// Returns the length of a path, up to the closing quote or else up to a character that no path contains.
 fn length(text: &str, before: Option<char>) -> usize {
     if let Some(quote) = before.filter(|c| matches!(c, '"' | '\'' | '`')) {
         let line = text.find('\n').unwrap_or(text.len());
@@ -67,7 +67,7 @@ fn length(text: &str, before: Option<char>) -> usize {
         }
     }
     let mut end = word_end(text, 0);
-    // A folder may have a space in its name: what goes on like a path is one.
+    // A folder may have a space in its name: a following word that looks like a path belongs to it.
     while !text[..end].rsplit(['/', '\\']).next().unwrap_or_default().contains('.') && text[end..].starts_with(' ') {
         let next = word_end(text, end + 1);
         let word = &text[end + 1..next];
@@ -76,7 +76,7 @@ fn length(text: &str, before: Option<char>) -> usize {
         }
         end = next;
     }
-    // `file.py:12` names a line, and a drive has its colon at the second place.
+    // `file.py:12` names a line; the colon of a drive is the second character and does not count.
     text[..end].char_indices().skip(2).find(|(_, c)| *c == ':').map_or(end, |(colon, _)| colon)
 }
 

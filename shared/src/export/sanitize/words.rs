@@ -1,11 +1,11 @@
-//! Words of paths that name nobody, by what they say.
+//! Lists words of paths that name nobody, by their meaning.
 //!
-//! A word that is in none of these lists may be a person, a machine, a team or a project.
+//! A word that is in none of these lists may name a person, a machine, a team or a project.
 
 use hashbrown::HashSet;
 use std::sync::LazyLock;
 
-/// Folders that storage and systems are made of; what stands behind them in a path is somebody's.
+/// Folders of storage and operating systems; what follows them in a path belongs to somebody.
 const STORAGE: &str = "
     afs anvme apps archive backup beegfs bigdata bulk ceph cephfs cluster cold cygdrive data dbfs dev dfs disk disks
     drive efs export exports ext fast filestore folders fs fss fsx gcs global globalscratch gluster glusterfs gpfs group
@@ -15,7 +15,7 @@ const STORAGE: &str = "
     teams temp tmp tmpdir user users usr var vast vol volume volumes weka work working works workspace workspaces ws
     wekafs zfs kaggle content torchinductor bazel";
 
-/// Folders inside of projects, the same in many.
+/// Folders that many projects have.
 const CODE: &str = "
     attention blocks callbacks code common components config configs core csrc cuda data datasets decoder diffusion
     distributed encoder engine engines eval evaluation examples experiments fsdp functional heads inference
@@ -23,7 +23,7 @@ const CODE: &str = "
     optim optimizer optimizers parallel pipelines python runner runners samplers schedulers scripts server src test
     tests tools trainer trainers training transforms transformer util utils";
 
-/// Packages that everybody may read, which people also run from a folder of their own.
+/// Public packages, which people also run from a folder of their own.
 const PUBLIC: &str = "
     accelerate apex aten axolotl bitsandbytes c10 caffe2 deepspeed detectron2 diffusers fairseq fairseq2 flash_attn
     functorch gpytorch ignite kornia lightning lightning_fabric litgpt megatron mmcv mmdet mmengine monai nemo numpy
@@ -31,7 +31,7 @@ const PUBLIC: &str = "
     torchaudio torchdata torchmetrics torchrl torchtitan torchtune torchvision transformer_engine transformers triton
     trl unsloth verl vllm xformers";
 
-/// Accounts that many have, and words that stacks and findings are made of.
+/// Account names that many machines have, and words that are common in stacks and findings.
 const NOBODY: &str = "
     actor adapter admin aib all allreduce anaconda anaconda3 app appdata arm64 assets assignment assignment1
     assignment2 assignments audio autocast autodl-tmp autograd azureml azureuser backward base bash batch bazel
@@ -59,7 +59,7 @@ const NOBODY: &str = "
     validation validator vendor vendored venv venvs version versions video view virtualenv virtualenvs vision vit
     vocab vscode vscode-server wd weights whisper windows worker wrapper x86_64 zero zip";
 
-/// Words of two letters that texts about training are full of.
+/// Words of two letters that are common in texts about training.
 const SHORT: &str = "
     ai at bf bn bs cc cd ci cp cu cv db dl dp ds ep eq eu fc fn fp fx hf id if in io is it js kv lm ln lr lt me ml mm mv my
     ne nn no of ok on op or os pp pt py qa qk rl sd sh sm so tf th tl to tp up us vl vm";
@@ -76,23 +76,23 @@ fn is_in(words: &Words, word: &str) -> bool {
     words.contains(word.to_ascii_lowercase().as_str())
 }
 
-/// Whether a folder is storage or a system's own, such as `fsx`, `data2`, `C:`, `17` or the `a` of `homes/a/ada`.
+/// Returns true for folders of storage or of a system, such as `fsx`, `data2`, `C:`, `17` or the `a` of `homes/a/ada`.
 pub(super) fn is_storage(word: &str) -> bool {
     let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
     stem.chars().take(2).count() < 2 || word.ends_with(':') || is_in(&STORAGE_WORDS, stem)
 }
 
-/// Whether projects of many people have a folder of this name.
+/// Returns true if many projects have a folder of this name.
 pub(super) fn is_code_folder(word: &str) -> bool {
     is_in(&CODE_WORDS, word)
 }
 
-/// Whether a folder of this name has a package that everybody may read.
+/// Returns true if a public package has this name.
 pub(super) fn is_public_package(word: &str) -> bool {
     is_in(&PUBLIC_WORDS, word)
 }
 
-/// Whether a word of a path says nothing about anybody.
+/// Returns true if a word of a path reveals nothing about anybody.
 pub(super) fn is_nobody(word: &str) -> bool {
     let is_version = || word.trim_start_matches(['v', 'V']).chars().all(|c| c.is_ascii_digit() || c == '.');
     let is_release = || {

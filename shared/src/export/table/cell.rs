@@ -1,4 +1,4 @@
-//! One value of a table, and how each format has it.
+//! Formats one value of a table as CSV and as JSON.
 
 use crate::analysis::place;
 use crate::base::format;
@@ -7,42 +7,38 @@ use crate::export::subject::Subject;
 use crate::trace::StackId;
 use std::borrow::Cow;
 
-/// A value of a table.
+/// Value in a table.
 #[derive(Clone, Debug)]
 pub enum Cell<'a> {
-    /// It is not known, or there is none.
+    /// Unknown or missing value.
     Nothing,
-    /// A number.
     Number(i128),
-    /// Whether something is so.
     Flag(bool),
-    /// A device address, written as PyTorch prints it: JSON's numbers would lose digits of it.
+    /// Device address, written as text as PyTorch prints it, because a JSON number would lose digits.
     Address(u64),
-    /// A text.
     Text(Cow<'a, str>),
-    /// Several numbers.
     Numbers(Vec<u32>),
-    /// The frames of a stack, innermost first.
+    /// Frames of a stack, innermost first.
     Frames(StackId),
 }
 
 impl<'a> Cell<'a> {
-    /// A number.
     pub fn number(number: impl Into<i128>) -> Self {
         Self::Number(number.into())
     }
 
-    /// A text.
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self::Text(text.into())
     }
 
-    /// A text that is left out where it is empty.
+    /// Creates a text cell, or an empty one if the text is empty.
     pub fn some_text(text: &'a str) -> Self {
         if text.is_empty() { Self::Nothing } else { Self::text(text) }
     }
 
-    /// The number of a stack in this file, the same in every table; none where no frames were recorded.
+    /// Creates a cell with the number of a stack, which is the same in every table of a file.
+    ///
+    /// The cell is empty if no frames were recorded.
     pub fn stack(stack: StackId) -> Self {
         if stack.has_frames() { Self::Number(stack.index() as i128) } else { Self::Nothing }
     }
@@ -88,9 +84,9 @@ impl<T: Into<i128>> From<Option<T>> for Cell<'_> {
     }
 }
 
-/// A text in CSV, harmless in a spreadsheet.
+/// Formats a text as a CSV field that no spreadsheet takes for a formula.
 pub fn csv_text(text: &str) -> String {
-    // What spreadsheets take for the start of a formula; they skip blanks and tabs before it.
+    // Spreadsheets take these characters for the start of a formula and skip blanks and tabs before them.
     let is_formula = text.trim_start().starts_with(['=', '+', '-', '@']) || text.starts_with(['\t', '\r']);
     let apostrophe = if is_formula { "'" } else { "" };
     if text.contains(['"', ',', '\n', '\r']) {

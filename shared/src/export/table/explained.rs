@@ -1,4 +1,4 @@
-//! Training steps and findings.
+//! Writes the rows of the tables of training steps and findings.
 
 use super::{Cell, Rows};
 use crate::analysis::Axis;

@@ -1,4 +1,4 @@
-//! Lifetimes and events.
+//! Writes the rows of the tables of allocations and events.
 
 use super::{Cell, Rows};
 use crate::analysis::{Axis, Origin, categories};
@@ -7,7 +7,7 @@ use crate::export::subject::{Subject, event_of};
 use crate::trace::{Action, PoolId, StackId};
 use std::borrow::Cow;
 
-/// The frames of a stack are in the table of frames, under the stack's number: here they would be most of the file.
+/// Columns of the allocations; the frames have a table of their own, because here they would be most of the file.
 pub(super) const ALLOCATIONS: &[&str] = &[
     "device",
     "allocation",
@@ -83,7 +83,7 @@ pub(super) fn events(subject: &Subject<'_>, row: &mut Rows<'_>) {
         let has_times = device.events.has_times();
         for (index, event) in device.events.iter().enumerate() {
             let context = subject.trace.contexts.get(event.context);
-            // An event of running out of memory has the free bytes in place of an address.
+            // An out-of-memory event has the free bytes in place of an address.
             let is_oom = event.action == Action::Oom;
             row(&[
                 Cell::number(device.index),
@@ -104,7 +104,7 @@ pub(super) fn events(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-/// The title of every stack, by its number: a million rows share a few thousand of them.
+/// Returns the title of every stack, by the stack's number, because a million rows share a few thousand stacks.
 fn titles(subject: &Subject<'_>) -> Vec<String> {
     (0..subject.trace.stacks.len()).map(|index| subject.title(StackId::from_index(index))).collect()
 }

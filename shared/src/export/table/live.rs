@@ -1,4 +1,4 @@
-//! What is alive at a moment.
+//! Writes the rows of the tables of what is alive at a moment.
 
 use super::{Cell, Rows};
 use crate::analysis::{Category, live_by_category, live_by_stack};

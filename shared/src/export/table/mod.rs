@@ -1,4 +1,4 @@
-//! Tables of a snapshot as CSV and as JSON, row by row.
+//! Writes tables of a snapshot as CSV and as JSON, row by row.
 //!
 //! CSV is RFC 4180: a header line, commas, CRLF, and quotes around texts that need them.
 //! The names of the columns are the field names of the JSON form, and sizes are plain numbers of bytes.
@@ -15,29 +15,26 @@ pub use sheet::{Rows, Sheet};
 
 use super::subject::Subject;
 
-/// A table of a snapshot.
+/// Table of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Table {
-    /// What is alive at a moment, by the stack that allocated it.
+    /// Live bytes at a moment, by the stack that allocated them.
     Stacks,
-    /// What is alive at a moment, by what it is for.
+    /// Live bytes at a moment, by category.
     Categories,
-    /// Every lifetime.
+    /// Every allocation with its lifetime.
     Allocations,
-    /// Every event.
     Events,
-    /// The segments at the end.
+    /// Segments at the end.
     Segments,
-    /// The training steps.
+    /// Training steps.
     Steps,
-    /// The findings.
     Findings,
     /// Every stack, frame by frame.
     Frames,
 }
 
 impl Table {
-    /// All of them.
     pub const ALL: [Self; 8] = [
         Self::Stacks,
         Self::Categories,
@@ -49,7 +46,7 @@ impl Table {
         Self::Frames,
     ];
 
-    /// The name on the command line and in JSON.
+    /// Returns the name on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Stacks => "stacks",
@@ -63,7 +60,7 @@ impl Table {
         }
     }
 
-    /// The names of the columns, which are the fields of the JSON form.
+    /// Returns the names of the columns, which are the fields of the JSON form.
     pub fn columns(self) -> &'static [&'static str] {
         match self {
             Self::Stacks => live::STACKS,

@@ -1,26 +1,26 @@
-//! A table with columns of any names, as CSV and as JSON.
+//! Writes a table with any columns as CSV and as JSON.
 
 use super::Cell;
 use crate::export::pieces::{Pieces, quoted};
 use crate::export::subject::Subject;
 
-/// Hears of the rows of a table, one after another, each with a cell for every column.
+/// Callback that takes the rows of a table one after another, each with a cell for every column.
 pub type Rows<'r> = dyn FnMut(&[Cell<'_>]) + 'r;
 
-/// What a table is called and what its columns are.
+/// Name and columns of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sheet<'a> {
-    /// The name in JSON.
+    /// Name of the table in JSON.
     pub name: &'a str,
-    /// The names of the columns, which are the fields of the JSON form.
+    /// Names of the columns, which are the fields of the JSON form.
     pub columns: &'a [&'a str],
 }
 
 impl Sheet<'_> {
-    /// Writes the rows that `fill` tells as CSV, piece after piece into `sink`.
+    /// Writes the rows that `fill` produces as CSV, piece after piece into `sink`.
     ///
-    /// A text that a spreadsheet would take for a formula gets an apostrophe in front: frames and annotations are
-    /// written by whoever made the snapshot, and `=HYPERLINK(…)` must not run for whoever opens the table.
+    /// A text that a spreadsheet would take for a formula gets an apostrophe in front: whoever made the snapshot wrote
+    /// its frames and annotations, and `=HYPERLINK(…)` must not run in the spreadsheet of others.
     pub fn csv<S: FnMut(&[u8])>(&self, subject: &Subject<'_>, fill: impl FnOnce(&mut Rows<'_>), sink: S) {
         let mut out = Pieces::new(sink);
         out.put(format_args!("{}\r\n", self.columns.join(",")));
@@ -34,8 +34,9 @@ impl Sheet<'_> {
         out.finish();
     }
 
-    /// Writes the rows that `fill` tells as one JSON document, `{"file", "table", "rows": [{…}]}`, piece after piece
-    /// into `sink`.
+    /// Writes the rows that `fill` produces as one JSON document, piece after piece into `sink`.
+    ///
+    /// The document is `{"file", "table", "rows": [{…}]}`.
     pub fn json<S: FnMut(&[u8])>(&self, subject: &Subject<'_>, fill: impl FnOnce(&mut Rows<'_>), sink: S) {
         let mut out = Pieces::new(sink);
         out.put(format_args!("{{\"file\":{},\"table\":\"{}\",\"rows\":[", quoted(subject.file), self.name));

@@ -1,4 +1,4 @@
-//! The segments at the end, and the stacks of the file.
+//! Writes the rows of the tables of segments at the end and of stacks.
 
 use super::{Cell, Rows};
 use crate::base::format;

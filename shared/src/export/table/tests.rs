@@ -1,4 +1,4 @@
-//! Tables as CSV and as JSON.
+//! Tests tables as CSV and as JSON.
 
 use super::*;
 use crate::analysis::{Timeline, naive};
@@ -24,7 +24,7 @@ fn rows(trace: &Trace, table: Table) -> Vec<Value> {
     document["rows"].as_array().unwrap().clone()
 }
 
-/// Fields of a line, by the rules of RFC 4180.
+/// Parses CSV into lines of fields, by the rules of RFC 4180.
 fn fields(text: &str) -> Vec<Vec<String>> {
     let mut lines = vec![vec![String::new()]];
     let (mut letters, mut is_quoted) = (text.chars().peekable(), false);

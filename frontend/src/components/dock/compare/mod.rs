@@ -1,4 +1,4 @@
-//! Comparing: two moments of one file or of two, and ranks side by side.
+//! Compare tab of the dock: two moments of one file or of two, or ranks next to each other.
 
 mod moments;
 mod picks;
@@ -15,14 +15,14 @@ use crate::state::FileId;
 use crate::worker::DeviceOutline;
 use yew::prelude::*;
 
-/// A device of an open file, by numbers.
+/// A device of an open file, by the numbers of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
     file: FileId,
     device: u32,
 }
 
-/// A device that can be compared, with its name.
+/// A device that can be compared, with the names for its label.
 #[derive(Clone, Debug, PartialEq)]
 struct Comparable {
     place: Place,
@@ -31,7 +31,7 @@ struct Comparable {
     index: i64,
 }
 
-/// All devices of open files that had memory.
+/// Returns all devices of open files that had memory.
 fn comparables(peers: &[Peer]) -> Vec<Comparable> {
     let of_peer = |peer: &Peer| {
         let devices = (0..).zip(&peer.file.summary.devices);
@@ -40,7 +40,7 @@ fn comparables(peers: &[Peer]) -> Vec<Comparable> {
             Some(figures) => figures.peak_live_bytes + figures.peak_reserved_bytes > 0,
             None => outline.reserved_bytes > 0,
         };
-        // Pinned host memory is no rank, and no other device is like it.
+        // Negative indices are pinned host memory, which is not a rank and has no counterpart.
         let used = devices.filter(|(device, outline)| outline.index >= 0 && has_memory(*device, outline));
         let of_device = |(device, outline): (u32, &DeviceOutline)| Comparable {
             place: Place { file: peer.id, device },
@@ -53,7 +53,7 @@ fn comparables(peers: &[Peer]) -> Vec<Comparable> {
     peers.iter().flat_map(of_peer).collect()
 }
 
-/// The two ways to compare; the second one is there where there are several devices.
+/// Shows the two kinds of comparison; ranks are offered only if there are several devices.
 #[component]
 pub(super) fn Compare(props: &DockProps) -> Html {
     let devices = comparables(&props.peers);

@@ -1,4 +1,4 @@
-//! Two moments: what is chosen, and what differs.
+//! Comparison of two moments: choice of both sides, their curves and their differences.
 
 use super::picks::{DevicePick, SidePick};
 use super::sum::{Shown, Sum};
@@ -13,18 +13,15 @@ use shared::report::Frame;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the [`Moments`] show and tell.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct MomentsProps {
-    /// What the dock knows.
     pub(super) dock: DockProps,
-    /// What can be compared.
+    /// All devices that can be compared.
     pub(super) devices: Vec<Comparable>,
-    /// The switch between the two ways to compare.
+    /// Switch between moments and ranks.
     pub(super) switches: Html,
 }
 
-/// Two moments side by side.
 #[component]
 pub(super) fn Moments(props: &MomentsProps) -> Html {
     let MomentsProps { dock, devices, switches } = props;
@@ -38,11 +35,11 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
     let (this_steps, other_steps) = (use_steps(&this_of), use_steps(&other_of));
     let defaults = this_steps.as_ref().map(|steps| default_sides(here == there, steps.len()));
     let (this, other) = (chosen.this.or(defaults.map(|of| of.0)), chosen.other.or(defaults.map(|of| of.1)));
-    // Until the steps are known, nothing is compared that would be replaced at once.
+    // Nothing is compared until the steps are known, because the defaults would be replaced at once.
     let sides = this.zip(other);
     let side_of = |of: &DeviceOf, side: CompareSide| SideOf { of: of.clone(), side };
     let comparison = use_diff(sides.map(|(this, other)| (side_of(&this_of, this), side_of(&other_of, other))));
-    // The last difference stays while another moment is looked at, but means nothing on another device.
+    // The last difference stays while another moment is compared, but must not be shown for another device.
     let comparison = comparison.filter(|found| found.of == [this_of.clone(), other_of.clone()]);
     let (this, other) = sides.unwrap_or_default();
     let (this_step, other_step) = both_steps(this, other);
@@ -56,7 +53,7 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
     let on_compare = dock.on_choose.reform(Choice::Compare);
     let on_this = on_compare.reform(move |side| CompareChoice { this: Some(side), ..chosen });
     let on_other = on_compare.reform(move |side| CompareChoice { other: Some(side), ..chosen });
-    // A moment of one file means nothing in another.
+    // A moment of one file means nothing in another, so the other side falls back to its default.
     let on_place = on_compare.reform(move |place: Place| {
         let against = match place.file == here.file {
             true => Against::Device(place.device),
@@ -104,7 +101,10 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
     }
 }
 
-/// The other side: as it was chosen, as long as it is open; else the same device of another file, else this one.
+/// Returns the device of the other side.
+///
+/// That is the chosen device if its file is still open, else the device with the same position in another file, else
+/// any device of another file, else this device itself.
 fn other_place(devices: &[Comparable], here: Place, chosen: Option<Against>) -> Place {
     let chosen = chosen.map(|against| match against {
         Against::Device(device) => Place { file: here.file, device },
@@ -116,7 +116,9 @@ fn other_place(devices: &[Comparable], here: Place, chosen: Option<Against>) -> 
     chosen.filter(is_open).or_else(of_other_file).unwrap_or(here)
 }
 
-/// Two steps are drawn over each other; all else on the whole of the trace.
+/// Returns both steps if both sides are steps.
+///
+/// Steps are drawn over each other; all other moments are drawn on the whole trace.
 fn both_steps(this: CompareSide, other: CompareSide) -> (Option<u32>, Option<u32>) {
     match (this, other) {
         (CompareSide::Step(this), CompareSide::Step(other)) => (Some(this), Some(other)),
@@ -133,14 +135,14 @@ fn figures_of(peers: &[Peer], place: Place) -> Option<Rc<DeviceFigures>> {
     peer.file.figures.get(place.device as usize)?.clone()
 }
 
-/// What a side is called: its moment, and its file where there are two.
+/// Returns a side's label: its moment, with the file's name if the two devices differ.
 fn name(devices: &[Comparable], place: Place, side: CompareSide, is_same: bool) -> String {
     let found = devices.iter().find(|device| device.place == place).filter(|_| !is_same);
     let side = side_name(side);
     found.map_or_else(|| side.clone(), |device| format!("{}, {side}", device.file))
 }
 
-/// The stack of a picked row that only the other side has: there is nothing to pin on this one.
+/// Returns the stack of a picked row that only the other side has, because this side has nothing to pin.
 fn picked_stack(comparison: Option<&Rc<Comparison>>, picked: Option<usize>) -> Option<Shown> {
     let comparison = comparison?;
     let row = comparison.diff.stacks.get(picked?)?;
@@ -153,7 +155,9 @@ fn picked_stack(comparison: Option<&Rc<Comparison>>, picked: Option<usize>) -> O
     Some(Shown { frames: Rc::new(stack.iter().filter_map(frame).collect()) })
 }
 
-/// Pins the largest allocation of a row: on this side, or else on the other one where that is the same device.
+/// Pins the largest allocation of a row, or else marks the row as picked.
+///
+/// The allocation is looked up on this side, then on the other one if both sides are the same device.
 fn on_pick(
     dock: &DockProps,
     [this, other]: [(Place, DeviceOf); 2],

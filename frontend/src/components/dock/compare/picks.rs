@@ -1,4 +1,4 @@
-//! The lists from which both sides are chosen.
+//! Select boxes for the two sides of a comparison.
 
 use super::{Comparable, Place};
 use crate::view::compare::{Choice, moment_choices, side_of_value, side_value, step_choices};
@@ -8,24 +8,21 @@ use std::rc::Rc;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
-/// What the [`SidePick`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SidePickProps {
-    /// Which side it is.
+    /// Accessible name, which says which side it is.
     pub(super) label: &'static str,
-    /// The figures of its device, once they have come.
+    /// Figures of the side's device; `None` until they have arrived.
     pub(super) figures: Option<Rc<DeviceFigures>>,
-    /// The steps of its device, once they were found.
+    /// Steps of the side's device; `None` until they are known.
     pub(super) steps: Option<Rc<Vec<StepData>>>,
-    /// The moment of the pin on its device.
+    /// Moment of the pinned allocation on the side's device.
     pub(super) pinned: Option<u32>,
-    /// The chosen moment.
     pub(super) chosen: CompareSide,
-    /// Another one was chosen.
     pub(super) on_choose: Callback<CompareSide>,
 }
 
-/// The moments of one device: single ones, and steps.
+/// Offers the moments of one device: single ones, and peaks of steps.
 #[component]
 pub(super) fn SidePick(props: &SidePickProps) -> Html {
     let on_choose = props.on_choose.clone();
@@ -42,7 +39,7 @@ pub(super) fn SidePick(props: &SidePickProps) -> Html {
     let moments = moment_choices(&figures, props.pinned, props.chosen);
     let steps = props.steps.as_ref().map(|steps| step_choices(steps)).unwrap_or_default();
     let select = use_node_ref();
-    // Once somebody has chosen, a list no longer follows the attributes of its entries.
+    // After a choice by the user, a select box no longer follows the attributes of its options.
     use_effect({
         let (select, chosen) = (select.clone(), chosen.clone());
         move || select.cast::<HtmlSelectElement>().iter().for_each(|select| select.set_value(&chosen))
@@ -57,20 +54,16 @@ pub(super) fn SidePick(props: &SidePickProps) -> Html {
     }
 }
 
-/// What the [`DevicePick`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct DevicePickProps {
-    /// The devices.
     pub(super) devices: Vec<Comparable>,
-    /// The chosen one.
     pub(super) chosen: Place,
-    /// The one that is shown above.
+    /// The device shown in the timeline.
     pub(super) shown: Place,
-    /// Another one was chosen.
     pub(super) on_choose: Callback<Place>,
 }
 
-/// The devices of all open files.
+/// Offers the devices of all open files.
 #[component]
 pub(super) fn DevicePick(props: &DevicePickProps) -> Html {
     let places: Vec<Place> = props.devices.iter().map(|device| device.place).collect();

@@ -1,4 +1,4 @@
-//! Ranks side by side, on one scale.
+//! Comparison of ranks on one scale.
 
 use super::{Comparable, Place};
 use crate::hooks::{DeviceOf, use_ranks};
@@ -7,25 +7,24 @@ use crate::view::ranks::{Part, RankFile, Strip, legend, strips, summary};
 use shared::analysis::Category;
 use yew::prelude::*;
 
-/// What the [`Ranks`] show and tell.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct RanksProps {
-    /// The devices of all open files.
+    /// Devices of all open files.
     pub(super) devices: Vec<Comparable>,
-    /// The one that is shown above.
+    /// The device shown in the timeline.
     pub(super) shown: Place,
-    /// The switch between the two ways to compare.
+    /// Switch between moments and ranks.
     pub(super) switches: Html,
-    /// Another device is to be shown.
+    /// Called to show another device.
     pub(super) on_action: Callback<FileAction>,
 }
 
-/// A strip for each device: its live bytes, what its peak is made of, and in what it is unlike the others.
+/// Shows one strip per device: its live bytes, the parts of its peak, and how it differs from the others.
 #[component]
 pub(super) fn Ranks(props: &RanksProps) -> Html {
     let of: Vec<DeviceOf> = props.devices.iter().map(|device| device.of.clone()).collect();
     let answers = use_ranks(of);
-    // Answers of before a file was opened or closed are of other devices.
+    // Answers from before a file was opened or closed belong to other devices.
     let answers = answers.filter(|answers| answers.len() == props.devices.len());
     let strips = use_memo((answers.clone(), props.devices.clone()), |(answers, devices)| {
         let answers = answers.iter().flat_map(|answers| answers.iter());

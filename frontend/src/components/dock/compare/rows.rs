@@ -1,4 +1,4 @@
-//! The rows of the table; only those in view are in the page.
+//! Rows of the differences; only those in view are in the document.
 
 use crate::platform::ResizeListener;
 use crate::view::compare::{Column, Entry, Sort, bar, delta_text};
@@ -8,26 +8,23 @@ use std::rc::Rc;
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
-/// The height of a row in CSS pixels, as in the style sheet.
+/// Height of a row in CSS pixels; must match the style sheet.
 const ROW_PX: i32 = 30;
 
-/// Rows beyond the edges, so that a quick scroll shows no gap.
+/// Number of rows rendered beyond each edge, so that fast scrolling shows no gap.
 const SPARE: usize = 6;
 
-/// What the [`Rows`] show and tell.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct RowsProps {
-    /// All entries.
     pub(super) all: Rc<Vec<Entry>>,
-    /// The positions of those that are shown, in their order.
+    /// Positions in `all` of the rows shown, in display order.
     pub(super) order: Rc<Vec<usize>>,
-    /// The order.
     pub(super) sort: Sort,
-    /// What stands there without any.
+    /// Text shown if there are no rows.
     pub(super) empty: AttrValue,
-    /// The head of a column was clicked.
+    /// Called with the column whose head was clicked.
     pub(super) on_sort: Callback<Column>,
-    /// A stack was picked, by position in the difference.
+    /// Called with the position of the picked stack in the difference.
     pub(super) on_pick: Callback<usize>,
 }
 
@@ -50,7 +47,7 @@ impl Window {
     }
 }
 
-/// A grid of rows with a cursor that the arrow keys move.
+/// Shows a grid of rows with a cursor that the arrow keys move.
 #[component]
 pub(super) fn Rows(props: &RowsProps) -> Html {
     let list = use_node_ref();
@@ -72,7 +69,7 @@ pub(super) fn Rows(props: &RowsProps) -> Html {
             move || drop(listener)
         }
     });
-    // Another order begins at its top.
+    // A new order is shown from its top.
     use_effect_with(props.order.clone(), {
         let (list, cursor, look) = (list.clone(), cursor.setter(), look.clone());
         move |_| {
@@ -168,7 +165,7 @@ fn row(entry: &Entry, place: usize, is_current: bool, largest: u64, onclick: Cal
     }
 }
 
-/// The cursor goes by the arrow keys, and Enter picks the row that it is on.
+/// Moves the cursor by the arrow, page, Home and End keys; Enter and Space pick the row under it.
 fn on_key(props: &RowsProps, list: &NodeRef, cursor: &UseStateHandle<usize>) -> Callback<KeyboardEvent> {
     let (props, list, cursor) = (props.clone(), list.clone(), cursor.clone());
     Callback::from(move |event: KeyboardEvent| {

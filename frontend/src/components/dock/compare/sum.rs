@@ -1,4 +1,4 @@
-//! Both sides at a glance: their curves, and what differs in words.
+//! Summary of a comparison: both curves, and the difference in words.
 
 use crate::components::dock::picture::use_easel;
 use crate::components::panel::StackView;
@@ -12,29 +12,27 @@ use shared::report::Frame;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// A stack that is shown below.
+/// A stack shown in the summary.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shown {
-    /// Its frames, innermost first.
+    /// Frames, innermost first.
     pub(super) frames: Rc<Vec<Frame>>,
 }
 
-/// What the [`Sum`] shows; this side comes first.
+/// Properties of [`Sum`]; pairs hold this side first, then the other one.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SumProps {
-    /// What the sides are called.
     pub(super) names: [String; 2],
-    /// Their curves, as they come.
+    /// Curves of the sides; `None` until they have arrived.
     pub(super) curves: [Option<Rc<CurveData>>; 2],
-    /// The difference, once it is there.
+    /// The difference; `None` until it has arrived.
     pub(super) comparison: Option<Rc<Comparison>>,
-    /// The stack of a row that only the other side has.
+    /// Stack of a picked row that only the other side has.
     pub(super) stack: Option<Shown>,
-    /// The colours.
     pub(super) scheme: Scheme,
 }
 
-/// The curves over each other, a legend, and the difference in a sentence.
+/// Shows the curves over each other, a legend, and the difference in a sentence.
 #[component]
 pub(super) fn Sum(props: &SumProps) -> Html {
     use_sketch(props);
@@ -61,7 +59,7 @@ pub(super) fn Sum(props: &SumProps) -> Html {
     }
 }
 
-/// Keeps the curves as a picture to save.
+/// Registers the curves as the picture that the dock can save.
 #[hook]
 fn use_sketch(props: &SumProps) {
     let SumProps { names, curves, comparison, scheme, .. } = props.clone();
@@ -84,7 +82,7 @@ fn key(side: &'static str) -> Html {
     }
 }
 
-/// The curves from share to share of their traces or steps, with the compared moments.
+/// Draws both curves over each other, each as wide as its trace or step, with a line at the compared moment.
 fn curves(props: &SumProps) -> Html {
     let [this, other] = &props.curves;
     let highest = |data: &Rc<CurveData>| data.bytes.iter().copied().max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What differs, row by row: sorted, filtered, grouped.
+//! Table of differences, with sorting, a filter and grouping.
 
 use super::rows::Rows;
 use crate::hooks::Comparison;
@@ -9,22 +9,21 @@ use std::rc::Rc;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-/// What the [`Table`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct TableProps {
-    /// The difference, once it is there.
+    /// The difference; `None` until it has arrived.
     pub(super) comparison: Option<Rc<Comparison>>,
-    /// How it is shown.
+    /// Grouping, order and filter.
     pub(super) choice: DifferencesChoice,
-    /// It is to be shown in another way.
+    /// Called with a changed grouping, order or filter.
     pub(super) on_choose: Callback<Choice>,
-    /// A stack was picked, by position in the difference.
+    /// Called with the position of the picked stack in the difference.
     pub(super) on_pick: Callback<usize>,
-    /// Buttons that save it.
+    /// Buttons that save the table.
     pub(super) files: Html,
 }
 
-/// The table with its controls.
+/// Shows the table with its controls.
 #[component]
 pub(super) fn Table(props: &TableProps) -> Html {
     let DifferencesChoice { by, sort, filter } = props.choice.clone();

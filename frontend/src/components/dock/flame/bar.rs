@@ -1,4 +1,4 @@
-//! The controls above a flame graph.
+//! Toolbar above a flame graph.
 
 use crate::components::icon::{Icon, IconName};
 use crate::draw::flame_camera::Rootward;
@@ -6,22 +6,18 @@ use crate::state::Controls;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-/// What the [`Bar`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct BarProps {
-    /// How stacks are shown.
     pub(super) controls: Controls,
-    /// They are to be shown in another way.
     pub(super) on_controls: Callback<Controls>,
-    /// What is looked for.
+    /// Search text.
     pub(super) search: AttrValue,
-    /// Something else is looked for.
     pub(super) on_search: Callback<AttrValue>,
-    /// What the search finds.
+    /// Summary of what the search finds.
     pub(super) found: Option<AttrValue>,
 }
 
-/// Graph or table.
+/// Shows the switch between graph and table.
 pub(super) fn view_switch(now: Controls, on_controls: &Callback<Controls>) -> Html {
     let view = |label: &'static str, is_table: bool| {
         let pressed = (now.is_table == is_table).to_string();
@@ -40,7 +36,7 @@ fn search_hint(now: Controls) -> &'static str {
     if now.is_table { "Find functions and files" } else { "Highlight functions and files" }
 }
 
-/// How stacks stand, and what is looked for in them.
+/// Shows the switches for the layout of the stacks, and the search.
 #[component]
 pub(super) fn Bar(props: &BarProps) -> Html {
     let now = props.controls;

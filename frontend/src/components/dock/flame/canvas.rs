@@ -1,4 +1,4 @@
-//! A flame graph on a canvas.
+//! Flame graph on a canvas.
 
 use super::input;
 use super::stage::{FlameStage, Shown};
@@ -17,61 +17,55 @@ use yew::prelude::*;
 /// A box that was chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Chosen {
-    /// The tree that it is of.
     pub(super) tree: FlameTree,
-    /// The number of its node; `None` where several are merged.
+    /// Number of the box's node; `None` if the box merges several nodes.
     pub(super) node: Option<u32>,
-    /// The mark of what it is of, `None` if that is no site.
+    /// Mark of the box's site; `None` if the box is not a site.
     pub(super) site: Option<NameMark>,
-    /// What it says.
     pub(super) text: BoxText,
 }
 
-/// What came of a question.
+/// Outcome of a request for boxes, as texts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Told {
-    /// How much the search finds.
+    /// Summary of what the search finds.
     pub(super) found: Option<AttrValue>,
-    /// What is wrong with the text of the filter.
+    /// Error in the filter's text.
     pub(super) error: Option<AttrValue>,
 }
 
-/// What the [`FlameCanvas`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct FlameCanvasProps {
-    /// The worker of the file.
     pub(super) client: WorkerClient,
-    /// The device, by position.
+    /// Position of the device.
     pub(super) device: u32,
-    /// The tree.
     pub(super) tree: FlameTree,
-    /// What is looked for, or nothing.
+    /// Search text, empty if nothing is searched.
     pub(super) search: AttrValue,
-    /// Where the root is.
+    /// Direction in which the root lies.
     pub(super) rootward: Rootward,
-    /// The colours.
     pub(super) scheme: Scheme,
-    /// What it shows, for those who don't see it.
+    /// Accessible description of the graph.
     pub(super) label: AttrValue,
-    /// Keeps what is drawn.
+    /// Keeps what is drawn, so that it can be saved as a picture.
     pub(super) easel: Easel,
-    /// Its place from the top among the drawings of the view.
+    /// Position of this drawing from the top among the drawings of the view.
     #[prop_or_default]
     pub(super) place: u8,
-    /// The part to show, where it is kept somewhere; `None` for all of it.
+    /// Stored part to show; `None` for the whole graph.
     #[prop_or_default]
     pub(super) zoom: Option<Zoom>,
-    /// Another part is in view.
+    /// Called when another part comes into view.
     #[prop_or_default]
     pub(super) on_zoom: Callback<Option<Zoom>>,
-    /// A box was chosen, or none any more.
+    /// Called when a box is chosen, and with `None` when none is chosen any more.
     pub(super) on_chosen: Callback<Option<Chosen>>,
-    /// What came of the question, where somebody wants to know.
+    /// Called with the outcome of each request.
     #[prop_or_default]
     pub(super) on_told: Callback<Told>,
 }
 
-/// The graph; yew renders its elements, and a stage draws into them.
+/// Shows the graph: yew renders the elements, and a [`FlameStage`] draws into them.
 #[component]
 pub(super) fn FlameCanvas(props: &FlameCanvasProps) -> Html {
     let nodes = use_memo((), |()| Nodes::default());
@@ -99,7 +93,7 @@ pub(super) fn FlameCanvas(props: &FlameCanvasProps) -> Html {
             if running.is_none() {
                 *running = nodes.start(on_range);
             }
-            // While the text of the filter can't be read, the graph shows what it found before.
+            // While the filter's text cannot be read, the graph shows the previous result.
             if let (Some(running), Some(data)) = (&*running, data) {
                 running.stage.show(Shown { props: props.clone(), data: data.clone() });
             }
@@ -142,7 +136,7 @@ fn total_of(boxes: &FlameBoxes) -> FlameTally {
     boxes.boxes.first().map_or_else(FlameTally::default, |all| all.total)
 }
 
-/// The elements, as yew hands them out.
+/// The elements that the stage draws into, as references that yew fills.
 #[derive(Default, PartialEq)]
 struct Nodes {
     host: NodeRef,
@@ -163,7 +157,7 @@ impl Nodes {
     }
 }
 
-/// The stage and the listeners that keep it informed; they end with the component.
+/// The stage and its listeners, which end with the component.
 struct Running {
     stage: FlameStage,
     _listeners: Vec<EventListener>,

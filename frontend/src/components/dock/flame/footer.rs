@@ -1,21 +1,19 @@
-//! What the chosen box says, and what can be done with it.
+//! Line below a flame graph that describes the chosen box.
 
 use super::canvas::Chosen;
 use crate::worker::{FlameTree, NameMark};
 use yew::prelude::*;
 
-/// What the [`Footer`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct FooterProps {
-    /// The chosen box.
     pub(super) chosen: Option<Chosen>,
-    /// The largest allocation of a node is to be shown.
+    /// Called with a node whose largest allocation should be shown.
     pub(super) on_show: Callback<(FlameTree, u32)>,
-    /// The callers and callees of a site are to be shown.
+    /// Called with a site whose callers and callees should be shown.
     pub(super) on_sandwich: Callback<NameMark>,
 }
 
-/// One line, there from the start so that nothing moves when a box is chosen.
+/// Shows one line, which is also there without a chosen box so that nothing moves when one is chosen.
 #[component]
 pub(super) fn Footer(props: &FooterProps) -> Html {
     let Some(chosen) = &props.chosen else {

@@ -1,4 +1,4 @@
-//! Wheel, pointers and keys on a flame graph.
+//! Wheel, pointer and keyboard input of a flame graph.
 
 use super::stage::FlameStage;
 use crate::draw::flame_rows::Toward;
@@ -8,7 +8,7 @@ use gloo_events::{EventListener, EventListenerOptions};
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 
-/// Begins to listen; the listeners end when they are dropped.
+/// Starts listening; the listeners end when they are dropped.
 pub(super) fn listen(stage: &FlameStage, host: &HtmlElement) -> Vec<EventListener> {
     vec![
         on(host, "wheel", stage, turn),
@@ -42,7 +42,7 @@ fn point(host: &HtmlElement, event: &MouseEvent) -> Point {
 fn turn(stage: &FlameStage, host: &HtmlElement, event: &WheelEvent) {
     event.prevent_default();
     let at = point(host, event);
-    // Lines and pages of old wheels, in pixels.
+    // Wheels may report lines or pages; both are converted to pixels.
     let unit = match event.delta_mode() {
         WheelEvent::DOM_DELTA_LINE => 33.0,
         WheelEvent::DOM_DELTA_PAGE => 400.0,
@@ -53,7 +53,7 @@ fn turn(stage: &FlameStage, host: &HtmlElement, event: &WheelEvent) {
         if event.ctrl_key() || event.meta_key() {
             camera.zoom(at.0, wheel_factor(dy));
         } else if event.shift_key() {
-            // Some browsers turn the wheel sideways by themselves while shift is down.
+            // Some browsers swap the axes themselves while Shift is held.
             camera.pan(-(dx + dy), 0.0);
         } else {
             camera.pan(-dx, -dy);
@@ -65,7 +65,7 @@ fn press(stage: &FlameStage, host: &HtmlElement, event: &PointerEvent) {
     if event.button() == 0 {
         let at = point(host, event);
         stage.gesture(|gesture| gesture.press(event.pointer_id(), at, false));
-        // A pointer that has gone already can't be captured, and then nothing follows it either.
+        // Capturing fails if the pointer is gone already, and then no drag follows either.
         let _ = host.set_pointer_capture(event.pointer_id());
     }
 }
@@ -105,10 +105,10 @@ fn key(stage: &FlameStage, _: &HtmlElement, event: &KeyboardEvent) {
         "ArrowLeft" => stage.step(Toward::Left),
         "ArrowRight" => stage.step(Toward::Right),
         "Enter" => stage.enter(),
-        // Where there is nothing to go back to, the key is the page's.
+        // If there is nothing to go back to, the page handles the key.
         "Escape" | "Backspace" if stage.go_back() => (),
         _ => return,
     }
-    // The timeline would move as well.
+    // The timeline would move as well otherwise.
     event.prevent_default();
 }

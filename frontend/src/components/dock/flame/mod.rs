@@ -1,4 +1,4 @@
-//! The stacks of what the timeline shows: a flame graph, and each function between its callers and callees.
+//! Dock tab for the stacks in the timeline's selection: a flame graph, or a table of functions.
 
 mod bar;
 mod canvas;
@@ -22,14 +22,12 @@ use crate::worker::{FlameAnswer, FlameQuestion, FlameShape, FlameSource, FlameTr
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// What the [`FlameView`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct FlameViewProps {
-    /// The dock that it is in.
     pub(super) dock: DockProps,
 }
 
-/// The flame graph, or the table of all functions, of what is chosen above it.
+/// Shows the flame graph, or the table of all functions, of the scope chosen above it.
 #[component]
 pub(super) fn FlameView(props: &FlameViewProps) -> Html {
     let dock = &props.dock;
@@ -110,7 +108,7 @@ fn show_largest(dock: &DockProps) -> Callback<(FlameTree, u32)> {
     })
 }
 
-/// A point on the largest allocation; `None` also where the file was closed in the meantime.
+/// Returns the largest allocation of a node; `None` also if the file was closed in the meantime.
 async fn largest(client: &WorkerClient, device: u32, tree: FlameTree, node: u32) -> Option<Hit> {
     match client.flame(device, FlameQuestion::Largest { tree, node }).await {
         Ok(FlameAnswer::Largest(hit)) => hit,

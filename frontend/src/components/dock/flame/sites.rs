@@ -1,4 +1,4 @@
-//! All functions as a table, and one of them between its callers and callees.
+//! Table of all functions, with the callers and callees of the chosen one.
 
 use super::canvas::{Chosen, FlameCanvas, Told};
 use super::sites_table::SitesTable;
@@ -12,41 +12,34 @@ use crate::worker::{FlameShape, FlameSites, FlameSource, FlameTree, NameMark};
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the [`Sites`] show and tell.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SitesProps {
-    /// The worker of the file.
     pub(super) client: WorkerClient,
-    /// The device, by position.
+    /// Position of the device.
     pub(super) device: u32,
-    /// The colours.
     pub(super) scheme: Scheme,
-    /// The allocations.
+    /// Allocations that are summed up.
     pub(super) source: FlameSource,
-    /// What is looked for, or nothing.
+    /// Search text, empty if nothing is searched.
     pub(super) search: AttrValue,
-    /// The chosen site.
     pub(super) site: Option<NameMark>,
-    /// A site was chosen.
     pub(super) on_site: Callback<NameMark>,
-    /// The order of the table.
     pub(super) order: SiteOrder,
-    /// Another order was chosen.
     pub(super) on_order: Callback<SiteOrder>,
-    /// Keeps what is drawn.
+    /// Keeps what is drawn, so that it can be saved as a picture.
     pub(super) easel: Easel,
-    /// A box was chosen, or none any more.
+    /// Called when a box is chosen, and with `None` when none is chosen any more.
     pub(super) on_chosen: Callback<Option<Chosen>>,
-    /// What came of the question.
+    /// Called with the outcome of each request.
     pub(super) on_told: Callback<Told>,
 }
 
-/// The table, and the callers above the callees beside it.
+/// Shows the table, and next to it the graph of callers above that of callees.
 #[component]
 pub(super) fn Sites(props: &SitesProps) -> Html {
     let answer = use_flame_sites(&props.client, props.device, &props.source);
     let readable = use_mut_ref(|| None::<Rc<FlameSites>>);
-    // While the text of the filter can't be read, the table shows what it found before.
+    // While the filter's text cannot be read, the table shows the previous result.
     if let Some(Ok(sites)) = answer.as_deref() {
         *readable.borrow_mut() = Some(sites.clone());
     }

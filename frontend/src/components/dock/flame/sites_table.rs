@@ -1,4 +1,4 @@
-//! The table of all functions; only the rows in view are in the page.
+//! Table of all functions; only the rows in view are in the document.
 
 use crate::view::flame::{SiteColumn, SiteLine, SiteOrder, lines, shown};
 use crate::worker::{FlameSites, NameMark, SiteKey, Weight};
@@ -6,35 +6,30 @@ use std::rc::Rc;
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
-/// Height of a row in CSS pixels, as the style sheet has it.
+/// Height of a row in CSS pixels; must match the style sheet.
 const ROW: usize = 28;
 
-/// Rows above and below those in view, so that a quick scroll finds them drawn.
+/// Number of rows rendered above and below those in view, so that fast scrolling finds them drawn.
 const SPARE: usize = 12;
 
-/// Rows that the page begins with, before anybody scrolls.
+/// Number of rows rendered before the first scroll.
 const FIRST: usize = 40;
 
-/// What the [`SitesTable`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SitesTableProps {
-    /// The sites.
     pub(super) sites: Rc<FlameSites>,
-    /// What they are weighed by.
+    /// Weight of the totals.
     pub(super) weight: Weight,
-    /// What is looked for, or nothing.
+    /// Search text, empty if nothing is searched.
     pub(super) search: AttrValue,
-    /// The chosen site.
     pub(super) chosen: Option<SiteKey>,
-    /// A site was chosen.
     pub(super) on_choose: Callback<NameMark>,
-    /// The order.
     pub(super) order: SiteOrder,
-    /// The head of a column was clicked.
+    /// Called with the new order when the head of a column is clicked.
     pub(super) on_order: Callback<SiteOrder>,
 }
 
-/// The sites with their totals, sorted by a click on a column's head.
+/// Shows the sites with their totals; a click on a column's head sorts by it.
 #[component]
 pub(super) fn SitesTable(props: &SitesTableProps) -> Html {
     let order = props.order;
@@ -99,7 +94,7 @@ fn row(line: SiteLine, chosen: Option<SiteKey>, on_choose: &Callback<NameMark>) 
     }
 }
 
-/// The room of rows that are not in the page.
+/// Returns a row as high as `rows` rows that are not in the document.
 fn spacer(rows: usize) -> Html {
     if rows == 0 {
         return Html::default();

@@ -1,4 +1,4 @@
-//! A flame graph between renderings, and how a frame is drawn from it.
+//! State of a flame graph between renderings, and the drawing of its frames.
 
 mod zoom;
 
@@ -22,24 +22,24 @@ use std::rc::Rc;
 use web_sys::{HtmlCanvasElement, HtmlElement};
 use yew::Callback;
 
-/// Finer boxes are asked for when the view has rested for so long.
+/// Time without movement after which finer boxes are requested, in milliseconds.
 const REST_MS: u32 = 120;
 
-/// What the component hands to its stage.
+/// Data that the component hands to its stage.
 #[derive(Clone, PartialEq)]
 pub(super) struct Shown {
     pub(super) props: FlameCanvasProps,
-    /// The boxes, with the tree that they are of.
+    /// The boxes, with their tree.
     pub(super) data: Rc<(FlameTree, FlameBoxes)>,
 }
 
-/// A handle to the stage; cheap to clone.
+/// Shared handle to the stage; cheap to clone.
 #[derive(Clone)]
 pub(super) struct FlameStage {
     inner: Rc<RefCell<Inner>>,
 }
 
-/// A box that stays chosen when finer boxes come: its node, and whether others are merged with it.
+/// Identity of a box that survives the arrival of finer boxes: its node, and true if others are merged into it.
 type BoxKey = (u32, bool);
 
 struct Inner {
@@ -56,18 +56,20 @@ struct Inner {
     pointer: Option<Point>,
     chosen: Option<BoxKey>,
     frame_is_due: bool,
-    /// Tells the range once the view rests.
+    /// Reports the range once the view rests.
     resting: Option<Timeout>,
-    /// The part that the page knows of.
+    /// Part last reported to the page or asked for by it.
     told: Option<Zoom>,
-    /// Whether a hand was on the graph: until then it shows what the page begins with, whatever tree comes.
+    /// True once the user has moved the graph.
+    ///
+    /// Until then each new tree is shown at the part that the page asks for.
     is_touched: bool,
-    /// Whether the view was set from elsewhere, and its boxes are still to be asked for.
+    /// True if the view was set by the page and its boxes were not requested yet.
     is_placed: bool,
 }
 
 impl FlameStage {
-    /// A stage that has nothing to show yet.
+    /// Creates a stage that has nothing to show yet.
     pub(super) fn new(
         host: HtmlElement,
         canvas: HtmlCanvasElement,
@@ -96,7 +98,7 @@ impl FlameStage {
         Self { inner: Rc::new(RefCell::new(inner)) }
     }
 
-    /// Takes boxes; those of another tree are shown from their beginning.
+    /// Takes over boxes; another tree starts with a new view.
     pub(super) fn show(&self, shown: Shown) {
         let (lost, moved) = {
             let mut inner = self.inner.borrow_mut();
@@ -113,7 +115,7 @@ impl FlameStage {
         self.draw_soon();
     }
 
-    /// Draws with the next frame, however often it is called before.
+    /// Draws with the next animation frame, once even if called several times before it.
     pub(super) fn draw_soon(&self) {
         if !std::mem::replace(&mut self.inner.borrow_mut().frame_is_due, true) {
             let stage = self.clone();
@@ -130,13 +132,13 @@ impl FlameStage {
         }
     }
 
-    /// Follows the pointer.
+    /// Sets the pointer's position, `None` outside the graph.
     pub(super) fn point_at(&self, at: Option<Point>) {
         self.inner.borrow_mut().pointer = at;
         self.draw_soon();
     }
 
-    /// What the pointers do.
+    /// Updates the pointers' gesture.
     pub(super) fn gesture<T>(&self, change: impl FnOnce(&mut Gesture) -> T) -> T {
         change(&mut self.inner.borrow_mut().gesture)
     }
@@ -173,7 +175,9 @@ impl FlameStage {
         }
     }
 
-    /// Goes back to the view before the last zoom, or to all; whether there was anything to go back from.
+    /// Returns to the view before the last zoom, or to the whole graph.
+    ///
+    /// The result is false if the history is empty and the whole graph is shown.
     pub(super) fn go_back(&self) -> bool {
         let view = {
             let mut inner = self.inner.borrow_mut();
@@ -185,7 +189,7 @@ impl FlameStage {
         view.map(|view| self.go_to(view)).is_some()
     }
 
-    /// Chooses the box next to the chosen one, the root first of all.
+    /// Chooses the neighbour of the chosen box, or the root if none is chosen.
     pub(super) fn step(&self, toward: Toward) {
         let next = {
             let inner = self.inner.borrow();
@@ -203,7 +207,7 @@ impl FlameStage {
         }
     }
 
-    /// Whether the root is on top.
+    /// Returns true if the root is on top, as in an icicle graph.
     pub(super) fn hangs(&self) -> bool {
         self.inner.borrow().camera.rootward == Default::default()
     }
@@ -244,7 +248,7 @@ impl FlameStage {
         self.tell_range();
     }
 
-    /// Asks for the boxes of where the view is or is about to be.
+    /// Requests the boxes for the range in view, or for the range that the view glides to.
     fn tell_range(&self) {
         let (on_range, range, zoomed) = {
             let mut inner = self.inner.borrow_mut();
@@ -260,7 +264,7 @@ impl FlameStage {
 }
 
 impl Inner {
-    /// Takes boxes, and tells whom to tell that what was chosen is gone.
+    /// Takes over boxes and returns the callback to call if the chosen box is gone.
     fn take(&mut self, shown: Shown) -> Option<Callback<Option<Chosen>>> {
         let before = self.shown.take();
         let is_other = before.as_ref().is_none_or(|before| before.data.0 != shown.data.0);
@@ -321,7 +325,7 @@ impl Inner {
         Some((props.on_chosen.clone(), chosen))
     }
 
-    /// Draws a frame; whether the next one should follow at once.
+    /// Draws a frame and returns true if the next one should follow at once.
     fn draw(&mut self, now_ms: f64) -> bool {
         let Some(shown) = &self.shown else { return false };
         let size = platform::size_of_element(&self.host);

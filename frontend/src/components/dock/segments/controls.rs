@@ -1,4 +1,4 @@
-//! Which moment the map shows, and how.
+//! Controls of the segment map: moment, colours and scale.
 
 use crate::draw::segment_map::ColorBy;
 use crate::view::segments::moment as moment_text;
@@ -6,40 +6,35 @@ use crate::worker::Instant;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-/// How often the scale of the map can be doubled.
+/// Maximum number of times that the map's scale can be doubled.
 const MOST_ZOOM: u32 = 12;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct ControlsProps {
-    /// What was chosen.
     pub(super) instant: Instant,
-    /// Its moment, once it is known.
+    /// The moment of `instant`; `None` until it is known.
     pub(super) moment: Option<u32>,
-    /// The last moment.
+    /// Number of events, which is the last moment.
     pub(super) events: u32,
-    /// The moment of the segment event before.
+    /// Moment of the previous segment event.
     pub(super) previous: Option<u32>,
-    /// The moment of the segment event after.
+    /// Moment of the next segment event.
     pub(super) next: Option<u32>,
-    /// The moment of the pinned allocation.
+    /// Moment of the pinned allocation.
     pub(super) pinned: Option<u32>,
-    /// What blocks are coloured by.
     pub(super) color_by: ColorBy,
-    /// How often the scale is doubled.
+    /// Number of times that the scale is doubled.
     pub(super) zoom: u32,
-    /// Another moment was chosen.
     pub(super) on_instant: Callback<Instant>,
-    /// Other colours were chosen.
     pub(super) on_color: Callback<ColorBy>,
-    /// Another scale was chosen.
     pub(super) on_zoom: Callback<u32>,
-    /// The timeline is to show the moment.
+    /// Called to show the moment in the timeline.
     pub(super) on_show: Callback<()>,
     /// Buttons that save the segments as a table.
     pub(super) files: Html,
 }
 
-/// The moment picker, the colours and the scale.
+/// Shows the moment picker, the colours and the scale.
 #[component]
 pub(super) fn Controls(props: &ControlsProps) -> Html {
     let oninput = props.on_instant.reform(|event: InputEvent| {

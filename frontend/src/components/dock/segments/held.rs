@@ -1,4 +1,4 @@
-//! The segments that a little memory keeps from going back to CUDA.
+//! List of segments that a few live bytes keep from being returned to CUDA.
 
 use crate::view::segments::held;
 use crate::worker::SegmentsData;
@@ -8,13 +8,12 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct HeldListProps {
-    /// The segments.
     pub(super) data: Rc<SegmentsData>,
-    /// A block is to be shown, by position.
+    /// Called with the position of the block to show.
     pub(super) on_show: Callback<usize>,
 }
 
-/// The worst ones first; each shows its largest block in the map.
+/// Shows the worst segments first; each shows its largest block in the map when clicked.
 #[component]
 pub(super) fn HeldList(props: &HeldListProps) -> Html {
     let data = &props.data;

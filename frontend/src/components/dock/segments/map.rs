@@ -1,4 +1,4 @@
-//! The map of segments: a canvas behind a scroller that takes pointer and keys.
+//! Map of segments: a canvas behind a scroller that takes the pointer and the keys.
 
 use crate::components::dock::picture::Easel;
 use crate::draw::layout::{Layout, Rect};
@@ -14,36 +14,30 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::{HtmlCanvasElement, HtmlElement};
 use yew::prelude::*;
 
-/// Room on the left and the right of the map, in CSS pixels.
+/// Margin on the left and the right of the map, in CSS pixels.
 const MARGIN: f64 = 12.0;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct MapProps {
-    /// The worker of the file.
     pub(super) client: WorkerClient,
-    /// The device.
     pub(super) device: Rc<DeviceFigures>,
-    /// The segments.
     pub(super) data: Rc<SegmentsData>,
-    /// Light or dark.
     pub(super) scheme: Scheme,
-    /// Keeps what is drawn.
+    /// Keeps what is drawn, so that it can be saved as a picture.
     pub(super) easel: Easel,
-    /// What blocks are coloured by.
     pub(super) color_by: ColorBy,
-    /// How often the scale is doubled.
+    /// Number of times that the scale is doubled.
     pub(super) zoom: u32,
-    /// The block that the keyboard is at.
+    /// Position of the block at which the keyboard is.
     pub(super) focus: Option<usize>,
-    /// The pinned allocation.
     pub(super) pinned: Option<AllocationKey>,
-    /// The keyboard is at another block.
+    /// Called when the keyboard moves to another block.
     pub(super) on_focus: Callback<usize>,
-    /// A block was clicked, or nothing.
+    /// Called with the allocation of a block that was clicked or chosen by Enter.
     pub(super) on_pin: Callback<Option<Hit>>,
 }
 
-/// The elements, as yew hands them out.
+/// The elements that the map draws into, as references that yew fills.
 #[derive(Clone, Default, PartialEq)]
 struct Nodes {
     canvas: NodeRef,
@@ -52,7 +46,7 @@ struct Nodes {
     tooltip: NodeRef,
 }
 
-/// The map of segments.
+/// Shows the map of segments.
 #[component]
 pub(super) fn Map(props: &MapProps) -> Html {
     let nodes = (*use_memo((), |()| Nodes::default())).clone();
@@ -63,7 +57,7 @@ pub(super) fn Map(props: &MapProps) -> Html {
     let width = (view.width - 2.0 * MARGIN).max(1.0);
     let plan =
         use_memo((props.data.clone(), width.to_bits(), scale), |(data, _, scale)| MapPlan::new(data, width, *scale));
-    // What was under the pointer at one moment is something else at another.
+    // The hovered block means something else at another moment.
     use_effect_with(props.data.moment, {
         let (hovered, tooltip) = (hovered.setter(), nodes.tooltip.clone());
         move |_| {
@@ -147,7 +141,7 @@ pub(super) fn Map(props: &MapProps) -> Html {
     }
 }
 
-/// Keeps `view` at what the scroller shows.
+/// Sets `view` to the scroller's visible part, initially and whenever its size changes.
 #[hook]
 fn use_measured(scroller: &NodeRef, view: UseStateSetter<Rect>) {
     let scroller = scroller.clone();
@@ -159,7 +153,7 @@ fn use_measured(scroller: &NodeRef, view: UseStateSetter<Rect>) {
     });
 }
 
-/// The part of the map that a scroller shows.
+/// Returns the part of the map that the scroller shows.
 fn measured(scroller: &NodeRef) -> Rect {
     let Some(element) = scroller.cast::<HtmlElement>() else { return Rect::default() };
     let (width, height) = platform::size_of_element(&element);
@@ -172,7 +166,7 @@ fn paint(props: &MapProps, nodes: &Nodes, plan: &MapPlan, view: Rect, hovered: O
         return;
     };
     platform::set_height(&spacer, plan.height + MARGIN);
-    // The scroller's bar takes room beside the canvas.
+    // The scroller's own bar takes room next to the canvas.
     platform::set_width(&canvas, view.width);
     platform::set_height(&canvas, view.height);
     let theme = if props.scheme == Scheme::Dark { Theme::dark() } else { Theme::light() };
@@ -195,7 +189,7 @@ fn paint(props: &MapProps, nodes: &Nodes, plan: &MapPlan, view: Rect, hovered: O
     props.easel.put(0, Sketch { ops: all, width: view.width, height: view.height });
 }
 
-/// Scrolls until a block is in view.
+/// Scrolls the map so that a block is in view.
 fn reveal(nodes: &Nodes, plan: &MapPlan, data: &SegmentsData, block: usize, view: Rect) {
     let Some(rect) = plan.rects(data, block).first().copied() else { return };
     let Some(scroller) = nodes.scroller.cast::<HtmlElement>() else { return };
@@ -227,7 +221,7 @@ fn pin(props: &MapProps, block: usize) {
     let (client, device, moment) = (props.client.clone(), props.device.device, props.data.moment);
     let on_pin = props.on_pin.clone();
     spawn_local(async move {
-        // An error means that the file was closed: then nobody looks at the answer.
+        // An error means that the file was closed, so nobody needs the answer.
         if let Ok(hit) = client.find(device, key, moment).await {
             on_pin.emit(Some(hit));
         }

@@ -1,4 +1,4 @@
-//! The segments of the device at any moment: a map, what is lost, and what is kept by little.
+//! Dock tab for the device's segments at one moment: a map, the waste, and segments held by few bytes.
 
 mod controls;
 mod held;
@@ -19,7 +19,7 @@ pub(super) struct SegmentsProps {
     pub(super) dock: DockProps,
 }
 
-/// The view; it begins where the most is reserved.
+/// Shows the tab; it starts at the moment with the most reserved bytes.
 #[component]
 pub(super) fn Segments(props: &SegmentsProps) -> Html {
     let DockProps { client, file, device, scheme, on_pin, on_command, .. } = &props.dock;
@@ -65,13 +65,15 @@ pub(super) fn Segments(props: &SegmentsProps) -> Html {
     }
 }
 
-/// The block that the keyboard is at; an address may name one that is not there.
+/// Returns the block at which the keyboard is.
+///
+/// An address may name a block that does not exist, which gives `None`.
 fn focus_at(focus: Option<(u32, u32)>, data: &SegmentsData) -> Option<usize> {
     let (moment, block) = focus?;
     (moment == data.moment && (block as usize) < data.blocks.len()).then_some(block as usize)
 }
 
-/// What the table is called as a file: it is of one moment.
+/// Returns the part of the saved file's name that names the table and its moment.
 fn segments_name(instant: Instant, moment: Option<u32>) -> String {
     match (instant, moment) {
         (Instant::End, _) | (_, None) => "segments".to_owned(),

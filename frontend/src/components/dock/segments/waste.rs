@@ -1,4 +1,4 @@
-//! What the reserved bytes are, as a bar with its parts.
+//! Bar of the reserved bytes, split into their parts.
 
 use crate::view::segments::{facts, parts};
 use crate::worker::Fragmentation;
@@ -7,11 +7,11 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct WasteProps {
-    /// The parts, once they are known.
+    /// The parts; `None` until they are known.
     pub(super) parts: Option<Fragmentation>,
 }
 
-/// A bar of all parts, and each with its size and definition.
+/// Shows a bar of all parts, and the size and definition of each.
 #[component]
 pub(super) fn Waste(props: &WasteProps) -> Html {
     let bytes = props.parts.unwrap_or_default();

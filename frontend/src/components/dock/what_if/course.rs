@@ -1,4 +1,4 @@
-//! Fragmentation and stalls over the events, with a part of them to choose and to read.
+//! Fragmentation and stalls over the events, with a range of events that can be chosen and read out.
 
 use super::plot::tick;
 use crate::platform;
@@ -8,16 +8,15 @@ use std::ops::Range;
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
-/// What the [`CourseRows`] show.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct CourseRowsProps {
-    /// The replay and the recording.
+    /// Result of the replay, with the recording to compare with.
     pub(super) data: ReplayData,
 }
 
-/// What is reserved beyond the live bytes, and each stall, below the curves.
+/// Shows, below the curves, the bytes reserved beyond the live bytes, and each stall.
 ///
-/// A part of the events is chosen by dragging or by the arrow keys, and read out below.
+/// A range of the events is chosen by dragging or by the arrow keys, and read out below.
 #[component]
 pub(super) fn CourseRows(props: &CourseRowsProps) -> Html {
     let rows = use_memo(props.data.clone(), course);
@@ -31,7 +30,7 @@ pub(super) fn CourseRows(props: &CourseRowsProps) -> Html {
             let element = node.cast::<HtmlElement>()?;
             let (x, _) = platform::point_in(&element, event.client_x().into(), event.client_y().into());
             let (width, _) = platform::size_of_element(&element);
-            // A pointer that is held may leave the rows on both sides.
+            // A captured pointer may leave the rows on either side.
             let column = x / width.max(1.0) * columns as f64;
             (columns > 0).then(|| column.clamp(0.0, columns as f64 - 1.0) as usize)
         }
@@ -40,7 +39,7 @@ pub(super) fn CourseRows(props: &CourseRowsProps) -> Html {
         let (part, from, node, column_at) = (part.setter(), from.clone(), node.clone(), column_at.clone());
         move |event: PointerEvent| {
             if let Some(element) = node.cast::<HtmlElement>() {
-                // Without it the drag ends where the pointer leaves the rows, and nothing else is lost.
+                // Capturing may fail; the drag then only ends where the pointer leaves the rows.
                 let _ = element.set_pointer_capture(event.pointer_id());
             }
             *from.borrow_mut() = column_at(&event);
@@ -120,7 +119,7 @@ fn stalls(rows: &Course, part: Option<&Range<usize>>, columns: usize) -> Html {
     }
 }
 
-/// The ground of the chosen part.
+/// Returns the background of the chosen range.
 fn part_of(part: Option<&Range<usize>>, columns: usize) -> Html {
     let Some(part) = part else { return Html::default() };
     let x = |column: usize| column as f64 / columns.max(1) as f64 * WIDTH;

@@ -1,17 +1,16 @@
-//! The recording and the replay, number beside number.
+//! Table of the recording's and the replay's figures.
 
 use crate::view::what_if::{FigureRow, Verdict, figure_rows};
 use crate::worker::ReplayData;
 use yew::prelude::*;
 
-/// What the [`FigureTable`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct FigureTableProps {
-    /// The replay and the recording.
+    /// Result of the replay, with the recording to compare with.
     pub(super) data: ReplayData,
 }
 
-/// Figures of the recording and of the replay.
+/// Shows the figures of the recording next to those of the replay.
 #[component]
 pub(super) fn FigureTable(props: &FigureTableProps) -> Html {
     html! {

@@ -1,4 +1,4 @@
-//! The What if view: settings and a card on the left, what they come to on the right, and what was tried below.
+//! What-if tab of the dock: settings and a card, their outcome, and a sweep of other settings below.
 
 mod course;
 mod figures;
@@ -21,19 +21,17 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// What the [`WhatIf`] view shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct WhatIfProps {
-    /// The dock's.
     pub(super) dock: DockProps,
 }
 
-/// The device's requests under other settings or on another card.
+/// Replays the device's requests under other settings or on another card.
 #[component]
 pub(super) fn WhatIf(props: &WhatIfProps) -> Html {
     let DockProps { client, device, what_if, on_what_if, .. } = &props.dock;
     let recorded = use_recorded_setup(client, device.device);
-    // The first setup is that of the recording; whatever was chosen outlives the view.
+    // The first setup is that of the recording; a chosen setup outlives the tab.
     use_effect_with((recorded.clone(), what_if.is_some()), {
         let on_what_if = on_what_if.clone();
         move |(recorded, is_chosen)| {
@@ -91,7 +89,7 @@ fn use_open(dock: &DockProps, setup: &Rc<WhatIfSetup>) -> Callback<MouseEvent> {
         let (client, device, setup): (WorkerClient, u32, Rc<WhatIfSetup>) = (client.clone(), *device, setup.clone());
         let on_files = on_files.clone();
         spawn_local(async move {
-            // An error means that the file was closed, or is already shown in place of the replay.
+            // An error means that the file was closed, or it is already shown in place of the replay.
             if let Ok(blob) = client.replay_snapshot(device, WhatIfSetup::clone(&setup)).await
                 && let Some(file) = file_of(&blob, &file_name(&setup))
             {

@@ -1,4 +1,4 @@
-//! Both reserved curves on one plot.
+//! Plot of the reserved bytes as recorded and as replayed.
 
 use crate::components::dock::picture::use_easel;
 use crate::components::timeline::theme_of;
@@ -7,18 +7,16 @@ use crate::view::what_if::{HEIGHT, WIDTH, plot, sketch, summary};
 use crate::worker::{ReplayData, WhatIfSetup};
 use yew::prelude::*;
 
-/// What the [`ReplayPlot`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct ReplayPlotProps {
-    /// The replay and the recording.
+    /// Result of the replay, with the recording to compare with.
     pub(super) data: ReplayData,
-    /// Under what it was replayed.
+    /// Settings and card of the replay.
     pub(super) setup: WhatIfSetup,
-    /// The colours.
     pub(super) scheme: Scheme,
 }
 
-/// Live bytes, reserved bytes as recorded and as replayed, and the card's memory.
+/// Shows the live bytes, the reserved bytes as recorded and as replayed, and the card's memory.
 #[component]
 pub(super) fn ReplayPlot(props: &ReplayPlotProps) -> Html {
     let plot = use_memo(props.clone(), |props| plot(&props.data, &props.setup));
@@ -59,7 +57,7 @@ pub(super) fn ReplayPlot(props: &ReplayPlotProps) -> Html {
     }
 }
 
-/// The line and the label of a height, in units of the plots' [`HEIGHT`] from the top.
+/// Draws the grid line and the label of a tick; its height counts from the top, in units of [`HEIGHT`].
 pub(super) fn tick((height, label): &(f64, String)) -> Html {
     let y = format!("{:.2}%", height / HEIGHT * 100.0);
     html! {

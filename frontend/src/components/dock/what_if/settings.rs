@@ -1,4 +1,4 @@
-//! The allocator's settings as controls and as the text that they make, and the card.
+//! Form for the allocator's settings, as controls and as the text they form, and for the card.
 
 use crate::components::copy_button::CopyButton;
 use crate::components::icon::{Icon, IconName};
@@ -8,18 +8,16 @@ use std::rc::Rc;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
-/// What the [`SettingsForm`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SettingsFormProps {
-    /// Under what the recording ran.
+    /// Settings and card of the recording.
     pub(super) recorded: RecordedSetup,
-    /// What is chosen.
+    /// The chosen settings and card.
     pub(super) setup: Rc<WhatIfSetup>,
-    /// Something else is chosen.
     pub(super) on_change: Callback<WhatIfSetup>,
 }
 
-/// Controls for the settings and the card.
+/// Shows the controls for the settings and the card.
 #[component]
 pub(super) fn SettingsForm(props: &SettingsFormProps) -> Html {
     let SettingsFormProps { recorded, setup, on_change } = props;

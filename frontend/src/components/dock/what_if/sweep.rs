@@ -1,4 +1,4 @@
-//! Settings that were tried, each with a button that takes it over.
+//! Table of the settings tried by a sweep, each with a button that applies it.
 
 use crate::hooks::SweepHandle;
 use crate::view::what_if::{SweepRow, findings, sweep_rows};
@@ -6,18 +6,16 @@ use crate::worker::{SweepData, WhatIfSetup};
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the [`SweepTable`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SweepTableProps {
-    /// The sweep.
     pub(super) sweep: SweepHandle,
-    /// The card to try settings on.
+    /// Current setup, whose card the settings are tried on.
     pub(super) setup: Rc<WhatIfSetup>,
-    /// Settings were taken over.
+    /// Called with the settings to apply.
     pub(super) on_apply: Callback<String>,
 }
 
-/// The sweep: a button, how far it is, the table and what follows from it.
+/// Shows the sweep: a button, the progress, the table and the conclusions.
 #[component]
 pub(super) fn SweepTable(props: &SweepTableProps) -> Html {
     let SweepTableProps { sweep, setup, on_apply } = props;

@@ -1,32 +1,32 @@
-//! Allocations by a number, sorted as far as somebody looks.
+//! Sorts allocations by a number, but only as far as rows are looked at.
 //!
-//! Idea: a table of millions of rows shows sixty. Rows are dealt into buckets by the leading bits of their numbers, and
-//! a bucket is sorted when a row of it is asked for.
+//! Idea: a table of millions of rows shows 60 of them. Rows are distributed to buckets by the leading bits of their
+//! numbers, and a bucket is sorted when one of its rows is requested.
 //!
 //! ```text
 //! numbers    5000 3 5001 700 3 4999        in buckets    3 3 │ 700 │ 5000 5001 4999
-//! row 4 is asked for: its bucket is sorted               3 3 │ 700 │ 4999 5000 5001
+//! row 4 is requested: its bucket is sorted               3 3 │ 700 │ 4999 5000 5001
 //! ```
 //!
-//! Cost: two passes over the rows; a bucket has the numbers that are the same in their [`LEADING_BITS`] leading bits,
-//! or equal ones, which are in order already.
+//! Cost: two passes over the rows, and one sort per requested bucket. A bucket contains numbers with the same
+//! [`LEADING_BITS`] leading bits; numbers below 2^11 have buckets of their own, whose rows are in order already.
 
 use shared::analysis::AllocationId;
 
-/// How many leading bits of a number tell its bucket: less than a thousandth of the number is left open.
+/// Number of leading bits that determine the bucket; numbers of a bucket differ by less than 1/1000.
 const LEADING_BITS: u32 = 11;
 
-/// Rows in the order of a number each; equal ones are in the order in which they came.
+/// Rows in the order of their numbers; rows with equal numbers keep their original order.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
     rows: Vec<AllocationId>,
     is_rising: bool,
-    /// The buckets that are not empty: where each ends, and whether it is sorted.
+    /// End of each bucket that is not empty, and whether the bucket is sorted.
     buckets: Vec<(u32, bool)>,
 }
 
 impl Order {
-    /// Deals rows into buckets; `key` is the number of a row.
+    /// Distributes rows to buckets; `key` returns the number of a row.
     pub(super) fn new(ids: &[AllocationId], is_rising: bool, key: impl Fn(AllocationId) -> u64) -> Self {
         let last = bucket_of(u64::MAX);
         let place = |id| if is_rising { bucket_of(key(id)) } else { last - bucket_of(key(id)) };
@@ -47,12 +47,12 @@ impl Order {
         Self { rows, is_rising, buckets }
     }
 
-    /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Some rows in their order, as far as there are so many; `key` is the one that they were dealt by.
+    /// Returns a range of sorted rows, shortened to those that exist; `key` must be the one given to
+    /// [`new`](Self::new).
     pub(super) fn window(&mut self, first: usize, count: usize, key: impl Fn(AllocationId) -> u64) -> &[AllocationId] {
         let first = first.min(self.rows.len());
         let wanted = first..first.saturating_add(count).min(self.rows.len());
@@ -74,7 +74,7 @@ impl Order {
     }
 }
 
-/// The bucket of a number: numbers below 2^11 have their own, larger ones share that of their leading bits.
+/// Returns the bucket of a number; numbers below 2^11 have buckets of their own.
 fn bucket_of(key: u64) -> usize {
     let open_bits = (u64::BITS - key.leading_zeros()).saturating_sub(LEADING_BITS);
     ((open_bits as usize) << (LEADING_BITS - 1)) + (key >> open_bits) as usize
@@ -84,7 +84,8 @@ fn bucket_of(key: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// Random numbers of as many bits as their neighbours, or few ones that come again and again.
+    /// Returns random numbers of up to 64, 12, 3 or 1 bits, the last two with many repetitions, or of very different
+    /// magnitude.
     fn numbers(seed: u64, count: usize) -> Vec<u64> {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut next = || {

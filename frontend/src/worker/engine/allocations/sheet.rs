@@ -1,4 +1,4 @@
-//! All rows of a table of allocations, in their order, for a file.
+//! Writes all rows of a table of allocations, in their order, to a file.
 
 use super::{Rows, Table};
 use crate::worker::TableRequest;
@@ -28,19 +28,19 @@ const ALLOCATIONS: Sheet<'_> = Sheet {
 
 const GROUPS: Sheet<'_> = Sheet { name: "groups", columns: &["device", "bytes", "count", "title", "detail"] };
 
-/// A table whose rows are to be written.
+/// Table of which all rows are written.
 pub(in crate::worker::engine) struct Whole(Table);
 
 impl Whole {
-    /// The table of a request, all of it.
+    /// Creates the whole table of a request.
     ///
     /// # Errors
-    /// A sentence about the text of the filter.
+    /// Returns an error message if the filter's text is not valid.
     pub(in crate::worker::engine) fn new(ready: Ready<'_>, request: &TableRequest) -> Result<Self, String> {
         Ok(Self(Table::new(ready, request)?))
     }
 
-    /// Its columns.
+    /// Returns the name and the columns of the table.
     pub(in crate::worker::engine) fn sheet(&self) -> Sheet<'static> {
         match self.0.rows {
             Rows::Allocations(..) => ALLOCATIONS,
@@ -48,7 +48,7 @@ impl Whole {
         }
     }
 
-    /// Tells its rows.
+    /// Passes all rows to `out`.
     pub(in crate::worker::engine) fn fill(&mut self, ready: Ready<'_>, out: &mut Out<'_>) {
         let device = Cell::number(ready.device.index);
         match &mut self.0.rows {
@@ -90,12 +90,12 @@ impl Whole {
     }
 }
 
-/// A stream as it is written: the default one as 0, another one by its handle.
+/// Converts a stream to a cell: 0 for the default stream, otherwise its handle.
 pub(in crate::worker::engine) fn stream(stream: u64) -> Cell<'static> {
     if stream == 0 { Cell::number(0) } else { Cell::text(format::address(stream)) }
 }
 
-/// A private pool by its two numbers.
+/// Converts a pool to a cell with its two numbers.
 pub(in crate::worker::engine) fn pool(PoolId(capture, handle): PoolId) -> Cell<'static> {
     Cell::text(format!("{capture} {handle}"))
 }

@@ -1,4 +1,4 @@
-//! Tables of allocations: pages, orders, groups, and the way from one to the next.
+//! Tests tables of allocations: pages, orders, groups, and walks from one allocation to the next.
 
 use super::super::Engine;
 use super::*;
@@ -34,7 +34,7 @@ fn rows(engine: &mut Engine, request: &TableRequest) -> TablePage {
     }
 }
 
-/// All of the trace.
+/// Returns a selection of the whole trace.
 fn whole() -> SelectionData {
     let scope = ScopeData::Within { axis: Default::default(), x0: 0.0, x1: f64::MAX, part: Part::Any };
     SelectionData { scope, ..SelectionData::default() }
@@ -44,7 +44,7 @@ fn request(column: Column, is_rising: bool) -> TableRequest {
     TableRequest { selection: whole(), sort: Sort { column, is_rising }, count: 10, ..TableRequest::default() }
 }
 
-/// The sizes of the rows, in their order.
+/// Returns the sizes of the rows, in their order.
 fn sizes(page: &TablePage) -> Vec<u64> {
     match &page.rows {
         TableRows::Allocations(rows) => rows.iter().map(|row| row.size_bytes).collect(),
@@ -113,7 +113,7 @@ fn rows_know_their_lifetimes() {
 #[test]
 fn a_mark_leads_to_its_group_in_another_copy() {
     let mut engine = engine();
-    // Stacks and frames have other numbers where others come before them.
+    // Stacks and frames have different numbers if others come before them.
     let mut copy = Engine::new(text::parse(&format!("alloc z 1 @first<other\nfree z\n{TRACE}")).unwrap());
     for by in GroupBy::ALL {
         let page = rows(&mut engine, &TableRequest { by: Some(by), ..request(Column::Bytes, false) });

@@ -1,4 +1,4 @@
-//! Flame graphs: the boxes of a range, all sites, and the largest allocation of a node.
+//! Answers questions about flame graphs: boxes of a range, all sites, and the largest allocation of a node.
 
 mod selected;
 mod sites;
@@ -20,24 +20,23 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// As many trees are kept as the page shows at once: a sandwich has two beside the graph.
+/// Number of trees that are stored, as many as the page shows at once: a sandwich adds two to the graph.
 const KEPT_TREES: usize = 3;
 
-/// The narrowest box is this share of the range: no screen shows more columns.
+/// Number of columns of the graph; a box must be at least 1/4096 of the range wide, because no screen shows more.
 const COLUMNS: f64 = 4096.0;
 
-/// The calls and the trees that were looked at last: zooming and searching ask for the same ones again.
+/// Most recent calls and trees, because zooming and searching ask for the same ones again.
 #[derive(Debug, Default)]
 pub(super) struct FlameCache {
     calls: RefCell<Option<(u32, FlameSource, Rc<Calls>)>>,
     trees: RefCell<Vec<(u32, FlameTree, Rc<CallTree>)>>,
 }
 
-/// What the flame graphs of one device are made from.
+/// Source of the flame graphs of one device.
 #[derive(Clone, Copy)]
 pub(super) struct Flame<'a> {
     pub(super) ready: Ready<'a>,
-    /// Position of the device.
     pub(super) device: u32,
 }
 
@@ -51,10 +50,10 @@ impl Flame<'_> {
         answered.unwrap_or_else(FlameAnswer::Mistyped)
     }
 
-    /// All sites of some stacks.
+    /// Lists all sites of some stacks.
     ///
     /// # Errors
-    /// A sentence about the text of the filter.
+    /// Returns an error message if the filter's text is not valid.
     pub(super) fn sites(self, source: &FlameSource) -> Result<FlameSites, String> {
         self.calls(source).map(|calls| sites::all(self.ready.trace, &calls, source.by_line))
     }
@@ -132,7 +131,7 @@ fn site_of(key: SiteKey) -> Site {
     key.map_or(Site::NoStack, |frame| Site::Frame(FrameId::from_index(frame as usize)))
 }
 
-/// Sites in words, each once however many boxes it has.
+/// Sites in words, each listed once however many boxes it has.
 struct Words<'a> {
     trace: &'a Trace,
     by_line: bool,

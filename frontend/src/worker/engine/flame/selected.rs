@@ -1,4 +1,4 @@
-//! The allocations of a flame graph.
+//! Selects the allocations of a flame graph.
 
 use super::super::Ready;
 use super::super::selection::{Selected, scope};
@@ -6,9 +6,10 @@ use crate::worker::SelectionData;
 use shared::analysis::{AllocationId, Scope};
 use shared::trace::StackId;
 
-/// The allocations of a selection, each with the stack that allocated it and its weight.
+/// Returns the allocations of a selection, each with its stack and its weight.
 ///
-/// The error is a sentence about the filter's text.
+/// # Errors
+/// Returns an error message if the filter's text is not valid.
 pub(super) fn weighed(
     ready: Ready<'_>,
     selection: &SelectionData,
@@ -19,7 +20,7 @@ pub(super) fn weighed(
     Ok(selected.ids.iter().map(|&id| (id, stack(id), weigher.weigh(id))).collect())
 }
 
-/// A moment of a selection at which an allocation is alive.
+/// Returns a moment of a selection at which an allocation is alive.
 pub(super) fn moment(ready: Ready<'_>, selection: &SelectionData, id: AllocationId) -> u32 {
     match scope(ready, selection.scope) {
         Scope::At(moment) => moment,

@@ -1,4 +1,4 @@
-//! Sites in words, and the search among them.
+//! Describes sites in words, and searches them.
 
 use super::tally;
 use crate::worker::{FlameSites, SiteRow, SiteText};
@@ -6,7 +6,7 @@ use shared::analysis::{Calls, Site, SiteTotal, TextFilter, place};
 use shared::draw::flame::site_name;
 use shared::trace::{Frame, Trace};
 
-/// All sites of some stacks.
+/// Lists all sites of some stacks.
 pub(super) fn all(trace: &Trace, calls: &Calls, by_line: bool) -> FlameSites {
     let row = |row: &SiteTotal| SiteRow {
         site: text(trace, row.site, by_line),
@@ -16,7 +16,7 @@ pub(super) fn all(trace: &Trace, calls: &Calls, by_line: bool) -> FlameSites {
     FlameSites { rows: calls.by_site().iter().map(row).collect(), total: tally(calls.total()) }
 }
 
-/// A site in words; nothing is said of what has no frame.
+/// Describes a site; the description of a site without a frame is empty.
 pub(super) fn text(trace: &Trace, site: Site, by_line: bool) -> SiteText {
     let Site::Frame(id) = site else { return SiteText::default() };
     let frame = trace.frames.get(id);
@@ -29,20 +29,20 @@ pub(super) fn text(trace: &Trace, site: Site, by_line: bool) -> SiteText {
     }
 }
 
-/// The function, or the operation behind a symbol of PyTorch's C++.
+/// Returns the function, or the operation behind a C++ symbol of PyTorch.
 fn name(trace: &Trace, frame: &Frame) -> String {
     site_name(trace.strings.get(frame.name), trace.strings.get(frame.filename))
 }
 
-/// A text that is looked for, found once in each frame of the trace.
+/// Search text, matched once against each frame of the trace.
 #[derive(Debug)]
 pub(super) struct Search {
-    /// Whether each frame has the text; `None` without one.
+    /// True for each frame that contains the text; `None` without a search.
     frames: Option<Vec<bool>>,
 }
 
 impl Search {
-    /// Looks for a text in names and places; capitals count if there are any.
+    /// Searches names and places for a text, which is case-sensitive only if it contains a capital letter.
     pub(super) fn new(trace: &Trace, text: &str) -> Self {
         let filter = TextFilter::plain(text);
         let has_text = |frame: &Frame| {
@@ -52,12 +52,12 @@ impl Search {
         Self { frames: (!text.is_empty()).then(|| trace.frames.iter().map(has_text).collect()) }
     }
 
-    /// Whether there is something to look for.
+    /// Returns true if there is a text to search for.
     pub(super) fn is_given(&self) -> bool {
         self.frames.is_some()
     }
 
-    /// Whether a site has the text.
+    /// Returns true if a site contains the text.
     pub(super) fn finds(&self, site: Site) -> bool {
         match (site, &self.frames) {
             (Site::Frame(frame), Some(frames)) => frames[frame.index()],

@@ -1,4 +1,4 @@
-//! The worker asked for flame graphs as the page asks it.
+//! Tests flame graphs with questions as the page asks them.
 
 use crate::worker::{
     Answer, Axis, Engine, FilterData, FlameAnswer, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites,
@@ -47,7 +47,7 @@ fn boxes(engine: &mut Engine, tree: FlameTree, search: &str) -> FlameBoxes {
     }
 }
 
-/// Each box as its name and weight.
+/// Returns the name and weight of each box, by depth and then from left to right.
 fn drawn(boxes: &FlameBoxes) -> Vec<String> {
     let name = |kind| match kind {
         FlameBoxKind::All => "all",

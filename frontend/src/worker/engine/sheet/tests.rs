@@ -1,4 +1,4 @@
-//! Files of tables have the rows of the tables, and nothing that a spreadsheet would run.
+//! Tests that files of tables have the rows of the tables, and nothing that a spreadsheet would execute.
 
 use crate::view::compare::{DiffBy, Sort};
 use crate::view::flame::SiteOrder;
@@ -20,12 +20,12 @@ const TRACE: &str = "
     block 0x10500000 1MiB
 ";
 
-/// The trace, with a function of another name.
+/// Returns an engine for the trace, in which `relu` has another name.
 fn engine(function: &str) -> Engine {
     let mut trace: Trace = text::parse(TRACE).unwrap();
     let relu = trace.strings.intern("relu");
     let other = trace.strings.intern(function);
-    // The same frames under the same numbers.
+    // All frames keep their numbers.
     let mut frames = FrameTable::default();
     for &frame in trace.frames.iter() {
         frames.intern(if frame.name == relu { Frame { name: other, ..frame } } else { frame });
@@ -40,7 +40,7 @@ fn sheet(engine: &mut Engine, of: SheetOf, is_json: bool) -> String {
     String::from_utf8(engine.sheet(&order).unwrap()).unwrap()
 }
 
-/// The records of a CSV text, quotes taken off: RFC 4180 by the letter.
+/// Parses the records of a CSV text strictly by RFC 4180, and removes quotes.
 fn records(text: &str) -> Vec<Vec<String>> {
     let (mut records, mut record, mut field, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut letters = text.chars().peekable();

@@ -1,8 +1,8 @@
-//! Why something grows, as far as stacks and lifetimes tell it.
+//! Infers from stacks and lifetimes why memory grows.
 //!
-//! Idea: what is kept is judged as a set, since one reference keeps all of it. Tensors that only backward could need
-//! are kept by a graph; one tensor of each hooked module by its hook; what the program brought to the device or
-//! computed itself by a name, a list or a dictionary of its own.
+//! Idea: the kept tensors are judged as a set, because one reference can keep all of them alive. Tensors that only
+//! backward needs are kept by a graph, and one tensor of each hooked module by its hook. What the program moved to the
+//! device or computed itself is kept by one of its variables, lists or dictionaries.
 
 use crate::analysis::sites::{Operation, Site, SpineId};
 use crate::analysis::{AllocationId, ForwardPass, Kept, Phase, RunKind, Step, Study, by_design};
@@ -10,61 +10,60 @@ use crate::trace::Action;
 use hashbrown::HashMap;
 use std::cmp::Ordering;
 
-/// The share of the stacks of a forward pass that have to stay, for it to be the graph: one in so many.
+/// At least 1/2 of the stacks of a forward pass must remain, to infer that the graph is kept.
 const LEAST_OF_GRAPH: usize = 2;
 
-/// The same where functions of the program are known, which tell hooks apart.
+/// At least 1/4 must remain if functions of the program are known, because hooks can then be recognised.
 const LEAST_OF_KNOWN_GRAPH: usize = 4;
 
-/// Fewer stacks that stay are single tensors, however small the model.
+/// Fewer stacks are single tensors, however small the model.
 const LEAST_STACKS_OF_GRAPH: usize = 5;
 
-/// The same where functions of the program are known.
+/// Minimum if functions of the program are known.
 const LEAST_STACKS_OF_KNOWN_GRAPH: usize = 3;
 
-/// The share of steps in which backward has to allocate more often than in the step before.
+/// Fraction of steps whose backward must allocate more often than that of the step before.
 const LEAST_LONGER: f64 = 0.8;
 
-/// By how much the last backward has to be longer than the second.
+/// The last backward must have at least 1.3 times as many allocations as the second.
 const LEAST_LENGTHENED: f64 = 1.3;
 
-/// The share of growing bytes that has to come from the end of forward, to be what the model returns: one in so many.
+/// At least 1/2 of the growing bytes must come from the end of forward, to be outputs of the model.
 const LEAST_OF_OUTPUTS: u64 = 2;
 
-/// The part of forward's allocations that counts as its end: one in so many.
+/// The last 1/4 of forward's allocations count as its end.
 const END_OF_FORWARD: usize = 4;
 
-/// A tensor of so many bytes is a number, such as a loss.
+/// Tensors of up to 16 bytes are numbers, such as a loss.
 const NUMBER_BYTES: u64 = 16;
 
-/// Fewer tensors a step with sizes of weights are a coincidence.
+/// Fewer tensors per step whose sizes are those of weights may be a coincidence.
 const LEAST_COPIES: u64 = 4;
 
-/// Why something grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Cause {
-    /// All that backward would need of a pass.
+    /// Autograd graphs: all tensors of a pass that backward would need.
     Graphs,
-    /// The same after backward went through it and freed nothing.
+    /// Graphs that backward has passed without freeing them.
     RetainedGraphs,
-    /// The same where nothing calls backward.
+    /// Graphs of a model on which backward is never called.
     GraphsOfInference,
-    /// What a few lines of the program compute, intermediate results too.
+    /// Results of a few lines of the program, including intermediate ones.
     GraphsOfOwnCode,
     ChainedState,
-    /// Tensors are joined into a larger one.
+    /// Tensors are concatenated into a larger one.
     Joined,
-    /// The same for a cache of keys and values.
+    /// Keys and values of a cache are concatenated.
     KeysAndValues,
     Outputs,
-    /// A module with hooks leaves a tensor a call.
+    /// A module with hooks keeps one tensor per call.
     Hooked,
     Activations,
-    /// Tensors that the program brought to the device, or made there.
+    /// Tensors that the program moved to the device or created there.
     Data,
     /// Copies of weights or gradients.
     Copies,
-    /// Whole models with all that trains them.
+    /// Whole models with their gradients and optimizer state.
     Models,
     Gradients,
     EvaluationGraphs,
@@ -77,7 +76,7 @@ pub(super) enum Cause {
     Unknown,
 }
 
-/// The causes with what each makes grow, the one with the most bytes first.
+/// Returns the causes with the groups that each makes grow; the cause with the largest single group comes first.
 pub(super) fn causes<'a>(study: &Study<'_>, growing: &[&'a Kept]) -> Vec<(Cause, Vec<&'a Kept>)> {
     let weights = by_design::lasting_sizes(study);
     let grown: Vec<(&Kept, Group)> = growing.iter().map(|&kept| (kept, of_group(study, kept, &weights))).collect();
@@ -91,7 +90,7 @@ pub(super) fn causes<'a>(study: &Study<'_>, growing: &[&'a Kept]) -> Vec<(Cause,
             Group::Known(Cause::Gradients | Cause::OptimizerState) if has_models => Cause::Models,
             Group::Known(cause) => cause,
             Group::Forward => forward,
-            // A graph holds the batch that it began with, and what is computed from its end.
+            // A graph also holds its input batch and whatever is computed from its end.
             Group::Data | Group::Own if is_graph(forward) => forward,
             Group::Data if has_own_graph => Cause::GraphsOfOwnCode,
             Group::Data => Cause::Data,
@@ -102,31 +101,31 @@ pub(super) fn causes<'a>(study: &Study<'_>, growing: &[&'a Kept]) -> Vec<(Cause,
             None => causes.push((cause, vec![kept])),
         }
     }
-    // A number is a side effect of whatever else is kept.
+    // If anything else is kept, a number is only a side effect of it.
     if causes.len() > 1 {
         causes.retain(|(cause, _)| *cause != Cause::Numbers);
     }
     causes
 }
 
-/// What a group of allocations is by its own stack.
+/// Kind of a group of allocations, judged by its own stack.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Group {
     Known(Cause),
-    /// Within modules.
+    /// Tensors of modules.
     Forward,
-    /// Brought or made by the program.
+    /// Tensors that the program moved to the device or created there.
     Data,
-    /// Computed by the program.
+    /// Tensors that the program computed.
     Own,
 }
 
-/// Those of one group among what grows.
+/// Returns the members of one group among the growing rows.
 fn of<'a>(grown: &[(&'a Kept, Group)], group: Group) -> impl Iterator<Item = &'a Kept> {
     grown.iter().filter(move |row| row.1 == group).map(|row| row.0)
 }
 
-/// `weights` counts the tensors of each size that may be weights.
+/// Determines the group; `weights` counts the tensors of each size that may be weights.
 fn of_group(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> Group {
     let site = study.sites.of_stack(kept.stack);
     if !study.phases.are_told() {
@@ -136,7 +135,7 @@ fn of_group(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> Grou
         return Group::Known(Cause::KeysAndValues);
     }
     if kept.is_replaced {
-        // A model that is not trained joins keys and values to those of the tokens before.
+        // A model without training concatenates keys and values to those of the earlier tokens.
         let is_cache = site.in_module && study.kind == RunKind::Generation;
         return Group::Known(if is_cache { Cause::KeysAndValues } else { Cause::Joined });
     }
@@ -164,7 +163,9 @@ fn of_group(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> Grou
     }
 }
 
-/// Whether a tensor whose operation is not known is made before the model runs in its step: a batch, and no result.
+/// Returns true if a tensor of unknown operation is created before the model runs in its step.
+///
+/// Such a tensor is a batch and not a result.
 fn comes_before_forward(study: &Study<'_>, kept: &Kept, site: Site) -> bool {
     if !is_of_program(site) {
         return false;
@@ -179,7 +180,7 @@ fn comes_before_forward(study: &Study<'_>, kept: &Kept, site: Site) -> bool {
         (is_alloc && site.in_module && !site.is_without_grad).then_some((event, site.spine))
     };
     let Some((event, spine)) = (step.start..step.end).find_map(called) else { return false };
-    // A step ends with the update, and what a program does after it is none of the next one's data.
+    // A step ends with the update, and what a program creates after it is not data for the next step.
     match study.sites.order(study.trace, site.spine, spine) {
         Ordering::Less => true,
         Ordering::Greater => false,
@@ -187,7 +188,9 @@ fn comes_before_forward(study: &Study<'_>, kept: &Kept, site: Site) -> bool {
     }
 }
 
-/// Whether Python code of a program is around it: backward's threads have none, and our own recordings name modules.
+/// Returns true if Python code of a program is in the stack.
+///
+/// Backward's threads have no such frames, and our own recordings only name modules.
 fn is_of_program(site: Site) -> bool {
     site.spine != SpineId::NONE
 }
@@ -196,12 +199,12 @@ fn is_number(kept: &Kept) -> bool {
     kept.end_bytes <= kept.end_count.saturating_mul(NUMBER_BYTES)
 }
 
-/// Whether a graph is among what a cause keeps, which holds inputs too.
+/// Returns true if the kept tensors include a graph, which also holds inputs.
 fn is_graph(cause: Cause) -> bool {
     matches!(cause, Cause::Graphs | Cause::RetainedGraphs | Cause::GraphsOfInference | Cause::ChainedState)
 }
 
-/// Whether `copy.deepcopy` makes it, or each step leaves tensors with the sizes of weights.
+/// Returns true if `copy.deepcopy` creates it, or if each step leaves tensors with the sizes of weights.
 fn is_copied(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> bool {
     let site = study.sites.of_stack(kept.stack);
     if site.is_deep_copy {
@@ -212,7 +215,7 @@ fn is_copied(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> boo
     kept.count_per_step >= LEAST_COPIES && is_copy && is_beside_training && has_sizes_of_weights(study, kept, weights)
 }
 
-/// Whether most of the tensors that a step leaves have sizes that weights have, and as many of each.
+/// Returns true if at least 9/10 of the tensors that a step leaves match weights in size and in number per size.
 fn has_sizes_of_weights(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> bool {
     let allocations = &study.timeline.allocations;
     let repeats = study.repeats();
@@ -232,16 +235,15 @@ fn has_sizes_of_weights(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u
     counts.len() > 1 && fitting * 10 >= all * 9
 }
 
-/// Whether evaluations leave whole graphs or single tensors.
+/// Infers whether evaluations leave whole graphs or single tensors.
 fn of_evaluation(study: &Study<'_>) -> Cause {
     let evaluated = study.growth.growing().filter(|kept| kept.phase == Phase::Evaluation).count();
     if evaluated >= LEAST_STACKS_OF_GRAPH { Cause::EvaluationGraphs } else { Cause::EvaluationOutputs }
 }
 
-/// What a tensor is that the program computes outside of modules.
+/// Infers the cause for a tensor that the program computes outside of modules.
 ///
-/// Several results of one function that stay together are intermediate ones, which have no name of their own: a graph
-/// holds them.
+/// Several kept results of one function include intermediate ones, which no variable refers to: a graph holds them.
 fn of_own_code(study: &Study<'_>, kept: &Kept, own: &[&Kept]) -> Cause {
     let spine = study.sites.of_stack(kept.stack).spine;
     let is_beside = |other: &&&Kept| {
@@ -252,7 +254,8 @@ fn of_own_code(study: &Study<'_>, kept: &Kept, own: &[&Kept]) -> Cause {
     let mut lines: Vec<_> = beside().map(|kept| study.sites.of_stack(kept.stack).spine).collect();
     lines.sort_unstable();
     let is_one_line_of_several = lines.windows(2).any(|pair| pair[0] == pair[1]);
-    // Without operations a line has one stack, and more tensors than its neighbours where some of them have no name.
+    // Without known operations a line has a single stack; if some of its tensors are intermediate ones, it has more of
+    // them than its neighbours.
     let counts = || beside().map(|kept| kept.count_per_step);
     let has_more = counts().max().unwrap_or(0) >= 2 * counts().min().unwrap_or(1).max(1);
     let is_unknown = study.sites.of_stack(kept.stack).operation == Operation::Unknown;
@@ -262,7 +265,7 @@ fn of_own_code(study: &Study<'_>, kept: &Kept, own: &[&Kept]) -> Cause {
     }
 }
 
-/// Which of the tensors of forward stay: all that lead to a loss, or some.
+/// Infers which tensors of forward remain: all that lead to a loss, or only some.
 fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
     let of_forward: Vec<&Kept> = of(grown, Group::Forward).collect();
     if of_forward.is_empty() {
@@ -293,9 +296,10 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
     if of_end * LEAST_OF_OUTPUTS >= bytes { Cause::Outputs } else { Cause::Activations }
 }
 
-/// Whether most of what forward leaves is there after the step: backward went through it and freed nothing.
+/// Returns true if at least 3/4 of the bytes that forward leaves outlive the step.
 ///
-/// Where only some of it stays, backward freed the rest, and the graph that stays is one that it never saw.
+/// This means that backward passed their graph and freed nothing. If only some of them remain, backward freed the rest,
+/// and the graph that remains is one that backward never passed.
 fn is_retained(study: &Study<'_>, step: Step) -> bool {
     let allocations = &study.timeline.allocations;
     let (mut left, mut all) = (0_u64, 0_u64);
@@ -313,7 +317,7 @@ fn is_retained(study: &Study<'_>, step: Step) -> bool {
     left.saturating_mul(4) >= all.saturating_mul(3)
 }
 
-/// Whether what stays of a pass are tensors that only backward needs.
+/// Returns true if the tensors that remain of a pass are ones that only backward needs.
 fn stays_as_graph(study: &Study<'_>, rows: &[&Kept], pass: &ForwardPass, with_data: bool) -> bool {
     let of_pass = rows.iter().filter(|kept| pass.by_stack.contains_key(&kept.stack)).count();
     if of_pass >= LEAST_STACKS_OF_GRAPH && of_pass * LEAST_OF_GRAPH >= pass.by_stack.len() {
@@ -323,13 +327,13 @@ fn stays_as_graph(study: &Study<'_>, rows: &[&Kept], pass: &ForwardPass, with_da
     if is_hooked || !rows.iter().all(|kept| is_of_program(study.sites.of_stack(kept.stack))) {
         return false;
     }
-    // Where no backward ever comes and gradients are on, two kinds of tensors are enough.
+    // If gradients are on and backward never comes, two kinds of tensors are enough.
     let least = if study.kind == RunKind::Forward { 2 } else { LEAST_STACKS_OF_KNOWN_GRAPH };
     let is_inner = rows.len() >= least || with_data && rows.iter().any(|kept| kept.count_per_step > 1);
     is_inner && of_pass * LEAST_OF_KNOWN_GRAPH >= pass.by_stack.len()
 }
 
-/// Whether backward of each step allocates more often than that of the step before.
+/// Returns true if the backward of most steps allocates more often than that of the step before.
 fn backward_lengthens(study: &Study<'_>, steps: &[Step]) -> bool {
     let lengths: Vec<usize> = steps.iter().map(|&step| allocs_of(study, step, Phase::Backward).len()).collect();
     let pairs = lengths.len().saturating_sub(1);
@@ -339,7 +343,7 @@ fn backward_lengthens(study: &Study<'_>, steps: &[Step]) -> bool {
     pairs > 1 && longer as f64 >= LEAST_LONGER * pairs as f64 && last as f64 >= LEAST_LENGTHENED * second as f64
 }
 
-/// The moments of a step's allocations in one phase.
+/// Returns the moments of a step's allocations in one phase.
 fn allocs_of(study: &Study<'_>, step: Step, phase: Phase) -> Vec<u32> {
     let events = &study.device.events;
     let is_alloc = |&event: &u32| events.actions().at(event as usize) == Action::Alloc;
@@ -347,7 +351,9 @@ fn allocs_of(study: &Study<'_>, step: Step, phase: Phase) -> Vec<u32> {
     (step.start..step.end).filter(is_alloc).filter(is_of_phase).map(|event| event + 1).collect()
 }
 
-/// Tells moments at the end of their step's forward, going by how far into its step that end comes.
+/// Returns a test for moments at the end of their step's forward.
+///
+/// The test compares the distance from the start of the step with that in the given step.
 fn end_of_forward(study: &Study<'_>, step: Step) -> impl Fn(u32) -> bool {
     let moments = allocs_of(study, step, Phase::Forward);
     let from = moments.get(moments.len() - moments.len().div_ceil(END_OF_FORWARD).min(moments.len()));

@@ -1,4 +1,4 @@
-//! What grows from step to step, or from call to call of a model that nothing trains, and why.
+//! Finds memory that grows from step to step, or from call to call of a model without training, and its causes.
 
 mod cause;
 mod words;
@@ -9,19 +9,19 @@ use crate::analysis::{BudgetSource, Kept, PhaseBasis, RunKind, Study, UntilFull,
 use crate::base::{Severity, format};
 use cause::Cause;
 
-/// Growth by this share of the peak in a step is an error: one in so many.
+/// Growth per step of at least 1/1000 of the peak is an error.
 const SERIOUS: u64 = 1000;
 
-/// What stays is worth a change where it has this share of the peak at the end: one in so many.
+/// Growing memory of at least 1/100 of the peak at the end is a warning.
 const NOTABLE: u64 = 100;
 
-/// Growth by less than this in a step, in bytes, hurts no run of any length.
+/// Growth per step below this is not reported, because it is harmless in runs of any length.
 const HARMLESS_BYTES: u64 = 4096;
 
-/// Fewer steps leave it open whether something fills up or leaks.
+/// With fewer steps it remains unclear whether a cache fills up or memory leaks.
 const STEPS_TO_BE_SURE: usize = 4;
 
-/// A finding for each cause of growth.
+/// Reports each cause of growth.
 pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     let growing: Vec<&Kept> = study.growth.growing().collect();
     if growing.is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Findin
     causes.iter().filter(is_worth_it).map(|(cause, rows)| finding(study, config, *cause, rows)).collect()
 }
 
-/// What growth is counted by, in a sentence.
+/// Returns the word for the unit of growth, for use in a sentence.
 pub(super) fn unit(study: &Study<'_>) -> &'static str {
     if study.steps.is_some() { "step" } else { "call" }
 }
@@ -121,7 +121,7 @@ fn shows(study: &Study<'_>, rows: &[&Kept], largest: &Kept) -> String {
     }
 }
 
-/// When the card is full, in a sentence.
+/// Formats the forecast of when the card is full as a sentence.
 fn sentence(full: &UntilFull) -> String {
     let room = format::bytes(full.budget.bytes);
     let whose = match full.budget.source {

@@ -1,18 +1,17 @@
-//! The words of each cause of growth.
+//! Contains the texts for each cause of growth.
 
 use super::{Cause, Own};
 
-/// What a finding about a cause says.
+/// Texts of the finding about a cause.
 pub(super) struct Words {
-    /// A stable name.
+    /// Stable code of the finding.
     pub(super) code: &'static str,
-    /// The beginning of the title.
+    /// Beginning of the title.
     pub(super) what: &'static str,
-    /// What to do.
     pub(super) advice: &'static str,
-    /// Which line of the user's own code matters.
+    /// Line of the user's own code that matters.
     pub(super) own: Own,
-    /// Where to look, with `{}` for that line.
+    /// Sentence that tells where to look; `{}` stands for that line.
     pub(super) look: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Memory that is out, what others have of the card, and cards that are too small.
+//! Tests findings about out-of-memory errors, memory outside PyTorch, and cards that are too small.
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn places_that_fail_often_are_one_finding() {
 
 #[test]
 fn remedies_of_a_failure_are_tried() {
-    // In each of ten segments a block is freed beside one that stays: there is room for 45 MiB, but not in one piece.
+    // In each of ten segments a block is freed next to one that stays: there is room for 45 MiB, but not in one piece.
     let each = |line: &dyn Fn(usize) -> String| (0..10).map(line).collect::<String>();
     let allocs = each(&|name| format!("segment_alloc S{name} 20MiB\nalloc S{name} 9MiB @a\nalloc b{name} 9MiB @b\n"));
     let frees = each(&|name| format!("free S{name}\n"));

@@ -1,4 +1,4 @@
-//! What grows and what only rises, and where in the user's code.
+//! Tests findings about growth, about rises that end, and about the line in the user's code.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Findings on small traces; the gallery holds them to real ones.
+//! Tests findings on small traces; the gallery tests them on real ones.
 
 use super::*;
 use crate::trace::text;
@@ -8,10 +8,10 @@ mod card;
 mod growth;
 mod programs;
 
-/// The number of layers of the small model, more than would be taken for single tensors.
+/// Number of layers of the small model, so many that they do not look like single tensors.
 const LAYERS: usize = 6;
 
-/// A training of `steps` steps: each line of `body` for step `k` is one event.
+/// Writes a training of `steps` steps: each line of `body` for step `k` becomes a line of the trace.
 fn training(steps: usize, body: impl Fn(usize) -> Vec<String>) -> String {
     let mut text = "alloc weights 64MiB @setup@phase t=1\n".to_owned();
     let mut time_us = 10;
@@ -27,13 +27,13 @@ fn training(steps: usize, body: impl Fn(usize) -> Vec<String>) -> String {
     text
 }
 
-/// Forward of a step: a tensor of 1 MiB for each layer, and the output of 2 MiB.
+/// Writes the forward of a step: a tensor of 1 MiB for each layer, and the output of 2 MiB.
 fn forward(step: usize) -> Vec<String> {
     let layers = (0..LAYERS).map(|layer| format!("alloc a{layer}.{step} 1MiB @layer{layer}<forward@phase"));
     layers.chain([format!("alloc out.{step} 2MiB @head<forward@phase")]).collect()
 }
 
-/// Backward of a step, which frees what `kept` does not keep.
+/// Writes the backward of a step, which frees the tensors unless `kept` returns true for them.
 fn backward(step: usize, kept: impl Fn(&str) -> bool) -> Vec<String> {
     let mut lines = Vec::new();
     for layer in (0..LAYERS).rev() {
@@ -44,7 +44,7 @@ fn backward(step: usize, kept: impl Fn(&str) -> bool) -> Vec<String> {
     lines
 }
 
-/// The optimizer, and the end of the gradients unless they are kept.
+/// Writes the optimizer's update, which frees the gradients unless they are kept.
 fn update(step: usize, keeps_gradients: bool) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     if step == 0 {
@@ -56,7 +56,7 @@ fn update(step: usize, keeps_gradients: bool) -> Vec<String> {
     lines
 }
 
-/// All findings of a trace, with what holds for each.
+/// Returns all findings of a trace after checking the properties that each must have.
 fn found_with(text: &str, config: &FindingsConfig) -> Vec<Finding> {
     let trace = text::parse(text).unwrap();
     let timelines: Vec<Timeline> = trace.devices.iter().map(|device| Timeline::new(&trace, device)).collect();
@@ -70,14 +70,14 @@ fn found_with(text: &str, config: &FindingsConfig) -> Vec<Finding> {
     found
 }
 
-/// The codes of errors and warnings.
+/// Returns the codes of errors and warnings.
 fn codes_with(text: &str, config: &FindingsConfig) -> Vec<(&'static str, Severity)> {
     let found = found_with(text, config);
     let problems = found.iter().filter(|finding| finding.severity > Severity::Info);
     problems.map(|finding| (finding.code, finding.severity)).collect()
 }
 
-/// The codes of notes, what holds the peak aside.
+/// Returns the codes of notes, except the one about the peak.
 fn notes(text: &str) -> Vec<&'static str> {
     let found = found_with(text, &FindingsConfig::default());
     let notes = found.iter().filter(|finding| finding.severity == Severity::Info && finding.code != "peak");

@@ -1,10 +1,10 @@
-//! Findings on small programs in Python: calls of a model, lines of their own code, what stays of each.
+//! Tests findings on small Python programs: model calls, lines of their own code, and the tensors that they keep.
 
 use super::*;
 
 const MODULE: &str = "_call_impl@v/site-packages/torch/nn/modules/module.py";
 
-/// A step of a training in Python: a batch, layers, a loss, backward and an update; `kept` names what is not freed.
+/// Writes a training step in Python: a batch, layers, a loss, backward and an update; `kept` names tensors that stay.
 fn step(step: usize, extra: &[String], kept: &[&str]) -> String {
     let mut lines = vec![format!("alloc x.{step} 1MiB @at::_ops::to_dtype_layout::call()@a.cpp<train:10<main")];
     for layer in 0..6 {
@@ -33,7 +33,7 @@ fn program(steps: usize, of: impl Fn(usize) -> String) -> String {
     weights + &(0..steps).map(of).collect::<String>()
 }
 
-/// Checks code and line of the first finding that is no note.
+/// Checks the code and line of the first finding.
 #[track_caller]
 fn check_line(text: &str, code: &str, line: u64) {
     let found = found_with(text, &FindingsConfig::default());
@@ -144,7 +144,7 @@ fn calls_with_gradients_that_nobody_uses_are_told() {
     let found = found_with(&program(6, call), &FindingsConfig::default());
     assert_eq!(found[0].code, "graphs-kept");
     assert!(found[0].advice.contains("no_grad") && found[0].title.contains("a call"), "{:?}", found[0]);
-    // Layers of one pass have no input each.
+    // Layers of one pass do not have an input each.
     let layer = |index: usize| {
         format!(
             "alloc a.{index} 4MiB @f@m.py<{MODULE}<main:30\nalloc r.{index} 1MiB @at::_ops::add::call()@a.cpp<main:31\n"

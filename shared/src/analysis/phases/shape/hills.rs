@@ -1,29 +1,30 @@
-//! The hills of a curve.
+//! Finds the hills of a curve.
 
 use std::ops::Range;
 
-/// How far the curve has to fall from a top, to be on the other side: a share of its rise, one in so many.
+/// The top of a hill is over once the curve has fallen by more than 1/2 of its rise.
 const LEAST_FALL: u64 = 2;
 
-/// How far the curve has to rise again after a fall, to be the next hill: a share of the fall, one in so many.
+/// The next hill begins once the curve rises again by more than 1/10 of the distance from the last top to the lowest
+/// point.
 const LEAST_RISE: u64 = 10;
 
-/// The share of the highest hill that a hill has to rise by: one in so many.
+/// A hill must rise by more than 1/100 of the curve's highest value.
 const LEAST_HEIGHT: u64 = 100;
 
-/// How far below its highest point a top reaches: a share of the rise, one in so many.
+/// The top of a hill is the part that is at most 1/10 of its rise below the highest point.
 const TOP: u64 = 10;
 
-/// One rise and fall.
+/// A rise of the curve and the fall after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hill {
-    /// The last of its lowest moments before it rises.
+    /// Last of the lowest moments before the rise.
     pub(super) foot: u32,
-    /// The first and the last moment of its top.
+    /// First and last moment of the top; `end` is the last one itself.
     pub(super) top: Range<u32>,
 }
 
-/// The hills of a curve, in their order.
+/// Returns the hills of a curve in order.
 pub(super) fn of(curve: &[u64]) -> Vec<Hill> {
     let least = curve.iter().copied().max().unwrap_or(0) / LEAST_HEIGHT;
     let mut hills = Vec::new();

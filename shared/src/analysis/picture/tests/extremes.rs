@@ -1,8 +1,8 @@
-//! Ranges at the limits of what can be asked for: an event and less, all and far more, nothing at all.
+//! Checks pictures of extreme ranges: an event and less, the whole trace and far more, and empty ones.
 
 use super::*;
 
-/// One end of the axis to the other in one of the extreme ways.
+/// Returns a random one of several extreme ranges of an axis from 0 to `end`.
 fn extreme_range(random: &mut Random, end: f64) -> (f64, f64) {
     let at = random.below(1001) as f64 / 1000.0 * end;
     match random.below(7) {
@@ -16,7 +16,7 @@ fn extreme_range(random: &mut Random, end: f64) -> (f64, f64) {
     }
 }
 
-/// Checks that the heights of the bands are the live bytes in view, in each slice, by the sum of all lifetimes.
+/// Checks that the bands of each slice add up to the live bytes in view, computed from all lifetimes.
 #[track_caller]
 fn check_sums(trace: &Trace, request: &PictureRequest) {
     let device = &trace.devices[0];

@@ -1,9 +1,9 @@
-//! What groups of small allocations look like.
+//! Checks the sizes and colours of groups of small allocations.
 
 use super::*;
 use std::fmt::Write;
 
-/// The bands of a picture of `height_px` that cover moment `moment`, from the bottom, as bytes and colours.
+/// Returns the bands that cover a moment in a picture of `height_px`, from the bottom, as bytes and colours.
 fn bands_at(trace: &Trace, moment: u32, y1: f64, height_px: u32) -> Vec<(u64, u32)> {
     let device = &trace.devices[0];
     let timeline = Timeline::new(trace, device);
@@ -16,13 +16,13 @@ fn bands_at(trace: &Trace, moment: u32, y1: f64, height_px: u32) -> Vec<(u64, u3
     bands.iter().map(|band| (((band.y1 - band.y0) as f64 * y1).round() as u64, band.color)).collect()
 }
 
-/// The colours of a trace's events.
+/// Returns the colours of a trace's allocations.
 fn colors(trace: &Trace) -> Vec<u32> {
     let timeline = Timeline::new(trace, &trace.devices[0]);
     timeline.allocations.ids().map(|id| timeline.color(&trace.devices[0], id)).collect()
 }
 
-/// As in the drawing in `rungs`.
+/// Checks the drawing in `rungs`.
 #[test]
 fn the_worked_example_of_the_rungs() {
     let mut source = String::new();
@@ -36,7 +36,7 @@ fn the_worked_example_of_the_rungs() {
     let trace = text::parse(&source).unwrap();
     let color = colors(&trace);
     let (a, b, large, c) = (color[0], color[4], color[8], color[9]);
-    // One byte a pixel: allocations of 2 bytes are large.
+    // One byte per pixel: allocations of 2 bytes are large.
     let at = |moment| bands_at(&trace, moment, 16.0, 16);
     assert_eq!(at(12), [(4, a), (4, b), (2, large), (3, c)]);
     assert_eq!(at(17), [(1, a), (2, b), (2, large), (3, c)]);
@@ -59,13 +59,13 @@ fn a_group_that_shrinks_may_join_both_neighbours() {
     let trace = text::parse(&source).unwrap();
     let color = colors(&trace);
     let (a, b, c, d) = (color[0], color[8], color[11], color[19]);
-    // Three bytes a pixel: groups have 8 bytes and are joined up to 4.
+    // Three bytes per pixel: groups have up to 8 bytes and are joined up to 4.
     let events = trace.devices[0].events.len() as u32;
     assert_eq!(bands_at(&trace, events - 1, 48.0, 16), [(1, a), (5, b), (1, c), (8, d)]);
     assert_eq!(bands_at(&trace, events, 48.0, 16), [(4, b), (8, d)]);
 }
 
-/// Two layers of 300 parameters each, all of them small where 600 KiB have 100 pixels.
+/// Builds two layers of 300 parameters each, all of them small if 600 KiB are drawn on 100 pixels.
 fn two_layers() -> Trace {
     let mut source = String::new();
     for index in 0..600 {
@@ -90,7 +90,7 @@ fn many_small_allocations_show_the_colors_of_their_stacks() {
 
 #[test]
 fn what_is_left_of_groups_is_joined() {
-    // Each step keeps a byte of the kilobytes that it takes, where a pixel is 64 bytes.
+    // Each step keeps 1 of the 1001 bytes that it allocates, and a pixel is 64 bytes.
     let mut source = String::new();
     for step in 0..2000 {
         writeln!(source, "alloc kept{step} 1 @f").unwrap();

@@ -1,4 +1,4 @@
-//! The picture against the obvious one: a stack of its own for every slice.
+//! Compares pictures with naive ones, which list the whole stack in every slice.
 
 mod extremes;
 mod groups;
@@ -10,7 +10,7 @@ use crate::analysis::naive::{self, Random};
 use crate::trace::{Action, Event, EventContext, StackId, Trace, text};
 use naive_ladder::NaiveLadder;
 
-/// Checks a picture in the colours of stacks, and in those of categories.
+/// Checks a picture in the colours of call stacks, with and without preparation, and in those of categories.
 #[track_caller]
 fn check_picture(trace: &Trace, request: &PictureRequest) {
     let device = &trace.devices[0];
@@ -22,7 +22,7 @@ fn check_picture(trace: &Trace, request: &PictureRequest) {
     check_coloring(device, &timeline, request, Coloring::Category(&categories));
 }
 
-/// Compares every slice of a picture with the obvious one, bounds its bands, and compares the outlines with the curves.
+/// Compares every slice with the naive one, limits its number of bands, and compares the outlines with the curves.
 #[track_caller]
 fn check_coloring(device: &Device, timeline: &Timeline, request: &PictureRequest, coloring: Coloring<'_>) {
     let picture = timeline.picture_colored(device, request, coloring);
@@ -54,7 +54,7 @@ fn check_coloring(device: &Device, timeline: &Timeline, request: &PictureRequest
         assert_eq!(value_at(&picture.live, x0), timeline.live_at(moment));
         assert_eq!(value_at(&picture.reserved, x0), slices.reserved_bytes[slice]);
     }
-    // Every band is a whole number of slices, so that none hides between those compared.
+    // Every band covers whole slices, so that none lies between those that were compared.
     for band in &picture.bands {
         assert!(slices.edges.contains(&band.x0) && slices.edges.contains(&band.x1), "{band:?}");
     }
@@ -180,7 +180,7 @@ fn panning_shows_the_same_slices() {
         Slices::new(&timeline, device, &request).shown
     };
     let (here, there) = (at(1000.0), at(1004.7));
-    // Slices are 4 moments wide: one leaves on the left, and one comes on the right.
+    // Slices are 4 moments wide: one disappears on the left, and one appears on the right.
     assert_eq!(here[1..], there[..here.len() - 1]);
 }
 

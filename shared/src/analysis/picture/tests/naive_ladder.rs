@@ -1,4 +1,4 @@
-//! The obvious stack of a picture: lists of allocations that are looked through for everything.
+//! Naive stack of a picture: lists of allocations that are searched for everything.
 
 use crate::analysis::naive;
 use crate::analysis::picture::scale::Scale;
@@ -7,18 +7,18 @@ use crate::analysis::{AllocationId, Coloring, Timeline};
 use crate::trace::Device;
 use std::collections::BTreeMap;
 
-/// A part of the stack from its lower to its upper edge, and the number of the rung whose colour it has.
+/// Owner, lower edge and upper edge of a part, and the number of the rung whose colour it has.
 pub(super) type Part = (BandOwner, f32, f32, usize);
 
 struct Rung {
     owner: BandOwner,
     alive: Vec<AllocationId>,
     number: usize,
-    /// The rung, by number, whose colour it has.
+    /// Number of the rung whose colour it has.
     tint: usize,
 }
 
-/// A stack that goes from moment to moment.
+/// Stack that advances from moment to moment.
 pub(super) struct NaiveLadder<'a> {
     timeline: &'a Timeline,
     device: &'a Device,
@@ -26,9 +26,9 @@ pub(super) struct NaiveLadder<'a> {
     coloring: Coloring<'a>,
     scale: Scale,
     rungs: Vec<Rung>,
-    /// The area that each rung, by number, was given of each colour.
+    /// Area of each colour that was added to each rung, by the rung's number.
     colors: Vec<BTreeMap<u32, u128>>,
-    /// The number of the group that small allocations are added to while it is the last rung.
+    /// Number of the group that small allocations are added to while it is the last rung.
     growing: Option<usize>,
     born: usize,
 }
@@ -46,7 +46,7 @@ impl<'a> NaiveLadder<'a> {
         Self { timeline, device, request, coloring, scale, rungs, colors, growing: None, born: 0 }
     }
 
-    /// The stack at a moment, which is not before the one asked for last.
+    /// Returns the stack at a moment, which must not be before the one asked for last.
     pub(super) fn at(&mut self, moment: u32) -> Vec<Part> {
         let alive: Vec<_> =
             naive::stack(&self.timeline.allocations, self.device, moment).into_iter().map(|(id, _)| id).collect();
@@ -68,7 +68,7 @@ impl<'a> NaiveLadder<'a> {
         self.parts()
     }
 
-    /// The number to choose a colour by that a part has when all moments have been asked for.
+    /// Returns the colour number of a part, after all moments have been asked for.
     pub(super) fn color(&self, tint: usize) -> u32 {
         let most = self.colors[tint].values().max();
         self.colors[tint].iter().find(|(_, area)| Some(*area) == most).map_or(0, |(&color, _)| color)

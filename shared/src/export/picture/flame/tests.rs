@@ -1,4 +1,4 @@
-//! Still flame graphs, box by box.
+//! Tests still flame graphs, box by box.
 
 use super::super::tests::{check_inside, words};
 use super::*;
@@ -19,7 +19,7 @@ fn drawn(trace: &Trace, options: &MomentOptions) -> (Timeline, Drawing) {
     (timeline, drawing)
 }
 
-/// Bytes of the boxes that were drawn in a row, by the pixels they take.
+/// Sums the widths in pixels of the boxes in a row, with their gaps.
 fn row_pixels(drawing: &Drawing, row: u32) -> f64 {
     let top = ABOVE + f64::from(row) * ROW;
     let boxes = drawing.shapes.iter().flat_map(|shape| match shape {
@@ -39,7 +39,7 @@ fn boxes_are_named_and_the_title_has_all_bytes() {
     {
         assert!(words.contains(&part), "{part} in {words:?}");
     }
-    // `load` allocates itself, so that its part of the row below is empty.
+    // `load` allocates directly, so that the row below it is empty there.
     let across = 1200.0 - 2.0 * MARGIN;
     let shares = [1.0, 1.0, 1.0, 0.8].map(|share| share * across);
     for (row, pixels) in shares.into_iter().enumerate() {
@@ -58,7 +58,7 @@ fn another_moment_has_its_own_bytes() {
     }
 }
 
-/// Children lie within their parents, and with what a parent holds itself they come to as much.
+/// Children lie within their parents, and their bytes and the parent's own bytes add up to the parent's total.
 #[test]
 fn parts_add_up_to_their_parents() {
     for seed in 0..20 {
@@ -105,7 +105,7 @@ fn rows_without_room_are_counted() {
     let (_, whole) = drawn(&trace, &MomentOptions::default());
     assert_eq!(f64::from(whole.height), ABOVE + 31.0 * ROW + MARGIN);
     let (_, small) = drawn(&trace, &MomentOptions { height: Some(240), ..MomentOptions::default() });
-    // (240 - 82 - 18) / 14 rows fit.
+    // Of 31 rows, (240 - 82 - 18) / 14 fit.
     let missing = "1.00 MiB live at the peak, after event 0, in 1 allocation · no room for 21 deeper rows";
     assert!(words(&small).contains(&missing), "{:?}", words(&small));
 }

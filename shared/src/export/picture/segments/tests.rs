@@ -1,4 +1,4 @@
-//! Still maps of segments, box by box.
+//! Tests still maps of segments, box by box.
 
 use super::super::tests::{check_inside, words};
 use super::*;
@@ -24,7 +24,7 @@ fn drawn(trace: &Trace, options: &MomentOptions) -> Drawing {
     segments_picture(trace, device, &Timeline::new(trace, device), options)
 }
 
-/// Pixels that boxes of some inks take below the legend, along their lines.
+/// Sums the widths of the boxes of some inks that are as high as a line and below the legend.
 fn pixels(drawing: &Drawing, is_meant: impl Fn(Ink) -> bool) -> f64 {
     let of = |shape: &Shape| match shape {
         Shape::Boxes { ink, boxes } if is_meant(*ink) => boxes
@@ -51,7 +51,7 @@ fn segments_are_as_long_as_their_bytes() {
     }
     let line = 1200.0 - 2.0 * MARGIN;
     assert!((pixels(&drawing, |ink| ink == Ink::Free) - 15.0 * line).abs() < 0.01, "30 MiB on lines of 2");
-    // Two blocks on one line and on two, each a pixel shorter than its bytes.
+    // One block lies on one line and one on two; each of the three boxes is a pixel shorter than its bytes.
     let used = pixels(&drawing, |ink| matches!(ink, Ink::Band(_)));
     assert!((used - (2.5 * line - 3.0)).abs() < 0.01, "{used}");
 }

@@ -1,4 +1,4 @@
-//! The part of a flame graph that the page keeps: told when it rests, and gone to when it comes from elsewhere.
+//! Exchange of a flame graph's zoom with the page, which stores it.
 
 use super::{Inner, Shown};
 use crate::draw::camera::View;
@@ -8,15 +8,15 @@ use crate::state::Zoom;
 use yew::Callback;
 
 impl Inner {
-    /// Goes to the part that the page asks for, unless that is what it was told.
+    /// Moves to the part that the page asks for, unless this stage reported it.
     ///
-    /// Another part comes from elsewhere, such as the address.
+    /// Another part comes from outside the stage, such as the address.
     pub(super) fn place(&mut self, shown: &Shown, is_other: bool) {
         let asked = shown.props.zoom;
         if asked == self.told && (!is_other || self.is_touched) {
             return;
         }
-        // Which rows there can be depends on the element.
+        // The element's size decides which rows can be in view.
         let size = platform::size_of_element(&self.host);
         self.camera = self.camera.fitted(size, shown.data.1.depth);
         self.camera.set_view(asked.map_or_else(|| self.whole(), view_of));
@@ -24,12 +24,14 @@ impl Inner {
         self.is_placed = true;
     }
 
-    /// Whether the view is not the one that the page knows of.
+    /// Returns true if the view rests and the page does not know it yet.
     pub(super) fn is_moved(&self) -> bool {
         self.resting.is_none() && self.glide.is_none() && self.zoom() != self.told
     }
 
-    /// What is in view or about to be, and whom to tell where that is news.
+    /// Returns the part in view, or the part that the view glides to, if the page does not know it yet.
+    ///
+    /// The callback that reports it comes first.
     pub(super) fn zoomed(&mut self) -> Option<(Callback<Option<Zoom>>, Option<Zoom>)> {
         let zoom = self.zoom();
         (std::mem::replace(&mut self.told, zoom) != zoom)
@@ -47,7 +49,7 @@ impl Inner {
     }
 }
 
-/// The view of a part; its last row is the element's affair.
+/// Returns the view of a part; its last row follows from the element's height.
 fn view_of(zoom: Zoom) -> View {
     View { x: Span::new(zoom.start, zoom.end), y: Span::new(zoom.row, zoom.row) }
 }
