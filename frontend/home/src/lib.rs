@@ -1,6 +1,6 @@
-//! The viewer before a file is opened.
+//! Runs the page that is shown before a file is opened.
 //!
-//! A module of its own and a small one: who comes for the first time sees the page before the viewer is there.
+//! It is a small WebAssembly module of its own, so that a first visitor sees the page before the viewer is loaded.
 
 use frontend::{pages, platform};
 use std::cell::RefCell;
@@ -10,13 +10,13 @@ thread_local! {
     static PAGE: RefCell<Option<yew::AppHandle<pages::Home>>> = const { RefCell::new(None) };
 }
 
-/// Starts the page in the element `app`; `assets` is the address of the folder of its scripts.
+/// Starts the page in the element `app`; `assets` is the URL of the folder of its scripts.
 ///
-/// `hand_over` is called with an array of files and the name of a dialog or nothing, and promises that the viewer has
-/// taken the place of this page.
+/// `hand_over` is called with an array of files and the name of a dialog or nothing; its promise is fulfilled when the
+/// viewer has taken the place of this page.
 ///
 /// # Panics
-/// If the document has no such element.
+/// Panics if the document has no such element.
 #[wasm_bindgen]
 pub fn start(assets: &str, hand_over: js_sys::Function) {
     let root = platform::start(assets);

@@ -7,7 +7,7 @@ use crate::platform::{AskError, WorkerClient, png_of};
 use crate::state::{ReadyFile, Scheme, ViewState};
 use crate::view::export::{file_name, moment_text, table_label};
 use crate::worker::{CopyOptions, CopyPreview, ExportForm, ExportOrder};
-use shared::export::Table;
+use shared::export::{Table, TableFormat};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
@@ -33,7 +33,7 @@ pub struct ExportDialogProps {
 pub fn ExportDialog(props: &ExportDialogProps) -> Html {
     let is_clean = use_state_eq(|| false);
     let preview = use_clean_preview(&props.client, *is_clean);
-    let table = use_state_eq(|| 0_u32);
+    let table = use_state_eq(|| Table::Stacks);
     let on_clean = {
         let is_clean = is_clean.setter();
         move |event: Event| is_clean.set(event.target_unchecked_into::<HtmlInputElement>().checked())
@@ -42,39 +42,46 @@ pub fn ExportDialog(props: &ExportDialogProps) -> Html {
         let table = table.setter();
         move |event: Event| {
             let select: HtmlSelectElement = event.target_unchecked_into();
-            table.set(u32::try_from(select.selected_index()).unwrap_or(0));
+            table.set(Table::ALL.get(select.selected_index().max(0) as usize).copied().unwrap_or(Table::Stacks));
         }
     };
     let orders = Orders { props, is_clean: *is_clean };
     let moment = moment_text(props.view.pin.map(|pin| pin.moment));
-    let table_name = Table::ALL[*table as usize].name();
+    let as_format = |format: TableFormat| {
+        let title = format!("Save the table as {}", format.label());
+        orders.button(
+            ExportForm::Table(*table, format),
+            format.label(),
+            title.into(),
+            &format!("-{}.{}", table.name(), format.ending()),
+        )
+    };
     html! {
         <Dialog id="export-title" title="Export" class="export" on_close={props.on_close.clone()}>
             <ul class="export-list">
                 { row("Report", "One page with findings, picture and stacks, to attach to a ticket", html! {
-                    { orders.button(ExportForm::Report, "HTML", "Save a report as HTML", "-report.html") }
+                    { orders.button(ExportForm::Report, "HTML", "Save a report as HTML".into(), "-report.html") }
                 }) }
                 { row("Timeline", "The part in view as a picture", html! {
                     <>
-                        { orders.button(ExportForm::Picture, "SVG", "Save the timeline as SVG", "-timeline.svg") }
+                        { orders.button(ExportForm::Picture, "SVG", "Save the timeline as SVG".into(), "-timeline.svg") }
                         { orders.png() }
                     </>
                 }) }
                 { row("Table", "Sizes in bytes, one row each", html! {
                     <>
                         <select aria-label="Table" onchange={on_table}>{ for tables(props, *table) }</select>
-                        { orders.button(ExportForm::Csv(*table), "CSV", "Save the table as CSV", &format!("-{table_name}.csv")) }
-                        { orders.button(ExportForm::Json(*table), "JSON", "Save the table as JSON", &format!("-{table_name}.json")) }
+                        { for TableFormat::ALL.map(as_format) }
                     </>
                 }) }
                 { row("speedscope", &format!("The stacks live {moment}, for speedscope.app"), html! {
-                    { orders.button(ExportForm::Speedscope, "JSON", "Save a profile for speedscope", ".speedscope.json") }
+                    { orders.button(ExportForm::Speedscope, "JSON", "Save a profile for speedscope".into(), ".speedscope.json") }
                 }) }
                 { row("Perfetto", "Counters and spans of all devices, for ui.perfetto.dev", html! {
-                    { orders.button(ExportForm::Perfetto, "JSON", "Save a trace for Perfetto", ".perfetto.json") }
+                    { orders.button(ExportForm::Perfetto, "JSON", "Save a trace for Perfetto".into(), ".perfetto.json") }
                 }) }
                 { row("Snapshot", "What PyTorch’s own page and Snapscope open", html! {
-                    { orders.button(ExportForm::Pickle, "pickle.gz", "Save the snapshot", ".pickle.gz") }
+                    { orders.button(ExportForm::Pickle, "pickle.gz", "Save the snapshot".into(), ".pickle.gz") }
                 }) }
             </ul>
             <label class="check">
@@ -117,12 +124,12 @@ fn row(name: &str, note: &str, buttons: Html) -> Html {
     }
 }
 
-fn tables(props: &ExportDialogProps, chosen: u32) -> Vec<Html> {
+fn tables(props: &ExportDialogProps, chosen: Table) -> Vec<Html> {
     let pinned = props.view.pin.map(|pin| pin.moment);
-    let option = |(position, table): (usize, Table)| {
-        html! { <option selected={position == chosen as usize}>{ table_label(table.name(), pinned) }</option> }
+    let option = |table: Table| {
+        html! { <option selected={table == chosen}>{ table_label(table.name(), pinned) }</option> }
     };
-    Table::ALL.into_iter().enumerate().map(option).collect()
+    Table::ALL.into_iter().map(option).collect()
 }
 
 /// Builds the buttons, with the state that all their orders share.
@@ -132,7 +139,7 @@ struct Orders<'a> {
 }
 
 impl Orders<'_> {
-    fn button(&self, form: ExportForm, label: &'static str, title: &'static str, ending: &str) -> Html {
+    fn button(&self, form: ExportForm, label: &'static str, title: AttrValue, ending: &str) -> Html {
         let (client, order) = (self.props.client.clone(), self.order(form));
         let make = Callback::from(move |()| -> Making {
             let (client, order) = (client.clone(), order.clone());
@@ -153,10 +160,10 @@ impl Orders<'_> {
                 png_of(&svg, PNG_SCALE).await.map_err(|_| "the browser can’t draw it".to_owned())
             })
         });
-        self.saving("PNG", "Save the timeline as PNG", "-timeline.png", make)
+        self.saving("PNG", "Save the timeline as PNG".into(), "-timeline.png", make)
     }
 
-    fn saving(&self, label: &'static str, title: &'static str, ending: &str, make: Callback<(), Making>) -> Html {
+    fn saving(&self, label: &'static str, title: AttrValue, ending: &str, make: Callback<(), Making>) -> Html {
         let name = file_name(&self.props.name, self.is_clean, ending);
         html! { <ExportButton key={ending.to_owned()} {label} {title} {name} {make} /> }
     }

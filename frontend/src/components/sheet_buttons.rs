@@ -4,6 +4,7 @@ use super::export_button::{ExportButton, Making};
 use crate::platform::{AskError, WorkerClient};
 use crate::view::export::file_name;
 use crate::worker::{SheetOf, SheetOrder};
+use shared::export::TableFormat;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -19,26 +20,25 @@ pub(super) struct SheetButtonsProps {
     pub(super) of: Callback<(), SheetOf>,
 }
 
-/// Shows a button for CSV (spreadsheets) and one for JSON (programs).
+/// Shows a button for each format of tables.
 ///
-/// Both save all rows that pass the filter, in the order of the table.
+/// All save all rows that pass the filter, in the order of the table.
 #[component]
 pub(super) fn SheetButtons(props: &SheetButtonsProps) -> Html {
-    let button = |label: &'static str, title: &'static str, is_json: bool| {
+    let button = |format: TableFormat| {
         let SheetButtonsProps { client, device, file, table, of } = props.clone();
-        let ending = if is_json { "json" } else { "csv" };
-        let name = file_name(&file, false, &format!("-{table}.{ending}"));
+        let name = file_name(&file, false, &format!("-{table}.{}", format.ending()));
         let make = Callback::from(move |()| -> Making {
-            let order = SheetOrder { device, file: file.to_string(), is_json, of: of.emit(()) };
+            let order = SheetOrder { device, file: file.to_string(), format, of: of.emit(()) };
             let client = client.clone();
             Box::pin(async move { client.sheet(order).await.map_err(reason) })
         });
-        html! { <ExportButton {label} {title} {name} {make} /> }
+        let title = format!("Save the table as {}", format.label());
+        html! { <ExportButton label={format.label()} {title} {name} {make} /> }
     };
     html! {
         <span class="sheet-buttons">
-            { button("CSV", "Save the table as CSV", false) }
-            { button("JSON", "Save the table as JSON", true) }
+            { for TableFormat::ALL.map(button) }
         </span>
     }
 }

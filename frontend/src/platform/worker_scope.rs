@@ -320,7 +320,7 @@ impl FileWorker {
 
     fn sheet(&self, engine: &mut Engine, number: u32, order: &SheetOrder) {
         match engine.sheet(order) {
-            Ok(bytes) => self.hand_over(number, &bytes, order.media_type()),
+            Ok(bytes) => self.hand_over(number, &bytes, order.format.media_type()),
             Err(reason) => self.post(&Report::Answer(number, Answer::Refused(reason))),
         }
     }

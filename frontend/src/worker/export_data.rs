@@ -2,16 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 use shared::analysis::Axis;
+use shared::export::{Table, TableFormat};
 
 /// Format that a Web Worker can write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExportForm {
     /// Timeline as SVG.
     Picture,
-    /// Table as CSV, by its position in `shared::export::Table::ALL`.
-    Csv(u32),
-    /// Table as JSON, by its position.
-    Json(u32),
+    Table(Table, TableFormat),
     /// Live bytes of a moment for speedscope.
     Speedscope,
     /// Timelines of all devices for Perfetto.
@@ -27,8 +25,8 @@ impl ExportForm {
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Picture => "image/svg+xml",
-            Self::Csv(_) => "text/csv;charset=utf-8",
-            Self::Json(_) | Self::Speedscope | Self::Perfetto => "application/json",
+            Self::Table(_, format) => format.media_type(),
+            Self::Speedscope | Self::Perfetto => "application/json",
             Self::Report => "text/html;charset=utf-8",
             Self::Pickle => "application/gzip",
         }

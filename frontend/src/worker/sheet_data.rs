@@ -7,6 +7,7 @@ use super::segments_data::Instant;
 use crate::view::compare::{DiffBy, Sort};
 use crate::view::flame::SiteOrder;
 use serde::{Deserialize, Serialize};
+use shared::export::TableFormat;
 
 /// Table to write, with all rows that the filter leaves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,8 +15,7 @@ pub struct SheetOrder {
     pub device: u32,
     /// Name of the file.
     pub file: String,
-    /// True for JSON, false for CSV.
-    pub is_json: bool,
+    pub format: TableFormat,
     pub of: SheetOf,
 }
 
@@ -49,11 +49,4 @@ pub enum SheetOf {
     },
     /// Findings on all GPUs.
     Findings,
-}
-
-impl SheetOrder {
-    /// Returns the media type of the file.
-    pub fn media_type(&self) -> &'static str {
-        if self.is_json { "application/json" } else { "text/csv;charset=utf-8" }
-    }
 }

@@ -1,15 +1,15 @@
-//! The page that shows snapshots, without what decodes and studies them.
+//! Runs the page that shows snapshots; decoding and analysis are in the module of the Web Worker.
 
 use frontend::{pages, platform};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// Starts the page in the element `app`; `assets` is the address of the folder of its scripts.
+/// Starts the page in the element `app`; `assets` is the URL of the folder of its scripts.
 ///
-/// `files` are opened first, and `dialog` is the name of one to begin with. `take_worker` returns a worker that was
-/// started ahead, if there is one.
+/// `files` are opened first, and `dialog` names a dialog to begin with. `take_worker` returns a Web Worker that was
+/// started in advance, if there is one.
 ///
 /// # Panics
-/// If the document has no such element.
+/// Panics if the document has no such element.
 #[wasm_bindgen]
 pub fn start(assets: &str, files: js_sys::Array, dialog: Option<String>, take_worker: js_sys::Function) {
     let root = platform::start(assets);

@@ -27,4 +27,4 @@ pub use picture::{
 };
 pub use report::report;
 pub use speedscope::speedscope;
-pub use table::{Cell, Rows, Sheet, Table, csv, csv_text, json};
+pub use table::{Cell, Rows, Sheet, Table, TableFormat, csv_text, table};

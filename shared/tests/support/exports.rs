@@ -3,8 +3,8 @@
 use serde::de::IgnoredAny;
 use shared::analysis::{Axis, Timeline};
 use shared::export::{
-    Look, MomentOptions, PictureOptions, Subject, Table, csv, flame_picture, json, perfetto, pickle, report,
-    segments_picture, speedscope, svg, timeline_picture,
+    Look, MomentOptions, PictureOptions, Subject, Table, TableFormat, flame_picture, perfetto, pickle, report,
+    segments_picture, speedscope, svg, table, timeline_picture,
 };
 use shared::import::import;
 use shared::pickle::Style;
@@ -30,9 +30,9 @@ pub(crate) fn export(trace: &Trace) {
     let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
     for moment in [None, Some(0), Some(u32::MAX)] {
         let subject = Subject { file: FILE, trace, devices: &devices, moment, capacity_bytes: None };
-        for table in Table::ALL {
-            is_csv(&collected(|sink| csv(&subject, table, sink)), table.columns().len());
-            is_json(&collected(|sink| json(&subject, table, sink)));
+        for of in Table::ALL {
+            is_csv(&collected(|sink| table(&subject, of, TableFormat::Csv, sink)), of.columns().len());
+            is_json(&collected(|sink| table(&subject, of, TableFormat::Json, sink)));
         }
         is_json(&collected(|sink| perfetto(&subject, sink)));
         is_json(&collected(|sink| speedscope(&subject, sink)));

@@ -3,7 +3,7 @@
 use crate::worker::{CopyOptions, ExportForm, ExportOrder};
 use shared::analysis::Timeline;
 use shared::draw::span::Span;
-use shared::export::{self, Look, PictureOptions, Sanitized, Subject, Table};
+use shared::export::{self, Look, PictureOptions, Sanitized, Subject};
 use shared::import::Importer;
 use shared::pickle::Style;
 use shared::trace::{Device, Trace};
@@ -49,13 +49,11 @@ fn write(
     let shown = *all.get(order.device as usize)?;
     let subject = Subject { file, trace, devices: &[shown], moment: order.moment, capacity_bytes };
     let every = Subject { devices: &all[..trace.devices.len()], moment: None, ..subject };
-    let table = |position: u32| Table::ALL.get(position as usize).copied();
     let mut bytes = Vec::new();
     let mut sink = |piece: &[u8]| bytes.extend_from_slice(piece);
     match order.form {
         ExportForm::Picture => sink(picture(order, file, trace, shown).as_bytes()),
-        ExportForm::Csv(position) => export::csv(&subject, table(position)?, sink),
-        ExportForm::Json(position) => export::json(&subject, table(position)?, sink),
+        ExportForm::Table(table, format) => export::table(&subject, table, format, sink),
         ExportForm::Speedscope => export::speedscope(&subject, sink),
         ExportForm::Perfetto => export::perfetto(&every, sink),
         ExportForm::Report => sink(export::report(&every).as_bytes()),

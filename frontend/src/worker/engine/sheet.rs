@@ -66,10 +66,7 @@ pub(super) fn sheet(engine: &Engine, order: &SheetOrder) -> Result<Vec<u8>, Stri
             };
             let mut bytes = Vec::new();
             let sink = |piece: &[u8]| bytes.extend_from_slice(piece);
-            match order.is_json {
-                true => export::json(&subject, Table::Findings, sink),
-                false => export::csv(&subject, Table::Findings, sink),
-            }
+            export::table(&subject, Table::Findings, order.format, sink);
             Ok(bytes)
         }
     }
@@ -87,10 +84,7 @@ impl Out<'_> {
         let subject = Subject { file: &self.order.file, trace, devices, moment: None, capacity_bytes: None };
         let mut bytes = Vec::new();
         let sink = |piece: &[u8]| bytes.extend_from_slice(piece);
-        match self.order.is_json {
-            true => sheet.json(&subject, fill, sink),
-            false => sheet.csv(&subject, fill, sink),
-        }
+        sheet.write(self.order.format, &subject, fill, sink);
         bytes
     }
 }

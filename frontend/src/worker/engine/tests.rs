@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::worker::{Details, ExportForm, Marks, Stacks};
+use shared::export::{Table, TableFormat};
 use shared::trace::text;
 
 const TRACE: &str = "
@@ -229,8 +230,13 @@ fn exported(order: &ExportOrder) -> Option<Vec<u8>> {
 
 #[test]
 fn every_form_is_written_and_a_clean_one_does_not_name_the_file() {
-    let forms =
-        [ExportForm::Picture, ExportForm::Json(0), ExportForm::Speedscope, ExportForm::Perfetto, ExportForm::Report];
+    let forms = [
+        ExportForm::Picture,
+        ExportForm::Table(Table::Stacks, TableFormat::Json),
+        ExportForm::Speedscope,
+        ExportForm::Perfetto,
+        ExportForm::Report,
+    ];
     for form in forms {
         for is_clean in [false, true] {
             let bytes = exported(&ExportOrder { is_clean, ..order(form) }).expect("a file");
@@ -249,13 +255,13 @@ fn every_form_is_written_and_a_clean_one_does_not_name_the_file() {
 #[test]
 fn an_export_of_what_is_not_there_is_refused() {
     assert_eq!(exported(&ExportOrder { device: 99, ..order(ExportForm::Picture) }), None);
-    assert_eq!(exported(&order(ExportForm::Csv(99))), None);
 }
 
 #[test]
 fn a_table_is_of_the_moment_that_is_asked_for() {
     let row = |moment| {
-        let table = exported(&ExportOrder { moment, ..order(ExportForm::Csv(0)) }).expect("a table");
+        let table = exported(&ExportOrder { moment, ..order(ExportForm::Table(Table::Stacks, TableFormat::Csv)) })
+            .expect("a table");
         String::from_utf8(table).expect("UTF-8").lines().nth(1).map(str::to_owned)
     };
     assert_eq!(row(Some(0)).as_deref(), Some("0,-1,,7,1,7,no stack recorded,"));

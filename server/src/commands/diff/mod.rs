@@ -155,7 +155,7 @@ fn side(
     }
 }
 
-/// Returns the profile and the row in it that describe a difference: those of B, or of A for a row that B lacks.
+/// Returns the profile and row that describe a difference: those of B, or of A if B lacks the row.
 fn told<'a>(a: &'a Profile, b: &'a Profile, row: &DiffRow) -> Option<(&'a Profile, usize)> {
     row.after.map(|stack| (b, stack.row)).or_else(|| row.before.map(|stack| (a, stack.row)))
 }

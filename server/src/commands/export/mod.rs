@@ -11,7 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use shared::analysis::Timeline;
 use shared::base::format::bytes;
-use shared::export::{self, Look, SanitizeOptions, Sanitized, Subject, Table};
+use shared::export::{self, Look, SanitizeOptions, Sanitized, Subject, Table, TableFormat};
 use shared::import::Importer;
 use shared::pickle::Style;
 use shared::trace::{Device, Trace};
@@ -122,12 +122,17 @@ enum Target {
     Pickle,
 }
 
+impl Target {
+    /// Returns the format of a table.
+    fn table_format(self) -> Option<TableFormat> {
+        TableFormat::of_name(self.to_possible_value()?.get_name())
+    }
+}
+
 /// Creates the parser for the names of tables.
 fn tables() -> impl TypedValueParser<Value = Table> {
-    PossibleValuesParser::new(Table::ALL.map(Table::name)).map(|name: String| {
-        let table = Table::ALL.into_iter().find(|table| table.name() == name);
-        table.expect("only names of tables are possible")
-    })
+    PossibleValuesParser::new(Table::ALL.map(Table::name))
+        .map(|name: String| Table::of_name(&name).expect("only names of tables are possible"))
 }
 
 impl ExportArgs {
@@ -150,13 +155,14 @@ impl ExportArgs {
 
     /// Returns an error if an option does not apply to the chosen form, instead of ignoring it.
     fn check(&self) -> Result<(), Failure> {
-        use Target::{Csv, Html, Json, Pickle, Png, Speedscope, Svg};
+        use Target::{Html, Pickle, Png, Speedscope, Svg};
         const PICTURES: &[Target] = &[Svg, Png];
         let is_for = |forms: &[Target]| forms.contains(&self.to);
         let is_timeline = is_for(PICTURES) && self.shows() == PictureName::Timeline;
-        let is_of_moment = is_for(&[Csv, Json, Speedscope, Html]) || is_for(PICTURES) && !is_timeline;
+        let is_table = self.to.table_format().is_some();
+        let is_of_moment = is_table || is_for(&[Speedscope, Html]) || is_for(PICTURES) && !is_timeline;
         let wrong = [
-            ("--table", self.table.is_some() && !is_for(&[Csv, Json])),
+            ("--table", self.table.is_some() && !is_table),
             ("--at", self.at.is_some() && !is_of_moment),
             ("--picture", self.picture.is_some() && !is_for(PICTURES)),
             ("--device", self.device.is_some() && is_for(&[Pickle])),
@@ -233,8 +239,10 @@ impl ExportArgs {
                     _ => self.write(|sink| sink(&png::png(&drawing, self.dark))),
                 }
             }
-            Target::Csv => self.write(|sink| export::csv(&subject, table, sink)),
-            Target::Json => self.write(|sink| export::json(&subject, table, sink)),
+            Target::Csv | Target::Json => {
+                let format = self.to.table_format().unwrap_or_default();
+                self.write(|sink| export::table(&subject, table, format, sink))
+            }
             Target::Perfetto => self.write(|sink| export::perfetto(&subject, sink)),
             Target::Speedscope => self.write(|sink| export::speedscope(&subject, sink)),
             Target::Html => self.write(|sink| sink(export::report(&subject).as_bytes())),

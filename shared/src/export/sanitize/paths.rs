@@ -188,7 +188,7 @@ fn kind(path: &str) -> Kind {
     Kind::Own { storage: storage + cell(&parts[..last], storage), parts }
 }
 
-/// Counts the parts after storage that are not yet a user's: on AFS, the name of a cell and the storage in it.
+/// Counts the parts after storage that precede the user's own: on AFS, a cell and the storage in it.
 fn cell(folders: &[String], storage: usize) -> usize {
     let behind = &folders[storage..];
     match behind {

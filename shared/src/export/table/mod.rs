@@ -1,16 +1,17 @@
-//! Writes tables of a snapshot as CSV and as JSON, row by row.
+//! Writes tables of a snapshot row by row, in several formats.
 //!
-//! CSV is RFC 4180: a header line, commas, CRLF, and quotes around texts that need them.
 //! The names of the columns are the field names of the JSON form, and sizes are plain numbers of bytes.
 
 mod cell;
 mod explained;
+mod format;
 mod history;
 mod live;
 mod sheet;
 mod state;
 
 pub use cell::{Cell, csv_text};
+pub use format::TableFormat;
 pub use sheet::{Rows, Sheet};
 
 use super::subject::Subject;
@@ -34,32 +35,18 @@ pub enum Table {
     Frames,
 }
 
+crate::names!(Table {
+    Stacks => "stacks",
+    Categories => "categories",
+    Allocations => "allocations",
+    Events => "events",
+    Segments => "segments",
+    Steps => "steps",
+    Findings => "findings",
+    Frames => "frames",
+});
+
 impl Table {
-    pub const ALL: [Self; 8] = [
-        Self::Stacks,
-        Self::Categories,
-        Self::Allocations,
-        Self::Events,
-        Self::Segments,
-        Self::Steps,
-        Self::Findings,
-        Self::Frames,
-    ];
-
-    /// Returns the name on the command line and in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Stacks => "stacks",
-            Self::Categories => "categories",
-            Self::Allocations => "allocations",
-            Self::Events => "events",
-            Self::Segments => "segments",
-            Self::Steps => "steps",
-            Self::Findings => "findings",
-            Self::Frames => "frames",
-        }
-    }
-
     /// Returns the names of the columns, which are the fields of the JSON form.
     pub fn columns(self) -> &'static [&'static str] {
         match self {
@@ -92,14 +79,9 @@ impl Table {
     }
 }
 
-/// Writes a table as CSV, piece after piece into `sink`.
-pub fn csv<S: FnMut(&[u8])>(subject: &Subject<'_>, table: Table, sink: S) {
-    table.sheet().csv(subject, |row| table.rows(subject, row), sink);
-}
-
-/// Writes a table as one JSON document, `{"file", "table", "rows": [{…}]}`, piece after piece into `sink`.
-pub fn json<S: FnMut(&[u8])>(subject: &Subject<'_>, table: Table, sink: S) {
-    table.sheet().json(subject, |row| table.rows(subject, row), sink);
+/// Writes a table in a format, piece after piece into `sink`.
+pub fn table<S: FnMut(&[u8])>(subject: &Subject<'_>, table: Table, format: TableFormat, sink: S) {
+    table.sheet().write(format, subject, |row| table.rows(subject, row), sink);
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Writes a table with any columns as CSV and as JSON.
+//! Writes a table with any columns.
 
-use super::Cell;
+use super::{Cell, TableFormat};
 use crate::export::pieces::{Pieces, quoted};
 use crate::export::subject::Subject;
 
@@ -17,12 +17,25 @@ pub struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
-    /// Writes the rows that `fill` produces as CSV, piece after piece into `sink`.
-    ///
+    /// Writes the rows that `fill` produces, piece after piece into `sink`.
+    pub fn write<S: FnMut(&[u8])>(
+        &self,
+        format: TableFormat,
+        subject: &Subject<'_>,
+        fill: impl FnOnce(&mut Rows<'_>),
+        sink: S,
+    ) {
+        let mut out = Pieces::new(sink);
+        match format {
+            TableFormat::Csv => self.csv(subject, fill, &mut out),
+            TableFormat::Json => self.json(subject, fill, &mut out),
+        }
+        out.finish();
+    }
+
     /// A text that a spreadsheet would take for a formula gets an apostrophe in front: whoever made the snapshot wrote
     /// its frames and annotations, and `=HYPERLINK(…)` must not run in the spreadsheet of others.
-    pub fn csv<S: FnMut(&[u8])>(&self, subject: &Subject<'_>, fill: impl FnOnce(&mut Rows<'_>), sink: S) {
-        let mut out = Pieces::new(sink);
+    fn csv<S: FnMut(&[u8])>(&self, subject: &Subject<'_>, fill: impl FnOnce(&mut Rows<'_>), out: &mut Pieces<S>) {
         out.put(format_args!("{}\r\n", self.columns.join(",")));
         fill(&mut |cells: &[Cell<'_>]| {
             for (column, cell) in cells.iter().enumerate() {
@@ -31,14 +44,9 @@ impl Sheet<'_> {
             }
             out.put(format_args!("\r\n"));
         });
-        out.finish();
     }
 
-    /// Writes the rows that `fill` produces as one JSON document, piece after piece into `sink`.
-    ///
-    /// The document is `{"file", "table", "rows": [{…}]}`.
-    pub fn json<S: FnMut(&[u8])>(&self, subject: &Subject<'_>, fill: impl FnOnce(&mut Rows<'_>), sink: S) {
-        let mut out = Pieces::new(sink);
+    fn json<S: FnMut(&[u8])>(&self, subject: &Subject<'_>, fill: impl FnOnce(&mut Rows<'_>), out: &mut Pieces<S>) {
         out.put(format_args!("{{\"file\":{},\"table\":\"{}\",\"rows\":[", quoted(subject.file), self.name));
         let mut before = "\n";
         fill(&mut |cells: &[Cell<'_>]| {
@@ -50,6 +58,5 @@ impl Sheet<'_> {
             before = ",\n";
         });
         out.put(format_args!("\n]}}\n"));
-        out.finish();
     }
 }

@@ -19,7 +19,9 @@ fn export(trace: &Trace, write: impl Fn(&Subject<'_>, &mut dyn FnMut(&[u8]))) ->
 }
 
 fn rows(trace: &Trace, table: Table) -> Vec<Value> {
-    let document: Value = serde_json::from_str(&export(trace, |subject, sink| json(subject, table, sink))).unwrap();
+    let document: Value =
+        serde_json::from_str(&export(trace, |subject, sink| super::table(subject, table, TableFormat::Json, sink)))
+            .unwrap();
     assert_eq!((document["file"].as_str(), document["table"].as_str()), (Some("run.pickle"), Some(table.name())));
     document["rows"].as_array().unwrap().clone()
 }
@@ -59,7 +61,7 @@ fn both_forms_say_the_same() {
         let trace = naive::random_trace(seed, 300);
         for table in Table::ALL {
             let rows = rows(&trace, table);
-            let lines = fields(&export(&trace, |subject, sink| csv(subject, table, sink)));
+            let lines = fields(&export(&trace, |subject, sink| super::table(subject, table, TableFormat::Csv, sink)));
             assert_eq!(lines[0], table.columns());
             assert_eq!(lines.len(), rows.len() + 1, "{table:?} of seed {seed}");
             for (line, row) in lines[1..].iter().zip(&rows) {
@@ -122,7 +124,7 @@ fn segments_are_those_at_the_end() {
 #[test]
 fn a_formula_in_a_frame_is_defused_in_csv_alone() {
     let trace = text::parse("alloc a 1 @=1+1").unwrap();
-    let lines = fields(&export(&trace, |subject, sink| csv(subject, Table::Frames, sink)));
+    let lines = fields(&export(&trace, |subject, sink| super::table(subject, Table::Frames, TableFormat::Csv, sink)));
     assert_eq!(lines[1][2], "'=1+1");
     assert_eq!(rows(&trace, Table::Frames)[0]["name"], "=1+1");
 }

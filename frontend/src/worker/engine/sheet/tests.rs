@@ -7,6 +7,7 @@ use crate::worker::{
     ExportForm, ExportOrder, FilterData, FlameSource, GroupBy, Instant, Part, Question, Report, ScopeData,
     SelectionData, SheetOf, SheetOrder, Sort as RowSort, TableRequest,
 };
+use shared::export::TableFormat;
 use shared::trace::{Frame, FrameTable, Trace, text};
 
 const TRACE: &str = "
@@ -35,8 +36,8 @@ fn engine(function: &str) -> Engine {
 }
 
 #[track_caller]
-fn sheet(engine: &mut Engine, of: SheetOf, is_json: bool) -> String {
-    let order = SheetOrder { device: 0, file: "run.pickle".to_owned(), is_json, of };
+fn sheet(engine: &mut Engine, of: SheetOf, format: TableFormat) -> String {
+    let order = SheetOrder { device: 0, file: "run.pickle".to_owned(), format, of };
     String::from_utf8(engine.sheet(&order).unwrap()).unwrap()
 }
 
@@ -80,10 +81,10 @@ fn a_file_has_as_many_rows_as_the_table_whatever_page_is_shown() {
             Answer::Allocations(AllocationsAnswer::Rows(page)) => page,
             other => panic!("{other:?}"),
         };
-        let csv = sheet(&mut engine, SheetOf::Allocations(request(by)), false);
+        let csv = sheet(&mut engine, SheetOf::Allocations(request(by)), TableFormat::Csv);
         assert_eq!(records(&csv).len(), page.row_count as usize + 1, "{csv}");
         let json: serde_json::Value =
-            serde_json::from_str(&sheet(&mut engine, SheetOf::Allocations(request(by)), true)).unwrap();
+            serde_json::from_str(&sheet(&mut engine, SheetOf::Allocations(request(by)), TableFormat::Json)).unwrap();
         assert_eq!(json["rows"].as_array().unwrap().len(), page.row_count as usize);
         assert_eq!(json["file"], "run.pickle");
     }
@@ -94,8 +95,11 @@ fn a_file_is_filtered_and_sorted_as_the_table_is() {
     let sort = RowSort { column: Column::Bytes, is_rising: true };
     let filter = FilterData { text: "relu".to_owned(), ..FilterData::default() };
     let selection = SelectionData { filter, ..whole() };
-    let csv =
-        sheet(&mut engine("relu"), SheetOf::Allocations(TableRequest { selection, sort, ..request(None) }), false);
+    let csv = sheet(
+        &mut engine("relu"),
+        SheetOf::Allocations(TableRequest { selection, sort, ..request(None) }),
+        TableFormat::Csv,
+    );
     let rows = records(&csv);
     assert_eq!(rows[0][..5], ["device", "bytes", "alloc_event", "free_event", "lifetime_events"]);
     let sizes: Vec<&str> = rows[1..].iter().map(|row| row[1].as_str()).collect();
@@ -109,11 +113,11 @@ fn names_with_commas_lines_and_formulas_stay_names() {
         let mut engine = engine(name);
         let source = FlameSource { selection: whole(), by_line: true, with_runtime: true };
         let of = SheetOf::Sites { source, order: SiteOrder::default(), search: String::new() };
-        let rows = records(&sheet(&mut engine, of, false));
+        let rows = records(&sheet(&mut engine, of, TableFormat::Csv));
         assert_eq!(rows.len(), 4, "main, relu and norm");
         assert!(rows.iter().all(|row| row.len() == rows[0].len()));
         assert!(rows.iter().any(|row| row[1] == expected), "{rows:?}");
-        let rows = records(&sheet(&mut engine, SheetOf::Allocations(request(None)), false));
+        let rows = records(&sheet(&mut engine, SheetOf::Allocations(request(None)), TableFormat::Csv));
         assert_eq!(rows.len(), 4);
         assert!(rows.iter().any(|row| row[10].starts_with(expected)), "{rows:?}");
     }
@@ -123,7 +127,7 @@ fn names_with_commas_lines_and_formulas_stay_names() {
 fn functions_are_those_that_are_looked_for() {
     let source = FlameSource { selection: whole(), by_line: true, with_runtime: true };
     let of = SheetOf::Sites { source, order: SiteOrder::default(), search: "norm".to_owned() };
-    let rows = records(&sheet(&mut engine("relu"), of, false));
+    let rows = records(&sheet(&mut engine("relu"), of, TableFormat::Csv));
     assert_eq!(rows[0], ["device", "function", "filename", "line", "bytes", "itself", "count"]);
     assert_eq!(rows[1..], [["0", "norm", "main.py", "1", "3145728", "3145728", "1"]]);
 }
@@ -131,7 +135,7 @@ fn functions_are_those_that_are_looked_for() {
 #[test]
 fn segments_are_those_of_the_moment() {
     let mut engine = engine("relu");
-    let mut at = |instant| records(&sheet(&mut engine, SheetOf::Segments(instant), false));
+    let mut at = |instant| records(&sheet(&mut engine, SheetOf::Segments(instant), TableFormat::Csv));
     assert_eq!(at(Instant::At(0)).len(), 1, "the head alone");
     let end = at(Instant::End);
     let row = |name: &str| end[1][end[0].iter().position(|column| column == name).unwrap()].as_str();
@@ -155,7 +159,7 @@ fn differences_add_up() {
             sort: Sort::default(),
             filter: String::new(),
         };
-        let rows = records(&sheet(&mut engine, of, false));
+        let rows = records(&sheet(&mut engine, of, TableFormat::Csv));
         let changes = rows[1..].iter().map(|row| row[7].parse::<i64>().unwrap()).sum::<i64>();
         assert_eq!(changes, 5 << 20, "{by:?}");
     }
@@ -166,7 +170,7 @@ fn what_can_not_be_written_is_said() {
     let filter = FilterData { text: "(".to_owned(), is_expression: true, ..FilterData::default() };
     let selection = SelectionData { filter, ..whole() };
     let of = SheetOf::Allocations(TableRequest { selection, ..TableRequest::default() });
-    let order = SheetOrder { device: 0, file: String::new(), is_json: false, of };
+    let order = SheetOrder { device: 0, file: String::new(), format: TableFormat::Csv, of };
     assert!(engine("relu").sheet(&order).unwrap_err().starts_with("this is no regular expression"));
     assert!(engine("relu").sheet(&SheetOrder { device: 7, ..order }).is_err());
 }
@@ -179,14 +183,14 @@ fn findings_are_those_of_all_gpus() {
             break found;
         }
     };
-    let rows = records(&sheet(&mut engine, SheetOf::Findings, false));
+    let rows = records(&sheet(&mut engine, SheetOf::Findings, TableFormat::Csv));
     assert_eq!(rows.len(), found.findings.len() + 1);
 }
 
 #[test]
 fn findings_are_saved_as_they_are_for_the_chosen_card() {
     let mut engine = engine("relu");
-    let codes = |engine: &mut Engine| sheet(engine, SheetOf::Findings, false).contains("card-too-small");
+    let codes = |engine: &mut Engine| sheet(engine, SheetOf::Findings, TableFormat::Csv).contains("card-too-small");
     assert!(!codes(&mut engine));
     let report = |engine: &mut Engine| {
         let order = ExportOrder {
