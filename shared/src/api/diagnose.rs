@@ -1,4 +1,4 @@
-//! The document of `snapscope diagnose --json`.
+//! Defines the document of `snapscope diagnose --json`.
 
 use crate::report::{Diagnosis, Finding, Growth, RunOfDevice};
 use serde::Serialize;
@@ -6,25 +6,24 @@ use serde::Serialize;
 /// Diagnoses of several files in one document.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DiagnoseReport {
-    /// What each device with memory in use did.
+    /// Kind of run of each device with memory in use.
     pub runs: Vec<OfFile<RunOfDevice>>,
     /// Findings file by file, the most important of each first.
     pub findings: Vec<OfFile<Finding>>,
-    /// What stays after the steps of each device that has steps, or calls of a model.
+    /// Memory that stays after the steps, for each device that has steps or calls of a model.
     pub growth: Vec<OfFile<Growth>>,
 }
 
-/// A report, with the file that it is about.
+/// Report with the file that it is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OfFile<T> {
-    /// The file as it was named on the command line.
+    /// File as named on the command line.
     pub file: String,
     #[serde(flatten)]
     pub report: T,
 }
 
 impl DiagnoseReport {
-    /// Adds the diagnosis of a file.
     pub fn add(&mut self, file: &str, diagnosis: Diagnosis) {
         let Diagnosis { runs, findings, growth } = diagnosis;
         self.runs.extend(runs.into_iter().map(|report| OfFile::new(file, report)));

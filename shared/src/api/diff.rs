@@ -1,80 +1,74 @@
-//! The document of `snapscope diff --json`.
+//! Defines the document of `snapscope diff --json`.
 
 use crate::report::Frame;
 use serde::Serialize;
 
-/// What the side `b` holds more or less than the side `a`.
+/// Difference of the live memory of side `b` from that of side `a`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DiffReport {
-    /// The first side.
     pub a: DiffSide,
-    /// The second side.
     pub b: DiffSide,
-    /// By how many live bytes `b` is higher: the sum of the deltas of all stacks.
+    /// Live bytes of `b` minus those of `a`, which is the sum of the deltas of all stacks.
     pub delta_bytes: i64,
-    /// How many more allocations are alive in `b`.
+    /// Live allocations of `b` minus those of `a`.
     pub delta_count: i64,
-    /// The stacks that differ, the largest difference first.
+    /// Stacks that differ, the largest difference first.
     pub rows: Vec<DiffStackRow>,
-    /// How many stacks that differ are left out.
+    /// Number of differing stacks that are left out.
     pub other_rows: u64,
-    /// The sum of their deltas.
+    /// Sum of their deltas.
     pub other_delta_bytes: i64,
-    /// How many stacks hold the same on both sides.
+    /// Number of stacks that hold the same on both sides.
     pub equal_stacks: u64,
-    /// What those hold.
+    /// Bytes that those stacks hold.
     pub equal_bytes: u64,
-    /// All live bytes by what they are for.
+    /// All live bytes by category.
     pub by_category: Vec<DiffGroup>,
-    /// All live bytes by the `torch.nn` module, or else the file of the program.
+    /// All live bytes by the `torch.nn` module, or by the file of the program where no module is known.
     pub by_module: Vec<DiffGroup>,
 }
 
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DiffSide {
-    /// The file as it was named.
+    /// File as named on the command line.
     pub file: String,
-    /// The device index.
+    /// CUDA index.
     pub device: i64,
-    /// The event after which the figures hold, -1 for the initial state.
+    /// Event after which the figures hold, -1 for the initial state.
     pub event: i64,
-    /// The step whose peak that is, counted from 1, where one was asked for.
+    /// Step whose peak that is, counted from 1, if a step was requested.
     pub step: Option<u64>,
-    /// Live bytes there.
     pub live_bytes: u64,
-    /// Reserved bytes there.
     pub reserved_bytes: u64,
-    /// Live allocations there.
+    /// Number of live allocations.
     pub allocations: u64,
 }
 
-/// A stack that differs.
+/// Stack that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DiffStackRow {
-    /// `same`, `moved-lines`, `place`, `only-a` or `only-b`: how it was found on both sides.
+    /// Way in which the stack was matched: `same`, `moved-lines`, `place`, `only-a` or `only-b`.
     pub matched: &'static str,
-    /// What the stack is about, in a few words.
+    /// Title of the stack.
     pub title: String,
-    /// What most of the difference is for.
+    /// Category of most of the difference.
     pub category: &'static str,
-    /// The `torch.nn` module, or else the file of the program; empty where nothing tells.
+    /// `torch.nn` module, or else the file of the program; empty if neither is known.
     pub module: String,
-    /// The bytes and counts.
     #[serde(flatten)]
     pub change: DiffChange,
-    /// The stack in `a`, innermost frame first; of several that were matched by their place the largest.
+    /// Stack in `a`, innermost frame first; of several stacks that were matched by their place, the largest.
     pub a_frames: Vec<Frame>,
-    /// The stack in `b`, likewise.
+    /// Stack in `b`, likewise.
     pub b_frames: Vec<Frame>,
 }
 
 /// All live bytes of one category or module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DiffGroup {
-    /// The category or module; empty where nothing tells.
+    /// Category or module; empty if unknown.
     pub name: String,
-    /// The bytes and counts.
     #[serde(flatten)]
     pub change: DiffChange,
 }
@@ -86,12 +80,12 @@ pub struct DiffChange {
     pub a_bytes: u64,
     /// Bytes in `b`.
     pub b_bytes: u64,
-    /// `b_bytes` less `a_bytes`.
+    /// `b_bytes` minus `a_bytes`.
     pub delta_bytes: i64,
     /// Allocations in `a`.
     pub a_count: u64,
     /// Allocations in `b`.
     pub b_count: u64,
-    /// `b_count` less `a_count`.
+    /// `b_count` minus `a_count`.
     pub delta_count: i64,
 }

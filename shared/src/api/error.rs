@@ -1,37 +1,37 @@
-//! The envelope in which every refusal travels.
+//! Defines the error document of all refused requests.
 
 use serde::{Deserialize, Serialize};
 
-/// Why a request was refused, or a job failed.
+/// Reason why a request was refused or a job failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ErrorBody {
-    /// A stable name in snake_case.
+    /// Stable name in snake_case.
     pub code: String,
-    /// What happened: a sentence.
+    /// Sentence that says what happened.
     pub message: String,
-    /// What to do about it: a sentence.
+    /// Sentence that says what to do about it.
     pub hint: String,
-    /// What is wrong with a config, all of it.
+    /// All problems of a config.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<ProblemBody>,
-    /// The name of the request in the server's log.
+    /// Identifier of the request in the server's log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// One thing that is wrong with a config.
+/// One problem of a config.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProblemBody {
-    /// The key, such as `model.hidden`; empty where it is the whole document.
+    /// Key, such as `model.hidden`; empty for the whole document.
     pub path: String,
-    /// The line in the text, from 1.
+    /// Line in the text, counted from 1.
     pub line: Option<u32>,
-    /// The character in the line, from 1.
+    /// Character in the line, counted from 1.
     pub column: Option<u32>,
-    /// What is wrong, without a full stop.
+    /// Description of the problem, without a full stop.
     pub message: String,
-    /// What to write, without a full stop; may be empty.
+    /// Advice on what to write instead, without a full stop; may be empty.
     pub hint: String,
 }

@@ -1,20 +1,20 @@
-//! Reproduction jobs over HTTP.
+//! Defines reproduction jobs over HTTP.
 
 use serde::{Deserialize, Serialize};
 
 use super::{ErrorBody, OutOfMemory, Progress, RecordingCurve, RecordingReport};
 
-/// A request for a recording: the body of `POST /api/v1/jobs`.
+/// Request for a recording: the body of `POST /api/v1/jobs`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct JobRequest {
-    /// The training config in TOML, YAML or JSON, or the `config.json` of Hugging Face.
+    /// Training config in TOML, YAML or JSON, or the `config.json` of Hugging Face.
     pub config: String,
-    /// The name of the config's file, whose end tells the format; otherwise the content does.
+    /// File name of the config, whose suffix decides the format; without one, the content does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_name: Option<String>,
-    /// The `TrainingArguments` of Hugging Face's config, in JSON or YAML.
+    /// `TrainingArguments` for a Hugging Face config, in JSON or YAML.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training_args: Option<String>,
     /// Virtual cards instead of the config's.
@@ -26,39 +26,39 @@ pub struct JobRequest {
     /// Optimizer steps instead of the config's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// Samples of a micro batch instead of the config's.
+    /// Samples per micro batch instead of the config's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<u64>,
-    /// Tokens of a sample instead of the config's.
+    /// Tokens per sample instead of the config's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequence: Option<u64>,
-    /// Higher ones first, from 0 to 9.
+    /// Priority from 0 to 9; jobs with a higher one run first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
 }
 
-/// Where a job is in its life.
+/// State of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
-    /// It waits for a worker.
+    /// The job waits for a worker of the server.
     Queued,
-    /// A worker has it.
+    /// A worker of the server runs the job.
     Running,
-    /// There is a snapshot.
+    /// The job has ended with a snapshot.
     Finished,
-    /// There is none, and an error says why.
+    /// The job has ended without a snapshot; an error says why.
     Failed,
-    /// Somebody wanted its end.
+    /// The job was cancelled.
     Cancelled,
 }
 
 impl JobState {
-    /// All of them, in the order of a life.
+    /// All states, in the order of a job's life.
     pub const ALL: [Self; 5] = [Self::Queued, Self::Running, Self::Finished, Self::Failed, Self::Cancelled];
 
-    /// The word in JSON.
+    /// Returns the word in JSON.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -69,34 +69,34 @@ impl JobState {
         }
     }
 
-    /// The state with this word.
+    /// Parses a state from its word in JSON.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.word() == word)
     }
 
-    /// Whether nothing will happen to it any more.
+    /// Returns true if the state is final.
     pub const fn is_over(self) -> bool {
         matches!(self, Self::Finished | Self::Failed | Self::Cancelled)
     }
 }
 
-/// What a job that is over came to.
+/// Outcome of a job that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum JobOutcome {
-    /// It took all of its steps, and there is a snapshot.
+    /// All steps were completed, and there is a snapshot.
     Completed,
-    /// Memory ran out before that, and there is a snapshot until then.
+    /// Memory ran out before, and there is a snapshot up to that point.
     OutOfMemory,
     /// There is no snapshot, and an error says why.
     Failed,
-    /// Somebody wanted its end.
+    /// The job was cancelled.
     Cancelled,
 }
 
 impl JobOutcome {
-    /// What a job in a state came to, with the report of its recording if there is one; `None` until it is over.
+    /// Returns the outcome of a job from its state and its recording's report; `None` until it is over.
     pub fn of(state: JobState, report: Option<&RecordingReport>) -> Option<Self> {
         match state {
             JobState::Queued | JobState::Running => None,
@@ -108,75 +108,75 @@ impl JobOutcome {
     }
 }
 
-/// A change of a job: the body of `PATCH /api/v1/jobs/{id}`.
+/// Change of a job: the body of `PATCH /api/v1/jobs/{id}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct JobChange {
-    /// What people are to call it, up to [`MOST_NAME`](Self::MOST_NAME) characters on one line.
+    /// New name for people, of up to 100 characters on one line.
     #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 100))]
     pub name: String,
 }
 
 impl JobChange {
-    /// The most characters of a name.
+    /// Maximum number of characters of a name.
     pub const MOST_NAME: usize = 100;
 }
 
-/// A job: the answer of `GET /api/v1/jobs/{id}`.
+/// Job: the answer of `GET /api/v1/jobs/{id}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JobResource {
-    /// Its name in addresses.
+    /// Identifier in URLs.
     pub id: String,
-    /// Where it is in its life.
+    /// State of the job.
     pub state: JobState,
-    /// What it came to, once it is over.
+    /// Outcome, once the job is over.
     pub outcome: Option<JobOutcome>,
-    /// What people call it.
+    /// Name for people.
     pub name: String,
-    /// What it runs on: `virtual`, or a device such as `cuda:0`.
+    /// Device kind: `virtual`, or a real GPU such as `cuda:0`.
     pub kind: String,
-    /// Its cards as on the command line, or its device.
+    /// Virtual cards as on the command line, or the real device.
     pub card: String,
-    /// Higher ones first.
+    /// Priority from 0 to 9; jobs with a higher one run first.
     pub priority: u8,
-    /// Optimizer steps that were asked for.
+    /// Requested optimizer steps.
     pub steps: u64,
-    /// When it was submitted, in milliseconds since 1970.
+    /// Time of submission, in milliseconds since 1970.
     pub created_ms: i64,
-    /// When it was started last.
+    /// Time of the last start, in milliseconds since 1970.
     pub started_ms: Option<i64>,
-    /// When it ended.
+    /// Time of the end, in milliseconds since 1970.
     pub finished_ms: Option<i64>,
-    /// How often it was started.
+    /// Number of starts.
     pub attempts: u32,
-    /// How many jobs are before it, while it waits.
+    /// Number of jobs before it, while it waits.
     pub before: Option<u64>,
-    /// Where it is, while it runs.
+    /// Progress, while it runs.
     pub progress: Option<Progress>,
-    /// What the recording came to.
+    /// Figures of the recording.
     pub result: Option<RecordingReport>,
-    /// Why it failed.
+    /// Error, if the job failed.
     pub error: Option<ErrorBody>,
-    /// Bytes of its snapshot, compressed; at `/api/v1/jobs/{id}/snapshot`.
+    /// Compressed size in bytes of the snapshot at `/api/v1/jobs/{id}/snapshot`.
     pub snapshot_bytes: Option<u64>,
 }
 
-/// A job with what its own page shows beside.
+/// Job with further details, which its own page shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JobDetails {
-    /// The job.
+    /// Job as in the list of jobs.
     #[serde(flatten)]
     pub job: JobResource,
-    /// The config as it was submitted.
+    /// Config as it was submitted.
     pub source: String,
-    /// What became of each foreign key.
+    /// Notes on the keys of a Hugging Face config.
     pub notes: Vec<KeyNote>,
-    /// The recorder's last lines, once it has ended.
+    /// Last lines of the recorder, once it has ended.
     pub log: Vec<String>,
-    /// Total memory of each of its cards, in bytes; `None` where they differ, and for a device that nothing ran on yet.
+    /// Total memory of each of its cards, in bytes; `None` if they differ, and for a device that nothing ran on yet.
     #[serde(default)]
     pub capacity_bytes: Option<u64>,
     /// Memory over the recording, from its snapshot; `None` without one, and for jobs that an older version recorded.
@@ -184,56 +184,56 @@ pub struct JobDetails {
     pub curve: Option<RecordingCurve>,
 }
 
-/// What became of a key of Hugging Face's config.
+/// Note on a key of a Hugging Face config.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct KeyNote {
-    /// The key, such as `n_embd`.
+    /// Key, such as `n_embd`.
     pub key: String,
-    /// Whether it means something here.
+    /// True if the key has a meaning here.
     pub understood: bool,
-    /// What it became, or why it was ignored; without a full stop.
+    /// Meaning of the key, or the reason why it was ignored; without a full stop.
     pub note: String,
 }
 
-/// A part of the list of jobs: the answer of `GET /api/v1/jobs`.
+/// Page of the list of jobs: the answer of `GET /api/v1/jobs`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JobList {
-    /// The latest first.
+    /// Jobs, the latest first.
     pub jobs: Vec<JobResource>,
-    /// The `before` of the next part, if there is one.
+    /// Value of `before` for the next page, if there is one.
     pub next: Option<String>,
 }
 
-/// Something that happened to a job: the data of a server-sent event, whose id is its number in the job.
+/// Event of a job: the data of a server-sent event, whose id is its number in the job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum JobEvent {
-    /// It is in another state.
+    /// The state has changed.
     State {
-        /// Which.
+        /// New state.
         state: JobState,
     },
-    /// What it runs on is known.
+    /// The device and the model are known.
     Started {
-        /// The name that CUDA gives the device.
+        /// Name of the device in CUDA.
         device: String,
         /// Total memory of the device, in bytes.
         memory_bytes: u64,
-        /// Parameters of the model, counted once where they are shared.
+        /// Parameters of the model; shared ones count once.
         parameters: u64,
-        /// Optimizer steps that the run will take.
+        /// Planned optimizer steps.
         steps: u64,
     },
-    /// Where it is.
+    /// The run has made progress.
     Progress(Progress),
-    /// Something a person should know.
+    /// The recorder has information for people.
     Message {
-        /// A sentence without the full stop.
+        /// Sentence without its full stop.
         text: String,
     },
-    /// Memory ran out: the recording ends with that.
+    /// Memory ran out, which ends the recording.
     OutOfMemory(OutOfMemory),
 }

@@ -1,7 +1,7 @@
-//! Wire types: what leaves the process as JSON.
+//! Defines the types that leave the process as JSON.
 //!
-//! The names of their fields are promises to scripts. What is the same for the page and for programs is a
-//! [report](crate::report); here is what HTTP and `--json` have besides.
+//! Scripts rely on the names of their fields. Types that the page and programs share are in [`report`](crate::report);
+//! this module has the others of HTTP and `--json`.
 
 mod catalog;
 mod diagnose;

@@ -1,63 +1,63 @@
-//! The document of `snapscope peak --json`.
+//! Defines the document of `snapscope peak --json`.
 
 use crate::report::Frame;
 use serde::Serialize;
 
-/// What is alive at the peak, at another moment, or between two events.
+/// Allocations alive at the peak, at another moment, or between two events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PeakReport {
-    /// The file as it was named.
+    /// File as named on the command line.
     pub file: String,
-    /// The device index.
+    /// CUDA index.
     pub device: i64,
-    /// The event after which live and reserved bytes hold, -1 for the initial state; in a range that of its peak.
+    /// Event after which the live and reserved bytes hold, -1 for the initial state; in a range, that of its peak.
     pub event: i64,
-    /// Live bytes there.
+    /// Live bytes after that event.
     pub live_bytes: u64,
-    /// Reserved bytes there.
+    /// Reserved bytes after that event.
     pub reserved_bytes: u64,
-    /// The range that was asked for instead of a moment.
+    /// Requested range; `null` for a moment.
     pub range: Option<PeakRange>,
-    /// The text that allocations were filtered by.
+    /// Text by which allocations were filtered.
     pub filter: Option<String>,
-    /// What the groups go by.
+    /// Property that the groups go by, as `--by` names it.
     pub by: String,
-    /// The number of allocations that were asked for, at the peak all live ones.
+    /// Number of requested allocations; without a range and a filter, of all live ones.
     pub allocations: u64,
-    /// The sum of their requested sizes.
+    /// Sum of their requested sizes.
     pub bytes: u64,
-    /// The groups that hold the most bytes, in descending order.
+    /// Groups that hold the most bytes, in descending order.
     pub groups: Vec<PeakGroup>,
-    /// How many groups are left out.
+    /// Number of groups that are left out.
     pub other_groups: u64,
-    /// The bytes of the groups that are left out; by frame or function, groups overlap and so do their bytes.
+    /// Bytes of the groups that are left out; by frame or function, groups overlap, and so do their bytes.
     pub other_bytes: u64,
 }
 
-/// A range of events.
+/// Range of events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PeakRange {
-    /// The first event, -1 where it begins with the initial state.
+    /// First event, -1 if the range begins with the initial state.
     pub from: i64,
-    /// The last event.
+    /// Last event.
     pub to: i64,
-    /// Which of the allocations alive there: `any`, `born`, `died`, `survived`, `born-and-died`, `born-and-kept`.
+    /// Part of the allocations alive in it: `any`, `born`, `died`, `survived`, `born-and-died`, `born-and-kept`.
     pub part: String,
 }
 
-/// The allocations that have a stack in common, or whatever the groups go by.
+/// Allocations with a common stack, or with another common property.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PeakGroup {
-    /// The sum of the requested sizes.
+    /// Sum of the requested sizes.
     pub bytes: u64,
-    /// How many allocations they are.
+    /// Number of allocations.
     pub count: u64,
-    /// How many of the bytes are from before the trace.
+    /// Part of the bytes that is from before the trace.
     pub initial_bytes: u64,
-    /// What they have in common, in a few words; for stacks what the stack is about.
+    /// Title of the common property; for a stack, the title of the stack.
     pub title: String,
-    /// What tells them from groups of the same title, such as their callers, or empty.
+    /// Distinction from groups with the same title, such as the callers; may be empty.
     pub detail: String,
-    /// The stack, innermost frame first, or the one frame; empty for other groups.
+    /// Frames of the stack, innermost first, or the one frame; empty for other groups.
     pub frames: Vec<Frame>,
 }

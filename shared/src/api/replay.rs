@@ -1,71 +1,71 @@
-//! The document of `snapscope replay --json`.
+//! Defines the document of `snapscope replay --json`.
 
 use serde::Serialize;
 
-/// What a trace's requests come to under other settings or on another card.
+/// Result of a trace's requests under other settings or on another card.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplayDocument {
-    /// The file as it was named.
+    /// File as named on the command line.
     pub file: String,
-    /// The device index.
+    /// CUDA index.
     pub device: i64,
-    /// The allocator's settings, as `PYTORCH_CUDA_ALLOC_CONF` takes them; empty for the default ones.
+    /// Allocator settings, as `PYTORCH_CUDA_ALLOC_CONF` takes them; empty for the default ones.
     pub settings: String,
-    /// The card's memory, `null` where it has no limit.
+    /// Memory of the card; `null` if it has no limit.
     pub capacity_bytes: Option<u64>,
-    /// The highest sum of requested bytes.
+    /// Highest sum of requested bytes.
     pub peak_live_bytes: u64,
-    /// The highest sum of rounded bytes in use.
+    /// Highest sum of rounded bytes in use.
     pub peak_allocated_bytes: u64,
-    /// The highest sum of segments.
+    /// Highest sum of segment bytes.
     pub peak_reserved_bytes: u64,
-    /// The share of the peak reserved bytes that lies beyond the peak live bytes: cache, pieces and rounding.
+    /// Share of the peak reserved bytes beyond the peak live bytes, `0.0..=1.0`: cache, pieces and rounding.
     pub fragmentation: f64,
-    /// Calls of `cudaMalloc` that succeeded.
+    /// Number of successful calls of `cudaMalloc`.
     pub segment_allocs: u64,
-    /// Calls of `cudaFree`.
+    /// Number of calls of `cudaFree`.
     pub segment_frees: u64,
-    /// Ranges mapped into expandable segments.
+    /// Number of ranges mapped into expandable segments.
     pub maps: u64,
-    /// Ranges unmapped from expandable segments.
+    /// Number of ranges unmapped from expandable segments.
     pub unmaps: u64,
-    /// Requests for which the whole cache was given back.
+    /// Number of requests for which the whole cache was given back.
     pub retries: u64,
-    /// Garbage collections that gave something back.
+    /// Number of garbage collections that gave memory back.
     pub collections: u64,
     /// Requests that failed; a program ends with the first that it does not catch.
     pub ooms: Vec<ReplayOomRow>,
     /// Live bytes from before the trace.
     pub initial_bytes: u64,
-    /// Blocks from before the trace whose size or place is a guess.
+    /// Number of blocks from before the trace whose size or address is a guess.
     pub guessed_blocks: u64,
-    /// The same of the recording itself.
+    /// Figures of the recording itself.
     pub recorded: ReplayRecorded,
-    /// The comparison with the recording, where it was asked for.
+    /// Comparison with the recording, if requested.
     pub verify: Option<ReplayVerification>,
-    /// What other settings, cards and batches would come to, where it was asked for.
+    /// Sweep over other settings, cards and batches, if requested.
     pub sweep: Option<ReplaySweep>,
 }
 
-/// What the recording itself came to.
+/// Figures of the recording itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplayRecorded {
-    /// The highest sum of requested bytes.
+    /// Highest sum of requested bytes.
     pub peak_live_bytes: u64,
-    /// The highest sum of segments.
+    /// Highest sum of segment bytes.
     pub peak_reserved_bytes: u64,
-    /// The share of the peak reserved bytes that lies beyond the peak live bytes.
+    /// Share of the peak reserved bytes beyond the peak live bytes, `0.0..=1.0`.
     pub fragmentation: f64,
-    /// Calls that fetch memory from the driver or give it back; each stalls the program.
+    /// Number of calls that allocate memory from the driver or give it back; each stalls the program.
     pub driver_calls: u64,
-    /// Requests that failed.
+    /// Number of requests that failed.
     pub ooms: u64,
 }
 
 impl ReplayRecorded {
-    /// The share of peak reserved bytes that lies beyond the peak live bytes; 0 where nothing is reserved.
+    /// Returns the share of the peak reserved bytes beyond the peak live bytes; 0 if nothing is reserved.
     ///
-    /// This is fragmentation as GMLake and STAlloc define it, with requested bytes for the active ones.
+    /// GMLake and STAlloc define fragmentation this way, but with active bytes in place of requested ones.
     pub fn fragmentation_of(peak_live_bytes: u64, peak_reserved_bytes: u64) -> f64 {
         match peak_reserved_bytes {
             0 => 0.0,
@@ -74,86 +74,83 @@ impl ReplayRecorded {
     }
 }
 
-/// What a sweep over settings, cards and batches found.
+/// Result of a sweep over settings, cards and batches.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplaySweep {
-    /// Each setting that was tried; that of the recording is the first.
+    /// All settings that were tried, those of the recording first.
     pub trials: Vec<ReplayTrial>,
-    /// The best settings, as `PYTORCH_CUDA_ALLOC_CONF` takes them.
+    /// Best settings, as `PYTORCH_CUDA_ALLOC_CONF` takes them.
     pub best: Option<String>,
-    /// The smallest card that has room under the best settings.
+    /// Smallest card on which the requests fit under the best settings.
     pub smallest_card: Option<String>,
-    /// The smallest card under the settings of the recording.
+    /// Smallest card on which they fit under the settings of the recording.
     pub smallest_card_as_recorded: Option<String>,
-    /// How many times the batch fits on the given card under the best settings; an estimate.
+    /// Factor by which the batch could grow on the given card under the best settings; an estimate.
     pub batch_factor: Option<f64>,
 }
 
-/// What the requests come to under some settings.
+/// Result of the requests under some settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReplayTrial {
-    /// The settings, as `PYTORCH_CUDA_ALLOC_CONF` takes them; empty for the default ones.
+    /// Settings, as `PYTORCH_CUDA_ALLOC_CONF` takes them; empty for the default ones.
     pub settings: String,
-    /// The highest sum of segments.
+    /// Highest sum of segment bytes.
     pub peak_reserved_bytes: u64,
-    /// Calls that fetch memory from the driver or give it back.
+    /// Number of calls that allocate memory from the driver or give it back.
     pub driver_calls: u64,
-    /// Requests for which the whole cache was given back.
+    /// Number of requests for which the whole cache was given back.
     pub retries: u64,
-    /// Requests that failed.
+    /// Number of requests that failed.
     pub ooms: u64,
-    /// The event of the trace whose request failed first.
+    /// Event of the trace whose request failed first.
     pub first_oom_event: Option<u64>,
 }
 
-/// A request that failed in a replay.
+/// Request that failed in a replay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReplayOomRow {
-    /// The event of the trace that asked.
+    /// Event of the trace that made the request.
     pub event: u64,
-    /// The rounded request.
+    /// Rounded size of the request.
     pub size_bytes: u64,
-    /// What the card had left.
+    /// Bytes that the card had left.
     pub free_bytes: u64,
 }
 
-/// How a replay under the recorded settings compares with the recording.
+/// Comparison of a replay under the recorded settings with the recording.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReplayVerification {
-    /// Segment events of the recording.
+    /// Number of segment events of the recording.
     pub recorded: u64,
-    /// Those that were compared.
+    /// Number of those that were compared, up to the first difference.
     pub compared: u64,
-    /// Those that were equal in action, address and size.
+    /// Number of those that were equal in action, address and size.
     pub equal: u64,
-    /// Requests that were served.
+    /// Number of requests that were served before the first difference.
     pub requests: u64,
-    /// Those of them whose block lay at the recorded address.
+    /// Number of those requests whose block lay at the recorded address.
     pub same_address: u64,
-    /// Whether the blocks at the end are those of the snapshot.
+    /// True if the blocks at the end are those of the snapshot, in address, size and state.
     pub same_blocks: bool,
-    /// The first segment event that was not equal.
+    /// First segment event that was not equal.
     pub first_difference: Option<ReplayDifference>,
 }
 
-/// A segment event that came out otherwise.
+/// Segment event that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReplayDifference {
-    /// The event of the trace.
+    /// Event of the trace.
     pub event: u64,
-    /// What was recorded.
+    /// Segment event of the recording, if it has one.
     pub recorded: Option<SegmentEventRow>,
-    /// What the replay did.
+    /// Segment event of the replay, if it has one.
     pub replayed: Option<SegmentEventRow>,
 }
 
-/// A segment event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SegmentEventRow {
-    /// The action's name in snapshot files.
+    /// Name of the action in snapshot files.
     pub action: &'static str,
-    /// The address.
     pub addr: u64,
-    /// The size.
     pub size_bytes: u64,
 }

@@ -1,99 +1,95 @@
-//! The document of `snapscope segments --json`.
+//! Defines the document of `snapscope segments --json`.
 
 use crate::report::Fragmentation;
 use serde::Serialize;
 
-/// The segments of a device at one moment, and what their bytes are.
+/// Segments of a device at one moment, and the parts of their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SegmentsReport {
-    /// The file as it was named.
+    /// File as named on the command line.
     pub file: String,
-    /// The device index.
+    /// CUDA index.
     pub device: i64,
-    /// The event after which the figures hold, -1 for the initial state.
+    /// Event after which the figures hold, -1 for the initial state.
     pub event: i64,
-    /// What the reserved bytes are.
+    /// Parts of the reserved bytes.
     pub bytes: Fragmentation,
-    /// What each pool and stream could hand out without asking CUDA, those with the most memory first.
+    /// Memory that each pool and stream can hand out without calling CUDA, those with the most memory first.
     pub pools: Vec<PoolRow>,
-    /// Segments that at most a quarter of their bytes keeps from going back, those with the most free bytes first.
+    /// Segments that cannot be released although at most a quarter is in use, those with the most free bytes first.
     pub held: Vec<HeldRow>,
-    /// How many of those are left out.
+    /// Number of held segments that are left out.
     pub other_held: u64,
-    /// The segments with the most free bytes.
+    /// Segments with the most free bytes.
     pub segments: Vec<SegmentRow>,
-    /// How many segments are left out.
+    /// Number of segments that are left out.
     pub other_segments: u64,
 }
 
-/// The segments that one request may use.
+/// Segments that one request may use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PoolRow {
-    /// The pool, `[0, 0]` for the default one.
+    /// Pool, `[0, 0]` for the default one.
     pub pool: [u64; 2],
-    /// The raw stream handle.
+    /// Raw stream handle.
     pub stream: u64,
     /// `small` for requests of up to 1 MiB, `large` for all others.
     pub segment_type: &'static str,
-    /// The number of segments.
     pub segments: u64,
     /// Bytes of segments.
     pub reserved_bytes: u64,
-    /// Bytes of free blocks.
     pub free_bytes: u64,
-    /// The longest free block.
+    /// Size of the longest free block.
     pub largest_free_bytes: u64,
 }
 
-/// A segment that a little memory keeps from going back.
+/// Segment that a little memory in use keeps from being released.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HeldRow {
-    /// The segment's first address.
+    /// First address of the segment.
     pub addr: u64,
-    /// The segment's length.
+    /// Length of the segment.
     pub size_bytes: u64,
     /// Bytes of blocks that are not free.
     pub used_bytes: u64,
-    /// How many allocations hold it.
+    /// Number of allocations that hold it.
     pub allocations: u64,
-    /// The largest ones of those.
+    /// Largest of these allocations.
     pub holders: Vec<HolderRow>,
 }
 
-/// An allocation that holds a segment.
+/// Allocation that holds a segment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HolderRow {
-    /// The first address.
+    /// First address.
     pub addr: u64,
-    /// The requested size.
+    /// Requested size.
     pub size_bytes: u64,
-    /// The event that allocated it, nothing if it is from before the trace.
+    /// Event that allocated it, `null` if it is from before the trace.
     pub event: Option<u64>,
-    /// What its stack is about, in a few words.
+    /// Title of its stack.
     pub title: String,
 }
 
-/// One segment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SegmentRow {
-    /// The first address.
+    /// First address.
     pub addr: u64,
-    /// The length.
     pub size_bytes: u64,
-    /// The raw stream handle.
+    /// Raw stream handle.
     pub stream: u64,
-    /// The pool, `[0, 0]` for the default one.
+    /// Pool, `[0, 0]` for the default one.
     pub pool: [u64; 2],
     /// `small` or `large`.
     pub segment_type: &'static str,
-    /// Whether it is a mapped range of an expandable segment.
+    /// True for a mapped range of an expandable segment.
     pub is_expandable: bool,
     /// Bytes of blocks that are not free.
     pub used_bytes: u64,
-    /// The longest free block.
+    /// Size of the longest free block.
     pub largest_free_bytes: u64,
-    /// The blocks that are not free.
+    /// Number of blocks that are not free.
     pub used_blocks: u64,
-    /// What the stack of the largest one is about, in a few words; nothing in a free segment.
+    /// Title of the stack of the largest of these blocks; `null` in a free segment.
     pub title: Option<String>,
 }

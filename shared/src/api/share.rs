@@ -1,85 +1,85 @@
-//! Links over HTTP.
+//! Defines shared links over HTTP.
 
 use serde::{Deserialize, Serialize};
 
-/// The part `view` of a share that is uploaded: everything but the snapshot.
+/// Part `view` of an uploaded share: everything but the snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ShareRequest {
-    /// What people call it; the snapshot's own figures are added.
+    /// Title for people; the figures of the snapshot are added to it.
     pub title: String,
-    /// The view that the link restores: the page's own text, which the server keeps as it is.
+    /// View that the link restores, as text of the page that the server stores unchanged.
     pub view_state: String,
-    /// Days until it ends; `None` for never, where the server allows that.
+    /// Days until the link expires; `None` for never, if the server allows that.
     pub days: Option<u32>,
 }
 
-/// What whoever shares gets back: once, and nobody else.
+/// Answer to an upload, which only the uploader receives, and only once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ShareCreated {
-    /// The name of the link: its page is `/s/{token}`.
+    /// Token of the link, whose page is `/s/{token}`.
     pub token: String,
-    /// What deletes it again.
+    /// Token that deletes the link.
     pub delete_token: String,
-    /// When it ends, in milliseconds since 1970; `None` for never.
+    /// Time of expiry, in milliseconds since 1970; `None` for never.
     pub expires_ms: Option<i64>,
 }
 
-/// A link: the answer of `GET /api/v1/shares/{token}`.
+/// Link: the answer of `GET /api/v1/shares/{token}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ShareResource {
-    /// What people call it.
+    /// Title for people.
     pub title: String,
-    /// The view that it restores.
+    /// View that the link restores.
     pub view_state: String,
-    /// Bytes of the snapshot, compressed; at `/api/v1/shares/{token}/snapshot`.
+    /// Compressed size in bytes of the snapshot at `/api/v1/shares/{token}/snapshot`.
     pub snapshot_bytes: u64,
-    /// When it was made, in milliseconds since 1970.
+    /// Time of creation, in milliseconds since 1970.
     pub created_ms: i64,
-    /// When it ends; `None` for never.
+    /// Time of expiry, in milliseconds since 1970; `None` for never.
     pub expires_ms: Option<i64>,
-    /// What the snapshot adds up to.
+    /// Figures of the snapshot.
     pub digest: SnapshotDigest,
 }
 
-/// A snapshot in numbers and one curve: what the preview of a link shows.
+/// Figures and curves of a snapshot, which the preview of a link shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SnapshotDigest {
-    /// How many devices have events or segments.
+    /// Number of devices with events or segments.
     pub devices: u32,
-    /// Events of all devices.
+    /// Number of events of all devices.
     pub events: u64,
-    /// The device whose live bytes are highest; the rest is about it.
+    /// CUDA index of the device whose live bytes are highest; the remaining fields are about it.
     pub device: i64,
-    /// The highest live bytes.
+    /// Highest live bytes.
     pub peak_live_bytes: u64,
-    /// The highest sum of segment bytes.
+    /// Highest sum of segment bytes.
     pub peak_reserved_bytes: u64,
     /// Live bytes after the last event.
     pub end_live_bytes: u64,
-    /// The highest live bytes within each of equal parts of the trace.
+    /// Highest live bytes in each of several equal parts of the trace.
     pub live_curve: Vec<u64>,
-    /// The highest segment bytes within the same parts.
+    /// Highest segment bytes in the same parts.
     pub reserved_curve: Vec<u64>,
 }
 
-/// What this server takes: the answer of `GET /api/v1/limits`.
+/// Limits of this server: the answer of `GET /api/v1/limits`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ServerLimits {
-    /// The largest snapshot that can be shared, in compressed bytes.
+    /// Maximum size of a shared snapshot, in compressed bytes.
     pub upload_bytes: u64,
-    /// The choices for how long a link lives, in days.
+    /// Allowed lifetimes of a link, in days.
     pub share_days: Vec<u32>,
-    /// Whether a link may live for ever.
+    /// True if a link may be kept for ever.
     pub share_for_ever: bool,
-    /// Whether submitting and deleting need a token.
+    /// True if submitting and deleting need a token.
     pub needs_token: bool,
-    /// What jobs can run on: `virtual`, and real GPUs such as `cuda:0`.
+    /// Device kinds for jobs: `virtual`, and real GPUs such as `cuda:0`.
     pub kinds: Vec<String>,
     /// True while the server's own recorder is being built, as `./dev serve` does at first: jobs wait for it.
     #[serde(default)]

@@ -1,6 +1,6 @@
-//! Colours as numbers.
+//! Defines colours in sRGB, with mixing and contrast.
 
-/// A colour in sRGB.
+/// Colour in sRGB.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Color {
     /// `0xRRGGBB`.
@@ -10,35 +10,34 @@ pub struct Color {
 }
 
 impl Color {
-    /// An opaque colour from `0xRRGGBB`.
+    /// Creates an opaque colour from `0xRRGGBB`.
     pub const fn new(rgb: u32) -> Self {
         Self { rgb, alpha: 1.0 }
     }
 
-    /// The colour with another opacity.
     pub const fn with_alpha(self, alpha: f32) -> Self {
         Self { alpha, ..self }
     }
 
-    /// Red, green and blue, `0..=255`.
+    /// Returns red, green and blue, `0..=255` each.
     pub fn channels(self) -> [u8; 3] {
         let [_, red, green, blue] = self.rgb.to_be_bytes();
         [red, green, blue]
     }
 
-    /// Red, green, blue and opacity, `0.0..=1.0` each.
+    /// Returns red, green, blue and opacity, `0.0..=1.0` each.
     pub fn floats(self) -> [f32; 4] {
         let [red, green, blue] = self.channels().map(|channel| f32::from(channel) / 255.0);
         [red, green, blue, self.alpha]
     }
 
-    /// The colour in CSS.
+    /// Formats the colour for CSS.
     pub fn css(self) -> String {
         let [red, green, blue] = self.channels();
         format!("rgb({red} {green} {blue} / {})", self.alpha)
     }
 
-    /// The colour on the way to another one, `0.0` this one and `1.0` the other.
+    /// Mixes the colour with another one: a `share` of `0.0` gives this one, `1.0` the other with this one's opacity.
     pub fn mixed(self, other: Self, share: f32) -> Self {
         let channels: Vec<u32> = (self.channels().iter().zip(other.channels()))
             .map(|(&a, b)| (f32::from(a) + (f32::from(b) - f32::from(a)) * share).round() as u32)
@@ -46,7 +45,7 @@ impl Color {
         Self { rgb: channels[0] << 16 | channels[1] << 8 | channels[2], alpha: self.alpha }
     }
 
-    /// Relative luminance by WCAG 2.
+    /// Computes the relative luminance by WCAG 2.
     pub fn luminance(self) -> f64 {
         let linear = |channel: u8| {
             let value = f64::from(channel) / 255.0;
@@ -56,13 +55,15 @@ impl Color {
         0.2126 * red + 0.7152 * green + 0.0722 * blue
     }
 
-    /// Contrast ratio by WCAG 2, `1.0..=21.0`.
+    /// Computes the contrast ratio by WCAG 2, `1.0..=21.0`.
     pub fn contrast(self, other: Self) -> f64 {
         let (a, b) = (self.luminance(), other.luminance());
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
-    /// Black or white, whichever is read more easily on this colour; one of the two always has a contrast of 4.5.
+    /// Returns black or white, whichever is easier to read on this colour.
+    ///
+    /// One of the two always has a contrast of at least 4.5.
     pub fn text_on(self) -> Self {
         let (black, white) = (Self::new(0), Self::new(0xffffff));
         if self.contrast(black) >= self.contrast(white) { black } else { white }

@@ -1,17 +1,17 @@
-//! What stands in the boxes of a flame graph, and in which colours.
+//! Decides the labels and colours of the boxes in a flame graph.
 
 use super::theme::HUES;
 use crate::base::frame_rules;
 
-/// What a site is called: the function, or the operation behind a symbol of PyTorch's C++.
+/// Returns the name of a site: its function, or the operation behind a symbol of PyTorch's C++.
 pub fn site_name(name: &str, filename: &str) -> String {
     let operation = if frame_rules::is_runtime(filename) { frame_rules::operation(name) } else { None };
     operation.unwrap_or_else(|| name.to_owned())
 }
 
-/// What stands in the box of a site, and behind it where there is room: the function, and its file and line.
+/// Returns the label of a site's box, and the file and line to show behind it if they fit.
 ///
-/// `name` is a [`site_name`]; `line` is 0 where it is not known. The place is empty where the name says everything.
+/// `name` is a [`site_name`]; `line` is 0 if it is unknown. The place is empty if the label says everything.
 pub fn site_label(name: &str, filename: &str, line: u64) -> (String, String) {
     if filename == frame_rules::RECORDED_MODULE {
         return module_label(name);
@@ -25,23 +25,23 @@ pub fn site_label(name: &str, filename: &str, line: u64) -> (String, String) {
     (name.to_owned(), place)
 }
 
-/// The number of the colour of a site's box: sites that belong together have the same one, in every graph.
+/// Returns the colour number of a site's box; sites that belong together have the same one in every graph.
 pub fn site_hue(name: &str, filename: &str) -> u32 {
     hue_of(&family(name, filename))
 }
 
-/// The number of the colour that fits a text: the same text has the same one everywhere.
+/// Returns the colour number of a text, which is the same everywhere.
 fn hue_of(text: &str) -> u32 {
     let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     (hash ^ (hash >> 15)) % HUES as u32
 }
 
-/// A recorded module by its last part, and the rest: the modules that it is in stand in the boxes above.
+/// Splits a recorded module into its last part and the rest, since enclosing modules are in the boxes above.
 fn module_label(name: &str) -> (String, String) {
     let (module, phase) = name.split_once(" · ").unwrap_or((name, ""));
     let dots: Vec<usize> = module.match_indices('.').map(|(position, _)| position).collect();
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    // A number says nothing without what it counts.
+    // A number needs the name of what it counts.
     let cut = match dots.as_slice() {
         [.., before, last] if is_number(&module[last + 1..]) => Some(*before),
         [last] if is_number(&module[last + 1..]) => None,
@@ -52,7 +52,9 @@ fn module_label(name: &str) -> (String, String) {
     (short.to_owned(), rest.join(" · "))
 }
 
-/// What has one colour: a package, a file of the program, a module whatever its layer's number, a kind of operation.
+/// Returns the name of the sites that share a colour with this one.
+///
+/// They share a package, a file of the program, a module whatever its layer's number, or a namespace of symbols.
 fn family(name: &str, filename: &str) -> String {
     let filename = filename.replace('\\', "/");
     if frame_rules::is_recorded(&filename) {

@@ -1,6 +1,6 @@
-//! Colours, ranges and ticks of pictures of memory, the same on the page and in exports.
+//! Provides colours, ranges, ticks and layouts for pictures of memory, the same on the page and in exports.
 //!
-//! Invariant: numbers and names only; nothing here draws.
+//! Invariant: this module only computes numbers and names; nothing here draws.
 
 pub mod span;
 pub mod ticks;

@@ -1,15 +1,15 @@
-//! Pixels of a palette to pixels in colour.
+//! Converts pixels of a palette to colours.
 //!
-//! It is here and not with the page, whose module is made small and not fast: a picture has a million pixels and more,
-//! and while they get their colours the page waits.
+//! The loop is in this crate because the page's module is built for size and not for speed: a picture has a million
+//! pixels and more, and the page waits for their colours.
 
-/// The colours of all pixel values, as red, green, blue and opacity.
+/// Colour of each pixel value, as red, green, blue and opacity.
 pub type Palette = [[u8; 4]; 256];
 
-/// Puts rows of `width` pixels in colour into `colored`, in place of what it had, the last row first.
+/// Converts rows of `width` pixels to colours in `colored`, the last row first.
 ///
-/// Rows of textures run from the bottom up and those of a canvas from the top down.
-/// The room of `colored` is used again.
+/// The order is reversed because textures begin with their bottom row and canvases with their top row.
+/// The content of `colored` is replaced and its memory used again.
 pub fn color_top_down(pixels: &[u8], width: usize, palette: &Palette, colored: &mut Vec<[u8; 4]>) {
     colored.clear();
     colored.reserve_exact(pixels.len());

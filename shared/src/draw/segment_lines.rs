@@ -1,8 +1,8 @@
-//! Segments on lines of one scale, like text, and their blocks as stretches that are wide enough to be seen.
+//! Lays segments out on lines of one scale, like text, and joins blocks until they are wide enough to be seen.
 //!
 //! ```text
 //! Large pool, 3 segments
-//! ████████████████████████████      a segment that is longer than a line goes on in the next one
+//! ████████████████████████████      a segment that is longer than a line continues on the next one
 //! ████████
 //! ██████ █████                      short ones share a line
 //! ```
@@ -10,88 +10,87 @@
 /// Height of a line of segments, in CSS pixels.
 pub const LINE: f64 = 14.0;
 
-/// From the top of a line to the top of the next one.
+/// Distance from the top of a line to the top of the next one, in CSS pixels.
 pub const PITCH: f64 = 18.0;
 
-/// Height of the line that names a group.
+/// Height of the line that names a group, in CSS pixels.
 pub const HEAD: f64 = 22.0;
 
-/// Room between segments on one line.
+/// Gap between segments on one line, in CSS pixels.
 pub const GAP: f64 = 5.0;
 
-/// Room for addresses of an expandable segment that have no memory now, however many.
+/// Gap for unmapped addresses of an expandable segment, however many, in CSS pixels.
 const HOLE: f64 = 14.0;
 
-/// The narrowest segment.
+/// Minimum width of a segment, in CSS pixels.
 pub const LEAST_WIDTH: f64 = 4.0;
 
-/// A block that is narrower is drawn together with the ones after it, in CSS pixels.
+/// Minimum width of a piece, in CSS pixels; a narrower block is drawn together with the ones after it.
 const LEAST: f64 = 1.25;
 
-/// A part of a segment on one line.
+/// Part of a segment on one line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
-    /// The segment.
+    /// Position of the segment in the map.
     pub segment: u32,
-    /// Bytes of the segment before it.
+    /// Offset of its start in the segment, in bytes.
     pub start: u64,
-    /// Bytes of the segment up to its end.
+    /// Offset of its end in the segment, in bytes.
     pub end: u64,
-    /// Left edge.
+    /// Left edge, in CSS pixels.
     pub x: f64,
-    /// Width.
     pub width: f64,
-    /// Whether addresses without memory lie before it, which belong to the same expandable segment.
+    /// True if unmapped addresses of the same expandable segment lie before it.
     pub follows_hole: bool,
 }
 
 impl Run {
-    /// Where an offset into the segment lies, within the run.
+    /// Returns the x coordinate of an offset into the segment, clamped to the run.
     pub fn x_of(&self, offset: u64) -> f64 {
         let within = offset.clamp(self.start, self.end) - self.start;
         self.x + self.width * within as f64 / (self.end - self.start).max(1) as f64
     }
 }
 
-/// One line of the map.
+/// Line of the map.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Line {
-    /// The name of a group, by position.
+    /// Name of a group, by the group's position.
     Head(usize),
-    /// Segments from left to right.
+    /// Parts of segments, from left to right.
     Runs(Vec<Run>),
 }
 
-/// A stretch of a run that is drawn in one colour.
+/// Part of a run that is drawn in one colour.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece {
     /// Left edge.
     pub x: f64,
     /// Right edge.
     pub end: f64,
-    /// The block with most of its bytes.
+    /// Position of its largest block.
     pub most: usize,
-    /// How many those are.
+    /// Size of that block in bytes.
     pub most_bytes: u64,
-    /// Whether it is of more than one block.
+    /// True if it consists of several blocks.
     pub is_merged: bool,
 }
 
-/// How many bytes a line stands for, so that the most that is ever reserved fits a height.
+/// Returns the number of bytes per line with which the peak of the reserved bytes fits a height.
 ///
-/// It is a power of two and does not depend on the moment: sizes compare while somebody goes through the trace.
-/// Each step of `zoom` halves it.
+/// It is a power of two and does not depend on the moment, so that sizes stay comparable from moment to moment.
+/// Each step of `zoom` halves it, down to 64 KiB.
 pub fn bytes_per_line(most_bytes: u64, height: f64, zoom: u32) -> u64 {
     const HEADS: f64 = 2.0;
     let lines = ((height - HEADS * HEAD) / PITCH).floor().max(1.0) as u64;
-    // A quarter of the room is lost at the ends of lines.
+    // About a quarter of the space is lost at the ends of lines.
     let fitting = (most_bytes / lines + most_bytes / lines / 3).max(1).next_power_of_two();
     (fitting.max(2 << 20) >> zoom.min(30)).max(1 << 16)
 }
 
-/// The blocks of a run as stretches that are wide enough to be seen: none is left out.
+/// Joins the blocks of a run to pieces that are wide enough to be seen, without leaving a block out.
 ///
-/// They are given as position, offset into the segment and size, the one at the start of the run first.
+/// Blocks are given as position, offset into the segment and size in bytes, beginning at the start of the run.
 pub fn pieces(run: &Run, blocks: impl Iterator<Item = (usize, u64, u64)>) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     for (block, start, size_bytes) in blocks.take_while(|(_, start, _)| *start < run.end) {
@@ -110,11 +109,11 @@ pub fn pieces(run: &Run, blocks: impl Iterator<Item = (usize, u64, u64)>) -> Vec
     pieces
 }
 
-/// Lays segments out, line by line.
+/// Layout of segments that is built line by line.
 #[derive(Debug)]
 pub struct Writer {
     width: f64,
-    /// Pixels to a byte.
+    /// Pixels per byte.
     scale: f64,
     x: f64,
     y: f64,
@@ -122,7 +121,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// No line yet, on lines of a width in CSS pixels.
+    /// Creates an empty layout; `width` is that of the lines in CSS pixels.
     pub fn new(width: f64, bytes_per_line: u64) -> Self {
         Self { width, scale: width / bytes_per_line as f64, x: 0.0, y: 0.0, lines: Vec::new() }
     }
@@ -133,7 +132,7 @@ impl Writer {
         self.y += HEAD;
     }
 
-    /// Goes to the next line.
+    /// Begins a new line unless the current one is empty.
     pub fn end_line(&mut self) {
         if self.x > 0.0 {
             self.y += PITCH;
@@ -141,7 +140,7 @@ impl Writer {
         }
     }
 
-    /// Appends a segment and says on which line it begins.
+    /// Appends a segment and returns the line on which it begins.
     pub fn segment(&mut self, segment: u32, size_bytes: u64, follows_hole: bool) -> u32 {
         let whole = size_bytes as f64 * self.scale;
         if self.x > 0.0 {
@@ -167,7 +166,7 @@ impl Writer {
         first.unwrap_or(self.lines.len() as u32 - 1)
     }
 
-    /// The top of each line and the line, and the height of all of them.
+    /// Returns the lines, each with its top, and the height of all lines.
     pub fn finish(self) -> (Vec<(f64, Line)>, f64) {
         (self.lines, self.y)
     }

@@ -1,51 +1,49 @@
-//! Which colour a band gets.
+//! Decides the colour of a band by its colour number.
 //!
-//! `raster` makes a palette of it.
+//! The page's `raster` uses a palette of these colours.
 
 use super::{color::Color, theme::Theme};
 use serde::{Deserialize, Serialize};
 
-/// What the colours of a picture tell apart.
+/// Property of allocations that the colours of a picture show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ColorBy {
-    /// Stacks.
     #[default]
     Stack,
-    /// What allocations are for.
     Category,
 }
 
-/// How many shades a hue is drawn in.
+/// Number of shades of each hue.
 pub const SHADES: u32 = 3;
 
-/// How far the shades of a hue lie apart.
+/// Share of another colour by which the shades of a hue differ.
 pub const SHADE_STEP: f32 = 0.10;
 
-/// Distance of the stripes on memory from before the trace, in CSS pixels.
+/// Distance between the stripes on memory from before the trace, in CSS pixels.
 pub const HATCH_PERIOD: f64 = 8.0;
 
-/// Bands of this height or less have no separator, in device pixels: it would be all there is of them.
+/// Maximum height of a band without a separator, in device pixels: in a lower band, little else would be visible.
 pub const SEPARATED: f64 = 5.0;
 
-/// How far the hue of merged allocations gives way to grey: it is that of most of them and not of all.
+/// Share of grey in merged allocations, whose hue is that of most of them and not of all.
 pub const MERGED_SHARE: f32 = 0.42;
 
-/// How strong the lower edges of merged allocations are beside those of single ones.
+/// Opacity of the lower edges of merged allocations, relative to those of single ones.
 pub const MERGED_SEPARATOR_SHARE: f32 = 0.4;
 
-/// How far the band under the cursor is lit up.
+/// Share of the highlight in the band under the cursor.
 pub const HOVER_SHARE: f32 = 0.32;
 
-/// How far the pinned band takes on the accent.
+/// Share of the accent in the pinned band.
 pub const PIN_SHARE: f32 = 0.55;
 
-/// How far all other bands step back while one is pinned.
+/// Share of the background in all other bands while one is pinned.
 pub const DIM_SHARE: f32 = 0.42;
 
-/// The fill of an allocation with this colour number.
+/// Returns the fill of an allocation with this colour number.
 ///
-/// Among stacks the hue comes first, so that neighbouring numbers look as different as can be; the number of a category
-/// is one more than its place.
+/// For stacks, consecutive numbers differ in hue first, so that they look as different as possible; the number of a
+/// category is one more than its position.
 pub fn fill(color: u32, by: ColorBy, theme: &Theme) -> Color {
     match by {
         ColorBy::Stack => stack_fill(color, theme),
@@ -62,7 +60,7 @@ fn stack_fill(color: u32, theme: &Theme) -> Color {
     }
 }
 
-/// The fill of merged allocations most of which have this colour number.
+/// Returns the fill of merged allocations, most of which have this colour number.
 pub fn merged_fill(color: u32, by: ColorBy, theme: &Theme) -> Color {
     fill(color, by, theme).mixed(theme.merged, MERGED_SHARE)
 }

@@ -1,88 +1,81 @@
-//! A range along one axis and what a camera does to it.
+//! Defines a range along one axis, with the operations of a camera.
 
-/// A half-open range along one axis, in the units of the axis.
+/// Half-open range along one axis, in the units of the axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Span {
-    /// Lower end.
     pub start: f64,
-    /// Upper end.
     pub end: f64,
 }
 
 impl Span {
-    /// The range between two numbers.
     pub fn new(start: f64, end: f64) -> Self {
         Self { start, end }
     }
 
-    /// The range of this length around a centre.
+    /// Creates a range of this length around a centre.
     pub fn around(center: f64, len: f64) -> Self {
         Self::new(center - len / 2.0, center + len / 2.0)
     }
 
-    /// Its length.
     pub fn len(self) -> f64 {
         self.end - self.start
     }
 
-    /// Whether it has no length.
     pub fn is_empty(self) -> bool {
         self.end <= self.start
     }
 
-    /// The point halfway.
     pub fn center(self) -> f64 {
         self.start.midpoint(self.end)
     }
 
-    /// Where a value lies, `0.0` at the start and `1.0` at the end.
+    /// Returns the relative position of a value, `0.0` at the start and `1.0` at the end.
     pub fn fraction(self, value: f64) -> f64 {
         (value - self.start) / self.len()
     }
 
-    /// The value at a fraction of the length.
+    /// Returns the value at a fraction of the length.
     pub fn at(self, fraction: f64) -> f64 {
         self.start + fraction * self.len()
     }
 
-    /// Whether it holds all of another one.
+    /// Returns true if this range contains all of another one.
     pub fn covers(self, other: Self) -> bool {
         self.start <= other.start && self.end >= other.end
     }
 
-    /// Whether the two have more than an edge in common.
+    /// Returns true if the two ranges share more than an edge.
     pub fn overlaps(self, other: Self) -> bool {
         self.start < other.end && other.start < self.end
     }
 
-    /// What the two have in common, empty if nothing.
+    /// Returns the common part of the two ranges, an empty range if there is none.
     pub fn intersection(self, other: Self) -> Self {
         let start = self.start.max(other.start);
         Self::new(start, self.end.min(other.end).max(start))
     }
 
-    /// The range moved by a distance.
     pub fn moved(self, by: f64) -> Self {
         Self::new(self.start + by, self.end + by)
     }
 
-    /// The range with its length multiplied, `anchor` staying where it is on screen.
+    /// Multiplies the length by a factor; `anchor` keeps its place on the screen.
     pub fn scaled(self, anchor: f64, factor: f64) -> Self {
         Self::new(anchor - (anchor - self.start) * factor, anchor + (self.end - anchor) * factor)
     }
 
-    /// The range grown on both sides by a share of its length.
+    /// Extends the range on both sides by a share of its length.
     pub fn grown(self, share: f64) -> Self {
         let by = self.len() * share;
         Self::new(self.start - by, self.end + by)
     }
 
-    /// The nearest range inside `limit` that is at least `min_len` long.
+    /// Returns the nearest range inside `limit` that is at least `min_len` long, or all of `limit` if that is shorter.
     ///
-    /// The length is kept where it can be, so that panning against the end does not zoom.
+    /// The length is kept if possible, so that panning against the end does not zoom.
     pub fn confined(self, limit: Self, min_len: f64) -> Self {
         let len = self.len().max(min_len).min(limit.len());
-        // Growing to the minimum keeps the centre: zooming in at the limit must not drift.
+        // Growing to the minimum keeps the centre, so that zooming in at the minimum does not drift.
         let start = if self.len() < min_len { self.center() - len / 2.0 } else { self.start };
         let start = start.clamp(limit.start, (limit.end - len).max(limit.start));
         Self::new(start, start + len)

@@ -1,74 +1,74 @@
-//! The colours of the timeline, light and dark.
+//! Defines the colours of the timeline, light and dark.
 
 use super::color::Color;
 
-/// How many hues bands are drawn in.
+/// Number of hues of bands.
 pub const HUES: usize = 12;
 
-/// How many categories of allocations have a colour.
+/// Number of categories of allocations, each of which has a colour.
 pub const CATEGORIES: usize = 10;
 
-/// How many phases of a step have a colour.
+/// Number of phases of a step, each of which has a colour.
 pub const PHASES: usize = 8;
 
-/// Every colour that the timeline is drawn with.
+/// Colours of the timeline.
 ///
-/// The hues lie evenly around the OKLCH circle and neighbours differ in lightness too:
-/// who can't tell the hues apart can tell the lightness.
-/// The colours of categories stand apart for those too, and from the background by 3:1, since a legend names them.
+/// The hues lie evenly around the OKLCH circle, and neighbours also differ in lightness, which helps people who can't
+/// distinguish the hues.
+/// These people can also distinguish the colours of categories, whose contrast with the background is at least 3:1,
+/// because a legend names them.
 /// Red at full strength is kept for out-of-memory events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Theme {
-    /// Behind everything.
     pub background: Color,
-    /// Lines of the axes' ticks.
+    /// Lines of the ticks.
     pub grid: Color,
-    /// Axis labels.
+    /// Labels of axes.
     pub text: Color,
-    /// Labels that matter less.
+    /// Less important labels.
     pub text_muted: Color,
     /// Bands of single allocations.
     pub hues: [Color; HUES],
-    /// Bands of single allocations by what they are for, in the order of `shared::analysis::Category::ALL`.
+    /// Bands of single allocations by category, in the order of `shared::analysis::Category::ALL`.
     pub categories: [Color; CATEGORIES],
-    /// What is from before the trace.
+    /// Memory from before the trace.
     pub initial: Color,
-    /// The stripes on it.
+    /// Stripes on memory from before the trace.
     pub initial_hatch: Color,
-    /// What the hues of merged allocations are mixed with.
+    /// Grey that is mixed into the hues of merged allocations.
     pub merged: Color,
-    /// Between neighbouring bands.
+    /// Lines between neighbouring bands.
     pub separator: Color,
-    /// The live bytes.
+    /// Curve of the live bytes.
     pub live: Color,
-    /// The reserved bytes.
+    /// Curve of the reserved bytes.
     pub reserved: Color,
-    /// The band under the cursor.
+    /// Highlight of the band under the cursor.
     pub hover: Color,
-    /// The pinned band, its outline and the selection.
+    /// Pinned band, its outline and the selection.
     pub accent: Color,
-    /// The peak.
+    /// Mark of the peak.
     pub peak: Color,
     /// Out-of-memory events.
     pub oom: Color,
-    /// The line through the cursor.
+    /// Line through the cursor.
     pub crosshair: Color,
-    /// Spans of annotations, by depth.
+    /// Annotated spans, by depth.
     pub spans: [Color; 3],
     /// Steps that no annotation names.
     pub step: Color,
-    /// Around those steps.
+    /// Outline of those steps.
     pub step_edge: Color,
     /// Phases, in the order of the page's names of phases.
     pub phases: [Color; PHASES],
-    /// Neighbouring phases too short to be told apart.
+    /// Neighbouring phases that are too short to be drawn apart.
     pub mixed: Color,
     /// Text on a span.
     pub span_text: Color,
 }
 
 impl Theme {
-    /// On white.
+    /// Returns the colours on white.
     pub const fn light() -> Self {
         Self {
             background: Color::new(0xffffff),
@@ -102,7 +102,7 @@ impl Theme {
         }
     }
 
-    /// On near black.
+    /// Returns the colours on near black.
     pub const fn dark() -> Self {
         Self {
             background: Color::new(0x14181f),

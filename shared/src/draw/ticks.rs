@@ -1,18 +1,17 @@
-//! Places and labels of axis ticks: round in binary bytes, in counts or in time, and exact.
+//! Computes axis ticks at round values of binary bytes, counts or times, with exact labels.
 
 use super::span::Span;
 use crate::base::format;
 
-/// A labelled place on an axis.
+/// Labelled position on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// Where it is, in units of the axis.
+    /// Position in units of the axis.
     pub value: f64,
-    /// What stands there.
     pub label: String,
 }
 
-/// Ticks of a byte axis at powers of two, at least `min_step` bytes apart.
+/// Returns the ticks of a byte axis: multiples of a power of two that is at least `min_step` bytes.
 ///
 /// All labels share one unit, chosen so that they are exact with at most three decimals:
 /// `0.5 GiB`, `1 GiB`, and deep in a large trace `12,289 MiB`.
@@ -37,13 +36,15 @@ fn byte_unit(largest: f64, step: f64) -> ByteUnit {
     ByteUnit { name: NAMES[power], size_bytes: size(power) }
 }
 
-/// Ticks of a count axis at 1, 2 or 5 times a power of ten, at least `min_step` apart and never at fractions.
+/// Returns the ticks of a count axis: multiples of 1, 2 or 5 times a power of ten, never fractions.
+///
+/// They are at least `min_step` apart.
 pub fn count_ticks(range: Span, min_step: f64) -> Vec<Tick> {
     let step = round_decimal(min_step.max(1.0));
     multiples(range, step).map(|value| Tick { value, label: format::count(value as u64) }).collect()
 }
 
-/// Ticks of a time axis in microseconds, at least `min_step` apart.
+/// Returns the ticks of a time axis in microseconds, at least `min_step` apart.
 ///
 /// Labels share the unit that suits the end of the range and have as many decimals as the step needs:
 /// `250 µs`, `1.5 ms`, `12.0001 s`, `2:05`, `1:02:30`.
@@ -67,7 +68,7 @@ fn time_label(value: f64, largest: f64, step: f64) -> String {
     }
 }
 
-/// Hours, minutes and seconds with colons: `2:05`, `1:02:30.5`.
+/// Formats hours, minutes and seconds with colons: `2:05`, `1:02:30.5`.
 fn clock_label(value: f64, decimals: usize) -> String {
     let (hours, rest) = ((value / HOUR).floor(), value % HOUR);
     let (minutes, seconds) = ((rest / MINUTE).floor(), rest % MINUTE / SECOND);
@@ -112,9 +113,9 @@ fn round_time(at_least: f64) -> f64 {
     STEPS.into_iter().find(|&step| step >= at_least).unwrap_or_else(long)
 }
 
-/// Multiples of a step within a range, both ends included.
+/// Iterates over the multiples of a step within a range, both ends included.
 ///
-/// Each is computed from its index: adding up steps would add up errors.
+/// Each is computed from its index, because adding up steps would add up errors.
 fn multiples(range: Span, step: f64) -> impl Iterator<Item = f64> {
     let first = (range.start / step).ceil().max(0.0) as u64;
     let last = (range.end / step).floor();
@@ -122,7 +123,7 @@ fn multiples(range: Span, step: f64) -> impl Iterator<Item = f64> {
     (first..first + count).map(move |index| index as f64 * step)
 }
 
-/// The fewest decimals with which multiples of a step are written exactly.
+/// Returns the smallest number of decimals with which multiples of a step are exact, at most 9.
 fn decimals_of(step: f64) -> usize {
     (0..9)
         .find(|&decimals| {
@@ -132,7 +133,7 @@ fn decimals_of(step: f64) -> usize {
         .map_or(9, |decimals| decimals as usize)
 }
 
-/// A number with grouped digits and without needless zeros at its end.
+/// Formats a number with grouped digits and without trailing zeros.
 fn decimal(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
