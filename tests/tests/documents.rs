@@ -54,6 +54,7 @@ const WRITTEN: &[&str] = &[
     "export --to csv FILE",
     "export --to csv --table allocations FILE",
     "export --to csv --table findings FILE",
+    "export --to markdown --table findings FILE",
     "export --to perfetto FILE",
     "export --to speedscope FILE",
 ];

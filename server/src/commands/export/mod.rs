@@ -112,6 +112,8 @@ enum Target {
     Csv,
     /// A table for programs
     Json,
+    /// A table for issues and reports
+    Markdown,
     /// The timeline for ui.perfetto.dev
     Perfetto,
     /// What is live at the peak for speedscope.app
@@ -239,7 +241,7 @@ impl ExportArgs {
                     _ => self.write(|sink| sink(&png::png(&drawing, self.dark))),
                 }
             }
-            Target::Csv | Target::Json => {
+            Target::Csv | Target::Json | Target::Markdown => {
                 let format = self.to.table_format().unwrap_or_default();
                 self.write(|sink| export::table(&subject, table, format, sink))
             }

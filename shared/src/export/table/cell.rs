@@ -58,6 +58,18 @@ impl<'a> Cell<'a> {
         }
     }
 
+    pub(super) fn markdown(&self, subject: &Subject<'_>) -> String {
+        match self {
+            Self::Text(text) => markdown_text(text),
+            Self::Frames(stack) => {
+                let places = subject.frames(*stack).map(|(name, filename, line)| place(name, filename, line));
+                markdown_text(&places.collect::<Vec<_>>().join(" < "))
+            }
+            // Numbers and addresses need no escapes in any format.
+            Self::Nothing | Self::Number(_) | Self::Flag(_) | Self::Address(_) | Self::Numbers(_) => self.csv(subject),
+        }
+    }
+
     pub(super) fn json(&self, subject: &Subject<'_>) -> String {
         match self {
             Self::Nothing => "null".to_owned(),
@@ -96,6 +108,21 @@ pub fn csv_text(text: &str) -> String {
     }
 }
 
+/// Escapes what would end a cell, begin markup or run as HTML in a page that shows the Markdown.
+fn markdown_text(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' => escaped.push(' '),
+            '<' => escaped.push_str("&lt;"),
+            '&' => escaped.push_str("&amp;"),
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '~' => escaped.extend(['\\', c]),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +133,15 @@ mod tests {
         assert_eq!(csv_text("f(a, b)"), "\"f(a, b)\"");
         assert_eq!(csv_text("say \"hi\"\nthere"), "\"say \"\"hi\"\"\nthere\"");
         assert_eq!(csv_text(""), "");
+    }
+
+    #[test]
+    fn markdown_shows_texts_as_they_are() {
+        assert_eq!(markdown_text("a|b < c\nd"), "a\\|b &lt; c d");
+        assert_eq!(
+            markdown_text("__init__ <b>&amp; [x](y) `z`"),
+            "\\_\\_init\\_\\_ &lt;b>&amp;amp; \\[x\\](y) \\`z\\`"
+        );
     }
 
     #[test]

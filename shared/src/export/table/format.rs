@@ -8,11 +8,14 @@ pub enum TableFormat {
     Csv,
     /// One document, `{"file", "table", "rows": [{…}]}`.
     Json,
+    /// A table of GitHub's Markdown, for issues and reports.
+    Markdown,
 }
 
 crate::names!(TableFormat {
     Csv => "csv",
     Json => "json",
+    Markdown => "markdown",
 });
 
 impl TableFormat {
@@ -21,6 +24,7 @@ impl TableFormat {
         match self {
             Self::Csv => "csv",
             Self::Json => "json",
+            Self::Markdown => "md",
         }
     }
 
@@ -29,6 +33,7 @@ impl TableFormat {
         match self {
             Self::Csv => "CSV",
             Self::Json => "JSON",
+            Self::Markdown => "Markdown",
         }
     }
 
@@ -37,6 +42,7 @@ impl TableFormat {
         match self {
             Self::Csv => "text/csv;charset=utf-8",
             Self::Json => "application/json",
+            Self::Markdown => "text/markdown;charset=utf-8",
         }
     }
 }

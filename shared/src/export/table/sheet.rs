@@ -29,6 +29,7 @@ impl Sheet<'_> {
         match format {
             TableFormat::Csv => self.csv(subject, fill, &mut out),
             TableFormat::Json => self.json(subject, fill, &mut out),
+            TableFormat::Markdown => self.markdown(subject, fill, &mut out),
         }
         out.finish();
     }
@@ -44,6 +45,28 @@ impl Sheet<'_> {
             }
             out.put(format_args!("\r\n"));
         });
+    }
+
+    /// Numbers are aligned to the right, which the first row decides: a rule stands before the rows.
+    fn markdown<S: FnMut(&[u8])>(&self, subject: &Subject<'_>, fill: impl FnOnce(&mut Rows<'_>), out: &mut Pieces<S>) {
+        let rule = |is_number: bool| if is_number { "--:" } else { "---" };
+        let head = |out: &mut Pieces<S>, rules: Vec<&str>| {
+            out.put(format_args!("| {} |\n| {} |\n", self.columns.join(" | "), rules.join(" | ")));
+        };
+        let mut has_head = false;
+        fill(&mut |cells: &[Cell<'_>]| {
+            if !has_head {
+                head(out, cells.iter().map(|cell| rule(matches!(cell, Cell::Number(_)))).collect());
+                has_head = true;
+            }
+            for cell in cells {
+                out.put(format_args!("| {} ", cell.markdown(subject)));
+            }
+            out.put(format_args!("|\n"));
+        });
+        if !has_head {
+            head(out, vec![rule(false); self.columns.len()]);
+        }
     }
 
     fn json<S: FnMut(&[u8])>(&self, subject: &Subject<'_>, fill: impl FnOnce(&mut Rows<'_>), out: &mut Pieces<S>) {

@@ -128,3 +128,18 @@ fn a_formula_in_a_frame_is_defused_in_csv_alone() {
     assert_eq!(lines[1][2], "'=1+1");
     assert_eq!(rows(&trace, Table::Frames)[0]["name"], "=1+1");
 }
+
+#[test]
+fn markdown_has_a_rule_and_a_line_for_each_row() {
+    let trace = text::parse("alloc a 100 @a|b<main\nalloc b 50 @relu\n").unwrap();
+    let written = export(&trace, |subject, sink| super::table(subject, Table::Stacks, TableFormat::Markdown, sink));
+    let lines: Vec<&str> = written.lines().collect();
+    assert_eq!(lines.len(), 4, "{written}");
+    let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+    assert!(lines.iter().all(|line| bars(line) == Table::Stacks.columns().len() + 1), "{written}");
+    assert!(lines[1].contains("--:") && lines[2].contains("a\\|b"), "{written}");
+    let empty = export(&text::parse("").unwrap(), |subject, sink| {
+        super::table(subject, Table::Stacks, TableFormat::Markdown, sink);
+    });
+    assert_eq!(empty.lines().count(), 2, "{empty}");
+}
