@@ -1,5 +1,6 @@
 //! The rules of `ARCHITECTURE.md` that the compiler cannot check: who may know whom, and how long a file may be.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("api", &["base", "report"]),
     ("job", &["base"]),
 ];
+
+/// The floors of `shared/src/analysis`; each imports from those before it.
+const FLOORS: [&str; 3] = ["track", "study", "ask"];
 
 /// Words that the files below a folder may not have, and why not.
 struct Ban {
@@ -196,6 +200,57 @@ fn modules_of_shared_use_only_the_layers_below() {
             }
         }
     }
+    check(&violations);
+}
+
+/// What a file or folder of an analysis floor imports from other ones, by its `use` lines outside of tests.
+fn imports_between_analyses() -> BTreeMap<(String, String), BTreeSet<(String, String)>> {
+    let mut imports: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for (file, text) in rust_files("shared/src/analysis") {
+        let path: Vec<&str> = file.strip_prefix("shared/src/analysis/").unwrap().split('/').collect();
+        let [floor, module, ..] = path[..] else { continue };
+        if path.contains(&"tests") || path.contains(&"tests.rs") || module == "mod.rs" {
+            continue;
+        }
+        let unit = (floor.to_owned(), module.trim_end_matches(".rs").to_owned());
+        let of_product = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        let used = imports.entry(unit.clone()).or_default();
+        for (start, word) in of_product.match_indices("use crate::analysis::") {
+            let tail = &of_product[start + word.len()..];
+            for floor in first_names(tail) {
+                let below = tail.split_once(&format!("{floor}::")).map(|(_, below)| first_names(below));
+                for module in below.unwrap_or_else(|| vec![""]) {
+                    used.insert((floor.to_owned(), module.to_owned()));
+                }
+            }
+        }
+        used.remove(&unit);
+    }
+    imports
+}
+
+#[test]
+fn analyses_import_from_the_floors_below_and_never_in_circles() {
+    let imports = imports_between_analyses();
+    assert!(imports.len() > 40, "{} files and folders", imports.len());
+    let height = |floor: &str| FLOORS.iter().position(|known| *known == floor);
+    let mut violations = Vec::new();
+    for ((floor, module), used) in &imports {
+        for (other, name) in used {
+            if !imports.contains_key(&(other.clone(), name.clone())) {
+                violations.push(format!("{floor}/{module}: `{other}::{name}` is imported through a list of names"));
+            } else if height(other) > height(floor) {
+                violations.push(format!("{floor}/{module}: `{other}` is above `{floor}`"));
+            }
+        }
+    }
+    // Whoever imports nothing that is left is no part of a circle; what remains at the end is one.
+    let mut left = imports;
+    while let Some(done) = left.iter().find(|(_, used)| !used.iter().any(|other| left.contains_key(other))) {
+        let done = done.0.clone();
+        left.remove(&done);
+    }
+    violations.extend(left.keys().map(|(floor, module)| format!("{floor}/{module}: imports itself in a circle")));
     check(&violations);
 }
 

@@ -1,0 +1,182 @@
+//! Compares the live memory of two moments, of the same file or of two files.
+
+mod matching;
+mod profile;
+mod side;
+#[cfg(test)]
+mod tests;
+
+pub use profile::{Profile, ProfileFrame, ProfileRow};
+pub use side::Side;
+
+use crate::analysis::track::allocations::AllocationId;
+use crate::analysis::track::category::Category;
+use hashbrown::HashMap;
+use matching::{Pair, Stack};
+use std::cmp::Reverse;
+use std::hash::Hash;
+
+/// Criterion by which stacks of the two sides were paired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Matched {
+    /// All frames are equal, including lines.
+    #[default]
+    Same,
+    /// All frames are equal except for lines, because the code was edited.
+    MovedLines,
+    /// The innermost frames of the program have the same function and file, but what they call or their callers differ.
+    Place,
+    /// No counterpart: only the first side has the stack.
+    OnlyBefore,
+    /// No counterpart: only the second side has the stack.
+    OnlyAfter,
+}
+
+crate::names!(Matched {
+    Same => "same",
+    MovedLines => "moved-lines",
+    Place => "place",
+    OnlyBefore => "only-a",
+    OnlyAfter => "only-b",
+});
+
+/// Bytes and allocations on both sides, `before` being the first and `after` the second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    pub before_bytes: u64,
+    pub after_bytes: u64,
+    pub before_count: u64,
+    pub after_count: u64,
+}
+
+impl Change {
+    /// Returns the bytes of the second side minus those of the first.
+    pub fn bytes(&self) -> i64 {
+        self.after_bytes as i64 - self.before_bytes as i64
+    }
+
+    /// Returns the number of allocations of the second side minus that of the first.
+    pub fn count(&self) -> i64 {
+        self.after_count as i64 - self.before_count as i64
+    }
+
+    /// Returns true if both sides have equally many bytes and allocations.
+    pub fn is_none(&self) -> bool {
+        self.bytes() == 0 && self.count() == 0
+    }
+
+    fn add(&mut self, is_after: bool, bytes: u64, count: u64) {
+        let sums = match is_after {
+            false => (&mut self.before_bytes, &mut self.before_count),
+            true => (&mut self.after_bytes, &mut self.after_count),
+        };
+        *sums.0 += bytes;
+        *sums.1 += count;
+    }
+}
+
+/// Stack in one of the two profiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiffStack {
+    /// Row of the stack in its profile, the one with the most bytes if there are several.
+    pub row: usize,
+    /// Largest allocation of that row.
+    pub largest: AllocationId,
+}
+
+/// Stack whose bytes or number of allocations differ between the sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiffRow {
+    pub matched: Matched,
+    /// Stack on the first side.
+    pub before: Option<DiffStack>,
+    /// Stack on the second side.
+    pub after: Option<DiffStack>,
+    /// Category with the largest change in bytes.
+    pub category: Category,
+    pub change: Change,
+}
+
+/// Difference of two profiles.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diff {
+    /// Sums over all stacks of each side.
+    pub total: Change,
+    /// Stacks that differ, the largest difference in bytes first; their differences add up to that of the live bytes.
+    pub rows: Vec<DiffRow>,
+    /// Number of stacks that have equally many bytes and allocations on both sides.
+    pub equal_stacks: usize,
+    /// Bytes that the equal stacks hold on each side.
+    pub equal_bytes: u64,
+    /// Sums by category, including categories that do not differ.
+    pub by_category: Vec<(Category, Change)>,
+    /// Sums by [module](Profile::module), including modules that do not differ.
+    pub by_module: Vec<(String, Change)>,
+}
+
+/// Compares two profiles; `before` is the first side and `after` the second.
+pub fn diff(before: &Profile, after: &Profile) -> Diff {
+    let mut diff = Diff::default();
+    for pair in matching::pairs(before, after) {
+        let row = row(before, after, &pair);
+        if row.change.is_none() {
+            diff.equal_stacks += 1;
+            diff.equal_bytes += row.change.after_bytes;
+        } else {
+            diff.rows.push(row);
+        }
+    }
+    let position = |stack: &Option<DiffStack>| stack.map_or(usize::MAX, |stack| stack.row);
+    diff.rows.sort_unstable_by_key(|row| {
+        (Reverse(row.change.bytes().unsigned_abs()), position(&row.after), position(&row.before))
+    });
+    diff.by_category = grouped(before, after, |profile, row| profile.rows[row].category);
+    diff.by_module = grouped(before, after, |profile, row| profile.module(row).to_owned());
+    diff.by_category.iter().for_each(|(_, change)| {
+        diff.total.add(false, change.before_bytes, change.before_count);
+        diff.total.add(true, change.after_bytes, change.after_count);
+    });
+    diff
+}
+
+fn row(before: &Profile, after: &Profile, pair: &Pair) -> DiffRow {
+    let mut change = Change::default();
+    let mut by_category: HashMap<Category, Change> = HashMap::new();
+    for (is_after, profile, stack) in [(false, before, &pair.before), (true, after, &pair.after)] {
+        for row in stack.iter().flat_map(|stack| &stack.rows).map(|&row| &profile.rows[row]) {
+            change.add(is_after, row.bytes, row.count);
+            by_category.entry(row.category).or_default().add(is_after, row.bytes, row.count);
+        }
+    }
+    let most = by_category.into_iter().max_by_key(|&(category, change)| (change.bytes().unsigned_abs(), category));
+    let stack = |profile: &Profile, stack: &Stack| {
+        let row = stack.rows[0];
+        DiffStack { row, largest: profile.rows[row].largest }
+    };
+    DiffRow {
+        matched: pair.matched,
+        before: pair.before.as_ref().map(|of| stack(before, of)),
+        after: pair.after.as_ref().map(|of| stack(after, of)),
+        category: most.map_or(Category::Unknown, |(category, _)| category),
+        change,
+    }
+}
+
+/// Sums the rows of both profiles by a key, the largest difference in bytes first.
+fn grouped<K: Clone + Eq + Hash + Ord>(
+    before: &Profile,
+    after: &Profile,
+    key: impl Fn(&Profile, usize) -> K,
+) -> Vec<(K, Change)> {
+    let mut groups: HashMap<K, Change> = HashMap::new();
+    for (is_after, profile) in [(false, before), (true, after)] {
+        for (position, row) in profile.rows.iter().enumerate() {
+            groups.entry(key(profile, position)).or_default().add(is_after, row.bytes, row.count);
+        }
+    }
+    let mut groups: Vec<(K, Change)> = groups.into_iter().collect();
+    groups.sort_by_cached_key(|(key, change)| {
+        (Reverse(change.bytes().unsigned_abs()), Reverse(change.after_bytes), key.clone())
+    });
+    groups
+}

@@ -1,0 +1,145 @@
+//! Describes the live memory of a moment as text that means the same in every file.
+
+use crate::analysis::track::allocations::{AllocationId, Allocations};
+use crate::analysis::track::category::Category;
+use crate::analysis::track::stack_title::title_of;
+use crate::base::frame_rules;
+use crate::trace::{Device, FrameId, StackId, Trace};
+use hashbrown::HashMap;
+use std::cmp::Reverse;
+
+/// Stack frame as text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProfileFrame {
+    /// Name of the function.
+    pub name: String,
+    pub filename: String,
+    pub line: u64,
+}
+
+/// Live memory of one stack and category.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileRow {
+    /// Stack as positions in [`Profile::frames`], innermost first; empty if none was recorded.
+    pub frames: Vec<u32>,
+    pub category: Category,
+    /// Sum of the requested sizes.
+    pub bytes: u64,
+    /// Number of allocations.
+    pub count: u64,
+    /// Largest allocation, the first one of equals.
+    pub largest: AllocationId,
+}
+
+/// Live allocations of a moment by stack and category.
+///
+/// Handles of one trace mean nothing in another. A profile holds text instead, so that it can be compared with that of
+/// any file and be sent to the Web Worker that holds the other file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// Distinct frames of all rows.
+    pub frames: Vec<ProfileFrame>,
+    /// Rows, the most bytes first.
+    pub rows: Vec<ProfileRow>,
+}
+
+impl Profile {
+    /// Creates the profile of a moment; `categories` are those of all allocations, by their index.
+    pub fn at(trace: &Trace, device: &Device, allocations: &Allocations, categories: &[Category], moment: u32) -> Self {
+        let mut sums: HashMap<(StackId, Category), Sum> = HashMap::new();
+        for (id, size_bytes) in allocations.alive_at(moment) {
+            let stack = allocations.allocation_stack(id, device);
+            let stack = if stack.has_frames() { stack } else { StackId::NONE };
+            let sum = sums.entry((stack, categories[id.index()])).or_insert(Sum::new(id));
+            sum.add(id, size_bytes);
+        }
+        let mut sums: Vec<_> = sums.into_iter().collect();
+        sums.sort_unstable_by_key(|&((stack, category), sum)| (Reverse(sum.bytes), stack, category));
+        let mut profile = Self::default();
+        let mut places = HashMap::new();
+        for ((stack, category), Sum { bytes, count, largest, .. }) in sums {
+            let ids = trace.stacks.frames(stack);
+            let frames = ids.iter().map(|&id| profile.place(trace, &mut places, id)).collect();
+            profile.rows.push(ProfileRow { frames, category, bytes, count, largest });
+        }
+        profile
+    }
+
+    /// Returns the sum of the bytes of all rows.
+    pub fn live_bytes(&self) -> u64 {
+        self.rows.iter().map(|row| row.bytes).sum()
+    }
+
+    /// Iterates over the frames of a row, innermost first.
+    ///
+    /// # Panics
+    /// Panics if the row does not exist, or if one of its frames is missing.
+    pub fn frames_of(&self, row: usize) -> impl Iterator<Item = &ProfileFrame> + Clone {
+        self.rows[row].frames.iter().map(|&frame| &self.frames[frame as usize])
+    }
+
+    /// Returns a title for the stack of a row in a few words.
+    ///
+    /// # Panics
+    /// Panics for the same reasons as [`frames_of`](Self::frames_of).
+    pub fn title(&self, row: usize) -> String {
+        let frames = self.frames_of(row).map(|frame| (frame.name.as_str(), frame.filename.as_str(), frame.line));
+        title_of(frames).unwrap_or_else(|| "no stack recorded".to_owned())
+    }
+
+    /// Returns the module to which a row belongs, or an empty text if frames do not identify one.
+    ///
+    /// In stacks of our recorder it is the path of the `torch.nn` module, in Python stacks the file of the program's
+    /// innermost frame.
+    ///
+    /// # Panics
+    /// Panics for the same reasons as [`frames_of`](Self::frames_of).
+    pub fn module(&self, row: usize) -> &str {
+        let mut frames = self.frames_of(row);
+        if let Some(frame) = frames.clone().find(|frame| frame.filename == frame_rules::RECORDED_MODULE) {
+            return frame.name.split(" · ").next().unwrap_or_default();
+        }
+        frames.find(|frame| !frame_rules::is_runtime(&frame.filename)).map_or("", module_of_file)
+    }
+
+    fn place(&mut self, trace: &Trace, places: &mut HashMap<FrameId, u32>, id: FrameId) -> u32 {
+        *places.entry(id).or_insert_with(|| {
+            let frame = trace.frames.get(id);
+            let text = |id| trace.strings.get(id).to_owned();
+            self.frames.push(ProfileFrame { name: text(frame.name), filename: text(frame.filename), line: frame.line });
+            self.frames.len() as u32 - 1
+        })
+    }
+}
+
+/// Returns the last part of a path, because folders differ between machines.
+pub(super) fn file_tail(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// Returns the file of a frame; recorded phases and operations are not modules.
+fn module_of_file(frame: &ProfileFrame) -> &str {
+    if frame_rules::is_recorded(&frame.filename) { "" } else { file_tail(&frame.filename) }
+}
+
+#[derive(Clone, Copy)]
+struct Sum {
+    bytes: u64,
+    count: u64,
+    largest: AllocationId,
+    largest_bytes: u64,
+}
+
+impl Sum {
+    fn new(first: AllocationId) -> Self {
+        Self { bytes: 0, count: 0, largest: first, largest_bytes: 0 }
+    }
+
+    fn add(&mut self, id: AllocationId, size_bytes: u64) {
+        self.bytes += size_bytes;
+        self.count += 1;
+        if size_bytes > self.largest_bytes {
+            (self.largest, self.largest_bytes) = (id, size_bytes);
+        }
+    }
+}

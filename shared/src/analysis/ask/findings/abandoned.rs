@@ -1,0 +1,88 @@
+//! Finds tensors of an attempt that ran out of memory and that are still alive during the next attempt.
+//!
+//! A caught exception holds its traceback, and the traceback holds the frames of the failed call with all their
+//! tensors. A smaller batch that runs within the `except` block, or while something refers to the exception, therefore
+//! has less room than the first.
+
+use super::own_code::{Own, OwnCode};
+use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use crate::analysis::study::phases::Phase;
+use crate::analysis::study::studied::Study;
+use crate::analysis::track::allocations::AllocationId;
+use crate::base::{Severity, format};
+use crate::trace::{Action, StackId};
+use hashbrown::HashSet;
+
+/// Remains below 1/20 of the peak are not reported, because they do no harm.
+const LEAST_SHARE: u64 = 20;
+
+/// Failures beyond this number are not examined: they show nothing new, and each costs a search of the live
+/// allocations.
+const MOST_FAILURES: usize = 16;
+
+/// Reports the failure that leaves the most bytes.
+pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
+    let actions = study.device.events.actions();
+    let failures = (0..study.timeline.events()).filter(|&event| actions.at(event as usize) == Action::Oom);
+    let failures = failures.take(MOST_FAILURES);
+    let (bytes, event, rows) = failures.filter_map(|event| left_by(study, event)).max_by_key(|found| found.0)?;
+    if bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1 {
+        return None;
+    }
+    let own = OwnCode::of(study, rows.iter().copied(), Own::Call);
+    let from = own.as_ref().map_or_else(String::new, |own| format!(", from {}", own.place()));
+    Some(Finding {
+        code: "failed-try-kept",
+        severity: Severity::Error,
+        confidence: Confidence::High,
+        rank: Rank::Retry,
+        device: study.device.index,
+        bytes,
+        title: format!(
+            "{} of the try that ran out of memory are still there while the next one runs{from}",
+            format::bytes(bytes)
+        ),
+        line: own.map(|own| own.line),
+        evidence: Evidence {
+            shows: format!(
+                "Tensors that the forward pass had made by event {} are alive when the same code allocates again.",
+                format::count(u64::from(event))
+            ),
+            events: vec![event],
+            stacks: top_stacks(rows.into_iter()),
+        },
+        advice: "The exception keeps them: its traceback holds the frames of the failed call. Leave the `except` block \
+                 before the next try, keep no reference to the exception (`error = None`, or keep `str(error)`), and then \
+                 call `gc.collect()` and `torch.cuda.empty_cache()`."
+            .to_owned(),
+    })
+}
+
+/// Bytes, event of the failure, and the bytes and stack of each allocation.
+type Left = (u64, u32, Vec<(u64, StackId)>);
+
+/// Returns the part of a failed attempt that is still alive when its code runs again.
+fn left_by(study: &Study<'_>, failure: u32) -> Option<Left> {
+    let allocations = &study.timeline.allocations;
+    let (actions, stacks) = (study.device.events.actions(), study.device.events.stacks());
+    let is_of_pass = |id: &AllocationId| {
+        let stack = allocations.allocation_stack(*id, study.device);
+        matches!(study.phases.of_birth(allocations.born_at(id.0), stack), Phase::Forward | Phase::Evaluation)
+    };
+    let tried: Vec<AllocationId> = allocations
+        .alive_at(failure)
+        .map(|row| row.0)
+        .filter(|&id| !allocations.is_initial(id))
+        .filter(is_of_pass)
+        .collect();
+    let of_try: HashSet<StackId> = tried.iter().map(|&id| allocations.allocation_stack(id, study.device)).collect();
+    let runs_again = |event: &u32| {
+        let event = *event as usize;
+        actions.at(event) == Action::Alloc && of_try.contains(&stacks.at(event))
+    };
+    let again = (failure + 1..study.timeline.events()).find(runs_again)?;
+    let left = tried.into_iter().filter(|&id| allocations.dies_after(id, again));
+    let rows: Vec<(u64, StackId)> =
+        left.map(|id| (allocations.size_bytes(id), allocations.allocation_stack(id, study.device))).collect();
+    Some((rows.iter().map(|row| row.0).sum(), failure, rows))
+}

@@ -1,0 +1,109 @@
+//! Finds tensors that are collected for a while and then freed at once: outputs of an evaluation or of an epoch.
+//!
+//! Within an evaluation the calls of the model are compared like steps; across an epoch, steps are examined whose
+//! levels rise and then fall at once.
+
+use super::own_code::{Own, OwnCode};
+use super::{Confidence, Evidence, Finding, Rank, events_of, top_stacks};
+use crate::analysis::study::growth::{Course, Growth, Kept};
+use crate::analysis::study::phases::Phase;
+use crate::analysis::study::sites;
+use crate::analysis::study::studied::Study;
+use crate::base::{Severity, format};
+use std::ops::Range;
+
+/// Less than 1/10 of the peak is not reported, because it does no harm.
+const LEAST_SHARE: u64 = 10;
+
+/// Reports tensors that accumulate in an evaluation or an epoch.
+pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
+    [evaluation(study), epoch(study)].into_iter().flatten().collect()
+}
+
+/// Reports the evaluation that collects the most bytes until its end.
+fn evaluation(study: &Study<'_>) -> Option<Finding> {
+    study.steps.as_ref()?;
+    let of_range = |range: Range<u32>| {
+        let rounds = sites::rounds(study.device, &study.sites, range)?;
+        let growth = Growth::find(study.device, &study.timeline.allocations, &rounds.rounds, &study.phases);
+        let rows: Vec<Kept> = growth.kept.into_iter().filter(|kept| kept.course == Course::Grows).collect();
+        Some((rows.iter().map(|kept| kept.end_bytes).sum::<u64>(), rounds.rounds.len(), rows))
+    };
+    let (bytes, calls, rows) = evaluations(study).into_iter().filter_map(of_range).max_by_key(|found| found.0)?;
+    let is_collected = rows.iter().any(|kept| study.sites.of_stack(kept.stack).is_collected);
+    let advice = if is_collected {
+        "The framework gathers predictions on the GPU until the evaluation is over. With Trainer, set \
+         `eval_accumulation_steps` to move them to the host every few batches, and `preprocess_logits_for_metrics` to \
+         keep only what the metric needs, such as `logits.argmax(-1)`."
+    } else {
+        "Outputs of all batches are kept until the evaluation is over. Update the metric batch by batch, or move each \
+         output to the host: `output.cpu()`."
+    };
+    let rows: Vec<&Kept> = rows.iter().collect();
+    let what = format!("An evaluation collects its outputs on the GPU: {} after {calls} batches", format::bytes(bytes));
+    finding(study, &rows, bytes, "evaluation-outputs-collected", what, advice)
+}
+
+/// Returns the ranges of events in which the model is evaluated.
+pub(super) fn evaluations(study: &Study<'_>) -> Vec<Range<u32>> {
+    let mut ranges: Vec<Range<u32>> = Vec::new();
+    let mut start = 0;
+    let mut is_open = false;
+    for &(end, phase) in study.phases.runs() {
+        let goes_on = is_open && matches!(phase, Phase::Data | Phase::Unknown);
+        match (phase, ranges.last_mut()) {
+            (Phase::Evaluation, Some(last)) if is_open => last.end = end,
+            (Phase::Evaluation, _) => ranges.push(start..end),
+            _ => {}
+        }
+        is_open = phase == Phase::Evaluation || goes_on;
+        start = end;
+    }
+    ranges
+}
+
+/// Reports levels that rise over several steps and fall at once.
+fn epoch(study: &Study<'_>) -> Option<Finding> {
+    let rows: Vec<&Kept> = study.growth.kept.iter().filter(|kept| kept.course == Course::Collected).collect();
+    let bytes = rows.iter().map(|kept| kept.most_bytes).sum();
+    let what = format!("Tensors pile up over several steps and go all at once: up to {}", format::bytes(bytes));
+    let advice = "They are collected until an epoch is over, in a list perhaps, so that a longer epoch needs more memory. \
+                  Keep numbers (`loss.item()`), or move what is needed to the host: `output.detach().cpu()`.";
+    finding(study, &rows, bytes, "collected-in-epoch", what, advice)
+}
+
+fn finding(
+    study: &Study<'_>,
+    rows: &[&Kept],
+    bytes: u64,
+    code: &'static str,
+    what: String,
+    advice: &str,
+) -> Option<Finding> {
+    if bytes == 0 || bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1 {
+        return None;
+    }
+    let own = OwnCode::of(study, rows.iter().map(|kept| (kept.most_bytes, kept.stack)), Own::Call);
+    let from = own.as_ref().map_or_else(String::new, |own| format!(", from {}", own.place()));
+    let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
+    Some(Finding {
+        code,
+        severity: Severity::Warning,
+        confidence: Confidence::Medium,
+        rank: Rank::Growth,
+        device: study.device.index,
+        bytes,
+        title: format!("{what}{from}"),
+        line: own.map(|own| own.line),
+        evidence: Evidence {
+            shows: format!(
+                "{} of {} rise from one to the next and are gone afterwards.",
+                format::counted(count, "allocation"),
+                format::counted(rows.len() as u64, "stack")
+            ),
+            events: events_of(study, rows),
+            stacks: top_stacks(rows.iter().map(|kept| (kept.most_bytes, kept.stack))),
+        },
+        advice: advice.to_owned(),
+    })
+}

@@ -1,0 +1,113 @@
+//! Finds devices of one process that do not share the work.
+
+use super::own_code::{Own, line_of};
+use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use crate::analysis::study::category_bytes::{CategoryBytes, live_by_category};
+use crate::analysis::study::studied::Study;
+use crate::analysis::track::category::Category;
+use crate::analysis::track::peak::live_by_stack;
+use crate::base::{Severity, format};
+
+/// A device that keeps less than 1 MiB between steps has no model.
+const LEAST_LASTING_BYTES: u64 = 1 << 20;
+
+/// Peak from which a device is reported, in percent of the second highest peak.
+const LEAST_UNEVEN_PERCENT: u64 = 150;
+
+/// Reports devices without weights, and a device that peaks far above the others.
+pub(super) fn findings(studies: &[Study<'_>]) -> Vec<Finding> {
+    let (with_model, without): (Vec<_>, Vec<_>) =
+        studies.iter().partition(|study| lasting_bytes(study) >= LEAST_LASTING_BYTES);
+    let has_allocations =
+        |study: &&&Study<'_>| study.timeline.allocations.len() > study.timeline.allocations.initial_count();
+    let is_trained = with_model.iter().any(|study| study.steps.is_some());
+    let idle = without.iter().filter(has_allocations).filter(|_| is_trained).filter(|study| !has_weights(study));
+    let idle = idle.map(|study| without_weights(study));
+    idle.chain(uneven(&with_model)).collect()
+}
+
+/// Returns true if parameters or optimizer state of at least 1 MiB are alive at the peak.
+fn has_weights(study: &Study<'_>) -> bool {
+    let is_model = |share: &&CategoryBytes| {
+        matches!(share.category, Category::Parameter | Category::OptimizerState) && share.bytes >= LEAST_LASTING_BYTES
+    };
+    live_by_category(study, study.timeline.live_peak().0).iter().any(|share| is_model(&share))
+}
+
+/// Returns the lowest live bytes at the ends of steps, or those at the end of a trace without steps.
+fn lasting_bytes(study: &Study<'_>) -> u64 {
+    let end = study.timeline.live_at(study.timeline.events());
+    let steps = study.steps.iter().flat_map(|steps| &steps.steps);
+    steps.map(|step| study.timeline.live_at(step.end)).min().unwrap_or(end)
+}
+
+fn without_weights(study: &Study<'_>) -> Finding {
+    let (moment, peak_bytes) = study.timeline.live_peak();
+    let groups = live_by_stack(study.device, &study.timeline.allocations, moment);
+    let most = groups.first().map_or_else(String::new, |group| format!(", by {}", study.title(group.stack)));
+    let index = study.device.index;
+    Finding {
+        code: "device-without-weights",
+        severity: Severity::Warning,
+        confidence: Confidence::Medium,
+        rank: Rank::Cause,
+        device: index,
+        bytes: peak_bytes,
+        title: format!("GPU {index} has no weights, yet steps allocate on it{most}"),
+        line: None,
+        evidence: Evidence {
+            shows: format!(
+                "At the end of a step it has {}; within steps up to {}.",
+                format::bytes(lasting_bytes(study)),
+                format::bytes(peak_bytes)
+            ),
+            events: moment.checked_sub(1).into_iter().collect(),
+            stacks: top_stacks(groups.iter().map(|group| (group.bytes, group.stack))),
+        },
+        advice: "A part of the step was moved to this GPU, such as the loss after targets that were put there: the other \
+                 one waits for it, and this one has a context for nothing. Move inputs and targets to the device of the \
+                 model."
+            .to_owned(),
+    }
+}
+
+fn uneven(studies: &[&Study<'_>]) -> Option<Finding> {
+    let peak = |study: &&&Study<'_>| study.timeline.live_peak().1;
+    let highest = studies.iter().rev().max_by_key(peak)?;
+    let others = studies.iter().filter(|study| study.device.index != highest.device.index);
+    let other_bytes = others.map(|study| peak(&study)).max()?;
+    let (moment, bytes) = highest.timeline.live_peak();
+    if bytes < other_bytes.saturating_mul(LEAST_UNEVEN_PERCENT) / 100 {
+        return None;
+    }
+    let groups = live_by_stack(highest.device, &highest.timeline.allocations, moment);
+    let line = groups.iter().find_map(|group| line_of(highest, group.stack, Own::Call));
+    let from = line.as_ref().map_or_else(String::new, |line| format!("; the most of it comes from {}", line.place()));
+    let index = highest.device.index;
+    Some(Finding {
+        code: "devices-uneven",
+        severity: Severity::Warning,
+        confidence: Confidence::Medium,
+        rank: Rank::Cause,
+        device: index,
+        bytes: bytes - other_bytes,
+        title: format!(
+            "GPU {index} peaks at {}, every other GPU at {} or less{from}",
+            format::bytes(bytes),
+            format::bytes(other_bytes)
+        ),
+        line,
+        evidence: Evidence {
+            shows: groups.first().map_or_else(String::new, |group| {
+                format!("At its peak, {} of it are from {}.", format::bytes(group.bytes), highest.title(group.stack))
+            }),
+            events: moment.checked_sub(1).into_iter().collect(),
+            stacks: top_stacks(groups.iter().map(|group| (group.bytes, group.stack))),
+        },
+        advice:
+            "The batch that fits is the one that fits this GPU. With `nn.DataParallel` the first device gathers all outputs, \
+             sums the gradients, and has the optimizer's state: wrap model and loss in one module, so that each device \
+             computes its own loss, or use `DistributedDataParallel`, where all devices have the same."
+                .to_owned(),
+    })
+}

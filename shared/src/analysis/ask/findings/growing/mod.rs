@@ -1,0 +1,145 @@
+//! Finds memory that grows from step to step, or from call to call of a model without training, and its causes.
+
+mod cause;
+mod words;
+
+use super::own_code::{Own, OwnCode};
+use super::{Confidence, Evidence, Finding, FindingsConfig, Rank, events_of, top_stacks};
+use crate::analysis::ask::until_full::{BudgetSource, UntilFull, until_full};
+use crate::analysis::study::growth::Kept;
+use crate::analysis::study::phases::PhaseBasis;
+use crate::analysis::study::run_kind::RunKind;
+use crate::analysis::study::studied::Study;
+use crate::base::{Severity, format};
+use cause::Cause;
+
+/// Growth per step of at least 1/1000 of the peak is an error.
+const SERIOUS: u64 = 1000;
+
+/// Growing memory of at least 1/100 of the peak at the end is a warning.
+const NOTABLE: u64 = 100;
+
+/// Growth per step below this is not reported, because it is harmless in runs of any length.
+const HARMLESS_BYTES: u64 = 4096;
+
+/// With fewer steps it remains unclear whether a cache fills up or memory leaks.
+const STEPS_TO_BE_SURE: usize = 4;
+
+/// Reports each cause of growth.
+pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
+    let growing: Vec<&Kept> = study.growth.growing().collect();
+    if growing.is_empty() {
+        return Vec::new();
+    }
+    let causes = cause::causes(study, &growing);
+    let is_worth_it = |(cause, rows): &&(Cause, Vec<&Kept>)| {
+        let bytes: u64 = rows.iter().map(|kept| kept.bytes_per_step).sum();
+        let has_graph = matches!(study.kind, RunKind::Training | RunKind::Forward | RunKind::Unknown);
+        if *cause == Cause::Numbers { has_graph } else { bytes >= HARMLESS_BYTES }
+    };
+    causes.iter().filter(is_worth_it).map(|(cause, rows)| finding(study, config, *cause, rows)).collect()
+}
+
+/// Returns the word for the unit of growth, for use in a sentence.
+pub(super) fn unit(study: &Study<'_>) -> &'static str {
+    if study.steps.is_some() { "step" } else { "call" }
+}
+
+fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Kept]) -> Finding {
+    let bytes_per_step: u64 = rows.iter().map(|kept| kept.bytes_per_step).sum();
+    let words = words::of(cause);
+    let largest = rows.iter().max_by_key(|kept| kept.bytes_per_step).expect("a cause has rows");
+    let weighed = || rows.iter().map(|kept| (kept.bytes_per_step, kept.stack));
+    let own = OwnCode::of(study, weighed(), words.own);
+    let from = match &own {
+        Some(own) if own.is_all => format!("from {}", own.place()),
+        Some(own) => format!("most of it from {}", own.place()),
+        None if rows.len() == 1 => format!("from {}", study.title(largest.stack)),
+        None => format!("most of it from {}", study.title(largest.stack)),
+    };
+    let look = own.as_ref().map_or_else(String::new, |own| format!(" {}", words.look.replace("{}", &own.place())));
+    let full = until_full(study, config.capacity_bytes);
+    let until = full.map_or_else(String::new, |full| format!(" {}", sentence(&full)));
+    let peak_bytes = study.timeline.live_peak().1;
+    let end_bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
+    let severity = match bytes_per_step {
+        _ if cause == Cause::Numbers => Severity::Info,
+        bytes if bytes.saturating_mul(SERIOUS) >= peak_bytes => Severity::Error,
+        _ if end_bytes.saturating_mul(NOTABLE) >= peak_bytes => Severity::Warning,
+        _ => Severity::Info,
+    };
+    Finding {
+        code: words.code,
+        severity,
+        confidence: confidence(study, cause),
+        rank: Rank::Growth,
+        device: study.device.index,
+        bytes: bytes_per_step,
+        title: format!("{}: {} a {}, {from}", words.what, format::bytes(bytes_per_step), unit(study)),
+        line: own.map(|own| own.line),
+        evidence: Evidence {
+            shows: shows(study, rows, largest),
+            events: events_of(study, rows),
+            stacks: top_stacks(weighed()),
+        },
+        advice: format!("{}{look}{until}", words.advice),
+    }
+}
+
+fn confidence(study: &Study<'_>, cause: Cause) -> Confidence {
+    let is_guess = matches!(cause, Cause::Unknown | Cause::Numbers | Cause::OwnTensors | Cause::Activations);
+    match study.growth.steps {
+        _ if is_guess || study.phases.basis() != PhaseBasis::Functions => Confidence::Medium,
+        steps if steps < STEPS_TO_BE_SURE => Confidence::Medium,
+        _ => Confidence::High,
+    }
+}
+
+fn shows(study: &Study<'_>, rows: &[&Kept], largest: &Kept) -> String {
+    let end_bytes = rows.iter().map(|kept| kept.end_bytes).sum();
+    let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
+    let of_steps = format!("{} {} of {}", unit(study), study.growth.steps, study.growth.steps);
+    let operation = study.operation(largest.stack).map_or_else(String::new, |name| format!(" by `{name}`"));
+    let many = match (largest.is_replaced, largest.count_per_step) {
+        (true, _) => format!("one takes the place of a smaller one in each {}", unit(study)),
+        (false, 1) => format!("each {} leaves one more", unit(study)),
+        (false, count) => format!("each {} leaves {} more", unit(study), format::count(count)),
+    };
+    match rows.len() {
+        1 => format!(
+            "At the end of {of_steps} there are {} in {}, allocated{operation} at {}; {many}.",
+            format::bytes(end_bytes),
+            format::counted(count, "allocation"),
+            study.title(largest.stack),
+        ),
+        stacks => format!(
+            "At the end of {of_steps} there are {} in {}, from {}; the most from one of them, {} a {}, is allocated{operation} \
+             at {}, and {many}.",
+            format::bytes(end_bytes),
+            format::counted(count, "allocation"),
+            format::counted(stacks as u64, "stack"),
+            format::bytes(largest.bytes_per_step),
+            unit(study),
+            study.title(largest.stack),
+        ),
+    }
+}
+
+/// Formats the forecast of when the card is full as a sentence.
+fn sentence(full: &UntilFull) -> String {
+    let room = format::bytes(full.budget.bytes);
+    let whose = match full.budget.source {
+        BudgetSource::Given => format!("the card's {room}"),
+        BudgetSource::GivenLessOutside => format!("the {room} of the card that others left to PyTorch"),
+        BudgetSource::OutOfMemory => format!("the {room} that PyTorch could have when it ran out of memory"),
+    };
+    if full.steps == 0 {
+        return format!("All growth together fills {whose} within one more step.");
+    }
+    let time = full.time_us.filter(|&us| us > 0).map_or_else(String::new, |us| format!(", {}", format::duration(us)));
+    format!(
+        "At this rate all growth together fills {whose} in {} at the latest: {}{time}.",
+        format::counted(full.steps, "more step"),
+        format::counted(full.events, "event"),
+    )
+}

@@ -1,0 +1,118 @@
+//! Checks the limits that the user set and the memory of the card.
+
+use super::{Confidence, Evidence, Finding, FindingsConfig, Rank, top_stacks, tried};
+use crate::analysis::study::studied::Study;
+use crate::analysis::track::peak::live_by_stack;
+use crate::base::{Severity, format};
+
+/// Reserved bytes from which a card counts as nearly full, in percent of its capacity.
+const NEARLY_FULL_PERCENT: u64 = 95;
+
+/// Reports exceeded limits, and a card that is too small or nearly full.
+pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
+    let peak = config.max_peak_bytes.and_then(|limit| above_peak(study, limit));
+    let growth = config.max_growth_bytes.and_then(|limit| above_growth(study, limit));
+    let capacity = config.capacity_bytes.and_then(|capacity| nearly_full(study, capacity));
+    [peak, growth, capacity].into_iter().flatten().collect()
+}
+
+fn above_peak(study: &Study<'_>, limit: u64) -> Option<Finding> {
+    let (moment, bytes) = study.timeline.live_peak();
+    (bytes > limit).then(|| {
+        at_moment(
+            study,
+            moment,
+            ("peak-above-limit", Severity::Error, bytes),
+            format!("The peak of {} is above the limit of {}", format::bytes(bytes), format::bytes(limit)),
+            "See what is alive at the peak, and what of it has come since the limit was set.",
+        )
+    })
+}
+
+fn above_growth(study: &Study<'_>, limit: u64) -> Option<Finding> {
+    let bytes = study.growth.bytes_per_step();
+    (bytes > limit).then(|| Finding {
+        code: "growth-above-limit",
+        severity: Severity::Error,
+        confidence: Confidence::High,
+        rank: Rank::Limit,
+        device: study.device.index,
+        bytes,
+        title: format!("Memory grows by {} a step, the limit is {}", format::bytes(bytes), format::bytes(limit)),
+        line: None,
+        evidence: Evidence {
+            shows: format!("The ends of {} were compared.", format::counted(study.growth.steps as u64, "step")),
+            events: Vec::new(),
+            stacks: top_stacks(study.growth.growing().map(|kept| (kept.bytes_per_step, kept.stack))),
+        },
+        advice: "See the findings about what grows.".to_owned(),
+    })
+}
+
+fn nearly_full(study: &Study<'_>, capacity: u64) -> Option<Finding> {
+    let (moment, reserved) = study.timeline.reserved_peak();
+    let (live_moment, live) = study.timeline.live_peak();
+    let card = format::bytes(capacity);
+    let tried = || tried::less_reserved(study).into_iter();
+    if live > capacity {
+        return Some(at_moment(
+            study,
+            live_moment,
+            ("card-too-small", Severity::Warning, live),
+            format!("The peak of {} does not fit a card of {card}, whatever the allocator does", format::bytes(live)),
+            "See what is alive at the peak. What if in the page, or `snapscope replay --sweep`, tries batches and cards.",
+        ));
+    }
+    if reserved > capacity {
+        let advice = std::iter::once("The allocator would give its cache back first, which may be enough.".to_owned());
+        return Some(at_moment(
+            study,
+            moment,
+            ("card-too-small", Severity::Warning, reserved),
+            format!("PyTorch reserves {}, more than a card of {card} has", format::bytes(reserved)),
+            &advice.chain(tried()).collect::<Vec<_>>().join(" "),
+        ));
+    }
+    (reserved >= capacity / 100 * NEARLY_FULL_PERCENT).then(|| {
+        let advice = "CUDA's context and libraries take some hundred MiB beside PyTorch. A longer batch may fail.";
+        at_moment(
+            study,
+            moment,
+            ("card-nearly-full", Severity::Warning, reserved),
+            format!("PyTorch reserves {} of the card's {card}", format::bytes(reserved)),
+            &std::iter::once(advice.to_owned()).chain(tried()).collect::<Vec<_>>().join(" "),
+        )
+    })
+}
+
+fn at_moment(
+    study: &Study<'_>,
+    moment: u32,
+    (code, severity, bytes): (&'static str, Severity, u64),
+    title: String,
+    advice: &str,
+) -> Finding {
+    let groups = live_by_stack(study.device, &study.timeline.allocations, moment);
+    Finding {
+        code,
+        severity,
+        confidence: Confidence::High,
+        rank: Rank::Limit,
+        device: study.device.index,
+        bytes,
+        title,
+        line: None,
+        evidence: Evidence {
+            shows: groups.first().map_or_else(String::new, |group| {
+                format!(
+                    "Most of what is alive there, {}, is from {}.",
+                    format::bytes(group.bytes),
+                    study.title(group.stack)
+                )
+            }),
+            events: moment.checked_sub(1).into_iter().collect(),
+            stacks: top_stacks(groups.iter().map(|group| (group.bytes, group.stack))),
+        },
+        advice: advice.to_owned(),
+    }
+}

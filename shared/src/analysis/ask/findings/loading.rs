@@ -1,0 +1,108 @@
+//! Finds memory that building a model wastes: a peak at loading, or a checkpoint that stays alive.
+
+use super::own_code::{Own, OwnCode};
+use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use crate::analysis::study::phases::{Phase, PhaseBasis};
+use crate::analysis::study::studied::Study;
+use crate::analysis::track::allocations::AllocationId;
+use crate::base::{Severity, format};
+use crate::trace::StackId;
+
+/// At least 1/4 of the peak must be freed when the model is complete.
+const LEAST_GONE: u64 = 4;
+
+/// Less than 1/30 of the peak is not reported.
+const LEAST_SHARE: u64 = 30;
+
+pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
+    [peak(study), checkpoint(study)].into_iter().flatten().collect()
+}
+
+/// Reports a peak before the first pass of which at least 1/4 is freed before the model is complete.
+///
+/// Such a peak consists of weights that are replaced by smaller ones.
+fn peak(study: &Study<'_>) -> Option<Finding> {
+    let (moment, peak_bytes) = study.timeline.live_peak();
+    if study.phases.basis() != PhaseBasis::Functions || study.phases.at(moment) != Phase::Setup {
+        return None;
+    }
+    let setup_end = study.phases.setup_end();
+    let allocations = &study.timeline.allocations;
+    let is_gone = |id: AllocationId| !allocations.is_initial(id) && !allocations.dies_after(id, setup_end);
+    let gone = allocations.alive_at(moment).filter(|&(id, _)| is_gone(id));
+    let gone: Vec<(u64, StackId)> =
+        gone.map(|(id, size_bytes)| (size_bytes, allocations.allocation_stack(id, study.device))).collect();
+    let gone_bytes: u64 = gone.iter().map(|row| row.0).sum();
+    if gone_bytes.saturating_mul(LEAST_GONE) < peak_bytes {
+        return None;
+    }
+    let own = OwnCode::of(study, gone.iter().copied(), Own::Innermost);
+    let from = own.as_ref().map_or_else(String::new, |own| format!(", from {}", own.place()));
+    Some(Finding {
+        code: "peak-at-loading",
+        severity: Severity::Info,
+        confidence: Confidence::High,
+        rank: Rank::Cause,
+        device: study.device.index,
+        bytes: gone_bytes,
+        title: format!(
+            "The peak of {} is at loading: {} of weights are made there and replaced{from}",
+            format::bytes(peak_bytes),
+            format::bytes(gone_bytes)
+        ),
+        line: own.map(|own| own.line),
+        evidence: Evidence {
+            shows: format!(
+                "The peak comes before the first pass, and {} of it are gone when the model is ready.",
+                format::bytes(gone_bytes)
+            ),
+            events: moment.checked_sub(1).into_iter().collect(),
+            stacks: top_stacks(gone.into_iter()),
+        },
+        advice: "Weights are made in float32 on the GPU and then converted, for example by `.half()` or \
+                 `.to(torch.bfloat16)`. Make them in the type that is wanted: `from_pretrained(…, dtype=torch.bfloat16)`, \
+                 `torch.set_default_dtype`, or convert on the host before the model is moved to the GPU."
+            .to_owned(),
+    })
+}
+
+/// Reports tensors that `torch.load` put on the device and that stay alive through all steps.
+fn checkpoint(study: &Study<'_>) -> Option<Finding> {
+    let last = study.repeats().last()?.end;
+    let first = study.repeats().first()?.start;
+    let allocations = &study.timeline.allocations;
+    let is_loaded = |id: AllocationId| {
+        let site = study.sites.of_stack(allocations.allocation_stack(id, study.device));
+        site.is_loaded && !site.in_module
+    };
+    let kept = allocations.alive_at(first).filter(|&(id, _)| allocations.dies_after(id, last - 1) && is_loaded(id));
+    let rows: Vec<(u64, StackId)> =
+        kept.map(|(id, size_bytes)| (size_bytes, allocations.allocation_stack(id, study.device))).collect();
+    let bytes: u64 = rows.iter().map(|row| row.0).sum();
+    if bytes == 0 || bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1 {
+        return None;
+    }
+    let own = OwnCode::of(study, rows.iter().copied(), Own::Innermost);
+    let from = own.as_ref().map_or_else(String::new, |own| format!(", from {}", own.place()));
+    Some(Finding {
+        code: "checkpoint-kept",
+        severity: Severity::Warning,
+        confidence: Confidence::Medium,
+        rank: Rank::Cause,
+        device: study.device.index,
+        bytes,
+        title: format!("A loaded checkpoint stays on the GPU beside the model: {}{from}", format::bytes(bytes)),
+        line: own.map(|own| own.line),
+        evidence: Evidence {
+            shows: format!(
+                "{} that `torch.load` made are there from before the first step to the end of the last.",
+                format::counted(rows.len() as u64, "tensor")
+            ),
+            events: Vec::new(),
+            stacks: top_stacks(rows.into_iter()),
+        },
+        advice: "`load_state_dict` copies the weights into the model, so that they are there twice. Load to the host, \
+                 `torch.load(path, map_location=\"cpu\")`, and `del checkpoint` when it was read."
+            .to_owned(),
+    })
+}

@@ -1,0 +1,84 @@
+//! Finds a loss over many classes whose logits, with their copies and gradients, make up much of the peak.
+//!
+//! Logits have a row for each token and a column for each word. A cross entropy holds them in 16 and in 32 bits,
+//! together with their logarithms and their gradient, each allocated at a line of its own, so that no single line
+//! stands out.
+
+use super::own_code::{Own, line_of};
+use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use crate::analysis::study::studied::Study;
+use crate::base::{Severity, format};
+use crate::trace::StackId;
+use hashbrown::HashMap;
+
+/// Share of the peak that such tensors must have together, in percent.
+const LEAST_PERCENT: u64 = 25;
+
+/// A single tensor would be only the logits.
+const LEAST_TENSORS: usize = 2;
+
+/// Tensors of one shape, in 16 or in 32 bits.
+#[derive(Default)]
+struct Shape {
+    bytes: u64,
+    rows: Vec<(u64, StackId)>,
+    is_of_loss: bool,
+}
+
+/// Reports logits at the peak.
+pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
+    let (moment, peak_bytes) = study.timeline.live_peak();
+    let allocations = &study.timeline.allocations;
+    let mut shapes: HashMap<u64, Shape> = HashMap::new();
+    let large = allocations.alive_at(moment).filter(|row| row.1.saturating_mul(100) >= peak_bytes);
+    let large: Vec<(u64, StackId)> =
+        large.map(|(id, size_bytes)| (size_bytes, allocations.allocation_stack(id, study.device))).collect();
+    for &(size_bytes, stack) in &large {
+        // Each tensor counts both for the shape of its own size and for the shape of twice its size, in case it has 16
+        // bits.
+        for whole in [size_bytes, size_bytes.saturating_mul(2)] {
+            let shape = shapes.entry(whole).or_default();
+            shape.bytes = shape.bytes.saturating_add(size_bytes);
+            shape.rows.push((size_bytes, stack));
+            shape.is_of_loss |= study.sites.of_stack(stack).is_of_loss;
+        }
+    }
+    let of_loss = shapes.into_values().filter(|shape| shape.is_of_loss && shape.rows.len() >= LEAST_TENSORS);
+    let shape = of_loss.max_by_key(|shape| shape.bytes)?;
+    let percent = shape.bytes.saturating_mul(100) / peak_bytes.max(1);
+    if percent < LEAST_PERCENT {
+        return None;
+    }
+    let line = shape.rows.iter().find_map(|&(_, stack)| line_of(study, stack, Own::Innermost));
+    let from = line.as_ref().map_or_else(String::new, |line| format!(", at {}", line.place()));
+    let sizes = shape.rows.iter().map(|row| row.0);
+    let size_bytes = sizes.max().unwrap_or(0);
+    Some(Finding {
+        code: "logits-at-peak",
+        severity: Severity::Info,
+        confidence: Confidence::Medium,
+        rank: Rank::Cause,
+        device: study.device.index,
+        bytes: shape.bytes,
+        title: format!(
+            "Logits of the loss and copies of them are {} of the peak: {} tensors of up to {}{from}",
+            format::percent(shape.bytes, peak_bytes),
+            shape.rows.len(),
+            format::bytes(size_bytes),
+        ),
+        line,
+        evidence: Evidence {
+            shows: format!(
+                "At the peak {} are alive in tensors of one shape, some of which a cross entropy or `log_softmax` makes: \
+                 a row for each token and a column for each word or class.",
+                format::bytes(shape.bytes)
+            ),
+            events: moment.checked_sub(1).into_iter().collect(),
+            stacks: top_stacks(shape.rows.into_iter()),
+        },
+        advice: "Compute the loss in chunks of rows, or with a fused linear cross entropy that never makes all logits at \
+                 once (Liger Kernel, `torch.compile`, Apple's cut cross entropy); leave out rows without a label before \
+                 the last layer; and avoid a float32 copy (`logits.float()`) of all logits."
+            .to_owned(),
+    })
+}

@@ -1,0 +1,212 @@
+//! Reports each failed request: its size, the free memory, and why that did not help.
+
+use super::own_code::{Own, line_of};
+use super::tried::{self, Tried};
+use super::{Confidence, Evidence, Finding, MOST_SHOWN, Rank, top_stacks};
+use crate::analysis::ask::fragmentation::Fragmentation;
+use crate::analysis::ask::replay::Stuck;
+use crate::analysis::study::phases::Phase;
+use crate::analysis::study::studied::Study;
+use crate::analysis::track::peak::live_by_stack;
+use crate::base::{Severity, format};
+use crate::trace::{Action, Event, Setting, StackId};
+
+/// A program that continues after failures may fail at many places; those beyond this number are only counted.
+const MOST_PLACES: usize = 16;
+
+/// Failed requests of the same size from the same place.
+struct Failures {
+    place: (StackId, u64),
+    events: Vec<u32>,
+}
+
+/// Reports each place at which memory ran out, up to [`MOST_PLACES`].
+pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
+    let places = places(study);
+    let mut found: Vec<Finding> = Vec::new();
+    for (index, failures) in places.iter().enumerate().take(MOST_PLACES) {
+        // Later failures depend on what the program did after the first one.
+        let tried = if index == 0 { tried::for_failure(study, failures.events[0] as usize) } else { None };
+        found.push(finding(study, failures, tried.as_ref()));
+    }
+    let others: usize = places.iter().skip(MOST_PLACES).map(|failures| failures.events.len()).sum();
+    if let (Some(last), true) = (found.last_mut(), others > 0) {
+        last.advice += &format!(" It ran out {} more, at other places.", format::counted(others as u64, "time"));
+    }
+    found
+}
+
+/// Groups the failures by place, in the order of the first failure of each.
+fn places(study: &Study<'_>) -> Vec<Failures> {
+    let events = &study.device.events;
+    let mut places: Vec<Failures> = Vec::new();
+    for (index, _) in events.actions().iter().enumerate().filter(|(_, action)| *action == Action::Oom) {
+        let place = (events.stacks().at(index), events.sizes_bytes().at(index));
+        match places.iter_mut().find(|failures| failures.place == place) {
+            Some(failures) => failures.events.push(index as u32),
+            None => places.push(Failures { place, events: vec![index as u32] }),
+        }
+    }
+    places
+}
+
+fn finding(study: &Study<'_>, failures: &Failures, tried: Option<&Tried>) -> Finding {
+    let index = failures.events[0];
+    let event = study.device.events.at(index as usize);
+    let parts = Fragmentation::at(study, index);
+    let groups = live_by_stack(study.device, &study.timeline.allocations, index);
+    let largest = groups.first().map(|group| (group.bytes, study.title(group.stack)));
+    Finding {
+        code: "out-of-memory",
+        // A program that caught the error and continued training, for instance with a smaller batch, has solved the
+        // problem.
+        severity: if went_on(study) { Severity::Info } else { Severity::Error },
+        confidence: Confidence::High,
+        rank: Rank::Limit,
+        device: study.device.index,
+        bytes: event.size_bytes,
+        title: title(study, failures, &event),
+        line: line_of(study, event.stack, Own::Innermost),
+        evidence: Evidence {
+            shows: shows(&parts) + &tried.map_or_else(String::new, |tried| stuck(&tried.stuck)),
+            events: failures.events.iter().copied().take(MOST_SHOWN).collect(),
+            stacks: [event.stack]
+                .into_iter()
+                .filter(|stack| stack.has_frames())
+                .chain(top_stacks(groups.iter().map(|group| (group.bytes, group.stack))))
+                .collect(),
+        },
+        advice: remedies(study, &event, &parts, tried, largest),
+    }
+}
+
+fn title(study: &Study<'_>, failures: &Failures, event: &Event) -> String {
+    let (asked, free) = (format::bytes(event.size_bytes), format::bytes(event.addr));
+    let first = format::count(u64::from(failures.events[0]));
+    let when = match failures.events.len() {
+        1 => format!("at event {first}"),
+        times => format!("{}, first at event {first}", format::counted(times as u64, "time")),
+    };
+    let after = if went_on(study) { ", and the run went on" } else { "" };
+    let by = study.title(event.stack);
+    format!("Out of memory {when}: tried to allocate {asked} at {by}, {free} free on the device{after}")
+}
+
+/// Returns true if gradients are computed after the last failure.
+fn went_on(study: &Study<'_>) -> bool {
+    let events = &study.device.events;
+    let Some(last) = (0..events.len()).rev().find(|&event| events.actions().at(event) == Action::Oom) else {
+        return false;
+    };
+    let is_backward = |event: usize| {
+        let is_alloc = events.actions().at(event) == Action::Alloc;
+        is_alloc && study.phases.of_birth(event as u32 + 1, events.stacks().at(event)) == Phase::Backward
+    };
+    study.phases.are_told() && (last + 1..events.len()).any(is_backward)
+}
+
+fn shows(parts: &Fragmentation) -> String {
+    let mut text = format!(
+        "PyTorch had {} reserved: {} live, {} free in segments in use, {} in unused segments",
+        format::bytes(parts.reserved_bytes),
+        format::bytes(parts.live_bytes),
+        format::bytes(parts.free_in_used_bytes),
+        format::bytes(parts.free_segment_bytes),
+    );
+    text += &format!(", {} lost to rounding.", format::bytes(parts.rounding_bytes + parts.unsplit_bytes));
+    if parts.free_bytes() > 0 {
+        text += &format!(" The longest free range had {}.", format::bytes(parts.largest_free_bytes));
+    }
+    text
+}
+
+/// Explains why the free memory did not help, the reason with the most bytes first.
+fn stuck(stuck: &Stuck) -> String {
+    let mut reasons = [
+        (stuck.pieces_bytes, "in pieces that are too short"),
+        (stuck.other_streams_bytes, "of other streams"),
+        (stuck.other_pools_bytes, "in other pools, of CUDA graphs or a `MemPool`"),
+        (stuck.other_class_bytes, "in segments for requests of another size"),
+    ];
+    reasons.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+    let named = reasons.iter().filter(|(bytes, _)| *bytes > 0);
+    let named: Vec<String> = named.map(|(bytes, why)| format!("{} {why}", format::bytes(*bytes))).collect();
+    match named.as_slice() {
+        [] => " Nothing of it was left to give back to CUDA.".to_owned(),
+        named => format!(" After unused segments went back to CUDA there stayed free: {}.", named.join(", ")),
+    }
+}
+
+/// Returns the remedies that would have sufficed, the least effort first.
+fn remedies(
+    study: &Study<'_>,
+    event: &Event,
+    parts: &Fragmentation,
+    tried: Option<&Tried>,
+    largest: Option<(u64, String)>,
+) -> String {
+    let mut remedies = Vec::new();
+    let asked = event.size_bytes;
+    let usable = parts.free_bytes() - parts.private_free_bytes.min(parts.free_bytes());
+    let growth = study.growth.bytes_per_step();
+    if growth > 0 {
+        remedies.push(format!("Stop the growth of {} a step first.", format::bytes(growth)));
+    }
+    if event.addr >= asked {
+        remedies.push(
+            "More was free on the device than was asked for: a limit that the program set itself was reached, such as \
+             `per_process_memory_fraction`."
+                .to_owned(),
+        );
+    }
+    match tried {
+        Some(tried) => remedies.extend(tried.settings.iter().cloned()),
+        None if usable.saturating_add(event.addr) >= asked && !is_expandable(study) => remedies.push(format!(
+            "With `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` PyTorch can put the {} that are free together; that \
+             may be enough.",
+            format::bytes(usable)
+        )),
+        None => {}
+    }
+    if parts.private_free_bytes >= asked {
+        remedies.push(format!(
+            "{} are free in private pools, of CUDA graphs or a `MemPool`, where this request may not go: let graphs share \
+             a pool.",
+            format::bytes(parts.private_free_bytes)
+        ));
+    }
+    let missing = asked.saturating_sub(usable.saturating_add(event.addr));
+    // Even if everything else were freed, the request would exceed all memory that PyTorch could have.
+    let room = parts.reserved_bytes.saturating_add(event.addr);
+    if asked > room {
+        remedies.push(format!(
+            "It would not fit with nothing else alive: PyTorch could have {} in all. Ask for less at once, by a smaller \
+             batch, or in parts.",
+            format::bytes(room)
+        ));
+        return remedies.join(" ");
+    }
+    if missing > 0 {
+        remedies.push(format!("Even without any fragmentation {} were missing.", format::bytes(missing)));
+    }
+    if let Some(factor) = tried.and_then(|tried| tried.batch) {
+        remedies.push(format!(
+            "Estimate: about {} of the batch would have fitted up to here; activations, inputs and temporaries are \
+             scaled for it.",
+            format::percent((factor * 1000.0) as u64, 1000)
+        ));
+    }
+    if let Some((bytes, title)) = largest {
+        remedies.push(format!(
+            "Reduce what is live here, with a smaller micro-batch or activation checkpointing; the largest part, {}, is \
+             from {title}.",
+            format::bytes(bytes)
+        ));
+    }
+    remedies.join(" ")
+}
+
+/// Returns true if expandable segments were already enabled.
+pub(super) fn is_expandable(study: &Study<'_>) -> bool {
+    study.trace.settings.get("expandable_segments") == Some(&Setting::Bool(true))
+}

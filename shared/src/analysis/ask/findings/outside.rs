@@ -1,0 +1,49 @@
+//! Finds memory of the card that PyTorch's allocator never had.
+
+use super::{Confidence, Evidence, Finding, Rank};
+use crate::analysis::ask::until_full::outside_bytes;
+use crate::analysis::study::studied::Study;
+use crate::base::{Severity, format};
+
+/// From 1 GiB on it is more than a CUDA context and libraries use.
+const MUCH_BYTES: u64 = 1 << 30;
+
+/// Less than 64 MiB is not reported, because the driver keeps that much even on a card that one process has to itself.
+const LITTLE_BYTES: u64 = 64 << 20;
+
+/// Reports memory of the card that was neither reserved by PyTorch nor free when memory ran out.
+pub(super) fn finding(study: &Study<'_>, capacity_bytes: u64) -> Option<Finding> {
+    let (bytes, event) = outside_bytes(study, capacity_bytes)?;
+    let is_much = bytes >= MUCH_BYTES;
+    (bytes >= LITTLE_BYTES).then(|| Finding {
+        code: "outside-pytorch",
+        severity: if is_much { Severity::Warning } else { Severity::Info },
+        confidence: Confidence::Medium,
+        rank: Rank::Limit,
+        device: study.device.index,
+        bytes,
+        title: format!(
+            "{} of the card were used by others than PyTorch's allocator when it ran out of memory",
+            format::bytes(bytes)
+        ),
+        line: None,
+        evidence: Evidence {
+            shows: format!(
+                "Of {} PyTorch had {} reserved, and {} were free.",
+                format::bytes(capacity_bytes),
+                format::bytes(study.timeline.reserved_at(event)),
+                format::bytes(study.device.events.addrs().at(event as usize))
+            ),
+            events: vec![event],
+            stacks: Vec::new(),
+        },
+        advice: match is_much {
+            true => {
+                "Look for other processes on the card with `nvidia-smi`. In the process itself NCCL's buffers, the CUDA \
+                 context with its kernels, graphs and other libraries take memory that no snapshot shows."
+            }
+            false => "That is what a CUDA context with its kernels and libraries such as cuBLAS take; no snapshot shows it.",
+        }
+        .to_owned(),
+    })
+}

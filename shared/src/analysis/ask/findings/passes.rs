@@ -1,0 +1,144 @@
+//! Finds several forward passes whose graphs are alive at once before one backward.
+//!
+//! Idea: each pass of a micro-batch ends with a number, its loss. If a program calls its model several times from one
+//! line, and as many numbers or inputs wait for backward, their losses were combined first. Layers that are alike, two
+//! views of one sample or a second network do not each produce a loss. If backward ran in between and freed nothing, it
+//! was told to keep the graph.
+
+use super::own_code::{Own, line_of};
+use super::staying::is_little;
+use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use crate::analysis::study::forward_pass::ForwardPass;
+use crate::analysis::study::phases::Phase;
+use crate::analysis::study::sites::{Operation, SpineId};
+use crate::analysis::study::step::Step;
+use crate::analysis::study::studied::Study;
+use crate::base::{Severity, format};
+use crate::trace::{Action, StackId};
+use hashbrown::HashMap;
+
+/// With fewer stacks, single tensors would look like a graph.
+const LEAST_STACKS: usize = 5;
+
+/// Stacks with less than 1/1000 of a pass's bytes are ignored, because they may occur once for several passes.
+const LEAST_OF_PASS: u64 = 1000;
+
+/// The rarest 1/10 of a pass's stacks do not determine the number of passes.
+const SELDOM: usize = 10;
+
+/// A call counts as a pass if at least 1/64 of the bytes that wait for backward belong to it.
+const LEAST_WAITING: u64 = 64;
+
+/// Two passes may be two views of one sample, or a real and a generated one.
+const LEAST_PASSES: u64 = 3;
+
+/// A loss is a number of at most 8 bytes.
+const NUMBER_BYTES: u64 = 8;
+
+/// Reports several passes in the middle step.
+pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
+    if is_little(study, pass.bytes) {
+        return None;
+    }
+    let steps = study.repeats();
+    let step = steps[steps.len() / 2];
+    let (passes, stack) = if has_program(study, pass) {
+        let (passes, stack) = calls(study, step, pass)?;
+        (passes, Some(stack))
+    } else {
+        (by_stacks(pass)?, None)
+    };
+    let line = stack.and_then(|stack| line_of(study, stack, Own::Call));
+    let from = line.as_ref().map_or_else(String::new, |line| format!(", called from {}", line.place()));
+    Some(Finding {
+        code: "several-graphs-at-once",
+        severity: Severity::Warning,
+        confidence: Confidence::Medium,
+        rank: Rank::Cause,
+        device: study.device.index,
+        bytes: pass.bytes / passes * (passes - 1),
+        title: format!(
+            "{passes} forward passes come before one backward{from}: their graphs hold {}",
+            format::bytes(pass.bytes)
+        ),
+        line,
+        evidence: Evidence {
+            shows: format!(
+                "After event {} {} hold what forward keeps for backward, and {passes} losses wait for it.",
+                format::count(u64::from(pass.moment).saturating_sub(1)),
+                format::counted(pass.by_stack.len() as u64, "stack"),
+            ),
+            events: pass.moment.checked_sub(1).into_iter().collect(),
+            stacks: top_stacks(pass.by_stack.iter().map(|(&stack, row)| (row.bytes, stack))),
+        },
+        advice: "Losses of several micro-batches are added up or stacked before `backward()`. Call \
+                 `(loss / n).backward()` for each micro-batch: gradients add up by themselves, and one graph is there \
+                 at a time. A pipeline's schedule does this on purpose."
+            .to_owned(),
+    })
+}
+
+/// Returns true if the pass has stacks of a Python program, whose calls can be counted.
+fn has_program(study: &Study<'_>, pass: &ForwardPass) -> bool {
+    pass.by_stack.keys().any(|&stack| study.sites.of_stack(stack).spine != SpineId::NONE)
+}
+
+/// Calls of a model from one place.
+#[derive(Clone, Copy)]
+struct Calls {
+    stack: StackId,
+    /// Number of calls with enough bytes that wait for backward.
+    count: u64,
+    /// Bytes of the latest call that wait for backward.
+    waiting_bytes: u64,
+}
+
+/// Counts the calls of the model from one place before backward, each with a graph and a loss that wait for it.
+fn calls(study: &Study<'_>, step: Step, pass: &ForwardPass) -> Option<(u64, StackId)> {
+    let (actions, stacks) = (study.device.events.actions(), study.device.events.stacks());
+    let allocations = &study.timeline.allocations;
+    let mut called: HashMap<SpineId, Calls> = HashMap::new();
+    let mut before = None;
+    let mut numbers = 0;
+    let mut inputs: HashMap<StackId, u64> = HashMap::new();
+    for event in step.start..pass.moment {
+        if actions.at(event as usize) != Action::Alloc {
+            continue;
+        }
+        let stack = stacks.at(event as usize);
+        let site = study.sites.of_stack(stack);
+        if site.spine == SpineId::NONE {
+            continue;
+        }
+        let is_forward = study.phases.of_birth(event + 1, stack) == Phase::Forward;
+        let id = allocations.of_event(event as usize)?;
+        let waits = is_forward && allocations.dies_after(id, pass.moment);
+        if site.in_module {
+            let calls = called.entry(site.spine).or_insert(Calls { stack, count: 0, waiting_bytes: 0 });
+            if before != Some((site.spine, true)) {
+                calls.waiting_bytes = 0;
+            }
+            let is_enough = |bytes: u64| bytes.saturating_mul(LEAST_WAITING) >= pass.bytes;
+            let was_enough = is_enough(calls.waiting_bytes);
+            calls.waiting_bytes += if waits { allocations.size_bytes(id) } else { 0 };
+            calls.count += u64::from(!was_enough && is_enough(calls.waiting_bytes));
+        }
+        before = Some((site.spine, site.in_module));
+        numbers += u64::from(waits && allocations.size_bytes(id) <= NUMBER_BYTES);
+        let is_input = !site.in_module && matches!(site.operation, Operation::Bring | Operation::Make);
+        if is_input && allocations.dies_after(id, pass.moment) {
+            *inputs.entry(stack).or_default() += 1;
+        }
+    }
+    let most = called.values().max_by_key(|calls| (calls.count, std::cmp::Reverse(calls.stack)))?;
+    let is_told = numbers >= most.count || inputs.values().any(|&count| count >= most.count);
+    (most.count >= LEAST_PASSES && is_told).then_some((most.count, most.stack))
+}
+
+/// Counts the passes by the tensors of each stack that wait for backward, if no stack shows the program's calls.
+fn by_stacks(pass: &ForwardPass) -> Option<u64> {
+    let rows = pass.by_stack.values().filter(|row| row.bytes.saturating_mul(LEAST_OF_PASS) >= pass.bytes);
+    let mut counts: Vec<u64> = rows.map(|row| row.count).collect();
+    counts.sort_unstable();
+    (counts.len() >= LEAST_STACKS && counts[0] > 1).then(|| counts[counts.len() / SELDOM])
+}

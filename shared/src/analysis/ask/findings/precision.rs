@@ -1,0 +1,61 @@
+//! Finds a loss that is computed in 16 bits.
+
+use super::{Confidence, Evidence, Finding, MOST_SHOWN, Rank};
+use crate::analysis::study::phases::Phase;
+use crate::analysis::study::studied::Study;
+use crate::base::Severity;
+use crate::trace::{Action, StackId};
+
+/// Size of one 16-bit number; a loss in 32 bits requests four bytes.
+const HALF_BYTES: u64 = 2;
+
+/// Parts of the names of functions that compute a loss, as frames have them.
+const LOSSES: [&str; 8] = [
+    "nll_loss",
+    "cross_entropy",
+    "mse_loss",
+    "l1_loss",
+    "smooth_l1_loss",
+    "huber_loss",
+    "binary_cross_entropy",
+    "kl_div",
+];
+
+/// Reports a loss whose single number was requested with two bytes.
+pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
+    let events = &study.device.events;
+    let is_half =
+        |&event: &usize| events.actions().at(event) == Action::Alloc && events.sizes_bytes().at(event) == HALF_BYTES;
+    let of_loss = |&event: &usize| {
+        let stack = events.stacks().at(event);
+        is_of_loss(study, stack) && study.phases.of_birth(event as u32 + 1, stack) == Phase::Forward
+    };
+    let found: Vec<u32> =
+        (0..events.len()).filter(is_half).filter(of_loss).map(|event| event as u32).take(MOST_SHOWN).collect();
+    let stack = events.stacks().at(*found.first()? as usize);
+    Some(Finding {
+        code: "loss-in-16-bits",
+        severity: Severity::Warning,
+        confidence: Confidence::High,
+        rank: Rank::Cause,
+        device: study.device.index,
+        bytes: HALF_BYTES,
+        title: format!("The loss is computed in 16 bits, by {}", study.title(stack)),
+        line: None,
+        evidence: Evidence {
+            shows: "The loss is one number, and two bytes are asked for to hold it; in 32 bits it would be four."
+                .to_owned(),
+            events: found,
+            stacks: vec![stack],
+        },
+        advice: "Sums over a vocabulary or a batch lose digits in 16 bits. Compute the loss within the block of \
+                 `torch.autocast`, where PyTorch casts to 32 bits by itself, or from `logits.float()`."
+            .to_owned(),
+    })
+}
+
+fn is_of_loss(study: &Study<'_>, stack: StackId) -> bool {
+    let trace = study.trace;
+    let mut names = trace.stacks.frames(stack).iter().map(|&frame| trace.strings.get(trace.frames.get(frame).name));
+    names.any(|name| LOSSES.iter().any(|loss| name.contains(loss)))
+}

@@ -1,0 +1,78 @@
+//! Explains in one note why memory is higher than before the first step although it does not leak.
+
+use super::{Confidence, Evidence, Finding, Rank, events_of, top_stacks};
+use crate::analysis::study::growth::{Course, GrowthClass, Kept};
+use crate::analysis::study::phases::Phase;
+use crate::analysis::study::studied::Study;
+use crate::base::{Severity, format};
+
+/// Less than 1/100 of the peak is not mentioned.
+const LEAST_SHARE: u64 = 100;
+
+/// Reports all classes of growth that end, in one note.
+pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
+    let peak_bytes = study.timeline.live_peak().1;
+    let mut parts = Vec::new();
+    let mut told: Vec<&Kept> = Vec::new();
+    for class in GrowthClass::ALL.into_iter().filter(|&class| class != GrowthClass::Leak) {
+        let rows: Vec<&Kept> = study.growth.of_class(class).filter(|kept| !is_told_elsewhere(study, kept)).collect();
+        let most_bytes = rows.iter().map(|kept| kept.most_bytes).fold(0, u64::saturating_add);
+        if most_bytes > 0 && most_bytes.saturating_mul(LEAST_SHARE) >= peak_bytes {
+            parts.push(part(class, &rows, most_bytes));
+            told.extend(rows);
+        }
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    told.sort_by_key(|kept| std::cmp::Reverse(kept.most_bytes));
+    let is_guess =
+        told.iter().any(|kept| kept.class == Some(GrowthClass::Cache) || kept.class == Some(GrowthClass::OneOff));
+    let largest = told[0];
+    Some(Finding {
+        code: "settled",
+        severity: Severity::Info,
+        confidence: if is_guess { Confidence::Medium } else { Confidence::High },
+        rank: Rank::Normal,
+        device: study.device.index,
+        bytes: told.iter().map(|kept| kept.end_bytes).fold(0, u64::saturating_add),
+        title: format!("Normal: {}", parts.join("; ")),
+        line: None,
+        evidence: Evidence {
+            shows: format!(
+                "The ends of {} were compared. The most, {}, is from {}.",
+                format::counted(study.growth.steps as u64, super::growing::unit(study)),
+                format::bytes(largest.most_bytes),
+                study.title(largest.stack),
+            ),
+            events: events_of(study, &told),
+            stacks: top_stacks(told.iter().map(|kept| (kept.most_bytes, kept.stack))),
+        },
+        advice: "Measure memory after these steps: the first ones make what later ones use again.".to_owned(),
+    })
+}
+
+/// Returns true for memory with a finding of its own.
+///
+/// This is true for gradients that stay from the first step on, and for memory that an epoch collects.
+fn is_told_elsewhere(study: &Study<'_>, kept: &Kept) -> bool {
+    let is_gradient = study.phases.are_told() && kept.course == Course::Settles && kept.phase == Phase::Backward;
+    is_gradient || kept.course == Course::Collected
+}
+
+/// Describes the memory of a class in a few words.
+fn part(class: GrowthClass, rows: &[&Kept], most_bytes: u64) -> String {
+    let first = rows.iter().map(|kept| kept.first_rise).min().unwrap_or(0) + 1;
+    let last = rows.iter().map(|kept| kept.last_rise).max().unwrap_or(0) + 1;
+    let steps = if first == last { format!("step {first}") } else { format!("steps {first} to {last}") };
+    let bytes = format::bytes(most_bytes);
+    match class {
+        GrowthClass::OptimizerState => format!("{bytes} of optimizer state came in {steps} and stay"),
+        GrowthClass::WarmUp => format!("{bytes} came in {steps} and are used again"),
+        GrowthClass::Cache if rows[0].course == Course::Bounded => {
+            format!("{bytes} go up and down, lately no higher than before")
+        }
+        GrowthClass::Cache => format!("{bytes} filled up from step {first} to step {last}, ever more slowly"),
+        GrowthClass::OneOff | GrowthClass::Leak => format!("{bytes} came once, in {steps}"),
+    }
+}

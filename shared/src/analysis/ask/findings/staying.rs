@@ -1,0 +1,162 @@
+//! Finds memory that stays alive longer than necessary but does not grow.
+
+use super::own_code::{Own, OwnCode};
+use super::{Confidence, Evidence, Finding, Rank, events_of, top_stacks};
+use crate::analysis::study::forward_pass::ForwardPass;
+use crate::analysis::study::growth::{Course, Kept};
+use crate::analysis::study::phases::Phase;
+use crate::analysis::study::studied::Study;
+use crate::analysis::track::allocations::AllocationId;
+use crate::analysis::track::category::WORKSPACES_BYTES;
+use crate::base::{Severity, format};
+use crate::trace::StackId;
+use hashbrown::HashSet;
+
+/// Less than 1/100 of the peak is not reported.
+const LEAST_SHARE: u64 = 100;
+
+/// At least 1/2 of the stacks of a forward pass must be alive at the end of a step, to be its graph.
+const LEAST_OF_GRAPH: usize = 2;
+
+/// With fewer stacks, single tensors would look like a graph.
+const LEAST_STACKS: usize = 3;
+
+/// With fewer steps, gradients that stay cannot be told from those of a single step.
+const LEAST_STEPS: usize = 3;
+
+/// Reports gradients, graphs and recomputed activations that outlive their step, and several passes within one step.
+pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
+    if !study.phases.are_told() {
+        return Vec::new();
+    }
+    let Some(steps) = study.steps.as_ref() else { return Vec::new() };
+    let pass = ForwardPass::of(study, steps.steps[steps.steps.len() / 2]);
+    let found = [gradients(study), graph(study, &pass), recomputed(study), super::passes::finding(study, &pass)];
+    found.into_iter().flatten().collect()
+}
+
+/// Reports gradients that the first step allocates and no step frees.
+fn gradients(study: &Study<'_>) -> Option<Finding> {
+    if study.growth.steps < LEAST_STEPS {
+        return None;
+    }
+    let mut rows = rows(study, Course::Settles, Phase::Backward);
+    // A gradient may be as large as a workspace, but there is only one workspace of each size.
+    for size_bytes in WORKSPACES_BYTES {
+        let of_size = |kept: &&Kept| kept.end_count == 1 && kept.end_bytes == size_bytes;
+        let first = rows.iter().enumerate().filter(|(_, kept)| of_size(kept)).min_by_key(|(_, kept)| kept.latest);
+        if let Some((index, _)) = first {
+            rows.remove(index);
+        }
+    }
+    finding(
+        study,
+        &rows,
+        "gradients-stay",
+        "Gradients stay from step to step",
+        "Backward allocates them in the first step only, and adds to them in the later ones.",
+        "If the script never calls `optimizer.zero_grad()`, gradients of all steps add up, which is wrong as well: call \
+         it in each step. With `set_to_none=False` or tch's `zero_grad` they are cleared but stay; \
+         `zero_grad(set_to_none=True)` frees them until the next backward.",
+    )
+}
+
+/// Reports the graph of a step that is freed only after the next step has made its own.
+fn graph(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
+    let rows = rows(study, Course::Renewed, Phase::Forward);
+    let of_pass = rows.iter().filter(|kept| pass.by_stack.contains_key(&kept.stack)).count();
+    if of_pass < LEAST_STACKS || of_pass * LEAST_OF_GRAPH < pass.by_stack.len() || !meet_the_next(study, &rows) {
+        return None;
+    }
+    finding(
+        study,
+        &rows,
+        "graph-outlives-step",
+        "A step's graph is still there while the next one is made",
+        "Most of what forward keeps for backward is alive at the end of each step, and goes in the next one.",
+        "`retain_graph=True` keeps what backward would have freed, and the name of the loss or of an output keeps the \
+         graph. Leave `retain_graph` out, or `del loss, output` at the end of the step.",
+    )
+}
+
+/// Returns true if most memory that the middle step leaves is alive when the next step's graph is complete.
+///
+/// Tensors held by a function's variables are freed when it returns, before the next pass.
+fn meet_the_next(study: &Study<'_>, rows: &[&Kept]) -> bool {
+    let allocations = &study.timeline.allocations;
+    let steps = study.repeats();
+    let middle = (steps.len() - 1) / 2;
+    let Some((&step, &next)) = steps.get(middle).zip(steps.get(middle + 1)) else { return false };
+    let moment = ForwardPass::of(study, next).moment;
+    let stacks: HashSet<StackId> = rows.iter().map(|kept| kept.stack).collect();
+    let (mut left, mut met) = (0_u64, 0_u64);
+    for row in allocations.born_by(step.start)..allocations.born_by(step.end) {
+        let id = AllocationId(row);
+        if allocations.dies_after(id, step.end) && stacks.contains(&allocations.allocation_stack(id, study.device)) {
+            left = left.saturating_add(allocations.size_bytes(id));
+            met = met.saturating_add(if allocations.dies_after(id, moment) { allocations.size_bytes(id) } else { 0 });
+        }
+    }
+    left > 0 && met * 2 > left
+}
+
+/// Reports recomputed activations that outlive the backward for which they were recomputed.
+fn recomputed(study: &Study<'_>) -> Option<Finding> {
+    let rows = rows(study, Course::Renewed, Phase::Recompute);
+    finding(
+        study,
+        &rows,
+        "recomputed-activations-stay",
+        "Activations that checkpointing computes again stay after backward",
+        "They are allocated by the recomputation within backward, and are there until the next step's takes their place.",
+        "Something in the checkpointed layers keeps a tensor with its graph, such as `self.attended = attended`; it \
+         undoes a part of what checkpointing saves. Keep `attended.detach()`, or nothing.",
+    )
+}
+
+/// Returns true if bytes are negligible compared to the peak.
+pub(super) fn is_little(study: &Study<'_>, bytes: u64) -> bool {
+    bytes == 0 || bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1
+}
+
+fn rows<'a>(study: &'a Study<'_>, course: Course, phase: Phase) -> Vec<&'a Kept> {
+    study.growth.kept.iter().filter(|kept| kept.course == course && kept.phase == phase).collect()
+}
+
+/// Creates a finding about memory at the ends of steps, unless it is negligible.
+fn finding(
+    study: &Study<'_>,
+    rows: &[&Kept],
+    code: &'static str,
+    what: &str,
+    shows: &str,
+    advice: &str,
+) -> Option<Finding> {
+    let bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
+    if is_little(study, bytes) {
+        return None;
+    }
+    let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
+    let own = OwnCode::of(study, rows.iter().map(|kept| (kept.end_bytes, kept.stack)), Own::Call);
+    // Backward runs on threads of its own, so the line of the program that calls it is used.
+    let own = own.or_else(|| OwnCode::of_backward(study));
+    let look = own.as_ref().map_or_else(String::new, |own| format!(" It is called from `{}`.", own.place()));
+    let mut by_bytes = rows.to_vec();
+    by_bytes.sort_by_key(|kept| std::cmp::Reverse(kept.end_bytes));
+    Some(Finding {
+        code,
+        severity: Severity::Warning,
+        confidence: if study.growth.steps > 2 { Confidence::High } else { Confidence::Medium },
+        rank: Rank::Cause,
+        device: study.device.index,
+        bytes,
+        title: format!("{what}: {} in {}", format::bytes(bytes), format::counted(count, "allocation")),
+        line: own.map(|own| own.line),
+        evidence: Evidence {
+            shows: shows.to_owned(),
+            events: events_of(study, &by_bytes),
+            stacks: top_stacks(rows.iter().map(|kept| (kept.end_bytes, kept.stack))),
+        },
+        advice: format!("{advice}{look}"),
+    })
+}

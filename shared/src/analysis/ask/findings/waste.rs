@@ -1,0 +1,117 @@
+//! Finds memory that is reserved but not used.
+
+use super::memory_out::is_expandable;
+use super::{Confidence, Evidence, Finding, Rank, tried};
+use crate::analysis::ask::fragmentation::Fragmentation;
+use crate::analysis::study::run_kind::RunKind;
+use crate::analysis::study::studied::Study;
+use crate::base::{Severity, format};
+use crate::trace::StackId;
+use hashbrown::HashMap;
+
+/// A smaller excess of reserved bytes over the peak is normal for the allocator; in percent of the reserved bytes.
+const LEAST_PERCENT: u64 = 20;
+
+/// Excess from which a change is worthwhile, in percent of the reserved bytes.
+const WARNING_PERCENT: u64 = 33;
+
+/// Smallest requests that are compared, 1 MiB: larger ones are served from the large pool (PyTorch's `kSmallSize`).
+const LARGE_BYTES: u64 = 1 << 20;
+
+/// An excess below 512 MiB is no problem on any card.
+const MUCH_BYTES: u64 = 512 << 20;
+
+/// An excess below 64 MiB is not reported.
+const LEAST_BYTES: u64 = 64 << 20;
+
+/// Returns true if most stacks with large requests request different sizes, as with batches of varying size.
+fn sizes_vary(study: &Study<'_>) -> bool {
+    let allocations = &study.timeline.allocations;
+    let mut sizes: HashMap<StackId, (u64, bool)> = HashMap::new();
+    for id in allocations.ids().skip(allocations.initial_count()) {
+        let size_bytes = allocations.size_bytes(id);
+        if size_bytes >= LARGE_BYTES {
+            let (first, varies) =
+                sizes.entry(allocations.allocation_stack(id, study.device)).or_insert((size_bytes, false));
+            *varies |= size_bytes != *first;
+        }
+    }
+    // In small models, layers of several widths share stacks.
+    sizes.values().filter(|size| size.1).count() * 2 > sizes.len()
+}
+
+/// Reports reserved memory well above the peak of live bytes.
+pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
+    let (moment, reserved) = study.timeline.reserved_peak();
+    let (_, live) = study.timeline.live_peak();
+    let beyond = reserved.checked_sub(live)?;
+    let percent = u128::from(beyond) * 100 / u128::from(reserved.max(1));
+    if beyond < LEAST_BYTES || percent < u128::from(LEAST_PERCENT) {
+        return None;
+    }
+    let is_much = percent >= u128::from(WARNING_PERCENT) && beyond >= MUCH_BYTES;
+    // Bytes that were reserved before the trace belong to a peak that was not recorded.
+    let has_risen = reserved - study.timeline.reserved_at(0) >= beyond / 2;
+    let parts = Fragmentation::at(study, moment);
+    let varies = sizes_vary(study);
+    let advice = if is_expandable(study) {
+        if varies {
+            "Segments are expandable already. Batches of one size, or the longest one first, let blocks be used again."
+        } else {
+            "Segments are expandable already; an earlier peak has left them."
+        }
+    } else if parts.free_segment_bytes > parts.free_in_used_bytes {
+        "Most of it is whole segments that nothing uses there: what an earlier peak has left, or memory of another \
+         stream, which is not shared. `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` lets blocks of other sizes use \
+         it."
+    } else if varies {
+        "Most of it lies between blocks in use, where larger requests find no room, as with batches of many sizes. Set \
+         `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, let the longest batch come first, or keep to one size."
+    } else {
+        "Most of it lies between blocks in use, where larger requests find no room. Set \
+         `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`."
+    };
+    // The peak of live bytes before the trace is unknown.
+    let is_whole = study.timeline.allocations.initial_count() == 0;
+    Some(Finding {
+        code: "reserved-above-live",
+        severity: if is_much && has_risen { Severity::Warning } else { Severity::Info },
+        confidence: Confidence::High,
+        rank: Rank::Reserved,
+        device: study.device.index,
+        bytes: beyond,
+        title: if study.kind == RunKind::NoTrace {
+            format!(
+                "At the snapshot PyTorch reserves {}, of which {} are live",
+                format::bytes(reserved),
+                format::bytes(live)
+            )
+        } else {
+            format!(
+                "PyTorch reserves {}, though never more than {} are live{}",
+                format::bytes(reserved),
+                format::bytes(live),
+                if is_whole { "" } else { " in this trace" }
+            )
+        },
+        line: None,
+        evidence: Evidence {
+            shows: format!(
+                "Where the most is reserved, {} are live, {} are free in segments in use, {} are in unused segments, and \
+                 {} are lost to rounding; the longest free range has {}.",
+                format::bytes(parts.live_bytes),
+                format::bytes(parts.free_in_used_bytes),
+                format::bytes(parts.free_segment_bytes),
+                format::bytes(parts.rounding_bytes + parts.unsplit_bytes),
+                format::bytes(parts.largest_free_bytes),
+            ),
+            events: moment.checked_sub(1).into_iter().collect(),
+            stacks: Vec::new(),
+        },
+        advice: [Some(advice.to_owned()), tried::less_reserved(study)]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" "),
+    })
+}

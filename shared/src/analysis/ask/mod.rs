@@ -1,0 +1,33 @@
+//! Questions: findings, selections, call trees, differences, ranks, segments and replays.
+//!
+//! Invariant: no question changes what another one is answered from.
+
+pub(super) mod call_tree;
+pub(super) mod diff;
+pub(super) mod findings;
+pub(super) mod fragmentation;
+pub(super) mod ranks;
+pub(super) mod replay;
+pub(super) mod segment_map;
+pub(super) mod selection;
+pub(super) mod until_full;
+
+pub use call_tree::{
+    CallNode, CallTree, Calls, Cut, CutContent, MergeBy, NodeOrder, PathConfig, Sandwich, Site, SiteTotal, Tally,
+    TreeConfig, cut,
+};
+pub use diff::{Change, Diff, DiffRow, DiffStack, Matched, Profile, ProfileFrame, ProfileRow, Side, diff};
+pub use findings::{Confidence, Evidence, Finding, FindingsConfig, Rank, SourceLine, findings, findings_of, studies};
+pub use fragmentation::Fragmentation;
+pub use ranks::{Outlier, RankFigures, Unlike, order_of_ranks, outliers, rank_of_name};
+pub use replay::{
+    BatchScale, BatchSearch, CardChoice, Difference, RecordedColumn, RecordedEvent, ReplayColumn, ReplayConfig,
+    ReplayOom, ReplayReport, Replayer, Stuck, Sweep, SweepConfig, SweepReport, Trial, Verification, VerifyError,
+    recorded_capacity, recorded_course, recorded_settings, recorded_version, replay, verify,
+};
+pub use segment_map::{Held, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, held_segments, rooms};
+pub use selection::{
+    Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population, Scope, TextFilter, Totals,
+    Weigher, Weight, group, label, pool_of, select, stream_of, streams_and_pools,
+};
+pub use until_full::{Budget, BudgetSource, UntilFull, outside_bytes, until_full};

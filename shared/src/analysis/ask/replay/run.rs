@@ -1,0 +1,150 @@
+//! Runs a replay from its first step to its last, with a visitor that sees each step.
+
+use std::ops::ControlFlow;
+
+use super::batch::BatchScale;
+use super::course::{CourseRecorder, ReplayColumn};
+use super::initial::Initial;
+use super::runner::Runner;
+use super::steps::{Step, steps};
+use crate::allocator::{Counters, OutOfMemory, Settings, VirtualCard};
+use crate::analysis::track::allocations::Allocations;
+use crate::trace::{Device, Trace};
+
+/// Settings and device memory of a replay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplayConfig {
+    pub settings: Settings,
+    /// Memory of the device in bytes.
+    pub capacity_bytes: u64,
+    /// Bytes of it that the CUDA context, other libraries and other processes take.
+    pub elsewhere_bytes: u64,
+}
+
+impl ReplayConfig {
+    /// Memory of a device that never fills, 1 TiB.
+    ///
+    /// It is not larger, because an expandable segment reserves addresses for the whole device.
+    pub const NO_LIMIT_BYTES: u64 = 1 << 40;
+
+    /// Creates a config with these settings on a device that never fills.
+    pub fn unlimited(settings: Settings) -> Self {
+        Self { settings, capacity_bytes: Self::NO_LIMIT_BYTES, elsewhere_bytes: 0 }
+    }
+}
+
+/// Request that the replay could not serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayOom {
+    /// Index of the trace's event that made the request.
+    pub event: usize,
+    /// Rounded request in bytes.
+    pub block_bytes: u64,
+    /// Bytes that the device had left.
+    pub free_bytes: u64,
+}
+
+/// Result of a replay.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReplayReport {
+    /// Sums, peaks and numbers of driver calls.
+    pub counters: Counters,
+    /// Requests that failed; the program would have ended with the first, but the replay goes on without them.
+    pub ooms: Vec<ReplayOom>,
+    /// Bytes that were live before the trace began; their blocks are placed as the final state shows them.
+    pub initial_bytes: u64,
+    /// Number of blocks from before the trace whose size or position is a guess.
+    pub guessed_blocks: u64,
+}
+
+/// Trace of a device, ready to be replayed any number of times.
+#[derive(Debug)]
+pub struct Replayer<'a> {
+    pub(super) trace: &'a Trace,
+    pub(super) device: &'a Device,
+    pub(super) initial: Initial,
+}
+
+impl<'a> Replayer<'a> {
+    /// Reconstructs the memory from before the trace; `allocations` are the lifetimes of the device.
+    pub fn new(trace: &'a Trace, device: &'a Device, allocations: &Allocations) -> Self {
+        Self { trace, device, initial: Initial::of(trace, device, allocations) }
+    }
+
+    /// Carries the requests out again.
+    pub fn replay(&self, config: &ReplayConfig) -> ReplayReport {
+        self.run(self.runner(config), None, |_, _, _| ControlFlow::Continue(())).0
+    }
+
+    /// Carries the requests out again, and records the course of memory.
+    ///
+    /// The course has at most `columns` columns of equally many events.
+    pub fn course(&self, config: &ReplayConfig, columns: usize) -> (ReplayReport, Vec<ReplayColumn>) {
+        let runner = self.runner(config);
+        let mut recorder = CourseRecorder::new(&runner.allocator, self.device.events.len(), columns);
+        let (report, _) = self.run(runner, None, |step, runner, _| {
+            recorder.see(step, &runner.allocator);
+            ControlFlow::Continue(())
+        });
+        (report, recorder.finish())
+    }
+
+    /// Returns true if every request is served.
+    ///
+    /// `scale` holds the requests that grow with the batch, and the factor by which they grow.
+    /// The replay ends with the first request that fails.
+    pub fn fits(&self, config: &ReplayConfig, scale: Option<(&BatchScale, f64)>) -> bool {
+        let (report, _) = self.run(self.runner(config), scale, |_, _, failed| match failed {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        });
+        report.ooms.is_empty()
+    }
+
+    /// Carries out steps until `visit`, which sees each step with its effect, returns `Break`.
+    pub(super) fn run(
+        &self,
+        mut runner: Runner<VirtualCard>,
+        scale: Option<(&BatchScale, f64)>,
+        mut visit: impl FnMut(&Step, &Runner<VirtualCard>, Option<OutOfMemory>) -> ControlFlow<()>,
+    ) -> (ReplayReport, Runner<VirtualCard>) {
+        let initial_bytes = runner.allocator.counters().live_bytes.now;
+        let mut ooms = Vec::new();
+        for mut step in steps(self.trace, self.device) {
+            if let Some((scale, factor)) = scale {
+                scale.apply(&mut step, factor);
+            }
+            let failed = runner.carry_out(&step);
+            if let Some(OutOfMemory { block_bytes, free_bytes }) = failed {
+                ooms.push(ReplayOom { event: step.event, block_bytes, free_bytes });
+            }
+            if visit(&step, &runner, failed).is_break() {
+                break;
+            }
+            runner.allocator.clear_events();
+        }
+        let (counters, guessed_blocks) = (*runner.allocator.counters(), self.initial.guessed_blocks);
+        (ReplayReport { counters, ooms, initial_bytes, guessed_blocks }, runner)
+    }
+
+    /// Creates an allocator on a device of its own, with the memory from before the trace.
+    pub(super) fn runner(&self, config: &ReplayConfig) -> Runner<VirtualCard> {
+        let taken = self.initial.reserved_bytes().saturating_add(config.elsewhere_bytes);
+        let usable_bytes = config.capacity_bytes.saturating_sub(taken);
+        let card = VirtualCard::beside(config.capacity_bytes, usable_bytes, self.initial.range());
+        let mut runner = Runner::new(config.settings.clone(), card);
+        runner.place(&self.initial);
+        runner
+    }
+}
+
+/// Carries the requests of a device's trace out again.
+///
+/// Memory from before the trace lies where the final state shows it, under the settings of the recording.
+/// The program itself does not change: it requests the same bytes in the same order, and where the recording emptied
+/// the cache the replay does, too, unless that was the allocator's own answer to a full device.
+///
+/// Cost: O(log free blocks) per event; memory is bounded by the live allocations.
+pub fn replay(trace: &Trace, device: &Device, config: &ReplayConfig) -> ReplayReport {
+    Replayer::new(trace, device, &Allocations::pair(device)).replay(config)
+}

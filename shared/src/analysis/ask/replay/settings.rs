@@ -1,0 +1,103 @@
+//! Reads the allocator's settings under which a snapshot was recorded.
+
+use crate::allocator::{ConfError, Settings, TorchVersion};
+use crate::analysis::track::timeline::Timeline;
+use crate::trace::{Action, Device, Setting, Trace};
+
+/// Returns the bytes that the allocator could have had, if the trace has an out-of-memory event.
+///
+/// They are the reserved bytes and the free bytes of the device at the first such event, without the memory of other
+/// processes.
+pub fn recorded_capacity(device: &Device, timeline: &Timeline) -> Option<u64> {
+    let event = device.events.actions().iter().position(|action| action == Action::Oom)?;
+    Some(timeline.reserved_at(event as u32).saturating_add(device.events.addrs().at(event)))
+}
+
+/// Returns the earliest release that could have recorded a snapshot, as far as its settings tell; `None` before 2.9.
+///
+/// A snapshot doesn't name its release, but some releases introduced settings.
+pub fn recorded_version(trace: &Trace) -> Option<TorchVersion> {
+    let since =
+        [("max_round_threshold", TorchVersion(2, 13)), ("graph_capture_record_stream_reuse", TorchVersion(2, 9))];
+    since.into_iter().find(|(name, _)| trace.settings.get(name).is_some()).map(|(_, version)| version)
+}
+
+/// Returns the settings that a snapshot names, and PyTorch's defaults for all others.
+///
+/// The text of `PYTORCH_CUDA_ALLOC_CONF` is read first, because limits that the table of values omits are only there.
+/// The values follow, because a later call may have changed them.
+///
+/// # Errors
+/// Returns an error that names the setting if one is not modelled.
+pub fn recorded_settings(trace: &Trace) -> Result<Settings, ConfError> {
+    let version = recorded_version(trace).unwrap_or_default().max(TorchVersion::default());
+    let recorded = &trace.settings;
+    let mut settings = match recorded.get("PYTORCH_CUDA_ALLOC_CONF") {
+        Some(Setting::Text(conf)) => Settings::parse(conf, version)?,
+        _ => Settings { version, ..Settings::default() },
+    };
+    if let Some(Setting::Int(limit)) = recorded.get("max_split_size") {
+        settings.max_split_bytes = u64::try_from(*limit).ok();
+    }
+    if let Some(Setting::Float(threshold)) = recorded.get("garbage_collection_threshold") {
+        settings.garbage_collection_threshold = *threshold;
+    }
+    if let Some(Setting::Bool(is_on)) = recorded.get("expandable_segments") {
+        settings.expandable_segments = *is_on;
+    }
+    if let Some(Setting::Table(divisions)) = recorded.get("roundup_power2_divisions") {
+        for (size_mib, value) in divisions {
+            let interval = size_mib.parse::<u64>().ok().filter(|size| size.is_power_of_two());
+            let slot = interval.and_then(|size| settings.roundup_power2_divisions.get_mut(size.ilog2() as usize));
+            if let (Some(slot), Ok(value)) = (slot, u64::try_from(*value)) {
+                *slot = value;
+            }
+        }
+    }
+    Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::Settings as Recorded;
+
+    fn trace(entries: &[(&str, Setting)]) -> Trace {
+        let entries = entries.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        Trace { settings: Recorded { entries }, ..Trace::default() }
+    }
+
+    #[test]
+    fn values_are_stronger_than_the_text() {
+        assert_eq!(recorded_settings(&trace(&[])), Ok(Settings::default()));
+        let conf = Setting::Text("expandable_segments:True,per_process_memory_fraction:0.5".to_owned());
+        let settings = recorded_settings(&trace(&[
+            ("PYTORCH_CUDA_ALLOC_CONF", conf),
+            ("expandable_segments", Setting::Bool(false)),
+            ("max_split_size", Setting::Int(128 << 20)),
+            ("roundup_power2_divisions", Setting::Table(vec![("1".to_owned(), 4), ("32768".to_owned(), 2)])),
+        ]))
+        .unwrap();
+        assert_eq!((settings.expandable_segments, settings.per_process_memory_fraction), (false, 0.5));
+        assert_eq!(settings.max_split_bytes, Some(128 << 20));
+        assert_eq!((settings.roundup_power2_divisions[0], settings.roundup_power2_divisions[15]), (4, 2));
+    }
+
+    #[test]
+    fn settings_tell_the_release() {
+        let of = |name: &str| trace(&[(name, Setting::Int(-1))]);
+        assert_eq!(recorded_version(&of("max_split_size")), None);
+        assert_eq!(recorded_version(&of("graph_capture_record_stream_reuse")), Some(TorchVersion(2, 9)));
+        assert_eq!(recorded_version(&of("max_round_threshold")), Some(TorchVersion(2, 13)));
+        // Of the releases that can't be told apart, the newest one whose rules are all known is assumed.
+        assert_eq!(recorded_settings(&of("graph_capture_record_stream_reuse")).unwrap().version, TorchVersion(2, 11));
+        assert!(recorded_settings(&of("max_round_threshold")).unwrap().version.orders_by_segment());
+    }
+
+    #[test]
+    fn what_is_not_modelled_is_refused() {
+        let conf = Setting::Text("backend:cudaMallocAsync".to_owned());
+        let error = recorded_settings(&trace(&[("PYTORCH_CUDA_ALLOC_CONF", conf)])).unwrap_err();
+        assert!(error.to_string().contains("backend:cudaMallocAsync"), "{error}");
+    }
+}

@@ -1,0 +1,288 @@
+//! Finds the best settings, the smallest device and the largest batch by replaying a trace.
+//!
+//! A replay of a long trace takes a while, so a sweep goes step by step: its caller can show the progress, and stop.
+//!
+//! The best settings are those under which no request runs out of memory and the peak of the reserved bytes is lowest.
+//! Of equal ones, those with fewer driver calls are better, then those that come first in the list, which begins with
+//! the simplest.
+//! If memory runs out under all settings, those under which it runs out last are the best.
+
+use std::cmp::Reverse;
+
+use super::batch::{BatchScale, BatchSearch};
+use super::run::{ReplayConfig, ReplayReport, Replayer};
+use crate::allocator::Settings;
+
+/// Settings that a sweep tries in addition to those of the recording, the simplest first.
+const CANDIDATES: [&str; 12] = [
+    "",
+    "expandable_segments:True",
+    "max_split_size_mb:32",
+    "max_split_size_mb:128",
+    "max_split_size_mb:512",
+    "large_segment_size_mb:64",
+    "roundup_power2_divisions:4",
+    "roundup_power2_divisions:8",
+    "roundup_power2_divisions:16",
+    "max_split_size_mb:128,roundup_power2_divisions:8",
+    "expandable_segments:True,roundup_power2_divisions:8",
+    "expandable_segments:True,large_segment_size_mb:64",
+];
+
+/// Settings that matter only on a device with a memory limit.
+const LIMITED_CANDIDATES: [&str; 2] = [
+    "garbage_collection_threshold:0.8,per_process_memory_fraction:0.98",
+    "garbage_collection_threshold:0.8,per_process_memory_fraction:0.98,max_split_size_mb:128",
+];
+
+/// Device that a sweep may choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardChoice {
+    pub name: String,
+    pub memory_bytes: u64,
+}
+
+/// Settings and devices that a sweep tries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepConfig {
+    /// Settings of the recording, which are tried first.
+    pub recorded: Settings,
+    /// Memory in bytes of the device that settings are tried on; `None` for one that never fills.
+    pub capacity_bytes: Option<u64>,
+    /// Bytes of any device that the CUDA context, other libraries and other processes take.
+    pub elsewhere_bytes: u64,
+    /// Devices to choose from, in ascending order of memory.
+    pub cards: Vec<CardChoice>,
+}
+
+/// Settings, and the result of the trace's replay under them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    pub settings: Settings,
+    pub report: ReplayReport,
+}
+
+impl Trial {
+    /// Returns a key that is smaller for better trials.
+    ///
+    /// It compares whether memory ran out, how early, the peak of the reserved bytes, and the number of driver calls.
+    fn cost(&self) -> impl Ord {
+        let first_oom = self.report.ooms.first().map(|oom| oom.event);
+        (
+            first_oom.is_some(),
+            Reverse(first_oom),
+            self.report.counters.reserved_bytes.peak,
+            self.report.counters.driver_calls(),
+        )
+    }
+}
+
+/// Results of a sweep so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SweepReport {
+    /// Trials in the order of the settings; the first has the settings of the recording.
+    pub trials: Vec<Trial>,
+    /// Position of the best trial.
+    pub best: Option<usize>,
+    /// Smallest device of the list that suffices under the best settings.
+    pub smallest_card: Option<CardChoice>,
+    /// Smallest device of the list that suffices under the settings of the recording.
+    pub smallest_card_as_recorded: Option<CardChoice>,
+    /// Largest multiple of the batch that fits on the device under the best settings, as an estimate.
+    ///
+    /// It is only known for a device with a memory limit.
+    pub batch_factor: Option<f64>,
+}
+
+/// Sweep in progress.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    config: SweepConfig,
+    settings: Vec<Settings>,
+    report: SweepReport,
+    /// Number of devices still to be tried, under the best settings and then under the recorded ones.
+    cards_left: [usize; 2],
+    batch: BatchSearch,
+    is_done: bool,
+}
+
+impl Sweep {
+    /// Creates a sweep that has tried nothing yet.
+    pub fn new(config: SweepConfig) -> Self {
+        let limited = LIMITED_CANDIDATES.iter().filter(|_| config.capacity_bytes.is_some());
+        let mut settings = vec![config.recorded.clone()];
+        for conf in CANDIDATES.iter().chain(limited) {
+            let candidate = Settings::parse(conf, config.recorded.version).expect("candidates are settings of PyTorch");
+            if !settings.contains(&candidate) {
+                settings.push(candidate);
+            }
+        }
+        let cards_left = [config.cards.len(); 2];
+        Self {
+            config,
+            settings,
+            report: SweepReport::default(),
+            cards_left,
+            batch: BatchSearch::default(),
+            is_done: false,
+        }
+    }
+
+    /// Runs the next replay, or a few of them; returns false at the end.
+    ///
+    /// `scale` says which requests grow with the batch, if that is known.
+    pub fn step(&mut self, replayer: &Replayer<'_>, scale: Option<&BatchScale>) -> bool {
+        let tried = self.report.trials.len();
+        if let Some(settings) = self.settings.get(tried) {
+            let report = replayer.replay(&self.on_card(settings.clone()));
+            self.report.trials.push(Trial { settings: settings.clone(), report });
+            self.report.best = best(&self.report.trials);
+        } else if let Some(which) = (0..2).find(|&which| self.cards_left[which] > 0) {
+            self.try_cards(which, replayer);
+        } else if !self.try_batch(replayer, scale) {
+            self.is_done = true;
+        }
+        !self.is_done
+    }
+
+    /// Returns an estimate of the finished fraction of the work, from 0 to 1.
+    pub fn progress(&self) -> f64 {
+        if self.is_done {
+            return 1.0;
+        }
+        let (settings, cards, batches) = (self.settings.len(), 2, 8);
+        let batches_done = if self.batch == BatchSearch::default() { 0 } else { batches / 2 };
+        let cards_done = self.cards_left.iter().filter(|left| **left == 0).count();
+        let is_tried = self.report.trials.len() == settings;
+        let done = self.report.trials.len() + if is_tried { cards_done + batches_done } else { 0 };
+        done as f64 / (settings + cards + batches) as f64
+    }
+
+    /// Returns the results so far.
+    pub fn report(&self) -> &SweepReport {
+        &self.report
+    }
+
+    fn on_card(&self, settings: Settings) -> ReplayConfig {
+        match self.config.capacity_bytes {
+            Some(capacity_bytes) => {
+                ReplayConfig { settings, capacity_bytes, elsewhere_bytes: self.config.elsewhere_bytes }
+            }
+            None => ReplayConfig::unlimited(settings),
+        }
+    }
+
+    /// Returns the best settings if `which` is 0, otherwise those of the recording.
+    fn settings_of(&self, which: usize) -> Settings {
+        let best = self.report.best.filter(|_| which == 0).unwrap_or(0);
+        self.report.trials[best].settings.clone()
+    }
+
+    /// Finds the smallest device for the settings given by `which`.
+    fn try_cards(&mut self, which: usize, replayer: &Replayer<'_>) {
+        self.cards_left[which] = 0;
+        let settings = self.settings_of(which);
+        let unlimited = replayer.replay(&ReplayConfig::unlimited(settings.clone()));
+        let elsewhere_bytes = self.config.elsewhere_bytes;
+        let fits = |card: &&CardChoice| {
+            let usable_bytes = card.memory_bytes.saturating_sub(elsewhere_bytes);
+            // The peak of active bytes has to fit in any case, and the peak of reserved bytes without a limit suffices;
+            // a replay is needed only for a device between the two.
+            unlimited.counters.active_bytes.peak <= usable_bytes
+                && (unlimited.counters.reserved_bytes.peak <= usable_bytes
+                    && settings.per_process_memory_fraction >= 1.0
+                    || replayer.fits(
+                        &ReplayConfig {
+                            settings: settings.clone(),
+                            capacity_bytes: card.memory_bytes,
+                            elsewhere_bytes,
+                        },
+                        None,
+                    ))
+        };
+        let smallest = self.config.cards.iter().find(fits).cloned();
+        *[&mut self.report.smallest_card, &mut self.report.smallest_card_as_recorded][which] = smallest;
+    }
+
+    /// Tries another batch; returns false if there is none to try.
+    fn try_batch(&mut self, replayer: &Replayer<'_>, scale: Option<&BatchScale>) -> bool {
+        let (Some(_), Some(scale)) = (self.config.capacity_bytes, scale) else { return false };
+        let Some(factor) = self.batch.next_factor() else { return false };
+        let fits = replayer.fits(&self.on_card(self.settings_of(0)), Some((scale, factor)));
+        self.batch.tell(factor, fits);
+        self.report.batch_factor = self.batch.best();
+        true
+    }
+}
+
+/// Returns the position of the best trial, the first of equal ones.
+fn best(trials: &[Trial]) -> Option<usize> {
+    (0..trials.len()).min_by_key(|&index| trials[index].cost())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::study::studied::Study;
+    use crate::analysis::track::timeline::Timeline;
+    use crate::trace::text;
+
+    fn sweep(source: &str, capacity_mib: Option<u64>) -> SweepReport {
+        let trace = text::parse(source).unwrap();
+        let device = &trace.devices[0];
+        let timeline = Timeline::new(&trace, device);
+        let replayer = Replayer::new(&trace, device, &timeline.allocations);
+        let scale = BatchScale::of(&Study::new(&trace, device, &timeline));
+        let card = |gib: u64| CardChoice { name: format!("{gib} GiB"), memory_bytes: gib << 30 };
+        let mut sweep = Sweep::new(SweepConfig {
+            recorded: Settings::default(),
+            capacity_bytes: capacity_mib.map(|mib| mib << 20),
+            elsewhere_bytes: 0,
+            cards: [1, 2, 3, 4].map(card).into(),
+        });
+        let mut progress = vec![sweep.progress()];
+        while sweep.step(&replayer, scale.as_ref()) {
+            progress.push(sweep.progress());
+        }
+        assert!(progress.is_sorted() && progress[0] == 0.0 && sweep.progress() == 1.0, "{progress:?}");
+        sweep.report().clone()
+    }
+
+    /// Writes a trace of growing blocks, one alive at a time, so that no free block fits the next request.
+    fn growing() -> String {
+        let line = |size: u64| format!("alloc s{size} {size}MiB @forward@phase\nfree s{size}\n");
+        "alloc w 64MiB @setup@phase\n".to_owned() + &(6..20).map(|size| line(size * 16)).collect::<String>()
+    }
+
+    #[test]
+    fn segments_that_grow_win_where_no_block_fits_the_next() {
+        let report = sweep(&growing(), None);
+        let best = &report.trials[report.best.unwrap()];
+        assert!(best.settings.expandable_segments, "{}", best.settings.to_conf());
+        assert!(best.report.counters.reserved_bytes.peak < report.trials[0].report.counters.reserved_bytes.peak / 4);
+        assert_eq!(report.smallest_card.map(|card| card.name), Some("1 GiB".to_owned()));
+        // Under the default settings a full device releases the cache, so the smallest device suffices for them, too.
+        assert_eq!(report.smallest_card_as_recorded.map(|card| card.name), Some("1 GiB".to_owned()));
+        assert_eq!(report.batch_factor, None);
+    }
+
+    #[test]
+    fn the_best_is_the_obvious_one() {
+        for capacity_mib in [None, Some(400), Some(200), Some(40)] {
+            let report = sweep(&growing(), capacity_mib);
+            let best = &report.trials[report.best.unwrap()];
+            for (index, trial) in report.trials.iter().enumerate() {
+                let is_worse =
+                    trial.cost() > best.cost() || (trial.cost() == best.cost() && report.best <= Some(index));
+                assert!(is_worse, "{}", trial.settings.to_conf());
+            }
+            assert!(best.report.ooms.is_empty() || report.trials.iter().all(|trial| !trial.report.ooms.is_empty()));
+        }
+    }
+
+    #[test]
+    fn a_card_that_nothing_fits_on_is_not_named() {
+        let report = sweep("alloc a 3GiB\nalloc b 2GiB", None);
+        assert_eq!((report.smallest_card, report.smallest_card_as_recorded), (None, None));
+    }
+}

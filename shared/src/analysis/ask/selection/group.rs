@@ -1,0 +1,261 @@
+//! Groups the allocations of a selection by a common property.
+
+use super::module_names::ModuleNames;
+use super::{Population, Weigher, pool_of, stream_of};
+use crate::analysis::track::allocations::AllocationId;
+use crate::analysis::track::category::Category;
+use crate::base::StringId;
+use crate::trace::{FrameId, PoolId, StackId, Trace};
+use hashbrown::HashMap;
+use std::cmp::Reverse;
+use std::hash::Hash;
+
+/// Property by which allocations are grouped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GroupBy {
+    /// Stack that allocated.
+    #[default]
+    Stack,
+    /// Each frame of the stack that allocated; the groups overlap.
+    Frame,
+    /// Each function of the stack that allocated, on any of its lines; the groups overlap.
+    Function,
+    /// Module of the model.
+    Module,
+    /// Purpose of the allocation, such as parameter or activation.
+    Category,
+    Stream,
+    Pool,
+    /// Largest power of two that is not greater than the size.
+    SizeClass,
+}
+
+crate::names!(GroupBy {
+    Stack => "stack",
+    Frame => "frame",
+    Function => "function",
+    Module => "module",
+    Category => "category",
+    Stream => "stream",
+    Pool => "pool",
+    SizeClass => "size",
+});
+
+/// Value that the allocations of a group have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GroupKey {
+    /// Stack, [`StackId::NONE`] without frames.
+    Stack(StackId),
+    /// Frame of the stack, `None` without frames.
+    Frame(Option<FrameId>),
+    /// Function of the stack, given by the first frame with its name and file; `None` without frames.
+    Function(Option<FrameId>),
+    /// Module, by its position among those of the trace; [`StringId::EMPTY`] if none is known.
+    Module(StringId),
+    Category(Category),
+    /// Raw stream handle, if known.
+    Stream(Option<u64>),
+    /// Pool, if known.
+    Pool(Option<PoolId>),
+    /// Sizes of at least 2^n and below 2^(n + 1), given as n; empty allocations count as one byte.
+    SizeClass(u32),
+}
+
+impl GroupKey {
+    /// Returns the property by which the group was formed.
+    pub fn by(self) -> GroupBy {
+        match self {
+            Self::Stack(_) => GroupBy::Stack,
+            Self::Frame(_) => GroupBy::Frame,
+            Self::Function(_) => GroupBy::Function,
+            Self::Module(_) => GroupBy::Module,
+            Self::Category(_) => GroupBy::Category,
+            Self::Stream(_) => GroupBy::Stream,
+            Self::Pool(_) => GroupBy::Pool,
+            Self::SizeClass(_) => GroupBy::SizeClass,
+        }
+    }
+}
+
+/// Sums over a set of allocations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Sum of the requested sizes.
+    pub bytes: u64,
+    /// Number of allocations.
+    pub count: u64,
+    /// Part of `bytes` that was allocated before the trace.
+    pub initial_bytes: u64,
+    /// Sum of the weights.
+    pub weight: u64,
+}
+
+impl Totals {
+    /// Returns the sums over a selection.
+    pub fn of(population: &Population<'_>, selection: &[AllocationId], weigher: &Weigher<'_>) -> Self {
+        let mut totals = Self::default();
+        selection.iter().for_each(|&id| totals.add(&Self::of_one(population, id, weigher)));
+        totals
+    }
+
+    fn of_one(population: &Population<'_>, id: AllocationId, weigher: &Weigher<'_>) -> Self {
+        let allocations = &population.timeline.allocations;
+        let bytes = allocations.size_bytes[id.index()];
+        let initial_bytes = if allocations.is_initial(id) { bytes } else { 0 };
+        Self { bytes, count: 1, initial_bytes, weight: weigher.weigh(id) }
+    }
+
+    /// Adds with saturation, because a damaged file may claim more than 2^64 bytes.
+    fn add(&mut self, other: &Self) {
+        let Self { bytes, count, initial_bytes, weight } = self;
+        *bytes = bytes.saturating_add(other.bytes);
+        *count += other.count;
+        *initial_bytes = initial_bytes.saturating_add(other.initial_bytes);
+        *weight = weight.saturating_add(other.weight);
+    }
+}
+
+/// Allocations with a common key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    pub key: GroupKey,
+    pub totals: Totals,
+}
+
+/// Selection divided into groups.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    /// Groups, the heaviest first.
+    pub rows: Vec<Group>,
+    /// Sums over the whole selection; overlapping groups add up to more.
+    pub totals: Totals,
+    modules: Option<ModuleNames>,
+}
+
+impl Groups {
+    /// Returns the name of a module from a key of these groups.
+    pub(super) fn module(&self, id: StringId) -> &str {
+        self.modules.as_ref().map_or("", |modules| modules.name(id))
+    }
+}
+
+/// Groups a selection.
+///
+/// Allocations without frames form one group. It includes memory from before the trace that the trace frees, because no
+/// event records who allocated it.
+///
+/// Cost: one table look-up per allocation, and one pass over the frames of the selected stacks.
+pub fn group(population: &Population<'_>, selection: &[AllocationId], weigher: &Weigher<'_>, by: GroupBy) -> Groups {
+    let modules = (by == GroupBy::Module).then(|| ModuleNames::of(population.trace));
+    let sums = match by {
+        GroupBy::Stack | GroupBy::Frame | GroupBy::Function | GroupBy::Module => {
+            let stacks = by_stack(population, selection, weigher);
+            by_stack_key(population.trace, &stacks, by, modules.as_ref())
+        }
+        _ => {
+            let mut sums = HashMap::new();
+            for &id in selection {
+                if let Some(key) = plain_key(population, id, by) {
+                    add(&mut sums, key, &Totals::of_one(population, id, weigher));
+                }
+            }
+            sums
+        }
+    };
+    let mut rows: Vec<Group> = sums.into_iter().map(|(key, totals)| Group { key, totals }).collect();
+    rows.sort_unstable_by_key(|row| (Reverse(row.totals.weight), Reverse(row.totals.bytes), row.key));
+    Groups { rows, totals: Totals::of(population, selection, weigher), modules }
+}
+
+/// Maps all stacks without frames to [`StackId::NONE`].
+pub(super) fn normal(stack: StackId) -> StackId {
+    if stack.has_frames() { stack } else { StackId::NONE }
+}
+
+/// Returns the key of an allocation for groupings that do not depend on stacks, `None` for the others.
+pub(super) fn plain_key(population: &Population<'_>, id: AllocationId, by: GroupBy) -> Option<GroupKey> {
+    let Population { trace, device, timeline, .. } = population;
+    let origin = || timeline.allocations.origin(id);
+    Some(match by {
+        GroupBy::Category => GroupKey::Category(population.category(id)),
+        GroupBy::Stream => GroupKey::Stream(stream_of(trace, device, origin())),
+        GroupBy::Pool => GroupKey::Pool(pool_of(trace, device, origin())),
+        GroupBy::SizeClass => GroupKey::SizeClass(timeline.allocations.size_bytes[id.index()].max(1).ilog2()),
+        GroupBy::Stack | GroupBy::Frame | GroupBy::Function | GroupBy::Module => return None,
+    })
+}
+
+/// Returns, for each stack of the trace, whether it is in a group; `None` for groups that do not depend on stacks.
+pub(super) fn stacks_of(trace: &Trace, key: GroupKey) -> Option<Vec<bool>> {
+    let all = || (0..trace.stacks.len()).map(StackId::from_index);
+    let has_frame = |stack, wanted: Option<FrameId>, of: &dyn Fn(FrameId) -> FrameId| match wanted {
+        Some(wanted) => trace.stacks.frames(stack).iter().any(|&frame| of(frame) == wanted),
+        None => !stack.has_frames(),
+    };
+    Some(match key {
+        GroupKey::Stack(wanted) => all().map(|stack| stack == wanted).collect(),
+        GroupKey::Frame(wanted) => all().map(|stack| has_frame(stack, wanted, &|frame| frame)).collect(),
+        GroupKey::Function(wanted) => {
+            let functions = functions(trace);
+            all().map(|stack| has_frame(stack, wanted, &|frame| functions[frame.index()])).collect()
+        }
+        GroupKey::Module(wanted) => {
+            let modules = ModuleNames::of(trace);
+            all().map(|stack| modules.of_stack(stack.index()) == wanted).collect()
+        }
+        _ => return None,
+    })
+}
+
+fn add<K: Eq + Hash>(sums: &mut HashMap<K, Totals>, key: K, more: &Totals) {
+    sums.entry(key).or_default().add(more);
+}
+
+fn by_stack(population: &Population<'_>, selection: &[AllocationId], weigher: &Weigher<'_>) -> Vec<(StackId, Totals)> {
+    let Population { trace, device, timeline, .. } = population;
+    let mut sums = vec![Totals::default(); trace.stacks.len()];
+    for &id in selection {
+        let stack = normal(timeline.allocations.allocation_stack(id, device));
+        sums[stack.index()].add(&Totals::of_one(population, id, weigher));
+    }
+    let used = sums.into_iter().enumerate().filter(|(_, totals)| totals.count > 0);
+    used.map(|(index, totals)| (StackId::from_index(index), totals)).collect()
+}
+
+fn by_stack_key(
+    trace: &Trace,
+    stacks: &[(StackId, Totals)],
+    by: GroupBy,
+    modules: Option<&ModuleNames>,
+) -> HashMap<GroupKey, Totals> {
+    let functions = if by == GroupBy::Function { functions(trace) } else { Vec::new() };
+    let mut sums = HashMap::new();
+    for (stack, totals) in stacks {
+        match (by, modules) {
+            (GroupBy::Frame | GroupBy::Function, _) => {
+                let function = |frame: FrameId| functions.get(frame.index()).copied().unwrap_or(frame);
+                let mut frames: Vec<FrameId> = trace.stacks.frames(*stack).iter().map(|&id| function(id)).collect();
+                // A recursive function counts once per stack.
+                frames.sort_unstable();
+                frames.dedup();
+                let key = |frame| if by == GroupBy::Frame { GroupKey::Frame(frame) } else { GroupKey::Function(frame) };
+                if frames.is_empty() {
+                    add(&mut sums, key(None), totals);
+                }
+                frames.into_iter().for_each(|frame| add(&mut sums, key(Some(frame)), totals));
+            }
+            (_, Some(modules)) => add(&mut sums, GroupKey::Module(modules.of_stack(stack.index())), totals),
+            (_, None) => add(&mut sums, GroupKey::Stack(*stack), totals),
+        }
+    }
+    sums
+}
+
+/// Returns, for each frame, the first frame with the same name and file.
+fn functions(trace: &Trace) -> Vec<FrameId> {
+    let mut first = HashMap::new();
+    let frames = trace.frames.iter().enumerate();
+    frames
+        .map(|(index, frame)| *first.entry((frame.name, frame.filename)).or_insert(FrameId::from_index(index)))
+        .collect()
+}

@@ -1,0 +1,131 @@
+//! Describes groups in a few words.
+
+use super::{GroupKey, Groups};
+use crate::analysis::track::stack_title::{place, stack_callers, stack_title};
+use crate::base::format;
+use crate::base::frame_rules;
+use crate::trace::{FrameId, PoolId, Trace};
+
+/// Description of a group.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Label {
+    pub title: String,
+    /// Text that distinguishes the group from others with the same title, or empty.
+    pub detail: String,
+}
+
+/// Returns the description of a group; `key` must be one of `groups`.
+pub fn label(trace: &Trace, groups: &Groups, key: GroupKey) -> Label {
+    let plain = |title: String| Label { title, detail: String::new() };
+    match key {
+        GroupKey::Stack(stack) => match stack_title(trace, stack) {
+            Some(title) => Label { title, detail: stack_callers(trace, stack) },
+            None => plain("no stack recorded".to_owned()),
+        },
+        GroupKey::Frame(None) | GroupKey::Function(None) => plain("no stack recorded".to_owned()),
+        GroupKey::Frame(Some(frame)) => frame_label(trace, frame),
+        GroupKey::Function(Some(frame)) => Label { detail: filename(trace, frame), ..function_label(trace, frame) },
+        GroupKey::Module(module) => match groups.module(module) {
+            "" => plain("no module recorded".to_owned()),
+            name => plain(name.to_owned()),
+        },
+        GroupKey::Category(category) => plain(category.name().replace('-', " ")),
+        GroupKey::Stream(stream) => plain(stream_text(stream)),
+        GroupKey::Pool(pool) => plain(pool_text(pool)),
+        GroupKey::SizeClass(power) => plain(sizes_text(power)),
+    }
+}
+
+fn frame_label(trace: &Trace, frame: FrameId) -> Label {
+    let line = trace.frames.get(frame).line;
+    let path = filename(trace, frame);
+    let detail = if path.is_empty() || line == 0 { path } else { format!("{path}:{line}") };
+    let name = trace.strings.get(trace.frames.get(frame).name);
+    let title = place(name, trace.strings.get(trace.frames.get(frame).filename), line);
+    Label { title, detail }
+}
+
+fn function_label(trace: &Trace, frame: FrameId) -> Label {
+    let frame = trace.frames.get(frame);
+    let title = place(trace.strings.get(frame.name), trace.strings.get(frame.filename), 0);
+    Label { title, detail: String::new() }
+}
+
+/// Returns the path of a frame's file; recorded frames have none.
+fn filename(trace: &Trace, frame: FrameId) -> String {
+    let filename = trace.strings.get(trace.frames.get(frame).filename);
+    if frame_rules::is_recorded(filename) { String::new() } else { filename.to_owned() }
+}
+
+fn stream_text(stream: Option<u64>) -> String {
+    match stream {
+        None => "stream not recorded".to_owned(),
+        Some(0) => "default stream".to_owned(),
+        Some(stream) => format!("stream {}", format::address(stream)),
+    }
+}
+
+fn pool_text(pool: Option<PoolId>) -> String {
+    match pool {
+        None => "pool not recorded".to_owned(),
+        Some(PoolId(0, 0)) => "default pool".to_owned(),
+        Some(PoolId(0, handle)) => format!("private pool {handle}"),
+        Some(PoolId(capture, handle)) => format!("private pool {capture}, {handle} of a graph capture"),
+    }
+}
+
+fn sizes_text(power: u32) -> String {
+    let from = format::bytes(if power == 0 { 0 } else { 1 << power });
+    match power {
+        63 => format!("{from} or more"),
+        _ => format!("{from} to {}", format::bytes(2 << power)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Filter, GroupBy, Population, Scope, Weigher, Weight, group, select};
+    use super::*;
+    use crate::analysis::track::timeline::Timeline;
+    use crate::trace::text;
+
+    const TRACE: &str = "
+        alloc a 600 @relu@nn.py<forward@app/model.py<main
+        alloc b 0 stream=255
+    ";
+
+    #[track_caller]
+    fn check(by: GroupBy, labels: &[(&str, &str)]) {
+        let trace = text::parse(TRACE).unwrap();
+        let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
+        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
+        let scope = Scope::all(&timeline);
+        let selection = select(&population, &scope, &Filter::default());
+        let groups = group(&population, &selection, &Weigher::new(&population, &scope, Weight::Bytes), by);
+        let found: Vec<Label> = groups.rows.iter().map(|row| label(&trace, &groups, row.key)).collect();
+        let found: Vec<_> = found.iter().map(|label| (label.title.as_str(), label.detail.as_str())).collect();
+        assert_eq!(found, labels);
+    }
+
+    #[test]
+    fn groups_have_names() {
+        let none = ("no stack recorded", "");
+        check(GroupBy::Stack, &[("relu (nn.py:1)", "< forward (model.py:1) < main (main.py:1)"), none]);
+        let [relu, forward] = [("relu (nn.py:1)", "nn.py:1"), ("forward (model.py:1)", "app/model.py:1")];
+        check(GroupBy::Frame, &[relu, forward, ("main (main.py:1)", "main.py:1"), none]);
+        let [relu, forward] = [("relu (nn.py)", "nn.py"), ("forward (model.py)", "app/model.py")];
+        check(GroupBy::Function, &[relu, forward, ("main (main.py)", "main.py"), none]);
+        check(GroupBy::Module, &[("no module recorded", "")]);
+        check(GroupBy::Category, &[("unknown", "")]);
+        check(GroupBy::Stream, &[("default stream", ""), ("stream 0xff", "")]);
+        check(GroupBy::Pool, &[("pool not recorded", "")]);
+        check(GroupBy::SizeClass, &[("512 B to 1.00 KiB", ""), ("0 B to 2 B", "")]);
+    }
+
+    #[test]
+    fn pools_and_sizes_have_ends() {
+        assert_eq!(pool_text(Some(PoolId(0, 2))), "private pool 2");
+        assert_eq!(pool_text(Some(PoolId(3, 0))), "private pool 3, 0 of a graph capture");
+        assert_eq!(sizes_text(63), "8.00 EiB or more");
+    }
+}

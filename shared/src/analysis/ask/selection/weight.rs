@@ -1,0 +1,98 @@
+//! Weighs allocations by their size, lifetime or number.
+
+use super::{Population, Scope};
+use crate::analysis::track::allocations::AllocationId;
+use crate::trace::Device;
+use std::ops::Range;
+
+/// Quantity that is summed over allocations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Weight {
+    /// Requested size.
+    #[default]
+    Bytes,
+    /// Size times the number of moments at which the allocation is alive: bytes × events.
+    ByteEvents,
+    /// Size times the time for which the allocation is alive: bytes × milliseconds.
+    ///
+    /// It is 0 in a trace without times.
+    ByteTime,
+    /// 1 per allocation.
+    Count,
+}
+
+crate::names!(Weight {
+    Bytes => "bytes",
+    ByteEvents => "byte-events",
+    ByteTime => "byte-time",
+    Count => "count",
+});
+
+/// Weighs allocations; their lifetimes are clipped to the scope's range, or to the whole trace for a moment.
+#[derive(Clone, Debug)]
+pub struct Weigher<'a> {
+    population: Population<'a>,
+    window: Range<u32>,
+    weight: Weight,
+    /// Time at which each moment begins, in microseconds; empty unless the weight depends on times.
+    starts_us: Vec<u64>,
+}
+
+impl<'a> Weigher<'a> {
+    /// Creates a weigher for the allocations of a scope.
+    pub fn new(population: &Population<'a>, scope: &Scope, weight: Weight) -> Self {
+        let Population { device, timeline, .. } = *population;
+        let starts_us = if weight == Weight::ByteTime { starts_us(device) } else { Vec::new() };
+        Self { population: *population, window: scope.window(timeline), weight, starts_us }
+    }
+
+    /// Returns the weight of an allocation, at most `u64::MAX`.
+    ///
+    /// # Panics
+    /// Panics if `id` belongs to another table.
+    pub fn weigh(&self, id: AllocationId) -> u64 {
+        let size_bytes = self.population.timeline.allocations.size_bytes[id.index()];
+        match self.weight {
+            Weight::Bytes => size_bytes,
+            Weight::Count => 1,
+            Weight::ByteEvents => {
+                let alive = self.alive(id);
+                size_bytes.saturating_mul(u64::from(alive.end - alive.start))
+            }
+            Weight::ByteTime => {
+                let alive = self.alive(id);
+                let byte_us =
+                    u128::from(size_bytes) * u128::from(self.start_us(alive.end) - self.start_us(alive.start));
+                u64::try_from(byte_us / 1000).unwrap_or(u64::MAX)
+            }
+        }
+    }
+
+    /// Returns the moments within the range at which an allocation is alive.
+    fn alive(&self, id: AllocationId) -> Range<u32> {
+        let allocations = &self.population.timeline.allocations;
+        let start = allocations.born_at(id.0).clamp(self.window.start, self.window.end);
+        start..allocations.died[id.index()].clamp(start, self.window.end)
+    }
+
+    /// Returns the time at which a moment begins; without times it is 0 for all moments.
+    fn start_us(&self, moment: u32) -> u64 {
+        let at = self.starts_us.get(moment as usize).or(self.starts_us.last());
+        at.copied().unwrap_or(0)
+    }
+}
+
+/// Returns the time at which each moment begins; where the recorded clock jumps back, time stands still.
+///
+/// The timeline computes the same for single moments, but looking up both ends of a million lifetimes that way takes
+/// half a second.
+fn starts_us(device: &Device) -> Vec<u64> {
+    let times = device.events.times_us();
+    let origin_us = times.iter().find(|&time_us| time_us != 0).unwrap_or(0);
+    let mut latest_us = 0;
+    let starts = times.iter().map(|time_us| {
+        latest_us = u64::try_from(time_us.saturating_sub(origin_us)).unwrap_or(0).max(latest_us);
+        latest_us
+    });
+    std::iter::once(0).chain(starts).collect()
+}

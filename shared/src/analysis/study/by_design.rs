@@ -1,0 +1,115 @@
+//! Tells intended growth from leaks: larger batches, more trained layers, a cache that is filled token by token.
+//!
+//! A tensor that replaces the previous step's tensor is no leak, however much larger it is, unless tensors are
+//! concatenated into a larger one each time. An optimizer that gets more parameters creates no more state than there
+//! are weights.
+
+use crate::analysis::study::growth::{GrowthClass, Kept};
+use crate::analysis::study::phases::Phase;
+use crate::analysis::study::run_kind::RunKind;
+use crate::analysis::study::sites::{Operation, SpineId};
+use crate::analysis::study::studied::Study;
+use crate::analysis::track::allocations::AllocationId;
+use crate::trace::StackId;
+use hashbrown::HashMap;
+
+/// Each growth of a concatenated tensor may differ from the average growth by at most 1/8 of it.
+const MOST_UNEVEN: u64 = 8;
+
+/// Reclassifies leaks that are intended growth.
+pub(in crate::analysis) fn settle(study: &mut Study<'_>) {
+    if study.growth.growing().next().is_none() {
+        return;
+    }
+    let weights = lasting_sizes(study);
+    let classes: Vec<Option<GrowthClass>> = study.growth.kept.iter().map(|kept| class(study, kept, &weights)).collect();
+    study.growth.kept.iter_mut().zip(classes).for_each(|(kept, class)| kept.reclass(class));
+    study.growth.sort();
+}
+
+fn class(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> Option<GrowthClass> {
+    if kept.class != Some(GrowthClass::Leak) {
+        return kept.class;
+    }
+    let is_called_without_input = study.rounds.as_ref().is_some_and(|rounds| !rounds.have_inputs);
+    let is_token = is_generating_tokens(study);
+    if is_called_without_input && !is_token && !study.sites.of_stack(kept.stack).is_kv_cache {
+        // The rounds are layers, whose tensors belong to one forward pass.
+        return None;
+    }
+    if is_token && study.kind == RunKind::Generation {
+        return Some(GrowthClass::Cache);
+    }
+    if kept.is_replaced {
+        return is_joined(study, kept).then_some(GrowthClass::Leak);
+    }
+    let is_state = study.phases.are_told() && kept.phase == Phase::Optimizer;
+    if is_state && state_fits(study, kept.stack, weights) {
+        return Some(GrowthClass::OptimizerState);
+    }
+    Some(GrowthClass::Leak)
+}
+
+/// Returns true if the rounds of a generation are single tokens, which means at most 1.5 model calls per round.
+///
+/// With more calls, each round is a prompt or a turn and contains a loop over tokens.
+pub(in crate::analysis) fn is_generating_tokens(study: &Study<'_>) -> bool {
+    let is_fine = |rounds: &super::sites::Rounds| rounds.calls <= rounds.rounds.len() + rounds.rounds.len() / 2;
+    study.kind == RunKind::Generation && study.rounds.as_ref().is_some_and(is_fine)
+}
+
+/// Returns true if the tensor of a step contains the tensor of the step before and more.
+fn is_joined(study: &Study<'_>, kept: &Kept) -> bool {
+    let site = study.sites.of_stack(kept.stack);
+    match site.operation {
+        Operation::Join => true,
+        _ if site.is_kv_cache => true,
+        _ if kept.count_per_step > 1 => false,
+        // Without a known operation, only a tensor of the program itself that grows by the same amount each time
+        // counts.
+        Operation::Unknown => !site.in_module && grows_evenly(study, kept.stack),
+        _ => site.spine == SpineId::NONE && grows_evenly(study, kept.stack),
+    }
+}
+
+/// Returns true if the sizes of a stack's allocations rise evenly: each by the average rise, within 1/8 of it.
+fn grows_evenly(study: &Study<'_>, stack: StackId) -> bool {
+    let allocations = &study.timeline.allocations;
+    let of_stack = |id: &AllocationId| allocations.allocation_stack(*id, study.device) == stack;
+    let rows = allocations.ids().skip(allocations.initial_count()).filter(of_stack);
+    let sizes: Vec<u64> = rows.map(|id| allocations.size_bytes[id.index()]).collect();
+    let (Some(&first), Some(&last)) = (sizes.first(), sizes.last()) else { return false };
+    let rise = last.saturating_sub(first) / (sizes.len() as u64 - 1).max(1);
+    let is_even = |pair: &[u64]| pair[1].saturating_sub(pair[0]).abs_diff(rise) * MOST_UNEVEN <= rise;
+    rise > 0 && sizes.len() > 2 && sizes.windows(2).all(is_even)
+}
+
+/// Counts the allocations of each size, weights among them, that exist before the first step and survive the last.
+pub(in crate::analysis) fn lasting_sizes(study: &Study<'_>) -> HashMap<u64, u64> {
+    let allocations = &study.timeline.allocations;
+    let first = study.repeats().first().map_or(0, |step| step.start);
+    let mut counts: HashMap<u64, u64> = HashMap::new();
+    let last = study.repeats().last().map_or(0, |step| step.end);
+    for (id, size_bytes) in allocations.alive_at(first) {
+        if allocations.dies_after(id, last.saturating_sub(1)) {
+            *counts.entry(size_bytes).or_default() += 1;
+        }
+    }
+    counts
+}
+
+/// Returns true if a stack of the optimizer holds, of each size, no more tensors than there are weights for it.
+///
+/// Weights in 16 bits may have state in 32 bits, so weights of half the size count too.
+fn state_fits(study: &Study<'_>, stack: StackId, weights: &HashMap<u64, u64>) -> bool {
+    let allocations = &study.timeline.allocations;
+    let last = study.repeats().last().map_or(0, |step| step.end);
+    let mut counts: HashMap<u64, u64> = HashMap::new();
+    for (id, size_bytes) in allocations.alive_at(last) {
+        if !allocations.is_initial(id) && allocations.allocation_stack(id, study.device) == stack {
+            *counts.entry(size_bytes).or_default() += 1;
+        }
+    }
+    let of_weights = |size: u64| weights.get(&size).copied().unwrap_or(0);
+    counts.iter().all(|(&size, &count)| count <= of_weights(size) + of_weights(size / 2))
+}

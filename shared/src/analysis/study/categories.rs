@@ -1,0 +1,206 @@
+//! Determines the category of each allocation, such as parameter, gradient or activation.
+
+use crate::analysis::study::phases::{Phase, PhaseBasis, Phases, Sharing};
+use crate::analysis::study::{flat_buffers, older};
+use crate::analysis::track::allocations::{AllocationId, Allocations};
+use crate::analysis::track::category::{Category, WORKSPACES_BYTES};
+use crate::analysis::track::pairing::NEVER;
+use crate::trace::{Device, Segment, StackId};
+
+/// Returns the category of each allocation, by its index.
+///
+/// An allocation from before the trace has a category if its stack shows it or if its size equals that of gradients.
+pub fn categories(device: &Device, allocations: &Allocations, phases: &Phases) -> Vec<Category> {
+    let mut run = 0;
+    let told = allocations.ids().map(|id| {
+        // Births are in order, and so are the runs that contain them.
+        run = phases.run_from(run, allocations.born_at(id.0));
+        category(id, run, device, allocations, phases)
+    });
+    let mut categories: Vec<Category> = told.collect();
+    mark_workspaces(device, allocations, &mut categories);
+    if phases.basis() != PhaseBasis::Functions {
+        flat_buffers::mark(allocations, phases, &mut categories);
+    }
+    older::mark(allocations, &mut categories);
+    categories
+}
+
+/// Marks allocations as workspaces by their size and their position in a pass.
+///
+/// PyTorch keeps one workspace for each pair of a cuBLAS handle and a stream, and the threads of backward have handles
+/// of their own (`ATen/cuda/CublasHandlePool.cpp`). A workspace is therefore the first allocation of its size in
+/// forward on a stream and, if there is one, the first in backward. Later allocations of that size are no workspaces.
+fn mark_workspaces(device: &Device, allocations: &Allocations, categories: &mut [Category]) {
+    for size_bytes in WORKSPACES_BYTES {
+        let mut found: Vec<(Option<u64>, Category)> = Vec::new();
+        let of_size = allocations.size_bytes.iter().enumerate().filter(|row| *row.1 == size_bytes);
+        for (index, _) in of_size.filter(|row| allocations.died[row.0] == NEVER) {
+            let id = AllocationId::from_index(index);
+            let is_first = match categories[index] {
+                Category::Activation => true,
+                Category::Gradient => found.iter().any(|&(_, category)| category == Category::Activation),
+                _ => false,
+            };
+            let handle = (stream_at_end(device, allocations.get(id, device).addr), categories[index]);
+            if is_first && !found.contains(&handle) {
+                found.push(handle);
+                categories[index] = Category::Workspace;
+            }
+        }
+    }
+}
+
+/// Returns the stream of the segment that contains an address after the last event.
+fn stream_at_end(device: &Device, addr: u64) -> Option<u64> {
+    let holds = |segment: &&Segment| addr.checked_sub(segment.addr).is_some_and(|past| past < segment.size_bytes);
+    device.segments.segments.iter().find(holds).map(|segment| segment.stream)
+}
+
+/// Returns the category of an allocation that was born in a run.
+fn category(id: AllocationId, run: usize, device: &Device, allocations: &Allocations, phases: &Phases) -> Category {
+    let born = allocations.born_at(id.0);
+    let died = allocations.died[id.index()];
+    let stack = allocations.allocation_stack(id, device);
+    if born == 0 {
+        return match phases.of_stack(stack) {
+            Phase::Setup => Category::Parameter,
+            Phase::Optimizer => Category::OptimizerState,
+            _ => Category::Unknown,
+        };
+    }
+    match phases.sharing(stack) {
+        Some(Sharing::Weights) => return Category::Parameter,
+        // A scattered gradient is a part of the buffer in which it was received.
+        Some(Sharing::Buffer) if is_gradient(phases, run, died, stack) => return Category::Gradient,
+        Some(Sharing::Buffer) => return Category::Collective,
+        None => {}
+    }
+    let leaves = || phases.leaves(run, died);
+    match phases.of_birth_in(run, stack) {
+        Phase::Setup if leaves() => Category::Parameter,
+        Phase::Setup => Category::Temporary,
+        Phase::Data => Category::Input,
+        Phase::Forward | Phase::Recompute if leaves() => Category::Activation,
+        Phase::Backward if phases.leaves_backward(run, died) => Category::Gradient,
+        Phase::Optimizer if leaves() => Category::OptimizerState,
+        Phase::Forward | Phase::Recompute | Phase::Backward | Phase::Optimizer => Category::Temporary,
+        Phase::Evaluation => Category::Evaluation,
+        Phase::Collective => Category::Collective,
+        Phase::Unknown => Category::Unknown,
+    }
+}
+
+fn is_gradient(phases: &Phases, run: usize, died: u32, stack: StackId) -> bool {
+    phases.of_birth_in(run, stack) == Phase::Backward && phases.leaves_backward(run, died)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::track::timeline::Timeline;
+    use crate::trace::text;
+
+    /// Checks the category of each allocation, by name.
+    #[track_caller]
+    fn check(trace: &str, expected: &[&str]) {
+        let trace = text::parse(trace).unwrap();
+        let device = &trace.devices[0];
+        let allocations = Timeline::new(&trace, device).allocations;
+        let phases = Phases::find(&trace, device, &allocations);
+        let found = categories(device, &allocations, &phases);
+        assert_eq!(found.iter().map(|category| category.name()).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn phases_and_lifetimes_tell() {
+        check(
+            "
+            alloc w 1MiB @setup@phase
+            alloc x 1KiB @data@phase
+            alloc t 1KiB @forward@phase
+            alloc a 2KiB @forward@phase
+            free t
+            alloc ws 8519680 @forward@phase
+            alloc u 1KiB @backward@phase
+            free a
+            free u
+            alloc g 1MiB @backward@phase
+            alloc s 1MiB @optimizer@phase
+            alloc v 1MiB @optimizer@phase
+            free v
+            free g
+            alloc e 1KiB @evaluation@phase
+            ",
+            &[
+                "parameter",
+                "input",
+                "temporary",
+                "activation",
+                "workspace",
+                "temporary",
+                "gradient",
+                "optimizer-state",
+                "temporary",
+                "evaluation",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_older_than_the_trace_is_told_by_its_stack() {
+        check(
+            "
+            alloc a 1KiB @forward@phase
+            segment S 1MiB
+            block w 512KiB @setup@phase
+            block m 256KiB @optimizer@phase
+            block b 128KiB
+            ",
+            &["parameter", "optimizer-state", "unknown", "activation"],
+        );
+    }
+
+    #[test]
+    fn a_second_allocation_of_a_workspaces_size_is_none() {
+        check(
+            "
+            alloc a 1MiB @forward@phase
+            alloc b 1MiB @forward@phase
+            alloc g 512 @backward@phase
+            ",
+            &["workspace", "activation", "gradient"],
+        );
+    }
+
+    #[test]
+    fn backward_has_a_workspace_where_forward_has_one() {
+        check(
+            "
+            alloc a 1MiB @forward@phase
+            alloc b 32MiB @backward@phase
+            alloc c 1MiB @backward@phase
+            alloc d 1MiB @backward@phase
+            ",
+            &["workspace", "gradient", "workspace", "gradient"],
+        );
+    }
+
+    #[test]
+    fn each_stream_has_a_workspace() {
+        check(
+            "
+            segment 0x1000000 2MiB stream=1
+            block 0x1000000 1MiB
+            block 0x1100000 1MiB
+            segment 0x2000000 2MiB stream=2
+            block 0x2000000 1MiB
+            alloc 0x1000000 1MiB @forward@phase
+            alloc 0x1100000 1MiB @forward@phase
+            alloc 0x2000000 1MiB @forward@phase
+            alloc g 512 @backward@phase
+            ",
+            &["workspace", "activation", "workspace", "gradient"],
+        );
+    }
+}

@@ -1,0 +1,242 @@
+//! Assigns every moment of a device to a part of a training step.
+//!
+//! Functions of the program are the best evidence, then operations of PyTorch, then the shape of the curve.
+
+mod frames;
+mod operations;
+mod shape;
+mod sharing;
+mod updates;
+
+pub(in crate::analysis) use sharing::Sharing;
+
+use crate::analysis::track::allocations::Allocations;
+use crate::trace::{Action, Device, StackId, Trace};
+
+/// Part of a training step, or of what happens before and between steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Phase {
+    /// The model is created and moved to the device.
+    Setup,
+    /// A batch is moved to the device.
+    Data,
+    /// The model runs and its loss is computed.
+    Forward,
+    /// Gradients are computed.
+    Backward,
+    /// Activations are computed again during backward, as checkpointing does.
+    Recompute,
+    /// The optimizer updates the weights.
+    Optimizer,
+    /// The model runs without training.
+    Evaluation,
+    /// Devices exchange data.
+    Collective,
+    Unknown,
+}
+
+crate::names!(Phase {
+    Setup => "setup",
+    Data => "data",
+    Forward => "forward",
+    Backward => "backward",
+    Recompute => "recompute",
+    Optimizer => "optimizer",
+    Evaluation => "evaluation",
+    Collective => "collective",
+    Unknown => "unknown",
+});
+
+/// Evidence from which phases were inferred.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PhaseBasis {
+    /// Functions of the program and of PyTorch's Python code.
+    Functions,
+    /// Operations of PyTorch: nodes of backward and kernels of optimizers.
+    Operations,
+    /// Shape of the curve, which is a guess and is used if frames do not identify the phases.
+    #[default]
+    Curve,
+}
+
+crate::names!(PhaseBasis {
+    Functions => "functions",
+    Operations => "operations",
+    Curve => "curve",
+});
+
+impl PhaseBasis {
+    /// Describes in words how phases were found.
+    pub fn origin(self) -> &'static str {
+        match self {
+            Self::Functions => "told by functions in the stacks",
+            Self::Operations => "told by PyTorch's operations",
+            Self::Curve => "guessed from the curve's shape",
+        }
+    }
+}
+
+/// Phase of every moment of a device, stored as runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Phases {
+    /// Last moment of each run, and its phase; moments after the last run are unknown.
+    runs: Vec<(u32, Phase)>,
+    /// Moment of the last allocation of each run.
+    lasts: Vec<u32>,
+    /// Phase of each stack, by its index; empty if frames do not identify phases.
+    of_stacks: Vec<Phase>,
+    /// Role of each stack in the communication between processes, by its index; empty if there is none.
+    sharing: Vec<Option<Sharing>>,
+    basis: PhaseBasis,
+}
+
+/// Fraction of allocations (0.3) whose frames must identify a phase; the phases of the others are inferred from them.
+const LEAST_TOLD: f64 = 0.3;
+
+impl Phases {
+    /// Finds the phases of a device.
+    pub fn find(trace: &Trace, device: &Device, allocations: &Allocations) -> Self {
+        let (actions, stacks) = (device.events.actions(), device.events.stacks());
+        let allocs: Vec<usize> = (0..device.events.len()).filter(|&event| actions.at(event) == Action::Alloc).collect();
+        let is_enough = |told: usize| told as f64 > LEAST_TOLD * allocs.len() as f64;
+        let of_stacks = frames::of_stacks(trace);
+        let of_alloc = |event: usize| of_stacks[stacks.at(event).index()];
+        let told = allocs.iter().filter(|&&event| of_alloc(event) != Phase::Unknown).count();
+        // Nodes of backward alone do not identify the other phases.
+        let is_pass = |phase: Phase| matches!(phase, Phase::Forward | Phase::Evaluation);
+        let is_forward_told = allocs.iter().any(|&event| is_pass(of_alloc(event)))
+            || allocs.iter().all(|&event| matches!(of_alloc(event), Phase::Setup | Phase::Unknown));
+        let (runs, of_stacks, basis) = if is_forward_told && is_enough(told) {
+            (frames::runs(&allocs, device, &of_stacks), of_stacks, PhaseBasis::Functions)
+        } else {
+            let signs = operations::signs(trace, &of_stacks);
+            let signed = allocs.iter().filter(|&&event| signs[stacks.at(event).index()].is_some()).count();
+            if is_enough(signed) {
+                (operations::runs(&allocs, device, allocations, &signs), Vec::new(), PhaseBasis::Operations)
+            } else {
+                (shape::runs(device, allocations), Vec::new(), PhaseBasis::Curve)
+            }
+        };
+        let lasts = lasts(&runs, &allocs);
+        Self { runs, lasts, of_stacks, sharing: sharing::of_stacks(trace), basis }
+    }
+
+    pub fn basis(&self) -> PhaseBasis {
+        self.basis
+    }
+
+    /// Returns true if phases were inferred from frames, not from the shape of the curve.
+    pub fn are_told(&self) -> bool {
+        self.basis != PhaseBasis::Curve
+    }
+
+    /// Returns the phase to which a moment belongs.
+    pub fn at(&self, moment: u32) -> Phase {
+        let index = self.runs.partition_point(|&(end, _)| end < moment);
+        self.runs.get(index).map_or(Phase::Unknown, |&(_, phase)| phase)
+    }
+
+    /// Returns the phase that the frames of a stack identify by themselves, if any.
+    pub fn of_stack(&self, stack: StackId) -> Phase {
+        self.of_stacks.get(stack.index()).copied().unwrap_or(Phase::Unknown)
+    }
+
+    /// Returns the phase in which an allocation was made, inferred from its stack or otherwise from its moment.
+    pub fn of_birth(&self, born: u32, stack: StackId) -> Phase {
+        match self.of_stack(stack) {
+            Phase::Unknown => self.at(born),
+            phase => phase,
+        }
+    }
+
+    /// Same as [`of_birth`](Self::of_birth) for an allocation whose [run](Self::run_of) is known.
+    pub(in crate::analysis) fn of_birth_in(&self, run: usize, stack: StackId) -> Phase {
+        match self.of_stack(stack) {
+            Phase::Unknown => self.runs.get(run).map_or(Phase::Unknown, |&(_, phase)| phase),
+            phase => phase,
+        }
+    }
+
+    /// Returns the start of the first step and the ends of all steps, inferred from updates of weights.
+    ///
+    /// A run of backward ends a step if an optimizer allocates after it, or if gradients are freed before the next
+    /// backward.
+    pub(in crate::analysis) fn updates(&self, device: &Device, allocations: &Allocations) -> Vec<u32> {
+        updates::find(self, device, allocations)
+    }
+
+    /// Returns the last moment of the set-up with which a trace begins, 0 if there is none.
+    pub(in crate::analysis) fn setup_end(&self) -> u32 {
+        let is_setup = |run: &&(u32, Phase)| matches!(run.1, Phase::Setup | Phase::Unknown);
+        self.runs.iter().take_while(is_setup).last().map_or(0, |run| run.0)
+    }
+
+    /// Returns true if gradients are computed anywhere in the trace.
+    pub(in crate::analysis) fn has_backward(&self) -> bool {
+        self.runs.iter().any(|run| run.1 == Phase::Backward)
+    }
+
+    /// Returns the role of a stack in the communication between processes.
+    pub(in crate::analysis) fn sharing(&self, stack: StackId) -> Option<Sharing> {
+        self.sharing.get(stack.index()).copied().flatten()
+    }
+
+    /// Returns true if a lifetime extends beyond the run in which it began.
+    pub(in crate::analysis) fn leaves(&self, run: usize, died: u32) -> bool {
+        died > self.end_of(run)
+    }
+
+    /// Returns true if a lifetime that began in a run of backward extends beyond it.
+    ///
+    /// Recomputation and collectives count as parts of backward.
+    pub(in crate::analysis) fn leaves_backward(&self, first: usize, died: u32) -> bool {
+        let is_backward = |run: &&(u32, Phase)| matches!(run.1, Phase::Backward | Phase::Recompute | Phase::Collective);
+        let count = self.runs[first.min(self.runs.len())..].iter().take_while(is_backward).count();
+        count == 0 || died > self.end_of(first + count - 1)
+    }
+
+    /// Returns true if a lifetime extends beyond the next backward.
+    pub(in crate::analysis) fn outlives_backward(&self, born: u32, died: u32) -> bool {
+        let from = self.run_of(born);
+        let next = self.runs.iter().skip(from).position(|&(_, phase)| phase == Phase::Backward);
+        next.is_some_and(|index| died > self.runs[from + index].0)
+    }
+
+    /// Returns the position of the run to which a moment belongs, or the number of runs for moments after the last run.
+    pub(in crate::analysis) fn run_of(&self, moment: u32) -> usize {
+        self.runs.partition_point(|&(end, _)| end < moment)
+    }
+
+    /// Same as [`run_of`](Self::run_of) for a moment that is not before `run`.
+    ///
+    /// It searches linearly from `run`, which is fast if moments are looked up in ascending order.
+    pub(in crate::analysis) fn run_from(&self, run: usize, moment: u32) -> usize {
+        run + self.runs[run..].iter().take_while(|&&(end, _)| end < moment).count()
+    }
+
+    /// Returns the moment after which a lifetime counts as extending beyond a run.
+    ///
+    /// For passes it is the last allocation, because tensors that a pass leaves behind are alive then. An optimizer
+    /// frees its last temporary copies after its last allocation, so that its run counts to the end.
+    fn end_of(&self, run: usize) -> u32 {
+        match self.runs.get(run) {
+            Some((_, Phase::Forward | Phase::Backward | Phase::Recompute)) => self.lasts[run],
+            Some(&(end, _)) => end,
+            None => 0,
+        }
+    }
+
+    /// Returns the runs of equal phases: the last moment of each, and its phase.
+    pub fn runs(&self) -> &[(u32, Phase)] {
+        &self.runs
+    }
+}
+
+/// Returns the moment of the last allocation of each run.
+fn lasts(runs: &[(u32, Phase)], allocs: &[usize]) -> Vec<u32> {
+    let last = |&(end, _): &(u32, Phase)| {
+        let count = allocs.partition_point(|&event| (event as u32) < end);
+        count.checked_sub(1).map_or(end, |index| allocs[index] as u32 + 1)
+    };
+    runs.iter().map(last).collect()
+}

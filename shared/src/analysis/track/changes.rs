@@ -1,0 +1,92 @@
+//! Lists the changes of live and reserved bytes along a trace.
+
+use crate::analysis::track::allocations::Allocations;
+use crate::analysis::track::curve::Changes;
+use crate::analysis::track::size_limit::SizeLimit;
+use crate::base::pieces;
+use crate::trace::{Action, Device};
+use std::ops::Range;
+
+/// Live bytes: births add, deaths subtract.
+impl Changes for Allocations {
+    fn initial_bytes(&self) -> i64 {
+        self.size_bytes[..self.initial as usize].iter().sum::<u64>() as i64
+    }
+
+    fn for_each(&self, moments: Range<u32>, mut visit: impl FnMut(u32, i64)) {
+        if moments.is_empty() {
+            return;
+        }
+        let (before, last) = (moments.start.saturating_sub(1), moments.end - 1);
+        let mut births = self.born_by(before)..self.born_by(last);
+        let mut deaths = self.deaths[self.died_by(before)..self.died_by(last)].iter().copied().peekable();
+        loop {
+            // Births and deaths are distinct events, so no two of them share a moment.
+            let death = deaths.peek().map(|&row| (self.died[row as usize], row));
+            let birth = births.clone().next().map(|row| (self.born_at(row), row));
+            match (birth, death) {
+                (Some((moment, row)), other) if other.is_none_or(|(died, _)| moment < died) => {
+                    visit(moment, self.size_bytes[row as usize] as i64);
+                    births.next();
+                }
+                (_, Some((moment, row))) => {
+                    visit(moment, -(self.size_bytes[row as usize] as i64));
+                    deaths.next();
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+/// Changes of reserved bytes: allocated and mapped segments add, freed and unmapped ones subtract.
+///
+/// These events are few, so they are kept in a list of their own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::analysis) struct SegmentChanges {
+    initial_bytes: i64,
+    /// Moments and their changes in bytes.
+    changes: Vec<(u32, i64)>,
+}
+
+impl SegmentChanges {
+    /// Collects the segment events of a device and winds back from its final segments to the initial bytes.
+    ///
+    /// In an inconsistent file the bytes may be negative at some moments.
+    pub(in crate::analysis) fn of(device: &Device) -> Self {
+        let limit = SizeLimit::of(device);
+        let signed = |size_bytes| limit.cap(size_bytes) as i64;
+        let final_bytes: i64 = device.segments.segments.iter().map(|segment| signed(segment.size_bytes)).sum();
+        let mut changes = Vec::new();
+        pieces(device.events.len()).for_each(|piece| add_changes(device, piece, limit, &mut changes));
+        let initial_bytes = final_bytes - changes.iter().map(|(_, delta)| delta).sum::<i64>();
+        Self { initial_bytes, changes }
+    }
+}
+
+/// Adds the changes of reserved bytes of a range of events.
+#[inline(never)]
+fn add_changes(device: &Device, piece: Range<usize>, limit: SizeLimit, changes: &mut Vec<(u32, i64)>) {
+    let delta = |(event, action)| {
+        let size_bytes = || limit.cap(device.events.sizes_bytes().at(event)) as i64;
+        let delta = match action {
+            Action::SegmentAlloc | Action::SegmentMap => size_bytes(),
+            Action::SegmentFree | Action::SegmentUnmap => -size_bytes(),
+            _ => return None,
+        };
+        Some((event as u32 + 1, delta))
+    };
+    changes.extend(piece.clone().zip(device.events.actions().range(piece)).filter_map(delta));
+}
+
+impl Changes for SegmentChanges {
+    fn initial_bytes(&self) -> i64 {
+        self.initial_bytes
+    }
+
+    fn for_each(&self, moments: Range<u32>, mut visit: impl FnMut(u32, i64)) {
+        let first = self.changes.partition_point(|&(moment, _)| moment < moments.start);
+        let changes = self.changes[first..].iter().take_while(|&&(moment, _)| moment < moments.end);
+        changes.for_each(|&(moment, delta)| visit(moment, delta));
+    }
+}

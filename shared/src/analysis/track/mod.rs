@@ -1,0 +1,43 @@
+//! What was where and when: lifetimes, curves, the picture of the timeline, and what a recording lacks.
+//!
+//! Invariant: nothing here knows why memory is there.
+
+pub(super) mod allocations;
+pub(super) mod at_least;
+pub(super) mod axis;
+pub(super) mod category;
+pub(super) mod changes;
+pub(super) mod clock;
+pub(super) mod colors;
+pub(super) mod curve;
+pub(super) mod distinct;
+pub(super) mod endings;
+pub(super) mod outline;
+pub(super) mod pairing;
+pub(super) mod peak;
+pub(super) mod picture;
+pub(super) mod recording;
+pub(super) mod seams;
+pub(super) mod seen;
+pub(super) mod segments_at;
+pub(super) mod size_limit;
+pub(super) mod spans;
+pub(super) mod stack_title;
+pub(super) mod summary;
+pub(super) mod timeline;
+pub(super) mod together;
+
+pub use allocations::{Allocation, AllocationId, Allocations, Origin};
+pub use axis::Axis;
+pub use category::Category;
+pub use colors::Coloring;
+pub use distinct::DistinctStacks;
+pub use outline::Outline;
+pub use peak::{StackBytes, live_by_stack};
+pub use picture::{Band, BandOwner, CurveStep, Picture, PictureRequest};
+pub use recording::{device_diagnostics, file_diagnostics, recording_diagnostics};
+pub use segments_at::SegmentAt;
+pub use spans::{Span, spans};
+pub use stack_title::{own_place, place, stack_callers, stack_title};
+pub use summary::Summary;
+pub use timeline::{Hit, Timeline};

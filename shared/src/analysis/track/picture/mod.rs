@@ -1,0 +1,163 @@
+//! Draws a viewport of the timeline as rectangles.
+//!
+//! Idea: the view is cut into slices of at most a pixel ([`slices`]), and each slice shows the stack of live
+//! allocations at the moment when it is highest.
+//! Allocations of at least 1.25 pixels are bands of their own; smaller neighbours are merged in place into groups of a
+//! few pixels, each in the colour of the call stack (or the category, see [`Coloring`]) with the largest part of it.
+//! So every byte is drawn, the outline is exact, and the composition of the memory is visible at every zoom.
+//! The groups follow from the trace and the scale of bytes alone ([`seams`]).
+//! A sweep from left to right removes the allocations that died between the moments of two slices, and adds those that
+//! were born between them and survive ([`sweep`]).
+//! Groups of which little is left are joined ([`rungs`]), and a band grows from slice to slice until its position or
+//! height changes ([`bands`]).
+//!
+//! ```text
+//! alloc a 2, alloc b 1, alloc c 3, free b, free a        one byte a pixel: b is small
+//!
+//! bytes 6 |          c            bands, in moments and bytes
+//!       5 |          c  c         a        1..5  0..2
+//!       4 |          c  c         merged   2..4  2..3
+//!       3 |       +  +  c  c      c        3..4  3..6
+//!       2 |    a  a  a  a  c      c        4..5  2..5
+//!       1 |    a  a  a  a  c      c        5..6  0..3
+//! moment    0  1  2  3  4  5
+//! ```
+//!
+//! A slice has at most 1.6 bands per pixel of height, plus five, because two neighbours together have at least 1.25
+//! pixels.
+//! Cost: a few instructions per birth and death in view, to find the allocations that survive to a slice's moment;
+//! logarithmic time per survivor; and the bands that move.
+//! Nothing is kept between pictures except what the timeline computes once ([`seams`], [`seen`]).
+
+mod bands;
+mod heights;
+mod rungs;
+mod scale;
+mod slices;
+mod sweep;
+mod tally;
+#[cfg(test)]
+mod tests;
+
+use crate::analysis::track::allocations::AllocationId;
+use crate::analysis::track::axis::Axis;
+use crate::analysis::track::colors::Coloring;
+use crate::analysis::track::timeline::Timeline;
+use crate::trace::Device;
+use slices::Slices;
+use slices::moment_shown_at;
+
+/// Part of the timeline, and the pixels that it is drawn on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PictureRequest {
+    /// Unit of `x0` and `x1`.
+    pub axis: Axis,
+    /// Left edge, in units of the axis.
+    pub x0: f64,
+    /// Right edge, in units of the axis.
+    pub x1: f64,
+    /// Bottom edge in bytes.
+    pub y0: f64,
+    /// Top edge in bytes.
+    pub y1: f64,
+    /// Device pixels between `x0` and `x1`.
+    pub width_px: u32,
+    /// Device pixels between `y0` and `y1`; with 0, the picture has only its outlines.
+    pub height_px: u32,
+}
+
+/// Memory that a rectangle stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BandOwner {
+    Allocation(AllocationId),
+    /// Group of neighbours in the stack that are too small to be drawn one by one, merged in place.
+    Merged,
+    /// All memory from before the trace.
+    Initial,
+}
+
+/// Rectangle of the stack, in `0.0..=1.0` across the request's ranges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band {
+    /// Left edge.
+    pub x0: f32,
+    /// Right edge.
+    pub x1: f32,
+    /// Lower edge.
+    pub y0: f32,
+    /// Upper edge.
+    pub y1: f32,
+    pub owner: BandOwner,
+    /// Number to choose a colour by, the same for equal call stacks or categories; 0 for the initial band.
+    ///
+    /// A merged band has the number of the call stack or category with the largest part of its group, measured as bytes
+    /// times lifetimes of the allocations in view.
+    pub color: u32,
+}
+
+/// Step of an outline: from `x` on (`0.0..=1.0` across the request) the curve is at `bytes`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurveStep {
+    pub x: f32,
+    pub bytes: u64,
+}
+
+/// Bands and outlines of a [`PictureRequest`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Picture {
+    /// Bands of the stack, which don't overlap, in no particular order.
+    pub bands: Vec<Band>,
+    /// Outline of the live bytes: the exact maximum of each slice.
+    pub live: Vec<CurveStep>,
+    /// Outline of the reserved bytes: the exact maximum of each slice.
+    pub reserved: Vec<CurveStep>,
+}
+
+impl Timeline {
+    /// Draws a part of the timeline.
+    ///
+    /// The picture is empty if the request has no extent or lies beyond the trace.
+    pub fn picture(&self, device: &Device, request: &PictureRequest) -> Picture {
+        self.picture_colored(device, request, Coloring::Stack)
+    }
+
+    /// Draws a part of the timeline with colours that may show another property than stacks.
+    ///
+    /// # Panics
+    /// May panic if the categories in `coloring` belong to another timeline and are fewer than its allocations.
+    pub fn picture_colored(&self, device: &Device, request: &PictureRequest, coloring: Coloring<'_>) -> Picture {
+        picture(self, device, request, coloring)
+    }
+
+    /// Returns the moment that a picture shows at a position of its axis; a pixel is `units_per_px` wide.
+    ///
+    /// A picture draws the highest of several moments, and a hit under the pointer should refer to that one.
+    pub fn moment_shown_at(&self, device: &Device, axis: Axis, x: f64, units_per_px: f64) -> u32 {
+        moment_shown_at(self, device, axis, x, units_per_px)
+    }
+}
+
+/// Draws a part of a timeline.
+fn picture(timeline: &Timeline, device: &Device, request: &PictureRequest, coloring: Coloring<'_>) -> Picture {
+    let slices = Slices::new(timeline, device, request);
+    let end = slices.edges.last().copied().unwrap_or_default();
+    Picture {
+        bands: sweep::bands(timeline, device, request, &slices, coloring),
+        live: outline(&slices.edges, &slices.live_bytes, end),
+        reserved: outline(&slices.edges, &slices.reserved_bytes, end),
+    }
+}
+
+/// Returns a step wherever the bytes of a slice differ from those before.
+///
+/// If the trace ends in view, the last step goes down to 0.
+fn outline(edges: &[f32], slice_bytes: &[u64], end: f32) -> Vec<CurveStep> {
+    let mut steps: Vec<CurveStep> = Vec::new();
+    let past_the_end = (end < 1.0 && !slice_bytes.is_empty()).then_some((&end, &0));
+    for (&x, &bytes) in edges.iter().zip(slice_bytes).chain(past_the_end) {
+        if steps.last().is_none_or(|step| step.bytes != bytes) {
+            steps.push(CurveStep { x, bytes });
+        }
+    }
+    steps
+}

@@ -1,0 +1,239 @@
+//! Reports what is unusual about the recording itself, as far as its figures show.
+
+use crate::analysis::track::timeline::Timeline;
+use crate::base::{Diagnostic, Severity, format};
+use crate::trace::{Action, Device, Trace};
+
+/// Reports what is missing from a trace and why, for readers of its figures.
+///
+/// `devices` are the devices of the trace with their timelines; host memory is not examined.
+pub fn recording_diagnostics(trace: &Trace, devices: &[(&Device, &Timeline)]) -> Vec<Diagnostic> {
+    let mut found = file_diagnostics(trace, devices);
+    for &(device, timeline) in devices {
+        found.extend(device_diagnostics(device, timeline));
+    }
+    found
+}
+
+/// Returns the part of [`recording_diagnostics`] that concerns all devices together.
+pub fn file_diagnostics(trace: &Trace, devices: &[(&Device, &Timeline)]) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let events: usize = devices.iter().map(|(device, _)| device.events.len()).sum();
+    let blocks: usize = devices.iter().map(|(device, _)| device.segments.blocks.len()).sum();
+    if events == 0 {
+        found.push(if blocks == 0 { no_memory() } else { no_trace() });
+    } else if !devices.iter().any(|(device, _)| device.events.has_times()) {
+        found.push(no_times());
+    }
+    if events + blocks > 0 && trace.stacks.is_empty() {
+        found.push(no_stacks());
+    }
+    found
+}
+
+/// Returns the part of [`recording_diagnostics`] that concerns one device.
+pub fn device_diagnostics(device: &Device, timeline: &Timeline) -> impl Iterator<Item = Diagnostic> {
+    let begins = beginning(device, timeline).or_else(|| part(device));
+    let frees = unmatched_frees(device, timeline);
+    [begins, frees, superseded(device, timeline), above_reserved(device, timeline), out_of_memory(device)]
+        .into_iter()
+        .flatten()
+}
+
+fn no_memory() -> Diagnostic {
+    info(
+        "no-memory",
+        1,
+        "The snapshot is empty: no CUDA memory was in use, or CUDA was never initialised in this process.".to_owned(),
+    )
+}
+
+fn no_trace() -> Diagnostic {
+    warning(
+        "no-trace",
+        1,
+        "No events were recorded, only the final state is known. Call torch.cuda.memory._record_memory_history() \
+         before the code of interest to see the timeline."
+            .to_owned(),
+    )
+}
+
+fn no_times() -> Diagnostic {
+    info("no-times", 1, "The events have no times (torch before 2.2), so there is no wall-clock axis.".to_owned())
+}
+
+fn no_stacks() -> Diagnostic {
+    warning(
+        "no-stacks",
+        1,
+        "No call stacks were recorded. Record with stacks=\"all\" and context=\"all\" to see which code allocates."
+            .to_owned(),
+    )
+}
+
+/// Reports a full ring buffer or a late start of the recording.
+///
+/// A full ring buffer holds `max_entries` events, which is usually set to a round number.
+fn beginning(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
+    const ROUND: usize = 1000;
+    let initial = timeline.live_at(0);
+    let events = device.events.len();
+    if initial == 0 || events == 0 || device.part.is_some() {
+        return None;
+    }
+    let bytes = format::bytes(initial);
+    let of = device_name(device);
+    if events.is_multiple_of(ROUND) {
+        let n = format::count(events as u64);
+        return Some(warning(
+            "ring-buffer-full",
+            1,
+            format!(
+                "The trace of {of} holds exactly {n} events and begins with {bytes} in use: the ring buffer was \
+                 probably full, and older events are lost. Record with a larger max_entries."
+            ),
+        ));
+    }
+    Some(info(
+        "recording-began-late",
+        1,
+        format!("{bytes} on {of} were allocated before the recording began; they are shown as one band at the bottom."),
+    ))
+}
+
+/// Reports that only a part of the trace is open.
+///
+/// Without this note, event positions and the bytes from before the part would be misread.
+fn part(device: &Device) -> Option<Diagnostic> {
+    let part = device.part.as_ref()?;
+    let first = u64::from(part.first_event);
+    let (first, end) = (format::count(first), format::count(first + device.events.len() as u64));
+    let (total, of) = (format::count(u64::from(part.total_events)), device_name(device));
+    Some(info(
+        "part-of-trace",
+        1,
+        format!(
+            "Only the events {first} to {end} of the {total} of {of} are open, and they are counted from 0 here. What \
+             was alive before them is one band at the bottom; segments and blocks are those after the last of them."
+        ),
+    ))
+}
+
+fn unmatched_frees(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
+    let known = device.part.as_ref().map_or(0, |part| part.freed.len());
+    let count = timeline.allocations.unmatched_frees().saturating_sub(known) as u64;
+    let frees = if count == 1 { "1 free has".to_owned() } else { format!("{} frees have", format::count(count)) };
+    let of = device_name(device);
+    (count > 0).then(|| {
+        info(
+            "frees-without-alloc",
+            count,
+            format!("{frees} no alloc in the trace of {of}; where that memory came from is not known."),
+        )
+    })
+}
+
+fn superseded(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
+    let count = timeline.allocations.superseded() as u64;
+    let of = device_name(device);
+    (count > 0).then(|| {
+        let allocations = format::counted(count, "allocation");
+        warning(
+            "frees-missing",
+            count,
+            format!(
+                "{allocations} on {of} took an address that was still in use, so frees are missing from the trace. \
+                 The older allocations count as never freed."
+            ),
+        )
+    })
+}
+
+fn above_reserved(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
+    let (_, live) = timeline.live_peak();
+    let (_, reserved) = timeline.reserved_peak();
+    (live > reserved).then(|| {
+        let (live, reserved) = (format::bytes(live), format::bytes(reserved));
+        let of = device_name(device);
+        warning(
+            "live-above-reserved",
+            1,
+            format!(
+                "Live bytes on {of} reach {live}, above the {reserved} that the segments hold. Segments or frees are \
+                 missing from the file, perhaps because it was edited."
+            ),
+        )
+    })
+}
+
+fn out_of_memory(device: &Device) -> Option<Diagnostic> {
+    let mut rows = device.events.actions().iter().enumerate().filter(|(_, action)| *action == Action::Oom);
+    let (first, _) = rows.next()?;
+    let count = 1 + rows.count() as u64;
+    let event = device.events.at(first);
+    let times = if count == 1 { "once".to_owned() } else { format!("{} times", format::count(count)) };
+    let (size, free) = (format::bytes(event.size_bytes), format::bytes(event.addr));
+    let (of, first) = (device_name(device), format::count(first as u64));
+    Some(warning(
+        "out-of-memory",
+        count,
+        format!(
+            "{of} ran out of memory {times}, first at event {first}: {size} were asked for with {free} free on it."
+        ),
+    ))
+}
+
+fn device_name(device: &Device) -> String {
+    format!("GPU {}", device.index)
+}
+
+fn info(code: &'static str, count: u64, message: String) -> Diagnostic {
+    Diagnostic { code, severity: Severity::Info, offset: None, count, message }
+}
+
+fn warning(code: &'static str, count: u64, message: String) -> Diagnostic {
+    Diagnostic { code, severity: Severity::Warning, offset: None, count, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::text;
+
+    #[track_caller]
+    fn check(lines: &str, codes: &[&str]) {
+        let trace = text::parse(lines).unwrap();
+        let timelines: Vec<Timeline> = trace.devices.iter().map(|device| Timeline::new(&trace, device)).collect();
+        let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
+        let found: Vec<_> = recording_diagnostics(&trace, &devices).iter().map(|diagnostic| diagnostic.code).collect();
+        assert_eq!(found, codes);
+    }
+
+    #[test]
+    fn a_whole_recording_has_nothing_odd_but_its_stacks() {
+        check("segment_alloc S 1KiB t=1\nalloc a 100 t=2\nsegment S 1KiB\nblock a 512 requested=100", &["no-stacks"]);
+    }
+
+    #[test]
+    fn a_late_start_is_told() {
+        check("free_completed a 5 t=1\nsegment S 1KiB", &["no-stacks", "recording-began-late", "frees-without-alloc"]);
+    }
+
+    #[test]
+    fn missing_segments_show() {
+        check("alloc a 100 t=1", &["no-stacks", "live-above-reserved"]);
+    }
+
+    #[test]
+    fn an_address_taken_twice_shows() {
+        check("alloc a 100 t=1\nalloc a 100 t=2\nsegment S 1KiB", &["no-stacks", "frees-missing"]);
+    }
+
+    #[test]
+    fn the_first_out_of_memory_is_named() {
+        let trace = text::parse("oom 100 free=7 t=1\noom 200 free=7 t=2\nsegment S 1KiB").unwrap();
+        let diagnostic = out_of_memory(&trace.devices[0]).unwrap();
+        assert_eq!((diagnostic.code, diagnostic.count), ("out-of-memory", 2));
+        assert!(diagnostic.message.contains("first at event 0: 100 B were asked for with 7 B free"), "{diagnostic:?}");
+    }
+}
