@@ -5,7 +5,7 @@
 //! Allocations of at least 1.25 pixels are bands of their own; smaller neighbours are merged in place into groups of a
 //! few pixels, each in the colour of the call stack (or the category, see [`Coloring`]) with the largest part of it.
 //! So every byte is drawn, the outline is exact, and the composition of the memory is visible at every zoom.
-//! The groups follow from the trace and the scale of bytes alone ([`seams`]).
+//! The groups follow from the trace and the scale of bytes alone ([`seams`](super::seams)).
 //! A sweep from left to right removes the allocations that died between the moments of two slices, and adds those that
 //! were born between them and survive ([`sweep`]).
 //! Groups of which little is left are joined ([`rungs`]), and a band grows from slice to slice until its position or
@@ -27,7 +27,7 @@
 //! pixels.
 //! Cost: a few instructions per birth and death in view, to find the allocations that survive to a slice's moment;
 //! logarithmic time per survivor; and the bands that move.
-//! Nothing is kept between pictures except what the timeline computes once ([`seams`], [`seen`]).
+//! Nothing is kept between pictures except what the timeline computes once ([`seams`](super::seams), [`seen`](super::seen)).
 
 mod bands;
 mod heights;
