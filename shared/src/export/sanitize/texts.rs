@@ -15,6 +15,10 @@ pub(super) fn with_paths(text: &str, mut cut: impl FnMut(&str) -> Option<String>
     while let Some((start, end)) = next_path(text, at) {
         if let Some(short) = cut(&text[start..end]) {
             clean.push_str(&text[from..start]);
+            // `-Lnn/x.py` would read as a flag `-Lnn` before the path `/x.py` in a second cleaning.
+            if is_flag(&text[..start]) && short.contains(['/', '\\']) && short.len() < end - start {
+                clean.push('*');
+            }
             clean.push_str(&short);
             from = end;
         }
@@ -111,6 +115,14 @@ mod tests {
         check("cc -I/fsx/ada/inc -isystem/usr/inc", "cc -Iinc -isysteminc");
         check(r"C:\Users\Ada Byron\x.py failed", "x.py failed");
         check("/Users/ada/My Drive/x.py is a/b", "x.py is a/b");
+    }
+
+    #[test]
+    fn what_is_left_behind_a_flag_is_no_other_flag() {
+        let two = |path: &str| path.match_indices('/').nth(1).map(|(slash, _)| path[slash + 1..].to_owned());
+        let once = with_paths("y -es/torch/nn/modules/x.py", two).expect("a path");
+        assert_eq!(once, "y -es*nn/modules/x.py");
+        assert_eq!(with_paths(&once, two), None);
     }
 
     #[test]
