@@ -193,7 +193,12 @@ impl Database {
 }
 
 /// Opens a SQLite file with settings that let commits survive a crash of the machine.
+///
+/// A new file is its owner's alone: it has the configs and logs of all jobs. SQLite gives its journals the same mode.
 async fn open_sqlite(path: &Path) -> Result<SqlitePool> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    // If this fails, opening the database says why.
+    let _ = std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path);
     let options = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
@@ -212,6 +217,19 @@ async fn open_sqlite(path: &Path) -> Result<SqlitePool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_new_file_is_its_owners_alone() -> Result<()> {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let address = format!("sqlite:{}", folder.path().join("a.sqlite").display());
+        let _database = Database::open(&address).await?;
+        for file in ["a.sqlite", "a.sqlite-wal", "a.sqlite-shm"] {
+            let mode = std::fs::metadata(folder.path().join(file)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{file}");
+        }
+        Ok(())
+    }
 
     #[tokio::test]
     async fn tables_of_a_later_version_are_refused() -> Result<()> {
