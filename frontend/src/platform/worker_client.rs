@@ -141,9 +141,6 @@ impl WorkerClient {
     ///
     /// # Errors
     /// Returns an error if the file was closed.
-    ///
-    /// # Errors
-    /// Returns an error if the file was closed.
     pub fn keep(&self, session: String, key: String) -> Result<(), AskError> {
         let order = to_buffer(&Order::Keep { session, key });
         self.inner.worker.post_message(&order).map_err(|_| AskError::Closed)
