@@ -6,7 +6,7 @@ use super::remaining::RemainingTexts;
 use crate::platform::{AskError, WorkerClient, png_of};
 use crate::state::{ReadyFile, Scheme, ViewState};
 use crate::view::export::{file_name, moment_text, table_label};
-use crate::worker::{CopyOptions, CopyPreview, ExportForm, ExportOrder};
+use crate::worker::{CopyOptions, CopyPreview, ExportForm, ExportOrder, GetCopyPreview};
 use shared::export::{Table, TableFormat};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -105,7 +105,7 @@ fn use_clean_preview(client: &WorkerClient, is_clean: bool) -> Option<Rc<CopyPre
             if *is_clean && preview.is_none() {
                 spawn_local(async move {
                     // An error means that the file was closed, and the dialog with it.
-                    if let Ok(known) = client.preview(CopyOptions::default()).await {
+                    if let Ok(known) = client.ask(GetCopyPreview { options: CopyOptions::default() }).await {
                         preview.set(Some(Rc::new(known)));
                     }
                 });
@@ -143,7 +143,7 @@ impl Orders<'_> {
         let (client, order) = (self.props.client.clone(), self.order(form));
         let make = Callback::from(move |()| -> Making {
             let (client, order) = (client.clone(), order.clone());
-            Box::pin(async move { client.export(order).await.map_err(reason) })
+            Box::pin(async move { client.file(order, |_| ()).await.map_err(reason) })
         });
         self.saving(label, title, ending, make)
     }
@@ -156,7 +156,7 @@ impl Orders<'_> {
         let make = Callback::from(move |()| -> Making {
             let (client, order) = (client.clone(), order.clone());
             Box::pin(async move {
-                let svg = client.export(order).await.map_err(reason)?;
+                let svg = client.file(order, |_| ()).await.map_err(reason)?;
                 png_of(&svg, PNG_SCALE).await.map_err(|_| "the browser can’t draw it".to_owned())
             })
         });

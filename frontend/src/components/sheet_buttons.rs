@@ -31,7 +31,7 @@ pub(super) fn SheetButtons(props: &SheetButtonsProps) -> Html {
         let make = Callback::from(move |()| -> Making {
             let order = SheetOrder { device, file: file.to_string(), format, of: of.emit(()) };
             let client = client.clone();
-            Box::pin(async move { client.sheet(order).await.map_err(reason) })
+            Box::pin(async move { client.file(order, |_| ()).await.map_err(reason) })
         });
         let title = format!("Save the table as {}", format.label());
         html! { <ExportButton label={format.label()} {title} {name} {make} /> }

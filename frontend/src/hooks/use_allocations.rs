@@ -2,9 +2,7 @@
 
 use super::use_answer::use_answer;
 use crate::platform::{AskError, WorkerClient};
-use crate::worker::{
-    AllocationsAnswer, AllocationsQuestion, Found, SelectionFacts, TablePage, TableRequest, WalkRequest,
-};
+use crate::worker::{Found, GetFacts, GetRows, SelectionFacts, TablePage, TableRequest, WalkRequest, WalkTo};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -20,24 +18,15 @@ pub struct Page {
 #[hook]
 pub fn use_rows(client: &WorkerClient, device: u32, request: TableRequest) -> Option<Rc<Page>> {
     use_answer((client.clone(), device, request), |(client, device, request)| async move {
-        let rows = match client.allocations(device, AllocationsQuestion::Rows(request.clone())).await? {
-            AllocationsAnswer::Rows(page) => Ok(Rc::new(page)),
-            AllocationsAnswer::Mistyped(message) => Err(message),
-            other => return Err(unexpected(&other)),
-        };
-        Ok(Page { request, rows })
+        let rows = client.ask(GetRows { device, request: request.clone() }).await?;
+        Ok(Page { request, rows: rows.map(Rc::new) })
     })
 }
 
 /// Returns the values that a device's allocations can be filtered by.
 #[hook]
 pub fn use_selection_facts(client: &WorkerClient, device: u32) -> Option<Rc<SelectionFacts>> {
-    use_answer((client.clone(), device), |(client, device)| async move {
-        match client.allocations(device, AllocationsQuestion::Facts).await? {
-            AllocationsAnswer::Facts(facts) => Ok(facts),
-            other => Err(unexpected(&other)),
-        }
-    })
+    use_answer((client.clone(), device), |(client, device)| async move { client.ask(GetFacts { device }).await })
 }
 
 /// Returns the next or previous allocation of a selection.
@@ -45,14 +34,6 @@ pub fn use_selection_facts(client: &WorkerClient, device: u32) -> Option<Rc<Sele
 /// # Errors
 /// Returns an error if the worker gives no answer; see [`AskError`].
 pub async fn walk(client: &WorkerClient, device: u32, request: WalkRequest) -> Result<Option<Found>, AskError> {
-    match client.allocations(device, AllocationsQuestion::Walk(request)).await? {
-        AllocationsAnswer::Walk(found) => Ok(found),
-        // An invalid search text matches nothing; the table shows the error.
-        AllocationsAnswer::Mistyped(_) => Ok(None),
-        other => Err(unexpected(&other)),
-    }
-}
-
-fn unexpected(answer: &AllocationsAnswer) -> AskError {
-    AskError::Refused(format!("{answer:?} answers another question"))
+    // An invalid search text matches nothing; the table shows the error.
+    Ok(client.ask(WalkTo { device, request }).await?.unwrap_or(None))
 }

@@ -1,7 +1,7 @@
 //! Hooks for answers of a file's Web Worker.
 
 use crate::platform::{AskError, WorkerClient};
-use crate::worker::{CategoryBytes, Details, Stacks};
+use crate::worker::{CategoryBytes, Details, GetCategories, GetDetails, GetStacks, Stacks};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -14,7 +14,9 @@ const STACK_ROWS: u32 = 50;
 pub fn use_details(client: &WorkerClient, device: u32, allocation: Option<u32>) -> Option<Rc<Details>> {
     let details = use_answer((client.clone(), device, allocation), |(client, device, allocation)| async move {
         match allocation {
-            Some(allocation) => client.details(device, allocation).await.map(|details| Some(Rc::new(details))),
+            Some(allocation) => {
+                client.ask(GetDetails { device, allocation }).await.map(|details| Some(Rc::new(details)))
+            }
             None => Ok(None),
         }
     });
@@ -25,7 +27,7 @@ pub fn use_details(client: &WorkerClient, device: u32, allocation: Option<u32>) 
 #[hook]
 pub fn use_stacks(client: &WorkerClient, device: u32, moment: u32) -> Option<Rc<Stacks>> {
     use_answer((client.clone(), device, moment), |(client, device, moment)| async move {
-        client.stacks(device, moment, STACK_ROWS).await
+        client.ask(GetStacks { device, moment, limit: STACK_ROWS }).await
     })
 }
 
@@ -34,7 +36,7 @@ pub fn use_stacks(client: &WorkerClient, device: u32, moment: u32) -> Option<Rc<
 pub fn use_categories(client: &WorkerClient, device: u32, moment: Option<u32>) -> Option<Rc<CategoryBytes>> {
     let categories = use_answer((client.clone(), device, moment), |(client, device, moment)| async move {
         match moment {
-            Some(moment) => client.categories(device, moment).await.map(|bytes| Some(Rc::new(bytes))),
+            Some(moment) => client.ask(GetCategories { device, moment }).await.map(|bytes| Some(Rc::new(bytes))),
             None => Ok(None),
         }
     });

@@ -2,7 +2,7 @@
 
 use crate::platform::{WorkerClient, now_ms};
 use crate::state::{FileAction, FileId, ThisCard};
-use crate::worker::Report;
+use crate::worker::{GetFindings, Report};
 use std::cell::Cell;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -21,7 +21,7 @@ pub fn use_card(client: &WorkerClient, id: FileId, card: Option<ThisCard>, on_ac
             let waiting = is_current.clone();
             spawn_local(async move {
                 // An error means that the file was closed, or another card was chosen.
-                if let Ok(findings) = client.findings(capacity_bytes).await
+                if let Ok(findings) = client.ask(GetFindings { capacity_bytes }).await
                     && waiting.get()
                 {
                     let report = Box::new(Report::Findings(findings));

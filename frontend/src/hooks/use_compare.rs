@@ -3,8 +3,8 @@
 use super::use_answer::use_answer;
 use crate::platform::{AskError, WorkerClient};
 use crate::worker::{
-    AllocationKey, CompareAnswer, CompareQuestion, CompareSide, CurveData, DiffData, Hit, ProfileData, RankData,
-    StepData,
+    AllocationKey, CompareSide, CurveData, DiffData, FindAllocation, GetCurve, GetDiff, GetProfile, GetRank, GetSteps,
+    Hit, ProfileData, RankData, StepData,
 };
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -45,23 +45,14 @@ pub struct Comparison {
 /// Returns the steps of a device; `None` until they are found.
 #[hook]
 pub fn use_steps(of: &DeviceOf) -> Option<Rc<Vec<StepData>>> {
-    use_answer(of.clone(), |of| async move {
-        match of.client.compare(of.device, CompareQuestion::Steps).await? {
-            CompareAnswer::Steps(steps) => Ok(steps),
-            _ => Err(other_kind()),
-        }
-    })
+    use_answer(of.clone(), |of| async move { of.client.ask(GetSteps { device: of.device }).await })
 }
 
 /// Returns the live bytes of a step, or of the whole trace without one.
 #[hook]
 pub fn use_curve(of: &DeviceOf, step: Option<u32>) -> Option<Rc<CurveData>> {
     use_answer((of.clone(), step), |(of, step)| async move {
-        let question = CompareQuestion::Curve { step, columns: CURVE_COLUMNS };
-        match of.client.compare(of.device, question).await? {
-            CompareAnswer::Curve(curve) => Ok(curve),
-            _ => Err(other_kind()),
-        }
+        of.client.ask(GetCurve { device: of.device, step, columns: CURVE_COLUMNS }).await
     })
 }
 
@@ -83,10 +74,7 @@ pub fn use_ranks(devices: Vec<DeviceOf>) -> Option<Rc<Vec<RankData>>> {
     use_answer(devices, |devices| async move {
         let mut ranks = Vec::new();
         for of in devices {
-            match of.client.compare(of.device, CompareQuestion::Rank(STRIP_COLUMNS)).await? {
-                CompareAnswer::Rank(rank) => ranks.push(*rank),
-                _ => return Err(other_kind()),
-            }
+            ranks.push(of.client.ask(GetRank { device: of.device, columns: STRIP_COLUMNS }).await?);
         }
         Ok(ranks)
     })
@@ -96,22 +84,15 @@ pub fn use_ranks(devices: Vec<DeviceOf>) -> Option<Rc<Vec<RankData>>> {
 pub fn find_allocation(of: DeviceOf, key: AllocationKey, moment: u32, on_found: impl FnOnce(Hit) + 'static) {
     spawn_local(async move {
         // An error means that the file was closed in the meantime.
-        if let Ok(hit) = of.client.find(of.device, key, moment).await {
+        if let Ok(hit) = of.client.ask(FindAllocation { device: of.device, key, moment }).await {
             on_found(hit);
         }
     });
 }
 
 async fn compare(this: SideOf, other: SideOf) -> Result<Comparison, AskError> {
-    let profile = other.of.client.compare(other.of.device, CompareQuestion::Profile(other.side)).await?;
-    let CompareAnswer::Profile(profile) = profile else { return Err(other_kind()) };
-    let question = CompareQuestion::Diff { side: this.side, other: profile.clone() };
-    match this.of.client.compare(this.of.device, question).await? {
-        CompareAnswer::Diff(diff) => Ok(Comparison { of: [this.of, other.of], diff: *diff, other: *profile }),
-        _ => Err(other_kind()),
-    }
-}
-
-fn other_kind() -> AskError {
-    AskError::Refused("the answer is of another kind than the question".to_owned())
+    let other_profile = other.of.client.ask(GetProfile { device: other.of.device, side: other.side }).await?;
+    let question = GetDiff { device: this.of.device, side: this.side, other: other_profile.clone() };
+    let diff = this.of.client.ask(question).await?;
+    Ok(Comparison { of: [this.of, other.of], diff, other: other_profile })
 }

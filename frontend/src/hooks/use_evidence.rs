@@ -2,7 +2,7 @@
 
 use crate::platform::WorkerClient;
 use crate::view::findings::moments;
-use crate::worker::{AllocationKey, Hit};
+use crate::worker::{AllocationKey, FindAllocation, Hit};
 use shared::report::Finding;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -43,7 +43,10 @@ pub fn use_evidence(client: &WorkerClient, finding: &Rc<Finding>, device: u32, o
             spawn_local(async move {
                 // The worker refuses an event without an allocation, such as an out-of-memory error; then nothing is
                 // pinned.
-                let hit = client.find(device, AllocationKey::Event(event), event.saturating_add(1)).await.ok();
+                let hit = client
+                    .ask(FindAllocation { device, key: AllocationKey::Event(event), moment: event.saturating_add(1) })
+                    .await
+                    .ok();
                 on_show.emit(Shown { device, hit, between });
             });
         })

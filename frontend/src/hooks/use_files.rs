@@ -9,7 +9,7 @@ use crate::state::{
     FileAction, FileId, FileStatus, Files, NO_FILE, NewFile, OpenFile, Origin, PinKey, ReadyFile, SessionFile, Start,
     ThisCard, Turns,
 };
-use crate::worker::{PartOrder, Report};
+use crate::worker::{FindAllocation, PartOrder, Report};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -184,7 +184,7 @@ impl FilesHandle {
         let (Some(client), dispatcher) = (self.client(id), self.model.dispatcher()) else { return };
         spawn_local(async move {
             // The allocation does not exist if the address belongs to another file.
-            let hit = client.find(device, pin.allocation, pin.moment).await.ok();
+            let hit = client.ask(FindAllocation { device, key: pin.allocation, moment: pin.moment }).await.ok();
             dispatcher.dispatch(FileAction::PinStart { id, hit });
         });
     }

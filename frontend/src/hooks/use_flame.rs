@@ -1,8 +1,8 @@
 //! Hooks for flame graphs and tables of call sites.
 
 use super::use_answer::use_answer;
-use crate::platform::{AskError, WorkerClient};
-use crate::worker::{FlameAnswer, FlameBoxes, FlameQuestion, FlameSites, FlameSource, FlameTree};
+use crate::platform::WorkerClient;
+use crate::worker::{FlameBoxes, FlameSites, FlameSource, FlameTree, GetBoxes, GetSites};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -22,12 +22,8 @@ pub fn use_flame_boxes(
 ) -> Option<Readable<(FlameTree, FlameBoxes)>> {
     let asked = (client.clone(), device, tree.clone(), range, search.to_owned());
     use_answer(asked, |(client, device, tree, range, search)| async move {
-        let question = FlameQuestion::Boxes { tree: tree.clone(), range, search };
-        match client.flame(device, question).await? {
-            FlameAnswer::Boxes(boxes) => Ok(Ok(Rc::new((tree, boxes)))),
-            FlameAnswer::Mistyped(message) => Ok(Err(message)),
-            other => Err(unexpected(&other)),
-        }
+        let boxes = client.ask(GetBoxes { device, tree: tree.clone(), range, search }).await?;
+        Ok(boxes.map(|boxes| Rc::new((tree, boxes))))
     })
 }
 
@@ -37,14 +33,6 @@ pub fn use_flame_boxes(
 #[hook]
 pub fn use_flame_sites(client: &WorkerClient, device: u32, source: &FlameSource) -> Option<Readable<FlameSites>> {
     use_answer((client.clone(), device, source.clone()), |(client, device, source)| async move {
-        match client.flame(device, FlameQuestion::Sites(source)).await? {
-            FlameAnswer::Sites(sites) => Ok(Ok(Rc::new(sites))),
-            FlameAnswer::Mistyped(message) => Ok(Err(message)),
-            other => Err(unexpected(&other)),
-        }
+        Ok(client.ask(GetSites { device, source }).await?.map(Rc::new))
     })
-}
-
-fn unexpected(answer: &FlameAnswer) -> AskError {
-    AskError::Refused(format!("{answer:?} answers another question"))
 }

@@ -1,7 +1,7 @@
 //! Hook for the segments at a moment that the user moves.
 
 use crate::platform::WorkerClient;
-use crate::worker::{Instant, SegmentsData};
+use crate::worker::{GetSegments, Instant, SegmentsData};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -18,7 +18,7 @@ pub fn use_segments(client: &WorkerClient, device: u32, instant: Instant) -> Opt
         let (client, device, instant) = (client.clone(), *device, *instant);
         spawn_local(async move {
             // An error means that a newer question was sent, or that the file was closed.
-            if let Ok(segments) = client.segments(device, instant).await {
+            if let Ok(segments) = client.ask(GetSegments { device, instant }).await {
                 setter.set(Some((client, device, Rc::new(segments))));
             }
         });

@@ -3,7 +3,7 @@
 use super::Seen;
 use crate::platform::WorkerClient;
 use crate::state::{Choice, Choices, Meaning, Selecting};
-use crate::worker::{AllocationsAnswer, AllocationsQuestion, DeviceFigures, Hit, SelectionData};
+use crate::worker::{DeviceFigures, FindGroup, Hit, SelectionData};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -60,9 +60,7 @@ pub fn use_awaited_group(handle: &SelectingHandle, client: &WorkerClient, device
         spawn_local(async move {
             let Some(mark) = awaited else { return };
             // An error means that the file was closed.
-            if let Ok(AllocationsAnswer::Group(found)) =
-                client.allocations(device, AllocationsQuestion::Group(mark)).await
-            {
+            if let Ok(found) = client.ask(FindGroup { device, group: mark }).await {
                 let group = found.map(|(key, title)| (key, title, mark.mark));
                 handle.choose(handle.selecting().with_group(group));
             }

@@ -3,7 +3,7 @@
 use super::kept_links;
 use crate::platform::{ApiError, ApiRequest, AskError, Upload, WorkerClient, keep_token, unix_ms};
 use crate::state::{CopyStep, Link, SendFailure, SendStep, Sharing, SharingAction, ViewState, shared_view_text};
-use crate::worker::CopyOptions;
+use crate::worker::{CopyOptions, GetCopyPreview, WriteCopy};
 use gloo_timers::future::TimeoutFuture;
 use shared::api::{ServerLimits, ShareCreated, ShareRequest};
 use std::cell::{Cell, RefCell};
@@ -208,12 +208,12 @@ impl SharingHandle {
         if self.work.round.get() != round {
             return;
         }
-        if let Ok(preview) = client.preview(options.clone()).await {
+        if let Ok(preview) = client.ask(GetCopyPreview { options: options.clone() }).await {
             self.tell(round, SharingAction::Preview(Rc::new(preview)));
         }
         let told = self.clone();
         let progress = move |share| told.tell(round, SharingAction::Copy(CopyStep::Making(share)));
-        match client.copy(options, progress).await {
+        match client.file(WriteCopy { options }, progress).await {
             Ok(copy) => {
                 let bytes = copy.size() as u64;
                 if self.work.round.get() == round {

@@ -2,7 +2,7 @@
 
 use super::use_answer::use_answer;
 use crate::platform::{AskError, WorkerClient};
-use crate::worker::{RecordedSetup, ReplayData, SweepData, WhatIfAnswer, WhatIfQuestion, WhatIfSetup};
+use crate::worker::{GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WhatIfSetup};
 use gloo_timers::callback::Timeout;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,11 +16,7 @@ const REST_MS: u32 = 200;
 #[hook]
 pub fn use_recorded_setup(client: &WorkerClient, device: u32) -> Option<Rc<Result<RecordedSetup, String>>> {
     use_answer((client.clone(), device), |(client, device)| async move {
-        match client.what_if(device, WhatIfQuestion::Recorded).await {
-            Ok(WhatIfAnswer::Recorded(recorded)) => Ok(Ok(recorded)),
-            Ok(_) => Ok(Err(OTHER_KIND.to_owned())),
-            Err(error) => refused(error),
-        }
+        unless_refused(client.ask(GetRecordedSetup { device }).await)
     })
 }
 
@@ -37,22 +33,16 @@ pub struct Replayed {
 pub fn use_replay(client: &WorkerClient, device: u32, setup: &WhatIfSetup) -> Option<Rc<Replayed>> {
     let rested = use_rested(setup.clone());
     use_answer((client.clone(), device, rested), |(client, device, setup)| async move {
-        let outcome = match client.what_if(device, WhatIfQuestion::Replay(setup.clone())).await {
-            Ok(WhatIfAnswer::Replay(data)) => Ok(*data),
-            Ok(_) => Err(OTHER_KIND.to_owned()),
-            Err(error) => refused(error)?,
-        };
+        let outcome = unless_refused(client.ask(GetReplay { device, setup: setup.clone() }).await)?;
         Ok(Replayed { setup, outcome })
     })
 }
 
-const OTHER_KIND: &str = "The answer is of another kind than the question";
-
 /// Turns a refusal into a message to show; after other errors nobody waits for the answer.
-fn refused<T>(error: AskError) -> Result<Result<T, String>, AskError> {
-    match error {
-        AskError::Refused(reason) => Ok(Err(reason)),
-        other => Err(other),
+fn unless_refused<T>(answer: Result<T, AskError>) -> Result<Result<T, String>, AskError> {
+    match answer {
+        Err(AskError::Refused(reason)) => Ok(Err(reason)),
+        answer => answer.map(Ok),
     }
 }
 
@@ -101,8 +91,7 @@ pub fn use_sweep(client: &WorkerClient, device: u32) -> SweepHandle {
             spawn_local(async move {
                 let mut is_new = true;
                 while turn.get() == this {
-                    let question = WhatIfQuestion::Sweep { setup: setup.clone(), is_new };
-                    let Ok(WhatIfAnswer::Sweep(found)) = client.what_if(device, question).await else { break };
+                    let Ok(found) = client.ask(GetSweep { device, setup: setup.clone(), is_new }).await else { break };
                     if turn.get() != this {
                         return;
                     }

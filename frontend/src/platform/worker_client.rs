@@ -2,14 +2,9 @@
 
 use super::messages::{from_buffer, to_buffer};
 use super::reader::Source;
-use crate::worker::{
-    AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, Axis, CategoryBytes, CompareAnswer, CompareQuestion,
-    CopyOptions, CopyPreview, Details, ExportOrder, FlameAnswer, FlameQuestion, Hit, Instant, Marks, Order, PartOrder,
-    PictureData, Question, Report, SegmentsData, SheetOrder, Stacks, View, WhatIfAnswer, WhatIfQuestion, WhatIfSetup,
-};
+use crate::worker::{Ask, AskFile, Order, PartOrder, Question, Report};
 use futures_channel::oneshot;
 use js_sys::Function;
-use shared::report::Diagnosis;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -51,9 +46,9 @@ fn new_worker(script: &str) -> Result<Worker, JsValue> {
 type Pending = Rc<RefCell<HashMap<u32, Waiting>>>;
 
 /// Question without an answer yet.
-enum Waiting {
-    Answer(oneshot::Sender<Answer>),
-    Copy { done: oneshot::Sender<Result<Blob, AskError>>, progress: Rc<dyn Fn(f64)> },
+struct Waiting {
+    done: oneshot::Sender<Result<JsValue, AskError>>,
+    progress: Rc<dyn Fn(f64)>,
 }
 
 /// Web Worker that holds one file's model; cheap to clone, and equal only to its clones.
@@ -96,12 +91,13 @@ impl WorkerClient {
         let on_message = Closure::new({
             let (pending, on_report) = (pending.clone(), on_report.clone());
             move |event: MessageEvent| match from_buffer(&event.data()) {
-                Some(Report::Answer(number, answer)) => deliver(&pending, number, answer),
-                Some(Report::Copying(number, share)) => tell(&pending, number, share),
+                Some(Report::Superseded(number)) => deliver(&pending, number, Err(AskError::Superseded)),
+                Some(Report::Refused(number, reason)) => deliver(&pending, number, Err(AskError::Refused(reason))),
+                Some(Report::Copying(number, fraction)) => tell(&pending, number, fraction),
                 Some(report) => on_report(report),
                 // The script that loads the decoder posts a string if it fails to.
                 None if event.data().is_string() => on_report(Report::NoDecoder),
-                None => deliver_copy(&pending, &event.data()),
+                None => deliver_reply(&pending, &event.data()),
             }
         });
         let on_error = Closure::new({
@@ -158,234 +154,29 @@ impl WorkerClient {
         self.inner.pending.borrow_mut().clear();
     }
 
-    /// Requests the bands and outlines of a view.
+    /// Asks a question about the file.
     ///
     /// # Errors
     /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn picture(&self, device: u32, view: View) -> Result<PictureData, AskError> {
-        match self.ask(Question::Picture { device, view }).await? {
-            Answer::Picture(picture) => Ok(picture),
-            other => Err(refusal(other)),
-        }
+    pub async fn ask<A: Ask>(&self, question: A) -> Result<A::Answer, AskError> {
+        let answer = self.reply(question.into(), |_| ()).await?;
+        from_buffer(&answer).ok_or_else(|| AskError::Refused("the answer can't be read".to_owned()))
     }
 
-    /// Requests the live and reserved outlines of a device's whole trace; the picture has no bands.
+    /// Asks for a file; `progress` receives the completed fraction (0 to 1).
     ///
     /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn outline(&self, device: u32, axis: Axis, columns: u32) -> Result<PictureData, AskError> {
-        match self.ask(Question::Outline { device, axis, columns }).await? {
-            Answer::Outline(picture) => Ok(picture),
-            other => Err(refusal(other)),
-        }
+    /// Returns an error if the worker writes no file; see [`AskError`].
+    pub async fn file<A: AskFile>(&self, question: A, progress: impl Fn(f64) + 'static) -> Result<Blob, AskError> {
+        let file = self.reply(question.into(), progress).await?;
+        file.dyn_into().map_err(|_| AskError::Refused("the file can't be read".to_owned()))
     }
 
-    /// Requests what a picture shows at a place of the axis and a height, where a device pixel is `units_per_px` wide.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn hit(
-        &self,
-        device: u32,
-        axis: Axis,
-        (x, units_per_px): (f64, f64),
-        bytes: f64,
-    ) -> Result<Hit, AskError> {
-        match self.ask(Question::Hit { device, axis, x, bytes, units_per_px }).await? {
-            Answer::Hit(hit) => Ok(hit),
-            other => Err(refusal(other)),
-        }
-    }
-
-    /// Requests the position of a moment's middle on an axis.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn place(&self, device: u32, axis: Axis, moment: u32) -> Result<f64, AskError> {
-        match self.ask(Question::Place { device, axis, moment }).await? {
-            Answer::Place(x) => Ok(x),
-            other => Err(refusal(other)),
-        }
-    }
-
-    /// Requests what a point on an allocation would show at a moment.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn find(&self, device: u32, key: AllocationKey, moment: u32) -> Result<Hit, AskError> {
-        match self.ask(Question::Find { device, key, moment }).await? {
-            Answer::Hit(hit) => Ok(hit),
-            other => Err(refusal(other)),
-        }
-    }
-
-    /// Requests a preview of what a clean copy of the file would leave out.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn preview(&self, options: CopyOptions) -> Result<CopyPreview, AskError> {
-        match self.ask(Question::Preview(options)).await? {
-            Answer::Preview(preview) => Ok(*preview),
-            other => Err(refusal(other)),
-        }
-    }
-
-    /// Requests a clean copy of the file, compressed; `progress` receives the completed fraction.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn copy(&self, options: CopyOptions, progress: impl Fn(f64) + 'static) -> Result<Blob, AskError> {
+    /// Returns the buffer or the `Blob` that the worker replies with.
+    async fn reply(&self, question: Question, progress: impl Fn(f64) + 'static) -> Result<JsValue, AskError> {
         let (done, receiver) = oneshot::channel();
-        self.post(Question::Copy(options), Waiting::Copy { done, progress: Rc::new(progress) })?;
+        self.post(question, Waiting { done, progress: Rc::new(progress) })?;
         receiver.await.map_err(|_| AskError::Closed)?
-    }
-
-    /// Requests a replay of a device's requests with other allocator settings or on another card.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`]. A setting that can't be applied is refused by
-    /// its name.
-    pub async fn what_if(&self, device: u32, question: WhatIfQuestion) -> Result<WhatIfAnswer, AskError> {
-        match self.ask(Question::WhatIf { device, question }).await? {
-            Answer::WhatIf(answer) => Ok(answer),
-            other => Err(refusal(other)),
-        }
-    }
-
-    /// Requests a replay as a compressed snapshot.
-    ///
-    /// # Errors
-    /// Returns an error in the same cases as [`what_if`](Self::what_if).
-    pub async fn replay_snapshot(&self, device: u32, setup: WhatIfSetup) -> Result<Blob, AskError> {
-        let (done, receiver) = oneshot::channel();
-        let question = Question::WhatIf { device, question: WhatIfQuestion::Snapshot(setup) };
-        self.post(question, Waiting::Copy { done, progress: Rc::new(|_| ()) })?;
-        receiver.await.map_err(|_| AskError::Closed)?
-    }
-
-    /// Requests the findings for a card; `None` stands for an unknown card.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn findings(&self, capacity_bytes: Option<u64>) -> Result<Diagnosis, AskError> {
-        match self.ask(Question::Findings { capacity_bytes }).await? {
-            Answer::Findings(findings) => Ok(*findings),
-            other => Err(refusal(other)),
-        }
-    }
-
-    /// Requests the file in another format.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn export(&self, order: ExportOrder) -> Result<Blob, AskError> {
-        let (done, receiver) = oneshot::channel();
-        self.post(Question::Export(order), Waiting::Copy { done, progress: Rc::new(|_| ()) })?;
-        receiver.await.map_err(|_| AskError::Closed)?
-    }
-
-    /// Requests a table as shown on the screen, as a file.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn sheet(&self, order: SheetOrder) -> Result<Blob, AskError> {
-        let (done, receiver) = oneshot::channel();
-        self.post(Question::Sheet(Box::new(order)), Waiting::Copy { done, progress: Rc::new(|_| ()) })?;
-        receiver.await.map_err(|_| AskError::Closed)?
-    }
-
-    /// Requests the details of one allocation.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn details(&self, device: u32, allocation: u32) -> Result<Details, AskError> {
-        match self.ask(Question::Details { device, allocation }).await? {
-            Answer::Details(details) => Ok(*details),
-            other => Err(refusal(other)),
-        }
-    }
-
-    /// Requests the stacks that hold the live bytes of a moment, at most `limit`.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn stacks(&self, device: u32, moment: u32, limit: u32) -> Result<Stacks, AskError> {
-        match self.ask(Question::Stacks { device, moment, limit }).await? {
-            Answer::Stacks(stacks) => Ok(stacks),
-            other => Err(refusal(other)),
-        }
-    }
-
-    /// Requests tables of a device's allocations.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn allocations(&self, device: u32, question: AllocationsQuestion) -> Result<AllocationsAnswer, AskError> {
-        match self.ask(Question::Allocations { device, question }).await? {
-            Answer::Allocations(answer) => Ok(answer),
-            other => Err(refusal(other)),
-        }
-    }
-
-    /// Requests the segments of a moment with their blocks.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn segments(&self, device: u32, instant: Instant) -> Result<SegmentsData, AskError> {
-        match self.ask(Question::Segments { device, instant }).await? {
-            Answer::Segments(segments) => Ok(*segments),
-            other => Err(refusal(other)),
-        }
-    }
-
-    /// Requests the annotated spans and single marks of a device.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn marks(&self, device: u32) -> Result<Marks, AskError> {
-        match self.ask(Question::Marks { device }).await? {
-            Answer::Marks(marks) => Ok(marks),
-            other => Err(refusal(other)),
-        }
-    }
-
-    /// Requests the stacks of a device as a flame graph or as a table of call sites.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn flame(&self, device: u32, question: FlameQuestion) -> Result<FlameAnswer, AskError> {
-        match self.ask(Question::Flame { device, question: Box::new(question) }).await? {
-            Answer::Flame(answer) => Ok(answer),
-            other => Err(refusal(other)),
-        }
-    }
-
-    /// Requests the live bytes of a moment by category.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn categories(&self, device: u32, moment: u32) -> Result<CategoryBytes, AskError> {
-        match self.ask(Question::Categories { device, moment }).await? {
-            Answer::Categories(categories) => Ok(categories),
-            other => Err(refusal(other)),
-        }
-    }
-
-    /// Asks a question about a comparison; the answer's variant matches the question's.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn compare(&self, device: u32, question: CompareQuestion) -> Result<CompareAnswer, AskError> {
-        match self.ask(Question::Compare { device, question }).await? {
-            Answer::Compare(answer) => Ok(answer),
-            other => Err(refusal(other)),
-        }
-    }
-
-    async fn ask(&self, question: Question) -> Result<Answer, AskError> {
-        let (sender, receiver) = oneshot::channel();
-        self.post(question, Waiting::Answer(sender))?;
-        receiver.await.map_err(|_| AskError::Closed)
     }
 
     fn post(&self, question: Question, waiting: Waiting) -> Result<(), AskError> {
@@ -402,41 +193,27 @@ impl Drop for Inner {
     }
 }
 
-fn deliver(pending: &Pending, number: u32, answer: Answer) {
+fn deliver(pending: &Pending, number: u32, reply: Result<JsValue, AskError>) {
     // The borrow must end before the receiver's task runs, because that may ask the next question.
     let waiting = pending.borrow_mut().remove(&number);
-    // An error means that the asker does not wait any more.
-    match waiting {
-        Some(Waiting::Answer(sender)) => drop(sender.send(answer)),
-        Some(Waiting::Copy { done, .. }) => drop(done.send(Err(refusal(answer)))),
-        None => (),
+    if let Some(Waiting { done, .. }) = waiting {
+        // An error means that the asker does not wait any more.
+        let _ = done.send(reply);
     }
 }
 
-/// Delivers a copy, which arrives as a number and a `Blob`.
-fn deliver_copy(pending: &Pending, data: &JsValue) {
+/// Delivers a reply, which arrives as the number of its question and a buffer or a `Blob`.
+fn deliver_reply(pending: &Pending, data: &JsValue) {
     let Some(parts) = data.dyn_ref::<js_sys::Array>() else { return };
-    let (number, Ok(blob)) = (parts.get(0).as_f64(), parts.get(1).dyn_into::<Blob>()) else { return };
-    let waiting = number.and_then(|number| pending.borrow_mut().remove(&(number as u32)));
-    if let Some(Waiting::Copy { done, .. }) = waiting {
-        // As above, an error means that the asker does not wait any more.
-        let _ = done.send(Ok(blob));
+    if let Some(number) = parts.get(0).as_f64() {
+        deliver(pending, number as u32, Ok(parts.get(1)));
     }
 }
 
-fn tell(pending: &Pending, number: u32, share: f64) {
-    let progress = match pending.borrow().get(&number) {
-        Some(Waiting::Copy { progress, .. }) => progress.clone(),
-        _ => return,
-    };
-    progress(share);
-}
-
-fn refusal(answer: Answer) -> AskError {
-    match answer {
-        Answer::Superseded => AskError::Superseded,
-        Answer::Refused(reason) => AskError::Refused(reason),
-        _ => AskError::Refused("the answer is of another kind than the question".to_owned()),
+fn tell(pending: &Pending, number: u32, fraction: f64) {
+    let progress = pending.borrow().get(&number).map(|waiting| waiting.progress.clone());
+    if let Some(progress) = progress {
+        progress(fraction);
     }
 }
 

@@ -4,12 +4,9 @@ use super::blob::blob;
 use super::keeper;
 use super::messages::{from_buffer, to_buffer};
 use super::reader::{Reader, Source};
-use crate::worker::{
-    Answer, CopyOptions, Engine, ExportOrder, FirstPicture, Order, PartOrder, PreviewData, Question, Queue, Report,
-    SheetOrder, WhatIfQuestion, WhatIfSetup,
-};
+use crate::worker::{Engine, FileBytes, FirstPicture, Order, PartOrder, PreviewData, Question, Queue, Reply, Report};
 use gloo_timers::callback::Timeout;
-use js_sys::Array;
+use js_sys::{Array, Uint8Array};
 use shared::import::{ImportError, Importer, Overview};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -247,18 +244,10 @@ impl FileWorker {
         let Some(engine) = engine.as_mut() else { return };
         let (superseded, next) = self.queue.borrow_mut().take_next();
         for number in superseded {
-            self.post(&Report::Answer(number, Answer::Superseded));
+            self.post(&Report::Superseded(number));
         }
-        if let Some((number, Question::Copy(options))) = &next {
-            self.copy(engine, *number, options);
-        } else if let Some((number, Question::WhatIf { device, question: WhatIfQuestion::Snapshot(setup) })) = &next {
-            self.replay_snapshot(engine, *number, *device, setup);
-        } else if let Some((number, Question::Export(order))) = &next {
-            self.export(engine, *number, order);
-        } else if let Some((number, Question::Sheet(order))) = &next {
-            self.sheet(engine, *number, order);
-        } else if let Some((number, question)) = next {
-            self.post(&Report::Answer(number, engine.answer(&question)));
+        if let Some((number, question)) = next {
+            self.reply(engine, number, &question);
             self.note(|first| first.answered(&question));
         } else if self.first_picture.get() == FirstPicture::Awaited {
             return;
@@ -287,49 +276,33 @@ impl FileWorker {
         told
     }
 
-    /// Makes a copy and reports its progress.
-    fn copy(&self, engine: &Engine, number: u32, options: &CopyOptions) {
+    /// Replies to a question, and reports the progress of what takes long.
+    fn reply(&self, engine: &mut Engine, number: u32, question: &Question) {
         let mut told_ms = js_sys::Date::now();
-        let bytes = engine.copy(options, |share| {
+        let reply = question.reply(engine, &mut |fraction| {
             let now_ms = js_sys::Date::now();
             if now_ms - told_ms >= PROGRESS_MS {
-                self.post(&Report::Copying(number, share));
+                self.post(&Report::Copying(number, fraction));
                 told_ms = now_ms;
             }
         });
-        self.hand_over(number, &bytes, "application/gzip");
-    }
-
-    /// Sends a replay to the page in the same way as a copy.
-    fn replay_snapshot(&self, engine: &mut Engine, number: u32, device: u32, setup: &WhatIfSetup) {
-        match engine.replay_snapshot(device, setup) {
-            Ok(bytes) => self.hand_over(number, &bytes, "application/gzip"),
-            Err(reason) => self.post(&Report::Answer(number, Answer::Refused(reason))),
-        }
-    }
-
-    fn export(&self, engine: &mut Engine, number: u32, order: &ExportOrder) {
-        match engine.export(order) {
-            Some(bytes) => self.hand_over(number, &bytes, order.form.media_type()),
-            None => {
-                let reason = "there is no such device or table".to_owned();
-                self.post(&Report::Answer(number, Answer::Refused(reason)));
+        match reply {
+            Ok(Reply::Answer(bytes)) => {
+                let buffer = Uint8Array::from(bytes.as_slice()).buffer();
+                let message = Array::of2(&number.into(), &buffer);
+                let posted = self.scope.post_message_with_transfer(&message, &Array::of1(&buffer));
+                posted.expect("a buffer can be transferred");
             }
-        }
-    }
-
-    fn sheet(&self, engine: &mut Engine, number: u32, order: &SheetOrder) {
-        match engine.sheet(order) {
-            Ok(bytes) => self.hand_over(number, &bytes, order.format.media_type()),
-            Err(reason) => self.post(&Report::Answer(number, Answer::Refused(reason))),
+            Ok(Reply::File(file)) => self.hand_over(number, &file),
+            Err(reason) => self.post(&Report::Refused(number, reason)),
         }
     }
 
     /// Sends the bytes of a file to the page as a `Blob`, so that the message does not contain them.
-    fn hand_over(&self, number: u32, bytes: &[u8], media_type: &str) {
-        let Ok(blob) = blob(bytes, media_type) else {
+    fn hand_over(&self, number: u32, file: &FileBytes) {
+        let Ok(blob) = blob(&file.bytes, file.media_type) else {
             let reason = "the browser has no room for the file".to_owned();
-            return self.post(&Report::Answer(number, Answer::Refused(reason)));
+            return self.post(&Report::Refused(number, reason));
         };
         let message = Array::of2(&number.into(), &blob);
         self.scope.post_message(&message).expect("a blob can be handed over");

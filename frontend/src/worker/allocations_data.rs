@@ -1,36 +1,35 @@
 //! Defines the messages for tables of allocations and groups, one page of rows at a time.
 
 use super::protocol::Hit;
-use super::selection_data::{GroupKeyData, GroupMark, SelectionData, SelectionFacts};
+use super::selection_data::{GroupKeyData, GroupMark, SelectionData};
 use serde::{Deserialize, Serialize};
 use shared::analysis::GroupBy;
 
-/// Questions of the view of allocations.
+/// Asks for the streams and pools by which allocations can be filtered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum AllocationsQuestion {
-    /// Streams and pools by which allocations can be filtered.
-    Facts,
-    /// Range of rows of a table; a newer question supersedes those that still wait.
-    Rows(TableRequest),
-    /// Next or previous allocation of a selection, in the order of births.
-    Walk(WalkRequest),
-    /// Group that a mark stands for.
-    Group(GroupMark),
+pub struct GetFacts {
+    pub device: u32,
 }
 
-/// Answer to an [`AllocationsQuestion`].
+/// Asks for a range of rows of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum AllocationsAnswer {
-    /// Streams and pools by which allocations can be filtered.
-    Facts(SelectionFacts),
-    /// Rows of a table.
-    Rows(TablePage),
-    /// Allocation and its position, `None` if nothing was found.
-    Walk(Option<Found>),
-    /// Group and its title, `None` if no group has the mark.
-    Group(Option<(GroupKeyData, String)>),
-    /// Message for the user if the search text is not valid.
-    Mistyped(String),
+pub struct GetRows {
+    pub device: u32,
+    pub request: TableRequest,
+}
+
+/// Asks for the next or previous allocation of a selection, in the order of births; `None` if nothing is found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WalkTo {
+    pub device: u32,
+    pub request: WalkRequest,
+}
+
+/// Asks for the group that a mark stands for, and its title; `None` if no group has the mark.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FindGroup {
+    pub device: u32,
+    pub group: GroupMark,
 }
 
 /// Table and range of rows that are requested.

@@ -5,6 +5,13 @@ use shared::analysis::PhaseBasis;
 
 pub use shared::draw::shade::ColorBy;
 
+/// Asks for the live bytes of a moment by category.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetCategories {
+    pub device: u32,
+    pub moment: u32,
+}
+
 /// Live bytes of a moment by category.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CategoryBytes {

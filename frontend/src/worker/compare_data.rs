@@ -7,40 +7,43 @@ use super::protocol::AllocationKey;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationId, Category, Change, Matched, Profile, ProfileFrame, ProfileRow, RankFigures, Side};
 
-/// Questions about comparisons; each concerns one device.
+/// Asks for the steps that can be chosen, in their order; the answer is empty if no steps were found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum CompareQuestion {
-    /// Steps that can be chosen.
-    Steps,
-    /// Profile of a side.
-    Profile(CompareSide),
-    /// Difference between a side and a profile, which may be of another file.
-    Diff {
-        /// Side of this device.
-        side: CompareSide,
-        other: Box<ProfileData>,
-    },
-    /// Live bytes of the whole trace or of a step.
-    Curve {
-        /// Position of the step; `None` for the whole trace.
-        step: Option<u32>,
-        /// Number of maxima along the curve.
-        columns: u32,
-    },
-    /// Figures of this rank for a comparison, with a curve of this many maxima.
-    Rank(u32),
+pub struct GetSteps {
+    pub device: u32,
 }
 
-/// Answer to the [`CompareQuestion`] of the same name.
+/// Asks for the profile of a side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum CompareAnswer {
-    /// Steps in their order; empty if no steps were found.
-    Steps(Vec<StepData>),
-    Profile(Box<ProfileData>),
-    Diff(Box<DiffData>),
-    /// Maxima in their order.
-    Curve(CurveData),
-    Rank(Box<RankData>),
+pub struct GetProfile {
+    pub device: u32,
+    pub side: CompareSide,
+}
+
+/// Asks for the difference between a side and a profile, which may be of another file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetDiff {
+    pub device: u32,
+    /// Side of this device.
+    pub side: CompareSide,
+    pub other: ProfileData,
+}
+
+/// Asks for the live bytes of the whole trace or of a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetCurve {
+    pub device: u32,
+    /// Position of the step; `None` for the whole trace.
+    pub step: Option<u32>,
+    /// Number of maxima along the curve.
+    pub columns: u32,
+}
+
+/// Asks for the figures of this rank for a comparison, with a curve of this many maxima.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetRank {
+    pub device: u32,
+    pub columns: u32,
 }
 
 /// Moment of a device; the message form of `shared::analysis::Side`.

@@ -33,6 +33,18 @@ impl Default for CopyOptions {
     }
 }
 
+/// Asks for a summary of what a clean copy of the file would leave out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetCopyPreview {
+    pub options: CopyOptions,
+}
+
+/// Asks for a clean copy of the file, compressed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WriteCopy {
+    pub options: CopyOptions,
+}
+
 /// Summary of what a copy leaves out, with examples from the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopyPreview {

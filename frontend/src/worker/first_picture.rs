@@ -1,6 +1,7 @@
 //! Delays other work of the Web Worker until the page has its first picture.
 
-use super::protocol::{Question, Report};
+use super::ask::Question;
+use super::protocol::Report;
 
 /// State of the request for the first picture of a file.
 ///
@@ -29,7 +30,7 @@ impl FirstPicture {
 
     /// Records that a question was answered.
     pub fn answered(&mut self, question: &Question) {
-        if matches!(question, Question::Picture { .. }) {
+        if matches!(question, Question::GetPicture(_)) {
             *self = Self::Over;
         }
     }
@@ -43,7 +44,7 @@ impl FirstPicture {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::{Axis, Engine};
+    use crate::worker::{Axis, Engine, GetOutline, GetPicture};
     use shared::trace::text;
 
     #[test]
@@ -53,7 +54,7 @@ mod tests {
         let figures = engine.next_report().unwrap();
         assert!(first.told(&figures));
         assert!(!first.told(&figures), "only the first figures count");
-        first.answered(&Question::Outline { device: 0, axis: Axis::Events, columns: 9 });
+        first.answered(&GetOutline { device: 0, axis: Axis::Events, columns: 9 }.into());
         assert_eq!(first, FirstPicture::Awaited);
         let view = crate::worker::View {
             axis: Axis::Events,
@@ -66,7 +67,7 @@ mod tests {
             pixel_ratio: 1.0,
             color: crate::worker::ColorBy::Stack,
         };
-        first.answered(&Question::Picture { device: 0, view });
+        first.answered(&GetPicture { device: 0, view }.into());
         assert_eq!(first, FirstPicture::Over);
         assert!(!first.told(&figures), "it never comes back");
     }

@@ -1,6 +1,5 @@
 //! Defines the questions of the flame graph and the answers.
 
-use super::protocol::Hit;
 use super::selection_data::SelectionData;
 use serde::{Deserialize, Serialize};
 
@@ -41,51 +40,40 @@ pub struct FlameTree {
     pub by_appearance: bool,
 }
 
-/// Questions of the flame graph.
+/// Asks for the boxes in a range of weight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum FlameQuestion {
-    /// Boxes in a range of weight; a newer question supersedes those that still wait.
-    Boxes {
-        tree: FlameTree,
-        /// Left and right edge in units of weight; `None` for the whole range.
-        range: Option<(f64, f64)>,
-        /// Text to search for in names and places, or empty.
-        search: String,
-    },
-    /// All sites of the stacks.
-    Sites(FlameSource),
-    /// Largest allocation of a node.
-    Largest {
-        tree: FlameTree,
-        /// Number of the node.
-        node: u32,
-    },
+pub struct GetBoxes {
+    pub device: u32,
+    pub tree: FlameTree,
+    /// Left and right edge in units of weight; `None` for the whole range.
+    pub range: Option<(f64, f64)>,
+    /// Text to search for in names and places, or empty.
+    pub search: String,
 }
 
-impl FlameQuestion {
+/// Asks for all sites of some stacks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetSites {
+    pub device: u32,
+    pub source: FlameSource,
+}
+
+/// Asks for the largest allocation of a node: a point on it, `None` if the node has none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetLargest {
+    pub device: u32,
+    pub tree: FlameTree,
+    /// Number of the node.
+    pub node: u32,
+}
+
+impl GetBoxes {
     /// Returns true if this question makes the answer to an older one unnecessary.
     ///
     /// Trees of different shapes do not supersede each other, because the page shows both trees of a sandwich at once.
     pub(super) fn replaces(&self, older: &Self) -> bool {
-        match (self, older) {
-            (Self::Boxes { tree, .. }, Self::Boxes { tree: older, .. }) => {
-                std::mem::discriminant(&tree.shape) == std::mem::discriminant(&older.shape)
-            }
-            (Self::Sites(_), Self::Sites(_)) => true,
-            _ => false,
-        }
+        std::mem::discriminant(&self.tree.shape) == std::mem::discriminant(&older.tree.shape)
     }
-}
-
-/// Answer to the [`FlameQuestion`] of the same name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum FlameAnswer {
-    Boxes(FlameBoxes),
-    Sites(FlameSites),
-    /// Point on the allocation, `None` if the node has none.
-    Largest(Option<Hit>),
-    /// Error in the filter's text, in answer to any question.
-    Mistyped(String),
 }
 
 /// Sums over a group of allocations.

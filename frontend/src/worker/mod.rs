@@ -3,6 +3,7 @@
 //! This module does not depend on the browser: `platform` carries the messages.
 
 mod allocations_data;
+mod ask;
 mod categories_data;
 mod compare_data;
 mod copy;
@@ -29,21 +30,22 @@ mod keeping;
 mod engine;
 
 pub use allocations_data::{
-    AllocationRow, AllocationsAnswer, AllocationsQuestion, Column, Found, GroupRow, Sort, TablePage, TableRequest,
-    TableRows, Walk, WalkRequest,
+    AllocationRow, Column, FindGroup, Found, GetFacts, GetRows, GroupRow, Sort, TablePage, TableRequest, TableRows,
+    Walk, WalkRequest, WalkTo,
 };
-pub use categories_data::{CategoryBytes, ColorBy};
+pub use ask::{Answers, Ask, AskFile, FileBytes, Question, Readable, Reply, Writes};
+pub use categories_data::{CategoryBytes, ColorBy, GetCategories};
 pub use compare_data::{
-    ChangeData, CompareAnswer, CompareQuestion, CompareSide, CurveData, DiffData, DiffRowData, GroupData, ProfileData,
-    ProfileRowData, RankData, StepData, category_at,
+    ChangeData, CompareSide, CurveData, DiffData, DiffRowData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps,
+    GroupData, ProfileData, ProfileRowData, RankData, StepData, category_at,
 };
-pub use copy::{CopyOptions, CopyPreview, PackageRow, TextChange, TextGroup};
+pub use copy::{CopyOptions, CopyPreview, GetCopyPreview, PackageRow, TextChange, TextGroup, WriteCopy};
 pub use engine::Engine;
 pub use export_data::{ExportForm, ExportOrder};
 pub use first_picture::FirstPicture;
 pub use flame_data::{
-    FlameAnswer, FlameBoxData, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites, FlameSource,
-    FlameTally, FlameTree, SiteKey, SiteRow, SiteText,
+    FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally, FlameTree, GetBoxes,
+    GetLargest, GetSites, SiteKey, SiteRow, SiteText,
 };
 pub use keeping::{KeptCopy, room_for};
 pub use name_mark::NameMark;
@@ -51,16 +53,17 @@ pub use part_data::{PartOrder, PartPlace, PreviewData, PreviewDevice};
 pub use parts_data::{PartSpan, Parts};
 pub use picture_data::{OutlineStep, PictureData};
 pub use protocol::{
-    AllocationKey, Answer, Details, Hit, HitAllocation, Mark, MarkKind, Marks, Order, Question, Report, Span, StackRow,
-    Stacks, View,
+    AllocationKey, Details, FindAllocation, GetDetails, GetFindings, GetHit, GetMarks, GetOutline, GetPicture,
+    GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, Order, Report, Span, StackRow, Stacks, View,
 };
 pub use queue::Queue;
-pub use segments_data::{BlockRow, HeldRow, Instant, Look, SegmentRow, SegmentsData};
+pub use segments_data::{BlockRow, GetSegments, HeldRow, Instant, Look, SegmentRow, SegmentsData};
 pub use selection_data::{FilterData, GroupKeyData, GroupMark, ScopeData, SelectionData, SelectionFacts};
 pub use sheet_data::{SheetOf, SheetOrder};
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
 pub use what_if_data::{
-    RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfAnswer, WhatIfColumn, WhatIfQuestion, WhatIfSetup,
+    GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfColumn,
+    WhatIfSetup, WriteReplay,
 };
 
 // Types of the analyses that are sent without conversion.

@@ -1,21 +1,12 @@
-//! Defines the questions that the page asks the Web Worker of a file, and the answers.
+//! Defines the messages between the page and the Web Worker of a file, and the questions about its timeline.
 //!
 //! The page numbers its questions, and an answer carries the number of its question.
-//! `device` is always a position in [`FileSummary::devices`](super::FileSummary), not a CUDA index.
 
-use super::allocations_data::{AllocationsAnswer, AllocationsQuestion};
-use super::categories_data::{CategoryBytes, ColorBy};
-use super::compare_data::{CompareAnswer, CompareQuestion};
-use super::copy::{CopyOptions, CopyPreview};
-use super::export_data::ExportOrder;
-use super::flame_data::{FlameAnswer, FlameQuestion};
+use super::ask::Question;
+use super::categories_data::ColorBy;
 use super::part_data::{PartOrder, PreviewData};
 use super::parts_data::Parts;
-use super::picture_data::PictureData;
-use super::segments_data::{Instant, SegmentsData};
-use super::sheet_data::SheetOrder;
 use super::summary::{DeviceFigures, FileSummary, Notice};
-use super::what_if_data::{WhatIfAnswer, WhatIfQuestion};
 use serde::{Deserialize, Serialize};
 use shared::analysis::Axis;
 use shared::report::{Diagnosis, Frame};
@@ -54,132 +45,82 @@ pub enum AllocationKey {
     Event(u32),
 }
 
-/// Questions that the page can ask once a file is open.
+/// Asks for the bands of a view.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
-    /// Bands of a view; a newer question supersedes those that still wait.
-    Picture {
-        device: u32,
-        view: View,
-    },
-    /// Live and reserved outline of the whole trace, for the minimap.
-    Outline {
-        device: u32,
-        /// Unit of x.
-        axis: Axis,
-        /// Number of device pixels across the whole trace.
-        columns: u32,
-    },
-    /// Moment and allocation under a point; a newer question supersedes those that still wait.
-    Hit {
-        device: u32,
-        /// Unit of `x`.
-        axis: Axis,
-        /// Position on the axis.
-        x: f64,
-        /// Height in bytes.
-        bytes: f64,
-        /// Units of the axis per device pixel of the picture.
-        units_per_px: f64,
-    },
-    /// Position of a moment on the axis.
-    Place {
-        device: u32,
-        /// Unit of the answer.
-        axis: Axis,
-        moment: u32,
-    },
-    /// Answer that a point on an allocation at a moment would get.
-    Find {
-        device: u32,
-        key: AllocationKey,
-        moment: u32,
-    },
-    /// Details of one allocation.
-    Details {
-        device: u32,
-        /// Position of the allocation, as in bands and hits.
-        allocation: u32,
-    },
-    /// Stacks that hold the live bytes of a moment, the largest first.
-    Stacks {
-        device: u32,
-        moment: u32,
-        /// Maximum number of rows.
-        limit: u32,
-    },
-    Marks {
-        device: u32,
-    },
-    /// Flame graph of stacks, or a table of sites.
-    Flame {
-        device: u32,
-        question: Box<FlameQuestion>,
-    },
-    Allocations {
-        device: u32,
-        question: AllocationsQuestion,
-    },
-    /// Live bytes of a moment by category.
-    Categories {
-        device: u32,
-        moment: u32,
-    },
-    /// Segments of a moment; a newer question supersedes those that still wait.
-    Segments {
-        device: u32,
-        instant: Instant,
-    },
-    /// Comparison of two moments or of ranks.
-    Compare {
-        device: u32,
-        question: CompareQuestion,
-    },
-    /// Summary of what a clean copy of the file would leave out.
-    Preview(CopyOptions),
-    /// Clean copy of the file, compressed; its bytes are sent as a `Blob`, not as an [`Answer`].
-    Copy(CopyOptions),
-    /// Replay of a device's requests under other settings or on another card.
-    WhatIf {
-        device: u32,
-        question: WhatIfQuestion,
-    },
-    /// File in another format; its bytes are sent like those of a copy.
-    Export(ExportOrder),
-    /// Table as shown on the screen, as a file; its bytes are sent like those of a copy.
-    Sheet(Box<SheetOrder>),
-    /// Findings for a card of this size; a newer question supersedes those that still wait.
-    Findings {
-        /// Memory of the card, `None` for an unknown card.
-        capacity_bytes: Option<u64>,
-    },
+pub struct GetPicture {
+    pub device: u32,
+    pub view: View,
 }
 
-/// Answer to the [`Question`] of the same name.
+/// Asks for the live and reserved outline of the whole trace; the answer is a picture without bands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
-    /// Rectangles and curves.
-    Picture(PictureData),
-    /// Curves of the whole trace, as a picture without bands.
-    Outline(PictureData),
-    Hit(Hit),
-    /// Middle of the moment, in units of the axis.
-    Place(f64),
-    Details(Box<Details>),
-    Stacks(Stacks),
-    Marks(Marks),
-    Flame(FlameAnswer),
-    Allocations(AllocationsAnswer),
-    Categories(CategoryBytes),
-    Segments(Box<SegmentsData>),
-    Compare(CompareAnswer),
-    Preview(Box<CopyPreview>),
-    WhatIf(WhatIfAnswer),
-    Findings(Box<Diagnosis>),
-    /// A newer question of the same kind arrived before this one was examined.
-    Superseded,
-    /// Reason why the question cannot be answered; only a mistake of the page leads here.
-    Refused(String),
+pub struct GetOutline {
+    pub device: u32,
+    /// Unit of x.
+    pub axis: Axis,
+    /// Number of device pixels across the whole trace.
+    pub columns: u32,
+}
+
+/// Asks for the moment and the allocation under a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetHit {
+    pub device: u32,
+    /// Unit of `x`.
+    pub axis: Axis,
+    /// Position on the axis.
+    pub x: f64,
+    /// Height in bytes.
+    pub bytes: f64,
+    /// Units of the axis per device pixel of the picture.
+    pub units_per_px: f64,
+}
+
+/// Asks for the position of a moment: its middle, in units of the axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetPlace {
+    pub device: u32,
+    /// Unit of the answer.
+    pub axis: Axis,
+    pub moment: u32,
+}
+
+/// Asks for the answer that a point on an allocation at a moment would get.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FindAllocation {
+    pub device: u32,
+    pub key: AllocationKey,
+    pub moment: u32,
+}
+
+/// Asks for the details of one allocation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetDetails {
+    pub device: u32,
+    /// Position of the allocation, as in bands and hits.
+    pub allocation: u32,
+}
+
+/// Asks for the stacks that hold the live bytes of a moment, the largest first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetStacks {
+    pub device: u32,
+    pub moment: u32,
+    /// Maximum number of rows.
+    pub limit: u32,
+}
+
+/// Asks for the annotated spans and single marks of a device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetMarks {
+    pub device: u32,
+}
+
+/// Asks for the findings for a card of this size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetFindings {
+    /// Memory of the card, `None` for an unknown card.
+    pub capacity_bytes: Option<u64>,
 }
 
 /// Messages of the page to a Web Worker, apart from the `File` object itself.
@@ -245,8 +186,10 @@ pub enum Report {
     },
     /// The worker ended without a message of its own; this is the browser's description.
     Stopped(String),
-    /// Answer to the question with this number.
-    Answer(u32, Answer),
+    /// A newer question of the same kind arrived before the one with this number was examined.
+    Superseded(u32),
+    /// Reason why the question with this number cannot be answered.
+    Refused(u32, String),
     /// Fraction (0 to 1) of the copy that is complete, for the question with this number.
     Copying(u32, f64),
 }

@@ -18,6 +18,13 @@ pub enum Instant {
     At(u32),
 }
 
+/// Asks for the segments of a moment with their blocks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetSegments {
+    pub device: u32,
+    pub instant: Instant,
+}
+
 /// Segments of a device at a moment, and a breakdown of their bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentsData {

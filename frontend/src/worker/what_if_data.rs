@@ -13,31 +13,34 @@ pub struct WhatIfSetup {
     pub elsewhere_bytes: u64,
 }
 
-/// Questions about replays.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum WhatIfQuestion {
-    /// Settings and card of the recording.
-    Recorded,
-    /// Result of a replay; a newer question supersedes those that still wait.
-    Replay(WhatIfSetup),
-    /// One part of a sweep over settings, cards and batches.
-    Sweep {
-        /// Card on which they are tried; its settings are ignored.
-        setup: WhatIfSetup,
-        /// True to discard an earlier sweep and begin a new one.
-        is_new: bool,
-    },
-    /// Replay as a snapshot; its bytes are sent as a `Blob`, not as an [`Answer`](super::Answer).
-    Snapshot(WhatIfSetup),
+/// Asks for the settings and the card of the recording.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetRecordedSetup {
+    pub device: u32,
 }
 
-/// Answer to the [`WhatIfQuestion`] of the same name.
+/// Asks for a replay of a device's requests; a setting that can't be applied is refused by its name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum WhatIfAnswer {
-    Recorded(RecordedSetup),
-    Replay(Box<ReplayData>),
-    /// Results of the sweep so far.
-    Sweep(SweepData),
+pub struct GetReplay {
+    pub device: u32,
+    pub setup: WhatIfSetup,
+}
+
+/// Performs one part of a sweep over settings, cards and batches, and asks for the results so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetSweep {
+    pub device: u32,
+    /// Card on which they are tried; its settings are ignored.
+    pub setup: WhatIfSetup,
+    /// True to discard an earlier sweep and begin a new one.
+    pub is_new: bool,
+}
+
+/// Asks for a replay as a compressed snapshot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WriteReplay {
+    pub device: u32,
+    pub setup: WhatIfSetup,
 }
 
 /// Settings and card of a recording, as far as it contains them.

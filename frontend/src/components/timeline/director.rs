@@ -1,6 +1,7 @@
 //! Drives the stage: schedules its frames and sends requests to the Web Worker.
 
 use super::stage::Stage;
+use crate::worker::{GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace};
 use crate::{
     draw::{camera::View, gesture::Point, plan::Layer, span::Span},
     platform::{self, AskError, WorkerClient},
@@ -126,7 +127,7 @@ impl Director {
         let Subject { client, device, .. } = subject.clone();
         self.answer(
             &subject,
-            async move { client.picture(device, asked).await },
+            async move { client.ask(GetPicture { device, view: asked }).await },
             move |director, answer| match answer {
                 Ok(picture) => {
                     let is_first = director.with(|stage| stage.take_picture(layer, asked, picture));
@@ -153,7 +154,7 @@ impl Director {
         let Subject { client, device, axis, .. } = subject.clone();
         self.answer(
             &subject,
-            async move { client.outline(device, axis, OUTLINE_COLUMNS).await },
+            async move { client.ask(GetOutline { device, axis, columns: OUTLINE_COLUMNS }).await },
             |director, answer| {
                 if let Ok(outline) = answer {
                     director.with(|stage| stage.take_outline(outline));
@@ -165,7 +166,7 @@ impl Director {
     fn ask_marks(&self) {
         let subject = self.subject();
         let Subject { client, device, .. } = subject.clone();
-        self.answer(&subject, async move { client.marks(device).await }, |director, answer| {
+        self.answer(&subject, async move { client.ask(GetMarks { device }).await }, |director, answer| {
             if let Ok(marks) = answer {
                 director.with(|stage| stage.take_marks(marks));
             }
@@ -180,11 +181,15 @@ impl Director {
             return;
         };
         let Subject { client, device, axis, .. } = subject.clone();
-        self.answer(&subject, async move { client.details(device, allocation).await }, move |director, answer| {
-            if let Ok(details) = answer {
-                director.with(|stage| stage.take_pin(Some(texts::lifespan(&details, axis, stage.x_end()))));
-            }
-        });
+        self.answer(
+            &subject,
+            async move { client.ask(GetDetails { device, allocation }).await },
+            move |director, answer| {
+                if let Ok(details) = answer {
+                    director.with(|stage| stage.take_pin(Some(texts::lifespan(&details, axis, stage.x_end()))));
+                }
+            },
+        );
     }
 
     /// Requests what is under the cursor, one request at a time.
@@ -236,7 +241,7 @@ impl Director {
         let Subject { client, device, axis, .. } = subject.clone();
         let found = async move {
             let Some(allocation) = question.await?.allocation else { return Ok(None) };
-            let details = client.details(device, allocation.allocation).await?;
+            let details = client.ask(GetDetails { device, allocation: allocation.allocation }).await?;
             Ok(Some((details, allocation.below_bytes as f64)))
         };
         self.answer(&subject, found, move |director, answer| {
@@ -291,18 +296,24 @@ impl Director {
     fn jump_to(&self, moment: u32) {
         let subject = self.subject();
         let Subject { client, device, axis, .. } = subject.clone();
-        self.answer(&subject, async move { client.place(device, axis, moment).await }, |director, answer| {
-            if let Ok(position) = answer {
-                director.with(|stage| stage.go_to(stage.camera.view_around(position)));
-            }
-        });
+        self.answer(
+            &subject,
+            async move { client.ask(GetPlace { device, axis, moment }).await },
+            |director, answer| {
+                if let Ok(position) = answer {
+                    director.with(|stage| stage.go_to(stage.camera.view_around(position)));
+                }
+            },
+        );
     }
 
     fn show_between(&self, first: u32, last: u32) {
         let subject = self.subject();
         let Subject { client, device, axis, .. } = subject.clone();
-        let places =
-            async move { Ok((client.place(device, axis, first).await?, client.place(device, axis, last).await?)) };
+        let places = async move {
+            let place = |moment| client.ask(GetPlace { device, axis, moment });
+            Ok((place(first).await?, place(last).await?))
+        };
         self.answer(&subject, places, |director, answer| {
             if let Ok((first, last)) = answer {
                 director.with(|stage| stage.go_to(stage.camera.view_between(first, last)));
@@ -311,14 +322,14 @@ impl Director {
     }
 
     fn hit_at(&self, at: Point) -> (Subject, impl Future<Output = Result<Hit, AskError>> + 'static) {
-        let (x, bytes) = {
+        let (x, units_per_px, bytes) = {
             let stage = self.stage.borrow();
-            let (x, y) = stage.in_plot(at);
-            ((stage.camera.position_from_x(x), stage.camera.units_per_device_pixel()), stage.camera.bytes_from_y(y))
+            let (camera, (x, y)) = (&stage.camera, stage.in_plot(at));
+            (camera.position_from_x(x), camera.units_per_device_pixel(), camera.bytes_from_y(y))
         };
         let subject = self.subject();
         let Subject { client, device, axis, .. } = subject.clone();
-        (subject, async move { client.hit(device, axis, x, bytes).await })
+        (subject, async move { client.ask(GetHit { device, axis, x, bytes, units_per_px }).await })
     }
 }
 

@@ -5,11 +5,11 @@ mod sheet;
 
 use self::order::Order;
 pub(super) use self::sheet::{Whole, pool, stream};
-use super::selection::{Selected, facts, group_key_data, population, scope};
+use super::selection::{Selected, group_key_data, population, scope};
 use super::{Ready, found_hit};
 use crate::worker::{
-    AllocationRow, AllocationsAnswer, AllocationsQuestion, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow,
-    NameMark, ScopeData, SelectionData, Sort, TablePage, TableRequest, TableRows, Walk, WalkRequest,
+    AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, NameMark, ScopeData, SelectionData, Sort,
+    TablePage, TableRequest, TableRows, Walk, WalkRequest,
 };
 use shared::analysis::{AllocationId, Group, Groups, Label, Scope, group, label, stack_callers, stack_title};
 use shared::trace::{StackId, Trace};
@@ -50,17 +50,11 @@ enum Key {
     Title(Vec<u32>),
 }
 
-pub(super) fn answer(ready: Ready<'_>, question: &AllocationsQuestion) -> AllocationsAnswer {
-    let answered = match question {
-        AllocationsQuestion::Facts => Ok(AllocationsAnswer::Facts(facts(ready))),
-        AllocationsQuestion::Rows(request) => page(ready, request).map(AllocationsAnswer::Rows),
-        AllocationsQuestion::Walk(request) => walk(ready, request).map(AllocationsAnswer::Walk),
-        AllocationsQuestion::Group(mark) => marked(ready, *mark).map(AllocationsAnswer::Group),
-    };
-    answered.unwrap_or_else(AllocationsAnswer::Mistyped)
-}
-
-fn page(ready: Ready<'_>, request: &TableRequest) -> Result<TablePage, String> {
+/// Returns rows of a table.
+///
+/// # Errors
+/// Returns a message for the user if the search text is not valid.
+pub(super) fn page(ready: Ready<'_>, request: &TableRequest) -> Result<TablePage, String> {
     let mut cache = ready.kept.table.borrow_mut();
     let is_same = |table: &Table| table.selection == request.selection && table.by == request.by;
     let mut table = match cache.take().filter(is_same) {
@@ -175,7 +169,10 @@ fn group_row(trace: &Trace, groups: &Groups, group: &Group) -> GroupRow {
 }
 
 /// Finds the group with a mark among the groups of the whole trace.
-fn marked(ready: Ready<'_>, GroupMark { by, mark }: GroupMark) -> Result<Option<(GroupKeyData, String)>, String> {
+pub(super) fn marked(
+    ready: Ready<'_>,
+    GroupMark { by, mark }: GroupMark,
+) -> Result<Option<(GroupKeyData, String)>, String> {
     let scope = ScopeData::Within { axis: Default::default(), x0: 0.0, x1: f64::MAX, part: Default::default() };
     let selected = Selected::new(ready, &SelectionData { scope, ..SelectionData::default() })?;
     let population = population(ready, by == GroupBy::Category);
@@ -250,7 +247,11 @@ fn title_ranks(ready: Ready<'_>, ids: &[AllocationId]) -> Vec<u32> {
     ranks
 }
 
-fn walk(ready: Ready<'_>, request: &WalkRequest) -> Result<Option<Found>, String> {
+/// Returns the next or previous allocation of a selection.
+///
+/// # Errors
+/// Returns a message for the user if the search text is not valid.
+pub(super) fn walk(ready: Ready<'_>, request: &WalkRequest) -> Result<Option<Found>, String> {
     let cache = ready.kept.table.borrow();
     let of_table = cache.as_ref().filter(|table| table.selection == request.selection);
     let selected;

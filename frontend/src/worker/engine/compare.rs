@@ -3,8 +3,7 @@
 use super::{Ready, texts};
 use crate::view::stack;
 use crate::worker::{
-    AllocationKey, CompareAnswer, CompareQuestion, CompareSide, CurveData, DiffData, DiffRowData, GroupData,
-    ProfileData, RankData, StepData,
+    AllocationKey, CompareSide, CurveData, DiffData, DiffRowData, GroupData, ProfileData, RankData, StepData,
 };
 use shared::analysis::{AllocationId, Change, Diff, DiffRow, Profile, RankFigures, diff};
 use shared::base::frame_rules;
@@ -15,27 +14,24 @@ fn figures(ready: Ready<'_>) -> &RankFigures {
     ready.kept.figures.get_or_init(|| RankFigures::of(&ready.study(), ready.categories()))
 }
 
-/// Answers a question; returns `None` if the moment or step does not exist.
-pub(super) fn answer(ready: Ready<'_>, question: &CompareQuestion) -> Option<CompareAnswer> {
-    Some(match question {
-        CompareQuestion::Steps => CompareAnswer::Steps(steps(ready)),
-        CompareQuestion::Profile(side) => {
-            let (moment, profile) = profile(ready, *side)?;
-            CompareAnswer::Profile(Box::new(ProfileData::new(moment, &profile, |id| key(ready, id))))
-        }
-        CompareQuestion::Diff { side, other } => CompareAnswer::Diff(Box::new(difference(ready, *side, other)?)),
-        CompareQuestion::Curve { step: None, columns } => CompareAnswer::Curve(whole(ready, *columns)),
-        CompareQuestion::Curve { step: Some(step), columns } => {
-            let step = ready.studied().steps.as_ref()?.steps.get(*step as usize)?;
-            CompareAnswer::Curve(curve(ready, (step.start, step.end), *columns))
-        }
-        CompareQuestion::Rank(columns) => {
-            CompareAnswer::Rank(Box::new(RankData::new(figures(ready), whole(ready, *columns))))
-        }
-    })
+/// Returns the profile of a side, `None` if its moment or step does not exist.
+pub(super) fn profile_data(ready: Ready<'_>, side: CompareSide) -> Option<ProfileData> {
+    let (moment, profile) = profile(ready, side)?;
+    Some(ProfileData::new(moment, &profile, |id| key(ready, id)))
 }
 
-fn steps(ready: Ready<'_>) -> Vec<StepData> {
+/// Returns the live bytes of a step, or of the whole trace without one; `None` if the step does not exist.
+pub(super) fn curve_of(ready: Ready<'_>, step: Option<u32>, columns: u32) -> Option<CurveData> {
+    let Some(step) = step else { return Some(whole(ready, columns)) };
+    let step = ready.studied().steps.as_ref()?.steps.get(step as usize)?;
+    Some(curve(ready, (step.start, step.end), columns))
+}
+
+pub(super) fn rank(ready: Ready<'_>, columns: u32) -> RankData {
+    RankData::new(figures(ready), whole(ready, columns))
+}
+
+pub(super) fn steps(ready: Ready<'_>) -> Vec<StepData> {
     let steps = ready.studied().steps.iter().flat_map(|steps| &steps.steps);
     let peak = |start: u32, end: u32| ready.timeline.live_max_in(start.saturating_add(1)..end.saturating_add(1)).1;
     steps.map(|step| StepData { start: step.start, end: step.end, peak_bytes: peak(step.start, step.end) }).collect()
@@ -114,7 +110,7 @@ fn curve(ready: Ready<'_>, (start, end): (u32, u32), columns: u32) -> CurveData 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::{Answer, Engine, Matched, Question};
+    use crate::worker::{Answers as _, Engine, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, Matched};
     use shared::trace::text;
 
     /// Two steps, of which each keeps a loss, and a block from before the trace.
@@ -133,32 +129,18 @@ mod tests {
         block old 512 requested=7
     ";
 
-    #[track_caller]
-    fn ask(engine: &mut Engine, question: CompareQuestion) -> CompareAnswer {
-        match engine.answer(&Question::Compare { device: 0, question }) {
-            Answer::Compare(answer) => answer,
-            other => panic!("{other:?} is no comparison"),
-        }
-    }
-
     fn engine() -> Engine {
         Engine::new(text::parse(TRACE).unwrap())
     }
 
     #[track_caller]
-    fn profile_of(engine: &mut Engine, side: CompareSide) -> Box<ProfileData> {
-        match ask(engine, CompareQuestion::Profile(side)) {
-            CompareAnswer::Profile(profile) => profile,
-            other => panic!("{other:?} is no profile"),
-        }
+    fn profile_of(engine: &mut Engine, side: CompareSide) -> ProfileData {
+        engine.answer(&GetProfile { device: 0, side }).unwrap()
     }
 
     #[track_caller]
-    fn diff_of(engine: &mut Engine, side: CompareSide, other: Box<ProfileData>) -> DiffData {
-        match ask(engine, CompareQuestion::Diff { side, other }) {
-            CompareAnswer::Diff(diff) => *diff,
-            other => panic!("{other:?} is no difference"),
-        }
+    fn diff_of(engine: &mut Engine, side: CompareSide, other: ProfileData) -> DiffData {
+        engine.answer(&GetDiff { device: 0, side, other }).unwrap()
     }
 
     #[test]
@@ -198,10 +180,7 @@ mod tests {
     #[test]
     fn curves_keep_their_peaks() {
         let mut engine = engine();
-        let mut curve = |step, columns| match ask(&mut engine, CompareQuestion::Curve { step, columns }) {
-            CompareAnswer::Curve(curve) => curve,
-            other => panic!("{other:?} is no curve"),
-        };
+        let mut curve = |step, columns| engine.answer(&GetCurve { device: 0, step, columns }).unwrap();
         assert_eq!(curve(None, 2).bytes, [110, 173]);
         assert_eq!(curve(None, 99).bytes, [7, 107, 110, 10, 170, 173, 13]);
         assert_eq!(curve(Some(1), 99), CurveData { start: 3, end: 6, bytes: vec![10, 170, 173, 13] });
@@ -209,15 +188,15 @@ mod tests {
 
     #[test]
     fn a_rank_is_its_figures() {
-        let CompareAnswer::Rank(rank) = ask(&mut engine(), CompareQuestion::Rank(4)) else { panic!("a rank") };
+        let mut engine = engine();
+        let rank = engine.answer(&GetRank { device: 0, columns: 4 }).unwrap();
         assert_eq!((rank.peak_bytes, rank.peak_moment, rank.steps, rank.curve.bytes.len()), (173, 5, 2, 4));
-        let CompareAnswer::Steps(steps) = ask(&mut engine(), CompareQuestion::Steps) else { panic!("steps") };
+        let steps = engine.answer(&GetSteps { device: 0 }).unwrap();
         assert_eq!(steps.iter().map(|step| step.peak_bytes).collect::<Vec<_>>(), [110, 173]);
     }
 
     #[test]
     fn steps_that_are_not_there_are_refused() {
-        let question = CompareQuestion::Profile(CompareSide::Step(9));
-        assert!(matches!(engine().answer(&Question::Compare { device: 0, question }), Answer::Refused(_)));
+        assert!(engine().answer(&GetProfile { device: 0, side: CompareSide::Step(9) }).is_err());
     }
 }

@@ -1,7 +1,10 @@
 //! Tests what the engine explains about small trainings: findings, steps and phases, categories.
 
 use super::*;
-use crate::worker::{Marks, PartSpan, Parts, Phase, PhaseBasis, StepSource};
+use crate::worker::{
+    Answers, FindAllocation, GetCategories, GetFindings, GetMarks, GetPicture, GetStacks, PartSpan, Parts, Phase,
+    PhaseBasis, StepSource,
+};
 use shared::analysis::GrowthClass;
 use shared::base::Severity;
 use shared::report::Diagnosis;
@@ -79,8 +82,8 @@ fn a_leak_is_found_with_its_stacks_and_events() {
     assert!(leak.evidence.stacks[0][0].name.starts_with("layer"), "{:?}", leak.evidence.stacks);
     let mut engine = engine(&training(true, true));
     for &event in &leak.evidence.events {
-        let find = Question::Find { device: 0, key: AllocationKey::Event(event), moment: event + 1 };
-        let Answer::Hit(hit) = engine.answer(&find) else { panic!("event {event} allocates") };
+        let find = FindAllocation { device: 0, key: AllocationKey::Event(event), moment: event + 1 };
+        let hit = engine.answer(&find).expect("the event allocates");
         assert_eq!(hit.allocation.map(|found| found.size_bytes), Some(4 << 20));
     }
 }
@@ -97,10 +100,7 @@ fn what_holds_the_peak_is_there_without_problems() {
 #[test]
 fn findings_follow_the_card() {
     let mut engine = engine(&training(true, true));
-    let mut on = |capacity_bytes| match engine.answer(&Question::Findings { capacity_bytes }) {
-        Answer::Findings(findings) => *findings,
-        other => panic!("{other:?} are no findings"),
-    };
+    let mut on = |capacity_bytes| engine.answer(&GetFindings { capacity_bytes }).unwrap();
     assert!(!on(None).findings[0].advice.contains("At this rate"));
     let on_card = on(Some(1 << 30));
     assert!(on_card.findings[0].advice.contains("fills the card's 1.00 GiB"), "{}", on_card.findings[0].advice);
@@ -166,10 +166,8 @@ fn phases_that_are_annotated_are_not_told_again() {
 
 /// Returns whether the marks announce steps, and whether they announce phases.
 fn awaited(source: &str) -> (bool, bool) {
-    match engine(source).answer(&Question::Marks { device: 0 }) {
-        Answer::Marks(Marks { awaits_steps, awaits_phases, .. }) => (awaits_steps, awaits_phases),
-        other => panic!("{other:?} are no marks"),
-    }
+    let marks = engine(source).answer(&GetMarks { device: 0 }).unwrap();
+    (marks.awaits_steps, marks.awaits_phases)
 }
 
 #[test]
@@ -185,13 +183,9 @@ fn categories_sum_up_to_what_is_live() {
     let mut engine = engine(&source);
     let Some(Report::Figures(figures)) = engine.next_report() else { panic!("figures come first") };
     for moment in [0, 1, figures.peak_moment, u32::MAX] {
-        let Answer::Categories(bytes) = engine.answer(&Question::Categories { device: 0, moment }) else {
-            panic!("categories are answered with categories")
-        };
+        let bytes = engine.answer(&GetCategories { device: 0, moment }).unwrap();
         let sum = bytes.initial_bytes + bytes.rows.iter().map(|row| row.1).sum::<u64>();
-        let Answer::Stacks(stacks) = engine.answer(&Question::Stacks { device: 0, moment, limit: 0 }) else {
-            panic!("stacks are answered with stacks")
-        };
+        let stacks = engine.answer(&GetStacks { device: 0, moment, limit: 0 }).unwrap();
         assert_eq!((sum, bytes.moment), (stacks.live_bytes, stacks.moment));
         assert_eq!(bytes.initial_bytes, 2_000_000);
         let categories: Vec<_> =
@@ -208,9 +202,7 @@ fn a_picture_is_in_the_colours_that_were_asked_for() {
         let y1 = (128 << 20) as f64;
         let (axis, x1) = (Axis::Events, 200.0);
         let view = View { axis, x0: 0.0, x1, y0: 0.0, y1, width_px: 400, height_px: 600, pixel_ratio: 1.0, color };
-        let Answer::Picture(data) = engine.answer(&Question::Picture { device: 0, view }) else {
-            panic!("a picture is answered with a picture")
-        };
+        let data = engine.answer(&GetPicture { device: 0, view }).unwrap();
         let colors = data.bands.chunks_exact(PictureData::BAND_BYTES).map(|row| u32::from(row[20]));
         colors.collect::<std::collections::BTreeSet<_>>()
     };

@@ -3,6 +3,7 @@
 //! It runs in the Web Worker but does not depend on it, so that tests can ask it natively.
 
 mod allocations;
+mod answers;
 mod categories;
 mod compare;
 mod copy;
@@ -25,20 +26,15 @@ mod tests;
 mod texts;
 mod what_if;
 
-use self::flame::{Flame, FlameCache};
+use self::flame::FlameCache;
 use super::categories_data::ColorBy;
-use super::copy::CopyOptions;
-use super::export_data::ExportOrder;
 use super::picture_data::PictureData;
-use super::protocol::{AllocationKey, Answer, Hit, HitAllocation, Question, Report, View};
-use super::sheet_data::SheetOrder;
+use super::protocol::{AllocationKey, Hit, HitAllocation, Report, View};
 use super::summary::{FileSummary, Notice};
-use super::what_if_data::WhatIfSetup;
 use shared::analysis::{
     AllocationId, Axis, Category, Coloring, DistinctStacks, Origin, PictureRequest, RankFigures, SegmentHistory, Span,
     Studied, Study, Timeline, device_diagnostics, file_diagnostics, spans,
 };
-use shared::report::Diagnosis;
 use shared::trace::{Device, Trace};
 use std::cell::OnceCell;
 
@@ -55,7 +51,6 @@ pub struct Engine {
     flames: FlameCache,
     /// Reports that the page has not received yet; the next one is the last element.
     untold: Vec<Untold>,
-    what_if: what_if::WhatIf,
     /// Memory of the card, if the page knows it.
     capacity_bytes: Option<u64>,
 }
@@ -73,6 +68,8 @@ struct Kept {
     history: OnceCell<SegmentHistory>,
     /// Most recent table.
     table: allocations::Cache,
+    /// Most recent sweep over settings.
+    sweep: what_if::SweepCache,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -113,16 +110,7 @@ impl Engine {
         // Pictures of the device that is shown are prepared before any other analysis.
         untold.extend([Axis::Time, Axis::Events].map(|axis| Untold::Pictures(first, axis)));
         untold.extend(in_turn(count as u32).map(Untold::Device));
-        Self {
-            trace,
-            summary,
-            timelines,
-            kept,
-            flames: FlameCache::default(),
-            what_if: what_if::WhatIf::default(),
-            untold,
-            capacity_bytes: None,
-        }
+        Self { trace, summary, timelines, kept, flames: FlameCache::default(), untold, capacity_bytes: None }
     }
 
     pub fn summary(&self) -> &FileSummary {
@@ -175,110 +163,19 @@ impl Engine {
         notices
     }
 
-    /// Answers a question.
-    pub fn answer(&mut self, question: &Question) -> Answer {
-        if let Question::Preview(options) = question {
-            return Answer::Preview(Box::new(copy::preview(&self.trace, options)));
-        }
-        if let Question::Findings { capacity_bytes } = *question {
-            return Answer::Findings(Box::new(self.findings_on(capacity_bytes)));
-        }
-        let Some(device) = device_of(question) else { return of_no_device() };
-        let mut what_if = std::mem::take(&mut self.what_if);
-        let answer = self.answer_of(device, question, &mut what_if);
-        self.what_if = what_if;
-        answer
-    }
-
-    fn answer_of(&mut self, device: u32, question: &Question, what_if: &mut what_if::WhatIf) -> Answer {
-        let Some(ready) = self.ready(device) else {
-            return Answer::Refused(format!("there is no device at position {device}"));
-        };
-        if let Question::Allocations { question, .. } = question {
-            return Answer::Allocations(allocations::answer(ready, question));
-        }
-        match *question {
-            Question::WhatIf { ref question, .. } => match what_if.answer(ready, question) {
-                Ok(answer) => Answer::WhatIf(answer),
-                Err(reason) => Answer::Refused(reason),
-            },
-            Question::Picture { view, .. } => Answer::Picture(picture(ready, view)),
-            Question::Outline { axis, columns, .. } => Answer::Outline(outline(ready, axis, columns)),
-            Question::Hit { axis, x, bytes, units_per_px, .. } => {
-                Answer::Hit(hit(ready, axis, (x, units_per_px), bytes))
-            }
-            Question::Place { axis, moment, .. } => Answer::Place(place(ready, axis, moment)),
-            Question::Find { key, moment, .. } => match find(ready, key, moment) {
-                Some(hit) => Answer::Hit(hit),
-                None => Answer::Refused("there is no such allocation".to_owned()),
-            },
-            Question::Details { allocation, .. } => match details::details(ready, allocation) {
-                Some(details) => Answer::Details(Box::new(details)),
-                None => Answer::Refused(format!("there is no allocation {allocation}")),
-            },
-            Question::Stacks { moment, limit, .. } => Answer::Stacks(stacks::stacks(ready, moment, limit)),
-            Question::Marks { .. } => Answer::Marks(marks::marks(ready)),
-            Question::Compare { ref question, .. } => match compare::answer(ready, question) {
-                Some(answer) => Answer::Compare(answer),
-                None => Answer::Refused("there is no such moment or step".to_owned()),
-            },
-            Question::Segments { instant, .. } => Answer::Segments(Box::new(segments::segments(ready, instant))),
-            Question::Categories { moment, .. } => Answer::Categories(categories::bytes_at(ready, moment)),
-            Question::Flame { device, ref question } => Answer::Flame(Flame { ready, device }.answer(question)),
-            Question::Allocations { .. }
-            | Question::Preview(_)
-            | Question::Copy(_)
-            | Question::Export(_)
-            | Question::Sheet(_)
-            | Question::Findings { .. } => of_no_device(),
-        }
-    }
-
-    /// Returns the findings for a card; later reports use the same card.
-    fn findings_on(&mut self, capacity_bytes: Option<u64>) -> Diagnosis {
-        self.capacity_bytes = capacity_bytes;
-        (0..self.timelines.len() as u32).for_each(|position| {
+    /// Builds the timelines of all devices.
+    fn build_all(&mut self) {
+        for position in 0..self.timelines.len() as u32 {
             self.ready(position);
-        });
-        findings::findings(self)
+        }
     }
 
-    /// Returns a clean copy of the file, compressed with gzip; `progress` receives the completed fraction from time to
-    /// time.
-    pub fn copy(&self, options: &CopyOptions, progress: impl FnMut(f64)) -> Vec<u8> {
-        copy::copy(&self.trace, options, progress)
-    }
-
-    /// Returns a replay as a compressed snapshot.
+    /// Returns a device for a question of the page.
     ///
     /// # Errors
-    /// Returns an error with the name of a setting that is not supported, or if the device does not exist.
-    pub fn replay_snapshot(&mut self, device: u32, setup: &WhatIfSetup) -> Result<Vec<u8>, String> {
-        let ready = self.ready(device).ok_or_else(|| format!("there is no device at position {device}"))?;
-        what_if::snapshot(ready, setup)
-    }
-
-    /// Exports the file in another format; returns `None` if the order names something that does not exist.
-    pub fn export(&mut self, order: &ExportOrder) -> Option<Vec<u8>> {
-        if order.is_clean {
-            return export::clean_export(order, &self.trace, self.capacity_bytes);
-        }
-        for position in 0..self.timelines.len() {
-            self.ready(position as u32)?;
-        }
-        let timelines: Vec<&Timeline> = self.timelines.iter().flatten().collect();
-        export::export(order, &self.trace, &timelines, self.capacity_bytes)
-    }
-
-    /// Returns a table as it is on the screen, as a file.
-    ///
-    /// # Errors
-    /// Returns an error message for the page if the table cannot be made.
-    pub fn sheet(&mut self, order: &SheetOrder) -> Result<Vec<u8>, String> {
-        for position in 0..self.timelines.len() {
-            self.ready(position as u32);
-        }
-        sheet::sheet(self, order)
+    /// Returns an error if there is no such device.
+    fn ready_at(&mut self, position: u32) -> Result<Ready<'_>, String> {
+        self.ready(position).ok_or_else(|| format!("there is no device at position {position}"))
     }
 
     fn ready(&mut self, position: u32) -> Option<Ready<'_>> {
@@ -338,35 +235,6 @@ impl<'a> Ready<'a> {
     }
 }
 
-fn of_no_device() -> Answer {
-    Answer::Refused("the question is of no device".to_owned())
-}
-
-/// Returns the position of the device that a question concerns; questions about the whole file have none.
-fn device_of(question: &Question) -> Option<u32> {
-    Some(match *question {
-        Question::Picture { device, .. }
-        | Question::Outline { device, .. }
-        | Question::Hit { device, .. }
-        | Question::Place { device, .. }
-        | Question::Find { device, .. }
-        | Question::Details { device, .. }
-        | Question::Stacks { device, .. }
-        | Question::Flame { device, .. }
-        | Question::Allocations { device, .. }
-        | Question::Categories { device, .. }
-        | Question::Segments { device, .. }
-        | Question::Marks { device }
-        | Question::Compare { device, .. }
-        | Question::WhatIf { device, .. } => device,
-        Question::Preview(_)
-        | Question::Copy(_)
-        | Question::Export(_)
-        | Question::Sheet(_)
-        | Question::Findings { .. } => return None,
-    })
-}
-
 fn request_of(view: View) -> PictureRequest {
     let View { axis, x0, x1, y0, y1, width_px, height_px, .. } = view;
     PictureRequest { axis, x0, x1, y0, y1, width_px, height_px }
@@ -381,7 +249,7 @@ fn picture(ready: Ready<'_>, view: View) -> PictureData {
 }
 
 /// Returns only the curves: a picture with a single row of pixels has almost no bands.
-fn outline(ready: Ready<'_>, axis: Axis, columns: u32) -> PictureData {
+fn outline_picture(ready: Ready<'_>, axis: Axis, columns: u32) -> PictureData {
     let x1 = ready.timeline.x_end(axis);
     let y1 = ready.timeline.live_peak().1.max(ready.timeline.reserved_peak().1).max(1) as f64;
     let (width_px, color) = (columns, ColorBy::Stack);

@@ -101,9 +101,8 @@ fn key(ready: Ready<'_>, id: AllocationId) -> AllocationKey {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Engine;
     use super::*;
-    use crate::worker::{Answer, Question};
+    use crate::worker::{Answers as _, Engine, GetSegments};
     use shared::trace::BlockState;
     use shared::trace::text;
 
@@ -123,11 +122,7 @@ mod tests {
     ";
 
     fn ask(instant: Instant) -> SegmentsData {
-        let mut engine = Engine::new(text::parse(TRACE).unwrap());
-        match engine.answer(&Question::Segments { device: 0, instant }) {
-            Answer::Segments(data) => *data,
-            other => panic!("{other:?} are no segments"),
-        }
+        Engine::new(text::parse(TRACE).unwrap()).answer(&GetSegments { device: 0, instant }).unwrap()
     }
 
     #[test]

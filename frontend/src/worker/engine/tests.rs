@@ -1,7 +1,10 @@
 //! Tests the engine with questions as the page asks them.
 
 use super::*;
-use crate::worker::{Details, ExportForm, Marks, Stacks};
+use crate::worker::{
+    Answers, Ask, CopyOptions, Details, ExportForm, ExportOrder, FindAllocation, GetCopyPreview, GetDetails, GetHit,
+    GetMarks, GetOutline, GetPicture, GetPlace, GetStacks, Marks, Stacks, WriteCopy, Writes,
+};
 use shared::export::{Table, TableFormat};
 use shared::trace::text;
 
@@ -22,8 +25,15 @@ fn engine() -> Engine {
 }
 
 #[track_caller]
-fn ask(question: Question) -> Answer {
-    engine().answer(&question)
+fn ask<A: Ask>(question: &A) -> A::Answer
+where
+    Engine: Answers<A>,
+{
+    engine().answer(question).expect("there is an answer")
+}
+
+fn hit(x: f64, bytes: f64) -> Hit {
+    ask(&GetHit { device: 0, axis: Axis::Events, x, bytes, units_per_px: 0.01 })
 }
 
 fn view() -> View {
@@ -83,9 +93,7 @@ fn figures_are_those_of_the_core() {
 
 #[test]
 fn a_picture_says_what_it_is_of() {
-    let Answer::Picture(data) = ask(Question::Picture { device: 0, view: view() }) else {
-        panic!("a picture is answered with a picture")
-    };
+    let data = ask(&GetPicture { device: 0, view: view() });
     assert_eq!(data.view, Some(view()));
     assert!(data.band_count() >= 3, "a, b and the initial band");
     assert_eq!(data.live.iter().map(|step| step.bytes).fold(0.0, f64::max), 157.0);
@@ -93,19 +101,13 @@ fn a_picture_says_what_it_is_of() {
 
 #[test]
 fn an_outline_is_of_the_whole_trace() {
-    let Answer::Outline(data) = ask(Question::Outline { device: 0, axis: Axis::Time, columns: 100 }) else {
-        panic!("an outline is answered with an outline")
-    };
+    let data = ask(&GetOutline { device: 0, axis: Axis::Time, columns: 100 });
     assert_eq!(data.band_count(), 0);
     assert_eq!(data.reserved.first().map(|step| step.bytes), Some(2048.0));
 }
 
 #[test]
 fn a_point_above_the_outline_still_has_a_moment() {
-    let hit = |x, bytes| match ask(Question::Hit { device: 0, axis: Axis::Events, x, bytes, units_per_px: 0.01 }) {
-        Answer::Hit(hit) => hit,
-        other => panic!("{other:?} is no hit"),
-    };
     let above = hit(2.5, 1000.0);
     assert_eq!((above.moment, above.live_bytes, above.allocation), (2, 157, None));
     let on_a = hit(2.5, 20.0).allocation.expect("a is there");
@@ -115,20 +117,14 @@ fn a_point_above_the_outline_still_has_a_moment() {
 
 #[test]
 fn a_moment_has_a_place_on_both_axes() {
-    let place = |axis, moment| match ask(Question::Place { device: 0, axis, moment }) {
-        Answer::Place(x) => x,
-        other => panic!("{other:?} is no place"),
-    };
+    let place = |axis, moment| ask(&GetPlace { device: 0, axis, moment });
     assert_eq!(place(Axis::Events, 2), 2.5);
     assert_eq!(place(Axis::Time, 2), 15.0);
     assert_eq!(place(Axis::Time, 4), 30.5, "the last moment is drawn for a microsecond");
 }
 
 fn details(allocation: u32) -> Details {
-    match ask(Question::Details { device: 0, allocation }) {
-        Answer::Details(details) => *details,
-        other => panic!("{other:?} are no details"),
-    }
+    ask(&GetDetails { device: 0, allocation })
 }
 
 #[test]
@@ -143,15 +139,7 @@ fn details_say_where_an_allocation_comes_from() {
 
 #[test]
 fn an_allocation_is_found_by_its_key() {
-    let find = |key, moment| match ask(Question::Find { device: 0, key, moment }) {
-        Answer::Hit(hit) => Some(hit),
-        Answer::Refused(_) => None,
-        other => panic!("{other:?} is no hit"),
-    };
-    let hit = |x, bytes| match ask(Question::Hit { device: 0, axis: Axis::Events, x, bytes, units_per_px: 0.01 }) {
-        Answer::Hit(hit) => hit,
-        other => panic!("{other:?} is no hit"),
-    };
+    let find = |key, moment| engine().answer(&FindAllocation { device: 0, key, moment }).ok();
     for (x, bytes) in [(2.5, 20.0), (2.5, 120.0), (2.5, 3.0)] {
         let clicked = hit(x, bytes);
         let key = clicked.allocation.as_ref().expect("something is there").key();
@@ -166,47 +154,39 @@ fn an_allocation_is_found_by_its_key() {
 
 #[test]
 fn a_copy_is_a_compressed_snapshot_that_shows_the_same() {
-    let bytes = engine().copy(&CopyOptions::default(), |_| ());
+    let copy = engine().write(&WriteCopy { options: CopyOptions::default() }, &mut |_| ()).unwrap();
     let mut importer = shared::import::Importer::new();
-    importer.push(&bytes).expect("a snapshot");
+    importer.push(&copy.bytes).expect("a snapshot");
     let mut copy = Engine::new(importer.finish().expect("a snapshot"));
     assert_eq!(copy.next_report(), engine().next_report());
-    assert_eq!(copy.answer(&Question::Marks { device: 0 }), ask(Question::Marks { device: 0 }));
+    assert_eq!(copy.answer(&GetMarks { device: 0 }), engine().answer(&GetMarks { device: 0 }));
 }
 
 #[test]
 fn a_preview_counts_what_a_copy_leaves_out() {
-    let preview = |options| match ask(Question::Preview(options)) {
-        Answer::Preview(preview) => *preview,
-        other => panic!("{other:?} is no preview"),
-    };
+    let preview = |options| ask(&GetCopyPreview { options });
     assert_eq!(preview(CopyOptions::default()).annotations, 0);
     assert_eq!(preview(CopyOptions { drop_annotations: true, ..CopyOptions::default() }).annotations, 2);
     let texts = preview(CopyOptions::default()).remaining;
     assert_eq!(texts[0].kind, "annotation");
     assert!(!texts[0].texts.is_empty(), "marks have names");
-    assert!(matches!(ask(Question::Copy(CopyOptions::default())), Answer::Refused(_)), "a copy is no message");
 }
 
 #[test]
 fn what_is_not_there_is_refused() {
-    assert!(matches!(ask(Question::Details { device: 0, allocation: 99 }), Answer::Refused(_)));
-    assert!(matches!(ask(Question::Marks { device: 7 }), Answer::Refused(_)));
+    assert!(engine().answer(&GetDetails { device: 0, allocation: 99 }).is_err());
+    assert!(engine().answer(&GetMarks { device: 7 }).is_err());
 }
 
 #[test]
 fn stacks_beyond_the_limit_are_summed() {
-    let Answer::Stacks(stacks) = ask(Question::Stacks { device: 0, moment: u32::MAX, limit: 0 }) else {
-        panic!("stacks are answered with stacks")
-    };
+    let stacks = ask(&GetStacks { device: 0, moment: u32::MAX, limit: 0 });
     assert_eq!(stacks, Stacks { moment: 4, live_bytes: 57, rows: vec![], other_stacks: 1, other_bytes: 57 });
 }
 
 #[test]
 fn marks_are_spans_and_single_events() {
-    let Answer::Marks(Marks { spans, marks, .. }) = ask(Question::Marks { device: 0 }) else {
-        panic!("marks are answered with marks")
-    };
+    let Marks { spans, marks, .. } = ask(&GetMarks { device: 0 });
     assert_eq!((spans.len(), spans[0].name.as_str(), spans[0].start_us), (1, "step", 5));
     assert_eq!((marks.len(), marks[0].moment, marks[0].size_bytes, marks[0].free_bytes), (1, 4, 4096, Some(512)));
 }
@@ -225,7 +205,7 @@ fn order(form: ExportForm) -> ExportOrder {
 }
 
 fn exported(order: &ExportOrder) -> Option<Vec<u8>> {
-    engine().export(order)
+    engine().write(order, &mut |_| ()).ok().map(|file| file.bytes)
 }
 
 #[test]

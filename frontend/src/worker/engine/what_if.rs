@@ -2,9 +2,7 @@
 
 use super::Ready;
 use super::copy::compressed;
-use crate::worker::{
-    RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfAnswer, WhatIfColumn, WhatIfQuestion, WhatIfSetup,
-};
+use crate::worker::{RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfColumn, WhatIfSetup};
 use shared::allocator::Settings;
 use shared::analysis::{
     BatchScale, CardChoice, RecordedColumn, ReplayColumn, ReplayConfig, ReplayReport, Replayer, Sweep, SweepConfig,
@@ -14,49 +12,41 @@ use shared::export;
 use shared::job::Card;
 use shared::pickle::Style;
 use shared::trace::Action;
+use std::cell::RefCell;
 
 /// Number of columns of the plot; a wide plot has two pixels for each.
 const COLUMNS: usize = 480;
 
-/// Sweep in progress, if there is one.
-#[derive(Debug, Default)]
-pub(super) struct WhatIf {
-    sweep: Option<Running>,
-}
+/// Most recent sweep of a device.
+pub(super) type SweepCache = RefCell<Option<Running>>;
 
+/// Sweep in progress.
 #[derive(Debug)]
-struct Running {
-    device: i64,
+pub(super) struct Running {
     sweep: Sweep,
     scale: Option<BatchScale>,
 }
 
-impl WhatIf {
-    /// Answers a question.
-    ///
-    /// # Errors
-    /// Returns an error message for the page if the question cannot be answered.
-    pub(super) fn answer(&mut self, ready: Ready<'_>, question: &WhatIfQuestion) -> Result<WhatIfAnswer, String> {
-        if ready.device.index < 0 {
-            return Err("Pinned host memory has another allocator, which is not modelled".to_owned());
-        }
-        match question {
-            WhatIfQuestion::Recorded => Ok(WhatIfAnswer::Recorded(recorded(ready))),
-            WhatIfQuestion::Replay(setup) => {
-                Ok(WhatIfAnswer::Replay(Box::new(replayed(ready, &config(ready, setup)?))))
-            }
-            WhatIfQuestion::Sweep { setup, is_new } => Ok(WhatIfAnswer::Sweep(self.sweep(ready, setup, *is_new))),
-            WhatIfQuestion::Snapshot(_) => Err("a snapshot is no message".to_owned()),
-        }
+/// Performs the next part of a sweep, and returns its results so far.
+///
+/// # Errors
+/// Returns a message for the user if the device has another allocator.
+pub(super) fn sweep(ready: Ready<'_>, setup: &WhatIfSetup, is_new: bool) -> Result<SweepData, String> {
+    check(ready)?;
+    let mut kept = ready.kept.sweep.borrow_mut();
+    if is_new {
+        *kept = None;
     }
+    let Running { sweep, scale } = kept.get_or_insert_with(|| begin(ready, setup));
+    sweep.step(&replayer(ready), scale.as_ref());
+    Ok(sweep_data(sweep))
+}
 
-    fn sweep(&mut self, ready: Ready<'_>, setup: &WhatIfSetup, is_new: bool) -> SweepData {
-        if is_new || self.sweep.as_ref().is_none_or(|running| running.device != ready.device.index) {
-            self.sweep = Some(begin(ready, setup));
-        }
-        let Some(Running { sweep, scale, .. }) = &mut self.sweep else { return SweepData::default() };
-        sweep.step(&replayer(ready), scale.as_ref());
-        sweep_data(sweep)
+/// Returns an error for a device whose allocator is not modelled.
+fn check(ready: Ready<'_>) -> Result<(), String> {
+    match ready.device.index < 0 {
+        true => Err("Pinned host memory has another allocator, which is not modelled".to_owned()),
+        false => Ok(()),
     }
 }
 
@@ -82,28 +72,39 @@ fn config(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<ReplayConfig, String>
     })
 }
 
-fn recorded(ready: Ready<'_>) -> RecordedSetup {
+/// Returns the settings and the card of the recording, as far as it contains them.
+///
+/// # Errors
+/// Returns a message for the user if the device has another allocator.
+pub(super) fn recorded(ready: Ready<'_>) -> Result<RecordedSetup, String> {
+    check(ready)?;
     let capacity_bytes = recorded_capacity(ready.device, ready.timeline);
     let (conf, refusal) = match recorded_settings(ready.trace) {
         Ok(settings) => (settings.to_conf(), String::new()),
         Err(error) => (String::new(), error.to_string()),
     };
     let version = recorded_version(ready.trace).map(|version| (version.0, version.1));
-    RecordedSetup { conf, refusal, capacity_bytes, version }
+    Ok(RecordedSetup { conf, refusal, capacity_bytes, version })
 }
 
-fn replayed(ready: Ready<'_>, config: &ReplayConfig) -> ReplayData {
-    let (report, replayed) = replayer(ready).course(config, COLUMNS);
+/// Replays a device's requests.
+///
+/// # Errors
+/// Returns a message for the user if the device has another allocator, or with the name of a setting that is not
+/// supported.
+pub(super) fn replayed(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<ReplayData, String> {
+    check(ready)?;
+    let (report, replayed) = replayer(ready).course(&config(ready, setup)?, COLUMNS);
     let recorded = recorded_course(ready.device, ready.timeline, COLUMNS);
     let columns = recorded.iter().zip(&replayed).map(|(recorded, replayed)| column(recorded, replayed));
-    ReplayData {
+    Ok(ReplayData {
         recorded: recorded_figures(ready),
         replayed: figures(&report),
         columns: columns.collect(),
         events: u64::from(ready.timeline.events()),
         oom_bytes: report.ooms.first().map_or(0, |oom| oom.block_bytes),
         guessed_blocks: report.guessed_blocks,
-    }
+    })
 }
 
 fn column(recorded: &RecordedColumn, replayed: &ReplayColumn) -> WhatIfColumn {
@@ -161,7 +162,7 @@ fn begin(ready: Ready<'_>, setup: &WhatIfSetup) -> Running {
     });
     // Without a limit every batch fits.
     let scale = setup.capacity_bytes.and_then(|_| BatchScale::of(&ready.study()));
-    Running { device: ready.device.index, sweep, scale }
+    Running { sweep, scale }
 }
 
 fn sweep_data(sweep: &Sweep) -> SweepData {
@@ -184,7 +185,7 @@ fn sweep_data(sweep: &Sweep) -> SweepData {
 #[cfg(test)]
 mod tests {
     use crate::worker::{
-        Answer, Engine, Question, ReplayData, SweepData, WhatIfAnswer, WhatIfColumn, WhatIfQuestion, WhatIfSetup,
+        Answers, Engine, GetReplay, GetSweep, ReplayData, SweepData, WhatIfColumn, WhatIfSetup, WriteReplay, Writes,
     };
     use shared::import::import;
     use shared::trace::text;
@@ -198,24 +199,13 @@ mod tests {
         Engine::new(text::parse(&(lines + &rests)).unwrap())
     }
 
-    #[track_caller]
-    fn ask(engine: &mut Engine, question: WhatIfQuestion) -> WhatIfAnswer {
-        match engine.answer(&Question::WhatIf { device: 0, question }) {
-            Answer::WhatIf(answer) => answer,
-            other => panic!("{other:?}"),
-        }
-    }
-
     fn setup(conf: &str, capacity_mib: Option<u64>) -> WhatIfSetup {
         WhatIfSetup { conf: conf.to_owned(), capacity_bytes: capacity_mib.map(|mib| mib << 20), elsewhere_bytes: 0 }
     }
 
     #[track_caller]
     fn replay(conf: &str, capacity_mib: Option<u64>) -> ReplayData {
-        match ask(&mut engine(), WhatIfQuestion::Replay(setup(conf, capacity_mib))) {
-            WhatIfAnswer::Replay(data) => *data,
-            other => panic!("{other:?}"),
-        }
+        engine().answer(&GetReplay { device: 0, setup: setup(conf, capacity_mib) }).unwrap()
     }
 
     #[test]
@@ -253,18 +243,16 @@ mod tests {
 
     #[test]
     fn what_is_not_modelled_is_refused_by_name() {
-        let question = WhatIfQuestion::Replay(setup("backend:cudaMallocAsync", None));
-        let answer = engine().answer(&Question::WhatIf { device: 0, question });
-        assert!(matches!(&answer, Answer::Refused(reason) if reason.contains("backend:cudaMallocAsync")), "{answer:?}");
+        let ask = GetReplay { device: 0, setup: setup("backend:cudaMallocAsync", None) };
+        let reason = engine().answer(&ask).unwrap_err();
+        assert!(reason.contains("backend:cudaMallocAsync"), "{reason}");
     }
 
     #[test]
     fn a_sweep_goes_step_by_step() {
         let mut engine = engine();
-        let mut step = |is_new| match ask(&mut engine, WhatIfQuestion::Sweep { setup: setup("", Some(1500)), is_new }) {
-            WhatIfAnswer::Sweep(data) => data,
-            other => panic!("{other:?}"),
-        };
+        let setup = setup("", Some(1500));
+        let mut step = |is_new| engine.answer(&GetSweep { device: 0, setup: setup.clone(), is_new }).unwrap();
         let mut data: SweepData = step(true);
         assert_eq!(data.rows.len(), 1);
         let mut steps = 1;
@@ -282,13 +270,15 @@ mod tests {
     #[test]
     fn a_replay_is_a_snapshot() {
         let mut engine = engine();
-        let bytes = engine.replay_snapshot(0, &setup("expandable_segments:True", None)).unwrap();
-        let trace = import(&bytes).unwrap();
+        let mut replay = |conf| {
+            engine.write(&WriteReplay { device: 0, setup: setup(conf, None) }, &mut |_| ()).map(|file| file.bytes)
+        };
+        let trace = import(&replay("expandable_segments:True").unwrap()).unwrap();
         trace.check();
         let maps = |trace: &shared::trace::Trace| {
             trace.devices[0].events.iter().filter(|event| event.action.name() == "segment_map").count()
         };
         assert!(maps(&trace) > 0 && trace.devices[0].segments.reserved_bytes() == 80 << 20);
-        assert!(engine.replay_snapshot(0, &setup("backend:cudaMallocAsync", None)).is_err());
+        assert!(replay("backend:cudaMallocAsync").is_err());
     }
 }

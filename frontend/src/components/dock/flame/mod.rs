@@ -18,7 +18,7 @@ use super::scope_bar::ScopeBar;
 use crate::hooks::{use_selecting, use_selection_facts};
 use crate::platform::WorkerClient;
 use crate::state::{Choice, Controls, StacksChoice, TimelineCommand};
-use crate::worker::{FlameAnswer, FlameQuestion, FlameShape, FlameSource, FlameTree, Hit, NameMark, SheetOf};
+use crate::worker::{FlameShape, FlameSource, FlameTree, GetLargest, Hit, NameMark, SheetOf};
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
@@ -110,8 +110,5 @@ fn show_largest(dock: &DockProps) -> Callback<(FlameTree, u32)> {
 
 /// Returns the largest allocation of a node; `None` also if the file was closed in the meantime.
 async fn largest(client: &WorkerClient, device: u32, tree: FlameTree, node: u32) -> Option<Hit> {
-    match client.flame(device, FlameQuestion::Largest { tree, node }).await {
-        Ok(FlameAnswer::Largest(hit)) => hit,
-        _ => None,
-    }
+    client.ask(GetLargest { device, tree, node }).await.ok()?.ok()?
 }

@@ -8,7 +8,7 @@ use crate::draw::theme::Theme;
 use crate::platform::{self, ResizeListener, WorkerClient};
 use crate::state::Scheme;
 use crate::view::segments::{block_lines, head};
-use crate::worker::{AllocationKey, DeviceFigures, Hit, SegmentsData};
+use crate::worker::{AllocationKey, DeviceFigures, FindAllocation, Hit, SegmentsData};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{HtmlCanvasElement, HtmlElement};
@@ -222,7 +222,7 @@ fn pin(props: &MapProps, block: usize) {
     let on_pin = props.on_pin.clone();
     spawn_local(async move {
         // An error means that the file was closed, so nobody needs the answer.
-        if let Ok(hit) = client.find(device, key, moment).await {
+        if let Ok(hit) = client.ask(FindAllocation { device, key, moment }).await {
             on_pin.emit(Some(hit));
         }
     });

@@ -16,7 +16,7 @@ use crate::hooks::{Replayed, use_recorded_setup, use_replay, use_sweep};
 use crate::platform::{WorkerClient, file_of};
 use crate::state::Scheme;
 use crate::view::what_if::{file_name, first_setup, notes, summary};
-use crate::worker::{RecordedSetup, WhatIfSetup};
+use crate::worker::{RecordedSetup, WhatIfSetup, WriteReplay};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -90,7 +90,7 @@ fn use_open(dock: &DockProps, setup: &Rc<WhatIfSetup>) -> Callback<MouseEvent> {
         let on_files = on_files.clone();
         spawn_local(async move {
             // An error means that the file was closed, or it is already shown in place of the replay.
-            if let Ok(blob) = client.replay_snapshot(device, WhatIfSetup::clone(&setup)).await
+            if let Ok(blob) = client.file(WriteReplay { device, setup: WhatIfSetup::clone(&setup) }, |_| ()).await
                 && let Some(file) = file_of(&blob, &file_name(&setup))
             {
                 on_files.emit(vec![file]);

@@ -2,7 +2,7 @@
 
 use super::super::Engine;
 use super::*;
-use crate::worker::{Answer, FilterData, Part, Question, ScopeData};
+use crate::worker::{Answers as _, FilterData, FindGroup, GetFacts, GetRows, Part, ScopeData, WalkTo};
 use shared::trace::text;
 
 const TRACE: &str = "
@@ -20,18 +20,8 @@ fn engine() -> Engine {
     Engine::new(text::parse(TRACE).unwrap())
 }
 
-fn ask(engine: &mut Engine, question: AllocationsQuestion) -> AllocationsAnswer {
-    match engine.answer(&Question::Allocations { device: 0, question }) {
-        Answer::Allocations(answer) => answer,
-        other => panic!("{other:?} is about something else"),
-    }
-}
-
 fn rows(engine: &mut Engine, request: &TableRequest) -> TablePage {
-    match ask(engine, AllocationsQuestion::Rows(request.clone())) {
-        AllocationsAnswer::Rows(page) => page,
-        other => panic!("{other:?} is no page"),
-    }
+    engine.answer(&GetRows { device: 0, request: request.clone() }).unwrap().expect("the filter is valid")
 }
 
 /// Returns a selection of the whole trace.
@@ -119,23 +109,20 @@ fn a_mark_leads_to_its_group_in_another_copy() {
         let page = rows(&mut engine, &TableRequest { by: Some(by), ..request(Column::Bytes, false) });
         let TableRows::Groups(groups) = page.rows else { panic!("groups were asked for") };
         for group in &groups {
-            let asked = AllocationsQuestion::Group(GroupMark { by, mark: group.mark() });
-            let AllocationsAnswer::Group(found) = ask(&mut copy, asked) else { panic!("a group was asked for") };
+            let asked = FindGroup { device: 0, group: GroupMark { by, mark: group.mark() } };
+            let found = copy.answer(&asked).unwrap();
             assert_eq!(found.map(|(_, title)| title).as_ref(), Some(&group.title), "{by:?}");
         }
     }
-    let nothing = AllocationsQuestion::Group(GroupMark { by: GroupBy::Stack, mark: NameMark::of(["nothing"]) });
-    assert_eq!(ask(&mut engine, nothing), AllocationsAnswer::Group(None));
+    let nothing = GroupMark { by: GroupBy::Stack, mark: NameMark::of(["nothing"]) };
+    assert_eq!(engine.answer(&FindGroup { device: 0, group: nothing }), Ok(None));
 }
 
 fn walk_to(engine: &mut Engine, selection: &SelectionData, to: Walk) -> Option<(u64, u32, u32, u32)> {
-    match ask(engine, AllocationsQuestion::Walk(WalkRequest { selection: selection.clone(), to })) {
-        AllocationsAnswer::Walk(found) => found.map(|found| {
-            let size_bytes = found.hit.allocation.map_or(0, |allocation| allocation.size_bytes);
-            (size_bytes, found.hit.moment, found.position, found.count)
-        }),
-        other => panic!("{other:?} is no place"),
-    }
+    let request = WalkRequest { selection: selection.clone(), to };
+    let found = engine.answer(&WalkTo { device: 0, request }).unwrap().expect("the filter is valid")?;
+    let size_bytes = found.hit.allocation.map_or(0, |allocation| allocation.size_bytes);
+    Some((size_bytes, found.hit.moment, found.position, found.count))
 }
 
 #[test]
@@ -169,16 +156,14 @@ fn a_walk_at_a_moment_stays_there() {
 fn a_text_that_can_not_be_read_is_said_to_be_so() {
     let filter = FilterData { text: "(".to_owned(), is_expression: true, ..FilterData::default() };
     let selection = SelectionData { filter, ..whole() };
-    let answer = ask(&mut engine(), AllocationsQuestion::Rows(TableRequest { selection, ..TableRequest::default() }));
-    let AllocationsAnswer::Mistyped(message) = answer else { panic!("{answer:?} is about a text") };
+    let request = TableRequest { selection, ..TableRequest::default() };
+    let message = engine().answer(&GetRows { device: 0, request }).unwrap().expect_err("the filter is not valid");
     assert!(message.starts_with("this is no regular expression"), "{message}");
 }
 
 #[test]
 fn a_device_tells_its_streams_and_pools() {
     let trace = text::parse("alloc a 1 stream=7\nalloc b 1\nsegment S 1KiB stream=9\nblock old 512").unwrap();
-    let AllocationsAnswer::Facts(facts) = ask(&mut Engine::new(trace), AllocationsQuestion::Facts) else {
-        panic!("facts were asked for")
-    };
+    let facts = Engine::new(trace).answer(&GetFacts { device: 0 }).unwrap();
     assert_eq!((facts.streams, facts.pools), (vec![0, 7, 9], vec![]));
 }

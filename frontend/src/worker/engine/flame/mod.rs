@@ -8,8 +8,8 @@ mod tests;
 use self::sites::Search;
 use super::{Ready, found_hit};
 use crate::worker::{
-    FlameAnswer, FlameBoxData, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites, FlameSource,
-    FlameTally, FlameTree, Hit, SiteKey, SiteText,
+    FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally, FlameTree, Hit, SiteKey,
+    SiteText,
 };
 use shared::analysis::{
     AllocationId, CallTree, Calls, Cut, CutContent, MergeBy, NodeOrder, PathConfig, Sandwich, Site, Tally, TreeConfig,
@@ -41,15 +41,6 @@ pub(super) struct Flame<'a> {
 }
 
 impl Flame<'_> {
-    pub(super) fn answer(self, question: &FlameQuestion) -> FlameAnswer {
-        let answered = match question {
-            FlameQuestion::Boxes { tree, range, search } => self.boxes(tree, *range, search).map(FlameAnswer::Boxes),
-            FlameQuestion::Sites(source) => self.sites(source).map(FlameAnswer::Sites),
-            FlameQuestion::Largest { tree, node } => self.largest(tree, *node).map(FlameAnswer::Largest),
-        };
-        answered.unwrap_or_else(FlameAnswer::Mistyped)
-    }
-
     /// Lists all sites of some stacks.
     ///
     /// # Errors
@@ -58,7 +49,16 @@ impl Flame<'_> {
         self.calls(source).map(|calls| sites::all(self.ready.trace, &calls, source.by_line))
     }
 
-    fn boxes(self, asked: &FlameTree, range: Option<(f64, f64)>, search: &str) -> Result<FlameBoxes, String> {
+    /// Returns the boxes of a tree in a range that are wide enough to be seen.
+    ///
+    /// # Errors
+    /// Returns an error message if the filter's text is not valid.
+    pub(super) fn boxes(
+        self,
+        asked: &FlameTree,
+        range: Option<(f64, f64)>,
+        search: &str,
+    ) -> Result<FlameBoxes, String> {
         let (trace, tree, calls) = (self.ready.trace, self.tree(asked)?, self.calls(&asked.source)?);
         let search = Search::new(trace, search);
         let mut words = Words::new(trace, asked.source.by_line, &search);
@@ -68,7 +68,11 @@ impl Flame<'_> {
         Ok(FlameBoxes { boxes, sites: words.sites, depth, found: found.map(tally) })
     }
 
-    fn largest(self, asked: &FlameTree, node: u32) -> Result<Option<Hit>, String> {
+    /// Returns the largest allocation of a node, `None` if it has none.
+    ///
+    /// # Errors
+    /// Returns an error message if the filter's text is not valid.
+    pub(super) fn largest(self, asked: &FlameTree, node: u32) -> Result<Option<Hit>, String> {
         let tree = self.tree(asked)?;
         if node as usize >= tree.nodes().len() {
             return Ok(None);

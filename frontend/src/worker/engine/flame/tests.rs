@@ -1,8 +1,8 @@
 //! Tests flame graphs with questions as the page asks them.
 
 use crate::worker::{
-    Answer, Axis, Engine, FilterData, FlameAnswer, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites,
-    FlameSource, FlameTally, FlameTree, Part, Question, ScopeData, SelectionData, Weight,
+    Answers as _, Axis, Engine, FilterData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally,
+    FlameTree, GetBoxes, GetLargest, GetSites, Part, ScopeData, SelectionData, Weight,
 };
 use shared::trace::text;
 
@@ -28,23 +28,13 @@ fn tree(moment: u32) -> FlameTree {
     FlameTree { source: source(moment), shape: FlameShape::Whole, by_appearance: false }
 }
 
-#[track_caller]
-fn ask(engine: &mut Engine, question: FlameQuestion) -> FlameAnswer {
-    match engine.answer(&Question::Flame { device: 0, question: Box::new(question) }) {
-        Answer::Flame(answer) => answer,
-        other => panic!("{other:?} is of no flame graph"),
-    }
-}
-
 fn engine() -> Engine {
     Engine::new(text::parse(TRACE).unwrap())
 }
 
 fn boxes(engine: &mut Engine, tree: FlameTree, search: &str) -> FlameBoxes {
-    match ask(engine, FlameQuestion::Boxes { tree, range: None, search: search.to_owned() }) {
-        FlameAnswer::Boxes(boxes) => boxes,
-        other => panic!("{other:?} are no boxes"),
-    }
+    let ask = GetBoxes { device: 0, tree, range: None, search: search.to_owned() };
+    engine.answer(&ask).unwrap().expect("the filter is valid")
 }
 
 /// Returns the name and weight of each box, by depth and then from left to right.
@@ -114,9 +104,8 @@ fn a_range_of_the_trace_counts_all_that_live_in_it() {
 
 #[test]
 fn sites_count_each_stack_once() {
-    let FlameAnswer::Sites(FlameSites { rows, total }) = ask(&mut engine(), FlameQuestion::Sites(source(3))) else {
-        panic!("sites are answered with sites")
-    };
+    let FlameSites { rows, total } =
+        engine().answer(&GetSites { device: 0, source: source(3) }).unwrap().expect("the filter is valid");
     let row = |name: &str| rows.iter().find(|row| row.site.name == name).expect("it is there");
     assert_eq!((row("main").total.weight, row("main").own.weight, row("mm").own.count), (100, 0, 1));
     assert_eq!(rows.iter().map(|row| row.own.weight).sum::<u64>(), total.weight);
@@ -130,9 +119,9 @@ fn the_largest_allocation_of_a_node_is_found() {
         let is_named = |kind| matches!(kind, FlameBoxKind::Site(site) if all.sites[site as usize].name == name);
         all.boxes.iter().find(|found| is_named(found.kind)).expect("it is there").node
     };
-    let mut largest = |node| match ask(&mut engine, FlameQuestion::Largest { tree: tree(3), node }) {
-        FlameAnswer::Largest(hit) => hit.and_then(|hit| hit.allocation.map(|found| (hit.moment, found.size_bytes))),
-        other => panic!("{other:?} is no hit"),
+    let mut largest = |node| {
+        let hit = engine.answer(&GetLargest { device: 0, tree: tree(3), node }).unwrap().expect("the filter is valid");
+        hit.and_then(|hit| hit.allocation.map(|found| (hit.moment, found.size_bytes)))
     };
     assert_eq!(largest(node_of("main")), Some((3, 50)));
     assert_eq!(largest(node_of("load")), Some((3, 20)));
@@ -146,9 +135,8 @@ fn a_graph_follows_the_filter() {
         let filter = FilterData { text: text.to_owned(), is_expression, ..FilterData::default() };
         let selection = SelectionData { filter, ..source(3).selection };
         let tree = FlameTree { source: FlameSource { selection, ..source(3) }, ..tree(3) };
-        ask(&mut engine(), FlameQuestion::Boxes { tree, range: None, search: String::new() })
+        engine().answer(&GetBoxes { device: 0, tree, range: None, search: String::new() }).unwrap()
     };
-    let FlameAnswer::Boxes(boxes) = ask("re|load", true) else { panic!("boxes are answered with boxes") };
-    assert_eq!(drawn(&boxes)[0], "all 50");
-    assert!(matches!(ask("(", true), FlameAnswer::Mistyped(message) if !message.is_empty()));
+    assert_eq!(drawn(&ask("re|load", true).expect("the filter is valid"))[0], "all 50");
+    assert!(!ask("(", true).expect_err("the filter is not valid").is_empty());
 }

@@ -3,9 +3,9 @@
 use crate::view::compare::{DiffBy, Sort};
 use crate::view::flame::SiteOrder;
 use crate::worker::{
-    AllocationsAnswer, AllocationsQuestion, Answer, Axis, Column, CompareAnswer, CompareQuestion, CompareSide, Engine,
-    ExportForm, ExportOrder, FilterData, FlameSource, GroupBy, Instant, Part, Question, Report, ScopeData,
-    SelectionData, SheetOf, SheetOrder, Sort as RowSort, TableRequest,
+    Answers as _, Axis, Column, CompareSide, Engine, ExportForm, ExportOrder, FilterData, FlameSource, GetFindings,
+    GetProfile, GetRows, GroupBy, Instant, Part, Report, ScopeData, SelectionData, SheetOf, SheetOrder,
+    Sort as RowSort, TableRequest, Writes as _,
 };
 use shared::export::TableFormat;
 use shared::trace::{Frame, FrameTable, Trace, text};
@@ -38,7 +38,7 @@ fn engine(function: &str) -> Engine {
 #[track_caller]
 fn sheet(engine: &mut Engine, of: SheetOf, format: TableFormat) -> String {
     let order = SheetOrder { device: 0, file: "run.pickle".to_owned(), format, of };
-    String::from_utf8(engine.sheet(&order).unwrap()).unwrap()
+    String::from_utf8(engine.write(&order, &mut |_| ()).unwrap().bytes).unwrap()
 }
 
 /// Parses the records of a CSV text strictly by RFC 4180, and removes quotes.
@@ -75,12 +75,7 @@ fn request(by: Option<GroupBy>) -> TableRequest {
 fn a_file_has_as_many_rows_as_the_table_whatever_page_is_shown() {
     let mut engine = engine("relu");
     for by in [None, Some(GroupBy::Stack), Some(GroupBy::Category)] {
-        let page = match engine
-            .answer(&Question::Allocations { device: 0, question: AllocationsQuestion::Rows(request(by)) })
-        {
-            Answer::Allocations(AllocationsAnswer::Rows(page)) => page,
-            other => panic!("{other:?}"),
-        };
+        let page = engine.answer(&GetRows { device: 0, request: request(by) }).unwrap().expect("the filter is valid");
         let csv = sheet(&mut engine, SheetOf::Allocations(request(by)), TableFormat::Csv);
         assert_eq!(records(&csv).len(), page.row_count as usize + 1, "{csv}");
         let json: serde_json::Value =
@@ -146,15 +141,11 @@ fn segments_are_those_of_the_moment() {
 #[test]
 fn differences_add_up() {
     let mut engine = engine("relu");
-    let question = CompareQuestion::Profile(CompareSide::Start);
-    let Answer::Compare(CompareAnswer::Profile(other)) = engine.answer(&Question::Compare { device: 0, question })
-    else {
-        panic!("a profile was asked for")
-    };
+    let other = engine.answer(&GetProfile { device: 0, side: CompareSide::Start }).unwrap();
     for by in DiffBy::ALL {
         let of = SheetOf::Differences {
             side: CompareSide::Peak,
-            other: other.clone(),
+            other: Box::new(other.clone()),
             by,
             sort: Sort::default(),
             filter: String::new(),
@@ -171,8 +162,9 @@ fn what_can_not_be_written_is_said() {
     let selection = SelectionData { filter, ..whole() };
     let of = SheetOf::Allocations(TableRequest { selection, ..TableRequest::default() });
     let order = SheetOrder { device: 0, file: String::new(), format: TableFormat::Csv, of };
-    assert!(engine("relu").sheet(&order).unwrap_err().starts_with("this is no regular expression"));
-    assert!(engine("relu").sheet(&SheetOrder { device: 7, ..order }).is_err());
+    let write = |order: &SheetOrder| engine("relu").write(order, &mut |_| ());
+    assert!(write(&order).unwrap_err().starts_with("this is no regular expression"));
+    assert!(write(&SheetOrder { device: 7, ..order }).is_err());
 }
 
 #[test]
@@ -203,10 +195,10 @@ fn findings_are_saved_as_they_are_for_the_chosen_card() {
             is_dark: false,
             is_clean: false,
         };
-        String::from_utf8(engine.export(&order).expect("a report")).expect("UTF-8")
+        String::from_utf8(engine.write(&order, &mut |_| ()).expect("a report").bytes).expect("UTF-8")
     };
     let before = report(&mut engine);
-    engine.answer(&Question::Findings { capacity_bytes: Some(1 << 10) });
+    engine.answer(&GetFindings { capacity_bytes: Some(1 << 10) }).unwrap();
     assert!(codes(&mut engine), "the table knows the card");
     assert!(report(&mut engine).len() > before.len(), "the report knows the card");
 }
