@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-const HINT: &str = "run `./dev build`, which fetches libtorch and lays target/libtorch and target/cuda-headers";
+const HINT: &str = "run `./dev build`, which downloads libtorch and links target/libtorch and target/cuda-headers";
 
 fn main() {
     let libtorch = folder("LIBTORCH", "lib/libtorch_cuda.so");

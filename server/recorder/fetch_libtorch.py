@@ -81,7 +81,7 @@ def main() -> None:
         try:
             fetch(cache)
         except (OSError, zipfile.BadZipFile) as error:
-            sys.exit(f"error: libtorch was not fetched: {error}\n hint: check the network and the room on the disk")
+            sys.exit(f"error: libtorch was not fetched: {error}\n hint: check the network and the free disk space")
 
 
 if __name__ == "__main__":

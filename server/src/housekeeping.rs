@@ -89,7 +89,7 @@ impl Housekeeper {
                 Ok(Removed { shares, jobs, snapshots, objects, trash, unfinished, tasks }) => {
                     info!(shares, jobs, snapshots, objects, trash, unfinished, tasks, "removed");
                 }
-                Err(error) => warn!(%error, "what nothing refers to stays for now"),
+                Err(error) => warn!(%error, "the cleanup failed; the next round tries again"),
             }
             tokio::select! {
                 _ = stop.wait_for(|stopped| *stopped) => return,
@@ -102,7 +102,7 @@ impl Housekeeper {
     async fn guarded_round(&self, lists: bool, rests_until: &mut Option<Instant>) -> Result<Removed, SnapshotError> {
         let rests = |until: &Option<Instant>| until.is_some_and(|until| Instant::now() < until);
         if rests_until.is_none() && self.database.kept_ms().await? < before(JUMP) {
-            warn!("the last round is more than a day ago: nothing ends for an hour, in case that the clock is wrong");
+            warn!("the last cleanup is more than a day ago: nothing is removed for an hour, as the clock may be wrong");
             *rests_until = Some(Instant::now() + AFTER_JUMP);
         }
         if rests(rests_until) {
@@ -153,7 +153,8 @@ impl Housekeeper {
             error!(
                 unknown = unknown.len(),
                 all,
-                "too many objects without a row: is the database an older one? They stay; see `snapscope data check`"
+                "too many objects are not in the database, so they are kept: is it an old copy? \
+                 Run `snapscope data check`"
             );
             return Ok(0);
         }

@@ -36,7 +36,8 @@ pub async fn open(at: &DatabaseAddress, store_at: &StoreAddress) -> Result<(Data
     let database = Database::connect(at).await?;
     let store = Store::connect(store_at).await?;
     let joined = join(&database, &store).await;
-    let joined = joined.map_err(|error| Failure::new(error.to_string(), "check that database and store answer"))?;
+    let joined =
+        joined.map_err(|error| Failure::new(error.to_string(), "check that the database and the store respond"))?;
     joined.map_err(|belonging| refusal(belonging, at, store_at))?;
     Ok((database, store))
 }
@@ -88,14 +89,14 @@ pub async fn belonging(database: &Database, store: &Store) -> Result<Belonging, 
 }
 
 fn refusal(belonging: Belonging, database: &DatabaseAddress, store: &StoreAddress) -> Failure {
-    let whose = match belonging {
-        Belonging::Unknown => "holds snapshots that this database does not know",
-        _ => "belongs to another database",
+    let why = match belonging {
+        Belonging::Unknown => "it holds snapshots that the database does not know",
+        _ => "it belongs to another database",
     };
     Failure::new(
-        format!("the store at {store} {whose}, {database}; nothing was changed"),
-        "check the settings `database` and `store`; for a new database choose an empty store, and to give up what the \
-         store holds, move its objects away, the one named `installation` too",
+        format!("the store at {store} does not belong to the database {database}: {why}; nothing was changed"),
+        "check the settings `database` and `store`; for a new database, choose an empty store; to abandon what the \
+         store holds, move all of its objects away, including `installation`",
     )
 }
 

@@ -12,7 +12,7 @@ use server::commands::{
 use server::config::SettingsArgs;
 use server::decoding::Allowance;
 
-/// Reads and makes PyTorch CUDA memory snapshots
+/// Explain and record PyTorch CUDA memory snapshots
 #[derive(Parser)]
 #[command(name = "snapscope", version)]
 struct Cli {
@@ -22,15 +22,15 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Look after what a server keeps: check it, back it up, restore it
+    /// Check, back up or restore the data of a server
     #[command(subcommand)]
     Data(DataArgs),
 
-    /// Say what holds memory, what leaks, and what to do about it
-    #[command(after_help = "Exit status: 0 without findings of severity error, 1 with, 2 for unreadable input")]
+    /// Explain what uses memory, find leaks and suggest fixes
+    #[command(after_help = "Exit status: 0 if no finding has severity error, 1 if one has, 2 if a file cannot be read")]
     Diagnose(DiagnoseArgs),
 
-    /// Say what one moment holds more or less than another, of two files or of one
+    /// Compare the live memory of two snapshots, or of two moments in one snapshot
     Diff(DiffArgs),
 
     /// Read a snapshot for a link's preview, within limits
@@ -40,7 +40,7 @@ enum Command {
         file: PathBuf,
     },
 
-    /// Write a snapshot in another form, or a copy that others may see
+    /// Convert a snapshot to another format, or make a sanitized copy to share
     Export(ExportArgs),
 
     /// Read a recorder's snapshot, within limits
@@ -54,34 +54,34 @@ enum Command {
         seconds: u64,
     },
 
-    /// Find the largest batch of a training config that fits a card
+    /// Find the largest batch of a training config that fits in a GPU's memory
     Fit(Box<FitArgs>),
 
-    /// Say what a snapshot is and what it adds up to
+    /// Show the format of a snapshot and a summary of its memory use
     Inspect(InspectArgs),
 
-    /// Say what is alive at the peak, or after any event
+    /// Show the live allocations at the peak, or after any event
     Peak(PeakArgs),
 
-    /// Lay the snapshots of one job's processes side by side and name those that are unlike the others
+    /// Compare the snapshots of one job's ranks and report the ranks that differ from the others
     Ranks(RanksArgs),
 
-    /// Carry a snapshot's requests out again under other allocator settings or on another card
+    /// Replay a snapshot's allocations with other allocator settings or on another GPU
     Replay(ReplayArgs),
 
-    /// Record a training config on a virtual or a real GPU
+    /// Run a training config on a virtual or real GPU and record a snapshot
     Repro(Box<ReproArgs>),
 
-    /// Say what the segments hold at the peak, or after any event, and what keeps them
+    /// Show the segments at the peak, or after any event, and the allocations that keep them reserved
     Segments(SegmentsArgs),
 
-    /// Serve the page, and record jobs
+    /// Run the web server, which serves the viewer and records jobs
     Serve(Box<SettingsArgs>),
 
-    /// Record each combination of a training config with ranges
+    /// Record a training config with every combination of several values
     Sweep(Box<SweepArgs>),
 
-    /// Record jobs of a server on another machine
+    /// Record jobs for a server on another machine
     Worker(Box<SettingsArgs>),
 }
 

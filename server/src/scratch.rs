@@ -57,7 +57,7 @@ fn remove_abandoned(parent: &Path) -> io::Result<()> {
             && !is_held(&folder)
             && let Err(error) = fs::remove_dir_all(&folder)
         {
-            warn!(folder = %folder.display(), %error, "what a process left behind can't be removed");
+            warn!(folder = %folder.display(), %error, "the folder of an ended process can't be removed");
         }
     }
     Ok(())

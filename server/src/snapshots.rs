@@ -22,7 +22,7 @@ impl fmt::Display for SnapshotError {
         match self {
             Self::Database(error) => error.fmt(f),
             Self::Store(error) => error.fmt(f),
-            Self::Full => f.write_str("the store holds as much as it may"),
+            Self::Full => f.write_str("the quota of the store is used up"),
         }
     }
 }

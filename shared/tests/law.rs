@@ -87,16 +87,19 @@ fn check_refused(name: &str, sharing: Sharing, message: &str) {
 #[test]
 fn what_no_recorder_shares_is_refused() {
     let sharing = Sharing { len: 3_000, times: 1_000 };
-    let shared = "since lists share them";
     check_refused(
         "blocks",
         sharing,
-        &format!("The blocks of \"segments\" are more than 17,307 in 52,845 bytes, {shared}"),
+        "The file has more than 17,307 rows in 52,845 bytes, because lists share blocks of \"segments\"",
     );
     // A longer list may be the first batch of a list, which is changed in place.
     let sharing = Sharing { len: 900, times: 1_000 };
-    check_refused("expand", sharing, "Items of lists that are copied to be changed: more than 10913");
-    check_refused("empty-traces", Sharing { len: 0, times: 1_025 }, "Devices of a snapshot: more than 1,024");
+    check_refused(
+        "expand",
+        sharing,
+        "The file has more than 10913 items in lists that are copied in order to be changed",
+    );
+    check_refused("empty-traces", Sharing { len: 0, times: 1_025 }, "The snapshot has more than 1,024 devices");
 }
 
 #[test]

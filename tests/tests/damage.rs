@@ -89,23 +89,23 @@ fn errors_say_what_and_where() {
     check(b"hello", "This is a text file", None);
     check(b"\x01\x02hello", "its first bytes are 01 02 68 65", None);
     check(b"\x80\x06.", "protocol 0 to 5, found 6", Some(0));
-    check(b"\x80\x02}q\x00ctorch\nTensor\n.", "GLOBAL asks for the Python object \"torch.Tensor\"", Some(5));
+    check(b"\x80\x02}q\x00ctorch\nTensor\n.", "it loads the Python object \"torch.Tensor\"", Some(5));
     check(b"\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x94\x93.", "STACK_GLOBAL", Some(19));
-    check(b"\x80\x04}\x94(X\xff\xff\xff\x7f", "ends within the opcode BINUNICODE", Some(5));
+    check(b"\x80\x04}\x94(X\xff\xff\xff\x7f", "ends in the middle of the opcode BINUNICODE", Some(5));
     check(b"\x80\x04h\x07.", "memo index", Some(2));
-    check(b"\x80\x04K\x01.", "it holds a number", None);
+    check(b"\x80\x04K\x01.", "it contains a number", None);
     check(b"\x80\x04}\x8c\x01aK\x01s.", "a dictionary with the key \"a\"", None);
     check(b"{\"a\": [1, 2}", "JSON text, found \"}\"", Some(11));
     check(b"{\"segments\": [", "The JSON text ends", Some(14));
-    check(b"<html></html>", "has no memory snapshot in it", None);
+    check(b"<html></html>", "contains no memory snapshot", None);
     check(b"\x1f\x8bnot gzip at all", "gzip", None);
 }
 
 #[test]
 fn a_claimed_length_reserves_nothing() {
     // A text of 2^40 bytes, a memo index of 2^31 and a million marks, none of which is in the file.
-    check(b"\x80\x04\x8d\x00\x00\x00\x00\x00\x01\x00\x00", "ends within", Some(2));
+    check(b"\x80\x04\x8d\x00\x00\x00\x00\x00\x01\x00\x00", "ends in the middle of", Some(2));
     check(b"\x80\x04Nr\xff\xff\xff\x7f0}.", "an empty dictionary", None);
     let marks = [b"\x80\x04".as_slice(), &[b'('; 1_000_000]].concat();
-    check(&marks, "Nested marks: more than 10000", Some(10_002));
+    check(&marks, "more than 10000 nested marks", Some(10_002));
 }

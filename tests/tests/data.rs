@@ -74,7 +74,7 @@ fn a_backup_serves_and_is_restored() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
     let link = served_once(&at("data"));
-    check(&snapscope_data("check", None, &at("data"), &["--contents"]), 0, &["1 snapshot", "is what was stored"]);
+    check(&snapscope_data("check", None, &at("data"), &["--contents"]), 0, &["1 snapshot", "present and unchanged"]);
     // Other users of the machine have no access.
     let mode = fs::metadata(at("data")).expect("a folder").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
@@ -86,7 +86,7 @@ fn a_backup_serves_and_is_restored() {
         check(
             &snapscope_data("check", None, &at(name), &["--contents"]),
             0,
-            &["belong together", "is what was stored"],
+            &["belong together", "present and unchanged"],
         );
         let server = ServeProcess::launch(&Launch { data: Some(at(name)), ..Launch::default() });
         assert_eq!(server.get(&format!("{link}/snapshot")).status, 200, "{name}");
@@ -106,11 +106,11 @@ fn what_is_missing_or_changed_is_told() {
     let mut damaged = bytes.clone();
     damaged[bytes.len() / 2] ^= 1;
     fs::write(snapshot, damaged).expect("room");
-    check(&snapscope_data("check", None, data, &[]), 0, &["each is there"]);
-    check(&snapscope_data("check", None, data, &["--contents"]), 1, &["not what was stored: 1"]);
-    check(&snapscope_data("backup", Some(&data.join("backup")), data, &[]), 2, &["is not what was stored"]);
+    check(&snapscope_data("check", None, data, &[]), 0, &["all snapshots are present"]);
+    check(&snapscope_data("check", None, data, &["--contents"]), 1, &["changed since they were stored: 1"]);
+    check(&snapscope_data("backup", Some(&data.join("backup")), data, &[]), 2, &["has changed since it was stored"]);
     fs::remove_file(snapshot).expect("a snapshot");
-    check(&snapscope_data("check", None, data, &[]), 1, &["missing in the store: 1"]);
+    check(&snapscope_data("check", None, data, &[]), 1, &["missing from the store: 1"]);
 }
 
 /// Data folders of earlier versions, each with a finished job and a link with this token.
@@ -126,7 +126,7 @@ fn what_earlier_versions_kept_is_served() {
         check(
             &snapscope_data("check", None, folder.path(), &["--contents"]),
             0,
-            &["2 snapshots", "is what was stored"],
+            &["2 snapshots", "present and unchanged"],
         );
         let server = ServeProcess::launch(&Launch { data: Some(folder.path().to_owned()), ..Launch::default() });
         let share = server.get(&format!("/api/v1/shares/{token}"));

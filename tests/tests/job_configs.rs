@@ -105,9 +105,9 @@ fn a_model_and_its_training_arguments_are_one_job() {
     assert!(job.checkpointing);
     assert_eq!(job.parameters(), 1_235_814_400);
     let why = |key: &str| import.ignored.iter().find(|note| note.key == key).map(|note| note.note.as_str());
-    assert_eq!(why("deepspeed"), Some("not modelled; the figures are for plain training on one GPU"));
+    assert_eq!(why("deepspeed"), Some("not modeled; the figures are for plain training on one GPU"));
     assert_eq!(why("output_dir"), Some("does not change device memory"));
-    assert_eq!(why("flash_mode"), Some("not known"));
+    assert_eq!(why("flash_mode"), Some("unknown key"));
 }
 
 /// Fragments that break parsers.

@@ -217,7 +217,7 @@ fn a_file_that_changed_in_between_is_refused() {
     let after = generate_vec(&Config { seed: 1, events: 5000, style: Style::Python });
     let request = overview(&before, before.len()).devices[0].part(10..20).unwrap();
     let error = import(Importer::part(request), &after, after.len()).finish().unwrap_err();
-    assert_eq!(error.message, "The file changed between its first and its second reading");
+    assert_eq!(error.message, "The file changed between the first and the second read");
 }
 
 #[test]

@@ -247,7 +247,7 @@ fn check_start_fails(arguments: &[&str], expected: [&str; 2]) {
 fn a_missing_page_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let name = folder.path().to_str().unwrap();
-    check_start_fails(&["--dist", name], ["error: there is no built page in", "hint: run `./dev build`"]);
+    check_start_fails(&["--dist", name], ["error: there are no built web pages in", "hint: run `./dev build`"]);
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn a_port_in_use_is_said() {
 fn an_address_that_is_none_is_said() {
     check_start_fails(
         &["--listen", "localhost"],
-        ["error: `localhost` is not an address", "hint: give a numeric address"],
+        ["error: `localhost` is not an address", "hint: use a numeric address"],
     );
 }
 

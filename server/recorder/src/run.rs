@@ -326,7 +326,7 @@ impl Training {
 /// Returns the message about a GPU that was full until PyTorch freed its cache.
 fn retried(times: i64) -> String {
     let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };
-    format!("the card was full {times}: PyTorch freed its cache and tried again, which makes a real run wait")
+    format!("GPU memory was full {times}: PyTorch freed its cache and retried, which slows down a real run")
 }
 
 /// Returns the name that PyTorch's profiler gives a step.

@@ -31,23 +31,21 @@ const MOST_SHOWN: usize = 10;
 /// The options of `snapscope data`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum DataArgs {
-    /// Say whether database and store belong together, and whether each snapshot is there
-    #[command(
-        after_help = "Exit status: 0 where all is well, 1 where something is missing or changed, 2 for a failure"
-    )]
+    /// Check that the database and the store belong together and that no snapshot is missing
+    #[command(after_help = "Exit status: 0 if everything is in order, 1 if it is not, 2 if the check failed")]
     Check {
         /// Where the data are
         #[command(flatten)]
         place: PlaceArgs,
 
-        /// Read each snapshot and compare it with its hash
+        /// Also read each snapshot and compare it with its hash
         #[arg(long)]
         contents: bool,
     },
 
-    /// Copy everything into a folder, which a server can be started on
+    /// Back up all data into a folder that a server can be started with
     Backup {
-        /// The folder; a backup that is in it already is brought up to date
+        /// The backup folder; an existing backup in it is updated
         #[arg(value_name = "DIR")]
         to: PathBuf,
 
@@ -56,9 +54,9 @@ pub enum DataArgs {
         place: PlaceArgs,
     },
 
-    /// Copy a backup to where there is nothing yet
+    /// Restore a backup into a new database and an empty store
     Restore {
-        /// The folder of the backup
+        /// The backup folder
         #[arg(value_name = "DIR")]
         from: PathBuf,
 
@@ -75,11 +73,12 @@ pub struct PlaceArgs {
     #[arg(long, value_name = "DIR", env = "SNAPSCOPE_DATA")]
     data: Option<PathBuf>,
 
-    /// `sqlite:PATH` or `postgres://…` [default: a file in the data folder]
+    /// Address of the database: `sqlite:PATH` or `postgres://…` [default: a file in the data folder]
     #[arg(long, value_name = "URL", env = "SNAPSCOPE_DATABASE")]
     database: Option<String>,
 
-    /// A folder, or s3://bucket/prefix with the variables `AWS_…` [default: a folder in the data folder]
+    /// Where to store snapshots: a folder, or s3://bucket/prefix with the variables `AWS_…` [default: a folder in the
+    /// data folder]
     #[arg(long, value_name = "PLACE", env = "SNAPSCOPE_STORE")]
     store: Option<String>,
 }
@@ -129,7 +128,7 @@ impl Place {
         if let Some(file) = self.database.path().filter(|file| !file.is_file()) {
             return Err(Failure::new(
                 format!("there is no database at {}", file.display()),
-                "name the folder that the server runs with: --data DIR",
+                "pass the data folder of the server with --data DIR",
             ));
         }
         let database = Database::connect(&self.database).await?;
@@ -140,7 +139,7 @@ impl Place {
 }
 
 fn failure(error: impl std::fmt::Display) -> Failure {
-    Failure::new(error.to_string(), "check that database and store answer, and that there is room")
+    Failure::new(error.to_string(), "check that the database and the store respond and that the disk is not full")
 }
 
 async fn check(place: &Place, contents: bool) -> Result<(String, bool), Failure> {
@@ -171,22 +170,18 @@ async fn check(place: &Place, contents: bool) -> Result<(String, bool), Failure>
     let stored: u64 = rows.iter().map(|row| row.stored_bytes.max(0) as u64).sum();
     let mut page = format!("database: {}\nstore: {}\n", place.database, place.store);
     let belongs = match belonging {
-        Belonging::Own => "database and store belong together",
-        Belonging::New => "database and store belong together, and will be told so at the next start",
+        Belonging::Own => "the database and the store belong together",
+        Belonging::New => "the database and the store belong together; the server marks the store at its next start",
         Belonging::Other => "the store belongs to ANOTHER database",
-        Belonging::Unknown => "the store holds nothing that this database knows",
+        Belonging::Unknown => "the database knows none of the snapshots in the store",
     };
     let _ = writeln!(page, "{belongs}");
     let _ = writeln!(page, "{}, {}", counted(rows.len() as u64, "snapshot"), bytes(stored));
-    list_of(&mut page, "missing in the store", &missing);
-    list_of(&mut page, "not what was stored", &changed);
-    list_of(
-        &mut page,
-        "in the store without a row, kept in its trash for a week once the server has seen them",
-        &unknown,
-    );
+    list_of(&mut page, "missing from the store", &missing);
+    list_of(&mut page, "changed since they were stored", &changed);
+    list_of(&mut page, "in the store but not in the database; the server keeps them in the trash for a week", &unknown);
     if missing.is_empty() && changed.is_empty() && !is_other {
-        page += if contents { "each is there, and is what was stored\n" } else { "each is there\n" };
+        page += if contents { "all snapshots are present and unchanged\n" } else { "all snapshots are present\n" };
     }
     Ok((page, is_other || !missing.is_empty() || !changed.is_empty()))
 }
@@ -208,8 +203,8 @@ async fn backup(place: &Place, to: &Path) -> Result<String, Failure> {
     let (database, store) = place.open().await?;
     if !matches!(installation::belonging(&database, &store).await.map_err(failure)?, Belonging::Own | Belonging::New) {
         return Err(Failure::new(
-            "database and store do not belong together",
-            "see `snapscope data check`, and name both as the server has them",
+            "the database and the store do not belong together",
+            "run `snapscope data check`, and pass the same --database and --store as the server",
         ));
     }
     make_private(to).map_err(|error| cannot_write(to, &error))?;
@@ -230,7 +225,7 @@ async fn backup(place: &Place, to: &Path) -> Result<String, Failure> {
     backup.set_installation(&database.installation().await.map_err(failure)?).await.map_err(failure)?;
     let mut page = format!("{} in {}, {copied} of them new\n", counted(rows.len() as u64, "snapshot"), to.display());
     if !is_whole {
-        page += "the database is a PostgreSQL server's: dump it with `pg_dump` before each backup\n";
+        page += "the PostgreSQL database is not included: dump it with `pg_dump` before each backup\n";
     }
     Ok(page)
 }
@@ -239,14 +234,14 @@ async fn restore(from: &Path, place: &Place) -> Result<String, Failure> {
     let (source, objects) = Place::backup(from).open().await?;
     let Some(file) = place.database.path() else {
         return Err(Failure::new(
-            "a database of PostgreSQL is restored by its own tools",
-            "use `pg_restore` or `psql` for it, and name a folder of your own with --database to restore the rest",
+            "a PostgreSQL database has to be restored with its own tools",
+            "use `pg_restore` or `psql`, or restore into a SQLite file with --database sqlite:PATH",
         ));
     };
     if file.exists() {
         return Err(Failure::new(
-            format!("there is a database at {} already, and nothing was changed", file.display()),
-            "name an empty folder with --data",
+            format!("a database already exists at {}; nothing was changed", file.display()),
+            "pass an empty folder with --data",
         ));
     }
     let store = Store::connect(&place.store).await?;
@@ -257,8 +252,8 @@ async fn restore(from: &Path, place: &Place) -> Result<String, Failure> {
     };
     if !is_free {
         return Err(Failure::new(
-            format!("the store at {} is in use by another database, and nothing was changed", place.store),
-            "name an empty store with --store",
+            format!("the store at {} is used by another database; nothing was changed", place.store),
+            "pass an empty store with --store",
         ));
     }
     let folder = file.parent().unwrap_or(Path::new("."));
@@ -272,7 +267,7 @@ async fn restore(from: &Path, place: &Place) -> Result<String, Failure> {
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(format!("{} cannot be written: {error}", path.display()), "check the path, and who may write there")
+    Failure::new(format!("{} cannot be written: {error}", path.display()), "check the path and its permissions")
 }
 
 /// Copies the rows' objects that `to` lacks, each through a file in `scratch`, and returns their number.
@@ -289,8 +284,8 @@ async fn copy(from: &Store, to: &Store, rows: &[SnapshotRow], scratch: &Path) ->
         let put = match hash {
             Ok(hash) if hash == row.hash => to.put(&row.object, &file).await.map(drop).map_err(failure),
             Ok(_) => Err(Failure::new(
-                format!("{} is not what was stored", row.object),
-                "see `snapscope data check --contents`; remove its job or link, or restore it from another backup",
+                format!("{} has changed since it was stored", row.object),
+                "run `snapscope data check --contents`; delete its job or link, or restore it from another backup",
             )),
             Err(failure) => Err(failure),
         };

@@ -27,27 +27,27 @@ pub struct FitArgs {
     #[arg(long, value_name = "FILE")]
     training_args: Option<PathBuf>,
 
-    /// The virtual GPU that it has to fit: h100-80gb, custom:48GiB
+    /// The virtual GPU to fit in, such as h100-80gb or custom:48GiB
     #[arg(long, value_name = "CARD")]
     card: Option<String>,
 
-    /// Tokens of a sample
+    /// Tokens per sample
     #[arg(long, value_name = "N")]
     seq_len: Option<u64>,
 
-    /// Optimizer steps of each recording; memory has settled after the second
+    /// Optimizer steps of each recording; memory use is stable after the second
     #[arg(long, value_name = "N", default_value = "2")]
     steps: u64,
 
-    /// How long each recording may take: 90s, 30min, 2h
+    /// Time limit of each recording, such as 90s, 30min or 2h
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = units::time)]
     time_limit: Duration,
 
-    /// How much of this machine's memory the recorder may take
+    /// Limit on the host memory of the recorder
     #[arg(long, value_name = "SIZE", default_value = "16GiB", value_parser = units::size)]
     memory_limit: u64,
 
-    /// Print one JSON document, and nothing while it runs
+    /// Print one JSON document, and no progress
     #[arg(long)]
     json: bool,
 }
@@ -135,7 +135,7 @@ fn proof(report: &FitReport, steps: u64) -> Vec<Vec<String>> {
     let fails = |probe: &FitProbe| {
         let place = probe.oom.as_ref().map(|oom| place(oom.step, Some(steps), &oom.phase, &oom.module));
         let place = place.filter(|place| !place.is_empty()).map(|place| format!(" in {place}"));
-        let asked = probe.oom.as_ref().and_then(|oom| asked(&oom.message)).map(|asked| format!(", asking for {asked}"));
+        let asked = probe.oom.as_ref().and_then(|oom| asked(&oom.message)).map(|asked| format!(", allocating {asked}"));
         row(probe, format!("runs out of memory{}{}", place.unwrap_or_default(), asked.unwrap_or_default()))
     };
     fitting.map(fits).into_iter().chain(failing.map(fails)).collect()
@@ -152,12 +152,12 @@ fn asked(message: &str) -> Option<String> {
 fn notes(report: &FitReport) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(limit) = report.limit {
-        notes.push(format!("a batch of more than {} is not taken by this program, whatever the card", count(limit)));
+        notes.push(format!("batch {} is the largest that this program accepts for this config", count(limit)));
     }
     if !report.gaps.is_empty() {
         let gaps: Vec<String> = report.gaps.iter().map(|&gap| count(gap)).collect();
         notes.push(format!(
-            "batch {} ran out of memory although a larger one fits: the memory is fragmented, and other smaller ones \
+            "batch {} ran out of memory although a larger batch fits: memory is fragmented, so other smaller batches \
              may fail too",
             gaps.join(", ")
         ));
@@ -200,6 +200,6 @@ mod tests {
         assert!(page.contains("Batch 16 is the largest that fits"), "{page}");
         assert!(page.contains("fits: peak reserved 1.00 GiB of 2.00 GiB, 1.00 GiB free"), "{page}");
         assert!(page.contains("batch 12, 14 ran out of memory although"), "{page}");
-        assert!(page.contains("a batch of more than 16 is not taken"), "{page}");
+        assert!(page.contains("batch 16 is the largest that this program accepts"), "{page}");
     }
 }

@@ -18,7 +18,7 @@ use crate::Failure;
 /// The options of `snapscope inspect`.
 #[derive(Debug, Clone, Args)]
 pub struct InspectArgs {
-    /// The snapshot: a pickle of `_dump_snapshot`, gzip'd or not, its JSON form, or a page of `trace_plot`
+    /// The snapshot: a pickle of `_dump_snapshot`, gzipped or not, its JSON form, or an HTML page of `trace_plot`
     file: PathBuf,
 
     #[command(flatten)]
@@ -131,8 +131,8 @@ fn is_unused(timeline: &Timeline) -> bool {
 fn subtitle(document: &Inspection) -> String {
     let FormatName { container, protocol } = document.format;
     let written = match (container, protocol) {
-        ("pickle", Some(protocol)) => format!("pickle of protocol {protocol}"),
-        (_, Some(protocol)) => format!("{container}, pickle of protocol {protocol}"),
+        ("pickle", Some(protocol)) => format!("pickle protocol {protocol}"),
+        (_, Some(protocol)) => format!("{container}, pickle protocol {protocol}"),
         _ => container.to_owned(),
     };
     let frames = counted(document.unique_frames, "frame");
@@ -181,7 +181,7 @@ fn memory_rows(summary: &Summary) -> Vec<Vec<String>> {
         row("allocated at the end", summary.allocated_bytes, counted(summary.blocks, "block")),
     ];
     if summary.active_bytes != summary.allocated_bytes {
-        rows.push(row("active at the end", summary.active_bytes, "with frees that wait for a stream".to_owned()));
+        rows.push(row("active at the end", summary.active_bytes, "including frees that wait for a stream".to_owned()));
     }
     rows
 }
@@ -189,7 +189,7 @@ fn memory_rows(summary: &Summary) -> Vec<Vec<String>> {
 fn unmatched(summary: &Summary) -> String {
     match summary.unmatched_frees {
         0 => String::new(),
-        frees => format!("{} of it in the trace", counted(frees, "free")),
+        frees => format!("{} freed in the trace", counted(frees, "allocation")),
     }
 }
 

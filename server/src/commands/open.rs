@@ -58,7 +58,7 @@ impl Opened {
             return highest.ok_or_else(|| {
                 Failure::new(
                     format!("{}: the snapshot has no device", self.file),
-                    "CUDA was never initialised in the process that wrote it",
+                    "CUDA was never initialized in the process that wrote it",
                 )
             });
         };
@@ -86,7 +86,7 @@ pub(crate) fn import_by(importer: Importer, path: &Path, file: &str) -> Result<T
 pub(super) fn import_with(mut importer: Importer, path: &Path, file: &str) -> Result<Importer, Failure> {
     const CHUNK_BYTES: usize = 1 << 20;
     let unreadable = |error: std::io::Error| {
-        Failure::new(format!("{file}: {error}"), "check the path and that you may read the file")
+        Failure::new(format!("{file}: {error}"), "check the path and the permissions of the file")
     };
     let mut source = File::open(path).map_err(unreadable)?;
     let mut chunk = vec![0; CHUNK_BYTES];

@@ -15,8 +15,8 @@ use crate::Failure;
 // Otherwise clap shows the doc comment above as the description of each command that has this option.
 #[command(about = None, long_about = None)]
 pub(super) struct EventRange {
-    /// Only some events: A..B (B is the first that is left out; either may be missing), last:N, or peak:N for N around
-    /// the peak; of the GPU of --device, or else of the one with the most events
+    /// Read only some events of one GPU, by default the one with the most events: A..B (B excluded; A or B may be
+    /// omitted), last:N, or peak:N for N events around the peak
     #[arg(long = "events", value_name = "RANGE")]
     wanted: Option<Wanted>,
 }
@@ -35,7 +35,7 @@ impl FromStr for Wanted {
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |text: &str| {
             let digits: String = text.chars().filter(|c| !matches!(c, ',' | '_')).collect();
-            digits.parse::<u64>().map_err(|_| format!("{text:?} is no number of events"))
+            digits.parse::<u64>().map_err(|_| format!("{text:?} is not a whole number"))
         };
         let optional = |text: &str| if text.is_empty() { Ok(None) } else { number(text).map(Some) };
         if let Some(count) = text.strip_prefix("last:") {
@@ -44,7 +44,7 @@ impl FromStr for Wanted {
         if let Some(count) = text.strip_prefix("peak:") {
             return Ok(Self::Peak(number(count)?));
         }
-        let (start, end) = text.split_once("..").ok_or("write A..B, last:N or peak:N")?;
+        let (start, end) = text.split_once("..").ok_or("expected A..B, last:N or peak:N")?;
         Ok(Self::Between(optional(start)?, optional(end)?))
     }
 }
@@ -77,8 +77,8 @@ impl EventRange {
         let importer = import_with(Importer::part(request), path, &file)?;
         if importer.seen_bytes() != file_bytes {
             return Err(Failure::new(
-                format!("{file}: the file changed between its first and its second reading"),
-                "wait until nothing writes to it any more",
+                format!("{file}: the file changed while it was read"),
+                "try again when no program writes to the file",
             ));
         }
         Ok(Opened::of(file.clone(), importer.finish().map_err(|error| foreign(&file, &error))?))
@@ -93,7 +93,7 @@ fn choose<'a>(overview: &'a Overview, device: Option<i64>, file: &str) -> Result
     };
     chosen.ok_or_else(|| {
         let of = device.map_or_else(String::new, |index| format!(" of GPU {index}"));
-        Failure::new(format!("{file}: there are no events{of} to choose from"), "leave out --events to see the rest")
+        Failure::new(format!("{file}: there are no events{of}"), "omit --events to see the rest of the snapshot")
     })
 }
 
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(read("10.."), Ok(Wanted::Between(Some(10), None)));
         assert_eq!(read("last:5"), Ok(Wanted::Last(5)));
         assert_eq!(read("peak:5"), Ok(Wanted::Peak(5)));
-        assert_eq!(read("ten..20"), Err("\"ten\" is no number of events".to_owned()));
-        assert_eq!(read("7"), Err("write A..B, last:N or peak:N".to_owned()));
+        assert_eq!(read("ten..20"), Err("\"ten\" is not a whole number".to_owned()));
+        assert_eq!(read("7"), Err("expected A..B, last:N or peak:N".to_owned()));
     }
 }

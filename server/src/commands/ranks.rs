@@ -16,7 +16,7 @@ use crate::Failure;
 /// The options of `snapscope ranks`.
 #[derive(Debug, Clone, Args)]
 pub struct RanksArgs {
-    /// A folder of snapshots, or the snapshots; one file with several devices has a rank for each device
+    /// A folder of snapshots, or the snapshot files; each GPU of a file with several GPUs counts as a rank
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
@@ -78,7 +78,7 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 
 fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let unreadable = |error: std::io::Error| {
-        Failure::new(format!("{}: {error}", folder.display()), "check the path and that you may read the folder")
+        Failure::new(format!("{}: {error}", folder.display()), "check the path and the permissions of the folder")
     };
     let is_snapshot = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
@@ -91,7 +91,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     if files.is_empty() {
         return Err(Failure::new(
             format!("{}: the folder has no snapshots", folder.display()),
-            format!("snapshots end in {}; name the files themselves if they don't", ENDINGS.join(", ")),
+            format!("the names of snapshots end in {}; pass other files one by one", ENDINGS.join(", ")),
         ));
     }
     Ok(files)
@@ -128,7 +128,10 @@ fn ranks(files: &[PathBuf]) -> Result<(Vec<Rank>, Vec<Failure>), Failure> {
         all.map(|(rank, number)| Rank { number, ..rank }).collect()
     };
     if ranks.is_empty() {
-        return Err(Failure::new("no device of the snapshots had memory", "CUDA was not used in what wrote them"));
+        return Err(Failure::new(
+            "no memory was in use on any GPU",
+            "the processes that wrote the snapshots did not use CUDA",
+        ));
     }
     ranks.sort_by_key(|rank| rank.number);
     Ok((ranks, unread))
@@ -201,7 +204,7 @@ fn page(ranks: &[Rank], found: &[Outlier]) -> String {
     let row = |rank: &Rank| {
         const BAR_WIDTH: usize = 12;
         let RankFigures { peak_bytes, reserved_bytes, growth_bytes, ooms, .. } = &rank.figures;
-        let growth = growth_bytes.filter(|&bytes| bytes > 0).map(|growth| format!("+{} a step", bytes(growth)));
+        let growth = growth_bytes.filter(|&bytes| bytes > 0).map(|growth| format!("+{} per step", bytes(growth)));
         let out = (*ooms > 0).then(|| format!("{}× out of memory", count(*ooms)));
         vec![
             format!("rank {}", count(rank.number)),
@@ -220,7 +223,7 @@ fn page(ranks: &[Rank], found: &[Outlier]) -> String {
     let sentence = |outlier: &Outlier| outlier.sentence(&format!("rank {}", ranks[outlier.rank].number));
     lines.extend(found.iter().map(sentence));
     if found.is_empty() {
-        let why = if ranks.len() < 3 { "too few to say which one is unlike the others" } else { "no rank stands out" };
+        let why = if ranks.len() < 3 { "too few to find outliers" } else { "no rank stands out" };
         lines.push(format!("{}: {why}", counted(ranks.len() as u64, "rank")));
     }
     lines.join("\n") + "\n"

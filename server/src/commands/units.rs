@@ -8,7 +8,7 @@ use shared::job::{Card, parse_size};
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
     const UNITS: [(&str, f64); 6] =
         [("min", 60.0), ("ms", 0.001), ("d", 86_400.0), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
-    let wrong = || format!("`{text}` is no time; write for example 90s, 30min or 2h");
+    let wrong = || format!("`{text}` is not a time; use for example 90s, 30min or 2h");
     let (number, unit) = UNITS
         .iter()
         .find_map(|(name, unit)| text.trim().strip_suffix(name).map(|number| (number.trim_end(), unit)))
@@ -19,7 +19,7 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
 
 /// Parses a size such as `512MiB` or `8GiB` into bytes.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
-    parse_size(text).ok_or_else(|| format!("`{text}` is no size; write for example 512MiB or 8GiB"))
+    parse_size(text).ok_or_else(|| format!("`{text}` is not a size; use for example 512MiB or 8GiB"))
 }
 
 /// Parses a card's memory into bytes, from a size or from the name of the card.

@@ -40,7 +40,7 @@ impl RecorderConfig {
         const PASSED_ON: [&str; 5] = ["PATH", "HOME", "TMPDIR", "LANG", "TZ"];
         const REAL_GPU: [&str; 3] = ["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES"];
         let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
-        let folder = program_folder("name it in SNAPSCOPE_RECORDER")?;
+        let folder = program_folder("set SNAPSCOPE_RECORDER to the path of the recorder")?;
         // In `target/release` or `target/debug`: files that do not depend on the profile are in the parent folder.
         let target = folder.parent().unwrap_or(Path::new("."));
         let path = |name: &str, default: PathBuf| named(name).map_or(default, PathBuf::from);

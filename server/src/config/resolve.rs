@@ -229,7 +229,7 @@ impl SettingsArgs {
         let (Some(_), Some(store)) = (&args.database, &args.store) else {
             return Err(Failure::new(
                 "a worker needs the database and the store of its server",
-                "name them with --database and --store, as for `snapscope serve`",
+                "pass them with --database and --store, as for `snapscope serve`",
             ));
         };
         Ok(WorkerConfig {
@@ -256,10 +256,10 @@ impl fmt::Display for ServeConfig {
     /// Writes one line per setting, without secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let secret = |text: Option<&String>| if text.is_some() { "set" } else { "none" }.to_owned();
-        let rate = |rate: Option<u32>| rate.map_or("any number".to_owned(), |rate| format!("{rate} a minute"));
+        let rate = |rate: Option<u32>| rate.map_or("no limit".to_owned(), |rate| format!("{rate} per minute"));
         for (name, value) in [
             ("listen", self.listen.to_string()),
-            ("public address", self.public_address.clone().unwrap_or_else(|| "as the browser asks".to_owned())),
+            ("public address", self.public_address.clone().unwrap_or_else(|| "as the browser requests".to_owned())),
             ("token", secret(self.token.as_ref())),
             ("metrics token", secret(self.metrics_token.as_ref())),
             ("reading", if self.is_private { "with the token" } else { "free" }.to_owned()),
@@ -271,7 +271,7 @@ impl fmt::Display for ServeConfig {
             ("keep jobs", seconds(self.keep_jobs)),
             ("upload", bytes(self.shares.upload_bytes)),
             ("quota", bytes(self.shares.quota_bytes)),
-            ("share time", self.shares.longest.map_or_else(|| "for ever".to_owned(), seconds)),
+            ("share time", self.shares.longest.map_or_else(|| "no limit".to_owned(), seconds)),
             ("requests", rate(self.requests)),
             ("submissions", rate(self.submissions)),
             ("trusted proxies", names_of(&self.trusted_proxies)),
@@ -287,7 +287,7 @@ fn listen(text: &str) -> Result<SocketAddr, Failure> {
     text.parse().map_err(|_| {
         Failure::new(
             format!("`{text}` is not an address to listen on"),
-            "give a numeric address and a port, such as 127.0.0.1:8080 or [::1]:8080",
+            "use a numeric address and a port, such as 127.0.0.1:8080 or [::1]:8080",
         )
     })
 }
@@ -297,7 +297,7 @@ fn networks(text: &str) -> Result<Vec<IpNet>, Failure> {
     let network = |part: &str| part.parse().ok().or_else(|| part.parse::<IpAddr>().ok().map(IpNet::from));
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
     let networks: Option<Vec<IpNet>> = parts.map(network).collect();
-    networks.ok_or_else(|| wrong("trusted-proxies", text, "write for example 127.0.0.1,10.0.0.0/8"))
+    networks.ok_or_else(|| wrong("trusted-proxies", text, "use for example 127.0.0.1,10.0.0.0/8"))
 }
 
 fn names_of(networks: &[IpNet]) -> String {
@@ -310,7 +310,7 @@ fn names_of(networks: &[IpNet]) -> String {
 fn public_address(text: &str) -> Result<String, Failure> {
     let address = text.trim_end_matches('/');
     if !(address.starts_with("https://") || address.starts_with("http://")) {
-        return Err(wrong("public-address", text, "write for example https://snapscope.example.org"));
+        return Err(wrong("public-address", text, "use for example https://snapscope.example.org"));
     }
     Ok(address.to_owned())
 }
@@ -319,12 +319,12 @@ fn dist(dist: Option<PathBuf>) -> Result<PathBuf, Failure> {
     let dist = match dist {
         Some(dist) => dist,
         // The page is in `target/dist` if the program is `target/release/snapscope`.
-        None => program_folder("name the page's folder with --dist")?.parent().unwrap_or(Path::new(".")).join("dist"),
+        None => program_folder("pass the page folder with --dist")?.parent().unwrap_or(Path::new(".")).join("dist"),
     };
     if !dist.join("index.html").is_file() {
         return Err(Failure::new(
-            format!("there is no built page in {}", dist.display()),
-            "run `./dev build` in a clone of Snapscope, or name the folder with --dist",
+            format!("there are no built web pages in {}", dist.display()),
+            "run `./dev build` in a clone of Snapscope, or pass their folder with --dist",
         ));
     }
     Ok(dist)
@@ -335,7 +335,7 @@ fn default_data() -> Result<PathBuf, Failure> {
     let folder = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let data = folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local/share")));
     data.map(|data| data.join("snapscope"))
-        .ok_or_else(|| Failure::new("there is no home folder for the data", "name a folder with --data"))
+        .ok_or_else(|| Failure::new("there is no home folder for the data", "pass a folder with --data"))
 }
 
 fn database(text: Option<&str>, data: &Path) -> Result<DatabaseAddress, Failure> {
@@ -344,7 +344,7 @@ fn database(text: Option<&str>, data: &Path) -> Result<DatabaseAddress, Failure>
     };
     if !["sqlite:", "postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
         let address = DatabaseAddress(text.to_owned()).to_string();
-        return Err(wrong("database", &address, "write sqlite:PATH or postgres://user@host/name"));
+        return Err(wrong("database", &address, "use sqlite:PATH or postgres://user@host/name"));
     }
     Ok(DatabaseAddress(text.to_owned()))
 }
@@ -367,30 +367,30 @@ fn slots(text: &str) -> Result<Vec<Slots>, Failure> {
     };
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
     let slots: Option<Vec<_>> = parts.map(slot).collect();
-    let slots = slots.ok_or_else(|| wrong("jobs", text, "write for example virtual=2,cuda:0=1"))?;
+    let slots = slots.ok_or_else(|| wrong("jobs", text, "use for example virtual=2,cuda:0=1"))?;
     Ok(slots.into_iter().filter(|slots| slots.jobs > 0).collect())
 }
 
 fn time(name: &str, text: Option<&str>, default: &str) -> Result<Duration, Failure> {
     let text = text.unwrap_or(default);
-    units::time(text).map_err(|_| wrong(name, text, "write for example 90s, 30min, 2h or 30d"))
+    units::time(text).map_err(|_| wrong(name, text, "use for example 90s, 30min, 2h or 30d"))
 }
 
 fn size(name: &str, text: Option<&str>, default: &str) -> Result<u64, Failure> {
     let text = text.unwrap_or(default);
-    units::size(text).map_err(|_| wrong(name, text, "write for example 256MiB or 20GiB"))
+    units::size(text).map_err(|_| wrong(name, text, "use for example 256MiB or 20GiB"))
 }
 
 fn log_level(text: Option<&str>) -> Result<Level, Failure> {
     let text = text.unwrap_or("info");
-    text.parse().map_err(|_| wrong("log", text, "write error, warn, info, debug or trace"))
+    text.parse().map_err(|_| wrong("log", text, "use error, warn, info, debug or trace"))
 }
 
 fn log_format(text: Option<&str>) -> Result<LogFormat, Failure> {
     match text {
         None | Some("text") => Ok(LogFormat::Text),
         Some("json") => Ok(LogFormat::Json),
-        Some(other) => Err(wrong("log-format", other, "write text or json")),
+        Some(other) => Err(wrong("log-format", other, "use text or json")),
     }
 }
 

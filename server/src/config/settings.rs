@@ -15,7 +15,7 @@ macro_rules! settings {
         #[derive(Debug, Clone, Default, PartialEq, Args, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct SettingsArgs {
-            /// A file with settings in TOML: the names of the long options, with underscores
+            /// TOML file with settings; its keys are the long options, with underscores
             #[arg(long, value_name = "FILE", env = "SNAPSCOPE_SETTINGS")]
             #[serde(skip)]
             pub settings: Option<PathBuf>,
@@ -36,55 +36,55 @@ macro_rules! settings {
 }
 
 settings! {
-    /// Address and port to listen on; port 0 takes a free one [default: 127.0.0.1:8080]
+    /// Address and port to listen on; port 0 picks a free port [default: 127.0.0.1:8080]
     listen: String, "SNAPSCOPE_LISTEN", "ADDR";
-    /// The address that people reach the server under, for links [default: as the browser asks]
+    /// Public address of the server, for links [default: the address that the browser requests]
     public_address: String, "SNAPSCOPE_PUBLIC_ADDRESS", "URL";
-    /// What submitting and deleting need; others see it on the command line, not in the variable [default: made and kept in the data folder where others use this machine, else none]
+    /// Token required to submit and delete; prefer the variable, because other users can see the command line [default: none, or generated and kept in the data folder if other people use this machine]
     token: String, "SNAPSCOPE_TOKEN", "TOKEN";
-    /// Let nobody read anything without the token, but by a link that was shared [default: no]
+    /// Require the token to read too, except through shared links [default: no]
     private: bool, "SNAPSCOPE_PRIVATE", "BOOL", [num_args = 0..=1, default_missing_value = "true", value_parser = BoolishValueParser::new()];
-    /// Ask for no token, whoever may reach the server, as in a container [default: no]
+    /// Require no token even if others can reach the server, as in a container [default: no]
     no_token: bool, "SNAPSCOPE_NO_TOKEN", "BOOL", [num_args = 0..=1, default_missing_value = "true", value_parser = BoolishValueParser::new()];
-    /// What reading /metrics needs [default: as the token]
+    /// Token required to read /metrics [default: the same as --token]
     metrics_token: String, "SNAPSCOPE_METRICS_TOKEN", "TOKEN";
-    /// Folder of the built page [default: `dist` beside the folder of this program]
+    /// Folder of the built web pages [default: `dist` next to the folder of this program]
     dist: PathBuf, "SNAPSCOPE_DIST", "DIR";
-    /// Folder of the database, the store and recordings under way [default: ~/.local/share/snapscope]
+    /// Folder of the database, the store and running recordings [default: ~/.local/share/snapscope]
     data: PathBuf, "SNAPSCOPE_DATA", "DIR";
-    /// `sqlite:PATH` or `postgres://…` [default: a file in the data folder]
+    /// Address of the database: `sqlite:PATH` or `postgres://…` [default: a file in the data folder]
     database: String, "SNAPSCOPE_DATABASE", "URL";
-    /// A folder, or s3://bucket/prefix with the variables `AWS_…` [default: a folder in the data folder]
+    /// Where to store snapshots: a folder, or s3://bucket/prefix with the variables `AWS_…` [default: a folder in the data folder]
     store: String, "SNAPSCOPE_STORE", "PLACE";
-    /// Jobs at once for each kind of device, 0 to leave them to other workers [default: virtual=1]
+    /// Number of simultaneous jobs for each kind of device, 0 to leave them to other workers [default: virtual=1]
     jobs: String, "SNAPSCOPE_JOBS", "KIND=N,…";
-    /// How long a job may take [default: 30min]
+    /// Time limit of a job [default: 30min]
     job_time: String, "SNAPSCOPE_JOB_TIME", "TIME";
-    /// How much of this machine's memory a job may take [default: 8GiB]
+    /// Limit on the host memory of a job [default: 8GiB]
     job_memory: String, "SNAPSCOPE_JOB_MEMORY", "SIZE";
-    /// The most jobs that may wait [default: 200]
+    /// Maximum number of waiting jobs [default: 200]
     queue: u32, "SNAPSCOPE_QUEUE", "N";
-    /// How long jobs and their snapshots are kept after their end [default: 30d]
+    /// Time for which jobs and their snapshots are kept after they end [default: 30d]
     keep_jobs: String, "SNAPSCOPE_KEEP_JOBS", "TIME";
-    /// How long nothing may be heard of a worker before its jobs go to others [default: 30s]
+    /// Time without a heartbeat after which the jobs of a worker go to others [default: 30s]
     lease: String, "SNAPSCOPE_LEASE", "TIME";
-    /// How long running jobs may go on after a signal to stop [default: 20s]
+    /// Time that running jobs have to finish after a signal to stop [default: 20s]
     grace: String, "SNAPSCOPE_GRACE", "TIME";
-    /// The largest snapshot that can be shared, compressed [default: 256MiB]
+    /// Maximum compressed size of a shared snapshot [default: 256MiB]
     upload: String, "SNAPSCOPE_UPLOAD", "SIZE";
-    /// The most that the store may hold [default: 20GiB]
+    /// Maximum total size of snapshots and jobs [default: 20GiB]
     quota: String, "SNAPSCOPE_QUOTA", "SIZE";
-    /// The longest time that a link may live, or `never` to let people choose that it does not end [default: 30d]
+    /// Maximum lifetime of a link, or `never` to allow links that do not expire [default: 30d]
     share_time: String, "SNAPSCOPE_SHARE_TIME", "TIME";
-    /// Requests of one address in a minute, 0 for any number [default: 1200]
+    /// Requests per minute from one address, 0 for no limit [default: 1200]
     requests: u32, "SNAPSCOPE_REQUESTS", "N";
-    /// Networks of proxies whose X-Forwarded-For says who asks, such as 10.0.0.0/8 [default: none]
+    /// Networks of proxies whose X-Forwarded-For header is trusted, such as 10.0.0.0/8 [default: none]
     trusted_proxies: String, "SNAPSCOPE_TRUSTED_PROXIES", "NET,…";
-    /// Jobs and shares of one address in a minute, 0 for any number [default: 60]
+    /// Jobs and shares per minute from one address, 0 for no limit [default: 60]
     submissions: u32, "SNAPSCOPE_SUBMISSIONS", "N";
-    /// How much to log: error, warn, info, debug or trace [default: info]
+    /// Log level: error, warn, info, debug or trace [default: info]
     log: String, "SNAPSCOPE_LOG", "LEVEL";
-    /// How to log: text or json [default: text]
+    /// Log format: text or json [default: text]
     log_format: String, "SNAPSCOPE_LOG_FORMAT", "FORMAT";
 }
 

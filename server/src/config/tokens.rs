@@ -42,18 +42,18 @@ impl SettingsArgs {
         match (chosen, wants_none) {
             (Some(_), true) => Err(contradiction("a token is set", "leave out one of --token and --no-token")),
             (None, true) if is_private => {
-                Err(contradiction("nothing is to be read without one", "leave out one of --private and --no-token"))
+                Err(contradiction("--private requires one", "leave out one of --private and --no-token"))
             }
             (None, true) => Ok(Tokens { token: None, is_made: false, is_private }),
             (Some(token), false) => {
                 if token.chars().count() < SHORTEST {
-                    warn!("the token is short enough to be guessed; `openssl rand -hex 32` makes one that is not");
+                    warn!("the token is short and can be guessed; generate a longer one with `openssl rand -hex 32`");
                 }
                 Ok(Tokens { token: Some(token), is_made: false, is_private })
             }
             (None, false) if !listen.ip().is_loopback() => Err(Failure::new(
-                format!("{listen} can be reached from other machines, and there is no token"),
-                "set SNAPSCOPE_TOKEN, which submitting and deleting need then, or listen on 127.0.0.1",
+                format!("{listen} can be reached from other machines, but there is no token"),
+                "set SNAPSCOPE_TOKEN, the token for submitting and deleting, or listen on 127.0.0.1",
             )),
             (None, false) if is_private || (self.private.is_none() && share_this_machine()) => {
                 Ok(Tokens { token: Some(kept(data)?), is_made: true, is_private: true })
@@ -71,7 +71,7 @@ impl ServeConfig {
 }
 
 fn contradiction(what: &str, hint: &str) -> Failure {
-    Failure::new(format!("--no-token asks for no token, and {what}"), hint)
+    Failure::new(format!("--no-token asks for no token, but {what}"), hint)
 }
 
 /// Reads or makes the token in a data folder; it persists because bookmarks and open pages outlive the server.
@@ -79,8 +79,8 @@ fn kept(data: &Path) -> Result<String, Failure> {
     let file = data.join("token");
     read_or_make(&file).map_err(|error| {
         Failure::new(
-            format!("the token in {} cannot be kept: {error}", file.display()),
-            "check that folder, choose another with --data, or set SNAPSCOPE_TOKEN",
+            format!("the token file {} cannot be read or written: {error}", file.display()),
+            "check its folder, choose another folder with --data, or set SNAPSCOPE_TOKEN",
         )
     })
 }
@@ -150,6 +150,6 @@ mod tests {
         let both = SettingsArgs { token: Some("chosen".into()), ..none.clone() };
         assert!(tokens(&both, HERE).unwrap_err().contains("a token is set"));
         let private = SettingsArgs { private: Some(true), ..none };
-        assert!(tokens(&private, HERE).unwrap_err().contains("nothing is to be read"));
+        assert!(tokens(&private, HERE).unwrap_err().contains("--private requires one"));
     }
 }

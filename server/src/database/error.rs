@@ -12,7 +12,7 @@ const FULL: [&str; 2] = ["13", "53100"];
 impl DatabaseError {
     /// Makes the error for a database whose tables come from a later version.
     pub(super) fn later() -> Self {
-        Self("its tables are of a later version of Snapscope than this one: use that version, or a backup".into())
+        Self("its tables are from a later version of Snapscope: use that version, or restore a backup".into())
     }
 
     /// Makes the error for a file operation on a PostgreSQL server.

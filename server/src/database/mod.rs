@@ -109,7 +109,7 @@ impl Database {
             let _ = make_private(folder);
         }
         Self::open(address.secret()).await.map_err(|error| {
-            Failure::new(format!("{error}, at {address}"), "check that it runs, and the setting `database`")
+            Failure::new(format!("{error}, at {address}"), "check that the database runs, and the setting `database`")
         })
     }
 

@@ -50,13 +50,13 @@ impl RecordingFailure {
 
     /// Makes the failure of a recording that could not be compressed.
     pub(crate) fn of_packing(error: &std::io::Error) -> Self {
-        let hint = "make room on this machine's disk, then try again";
+        let hint = "free disk space on this machine, then try again";
         Self::before_start(Failure::new(format!("the recording could not be written: {error}"), hint))
     }
 
     /// Makes the failure of a keeper thread that panicked or was cancelled.
     pub(crate) fn of_thread(error: &dyn fmt::Display) -> Self {
-        Self::before_start(Failure::new(format!("the keeper of the recorder failed: {error}"), "try again"))
+        Self::before_start(Failure::new(format!("the thread that runs the recorder failed: {error}"), "try again"))
     }
 
     /// Makes a failure that happened after the recorder started, with its place in the run.
@@ -105,54 +105,53 @@ pub(super) fn finished(end: End, transcript: &Transcript, limits: &Limits) -> Re
         (End::Exited(status), None) => status,
     };
     Err(match (&transcript.failed, status.signal(), missing_library(&transcript.log)) {
-        (Some(failed), _, _) => Failure::new(
-            failed.message.clone(),
-            "the recorder's last lines may say more; change the config and try again",
-        ),
+        (Some(failed), _, _) => {
+            Failure::new(failed.message.clone(), "see the last lines of the recorder; change the config and try again")
+        }
         (None, Some(signal), _) => crashed(signal, limits),
         (None, None, Some(library)) => Failure::new(
             format!("the recorder cannot be loaded: {library}"),
-            "a virtual GPU needs what `./dev build` makes in a clone of Snapscope, a real one NVIDIA's packages beside PyTorch",
+            "for a virtual GPU, run `./dev build` in a clone of Snapscope; for a real GPU, install NVIDIA's packages \
+             next to PyTorch",
         ),
         (None, None, None) => Failure::new(
             format!("the recorder ended without a result, with exit status {}", status.code().unwrap_or_default()),
-            "its last lines may say why",
+            "see the last lines of the recorder for the reason",
         ),
     })
 }
 
 fn stopped(stop: Stop, limits: &Limits) -> Failure {
     match stop {
-        Stop::Cancelled => Failure::new("the recording was cancelled", "start it again for the whole trace"),
+        Stop::Cancelled => Failure::new("the recording was cancelled", "start it again to get the whole trace"),
         Stop::Time => Failure::new(
             format!("the recording took longer than {} s and was stopped", limits.time.as_secs_f64()),
-            "record fewer steps, or allow it more time",
+            "record fewer steps, or raise the time limit",
         ),
         Stop::Memory(taken_bytes) => Failure::new(
             format!(
-                "the recorder took {} of this machine's memory, more than the {} it may, and was stopped",
+                "the recorder was stopped: it took {} of this machine's memory, more than its limit of {}",
                 bytes(taken_bytes),
                 bytes(limits.memory_bytes)
             ),
-            "record fewer steps or a smaller model: host memory grows with the number of events; or allow it more",
+            "record fewer steps or a smaller model, or raise the memory limit; each event takes host memory",
         ),
     }
 }
 
 fn crashed(signal: i32, limits: &Limits) -> Failure {
     let (name, meaning, hint) = match signal {
-        4 => ("SIGILL", "an instruction that this processor does not have", "use a newer processor"),
-        6 => ("SIGABRT", "it gave up", LOG),
-        7 => ("SIGBUS", "memory that is not there", "check that the disk has room"),
+        4 => ("SIGILL", "this processor lacks an instruction", "use a newer processor"),
+        6 => ("SIGABRT", "it aborted", LOG),
+        7 => ("SIGBUS", "access to memory that does not exist", "check that the disk is not full"),
         8 => ("SIGFPE", "a division by zero", LOG),
         9 => ("SIGKILL", "killed from outside", "this machine may have run out of memory: record a smaller model"),
         11 => ("SIGSEGV", "an invalid memory access", LOG),
         15 => ("SIGTERM", "ended from outside", "start it again"),
-        24 => ("SIGXCPU", "it computed for longer than it may", "record fewer steps, or allow it more time"),
+        24 => ("SIGXCPU", "it exceeded its limit of processor time", "record fewer steps, or raise the time limit"),
         25 => {
-            let message =
-                format!("the recorder's snapshot grew larger than the {} it may have", bytes(limits.output_bytes));
-            return Failure::new(message, "record fewer steps, or allow a larger file");
+            let message = format!("the snapshot grew larger than its limit of {}", bytes(limits.output_bytes));
+            return Failure::new(message, "record fewer steps");
         }
         _ => {
             return Failure::new(format!("the recorder was ended by signal {signal}"), LOG);
@@ -161,7 +160,7 @@ fn crashed(signal: i32, limits: &Limits) -> Failure {
     Failure::new(format!("the recorder crashed with {name}: {meaning}"), hint)
 }
 
-const LOG: &str = "the recorder's last lines may say why; other settings may avoid it";
+const LOG: &str = "see the last lines of the recorder for the reason; other settings may avoid it";
 
 /// Returns the dynamic loader's message about a missing library or symbol.
 fn missing_library(log: &[String]) -> Option<String> {
@@ -200,11 +199,11 @@ mod tests {
     fn every_end_has_its_sentence() {
         check(End::Stopped(Stop::Cancelled), &log(&[]), &["was cancelled"]);
         check(End::Stopped(Stop::Time), &log(&[]), &["longer than 3600 s", "fewer steps"]);
-        check(End::Stopped(Stop::Memory(20 << 30)), &log(&[]), &["took 20.0 GiB", "more than the 16.0 GiB"]);
+        check(End::Stopped(Stop::Memory(20 << 30)), &log(&[]), &["took 20.0 GiB", "more than its limit of 16.0 GiB"]);
         check(exited(11), &log(&[]), &["crashed with SIGSEGV"]);
         check(exited(6), &log(&["terminate called"]), &["crashed with SIGABRT"]);
-        check(exited(24), &log(&[]), &["crashed with SIGXCPU", "longer than it may"]);
-        check(exited(25), &log(&[]), &["larger than the 16.0 GiB"]);
+        check(exited(24), &log(&[]), &["crashed with SIGXCPU", "its limit of processor time"]);
+        check(exited(25), &log(&[]), &["larger than its limit of 16.0 GiB"]);
         check(exited(64), &log(&[]), &["ended by signal 64"]);
         check(exited(3 << 8), &log(&[]), &["exit status 3"]);
         check(exited(0), &log(&[]), &["exit status 0"]);

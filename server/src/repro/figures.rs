@@ -60,19 +60,19 @@ fn unread(error: &DecodeError, config: &RecorderConfig, allowance: Allowance) ->
     let failure = match error {
         DecodeError::NotASnapshot(message) => Failure::new(
             message,
-            "check that the disk has room, and that this recorder was built with this program; then record it again",
+            "check that the disk is not full and that the recorder was built with this program, then record again",
         ),
         DecodeError::TooMuch => Failure::new(
             format!(
-                "the recording is too large to read here: that takes more than {} of memory or {} s",
+                "the recording is too large: reading it takes more than {} of memory or {} s",
                 bytes(allowance.memory_bytes),
                 allowance.seconds
             ),
-            "record fewer steps, or allow it more memory and time",
+            "record fewer steps, or raise the limits on memory and time",
         ),
         DecodeError::Failed(message) => Failure::new(
             format!("the recording cannot be read by {}: {message}", config.reader.display()),
-            "check that the program is where it was when this one was started",
+            "check that this program was not moved since it was started",
         ),
     };
     Unread { failure, is_perhaps_one: !matches!(error, DecodeError::NotASnapshot(_)) }

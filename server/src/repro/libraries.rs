@@ -51,7 +51,7 @@ pub(super) fn environment(
         }
     };
     let path = std::env::join_paths(folders).map_err(|error| {
-        Failure::new(format!("a folder of libraries cannot be named in a search path: {error}"), "move Snapscope")
+        Failure::new(format!("a folder of libraries cannot be in a search path: {error}"), "move Snapscope elsewhere")
     })?;
     set("LD_LIBRARY_PATH", &path);
     Ok(variables)
@@ -72,12 +72,12 @@ fn virtual_folders(config: &RecorderConfig) -> Result<Vec<PathBuf>, Failure> {
     const BUILD: &str = "run `./dev build` in a clone of Snapscope";
     if !config.virtual_gpu.join("libcudart.so.13").exists() {
         let message = format!("there is no virtual GPU in {}", config.virtual_gpu.display());
-        return Err(Failure::new(message, format!("{BUILD}, or name its folder in SNAPSCOPE_VIRTUAL_GPU_LIBRARIES")));
+        return Err(Failure::new(message, format!("{BUILD}, or set SNAPSCOPE_VIRTUAL_GPU_LIBRARIES to its folder")));
     }
     let libtorch = config.named_libtorch.as_deref().unwrap_or(&config.built_libtorch);
     let libraries = library_folder(libtorch).ok_or_else(|| {
         let message = format!("there is no libtorch with CUDA in {}", libtorch.display());
-        Failure::new(message, format!("{BUILD}: it fetches one; or name its folder in SNAPSCOPE_LIBTORCH"))
+        Failure::new(message, format!("{BUILD} to fetch one, or set SNAPSCOPE_LIBTORCH to its folder"))
     })?;
     check_release(&libraries)?;
     Ok(vec![config.virtual_gpu.clone(), libraries])
@@ -89,9 +89,9 @@ fn users_libtorch(config: &RecorderConfig) -> Result<PathBuf, Failure> {
         Some(folder) => folder.clone(),
         None => python_torch().ok_or_else(|| {
             Failure::new(
-                "no PyTorch is found: python3 knows no package `torch`",
+                "PyTorch was not found: python3 has no package `torch`",
                 format!(
-                    "activate the environment with PyTorch {RELEASE}, or name its folder `torch` in SNAPSCOPE_LIBTORCH"
+                    "activate the environment with PyTorch {RELEASE}, or set SNAPSCOPE_LIBTORCH to its folder `torch`"
                 ),
             )
         })?,
@@ -131,7 +131,7 @@ fn check_release(libraries: &Path) -> Result<(), Failure> {
     Err(Failure::new(
         format!("the libtorch in {} is {version}; the recorder is built for {RELEASE}", libraries.display()),
         format!(
-            "name a libtorch {RELEASE} in SNAPSCOPE_LIBTORCH, such as the folder `torch` of a Python environment with it"
+            "set SNAPSCOPE_LIBTORCH to a libtorch {RELEASE}, such as the folder `torch` of a Python environment with it"
         ),
     ))
 }

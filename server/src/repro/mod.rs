@@ -84,12 +84,12 @@ pub fn run(
 fn no_snapshot() -> Failure {
     Failure::new(
         "the recorder finished without a snapshot",
-        "check that the disk has room, and that this recorder was built with this program",
+        "check that the disk is not full and that the recorder was built with this program",
     )
 }
 
 fn not_started(program: &Path, error: &io::Error) -> Failure {
-    let hint = "run `./dev build` in a clone of Snapscope, or name the program in SNAPSCOPE_RECORDER";
+    let hint = "run `./dev build` in a clone of Snapscope, or set SNAPSCOPE_RECORDER to the path of the recorder";
     match error.kind() {
         io::ErrorKind::NotFound => Failure::new(format!("there is no recorder at {}", program.display()), hint),
         _ => Failure::new(format!("the recorder {} cannot be run: {error}", program.display()), hint),
@@ -104,8 +104,8 @@ impl Scratch {
         let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         tempfile::Builder::new().prefix(".snapscope-").tempdir_in(folder).map(Self).map_err(|error| {
             Failure::new(
-                format!("nothing can be written in {}: {error}", folder.display()),
-                "choose a folder that is there and that you may write to",
+                format!("the folder {} cannot be written: {error}", folder.display()),
+                "choose an existing folder with write permission",
             )
         })
     }
@@ -139,7 +139,7 @@ impl Scratch {
     /// Moves the snapshot to the requested path.
     fn keep(&self, output: &Path) -> Result<(), Failure> {
         std::fs::rename(self.snapshot(), output).map_err(|error| {
-            Failure::new(format!("{} cannot be written: {error}", output.display()), "choose another place")
+            Failure::new(format!("{} cannot be written: {error}", output.display()), "choose another path")
         })
     }
 }

@@ -13,7 +13,7 @@ use crate::serve::site::{Asset, Encoding, Site};
 /// Handles `GET` and `HEAD` for every path that no other route matches.
 pub(crate) async fn serve(request: HttpRequest, site: Data<Site>) -> HttpResponse {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return refuse_page(ErrorCode::MethodNotAllowed, "The page can only be read.");
+        return refuse_page(ErrorCode::MethodNotAllowed, "This page accepts only GET and HEAD.");
     }
     match site.find(request.path()) {
         Some(asset) => respond(asset, request.headers()),

@@ -55,52 +55,48 @@ impl ErrorCode {
     /// Returns the name in the JSON body, the status and the hint.
     pub(crate) const fn row(self) -> (&'static str, StatusCode, &'static str) {
         match self {
-            Self::NotFound => ("not_found", StatusCode::NOT_FOUND, "Check the address; the page itself is at /."),
+            Self::NotFound => ("not_found", StatusCode::NOT_FOUND, "Check the address; the start page is at /."),
             Self::MethodNotAllowed => {
-                ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED, "Ask with a method named in the Allow header.")
+                ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED, "Use a method from the Allow header.")
             }
-            Self::BadRequest => {
-                ("bad_request", StatusCode::BAD_REQUEST, "Correct the request; the message says what it is about.")
-            }
+            Self::BadRequest => ("bad_request", StatusCode::BAD_REQUEST, "Correct the request as the message says."),
             Self::InvalidConfig => {
                 ("invalid_config", StatusCode::UNPROCESSABLE_ENTITY, "Correct the config and submit it again.")
             }
             Self::InvalidSnapshot => (
                 "invalid_snapshot",
                 StatusCode::UNPROCESSABLE_ENTITY,
-                "Share a file that torch.cuda.memory._dump_snapshot wrote, compressed with gzip.",
+                "Share a gzip-compressed file that torch.cuda.memory._dump_snapshot wrote.",
             ),
             Self::Unauthorized => (
                 "unauthorized",
                 StatusCode::UNAUTHORIZED,
-                "Log in at /login, or send the token as Authorization: Bearer.",
+                "Log in at /login, or send the token in the header Authorization: Bearer.",
             ),
             Self::Forbidden => {
-                ("forbidden", StatusCode::FORBIDDEN, "Ask from the server's own page, or from a program.")
+                ("forbidden", StatusCode::FORBIDDEN, "Send the request from the server's own page, or from a program.")
             }
-            Self::Conflict => ("conflict", StatusCode::CONFLICT, "Look at what is there already."),
+            Self::Conflict => ("conflict", StatusCode::CONFLICT, "Check the state of the existing job."),
             Self::Gone => (
                 "gone",
                 StatusCode::GONE,
-                "Record or share it again; whoever runs this server may look with `snapscope data check`.",
+                "Record or share it again. The server's operator can run `snapscope data check`.",
             ),
             Self::TooSlow => {
-                ("too_slow", StatusCode::REQUEST_TIMEOUT, "Send it again, over a faster connection if there is one.")
+                ("too_slow", StatusCode::REQUEST_TIMEOUT, "Send it again, over a faster connection if possible.")
             }
-            Self::TooLarge => {
-                ("too_large", StatusCode::PAYLOAD_TOO_LARGE, "The limits are described at /api/v1/limits.")
-            }
+            Self::TooLarge => ("too_large", StatusCode::PAYLOAD_TOO_LARGE, "See the limits at /api/v1/limits."),
             Self::TooManyRequests => {
                 ("too_many_requests", StatusCode::TOO_MANY_REQUESTS, "Wait as long as the Retry-After header says.")
             }
             Self::QueueFull => {
                 ("queue_full", StatusCode::SERVICE_UNAVAILABLE, "Wait until some of the jobs have ended.")
             }
-            Self::NoRoom => ("no_room", StatusCode::INSUFFICIENT_STORAGE, "Ask whoever runs this server to make room."),
+            Self::NoRoom => ("no_room", StatusCode::INSUFFICIENT_STORAGE, "Ask the server's operator to free space."),
             Self::Unavailable => {
-                ("unavailable", StatusCode::SERVICE_UNAVAILABLE, "Nothing was lost: try again in a moment.")
+                ("unavailable", StatusCode::SERVICE_UNAVAILABLE, "Try again in a moment; nothing was lost.")
             }
-            Self::Internal => ("internal", StatusCode::INTERNAL_SERVER_ERROR, "Please report it, with the request_id."),
+            Self::Internal => ("internal", StatusCode::INTERNAL_SERVER_ERROR, "Please report it with its request_id."),
         }
     }
 }
@@ -144,7 +140,7 @@ impl ApiError {
                 question if question.ends_with('?') => format!("The config can't be recorded: {question}"),
                 text => format!("The config can't be recorded: {text}."),
             },
-            more => format!("The config can't be recorded: {} things are wrong with it.", more.len()),
+            more => format!("The config can't be recorded: it has {} problems.", more.len()),
         };
         Self { problems: problems.iter().map(body).collect(), ..Self::new(ErrorCode::InvalidConfig, message) }
     }
@@ -187,8 +183,8 @@ impl From<DatabaseError> for ApiError {
     fn from(error: DatabaseError) -> Self {
         error!(%error, "a request failed");
         match error.is_full() {
-            true => Self::new(ErrorCode::NoRoom, "The database has no room left."),
-            false => Self::new(ErrorCode::Unavailable, "The database does not answer.").retry_after(2),
+            true => Self::new(ErrorCode::NoRoom, "The database has no space left."),
+            false => Self::new(ErrorCode::Unavailable, "The database does not respond.").retry_after(2),
         }
     }
 }
@@ -197,8 +193,8 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         error!(%error, "a request failed");
         match error.kind() {
-            StoreErrorKind::Full => Self::new(ErrorCode::NoRoom, "The store has no room left."),
-            _ => Self::new(ErrorCode::Unavailable, "The store does not answer.").retry_after(2),
+            StoreErrorKind::Full => Self::new(ErrorCode::NoRoom, "The store has no space left."),
+            _ => Self::new(ErrorCode::Unavailable, "The store does not respond.").retry_after(2),
         }
     }
 }
@@ -208,7 +204,7 @@ impl From<SnapshotError> for ApiError {
         match error {
             SnapshotError::Database(error) => error.into(),
             SnapshotError::Store(error) => error.into(),
-            SnapshotError::Full => Self::new(ErrorCode::NoRoom, "The store holds as much as it may."),
+            SnapshotError::Full => Self::new(ErrorCode::NoRoom, "The quota of the store is used up."),
         }
     }
 }
@@ -237,7 +233,7 @@ pub(crate) fn refuse_page(code: ErrorCode, message: &str) -> HttpResponse {
 
 /// Refuses a method that the path does not have.
 pub(crate) fn refuse_method(request: &HttpRequest, allowed: &str) -> HttpResponse {
-    let message = format!("{} is no method of {}; there is {allowed}.", request.method(), request.path());
+    let message = format!("The method {} is not allowed for {}; use {allowed}.", request.method(), request.path());
     let mut refusal = refuse_api(ErrorCode::MethodNotAllowed, &message);
     refusal.headers_mut().insert(ALLOW, HeaderValue::from_str(allowed).expect("names of methods"));
     refusal

@@ -39,7 +39,7 @@ pub(super) fn load(dist: &Path) -> Result<Vec<GalleryRow>, Failure> {
     read(&folder).map_err(|error| {
         Failure::new(
             format!("the gallery in {} cannot be read: {error}", folder.display()),
-            "run `./dev build` again, and check who may read that folder",
+            "run `./dev build` again, and check the permissions of that folder",
         )
     })
 }
@@ -50,7 +50,7 @@ fn read(folder: &Path) -> io::Result<Vec<GalleryRow>> {
     let names: HashSet<String> = figures.keys().cloned().collect();
     for (name, figures) in figures {
         let config = fs::read_to_string(folder.join(format!("{name}.toml")))?;
-        let job = RawJob::from_toml(&config).map_err(|_| io::Error::other(format!("{name}.toml is no config")))?;
+        let job = RawJob::from_toml(&config).map_err(|_| io::Error::other(format!("{name}.toml is not a config")))?;
         let text = config.lines().map_while(|line| line.strip_prefix("# ")).collect::<Vec<_>>().join("\n");
         let repair = Some(format!("{name}{REPAIRED}")).filter(|repair| names.contains(repair));
         rows.push(GalleryRow {

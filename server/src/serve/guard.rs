@@ -81,8 +81,8 @@ impl Guard {
         let headers = request.headers();
         if !self.is_own_name(request) {
             let message = match self.is_local {
-                true => "This server answers under names of this machine only.",
-                false => "This server answers under its public address only.",
+                true => "This server accepts only requests for names of this machine, such as localhost.",
+                false => "This server accepts only requests for its public address.",
             };
             return Err(ApiError::new(ErrorCode::Forbidden, message));
         }
@@ -113,7 +113,7 @@ impl Guard {
         if bearer(request.headers()).is_some() {
             self.take_guess(client)?;
         }
-        Err(ApiError::new(ErrorCode::Unauthorized, format!("This needs {what}.")))
+        Err(ApiError::new(ErrorCode::Unauthorized, format!("This request needs {what}.")))
     }
 
     /// Logs a browser in with the token and returns its session cookie; `None` if the server has no token.
@@ -202,7 +202,7 @@ impl Limit {
         }
         self.limiter.check_key(&client).map_err(|not_until| {
             let wait: Duration = not_until.wait_time_from(DefaultClock::default().now());
-            let message = "This address asks more often than the server answers.";
+            let message = "This address sends more requests than the server allows.";
             ApiError::new(ErrorCode::TooManyRequests, message).retry_after(wait.as_secs() + 1)
         })
     }

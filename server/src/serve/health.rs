@@ -16,18 +16,19 @@ const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Returns `ok` while the process handles requests.
 #[utoipa::path(
-    get, path = "/healthz", tag = "operations", responses((status = 200, description = "The process lives", body = String))
+    get, path = "/healthz", tag = "operations",
+    responses((status = 200, description = "The process handles requests", body = String))
 )]
 pub(crate) async fn healthz() -> HttpResponse {
     text(StatusCode::OK, "ok\n")
 }
 
-/// Returns `ok` while the database and the store answer; the log tells which of them does not.
+/// Returns `ok` while the database and the store respond; if one does not, the log says which.
 #[utoipa::path(
     get, path = "/readyz", tag = "operations",
     responses(
-        (status = 200, description = "It can do its work", body = String),
-        (status = 503, description = "The database or the store does not answer", body = String)
+        (status = 200, description = "The database and the store respond", body = String),
+        (status = 503, description = "The database or the store does not respond", body = String)
     )
 )]
 pub(crate) async fn readyz(state: Data<State>) -> HttpResponse {
@@ -35,12 +36,12 @@ pub(crate) async fn readyz(state: Data<State>) -> HttpResponse {
         state.database.ping().await.map_err(|error| error.to_string())?;
         state.store.ping().await.map_err(|error| error.to_string())
     };
-    let answer = timeout(PATIENCE, ping).await.unwrap_or_else(|_| Err(format!("no answer in {PATIENCE:?}")));
+    let answer = timeout(PATIENCE, ping).await.unwrap_or_else(|_| Err(format!("no response within {PATIENCE:?}")));
     match answer {
         Ok(()) => text(StatusCode::OK, "ok\n"),
         Err(error) => {
             tracing::error!(error, "not ready");
-            text(StatusCode::SERVICE_UNAVAILABLE, "The database or the store does not answer.\n")
+            text(StatusCode::SERVICE_UNAVAILABLE, "The database or the store does not respond.\n")
         }
     }
 }

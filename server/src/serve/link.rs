@@ -19,13 +19,13 @@ use crate::shares::hash_of;
 
 /// Returns the page of a link.
 ///
-/// It is the viewer, which loads the snapshot itself and reports an expired link.
+/// The page is the viewer, which loads the snapshot itself and reports an expired link.
 #[utoipa::path(
     get, path = "/s/{token}", operation_id = "link_page", tag = "pages",
     params(("token" = String, Path, description = "The link's `token`")),
     responses(
         (status = 200, description = "The page", body = String, content_type = "text/html"),
-        (status = 404, description = "The same page, of a link that is none", body = String, content_type = "text/html"),
+        (status = 404, description = "The same page, for an unknown link", body = String, content_type = "text/html"),
         (status = 503, description = "The same page without figures", body = String, content_type = "text/html")
     )
 )]
@@ -42,7 +42,7 @@ pub(crate) async fn page(
         Ok(Some(share)) => (StatusCode::OK, head(&share, &address(&request, &state), &token)),
         Ok(None) => (StatusCode::NOT_FOUND, without_figures("Link not found")),
         Err(error) => {
-            error!(%error, "a link has no figures");
+            error!(%error, "the figures of a link can't be read");
             (StatusCode::SERVICE_UNAVAILABLE, without_figures("Shared snapshot"))
         }
     };

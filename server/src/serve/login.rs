@@ -44,8 +44,8 @@ pub(crate) struct Login {
 #[utoipa::path(
     get, path = "/login", operation_id = "login_page", tag = "pages", params(Login),
     responses(
-        (status = 200, description = "The form", body = String, content_type = "text/html"),
-        (status = 303, description = "The token was right: a cookie, and the way on"),
+        (status = 200, description = "The login form", body = String, content_type = "text/html"),
+        (status = 303, description = "The token was right: a session cookie, and a redirect to `next`"),
     )
 )]
 pub(crate) async fn page(request: HttpRequest, site: Data<Site>, state: Data<State>) -> Result<HttpResponse, ApiError> {
@@ -60,7 +60,7 @@ pub(crate) async fn page(request: HttpRequest, site: Data<Site>, state: Data<Sta
 #[utoipa::path(
     post, path = "/login", operation_id = "login", tag = "pages",
     request_body(content = Login, content_type = "application/x-www-form-urlencoded"),
-    responses((status = 303, description = "The token was right: a cookie, and the way on"))
+    responses((status = 303, description = "The token was right: a session cookie, and a redirect to `next`"))
 )]
 pub(crate) async fn login(
     request: HttpRequest,

@@ -184,10 +184,10 @@ fn bind_failure(listen: SocketAddr, error: &std::io::Error) -> Failure {
     match error.kind() {
         ErrorKind::AddrInUse => Failure::new(
             format!("port {} on {} is in use", listen.port(), listen.ip()),
-            "stop the program that holds it, or choose another with --listen, such as --listen 127.0.0.1:8081",
+            "stop the program that uses it, or choose another port, such as --listen 127.0.0.1:8081",
         ),
         ErrorKind::PermissionDenied => {
-            Failure::new(format!("{listen} may not be bound: {error}"), "choose a port above 1023 with --listen")
+            Failure::new(format!("binding {listen} is forbidden: {error}"), "choose a port above 1023 with --listen")
         }
         _ => Failure::new(
             format!("{listen} cannot be bound: {error}"),

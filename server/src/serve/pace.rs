@@ -34,7 +34,7 @@ impl Pace {
     pub(crate) async fn wait<T>(&self, piece: impl Future<Output = T>) -> Result<T, ApiError> {
         timeout_at(self.end, piece)
             .await
-            .map_err(|_| ApiError::new(ErrorCode::TooSlow, "The request came too slowly, or its sender has gone."))
+            .map_err(|_| ApiError::new(ErrorCode::TooSlow, "The request arrived too slowly, or its sender is gone."))
     }
 
     /// Reads and discards the rest of a refused body, because a client may read the response only after sending it all.

@@ -20,7 +20,9 @@ pub(crate) async fn jobs(request: HttpRequest, site: Data<Site>) -> HttpResponse
 #[utoipa::path(
     get, path = "/jobs/{id}", operation_id = "job_page", tag = "pages",
     params(("id" = String, Path, description = "The job's `id`")),
-    responses((status = 200, description = "The page, whether there is such a job or not", body = String, content_type = "text/html"))
+    responses((
+        status = 200, description = "The page, even if there is no such job", body = String, content_type = "text/html"
+    ))
 )]
 pub(crate) async fn job(request: HttpRequest, site: Data<Site>) -> HttpResponse {
     document(&request, &site)

@@ -23,7 +23,7 @@ pub(crate) fn parameters<T: DeserializeOwned>(query: &str) -> Result<T, ApiError
     let wrong = query.split('&').find(|pair| read(pair).is_err()).unwrap_or(query);
     let wrong: String = wrong.chars().take(MOST_REPEATED).collect();
     let reason = error.strip_prefix("Query deserialize error: ").unwrap_or(&error);
-    Err(ApiError::new(ErrorCode::BadRequest, format!("The parameter `{wrong}` is wrong: {reason}.")))
+    Err(ApiError::new(ErrorCode::BadRequest, format!("The parameter `{wrong}` is not valid: {reason}.")))
 }
 
 #[cfg(test)]

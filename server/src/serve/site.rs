@@ -93,8 +93,8 @@ impl Site {
         let mut files = HashMap::new();
         read_into(folder, "/", &mut files).map_err(|error| {
             Failure::new(
-                format!("the page in {} cannot be read: {error}", folder.display()),
-                "run `./dev build` again, and check who may read that folder",
+                format!("the web pages in {} cannot be read: {error}", folder.display()),
+                "run `./dev build` again, and check the permissions of that folder",
             )
         })?;
         let mut assets = collect(&files);

@@ -47,12 +47,12 @@ impl StoreAddress {
     ///
     /// Returns an error if the bucket name is empty or the scheme is not supported.
     pub fn parse(text: &str) -> Result<Self, Failure> {
-        let hint = "write the path of a folder, or s3://bucket/prefix";
+        let hint = "use the path of a folder, or s3://bucket/prefix";
         match text.split_once("://") {
             Some(("s3", rest)) => {
                 let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
                 if bucket.is_empty() {
-                    return Err(Failure::new(format!("`{text}` has no name of a bucket"), hint));
+                    return Err(Failure::new(format!("`{text}` has no bucket name"), hint));
                 }
                 let (bucket, prefix) = (bucket.to_owned(), prefix.trim_matches('/').to_owned());
                 Ok(Self::Bucket { bucket, prefix, variables: BucketVariables::default() })

@@ -28,12 +28,12 @@ impl StoreError {
 
     /// Makes the error for a snapshot whose objects vanish as soon as they are written.
     pub(crate) fn lost(hash: &str) -> Self {
-        Self { message: format!("it keeps no object of the snapshot {hash}"), kind: StoreErrorKind::Failed }
+        Self { message: format!("it loses the snapshot {hash} as soon as it is written"), kind: StoreErrorKind::Failed }
     }
 
     pub(super) fn folder(folder: &Path, error: &io::Error) -> Self {
         let kind = kind_of(error.kind());
-        Self { message: format!("the folder {} cannot be made: {error}", folder.display()), kind }
+        Self { message: format!("the folder {} cannot be created: {error}", folder.display()), kind }
     }
 }
 

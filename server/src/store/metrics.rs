@@ -16,9 +16,9 @@ pub struct StoreMetrics {
 impl StoreMetrics {
     /// Adds the counters to a registry.
     pub fn register(&self, registry: &mut Registry) {
-        let help = "What the store was asked to do, and whether it did";
+        let help = "Operations of the store by outcome";
         registry.register("store_operations", help, self.operations.clone());
-        let help = "What was written to the store and read from it";
+        let help = "Data written to and read from the store";
         registry.register_with_unit("store_transferred", help, Unit::Bytes, self.bytes.clone());
     }
 

@@ -103,7 +103,7 @@ impl Store {
     /// Returns an error if it cannot be opened or written.
     pub async fn connect(address: &StoreAddress) -> std::result::Result<Self, Failure> {
         let failure = |error: StoreError| {
-            Failure::new(format!("{error}, at {address}"), "check the setting `store` and who may write there")
+            Failure::new(format!("{error}, at {address}"), "check the setting `store` and the permissions of the store")
         };
         let store = Self::open(address).map_err(failure)?;
         store.try_out().await.map_err(failure)?;

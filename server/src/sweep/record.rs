@@ -77,7 +77,7 @@ pub fn record_all(
     };
     std::thread::scope(|scope| (0..settings.at_once.max(1)).for_each(|_| drop(scope.spawn(work))));
     if audience.is_cancelled() {
-        return Err(Failure::new("the sweep was cancelled", "start it again for the whole table"));
+        return Err(Failure::new("the sweep was cancelled", "start it again to get the whole table"));
     }
     let outcome = |slot: Mutex<Option<Outcome>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(outcomes.into_iter().filter_map(outcome).collect())
@@ -87,8 +87,8 @@ pub fn record_all(
 pub(super) fn scratch() -> Result<tempfile::TempDir, Failure> {
     tempfile::Builder::new().prefix("snapscope-").tempdir().map_err(|error| {
         Failure::new(
-            format!("nothing can be written in the temporary folder: {error}"),
-            "make room there, or name another folder in TMPDIR",
+            format!("the temporary folder cannot be written: {error}"),
+            "free some space there, or set TMPDIR to another folder",
         )
     })
 }

@@ -49,8 +49,8 @@ impl Context {
     ) -> Result<Self, Failure> {
         let scratch = Scratch::open(&settings.scratch).map_err(|error| {
             Failure::new(
-                format!("recordings can't be made in {}: {error}", settings.scratch.display()),
-                "name a folder that you may write to with --data",
+                format!("recordings can't be written in {}: {error}", settings.scratch.display()),
+                "pass a folder with write permission with --data",
             )
         })?;
         Ok(Self {
@@ -98,7 +98,7 @@ impl Context {
         if tokio::time::timeout(self.settings.grace, &mut jobs).await.is_ok() {
             return;
         }
-        warn!(jobs = self.running(), "running jobs are put back");
+        warn!(jobs = self.running(), "returning the running jobs to the queue");
         self.give_back.send_replace(true);
         let end = self.settings.limits.grace + self.settings.lease;
         // Other workers find the jobs that are still running after that.

@@ -58,7 +58,7 @@ pub(super) async fn follow(
             Ok(Some(true)) => {}
             Ok(None) => left = Left::Lost,
             // The database may come back soon; the events wait until then.
-            Err(error) if written.elapsed() < context.settings.lease => warn!(job, %error, "progress waits"),
+            Err(error) if written.elapsed() < context.settings.lease => warn!(job, %error, "can't write progress yet"),
             Err(_) => left = Left::Lost,
         }
         if left != Left::Ended {

@@ -69,7 +69,7 @@ impl Listener {
         self.messages += 1;
         match self.messages {
             ..MOST_MESSAGES => self.send(JobEvent::Message { text }),
-            MOST_MESSAGES => self.send(JobEvent::Message { text: "There are more messages than are kept.".to_owned() }),
+            MOST_MESSAGES => self.send(JobEvent::Message { text: "Further messages are not kept".to_owned() }),
             _ => {}
         }
     }
@@ -138,6 +138,6 @@ mod tests {
         drop(listener);
         let told: Vec<JobEvent> = std::iter::from_fn(|| events.try_recv().ok()).collect();
         assert_eq!(told.len(), MOST_MESSAGES);
-        assert_eq!(told.last(), Some(&JobEvent::Message { text: "There are more messages than are kept.".to_owned() }));
+        assert_eq!(told.last(), Some(&JobEvent::Message { text: "Further messages are not kept".to_owned() }));
     }
 }

@@ -29,11 +29,11 @@ impl Default for RecorderMetrics {
 impl RecorderMetrics {
     /// Adds the metrics to a registry.
     pub fn register(&self, registry: &mut Registry) {
-        let help = "Recordings that were begun here, by how they ended";
+        let help = "Recordings started by this process, by outcome";
         registry.register("recordings", help, self.outcomes.clone());
         let help = "Time from the start of a recorder to its end";
         registry.register_with_unit("recording_duration", help, Unit::Seconds, self.seconds.clone());
-        let help = "The most of this machine's memory that a recorder was seen to have";
+        let help = "Peak host memory of a recorder";
         registry.register_with_unit("recorder_memory", help, Unit::Bytes, self.memory_bytes.clone());
     }
 

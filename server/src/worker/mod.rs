@@ -121,7 +121,7 @@ async fn serve_kind(context: Arc<Context>, slots: Slots, mut stop: watch::Receiv
             () = tokio::time::sleep(AGAIN) => {}
         }
     }
-    info!(kind = slots.kind, "no more jobs are taken");
+    info!(kind = slots.kind, "no longer taking jobs");
     context.turns.close();
     kind.wind_down(slots.jobs).await;
 }

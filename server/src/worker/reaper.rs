@@ -17,8 +17,8 @@ use crate::database::{Database, Result};
 fn gone() -> String {
     let error = ErrorBody {
         code: "worker_died".to_owned(),
-        message: "Each worker that recorded this job died while it ran.".to_owned(),
-        hint: "Look for the reason in the logs of the workers, such as a machine that ran out of memory; then submit \
+        message: "Every worker that recorded this job died while it ran.".to_owned(),
+        hint: "Check the logs of the workers for the reason, such as a machine that ran out of memory; then submit \
                the job again."
             .to_owned(),
         ..ErrorBody::default()
@@ -32,10 +32,10 @@ pub(super) async fn run(context: &Context, mut stop: watch::Receiver<bool>) {
     let mut watch = Watch { lease, looked: Instant::now(), jobs: HashMap::new() };
     loop {
         if let Err(error) = context.show().await {
-            error!(%error, "this worker can't be seen by others");
+            error!(%error, "this worker can't announce itself to others");
         }
         if let Err(error) = watch.look(&context.database).await {
-            error!(%error, "running jobs can't be watched");
+            error!(%error, "the heartbeats of running jobs can't be read");
         }
         tokio::select! {
             _ = stop.wait_for(|stopped| *stopped) => break,
@@ -75,7 +75,7 @@ impl Watch {
                 continue;
             }
             if let Some(state) = database.put_back(&job, beats, &gone()).await? {
-                warn!(job, state = state.word(), "its worker has died");
+                warn!(job, state = state.word(), "the worker of this job has died");
                 self.jobs.remove(&job);
             }
         }

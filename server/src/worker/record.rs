@@ -56,7 +56,7 @@ pub(super) async fn run(context: &Arc<Context>, job: &str) -> Result<(), BoxDynE
         Some(claim) => claim,
         None => {
             drop(turn);
-            info!(job, "it waits until it can run alone: workers have died while it ran");
+            info!(job, "the job waits to run alone, because workers have died while it ran");
             turn = context.turns.alone().await?;
             context.database.claim(job, &context.name).await?
         }
@@ -78,7 +78,7 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
     };
     let job = RawJob::from_json(&row.config).and_then(RawJob::resolve);
     let Ok(job) = job else {
-        let message = "This job was checked by another version, and is not valid in this one.";
+        let message = "This job was submitted to another version of Snapscope and is not valid in this one.";
         return end(context, row, failed("invalid_config", message, "Submit it again.", Vec::new())).await;
     };
     let (left, result) = record(context, row, job, &folder).await;
@@ -87,13 +87,13 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
     match (left, result) {
         (Left::Lost, _) => {
             context.metrics.ended("lost");
-            warn!("the job has gone on without this worker");
+            warn!("the job no longer belongs to this worker");
         }
         (Left::GivenBack, _) => give_back(context, row, false).await,
         (Left::Cancelled, Err(failure)) => end(context, row, outcome(JobState::Cancelled, failure.log_tail)).await,
         (Left::Ended | Left::Cancelled, Ok(made)) => keep(context, row, made, folder).await,
         (Left::Ended, Err(failure)) if failure.is_from_outside && row.attempts < crate::database::MOST_ATTEMPTS => {
-            warn!(message = failure.message, "the recorder was killed; the job runs again");
+            warn!(message = failure.message, "the recorder was killed; returning the job to the queue");
             give_back(context, row, true).await;
         }
         (Left::Ended, Err(failure)) => {
@@ -190,7 +190,7 @@ async fn keep(context: &Context, row: &JobRow, made: Made, folder: Option<TempDi
             let hint = match &error {
                 SnapshotError::Full => QUOTA_HINT,
                 SnapshotError::Store(error) if error.kind() == StoreErrorKind::Full => NO_ROOM_HINT,
-                _ => "Look at the server's store, then submit the job again.",
+                _ => "Check the server's store, then submit the job again.",
             };
             let message = format!("The recording could not be stored: {error}.");
             end(context, row, failed("not_stored", &message, hint, Vec::new())).await;
@@ -210,7 +210,7 @@ async fn store(context: &Context, row: &JobRow, made: &Made) -> Result<(), Snaps
         loop {
             match snapshots::keep(&context.database, &context.store, &made.file, &made.hash).await {
                 Err(error) if !is_full(&error) && start.elapsed() < STORED_WITHIN => {
-                    warn!(%error, "the recording waits to be stored");
+                    warn!(%error, "the recording could not be stored; trying again");
                 }
                 result => return result,
             }
@@ -235,30 +235,30 @@ async fn end(context: &Context, row: &JobRow, outcome: Outcome) {
     for _ in 0..TRIES {
         match context.database.finish(&row.id, &context.name, &outcome).await {
             Ok(true) => return info!(state = outcome.state.word(), "ended"),
-            Ok(false) => return warn!("the job has gone on without this worker"),
-            Err(error) => warn!(%error, "the end of the job waits"),
+            Ok(false) => return warn!("the job no longer belongs to this worker"),
+            Err(error) => warn!(%error, "the end of the job could not be written; trying again"),
         }
         tokio::time::sleep(BETWEEN_TRIES).await;
     }
-    error!("the end of the job can't be written down; it will run again");
+    error!("the end of the job could not be written; the job will run again");
 }
 
 /// Returns a job to the queue; `is_attempt` says whether this start counts as an attempt.
 async fn give_back(context: &Context, row: &JobRow, is_attempt: bool) {
     context.metrics.ended("given_back");
     match context.database.give_back(&row.id, &context.name, is_attempt).await {
-        Ok(Some(state)) => info!(state = state.word(), "given back"),
-        Ok(None) => warn!("the job has gone on without this worker"),
-        Err(error) => warn!(%error, "the job can't be given back; another worker will find it"),
+        Ok(Some(state)) => info!(state = state.word(), "returned to the queue"),
+        Ok(None) => warn!("the job no longer belongs to this worker"),
+        Err(error) => warn!(%error, "the job can't be returned to the queue; another worker will find it"),
     }
 }
 
-const QUOTA_HINT: &str = "Delete jobs and links that nobody needs, or have the server's `quota` raised; what is deleted \
-    makes room within about an hour. Then submit the job again.";
-const NO_ROOM_HINT: &str = "Make room on the server's disk, then submit the job again.";
+const QUOTA_HINT: &str = "Delete jobs and links that nobody needs, or have the server's `quota` raised. Deleting frees \
+    space within about an hour. Then submit the job again.";
+const NO_ROOM_HINT: &str = "Free disk space on the server, then submit the job again.";
 
 fn no_room(error: &io::Error) -> String {
-    format!("The server has no place for the recording: {error}.")
+    format!("The server has no space for the recording: {error}.")
 }
 
 fn failed(code: &str, message: &str, hint: &str, log: Vec<String>) -> Outcome {

@@ -36,7 +36,7 @@ impl fmt::Display for WorkerSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let jobs: Vec<_> = self.slots.iter().map(|slots| format!("{}={}", slots.kind, slots.jobs)).collect();
         let jobs = if jobs.is_empty() { "none here".to_owned() } else { jobs.join(", ") };
-        writeln!(f, "jobs at once: {jobs}")?;
+        writeln!(f, "simultaneous jobs: {jobs}")?;
         writeln!(f, "job time: {} s", self.limits.time.as_secs_f64())?;
         writeln!(f, "job memory: {}", bytes(self.limits.memory_bytes))?;
         writeln!(f, "lease: {} s", self.lease.as_secs_f64())?;

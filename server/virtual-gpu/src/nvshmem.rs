@@ -37,7 +37,7 @@ macro_rules! no_memory {
             extern "C" fn $name() -> Handle {
                 static SAID: Once = Once::new();
                 SAID.call_once(|| {
-                    crate::log::line(format_args!("{} (nvshmem) is not modelled; it gave no memory", stringify!($name)));
+                    crate::log::line(format_args!("{} (nvshmem) is not implemented; it gives null", stringify!($name)));
                 });
                 std::ptr::null_mut()
             }

@@ -37,7 +37,7 @@ macro_rules! unmodelled {
 
 /// Writes the log line of an unmodelled function.
 pub(crate) fn say_unmodelled(name: &str, library: &str, status: i32) {
-    crate::log::line(format_args!("{name} ({library}) is not modelled; it failed with status {status}"));
+    crate::log::line(format_args!("{name} ({library}) is not implemented; it failed with status {status}"));
 }
 
 pub(crate) use {harmless, unmodelled};

@@ -85,7 +85,7 @@ const NETLINK_READ: [i32; 2] = [libc::NETLINK_ROUTE, libc::NETLINK_KOBJECT_UEVEN
 /// # Errors
 /// Returns a sentence with the reason if seccomp is not available.
 pub(crate) fn refuse() -> Result<(), String> {
-    let failed = |error: &dyn std::fmt::Display| format!("seccomp does not hold calls back: {error}");
+    let failed = |error: &dyn std::fmt::Display| format!("seccomp cannot restrict system calls: {error}");
     let forbidden = rules().and_then(|rules| program(rules, libc::EPERM));
     // `clone3` passes its flags in memory, which a filter cannot read; on `ENOSYS` libraries fall back to `clone`.
     let absent = program(Rules::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS);

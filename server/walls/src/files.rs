@@ -17,10 +17,10 @@ const ASKED: ABI = ABI::V6;
 pub(crate) fn restrict(walls: &Walls) -> Result<(), String> {
     match enforce(walls) {
         Ok(RulesetStatus::NotEnforced) => {
-            Err("this kernel has no Landlock: which files are opened is left to file permissions".to_owned())
+            Err("this kernel has no Landlock, so only file permissions restrict access to files".to_owned())
         }
         Ok(_) => Ok(()),
-        Err(error) => Err(format!("Landlock does not hold files back: {error}")),
+        Err(error) => Err(format!("Landlock cannot restrict access to files: {error}")),
     }
 }
 

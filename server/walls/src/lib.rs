@@ -43,6 +43,6 @@ impl Walls {
             .filter_map(Result::err)
             .collect();
         #[cfg(not(target_os = "linux"))]
-        return vec!["this system has no walls for a process".to_owned()];
+        return vec!["this system cannot sandbox a process".to_owned()];
     }
 }

@@ -20,5 +20,5 @@ pub(crate) fn give_up() -> Result<(), String> {
     };
     capabilities(None)
         .and_then(|sets| set_capabilities(None, fewer(sets)))
-        .map_err(|error| format!("the rights of root can't be given up: {error}"))
+        .map_err(|error| format!("the capabilities of root cannot be dropped: {error}"))
 }

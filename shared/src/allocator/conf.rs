@@ -25,9 +25,9 @@ pub enum ConfError {
 impl fmt::Display for ConfError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Invalid { key, message } => write!(f, "The allocator setting `{key}` is wrong: {message}."),
+            Self::Invalid { key, message } => write!(f, "The allocator setting `{key}` is invalid: {message}."),
             Self::NotModelled { option } => {
-                write!(f, "The allocator setting `{option}` is not modelled, so a replay would be wrong: leave it out.")
+                write!(f, "The allocator setting `{option}` is not modeled, so a replay would be wrong. Remove it.")
             }
         }
     }
@@ -87,7 +87,7 @@ const SINCE: [(&str, TorchVersion); 2] =
 
 fn set(settings: &mut Settings, key: &str, value: &str) -> Result<(), ConfError> {
     if let Some((_, since)) = SINCE.iter().find(|(name, since)| *name == key && settings.version < *since) {
-        return invalid(key, format!("PyTorch has it from {}.{} on", since.0, since.1));
+        return invalid(key, format!("PyTorch has it since version {}.{}", since.0, since.1));
     }
     let large_mib = settings.large_segment_bytes / MIB;
     match key {
@@ -108,7 +108,7 @@ fn set(settings: &mut Settings, key: &str, value: &str) -> Result<(), ConfError>
         | "expandable_segments_reserve_by_class" => {
             return Err(ConfError::NotModelled { option: format!("{key}:{value}") });
         }
-        _ => return invalid(key, "PyTorch has no option of that name"),
+        _ => return invalid(key, "PyTorch has no option with this name"),
     }
     Ok(())
 }
@@ -263,16 +263,16 @@ mod tests {
 
     #[test]
     fn what_is_wrong_or_not_modelled_is_named() {
-        check_refused("max_split_size_mb:19", "`max_split_size_mb` is wrong: `19` is not a whole number");
+        check_refused("max_split_size_mb:19", "`max_split_size_mb` is invalid: `19` is not a whole number");
         check_refused("expandable_segments:true", "neither `True` nor `False`");
         check_refused("roundup_power2_divisions:[3:4]", "`3` is not a power of two");
         check_refused("garbage_collection_threshold:1", "between 0 and 1");
         check_refused("max_split", "a colon and a value are missing");
-        check_refused("no_such_option:1", "no option of that name");
-        check_refused("backend:cudaMallocAsync", "`backend:cudaMallocAsync` is not modelled");
-        check_refused("throw_on_cudamalloc_oom:True", "`throw_on_cudamalloc_oom:True` is not modelled");
+        check_refused("no_such_option:1", "no option with this name");
+        check_refused("backend:cudaMallocAsync", "`backend:cudaMallocAsync` is not modeled");
+        check_refused("throw_on_cudamalloc_oom:True", "`throw_on_cudamalloc_oom:True` is not modeled");
         let error = parse("large_segment_size_mb:32", TorchVersion(2, 10)).unwrap_err();
-        assert!(error.to_string().contains("from 2.11 on"), "{error}");
+        assert!(error.to_string().contains("since version 2.11"), "{error}");
         assert_eq!(parsed("backend:native,pinned_use_background_threads:True"), Settings::default());
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Virtual card: an element of `GET /api/v1/cards`.
+/// Virtual GPU: an element of `GET /api/v1/cards`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CardRow {

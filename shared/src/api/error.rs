@@ -30,8 +30,8 @@ pub struct ProblemBody {
     pub line: Option<u32>,
     /// Character in the line, counted from 1.
     pub column: Option<u32>,
-    /// Description of the problem, without a full stop.
+    /// Description of the problem, without a period at the end.
     pub message: String,
-    /// Advice on what to write instead, without a full stop; may be empty.
+    /// Advice on what to write instead, without a period at the end; may be empty.
     pub hint: String,
 }

@@ -17,16 +17,16 @@ pub struct JobRequest {
     /// `TrainingArguments` for a Hugging Face config, in JSON or YAML.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training_args: Option<String>,
-    /// Virtual cards instead of the config's.
+    /// Virtual GPUs instead of the config's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card: Option<String>,
-    /// A real GPU instead of the config's cards.
+    /// A real GPU instead of the config's virtual GPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Optimizer steps instead of the config's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// Samples per micro batch instead of the config's.
+    /// Samples per micro-batch instead of the config's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<u64>,
     /// Tokens per sample instead of the config's.
@@ -137,7 +137,7 @@ pub struct JobResource {
     pub name: String,
     /// Device kind: `virtual`, or a real GPU such as `cuda:0`.
     pub kind: String,
-    /// Virtual cards as on the command line, or the real device.
+    /// Virtual GPUs as on the command line, or the real device.
     pub card: String,
     /// Priority from 0 to 9; jobs with a higher one run first.
     pub priority: u8,
@@ -176,10 +176,10 @@ pub struct JobDetails {
     pub notes: Vec<KeyNote>,
     /// Last lines of the recorder, once it has ended.
     pub log: Vec<String>,
-    /// Total memory of each of its cards, in bytes; `None` if they differ, and for a device that nothing ran on yet.
+    /// Total memory of each of its GPUs, in bytes; `null` if they differ, and for a device that nothing ran on yet.
     #[serde(default)]
     pub capacity_bytes: Option<u64>,
-    /// Memory over the recording, from its snapshot; `None` without one, and for jobs that an older version recorded.
+    /// Memory over the recording, from its snapshot; `null` without one, and for jobs that an older version recorded.
     #[serde(default)]
     pub curve: Option<RecordingCurve>,
 }
@@ -192,7 +192,7 @@ pub struct KeyNote {
     pub key: String,
     /// True if the key has a meaning here.
     pub understood: bool,
-    /// Meaning of the key, or the reason why it was ignored; without a full stop.
+    /// Meaning of the key, or the reason why it was ignored; without a period at the end.
     pub note: String,
 }
 
@@ -231,7 +231,7 @@ pub enum JobEvent {
     Progress(Progress),
     /// The recorder has information for people.
     Message {
-        /// Sentence without its full stop.
+        /// Sentence without a period at the end.
         text: String,
     },
     /// Memory ran out, which ends the recording.

@@ -37,7 +37,7 @@ pub struct Started {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Progress {
-    /// Current step, counted from 0; `None` while the model is built.
+    /// Current step, counted from 0; `null` while the model is built.
     pub step: Option<u64>,
     /// Current phase of the step.
     pub phase: String,
@@ -82,7 +82,7 @@ pub struct Finished {
 pub struct OutOfMemory {
     /// Message of PyTorch.
     pub message: String,
-    /// Step in which it happened, counted from 0; `None` while the model was built.
+    /// Step in which it happened, counted from 0; `null` while the model was built.
     pub step: Option<u64>,
     /// Phase of the step.
     pub phase: String,
@@ -109,7 +109,7 @@ pub struct Failed {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RecordingReport {
-    /// Virtual cards as on the command line, or the name of a real GPU.
+    /// Virtual GPUs as on the command line, or the name of a real GPU.
     pub card: String,
     /// Optimizer steps that were completed.
     pub steps: u64,
@@ -129,13 +129,13 @@ pub struct RecordingReport {
 
 /// Memory of a recording over its events: the chart of a finished job.
 ///
-/// It is computed from the snapshot, so that its highest points are the figures of [`RecordingReport`].
+/// It is computed from the snapshot, so that its highest points are the figures of `RecordingReport`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RecordingCurve {
     /// CUDA index of the device whose live bytes are highest; all figures are about it.
     pub device: i64,
-    /// Total memory of the device, in bytes; `None` if the run ended before it was known.
+    /// Total memory of the device, in bytes; `null` if the run ended before it was known.
     pub capacity_bytes: Option<u64>,
     /// Number of events of the device; the curves also cover the moment before the first event.
     pub events: u64,

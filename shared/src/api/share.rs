@@ -11,7 +11,7 @@ pub struct ShareRequest {
     pub title: String,
     /// View that the link restores, as text of the page that the server stores unchanged.
     pub view_state: String,
-    /// Days until the link expires; `None` for never, if the server allows that.
+    /// Days until the link expires; `null` for never, if the server allows that.
     pub days: Option<u32>,
 }
 
@@ -23,7 +23,7 @@ pub struct ShareCreated {
     pub token: String,
     /// Token that deletes the link.
     pub delete_token: String,
-    /// Time of expiry, in milliseconds since 1970; `None` for never.
+    /// Time of expiry, in milliseconds since 1970; `null` for never.
     pub expires_ms: Option<i64>,
 }
 
@@ -39,7 +39,7 @@ pub struct ShareResource {
     pub snapshot_bytes: u64,
     /// Time of creation, in milliseconds since 1970.
     pub created_ms: i64,
-    /// Time of expiry, in milliseconds since 1970; `None` for never.
+    /// Time of expiry, in milliseconds since 1970; `null` for never.
     pub expires_ms: Option<i64>,
     /// Figures of the snapshot.
     pub digest: SnapshotDigest,
@@ -75,7 +75,7 @@ pub struct ServerLimits {
     pub upload_bytes: u64,
     /// Allowed lifetimes of a link, in days.
     pub share_days: Vec<u32>,
-    /// True if a link may be kept for ever.
+    /// True if a link may have no expiry.
     pub share_for_ever: bool,
     /// True if submitting and deleting need a token.
     pub needs_token: bool,

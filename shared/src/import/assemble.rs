@@ -167,8 +167,8 @@ fn device_lists(
             offset: None,
             count: odd,
             message: format!(
-                "{} could not be read as a list of events and counts as empty. Record the snapshot again if that \
-                 device matters.",
+                "{} could not be read as a list of events and will appear empty. Record the snapshot again if you \
+                 need that device.",
                 format::counted(odd, "device trace")
             ),
         });
@@ -292,7 +292,7 @@ fn place_segment(
     if addr != raw.addr.wrapping_add(raw.size_bytes) {
         count(diagnostics, "blocks-do-not-tile", Severity::Warning, |n| {
             format!(
-                "The blocks of {} do not fill it exactly. Free bytes inside segments may be wrong.",
+                "In {}, the blocks do not fill the segment exactly. Free bytes inside segments may be wrong.",
                 format::counted(n, "segment")
             )
         });
@@ -378,7 +378,7 @@ impl Documents<'_> {
 
     fn note(&mut self, count: u64, code: &'static str, noun: &str) {
         if count > 0 {
-            let message = format!("{} could not be read and was skipped.", format::counted(count, noun));
+            let message = format!("Skipped {} that could not be read.", format::counted(count, noun));
             self.diagnostics.push(Diagnostic { code, severity: Severity::Warning, offset: None, count, message });
         }
     }

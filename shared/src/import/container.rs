@@ -259,7 +259,7 @@ impl State {
     /// Returns the decoder of a file that begins with this byte.
     fn recognise(first: u8, wrappings: u8, plan: &Plan, most_bytes: u64) -> Result<Self, ImportError> {
         if matches!(first, b'<' | 0x1f) && wrappings == 0 {
-            let message = "The file is wrapped in gzip or HTML too many times";
+            let message = "The file has too many nested layers of gzip or HTML";
             return Err(ImportError::new("too-many-wrappings", message, HINT_WRITE));
         }
         let inner = Layer::within(wrappings.wrapping_sub(1), plan.clone(), most_bytes);

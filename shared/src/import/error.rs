@@ -47,13 +47,13 @@ pub(super) const OVER_A_LIMIT: &str = "over-a-limit";
 /// The pickle asks for Python objects.
 pub(super) const WITH_OBJECTS: &str = "pickle-with-objects";
 
-pub(super) const HINT_WRITE: &str = "Snapshots are written by torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").";
-pub(super) const HINT_CUT: &str = "The file seems to be cut off. Copy it again, or check that the training process \
-     lived on until the dump was complete.";
-const HINT_DAMAGED: &str = "The file seems to be damaged. Copy it again in binary mode, or record a new snapshot.";
-const HINT_OBJECTS: &str = "A memory snapshot holds plain data only, and nothing else is ever loaded here. This is \
-     probably a checkpoint or another pickled Python object.";
-pub(super) const HINT_LIMIT: &str = "No recorder of PyTorch writes this. If the file is genuine, please report it.";
+pub(super) const HINT_WRITE: &str = "To write a snapshot, call torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").";
+pub(super) const HINT_CUT: &str = "The file appears to be truncated. Copy it again, or check that the training process \
+     kept running until the dump was complete.";
+const HINT_DAMAGED: &str = "The file appears to be damaged. Copy it again in binary mode, or record a new snapshot.";
+const HINT_OBJECTS: &str = "A memory snapshot contains only plain data, and Snapscope never loads anything else. This \
+     file is probably a checkpoint or another pickled Python object.";
+pub(super) const HINT_LIMIT: &str = "PyTorch does not write files like this. If the file is genuine, please report it.";
 const HINT_PROTOCOL: &str = "Pickle it with protocol 5 or lower.";
 
 impl From<pickle::Error> for ImportError {

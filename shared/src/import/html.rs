@@ -6,7 +6,7 @@ use super::error::{CUT_OFF, DAMAGED, HINT_CUT, ImportError};
 
 const MARKER: &[u8] = b"\"base64\":";
 pub(super) const HINT_PAGE: &str =
-    "Open the pickle itself, or a page that trace_plot of torch 2.1 or later made from it.";
+    "Open the pickle itself, or a page that trace_plot (torch 2.1 or later) made from it.";
 
 /// Incremental decoder that finds and decodes the base64 text of a page.
 #[derive(Debug, Default)]
@@ -44,11 +44,14 @@ impl HtmlDecoder {
         match self.state {
             State::Done => Ok(()),
             State::Text => {
-                Err(ImportError::new(CUT_OFF, "The page ends within its snapshot", HINT_CUT).at(self.seen_bytes))
+                Err(ImportError::new(CUT_OFF, "The page ends in the middle of its snapshot", HINT_CUT)
+                    .at(self.seen_bytes))
             }
-            _ => {
-                Err(ImportError::new("page-without-a-snapshot", "The HTML page holds no snapshot in base64", HINT_PAGE))
-            }
+            _ => Err(ImportError::new(
+                "page-without-a-snapshot",
+                "The HTML page has no base64-encoded snapshot",
+                HINT_PAGE,
+            )),
         }
     }
 
@@ -138,6 +141,6 @@ mod tests {
     fn a_page_without_a_snapshot_is_an_error() {
         let mut decoder = HtmlDecoder::default();
         decoder.push(b"<html></html>", &mut Vec::new()).unwrap();
-        assert!(decoder.finish().unwrap_err().message.contains("holds no snapshot"));
+        assert!(decoder.finish().unwrap_err().message.contains("has no base64-encoded snapshot"));
     }
 }

@@ -146,7 +146,7 @@ fn trailing(count: u64) -> Diagnostic {
         severity: Severity::Info,
         offset: None,
         count,
-        message: format!("{bytes} ignored behind the end of the pickle; a second pickle may be appended there."),
+        message: format!("{bytes} ignored after the end of the pickle; a second pickle may be appended there."),
     }
 }
 
@@ -161,7 +161,7 @@ fn recursion(count: u64) -> Diagnostic {
         severity: Severity::Warning,
         offset: None,
         count,
-        message: format!("{containers}, which no snapshot does; the inner reference was left out."),
+        message: format!("{containers}, which a valid snapshot never does. The inner reference was omitted."),
     }
 }
 

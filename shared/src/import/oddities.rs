@@ -83,26 +83,28 @@ impl Oddities {
         };
         let keys = listed(unknown_keys.iter().map(|(&(record, key), &n)| (record, quoted(key), n)));
         let (names, count) = (keys.0, keys.1);
-        let message = format!("Keys that this version does not know were skipped: {names}. No figure depends on them.");
+        let message =
+            format!("Some keys are unknown to this version and were skipped: {names}. No figure depends on them.");
         add("unknown-keys", Severity::Info, None, count, message);
 
         let names = unknown_actions.iter().map(|(&name, &n)| (Record::Event, quoted(name), n));
         let (names, count) = listed(names);
         let message = format!(
-            "Actions that this version does not know: {names}. They keep their place in the trace but change no figure."
+            "Some actions are unknown to this version: {names}. They keep their place in the trace but change no \
+             figure."
         );
         add("unknown-actions", Severity::Warning, None, count, message);
 
         let fields = malformed.iter().map(|(&(record, key), &n)| (record, key_name(key), n));
         let (names, count) = listed(fields);
         let message = format!(
-            "Fields with a value of an unexpected kind were taken as absent: {names}. Figures that rest on them are \
+            "Some fields have values of an unexpected type and were ignored: {names}. Figures that depend on them are \
              incomplete."
         );
         add("malformed-fields", Severity::Warning, None, count, message);
 
-        let texts = format::counted(mended_texts, "text");
-        let message = format!("{texts} held characters that are no valid Unicode; they are shown as \u{fffd}.");
+        let texts = format::counted(mended_texts, "string");
+        let message = format!("{texts} contained invalid Unicode, which is shown as \u{fffd}.");
         add("mended-texts", Severity::Info, first_mended, mended_texts, message);
         all
     }

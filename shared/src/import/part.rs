@@ -86,14 +86,14 @@ impl OverviewDevice {
     pub fn part(&self, events: Range<u64>) -> Result<PartRequest, ImportError> {
         let total = self.trace.events;
         let (shown, of) = (format!("{}..{}", events.start, events.end), format!("GPU {}", self.index));
-        let has = format!("{of} has {}, 0..{total}", format::counted(total, "event"));
+        let has = format!("{of} has {} (0..{total}).", format::counted(total, "event"));
         if events.start >= events.end {
-            return Err(ImportError::new("no-such-part", format!("The range {shown} holds no event"), &has));
+            return Err(ImportError::new("no-such-part", format!("The range {shown} contains no events"), &has));
         }
         if events.end > total {
             return Err(ImportError::new(
                 "no-such-part",
-                format!("The range {shown} ends behind the last event of {of}"),
+                format!("The range {shown} ends after the last event of {of}"),
                 &has,
             ));
         }
@@ -108,8 +108,8 @@ impl OverviewDevice {
 pub(super) fn changed() -> ImportError {
     ImportError::new(
         "file-changed",
-        "The file changed between its first and its second reading",
-        "Wait until nothing writes to it any more, then open it again.",
+        "The file changed between the first and the second read",
+        "Wait until no process writes to the file, then open it again.",
     )
 }
 
@@ -117,7 +117,7 @@ pub(super) fn changed() -> ImportError {
 pub(super) fn odd_lists() -> ImportError {
     ImportError::new(
         "no-parts",
-        "The events of this file are nested in an unusual way, so that no part of them can be chosen",
+        "The events of this file are nested in an unusual way, so a range of them cannot be selected",
         "Open the whole file.",
     )
 }
@@ -145,9 +145,9 @@ mod tests {
     #[test]
     fn a_range_that_is_not_there_is_named() {
         let error = |events: Range<u64>| device(100, 0).part(events).unwrap_err();
-        assert_eq!(error(5..5).message, "The range 5..5 holds no event");
-        assert_eq!(error(90..101).message, "The range 90..101 ends behind the last event of GPU 2");
-        assert_eq!(error(90..101).hint, "GPU 2 has 100 events, 0..100");
+        assert_eq!(error(5..5).message, "The range 5..5 contains no events");
+        assert_eq!(error(90..101).message, "The range 90..101 ends after the last event of GPU 2");
+        assert_eq!(error(90..101).hint, "GPU 2 has 100 events (0..100).");
         assert_eq!(device(100, 0).part(0..100).unwrap().events(), 0..100);
     }
 }

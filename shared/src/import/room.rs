@@ -108,7 +108,7 @@ impl<'a> RowBudget<'a> {
     fn take(&mut self, rows: u64, what: &str) -> Result<(), ImportError> {
         let too_many = || {
             let (limit, bytes) = (format::count(self.limit), format::count(self.bytes));
-            over_a_limit(format!("The {what} are more than {limit} in {bytes} bytes, since lists share them"))
+            over_a_limit(format!("The file has more than {limit} rows in {bytes} bytes, because lists share {what}"))
         };
         self.left = self.left.checked_sub(rows).ok_or_else(too_many)?;
         Ok(())
@@ -137,7 +137,7 @@ impl<'a> RowBudget<'a> {
 
 /// Returns the error of a snapshot with more than [`MOST_DEVICES`].
 pub(super) fn too_many_devices() -> ImportError {
-    over_a_limit(format!("Devices of a snapshot: more than {}", format::count(MOST_DEVICES as u64)))
+    over_a_limit(format!("The snapshot has more than {} devices", format::count(MOST_DEVICES as u64)))
 }
 
 fn over_a_limit(message: String) -> ImportError {

@@ -167,11 +167,12 @@ impl Card {
             Some((size_text, capability_text)) => (size_text.trim(), Some(capability_text.trim())),
             None => (text.trim(), None),
         };
-        let memory_bytes = size::parse(size_text)
-            .ok_or_else(|| CardError(format!("`{}` is no size of memory; write `custom:48GiB`", short(size_text))))?;
+        let memory_bytes = size::parse(size_text).ok_or_else(|| {
+            CardError(format!("`{}` is not a memory size; for example, write `custom:48GiB`", short(size_text)))
+        })?;
         if !(LEAST_MEMORY_BYTES..=MOST_MEMORY_BYTES).contains(&memory_bytes) {
             let (least, most) = (format::bytes(LEAST_MEMORY_BYTES), format::bytes(MOST_MEMORY_BYTES));
-            return Err(CardError(format!("a custom card has {least} to {most}, not `{}`", short(size_text))));
+            return Err(CardError(format!("a custom card must have {least} to {most}, not `{}`", short(size_text))));
         }
         let (capability, kin) = capability_text.map_or(Ok(((8, 0), DEFAULT)), find_kin)?;
         let kin = TABLE.iter().find(|row| row.name == kin).expect("each kin is in the table");
@@ -198,17 +199,17 @@ fn find_kin(text: &str) -> Result<((u8, u8), &'static str), CardError> {
     let written = |(major, minor): (u8, u8)| format!("{major}.{minor}");
     KIN.iter().copied().find(|(capability, _)| written(*capability) == text).ok_or_else(|| {
         let known = KIN.iter().map(|(capability, _)| written(*capability)).collect::<Vec<_>>().join(", ");
-        CardError(format!("`{}` is no compute capability that can be had; there are {known}", short(text)))
+        CardError(format!("`{}` is not a supported compute capability; the supported ones are {known}", short(text)))
     })
 }
 
 fn unknown(text: &str) -> CardError {
     let names = TABLE.iter().map(|row| row.name);
     if let Some(hint) = did_you_mean(text, names.clone()) {
-        return CardError(format!("no card is called `{}`; {hint}", short(text)));
+        return CardError(format!("unknown card `{}`; {hint}", short(text)));
     }
     let names = names.collect::<Vec<_>>().join(", ");
-    CardError(format!("no card is called `{}`; there are {names}, and custom:48GiB", short(text)))
+    CardError(format!("unknown card `{}`; use one of {names}, or custom:48GiB", short(text)))
 }
 
 /// Returns the beginning of a foreign text, short enough for a message.
@@ -235,7 +236,7 @@ impl Cards {
             let (count, name) = counted(item.trim());
             let card = Card::named(name)?;
             if count == 0 || count > Self::MOST - cards.len() {
-                return Err(CardError(format!("a machine has 1 to {} cards", Self::MOST)));
+                return Err(CardError(format!("a machine can have 1 to {} cards", Self::MOST)));
             }
             cards.extend(iter::repeat_n(card, count));
         }
@@ -305,19 +306,20 @@ mod tests {
 
     #[test]
     fn errors_say_what_to_write() {
-        check_error("h100", "no card is called `h100`; did you mean `h100-80gb`?");
-        check_error("h100-80", "no card is called `h100-80`; did you mean `h100-80gb`?");
-        check_error("2x a10-40gb", "no card is called `a10-40gb`; did you mean `a100-40gb`?");
-        check_error("custom:lots", "`lots` is no size of memory; write `custom:48GiB`");
-        check_error("custom:2TiB", "a custom card has 256 MiB to 1.00 TiB, not `2TiB`");
+        check_error("h100", "unknown card `h100`; did you mean `h100-80gb`?");
+        check_error("h100-80", "unknown card `h100-80`; did you mean `h100-80gb`?");
+        check_error("2x a10-40gb", "unknown card `a10-40gb`; did you mean `a100-40gb`?");
+        check_error("custom:lots", "`lots` is not a memory size; for example, write `custom:48GiB`");
+        check_error("custom:2TiB", "a custom card must have 256 MiB to 1.00 TiB, not `2TiB`");
         check_error(
             "custom:48GiB:5.0",
-            "`5.0` is no compute capability that can be had; there are 7.0, 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 12.0",
+            "`5.0` is not a supported compute capability; the supported ones are 7.0, 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, \
+             12.0",
         );
-        check_error("0x t4-16gb", "a machine has 1 to 64 cards");
-        check_error("99999999999999999999999x t4-16gb", "a machine has 1 to 64 cards");
-        check_error("60x t4-16gb,5x t4-16gb", "a machine has 1 to 64 cards");
-        assert!(Cards::parse("").unwrap_err().to_string().contains("there are t4-16gb, l4-24gb"));
+        check_error("0x t4-16gb", "a machine can have 1 to 64 cards");
+        check_error("99999999999999999999999x t4-16gb", "a machine can have 1 to 64 cards");
+        check_error("60x t4-16gb,5x t4-16gb", "a machine can have 1 to 64 cards");
+        assert!(Cards::parse("").unwrap_err().to_string().contains("use one of t4-16gb, l4-24gb"));
     }
 
     #[test]

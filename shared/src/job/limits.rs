@@ -18,36 +18,36 @@ const fn limit(path: &'static str, least: u64, most: u64, because: &'static str)
     Limit { path, least, most, because }
 }
 
-const NO_MODEL: &str = "no published model has as many";
-const HOURS: &str = "memory repeats from step to step, and more would take hours";
+const NO_MODEL: &str = "no published model needs more";
+const HOURS: &str = "memory use repeats from step to step, and more would take hours";
 
 const LIMITS: &[Limit] = &[
-    limit("batch", 1, 1 << 16, "no card holds as many"),
+    limit("batch", 1, 1 << 16, "no GPU can hold that many"),
     limit("sequence", 1, 1 << 20, NO_MODEL),
     limit("steps", 1, 10_000, HOURS),
     limit("accumulation", 1, 1024, HOURS),
     limit("checkpointing.every", 1, 1024, NO_MODEL),
-    limit("loss.chunks", 1, 1 << 14, "chunks would be shorter than the head is worth"),
-    limit("lora.rank", 1, 1 << 14, "no layer has as many features"),
+    limit("loss.chunks", 1, 1 << 14, "smaller chunks are not worth the overhead"),
+    limit("lora.rank", 1, 1 << 14, "no layer has that many features"),
     limit("data.shortest", 1, 1 << 20, NO_MODEL),
-    limit("data.smallest", 1, 1 << 16, "no card holds as many"),
-    limit("data.seed", 0, (1 << 32) - 1, "there are enough others"),
+    limit("data.smallest", 1, 1 << 16, "no GPU can hold that many"),
+    limit("data.seed", 0, (1 << 32) - 1, "a seed has 32 bits"),
     limit("data.pad_to_multiple_of", 1, 1 << 20, NO_MODEL),
-    limit("data.samples", 1, 1 << 40, "no data set has as many"),
-    limit("data.prefetch", 0, 64, "no card holds as many batches"),
-    limit("evaluation.every", 1, 10_000, "there are no more steps"),
+    limit("data.samples", 1, 1 << 40, "no dataset has that many"),
+    limit("data.prefetch", 0, 64, "no GPU can hold that many batches"),
+    limit("evaluation.every", 1, 10_000, "no job has more steps"),
     limit("evaluation.batches", 1, 1024, HOURS),
-    limit("evaluation.batch", 1, 1 << 16, "no card holds as many"),
-    limit("parallel.devices", 2, 16, "no machine of one process has as many"),
-    limit("parallel.ranks", 2, 1 << 16, "no cluster has as many"),
-    limit("parallel.bucket_mb", 1, 1 << 20, "no card has as much memory"),
-    limit("parallel.micro_batches", 1, 1 << 16, "no card holds as many"),
-    limit("parallel.rank", 0, (1 << 16) - 1, "no cluster has as many"),
+    limit("evaluation.batch", 1, 1 << 16, "no GPU can hold that many"),
+    limit("parallel.devices", 2, 16, "no machine has that many GPUs in one process"),
+    limit("parallel.ranks", 2, 1 << 16, "no cluster has that many GPUs"),
+    limit("parallel.bucket_mb", 1, 1 << 20, "no GPU has that much memory"),
+    limit("parallel.micro_batches", 1, 1 << 16, "no GPU can hold that many"),
+    limit("parallel.rank", 0, (1 << 16) - 1, "no cluster has that many GPUs"),
     limit("model.input", 1, 1 << 20, NO_MODEL),
     limit("model.hidden", 1, 1 << 18, NO_MODEL),
     limit("model.layers", 1, 1024, NO_MODEL),
     limit("model.classes", 2, 1 << 22, NO_MODEL),
-    limit("model.image_size", 32, 4096, "a batch would not fit into the host's memory"),
+    limit("model.image_size", 32, 4096, "a batch would not fit in host memory"),
     limit("model.patch_size", 1, 4096, "no image is larger"),
     limit("model.channels", 1, 1 << 16, NO_MODEL),
     limit("model.cross_attention_dim", 1, 1 << 18, NO_MODEL),
@@ -83,7 +83,7 @@ const BELOW_1: f64 = 1.0 - f64::EPSILON / 2.0;
 
 /// Bounds of real numbers; PyTorch's own where it has any.
 const REAL_LIMITS: &[RealLimit] = &[
-    real("clip_grad_norm", ABOVE_0, 1e30, "above 0; leave it out to not clip"),
+    real("clip_grad_norm", ABOVE_0, 1e30, "above 0, or remove the key to turn clipping off"),
     real("memory_fraction", ABOVE_0, 1.0, "above 0 and at most 1"),
     real("optimizer.learning_rate", 0.0, 1e3, "from 0 to 1000"),
     real("optimizer.weight_decay", 0.0, 1e3, "from 0 to 1000"),

@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
         let hint = table.map(|table| format!("write it as `{table}.{key}`"));
         let hint = hint.or_else(|| did_you_mean_key(key, known)).unwrap_or_else(|| match known.len() {
             ..=MOST_LISTED => format!("the keys here are {}", known.join(", ")),
-            _ => "leave it out: no key here is like it".to_owned(),
+            _ => "remove it: no key here is similar".to_owned(),
         });
         self.report(self.path_of(&excerpt(key)), "unknown key".to_owned(), &hint);
     }
@@ -108,7 +108,7 @@ impl FromValue for f64 {
 }
 
 impl FromValue for String {
-    const EXPECTED: &str = "a text";
+    const EXPECTED: &str = "a string";
 
     fn from_value(value: &Value, _: &mut Reader<'_>) -> Option<Self> {
         match value {
@@ -119,7 +119,7 @@ impl FromValue for String {
 }
 
 impl FromValue for Vec<String> {
-    const EXPECTED: &str = "a list of texts";
+    const EXPECTED: &str = "a list of strings";
 
     fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
         match value {

@@ -74,7 +74,7 @@ impl Word for bool {
 }
 
 impl Word for String {
-    const EXPECTED: &str = "words with commas between them";
+    const EXPECTED: &str = "words separated by commas";
 
     fn values(text: &str) -> Option<Vec<Self>> {
         (!text.is_empty()).then(|| vec![text.to_owned()])
@@ -90,8 +90,8 @@ impl<T: Word> Values<T> {
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut values: Vec<T> = Vec::new();
         for word in text.split(',').map(str::trim) {
-            let more = T::values(word)
-                .ok_or_else(|| format!("`{}` is not understood; write {}", excerpt(word), T::EXPECTED))?;
+            let more =
+                T::values(word).ok_or_else(|| format!("invalid value `{}`; write {}", excerpt(word), T::EXPECTED))?;
             for value in more {
                 if !values.contains(&value) {
                     values.push(value);
@@ -177,13 +177,14 @@ impl RawJob {
         let most = columns.iter().try_fold(1_usize, |product, column| product.checked_mul(column.axis.values.len()));
         match most {
             Some(1) if columns.is_empty() => {
-                let hint = "write a range such as `batch = \"1..8x2\"` below `[sweep]`, or --batch 1..8x2";
-                return Err(vec![Problem::new("sweep", "nothing varies", hint)]);
+                let hint = "write a range such as `batch = \"1..8x2\"` below `[sweep]`, or pass --batch 1..8x2";
+                return Err(vec![Problem::new("sweep", "the sweep varies nothing", hint)]);
             }
             Some(2..=MOST_COMBINATIONS) | Some(1) => {}
             _ => {
                 let message = format!("{} combinations are too many", most.unwrap_or(usize::MAX));
-                let hint = format!("a sweep has at most {MOST_COMBINATIONS}: take larger steps, or fewer axes at once");
+                let hint =
+                    format!("a sweep has at most {MOST_COMBINATIONS}: take larger steps, or vary fewer keys at once");
                 return Err(vec![Problem::new("sweep", message, hint)]);
             }
         }
@@ -360,12 +361,12 @@ mod tests {
 
     #[test]
     fn problems_come_once_and_name_their_combination() {
-        refuse_config("model = 'gpt2'", &["sweep: nothing varies; write a range"]);
+        refuse_config("model = 'gpt2'", &["sweep: the sweep varies nothing; write a range"]);
         refuse_config("model = 'gpt2'\nsweep = { bach = 1 }", &["sweep.bach: unknown key; did you mean `batch`?"]);
         refuse_config("model = 'gpt2'\nsweep = { batch = 'many' }", &["sweep.batch: expected numbers such as"]);
         refuse_config(
             "model = 'gpt2'\nsweep = { batch = [1, 2], sequence = [512, 2048] }",
-            &["sequence with sequence 2048, batch 1: 2048 tokens, but the model has positions for 1024"],
+            &["sequence with sequence 2048, batch 1: 2048 tokens, but the model has only 1024 positions"],
         );
         let many = "model = 'gpt2'\nsweep = { batch = '1..20', sequence = '1..20' }";
         refuse_config(many, &["sweep: 400 combinations are too many; a sweep has at most 200"]);

@@ -51,7 +51,10 @@ impl<B: Build> Machine<B> {
         self.copied += len as u64;
         let limit = FREE_COPIES + self.appended;
         if self.copied > limit {
-            return Err(Box::new(ErrorKind::Limit { what: "items of lists that are copied to be changed", limit }));
+            return Err(Box::new(ErrorKind::Limit {
+                what: "items in lists that are copied in order to be changed",
+                limit,
+            }));
         }
         let added = &self.stack[start..];
         let mut all = Vec::with_capacity(len + added.len());

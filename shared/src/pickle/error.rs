@@ -46,17 +46,17 @@ pub struct Error {
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Truncated { within } => write!(f, "the data ends within {within}"),
+            Self::Truncated { within } => write!(f, "the data ends in the middle of {within}"),
             Self::UnknownOpcode(byte) => write!(f, "expected a pickle opcode, found byte {byte:#04x}"),
             Self::Refused { opcode, target } if target.is_empty() => {
-                write!(f, "the opcode {opcode} could build an object or run code and is refused")
+                write!(f, "the opcode {opcode} is refused because it could build an object or run code")
             }
             Self::Refused { opcode, target } => {
-                write!(f, "the opcode {opcode} asks for the Python object {target:?} and is refused")
+                write!(f, "the opcode {opcode} is refused because it loads the Python object {target:?}")
             }
             Self::UnknownProtocol(protocol) => write!(f, "expected pickle protocol 0 to 5, found {protocol}"),
             Self::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
-            Self::Limit { what, limit } => write!(f, "{what}: more than {limit}"),
+            Self::Limit { what, limit } => write!(f, "the file has more than {limit} {what}"),
         }
     }
 }

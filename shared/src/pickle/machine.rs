@@ -263,7 +263,7 @@ impl<B: Build> Machine<B> {
         let val = match self.memo.get(index) {
             Entry::Val(val) => self.heap.current(val),
             Entry::Pending(position) => self.promote(position),
-            Entry::Vacant => return Err(underflow("a memo index that was set before", "one that was not")),
+            Entry::Vacant => return Err(underflow("a memo index that is already set", "one that is not")),
         };
         self.stack.push(val);
         Ok(())

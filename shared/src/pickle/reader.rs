@@ -67,7 +67,7 @@ impl<B: Build> Reader<B> {
             let name = self.feed.rest().first().and_then(|&byte| opcode::name(byte));
             let within = match name {
                 Some(name) => format!("the opcode {name} or its data"),
-                None => "the pickle, in front of its STOP".to_owned(),
+                None => "the pickle, before its STOP opcode".to_owned(),
             };
             return Err(Error { offset, kind: ErrorKind::Truncated { within } });
         };

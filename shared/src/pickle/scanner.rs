@@ -327,7 +327,7 @@ fn fixed<const N: usize>(data: &[u8]) -> Result<[u8; N], Pause> {
 fn counted(data: &[u8], header_len: usize, len: u64) -> Result<&[u8], Pause> {
     let end = usize::try_from(len).ok().and_then(|len| header_len.checked_add(len));
     let end =
-        end.ok_or_else(|| Pause::from(ErrorKind::Limit { what: "bytes of one value", limit: usize::MAX as u64 }))?;
+        end.ok_or_else(|| Pause::from(ErrorKind::Limit { what: "bytes in one value", limit: usize::MAX as u64 }))?;
     data.get(header_len..end).ok_or(Pause::Needs(end))
 }
 

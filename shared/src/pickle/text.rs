@@ -10,7 +10,7 @@ const MAX_DIGITS: usize = 4300;
 /// Parses a decimal integer, as `INT` and `LONG` write it.
 pub(super) fn parse_int(line: &[u8]) -> Result<BigInt, ErrorKind> {
     if line.len() > MAX_DIGITS + 2 {
-        return Err(ErrorKind::Limit { what: "digits of a number", limit: MAX_DIGITS as u64 });
+        return Err(ErrorKind::Limit { what: "digits in a number", limit: MAX_DIGITS as u64 });
     }
     let line = line.trim_ascii();
     let digits = line.strip_suffix(b"L").unwrap_or(line);

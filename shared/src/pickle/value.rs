@@ -61,7 +61,7 @@ impl<'a> ValueMaker<'a> {
     }
 
     fn spend(&mut self, bytes: u64) -> Result<(), ErrorKind> {
-        let what = "bytes of a document once shared parts are written out";
+        let what = "bytes in a document after its shared parts are expanded";
         self.left = self.left.checked_sub(bytes).ok_or(ErrorKind::Limit { what, limit: self.limit })?;
         Ok(())
     }

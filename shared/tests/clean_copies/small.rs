@@ -137,9 +137,9 @@ fn what_remains_is_listed_with_what_people_write_first() {
         ("annotation", "and more"),
         ("annotation", "step of *@*"),
         ("setting", "conf: x"),
-        ("own file", "main.py"),
-        ("own file", "train.py"),
-        ("own function", "f"),
+        ("project file", "main.py"),
+        ("project file", "train.py"),
+        ("project function", "f"),
         ("package file", "site-packages/torch/f.py"),
     ];
     assert_eq!(remaining, expected);

@@ -326,7 +326,8 @@ impl Fleet {
         command.envs(self.launch.environment.iter().cloned());
         let output = command.output().expect("the binary to run");
         let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        let is_well = output.status.success() && text.contains("belong together") && !text.contains("without a row");
+        let is_well =
+            output.status.success() && text.contains("belong together") && !text.contains("not in the database");
         if is_well { Ok(()) } else { Err(text) }
     }
 }

@@ -39,7 +39,7 @@ fn whoever_asks_too_often_waits(backend: Backend) {
     let server = with(backend, SettingsArgs { requests: Some(5), ..SettingsArgs::default() });
     let replies: Vec<_> = (0..8).map(|_| server.get("/api/v1/cards", &[])).collect();
     assert!(replies[..5].iter().all(|reply| reply.status == 200));
-    check_refusal(&replies[7], 429, "too_many_requests", "more often");
+    check_refusal(&replies[7], 429, "too_many_requests", "more requests");
     assert!(replies[7].header("retry-after").and_then(|wait| wait.parse::<u64>().ok()) > Some(0));
 }
 
@@ -146,7 +146,7 @@ fn whoever_tries_tokens_waits(backend: Backend) {
     let server = private(backend, SettingsArgs { submissions: Some(2), ..SettingsArgs::default() });
     let get = || server.get("/api/v1/jobs", &[("Authorization", "Bearer wrong")]);
     assert_eq!([get().status, get().status], [401, 401]);
-    check_refusal(&get(), 429, "too_many_requests", "more often");
+    check_refusal(&get(), 429, "too_many_requests", "more requests");
     assert_eq!(server.get("/login?token=wrong", &[]).status, 429);
     assert_eq!(server.get("/api/v1/jobs", &[("Authorization", "Bearer secret")]).status, 200, "who knows it does not");
 }
@@ -168,8 +168,8 @@ fn no_spelling_of_a_path_gets_around_a_limit(backend: Backend) {
     let server = with(backend, SettingsArgs { submissions: Some(2), ..SettingsArgs::default() });
     let post = |path: &str| server.send_body("POST", path, &[], b"model = \"gpt2\"");
     assert_eq!([post("/api/v1/jobs").status, post(&encoded("/api/v1/jobs")).status], [422, 422]);
-    check_refusal(&post(&encoded("/api/v1/jobs")), 429, "too_many_requests", "more often");
-    check_refusal(&post("/api/v1/shares"), 429, "too_many_requests", "more often");
+    check_refusal(&post(&encoded("/api/v1/jobs")), 429, "too_many_requests", "more requests");
+    check_refusal(&post("/api/v1/shares"), 429, "too_many_requests", "more requests");
 }
 
 fn health_and_files_of_the_page_are_outside_of_limits(backend: Backend) {

@@ -144,7 +144,7 @@ fn jobs_have_pages() {
     let tag = list.header("etag").expect("a tag");
     assert_eq!(server.get("/jobs", &[("If-None-Match", tag)]).status, 304);
     let refused = server.send("POST", "/jobs", &[("Content-Length", "0")]);
-    check_refusal(&refused, 405, "method_not_allowed", "POST is no method of /jobs");
+    check_refusal(&refused, 405, "method_not_allowed", "The method POST is not allowed for /jobs");
     assert_eq!(refused.header("allow"), Some("GET, HEAD"));
 }
 

@@ -123,13 +123,13 @@ fn what_is_too_much_is_not_taken(backend: Backend) {
     let view = json!({"title": "a", "view_state": "x".repeat(100 << 10)});
     check_refusal(&share(&server, &view, &snapshot()), 413, "too_large", "`view`");
     let server = with(backend, SettingsArgs { quota: Some("1KiB".to_owned()), ..SettingsArgs::default() });
-    check_refusal(&share(&server, &self::view(), &snapshot()), 507, "no_room", "as much as it may");
+    check_refusal(&share(&server, &self::view(), &snapshot()), 507, "no_room", "quota of the store");
 }
 
 fn forms_that_are_none_are_refused(backend: Backend) {
     let server = server(backend);
     check_refusal(&post(&server, &[("view", b"{}")]), 400, "bad_request", "no part `snapshot`");
-    check_refusal(&post(&server, &[("else", b"x")]), 400, "bad_request", "other than");
+    check_refusal(&post(&server, &[("else", b"x")]), 400, "bad_request", "unknown part `else`");
     check_refusal(&post(&server, &[("view", b"{\"titel\": 1}")]), 400, "bad_request", "`view`");
     let json = server.send_body("POST", "/api/v1/shares", &[("Content-Type", "application/json")], b"{}");
     check_refusal(&json, 400, "bad_request", "multipart/form-data");

@@ -29,7 +29,7 @@ fn cut() -> Vec<u8> {
 fn a_cut_file_is_refused_with_its_place() {
     let page = Journey::start("/");
     let text = refused(&page, "cut.pickle", &cut());
-    for part in ["cut.pickle", "could not be read", "At byte ", "cut off"] {
+    for part in ["cut.pickle", "could not be read", "At byte ", "truncated"] {
         assert!(text.contains(part), "{part} in {text}");
     }
     page.screenshot("broken-file");

@@ -94,13 +94,13 @@ fn one_card_serves_findings_and_what_if() {
     choose("findings-card", "t4-16gb");
     page.wait_for("document.querySelector('[data-code=outside-pytorch]') !== null");
     let outside = page.text("[data-code=outside-pytorch]");
-    assert!(outside.contains("of the card were used by others"), "{outside}");
+    assert!(outside.contains("in use outside PyTorch's allocator"), "{outside}");
     page.screenshot("findings-card");
     page.click("#dock-what-if");
     page.wait_for("document.getElementById('what-if-card')?.selectedOptions[0].text.startsWith('t4-16gb')");
     choose("what-if-card", "l4-24gb");
     page.wait_for("document.getElementById('findings-card').selectedOptions[0].text.startsWith('l4-24gb')");
-    page.wait_for("document.querySelector('[data-code=outside-pytorch]')?.innerText.includes('GiB of the card')");
+    page.wait_for("document.querySelector('[data-code=outside-pytorch]')?.innerText.includes('GiB of GPU memory')");
     page.check_console();
 }
 

@@ -37,8 +37,8 @@ fn the_last_events_end_as_the_whole_does() {
 #[test]
 fn a_range_that_is_not_there_is_refused() {
     let file = file(GPT2);
-    check_refusal(&["inspect", "--events", "5..5", &file], &["The range 5..5 holds no event", "GPU 0 has"]);
-    check_refusal(&["peak", "--events", "0..9999999", &file], &["ends behind the last event of GPU 0"]);
+    check_refusal(&["inspect", "--events", "5..5", &file], &["The range 5..5 contains no events", "GPU 0 has"]);
+    check_refusal(&["peak", "--events", "0..9999999", &file], &["ends after the last event of GPU 0"]);
     check_refusal(&["peak", "--events", "0..9", "--device", "4", &file], &["no events of GPU 4"]);
-    check_refusal(&["diagnose", "--events", "many", &file], &["write A..B, last:N or peak:N"]);
+    check_refusal(&["diagnose", "--events", "many", &file], &["expected A..B, last:N or peak:N"]);
 }

@@ -9,7 +9,7 @@ fn bad_input_is_one_sentence_and_a_hint() {
     let broken = tempfile::NamedTempFile::new().expect("a temporary file");
     std::fs::write(broken.path(), b"\x80\x04}\x94(\x8c\x08seg").expect("room");
     let broken = broken.path().to_string_lossy().into_owned();
-    check_refusal(&["inspect", &broken], &["error:", "SHORT_BINUNICODE", "at byte 5", "hint:", "cut off"]);
+    check_refusal(&["inspect", &broken], &["error:", "SHORT_BINUNICODE", "at byte 5", "hint:", "truncated"]);
     check_refusal(&["peak", &broken], &["error:", "at byte 5"]);
     check_refusal(&["inspect", "no/such/file"], &["no/such/file", "hint:"]);
     check_refusal(&["inspect", "."], &["error: .:"]);
@@ -37,7 +37,7 @@ fn the_report_for_people_says_the_figures() {
 fn the_groups_of_the_peak_add_up() {
     for sample in samples() {
         if sample.name == "made-no-gpu.pickle" {
-            check_refusal(&["peak", &sample.path.to_string_lossy()], &["no device", "never initialised"]);
+            check_refusal(&["peak", &sample.path.to_string_lossy()], &["no device", "never initialized"]);
             continue;
         }
         let document = json(&["peak", "--json", "--top", "3", &sample.path.to_string_lossy()]);
@@ -92,7 +92,10 @@ fn a_filter_and_a_range_say_what_is_summed_up() {
         found["bytes"].as_u64() <= plain["bytes"].as_u64() && plain["bytes"].as_u64() <= plain["live_bytes"].as_u64()
     );
     assert_eq!(found["filter"], "^forward$");
-    check_refusal(&["peak", "--filter", "(", "--regex", &file], &["--filter (", "no regular expression", "--regex"]);
+    check_refusal(
+        &["peak", "--filter", "(", "--regex", &file],
+        &["--filter (", "invalid regular expression", "--regex"],
+    );
     check_refusal(&["peak", "--part", "born", &file], &["--part needs a range", "--from"]);
     check_refusal(&["peak", "--from", "9", "--to", "3", &file], &["--to is before --from"]);
     check_refusal(&["peak", "--to", "99999999", &file], &["no event 99999999"]);

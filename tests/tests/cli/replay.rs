@@ -53,7 +53,7 @@ fn a_sweep_finds_what_fits() {
     assert!(sweep["batch_factor"].as_f64().is_some_and(|factor| factor > 1.0), "{sweep}");
     let text = run(&["replay", "--sweep", &file(OOM)]);
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
-    for part in ["default settings (as recorded)", "expandable_segments:True", "Smallest card: "] {
+    for part in ["default settings (as recorded)", "expandable_segments:True", "Smallest GPU that fits: "] {
         assert!(text.contains(part), "{part} in {text}");
     }
 }

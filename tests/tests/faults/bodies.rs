@@ -34,7 +34,7 @@ fn a_body_that_is_shorter_than_it_says_leaves_nothing() {
     let body = Form::share(&snapshot()).finish();
     for length in [body.len() + 1, body.len() + 1_000_000, usize::MAX / 4] {
         let reply = share(&place, &format!("Content-Length: {length}"), &body[..body.len() - 10]);
-        check_refusal(&reply.expect("an answer"), 400, "bad_request", "broke off");
+        check_refusal(&reply.expect("an answer"), 400, "bad_request", "interrupted");
     }
     place.check_untouched();
 }
@@ -60,7 +60,7 @@ fn a_chunked_body_that_ends_early_leaves_nothing() {
     for body in [cut, &nonsense, without_end] {
         let reply = share(&place, "Transfer-Encoding: chunked", body);
         let reply = reply.unwrap_or_else(|| panic!("an answer to {} bytes", body.len()));
-        check_refusal(&reply, 400, "bad_request", "broke off");
+        check_refusal(&reply, 400, "bad_request", "interrupted");
     }
     place.check_untouched();
     assert_eq!(share(&place, "Transfer-Encoding: chunked", &whole).map(|reply| reply.status), Some(201));

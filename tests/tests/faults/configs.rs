@@ -38,7 +38,7 @@ fn a_config_of_ten_megabytes_is_refused_by_its_size() {
     let reply = place.post("/api/v1/jobs", &[("Content-Type", "application/json")], &json);
     check_refusal(&reply, 413, "too_large", "bytes");
     // Smaller than the limit of a request, and larger than the limit of a config.
-    check(&place, "a.toml", &vec![b'#'; 3 << 20], "", "more than a config of");
+    check(&place, "a.toml", &vec![b'#'; 3 << 20], "", "but a config can have at most");
     place.check_untouched();
 }
 
@@ -79,14 +79,14 @@ fn numbers_that_are_none_are_named() {
 fn nothing_is_nested_without_end() {
     let place = place();
     for depth in [100, 10_000, 500_000] {
-        check(&place, "a.json", &b"[".repeat(depth), "", "nested deeper than 32");
-        check(&place, "a.json", &b"{\"a\":".repeat(depth / 5), "", if depth > 200 { "nested deeper" } else { "" });
-        check(&place, "a.yaml", &b"- ".repeat(depth / 2), "", "nested deeper than 32");
+        check(&place, "a.json", &b"[".repeat(depth), "", "nested more than 32");
+        check(&place, "a.json", &b"{\"a\":".repeat(depth / 5), "", if depth > 200 { "are nested" } else { "" });
+        check(&place, "a.yaml", &b"- ".repeat(depth / 2), "", "nested more than 32");
         check(&place, "a.yaml", &b"[".repeat(depth), "", "");
         check(&place, "a.toml", &[b"a = ".to_vec(), b"[".repeat(depth)].concat(), "", "recurs");
         let envelope = [br#"{"config": "#.to_vec(), b"[".repeat(depth)].concat();
         let reply = place.post("/api/v1/jobs", &[("Content-Type", "application/json")], &envelope);
-        check_refusal(&reply, 422, "invalid_config", "nested deeper than 32");
+        check_refusal(&reply, 422, "invalid_config", "nested more than 32");
     }
     place.check_untouched();
 }
@@ -110,7 +110,7 @@ fn what_is_no_text_is_no_config() {
     let place = place();
     let utf16: Vec<u8> = "model = \"gpt2\"".encode_utf16().flat_map(u16::to_le_bytes).collect();
     for bytes in [b"model = \"\xff\xfe\"".as_slice(), b"\xff\xfem\0o\0", b"\x1f\x8b\x08\0\0\0\0\0\0\xff"] {
-        check_refusal(&submit(&place, "a.toml", bytes), 400, "bad_request", "no text");
+        check_refusal(&submit(&place, "a.toml", bytes), 400, "bad_request", "not text");
     }
     // ASCII letters in UTF-16 are valid UTF-8 with NULs in between.
     check(&place, "a.toml", &utf16, "", "");

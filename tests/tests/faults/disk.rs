@@ -73,7 +73,7 @@ fn an_upload_finds_no_room_and_takes_none() {
     // At first there is no room to receive the upload, then none to store it.
     for free_bytes in [MIB / 2, MIB * 3 / 2] {
         let filler = cramped.fill(free_bytes);
-        check_refusal(&cramped.server.share(Form::share(&second)), 507, "no_room", "no room");
+        check_refusal(&cramped.server.share(Form::share(&second)), 507, "no_room", "no space");
         check_no_files(&cramped.disk.join("data/scratch"));
         assert_eq!(cramped.stored(), stored);
         // Reading needs no room.
@@ -106,7 +106,7 @@ fn a_database_that_cannot_grow_takes_nothing_that_it_would_lose() {
         assert!(accepted.len() < 150, "the disk is full");
     };
     check_refusal(&refusal, 507, "no_room", "database");
-    check_refusal(&cramped.server.share(Form::share(&padded(1000, 2))), 507, "no_room", "no room");
+    check_refusal(&cramped.server.share(Form::share(&padded(1000, 2))), 507, "no_room", "no space");
     accepted.reverse();
     assert_eq!(ids(&cramped.server), accepted);
     assert_eq!(cramped.server.get(&link).status, 200);

@@ -80,7 +80,7 @@ fn each_part_is_there_once_and_known() {
     check(&submit(&place, Form::default().part("config", CONFIG).part("config", CONFIG)), "config");
     check(&submit(&place, Form::default().part("config", CONFIG).part("crad", b"t4-16gb")), "crad");
     check(&submit(&place, Form::default().part("config", CONFIG).part("steps", b"many")), "steps");
-    check(&submit(&place, Form::default().part("config", b"\xff\xfe")), "no text");
+    check(&submit(&place, Form::default().part("config", b"\xff\xfe")), "not text");
     place.check_untouched();
 }
 

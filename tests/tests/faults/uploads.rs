@@ -103,12 +103,12 @@ fn uploads_under_way_count_in_the_quota() {
     let (first, second) = (padded(700 << 10, 1), padded(600 << 10, 2));
     let begun = Begun::new(&place, &first);
     // It is refused before its body is read, so nothing of it is written.
-    check_refusal(&place.share(Form::share(&second)), 507, "no_room", "under way");
+    check_refusal(&place.share(Form::share(&second)), 507, "no_room", "uploads in progress");
     assert_eq!(files(&place.data().join("scratch")).len(), 1);
     assert_eq!(place.share(Form::share(&padded(100 << 10, 3))).status, 201);
     begun.end(&place);
     assert_eq!(place.share(Form::share(&second)).status, 201);
-    check_refusal(&place.share(Form::share(&first)), 507, "no_room", "as much as it may");
+    check_refusal(&place.share(Form::share(&first)), 507, "no_room", "quota of the store");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn one_address_has_some_uploads_at_once() {
     let place = Place::with(SettingsArgs { submissions: Some(1000), ..SettingsArgs::default() });
     let mut begun: Vec<Begun> = (0..4).map(|seed| Begun::new(&place, &padded(10_000, seed))).collect();
     let reply = place.share(Form::share(&padded(10_000, 9)));
-    check_refusal(&reply, 429, "too_many_requests", "as many uploads");
+    check_refusal(&reply, 429, "too_many_requests", "limit of simultaneous uploads");
     assert!(reply.header("retry-after").is_some());
     drop(begun.pop());
     let start = Instant::now();

@@ -166,8 +166,9 @@ impl Confusion {
 
 /// Returns the section about the findings on mistakes and repairs, and about the categories of the peaks.
 pub(super) fn section(figures: &BTreeMap<String, Value>) -> String {
-    let mut text = "\n## What is found\n\n\
-        The first two findings of `snapscope diagnose` on each mistake, and the first on its repair.\n\n\
+    let mut text = "\n## Findings\n\n\
+        The table has the first two findings of `snapscope diagnose` for each mistake, and the first for its \
+        repair.\n\n\
         | config | first finding | second finding | repaired |\n|---|---|---|---|\n"
         .to_owned();
     for (name, _) in CAUSES {
@@ -181,10 +182,10 @@ pub(super) fn section(figures: &BTreeMap<String, Value>) -> String {
     let operations = Confusion::of(figures.values(), OPERATIONS);
     let shapes = Confusion::of(figures.values(), SHAPES);
     text += &format!(
-        "\nWhat the peaks are made of is told by the recorder's tags, phase and module.\n\
-         Without them, by the names of operations alone, {:.1} % of the bytes at the peaks of all recordings get the same \
-         category; rows are what tags tell, columns what operations tell.\n\n{}\n\
-         Without any frame, by sizes and lifetimes alone, it is {:.1} %.\n\n{}",
+        "\nThe recorder tags each allocation with its phase and module, which determine its category.\n\
+         Without tags, the names of operations alone give the same category to {:.1} % of the bytes at the peaks of \
+         all recordings. In this table, rows are categories by tags, and columns are categories by operations.\n\n{}\n\
+         Without any frames, sizes and lifetimes alone give the same category to {:.1} % of the bytes.\n\n{}",
         operations.right_percent(),
         operations.table(),
         shapes.right_percent(),

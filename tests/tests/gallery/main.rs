@@ -273,15 +273,17 @@ fn step_ends(figures: &Value) -> Vec<u64> {
 /// Writes `README.md` from the configs and their figures.
 fn readme(entries: &[Entry], figures: &BTreeMap<String, Value>) -> String {
     let mut text = "# The gallery\n\n\
-        Training configs that are worth a look: mistakes beside their repairs, then healthy ones of real size.\n\
-        `snapscope repro NAME.toml` records one on a virtual GPU, in seconds and on any machine; the page of \
-        `snapscope serve` shows it.\n\
-        [The reference](../../shared/src/job/README.md) has every key of a config, the presets with their parameters, \
-        and the cards.\n\n\
-        Memory between the steps is weights and optimizer state; what else stays, a mistake has kept.\n\
-        Peaks are those of the first device.\n\
-        This page and `figures.json` are written by `UPDATE=1 cargo test -p snapscope-tests --test gallery`, and the \
-        same test without `UPDATE` records all of them and compares.\n\n\
+        The gallery has training configs with typical memory mistakes, each with its repair, and healthy configs of \
+        real size.\n\
+        `snapscope repro NAME.toml` records a config on a virtual GPU, in seconds and on any machine; `snapscope \
+        serve` also shows the gallery on its page.\n\
+        [The reference](../../shared/src/job/README.md) describes every key of a config, the presets with their \
+        parameters, and the GPUs.\n\n\
+        Between steps, memory should hold little more than weights and optimizer state; a mistake usually keeps the \
+        rest.\n\
+        Peaks are those of the first GPU.\n\
+        `UPDATE=1 cargo test -p snapscope-tests --test gallery` writes this page and `figures.json`. Without `UPDATE`, \
+        the same test records all configs again and compares.\n\n\
         ## Mistakes and their repairs\n"
         .to_owned();
     for (mistake, repair) in pairs(entries) {
@@ -303,7 +305,7 @@ fn pair_section(mistake: &Entry, repair: &Entry, figures: &BTreeMap<String, Valu
         text += &format!("Mistakes: `{made}`.\n\n");
     }
     text += &format!("Repaired:\n{}\n\n", repair.sentences().join("\n"));
-    text += "| config | growth of a step | end of the last step | peak allocated | peak reserved | events |\n";
+    text += "| config | growth per step | end of the last step | peak allocated | peak reserved | events |\n";
     text += "|---|---|---|---|---|---|\n";
     for entry in [mistake, repair] {
         text += &format!("| {} | {} | {} |\n", link(entry), growth(entry, figures), cells(entry, figures));
@@ -332,7 +334,7 @@ fn link(entry: &Entry) -> String {
 
 fn growth(entry: &Entry, figures: &BTreeMap<String, Value>) -> String {
     if entry.has_varying_batches() {
-        return "that of its batch".to_owned();
+        return "depends on the batch".to_owned();
     }
     let ends = step_ends(&figures[&entry.name]);
     format::bytes(ends[ends.len() - 1] - ends[ends.len() - 2])

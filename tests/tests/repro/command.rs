@@ -87,9 +87,9 @@ fn a_failure_says_where_and_keeps_the_trace() {
     let played = played("echo 'the last words' >&2; kill -SEGV $$");
     let output = repro(&played, &["small.toml"]);
     let says = [
-        "the recorder's last lines:\n  the last words",
-        "last heard of in step 1 of 2, forward",
-        "the trace until then is in small.pickle",
+        "last lines of the recorder:\n  the last words",
+        "last known position: step 1 of 2, forward",
+        "the trace up to this point is in small.pickle",
         "error: the recorder crashed with SIGSEGV",
         "hint: ",
     ];
@@ -119,7 +119,7 @@ fn bad_input_is_refused_before_anything_runs() {
     refuse(&["small.toml", "--steps", "0"], &["steps"]);
     refuse(&["small.toml", "--time-limit", "soon"], &["30min"]);
     refuse(&["small.toml", "--memory-limit", "much"], &["8GiB"]);
-    refuse(&["small.toml", "-o", "no/such/folder/out.pickle"], &["nothing can be written in no/such/folder"]);
+    refuse(&["small.toml", "-o", "no/such/folder/out.pickle"], &["the folder no/such/folder cannot be written"]);
     std::fs::write(played.path("wrong.toml"), "modle = \"mlp\"\nstepz = 3\n").unwrap();
     let first = "wrong.toml: line 1, column 1: modle: unknown key; did you mean `model`?";
     refuse(&["wrong.toml"], &[first, "wrong.toml: line 2, column 1: stepz: ", "`steps`?", "hint:"]);
@@ -128,7 +128,7 @@ fn bad_input_is_refused_before_anything_runs() {
         ["three.yaml: line 1, column 1: model.preset", "line 2, column 1: batch: 0", "did you mean `sequence`?"];
     refuse(&["three.yaml"], &three);
     std::fs::write(played.path("weights.pickle"), "the weights of a year").unwrap();
-    refuse(&["small.toml", "-o", "weights.pickle"], &["weights.pickle is there already, and is no snapshot"]);
+    refuse(&["small.toml", "-o", "weights.pickle"], &["weights.pickle already exists and is not a snapshot"]);
     assert_eq!(std::fs::read(played.path("weights.pickle")).unwrap(), b"the weights of a year");
     assert!(!played.path("small.pickle").exists());
 }
@@ -138,7 +138,7 @@ fn limits_can_be_set() {
     let played = played("sleep 60");
     check(&repro(&played, &["small.toml", "--time-limit", "0.3s"]), 2, &[], &["longer than 0.3 s and was stopped"]);
     let output = repro(&played, &["small.toml", "--memory-limit", "1KiB"]);
-    check(&output, 2, &[], &["more than the 1.00 KiB it may"]);
+    check(&output, 2, &[], &["more than its limit of 1.00 KiB"]);
 }
 
 #[test]
@@ -162,6 +162,6 @@ fn an_interrupt_ends_the_recorder_too() {
     let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.expect("kill").success());
     let output = child.wait_with_output().expect("the command to end");
-    check(&output, 2, &[], &["error: the recording was cancelled", "the trace until then is in small.pickle"]);
+    check(&output, 2, &[], &["error: the recording was cancelled", "the trace up to this point is in small.pickle"]);
     assert!(!std::path::Path::new("/proc").join(recorder).exists(), "the recorder has ended");
 }

@@ -147,7 +147,7 @@ fn a_snapshot_that_is_too_large_to_read_fails_alone_and_is_kept() {
     let bomb = r#"(printf '\200\004'; head -c 300000000 /dev/zero | tr '\0' ']') | gzip >"$output""#;
     let mut played = script(&[STARTED, bomb, FINISHED]);
     played.limits.memory_bytes = 100 << 20;
-    let (failure, played) = check_failure(played, &["too large to read here", "1.00 GiB of memory", "fewer steps"]);
+    let (failure, played) = check_failure(played, &["the recording is too large", "1.00 GiB of memory", "fewer steps"]);
     assert!(failure.partial.is_some() && played.output().exists(), "it can be read elsewhere");
 }
 
@@ -158,7 +158,7 @@ fn what_reads_snapshots_is_a_process_of_its_own() {
     check_failure(played, &["cannot be read by /no/such/program", "No such file"]);
     let mut played = script(&[STARTED, WRITTEN, FINISHED]);
     played.config.reader = "/bin/false".into();
-    check_failure(played, &["too large to read here"]);
+    check_failure(played, &["the recording is too large"]);
 }
 
 #[test]
@@ -182,14 +182,14 @@ fn a_run_that_takes_too_much_memory_is_stopped() {
     // `tail` keeps what may be the last line; the shell's own limit protects the machine if the test fails.
     let mut played = script(&[WRITTEN, "ulimit -v 4000000; exec tail /dev/zero"]);
     played.limits.memory_bytes = 100 << 20;
-    check_failure(played, &["of this machine's memory", "more than the 100 MiB"]);
+    check_failure(played, &["of this machine's memory", "more than its limit of 100 MiB"]);
 }
 
 #[test]
 fn the_memory_of_what_it_started_counts_too() {
     let mut played = script(&[WRITTEN, "ulimit -v 4000000; tail /dev/zero & wait"]);
     played.limits.memory_bytes = 100 << 20;
-    check_failure(played, &["of this machine's memory", "more than the 100 MiB"]);
+    check_failure(played, &["of this machine's memory", "more than its limit of 100 MiB"]);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn the_kernel_holds_limits_too() {
 fn a_file_that_grows_too_large_ends_the_run() {
     let mut played = script(&[r#"exec head -c 1000000 /dev/zero >"$output""#]);
     played.limits.output_bytes = 100_000;
-    check_failure(played, &["larger than the 97.7 KiB"]);
+    check_failure(played, &["larger than its limit of 97.7 KiB"]);
 }
 
 #[test]
@@ -262,5 +262,5 @@ fn a_folder_that_is_not_there_is_named() {
     let output = played.output().join("deeper/out.pickle");
     let outcome = server::repro::run(&played.config, &job("t4-16gb"), &played.limits, &output, &mut played.audience);
     let failure = outcome.expect_err("a failure");
-    assert!(failure.message.contains("nothing can be written in"), "{failure}");
+    assert!(failure.message.contains("cannot be written"), "{failure}");
 }

@@ -214,5 +214,5 @@ fn llama_3_8b_fills_an_h100_and_says_so() {
     let text = std::fs::read_to_string(root().join("tests/data/jobs/llama-3-8b.toml")).expect("a config");
     let (recording, _) = check(&text);
     assert_eq!(recording.oom, None);
-    assert!(recording.messages.iter().any(|text| text.starts_with("the card was full")), "{:?}", recording.messages);
+    assert!(recording.messages.iter().any(|text| text.starts_with("GPU memory was full")), "{:?}", recording.messages);
 }

@@ -18,19 +18,20 @@ mod growth;
 /// The options of `snapscope diagnose`.
 #[derive(Debug, Clone, Args)]
 pub struct DiagnoseArgs {
-    /// The snapshots: pickles of `_dump_snapshot`, gzip'd or not, their JSON form, or pages of `trace_plot`
+    /// The snapshots: pickles of `_dump_snapshot`, gzipped or not, their JSON form, or HTML pages of `trace_plot`
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
-    /// The card, such as 80GiB or t4-16gb: tells when growth will fill it, and what others had of it
+    /// GPU memory, such as 80GiB, or the name of a GPU, such as t4-16gb, to predict when growth fills it and to show
+    /// how much other processes used
     #[arg(long, value_name = "SIZE", value_parser = units::capacity)]
     capacity: Option<u64>,
 
-    /// A higher peak than this is an error
+    /// Report a peak above this size as an error
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     max_peak: Option<u64>,
 
-    /// More growth than this in a step is an error
+    /// Report growth above this size per step as an error
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     max_growth: Option<u64>,
 

@@ -18,37 +18,37 @@ use crate::Failure;
 /// The options of `snapscope diff`.
 #[derive(Debug, Clone, Args)]
 pub struct DiffArgs {
-    /// The first snapshot: a pickle of `_dump_snapshot`, gzip'd or not, its JSON form, or a page of `trace_plot`
+    /// The first snapshot: a pickle of `_dump_snapshot`, gzipped or not, its JSON form, or an HTML page of `trace_plot`
     a: PathBuf,
 
-    /// The second snapshot; the same file again compares two of its moments
+    /// The second snapshot; pass the first file again to compare two of its moments
     b: PathBuf,
 
-    /// The GPU index in both [default: in each the one with the highest peak]
+    /// The GPU index in both snapshots [default: in each the one with the highest peak]
     #[arg(long, value_name = "N")]
     device: Option<i64>,
 
-    /// The state of A after this event instead of its peak; -1 is the state before the first event
+    /// Use the state of A after this event instead of its peak; -1 is the state before the first event
     #[arg(long, value_name = "EVENT", allow_negative_numbers = true, conflicts_with = "step_a")]
     at_a: Option<i64>,
 
-    /// The state of B after this event
+    /// Use the state of B after this event instead of its peak
     #[arg(long, value_name = "EVENT", allow_negative_numbers = true, conflicts_with = "step_b")]
     at_b: Option<i64>,
 
-    /// The peak of this step of A, counted from 1
+    /// Use the peak of this step of A; steps count from 1
     #[arg(long, value_name = "N")]
     step_a: Option<usize>,
 
-    /// The peak of this step of B
+    /// Use the peak of this step of B
     #[arg(long, value_name = "N")]
     step_b: Option<usize>,
 
-    /// What the table has a row for; the JSON document has all three
+    /// Group the table by this property; the JSON document has all three
     #[arg(long, value_enum, default_value_t = GroupBy::Stack)]
     by: GroupBy,
 
-    /// How many rows to print
+    /// Number of rows to print
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
 
@@ -60,11 +60,11 @@ pub struct DiffArgs {
 /// Values of `--by`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum GroupBy {
-    /// The call stack that allocated
+    /// Call stack of the allocation
     Stack,
-    /// What the memory is for
+    /// Category, such as parameter, gradient or activation
     Category,
-    /// The `torch.nn` module where the recording names it, else the file of the program
+    /// The `torch.nn` module if the recording names it, else the source file
     Module,
 }
 
@@ -131,7 +131,7 @@ fn step_moment(study: &Study<'_>, file: &str, step: usize) -> Result<u32, Failur
     side.and_then(|side| side.moment(study.timeline, study.steps.as_ref())).ok_or_else(|| {
         let hint = match &study.steps {
             Some(steps) => format!("its steps are 1 to {}", steps.steps.len()),
-            None => "no steps were found in it: name an event with --at-a or --at-b".to_owned(),
+            None => "no steps were found in it: pass an event with --at-a or --at-b".to_owned(),
         };
         Failure::new(format!("{file}: there is no step {step} on device {}", study.device.index), hint)
     })

@@ -24,7 +24,7 @@ pub(super) fn page((a, b): (&Chosen, &Chosen), found: &Diff, by: GroupBy, top: u
     };
     lines.retain(|line| !line.change.is_none());
     let mut page = format!("A  {}\nB  {}\n", side_line(&a.side), side_line(&b.side));
-    page += &format!("\nB holds {}\n", total(&found.total));
+    page += &format!("\nCompared with A, B has {}\n", total(&found.total));
     if !lines.is_empty() {
         page += "\n";
     }
@@ -52,12 +52,12 @@ fn side_line(side: &DiffSide) -> String {
 
 fn total(change: &Change) -> String {
     let allocations = match change.count() {
-        0 => "as many allocations".to_owned(),
+        0 => "the same number of allocations".to_owned(),
         more => format!("{} {}", counted(more.unsigned_abs(), "allocation"), if more > 0 { "more" } else { "fewer" }),
     };
     match change.bytes() {
-        0 => format!("as many bytes in {allocations}"),
-        more => format!("{} {}, {allocations}", bytes(more.unsigned_abs()), if more > 0 { "more" } else { "less" }),
+        0 => format!("the same number of bytes and {allocations}"),
+        more => format!("{} {} and {allocations}", bytes(more.unsigned_abs()), if more > 0 { "more" } else { "less" }),
     }
 }
 
@@ -119,9 +119,9 @@ mod tests {
 
     #[test]
     fn totals_are_words() {
-        assert_eq!(total(&change(1024, 3072, 1, 3)), "2.00 KiB more, 2 allocations more");
-        assert_eq!(total(&change(3072, 1024, 3, 2)), "2.00 KiB less, 1 allocation fewer");
-        assert_eq!(total(&change(5, 5, 1, 1)), "as many bytes in as many allocations");
+        assert_eq!(total(&change(1024, 3072, 1, 3)), "2.00 KiB more and 2 allocations more");
+        assert_eq!(total(&change(3072, 1024, 3, 2)), "2.00 KiB less and 1 allocation fewer");
+        assert_eq!(total(&change(5, 5, 1, 1)), "the same number of bytes and the same number of allocations");
     }
 
     #[test]

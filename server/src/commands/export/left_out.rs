@@ -16,21 +16,22 @@ pub(super) fn report(report: &SanitizeReport) -> String {
             }
         }
     };
-    line("Paths cut", &report.paths, "path");
-    line("Names taken out", &report.texts, "text");
-    line("Metadata left out", &report.metadata, "text");
+    line("Paths shortened", &report.paths, "path");
+    line("Names removed", &report.texts, "text");
+    line("Metadata removed", &report.metadata, "text");
     if !report.names.is_empty() {
-        let _ = writeln!(text, "Names looked for: {}", report.names.join(", "));
+        let _ = writeln!(text, "Names searched for: {}", report.names.join(", "));
     }
     if report.annotations > 0 {
-        let _ = writeln!(text, "Annotations left out: {}", counted(report.annotations, "mark"));
+        let _ = writeln!(text, "Annotations removed: {}", counted(report.annotations, "mark"));
     }
     if report.dropped_frames() > 0 {
-        let _ = writeln!(text, "Frames left out: {}", counted(report.dropped_frames(), "frame"));
+        let _ = writeln!(text, "Frames removed: {}", counted(report.dropped_frames(), "frame"));
     }
     let counts = report.remaining_counts();
     let kinds: Vec<String> = counts.iter().map(|(kind, count)| counted(*count, kind.name())).collect();
-    let _ = writeln!(text, "Others will read {}: {}", counted(report.remaining.len() as u64, "text"), kinds.join(", "));
+    let texts = counted(report.remaining.len() as u64, "text");
+    let _ = writeln!(text, "The copy still has {texts}: {}", kinds.join(", "));
     text
 }
 
@@ -62,7 +63,7 @@ mod tests {
             remaining(TextKind::ProjectFile, "b.py"),
         ];
         let left = SanitizeReport { remaining, ..SanitizeReport::default() };
-        assert_eq!(report(&left), "Others will read 3 texts: 1 annotation, 2 own files\n");
-        assert_eq!(list(&left), "annotation\tstep\u{fffd}[2J\nown file\ta.py\nown file\tb.py\n");
+        assert_eq!(report(&left), "The copy still has 3 texts: 1 annotation, 2 project files\n");
+        assert_eq!(list(&left), "annotation\tstep\u{fffd}[2J\nproject file\ta.py\nproject file\tb.py\n");
     }
 }

@@ -28,31 +28,32 @@ pub struct ExportArgs {
     /// The snapshot
     file: PathBuf,
 
-    /// The form to write
+    /// Output format
     #[arg(long, value_enum)]
     to: Target,
 
-    /// The GPU index [default: all; for a picture the one with the highest peak]
+    /// The GPU index [default: all, or for a picture the one with the highest peak]
     #[arg(long, value_name = "N")]
     device: Option<i64>,
 
-    /// The state after this event instead of the peak, in all but timelines and copies; -1 is before the first event
+    /// Export the state after this event instead of the peak, except in timelines and copies; -1 is the state before
+    /// the first event
     #[arg(long, value_name = "EVENT", allow_negative_numbers = true)]
     at: Option<i64>,
 
-    /// The table of a CSV or JSON file [default: stacks]
+    /// The table to write as CSV, JSON or Markdown [default: stacks]
     #[arg(long, value_parser = tables())]
     table: Option<Table>,
 
-    /// The card, such as 80GiB or t4-16gb, that findings in tables and reports are measured against
+    /// GPU memory, such as 80GiB, or the name of a GPU, such as t4-16gb, for the findings in tables and reports
     #[arg(long, value_name = "SIZE", value_parser = units::capacity)]
     capacity: Option<u64>,
 
-    /// What a picture shows [default: timeline]
+    /// Content of a picture [default: timeline]
     #[arg(long, value_enum)]
     picture: Option<PictureName>,
 
-    /// What runs along a timeline [default: events]
+    /// Horizontal axis of a timeline [default: events]
     #[arg(long, value_enum)]
     axis: Option<AxisName>,
 
@@ -68,35 +69,35 @@ pub struct ExportArgs {
     #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(240..=8000))]
     width: Option<u32>,
 
-    /// The height of a picture in pixels [default: 600 for a timeline, else what it takes]
+    /// The height of a picture in pixels [default: 600 for a timeline, else as needed]
     #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(240..=8000))]
     height: Option<u32>,
 
-    /// Draw a picture on near black
+    /// Draw a picture with a dark background
     #[arg(long)]
     dark: bool,
 
-    /// Leave out paths up to the project, names, hosts, addresses, keys and metadata
+    /// Remove names, hosts, addresses, keys, metadata, and the parts of paths above the project
     #[arg(long)]
     sanitize: bool,
 
-    /// List every text that others will read in the copy
+    /// List every text that remains in the copy
     #[arg(long, requires = "sanitize")]
     list_texts: bool,
 
-    /// Leave out the annotated spans too
+    /// Also remove the annotations
     #[arg(long, requires = "sanitize")]
     drop_annotations: bool,
 
-    /// Leave out a further name wherever it stands; may be given several times
+    /// Also remove this name everywhere; may be repeated
     #[arg(long, value_name = "NAME", requires = "sanitize")]
     drop_name: Vec<String>,
 
-    /// Keep only the frames of a package, such as `torch` or `project`; may be given several times
+    /// Keep only the frames of a package, such as `torch` or `project`; may be repeated
     #[arg(long, value_name = "PACKAGE", requires = "sanitize")]
     keep_package: Vec<String>,
 
-    /// The file to write; it is compressed where its name ends with `.gz`
+    /// The file to write, compressed if its name ends in `.gz`
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 }
@@ -104,23 +105,23 @@ pub struct ExportArgs {
 /// Values of `--to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Target {
-    /// A picture, with text as text
+    /// Vector picture with selectable text
     Svg,
-    /// A picture in pixels
+    /// Bitmap picture
     Png,
-    /// A table for spreadsheets
+    /// Table for spreadsheets
     Csv,
-    /// A table for programs
+    /// Table for programs
     Json,
-    /// A table for issues and reports
+    /// Table for issues and reports
     Markdown,
-    /// The timeline for ui.perfetto.dev
+    /// Timeline for ui.perfetto.dev
     Perfetto,
-    /// What is live at the peak for speedscope.app
+    /// Live memory at the peak, for speedscope.app
     Speedscope,
-    /// A report in one page, to be attached to a ticket
+    /// Report in one HTML file, for example for a ticket
     Html,
-    /// The official snapshot, which PyTorch's own page opens too
+    /// Snapshot in PyTorch's format, which PyTorch's own viewer opens too
     Pickle,
 }
 
@@ -179,10 +180,10 @@ impl ExportArgs {
             Some((option, _)) => {
                 let name = |value: Option<PossibleValue>| value.map_or_else(String::new, |v| v.get_name().to_owned());
                 let what = match is_for(PICTURES) {
-                    true => format!("picture of --picture {}", name(self.shows().to_possible_value())),
-                    false => format!("file of {}", name(self.to.to_possible_value())),
+                    true => format!("--picture {}", name(self.shows().to_possible_value())),
+                    false => format!("--to {}", name(self.to.to_possible_value())),
                 };
-                Err(Failure::new(format!("{option} says nothing about a {what}"), "leave it out"))
+                Err(Failure::new(format!("{option} does not apply to {what}"), "omit it"))
             }
             None => Ok(()),
         }
@@ -261,7 +262,7 @@ impl ExportArgs {
     /// Writes the file whole or not at all, and returns its size in bytes.
     fn write(&self, fill: impl FnOnce(&mut Sink<'_>)) -> Result<u64, Failure> {
         write::write(&self.output, fill).map_err(|error| {
-            Failure::new(format!("{}: {error}", self.output.display()), "check the folder and the room in it")
+            Failure::new(format!("{}: {error}", self.output.display()), "check the folder and its free space")
         })
     }
 }

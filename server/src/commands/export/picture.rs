@@ -12,18 +12,18 @@ use crate::Failure;
 /// Values of `--picture`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum PictureName {
-    /// Live and reserved bytes, event by event
+    /// Live and reserved memory over the recording
     Timeline,
-    /// What is live at the peak, by call stack
+    /// Live memory at the peak, by call stack
     Flame,
-    /// The segments with their blocks, where the most is reserved
+    /// Segments and their blocks at the peak of reserved memory
     Segments,
 }
 
 /// Values of `--axis`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum AxisName {
-    /// One step an event
+    /// Events, evenly spaced
     Events,
     /// Wall-clock time
     Time,
@@ -73,7 +73,7 @@ impl ExportArgs {
         let is_part = self.first.is_some() || self.last.is_some();
         if is_part && (first > last || last >= events) {
             return Err(Failure::new(
-                format!("there is no part from event {first} to event {last} on device {}", device.index),
+                format!("there is no range from event {first} to event {last} on device {}", device.index),
                 format!("events go from 0 to {}", i64::from(events) - 1),
             ));
         }

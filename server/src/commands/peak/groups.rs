@@ -67,7 +67,7 @@ impl<'a> Chosen<'a> {
     }
 }
 
-const INITIAL: &str = "from before the trace, without a stack";
+const INITIAL: &str = "allocated before the trace, without a stack";
 
 /// Formats the groups as aligned lines with bytes, bars and names.
 pub(in crate::commands) fn group_lines(chosen: &Chosen<'_>) -> Vec<String> {
@@ -117,7 +117,7 @@ fn noun(by: GroupBy, n: usize) -> &'static str {
         GroupBy::Category => ["category", "categories"],
         GroupBy::Stream => ["stream", "streams"],
         GroupBy::Pool => ["pool", "pools"],
-        GroupBy::SizeClass => ["group of sizes", "groups of sizes"],
+        GroupBy::SizeClass => ["size class", "size classes"],
     };
     if n == 1 { one } else { many }
 }

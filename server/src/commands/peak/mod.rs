@@ -18,42 +18,42 @@ use crate::Failure;
 /// The options of `snapscope peak`.
 #[derive(Debug, Clone, Args)]
 pub struct PeakArgs {
-    /// The snapshot: a pickle of `_dump_snapshot`, gzip'd or not, its JSON form, or a page of `trace_plot`
+    /// The snapshot: a pickle of `_dump_snapshot`, gzipped or not, its JSON form, or an HTML page of `trace_plot`
     file: PathBuf,
 
     /// The GPU index [default: the one with the highest peak]
     #[arg(long, value_name = "N")]
     device: Option<i64>,
 
-    /// The state after this event instead of the peak; -1 is the state before the first event
+    /// Show the state after this event instead of the peak; -1 is the state before the first event
     #[arg(long, value_name = "EVENT", allow_negative_numbers = true, conflicts_with_all = ["from", "to"])]
     at: Option<i64>,
 
-    /// What is alive from this event on instead of at one moment
+    /// Show what is live at any time from this event on, instead of at one moment
     #[arg(long, value_name = "EVENT")]
     from: Option<u32>,
 
-    /// What is alive until this event instead of at one moment
+    /// Show what is live at any time up to this event, instead of at one moment
     #[arg(long, value_name = "EVENT")]
     to: Option<u32>,
 
-    /// Which of the allocations between --from and --to
+    /// Show only some of the allocations in the range of --from and --to
     #[arg(long, value_enum, value_name = "PART")]
     part: Option<PartName>,
 
-    /// What to group by
+    /// Group allocations by this property
     #[arg(long, value_enum, default_value_t = ByName::Stack)]
     by: ByName,
 
-    /// Only allocations with this text in a frame, a place, the module, the category or an annotation around them
+    /// Show only allocations with this text in a frame, the module, the category or an enclosing annotation
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
 
-    /// The text of --filter is a regular expression
+    /// Treat the text of --filter as a regular expression
     #[arg(long, requires = "filter")]
     regex: bool,
 
-    /// How many groups to print
+    /// Number of groups to print
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
 
@@ -68,38 +68,38 @@ pub struct PeakArgs {
 /// Values of `--by`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ByName {
-    /// The call stack that allocated
+    /// Call stack of the allocation
     Stack,
-    /// Each frame of the call stack: the groups overlap
+    /// Each frame of the call stack; groups overlap
     Frame,
-    /// Each function of the call stack, whatever its line: the groups overlap
+    /// Each function of the call stack, on any line; groups overlap
     Function,
-    /// The module of the model
+    /// Module of the model
     Module,
-    /// What it is for: parameter, gradient, activation
+    /// Category, such as parameter, gradient or activation
     Category,
-    /// The stream
+    /// CUDA stream
     Stream,
-    /// The pool
+    /// Memory pool
     Pool,
-    /// The power of two below the size
+    /// Size, rounded down to a power of two
     Size,
 }
 
 /// Values of `--part`, which select among the allocations that are alive between two events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PartName {
-    /// All of them
+    /// All that are live in the range
     Any,
-    /// Allocated there
+    /// Allocated in the range
     Born,
-    /// Freed there
+    /// Freed in the range
     Died,
-    /// Neither allocated nor freed there
+    /// Neither allocated nor freed in the range
     Survived,
-    /// Allocated and freed there
+    /// Allocated and freed in the range
     BornAndDied,
-    /// Allocated there and not freed there
+    /// Allocated but not freed in the range
     BornAndKept,
 }
 
@@ -145,7 +145,7 @@ impl PeakArgs {
             return Ok(Some(TextFilter::plain(text)));
         }
         let refused =
-            |error| Failure::new(format!("--filter {text}: {error}"), "leave out --regex to look for it as it is");
+            |error| Failure::new(format!("--filter {text}: {error}"), "omit --regex to search for the text itself");
         TextFilter::expression(text).map(Some).map_err(refused)
     }
 
@@ -153,14 +153,14 @@ impl PeakArgs {
         let moment_after = |event: i64| moment_after(device, timeline, event);
         if self.from.is_none() && self.to.is_none() {
             if self.part.is_some() {
-                return Err(Failure::new("--part needs a range", "say where it begins and ends with --from and --to"));
+                return Err(Failure::new("--part needs a range", "set the range with --from, --to or both"));
             }
             return Ok(Scope::At(self.at.map_or(Ok(timeline.live_peak().0), moment_after)?));
         }
         let from = self.from.map_or(Ok(0), |event| moment_after(i64::from(event)))?;
         let to = self.to.map_or(Ok(timeline.events()), |event| moment_after(i64::from(event)))?;
         if to < from {
-            return Err(Failure::new("--to is before --from", "give the earlier event to --from"));
+            return Err(Failure::new("--to is before --from", "pass the earlier event as --from"));
         }
         Ok(Scope::Within { moments: from..to + 1, part: self.part.map_or(Part::Any, part) })
     }

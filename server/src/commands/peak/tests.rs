@@ -53,7 +53,7 @@ fn the_peak_is_grouped_by_stack() {
         &[
             "GPU 0 · 407 B live in 3 allocations after event 4 · 2.00 KiB reserved",
             "400 B 98 % 2× relu (main.py:1) < forward (main.py:1) < main (main.py:1)",
-            "7 B 1.7 % 1× from before the trace, without a stack",
+            "7 B 1.7 % 1× allocated before the trace, without a stack",
         ],
     );
     check(

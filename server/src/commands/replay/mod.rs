@@ -27,35 +27,35 @@ use crate::Failure;
 /// The options of `snapscope replay`.
 #[derive(Debug, Clone, Args)]
 pub struct ReplayArgs {
-    /// The snapshot: a pickle of `_dump_snapshot`, gzip'd or not, its JSON form, or a page of `trace_plot`
+    /// The snapshot: a pickle of `_dump_snapshot`, gzipped or not, its JSON form, or an HTML page of `trace_plot`
     file: PathBuf,
 
     /// The GPU index [default: the one with the highest peak]
     #[arg(long, value_name = "N")]
     device: Option<i64>,
 
-    /// Allocator settings, as PYTORCH_CUDA_ALLOC_CONF takes them [default: those of the recording]
+    /// Allocator settings, in the format of PYTORCH_CUDA_ALLOC_CONF [default: those of the recording]
     #[arg(long, value_name = "CONF")]
     settings: Option<String>,
 
-    /// The card's memory, such as 80GiB, or its name, such as h100-80gb [default: as recorded where it ran out, or
-    /// no limit]
+    /// GPU memory, such as 80GiB, or the name of a GPU, such as h100-80gb [default: the recorded limit if memory ran
+    /// out, else no limit]
     #[arg(long, value_name = "SIZE", value_parser = units::capacity)]
     capacity: Option<u64>,
 
-    /// What of the card others take: the CUDA context, other libraries and processes
+    /// GPU memory that PyTorch cannot use: the CUDA context, other libraries and other processes
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = units::size)]
     elsewhere: u64,
 
-    /// Also compare a replay under the recorded settings with the recorded segment events
+    /// Also replay with the recorded settings and compare the segment events with those of the recording
     #[arg(long)]
     verify: bool,
 
-    /// Also try other settings, the cards that have a name, and on a card with a limit larger batches
+    /// Also try other settings, all known GPUs and, if GPU memory is limited, other batch sizes
     #[arg(long)]
     sweep: bool,
 
-    /// Write the replay as a snapshot, which opens like any other; it is compressed where its name ends with `.gz`
+    /// Write the replay as a snapshot file, compressed if its name ends in `.gz`
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
 
@@ -80,7 +80,7 @@ impl ReplayArgs {
             Some(conf) => Settings::parse(conf, version),
             None => recorded.clone(),
         };
-        let settings = settings.map_err(|error| refused(&error, "correct `--settings`"))?;
+        let settings = settings.map_err(|error| refused(&error, "pass supported settings with `--settings`"))?;
         let (capacity_bytes, elsewhere_bytes) = self.card(device, timeline);
         let config = ReplayConfig { settings, capacity_bytes, elsewhere_bytes };
         let replayer = Replayer::new(&opened.trace, device, &timeline.allocations);
@@ -109,7 +109,7 @@ impl ReplayArgs {
 
     fn verification(&self, opened: &Opened, device: &Device) -> Result<Verification, Failure> {
         verify(&opened.trace, device, self.capacity)
-            .map_err(|error| refused(&error, "leave `--verify` out, or add `--capacity`"))
+            .map_err(|error| refused(&error, "omit `--verify`, or add `--capacity`"))
     }
 
     /// Returns the card's memory and how much of it others take, in bytes.
@@ -128,7 +128,7 @@ fn write_replay(trace: &Trace, output: &Path) -> Result<(), Failure> {
     let written = write(output, |sink| export::pickle(trace, Style::Python, sink));
     written
         .map(drop)
-        .map_err(|error| Failure::new(format!("{}: {error}", output.display()), "check the folder and the room in it"))
+        .map_err(|error| Failure::new(format!("{}: {error}", output.display()), "check the folder and its free space"))
 }
 
 fn refused(error: &dyn std::error::Error, hint: &str) -> Failure {
@@ -235,11 +235,11 @@ fn page(document: &ReplayDocument) -> String {
     lines.extend(text::table(&rows, &[1, 2]));
     if let Some(oom) = document.ooms.first() {
         let (event, size) = (count(oom.event), bytes(oom.size_bytes));
-        lines.push(format!("Out of memory at event {event}: {size} asked for, {} left", bytes(oom.free_bytes)));
+        lines.push(format!("Out of memory at event {event}: {size} requested, {} free", bytes(oom.free_bytes)));
     }
     if document.guessed_blocks > 0 {
         let blocks = counted(document.guessed_blocks, "block");
-        lines.push(format!("{blocks} from before the recording lie where they probably lay"));
+        lines.push(format!("The size or address of {blocks} from before the recording is a guess"));
     }
     lines.extend(document.verify.as_ref().map(verified_line));
     lines.extend(document.sweep.iter().flat_map(sweep::lines));
@@ -249,11 +249,14 @@ fn page(document: &ReplayDocument) -> String {
 fn verified_line(verify: &ReplayVerification) -> String {
     let (equal, recorded) = (count(verify.equal), counted(verify.recorded, "segment event"));
     let (same, requests) = (count(verify.same_address), counted(verify.requests, "request"));
-    let blocks = if verify.same_blocks { "the same blocks at the end" } else { "other blocks at the end" };
+    let blocks = if verify.same_blocks { "the same blocks at the end" } else { "different blocks at the end" };
     match &verify.first_difference {
-        None => format!("As recorded: {equal} of {recorded} equal, {same} of {requests} at the same address, {blocks}"),
+        None => {
+            format!("Verification: {equal} of {recorded} equal, {same} of {requests} at the same address, {blocks}")
+        }
         Some(first) => {
-            format!("As recorded: {equal} of {recorded} equal up to event {}, the first difference", count(first.event))
+            let event = count(first.event);
+            format!("Verification: {equal} of {recorded} equal, with the first difference at event {event}")
         }
     }
 }

@@ -59,9 +59,9 @@ pub(super) fn lines(sweep: &ReplaySweep) -> Vec<String> {
     lines.extend(text::table(&rows, &[1, 2, 3]));
     lines.push(String::new());
     lines.extend(sweep.best.as_deref().map(best_line));
-    let card = |name: &Option<String>| name.clone().unwrap_or_else(|| "none of those that have a name".to_owned());
+    let card = |name: &Option<String>| name.clone().unwrap_or_else(|| "none of the known GPUs".to_owned());
     lines.push(format!(
-        "Smallest card: {}; as recorded: {}",
+        "Smallest GPU that fits: {}; with the recorded settings: {}",
         card(&sweep.smallest_card),
         card(&sweep.smallest_card_as_recorded)
     ));
@@ -71,8 +71,8 @@ pub(super) fn lines(sweep: &ReplaySweep) -> Vec<String> {
 
 fn batch_line(factor: f64) -> String {
     let share = percent((factor * 1000.0) as u64, 1000);
-    let much = if factor < 1.0 { format!("{share} of it") } else { format!("{factor} times it") };
-    format!("Largest batch on this card under these settings, an estimate: {much}")
+    let much = if factor < 1.0 { format!("{share} of") } else { format!("{factor} times") };
+    format!("Estimated largest batch on this GPU with these settings: {much} the recorded batch")
 }
 
 fn best_line(conf: &str) -> String {

@@ -92,14 +92,14 @@ impl Notes {
 
 fn read_text(path: &Path) -> Result<String, Failure> {
     let unreadable = |error: io::Error| {
-        Failure::new(format!("{}: {error}", path.display()), "check the path and that you may read the file")
+        Failure::new(format!("{}: {error}", path.display()), "check the path and the permissions of the file")
     };
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
     file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
     String::from_utf8(bytes).map_err(|_| {
         Failure::new(
-            format!("{} is no text", path.display()),
+            format!("{} is not a text file", path.display()),
             "a config is TOML, YAML or JSON in UTF-8; `snapscope inspect` reads snapshots",
         )
     })

@@ -27,39 +27,39 @@ pub struct ReproArgs {
     #[arg(long, value_name = "FILE")]
     training_args: Option<PathBuf>,
 
-    /// Record on virtual GPUs: h100-80gb, 4x t4-16gb, custom:48GiB
+    /// Record on virtual GPUs, such as h100-80gb, 4x t4-16gb or custom:48GiB
     #[arg(long, value_name = "CARD", conflicts_with = "device")]
     card: Option<String>,
 
-    /// Record on a real GPU: cuda:0
+    /// Record on a real GPU, such as cuda:0
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
 
-    /// Optimizer steps
+    /// Number of optimizer steps
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
 
-    /// Samples of a micro batch
+    /// Samples per micro-batch
     #[arg(long, value_name = "N")]
     batch: Option<u64>,
 
-    /// Tokens of a sample
+    /// Tokens per sample
     #[arg(long, value_name = "N")]
     seq_len: Option<u64>,
 
-    /// Where the snapshot goes [default: the config's name with .pickle, in this folder]
+    /// The snapshot file to write [default: the config's name with .pickle, in the current folder]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// How long it may take: 90s, 30min, 2h
+    /// Time limit of the recording, such as 90s, 30min or 2h
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = units::time)]
     time_limit: Duration,
 
-    /// How much of this machine's memory the recorder may take
+    /// Limit on the host memory of the recorder
     #[arg(long, value_name = "SIZE", default_value = "16GiB", value_parser = units::size)]
     memory_limit: u64,
 
-    /// Print one JSON document, and nothing while it runs
+    /// Print one JSON document, and no progress
     #[arg(long)]
     json: bool,
 }
@@ -121,7 +121,7 @@ pub(super) fn check_output(output: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::new(
-        format!("{} is there already, and is no snapshot", output.display()),
+        format!("{} already exists and is not a snapshot", output.display()),
         "move it away, or choose another file with --output",
     ))
 }

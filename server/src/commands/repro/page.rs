@@ -18,7 +18,7 @@ pub(super) fn summary(recording: &Recording, job: &Job, output: &Path) -> String
         page += &format!("\n{}", out_of_memory(oom, job.steps));
     }
     page + &format!(
-        "\nNext: `snapscope peak {}`, or drop the file on the page of `snapscope serve`\n",
+        "\nNext: run `snapscope peak {}`, or drop the file on the page of `snapscope serve`\n",
         output.display()
     )
 }
@@ -43,13 +43,13 @@ fn memory_rows(recording: &Recording) -> Vec<Vec<String>> {
         format!("{} more than {than}", percent(extra, low))
     };
     let mut rows = vec![
-        row("peak live", peak_live_bytes, "what tensors asked for".to_owned()),
+        row("peak live", peak_live_bytes, "requested by tensors".to_owned()),
         row("peak allocated", peak_allocated_bytes, over(peak_allocated_bytes, peak_live_bytes, "live, by rounding")),
         row("peak reserved", peak_reserved_bytes, over(peak_reserved_bytes, peak_allocated_bytes, "allocated")),
     ];
     if let Some(started) = &recording.started {
         let share = percent(peak_reserved_bytes, started.memory_bytes);
-        rows.push(row("card", started.memory_bytes, format!("{share} of it reserved at the peak")));
+        rows.push(row("GPU memory", started.memory_bytes, format!("{share} of it reserved at the peak")));
     }
     rows
 }
@@ -64,15 +64,15 @@ fn out_of_memory(oom: &OutOfMemory, steps: u64) -> String {
 pub(super) fn failure_details(failure: &RecordingFailure, steps: u64) -> String {
     let mut page = String::new();
     if !failure.log_tail.is_empty() {
-        page += "the recorder's last lines:\n";
+        page += "last lines of the recorder:\n";
         failure.log_tail.iter().for_each(|line| page += &format!("  {line}\n"));
     }
     let place = failure.place(Some(steps));
     if !place.is_empty() {
-        page += &format!("last heard of in {place}\n");
+        page += &format!("last known position: {place}\n");
     }
     if let Some(partial) = &failure.partial {
-        page += &format!("the trace until then is in {}\n", partial.display());
+        page += &format!("the trace up to this point is in {}\n", partial.display());
     }
     page
 }
@@ -113,7 +113,8 @@ mod tests {
         };
         assert_eq!(
             failure_details(&failure, 2),
-            "the recorder's last lines:\n  last words\nlast heard of in step 2 of 2, forward\nthe trace until then is in out.pickle\n"
+            "last lines of the recorder:\n  last words\nlast known position: step 2 of 2, forward\n\
+             the trace up to this point is in out.pickle\n"
         );
         let silent = RecordingFailure {
             step: None,

@@ -20,18 +20,18 @@ use crate::Failure;
 /// The options of `snapscope segments`.
 #[derive(Debug, Clone, Args)]
 pub struct SegmentsArgs {
-    /// The snapshot: a pickle of `_dump_snapshot`, gzip'd or not, its JSON form, or a page of `trace_plot`
+    /// The snapshot: a pickle of `_dump_snapshot`, gzipped or not, its JSON form, or an HTML page of `trace_plot`
     file: PathBuf,
 
     /// The GPU index [default: the one with the highest peak]
     #[arg(long, value_name = "N")]
     device: Option<i64>,
 
-    /// The state after this event instead of where the most is reserved; -1 is the state before the first event
+    /// Show the state after this event instead of the peak of reserved memory; -1 is the state before the first event
     #[arg(long, value_name = "EVENT", allow_negative_numbers = true)]
     at: Option<i64>,
 
-    /// How many segments to print
+    /// Number of segments to print
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
 
@@ -139,8 +139,8 @@ mod tests {
             let page = page::page(found);
             for line in [
                 "30.0 MiB reserved in 2 segments after event 2\n",
-                "rounding                  100 B  <0.1 %  rounded sizes minus requested ones",
-                "free segments          10.0 MiB    33 %  cached, nothing is alive in them",
+                "rounding                  100 B  <0.1 %  rounded sizes minus requested sizes",
+                "free segments          10.0 MiB    33 %  cached, without live blocks",
                 "18.0 MiB  of 28.0 MiB free  30.0 MiB  in 2 segments  large",
                 "18.0 MiB  free of 20.0 MiB  at 0x10000000  kept by 2.00 MiB in 1 allocation  forward (main.py:1)",
                 "1 more",
@@ -148,7 +148,7 @@ mod tests {
                 assert!(page.contains(line), "{line:?} in\n{page}");
             }
         });
-        check(2, 10, |found| assert!(page::page(found).contains("after event 1, where the most is reserved")));
+        check(2, 10, |found| assert!(page::page(found).contains("after event 1, the peak of reserved memory")));
         check(0, 10, |found| assert!(page::page(found).contains("0 B reserved in 0 segments before the first event")));
     }
 

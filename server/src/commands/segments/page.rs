@@ -12,9 +12,10 @@ use crate::commands::text;
 pub(super) fn page(found: &Found<'_>) -> String {
     let mut page = head(found);
     section(&mut page, "", &part_rows(&found.parts), &[1, 2]);
-    section(&mut page, "Largest block that needs no cudaMalloc", &room_rows(&found.rooms), &[0, 2]);
+    section(&mut page, "Largest block available without cudaMalloc", &room_rows(&found.rooms), &[0, 2]);
     let held: Vec<_> = found.held.iter().take(found.top).map(|held| held_row(found, held)).collect();
-    section(&mut page, "Segments kept by a quarter or less", &with_rest(held, found.held.len(), found.top), &[0]);
+    let held = with_rest(held, found.held.len(), found.top);
+    section(&mut page, "Segments that cannot be released although at most a quarter is in use", &held, &[0]);
     let (segments, _) = found.segments();
     let rows = segments.into_iter().map(|segment| segment_row(found, segment)).collect();
     let rows = with_rest(rows, found.map.segments.len(), found.top);
@@ -27,7 +28,7 @@ fn head(found: &Found<'_>) -> String {
         0 => "before the first event".to_owned(),
         moment => format!("after event {}", count(u64::from(moment) - 1)),
     };
-    let peak = if found.is_peak { ", where the most is reserved" } else { "" };
+    let peak = if found.is_peak { ", the peak of reserved memory" } else { "" };
     let (reserved, segments) = (bytes(found.parts.reserved_bytes), counted(found.parts.segments, "segment"));
     format!("{}\nGPU {} · {reserved} reserved in {segments} {at}{peak}\n", found.file, found.device.index)
 }
@@ -59,19 +60,19 @@ fn part_rows(parts: &Fragmentation) -> Vec<Vec<String>> {
         vec![name.to_owned(), bytes(size_bytes), percent(size_bytes, parts.reserved_bytes), meaning.to_owned()]
     };
     let mut rows = vec![
-        row("live", parts.live_bytes, "asked for and not given back"),
-        row("rounding", parts.rounding_bytes, "rounded sizes minus requested ones"),
-        row("unsplit", parts.unsplit_bytes, "remainders behind blocks, too short to be split off"),
-        row("free in used segments", parts.free_in_used_bytes, "between blocks that are alive"),
-        row("free segments", parts.free_segment_bytes, "cached, nothing is alive in them"),
-        row("longest free block", parts.largest_free_bytes, "more needs cudaMalloc"),
-        row("empty_cache()", parts.releasable_bytes, "would give so much back"),
+        row("live", parts.live_bytes, "requested and not yet freed"),
+        row("rounding", parts.rounding_bytes, "rounded sizes minus requested sizes"),
+        row("unsplit", parts.unsplit_bytes, "remainders of blocks, too small to be split off"),
+        row("free in used segments", parts.free_in_used_bytes, "between live blocks"),
+        row("free segments", parts.free_segment_bytes, "cached, without live blocks"),
+        row("longest free block", parts.largest_free_bytes, "larger requests need cudaMalloc"),
+        row("empty_cache()", parts.releasable_bytes, "would release this much"),
     ];
     if parts.pending_bytes > 0 {
-        rows.insert(1, row("  pending", parts.pending_bytes, "of it freed, but maybe still used by another stream"));
+        rows.insert(1, row("  pending", parts.pending_bytes, "of it freed, but possibly still used by another stream"));
     }
     if parts.private_free_bytes > 0 {
-        rows.push(row("free in private pools", parts.private_free_bytes, "of the free, for their graphs alone"));
+        rows.push(row("free in private pools", parts.private_free_bytes, "of the free memory, for their graphs only"));
     }
     rows
 }
@@ -107,7 +108,7 @@ fn segment_row(found: &Found<'_>, segment: &MapSegment) -> Vec<String> {
         bytes(segment.at.size_bytes),
         format!("at {}", address(segment.at.addr)),
         percent(segment.used_bytes, segment.at.size_bytes),
-        format!("{} free at most", bytes(segment.largest_free_bytes)),
+        format!("largest free block {}", bytes(segment.largest_free_bytes)),
         pool_name(pool, segment.at.segment_type, segment.at.stream),
         found.largest_title(segment).unwrap_or_else(|| "free".to_owned()),
     ]

@@ -34,47 +34,47 @@ pub struct SweepArgs {
     #[arg(long, value_name = "FILE")]
     training_args: Option<PathBuf>,
 
-    /// Virtual GPUs: t4-16gb,a100-40gb
+    /// Virtual GPUs, such as t4-16gb,a100-40gb
     #[arg(long, value_name = "CARDS", value_parser = Values::<String>::parse)]
     card: Option<Values<String>>,
 
-    /// Number formats: fp32,autocast-bf16
+    /// Number formats, such as fp32,autocast-bf16
     #[arg(long, value_name = "FORMATS", value_parser = Values::<String>::parse)]
     precision: Option<Values<String>>,
 
-    /// Whether activations are computed again in backward: on,off
+    /// Activation checkpointing, such as on,off
     #[arg(long, value_name = "SWITCHES", value_parser = Values::<bool>::parse)]
     checkpointing: Option<Values<bool>>,
 
-    /// Tokens of a sample: 512..4096x2
+    /// Tokens per sample, such as 512..4096x2
     #[arg(long, value_name = "NUMBERS", value_parser = Values::<u64>::parse)]
     seq_len: Option<Values<u64>>,
 
-    /// Samples of a micro batch: 1,2,4,8 or 1..8x2 or 16..64+16
+    /// Samples per micro-batch, such as 1,2,4,8 or 1..8x2 or 16..64+16
     #[arg(long, value_name = "NUMBERS", value_parser = Values::<u64>::parse)]
     batch: Option<Values<u64>>,
 
-    /// Optimizer steps
+    /// Number of optimizer steps
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
 
-    /// Where the result goes too: .md, .csv, .json or .svg; may be given several times
+    /// Also write the result to a .md, .csv, .json or .svg file; may be repeated
     #[arg(short, long, value_name = "FILE")]
     output: Vec<PathBuf>,
 
-    /// A folder for the snapshots, which otherwise are dropped
+    /// Keep the snapshots in this folder instead of deleting them
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 
-    /// How long each recording may take: 90s, 30min, 2h
+    /// Time limit of each recording, such as 90s, 30min or 2h
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = units::time)]
     time_limit: Duration,
 
-    /// How much of this machine's memory each of two recorders may take
+    /// Limit on the host memory of each of the two recorders
     #[arg(long, value_name = "SIZE", default_value = "16GiB", value_parser = units::size)]
     memory_limit: u64,
 
-    /// Print one JSON document, and nothing while it runs
+    /// Print one JSON document, and no progress
     #[arg(long)]
     json: bool,
 }
@@ -135,7 +135,7 @@ impl SweepArgs {
         let settings = Settings { limits, at_once: AT_ONCE, keep: self.keep.clone() };
         if let Some(folder) = &self.keep {
             std::fs::create_dir_all(folder).map_err(|error| {
-                Failure::new(format!("{} cannot be made: {error}", folder.display()), "choose another folder")
+                Failure::new(format!("{} cannot be created: {error}", folder.display()), "choose another folder")
             })?;
         }
         let kept = sweep.combinations.iter().filter_map(|combination| settings.kept(sweep, combination));

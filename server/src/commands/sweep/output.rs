@@ -33,7 +33,7 @@ impl Output {
         let end = path.extension().unwrap_or_default().to_ascii_lowercase();
         let Some((_, kind)) = KINDS.into_iter().find(|(name, _)| end == *name) else {
             return Err(Failure::new(
-                format!("`{}` does not tell what to write", path.display()),
+                format!("the name `{}` has no known file type", path.display()),
                 "end the name in .md, .csv, .json or .svg",
             ));
         };
@@ -46,7 +46,7 @@ impl Output {
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
-            return Err(Failure::new(format!("there is no folder {}", folder.display()), "make it first"));
+            return Err(Failure::new(format!("there is no folder {}", folder.display()), "create it first"));
         }
         Ok(Self { path: path.to_owned(), kind })
     }
@@ -68,7 +68,7 @@ impl Output {
             Kind::Svg => sweep::svg(report, steps),
         };
         std::fs::write(&self.path, text).map_err(|error| {
-            Failure::new(format!("{} cannot be written: {error}", self.path.display()), "choose another place")
+            Failure::new(format!("{} cannot be written: {error}", self.path.display()), "choose another path")
         })
     }
 }

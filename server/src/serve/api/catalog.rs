@@ -9,10 +9,10 @@ use shared::job::{Card, Model};
 
 use crate::serve::state::State;
 
-/// Returns the virtual cards.
+/// Returns the virtual GPUs.
 #[utoipa::path(
     get, path = "/api/v1/cards", operation_id = "list_cards", tag = "catalog",
-    responses((status = 200, description = "All of them", body = Vec<CardRow>))
+    responses((status = 200, description = "The virtual GPUs", body = Vec<CardRow>))
 )]
 pub(crate) async fn cards() -> HttpResponse {
     let row = |card: Card| CardRow {
@@ -23,10 +23,10 @@ pub(crate) async fn cards() -> HttpResponse {
     listed(&Card::all().map(row).collect::<Vec<_>>())
 }
 
-/// Returns the presets of models.
+/// Returns the model presets.
 #[utoipa::path(
     get, path = "/api/v1/models", operation_id = "list_models", tag = "catalog",
-    responses((status = 200, description = "All of them", body = Vec<ModelRow>))
+    responses((status = 200, description = "The presets", body = Vec<ModelRow>))
 )]
 pub(crate) async fn models() -> HttpResponse {
     let row = |preset: &'static str| {
@@ -40,7 +40,7 @@ pub(crate) async fn models() -> HttpResponse {
 /// Returns example configs, including faulty ones with their repairs.
 #[utoipa::path(
     get, path = "/api/v1/gallery", operation_id = "list_gallery", tag = "catalog",
-    responses((status = 200, description = "All of them, by name", body = Vec<GalleryRow>))
+    responses((status = 200, description = "The configs, sorted by name", body = Vec<GalleryRow>))
 )]
 pub(crate) async fn gallery(state: Data<State>) -> HttpResponse {
     listed(&state.gallery)

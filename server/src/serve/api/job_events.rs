@@ -34,11 +34,11 @@ const RETRY_SECONDS: u64 = 10;
     get, path = "/api/v1/jobs/{id}/events", operation_id = "watch_job", tag = "jobs",
     params(
         ("id" = String, Path, description = "The job's `id`"),
-        ("Last-Event-ID" = Option<i64>, Header, description = "The `id` of the last event that was seen")
+        ("Last-Event-ID" = Option<i64>, Header, description = "The `id` of the last event that the client has seen")
     ),
     responses(
-        (status = 200, description = "A stream", content_type = "text/event-stream", body = String),
-        (status = 204, description = "The job is over, and nothing comes after the last event that was seen")
+        (status = 200, description = "A stream of events", content_type = "text/event-stream", body = String),
+        (status = 204, description = "The job has ended, and there are no further events")
     )
 )]
 pub(crate) async fn events(
@@ -56,7 +56,7 @@ pub(crate) async fn events(
     }
     let client = request.extensions().get::<Client>().copied();
     let Some(seat) = state.streams.take_seat(client) else {
-        return Err(ApiError::new(ErrorCode::TooManyRequests, "This address watches as many jobs as it may.")
+        return Err(ApiError::new(ErrorCode::TooManyRequests, "This address has reached its limit of event streams.")
             .retry_after(RETRY_SECONDS));
     };
     // Waiting for a number that no event has would take for ever.

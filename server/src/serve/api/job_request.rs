@@ -29,9 +29,9 @@ const MOST_CHANGE_BYTES: usize = 8 << 10;
 pub(crate) struct Overrides {
     /// Name of the config's file, whose extension determines the format; otherwise the content does.
     file_name: Option<String>,
-    /// Virtual cards that replace those of the config.
+    /// Virtual GPUs that replace those of the config.
     card: Option<String>,
-    /// Real GPU that replaces the cards of the config.
+    /// Real GPU that replaces the virtual GPUs of the config.
     device: Option<String>,
     /// Optimizer steps that replace those of the config.
     steps: Option<u64>,
@@ -53,10 +53,10 @@ pub(crate) struct JobForm {
     /// `TrainingArguments` for a Hugging Face config, in JSON or YAML.
     #[schema(value_type = Option<String>, format = Binary)]
     training_args: Option<FormBytes>,
-    /// Virtual cards that replace those of the config.
+    /// Virtual GPUs that replace those of the config.
     #[schema(value_type = Option<String>)]
     card: Option<Text<String>>,
-    /// Real GPU that replaces the cards of the config.
+    /// Real GPU that replaces the virtual GPUs of the config.
     #[schema(value_type = Option<String>)]
     device: Option<Text<String>>,
     /// Optimizer steps that replace those of the config.
@@ -90,9 +90,8 @@ pub(super) async fn read(request: &HttpRequest, payload: Payload) -> Result<JobR
     if request.content_type() == mime::APPLICATION_JSON.essence_str()
         && serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|value| value.get("config").is_some())
     {
-        return serde_json::from_str(&text).map_err(|error| {
-            ApiError::new(ErrorCode::BadRequest, format!("The request is not as it should be: {error}."))
-        });
+        return serde_json::from_str(&text)
+            .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("The request is not valid: {error}.")));
     }
     let Overrides { file_name, card, device, steps, batch, sequence, priority } = parameters(request.query_string())?;
     Ok(JobRequest { config: text, file_name, training_args: None, card, device, steps, batch, sequence, priority })
@@ -103,11 +102,11 @@ pub(super) async fn read_change(payload: Payload) -> Result<JobChange, ApiError>
     let bad = |message: String| ApiError::new(ErrorCode::BadRequest, message);
     let bytes = read_body(payload, MOST_CHANGE_BYTES, "name").await?;
     let JobChange { name } = serde_json::from_slice(&bytes)
-        .map_err(|error| bad(format!("A change of a job is `{{\"name\": \"…\"}}`: {error}.")))?;
+        .map_err(|error| bad(format!("The request must be `{{\"name\": \"…\"}}`: {error}.")))?;
     let name = name.trim().to_owned();
     let most = JobChange::MOST_NAME;
     if name.is_empty() || name.chars().count() > most || name.chars().any(char::is_control) {
-        return Err(bad(format!("A name is one line of 1 to {most} characters.")));
+        return Err(bad(format!("A name must be one line of 1 to {most} characters.")));
     }
     Ok(JobChange { name })
 }
@@ -135,7 +134,7 @@ pub(crate) async fn read_body(mut payload: Payload, most_bytes: usize, what: &st
         pace.took(piece.len());
         if body.len() + piece.len() > most_bytes {
             pace.drain(payload).await;
-            let message = format!("The request has more than {most_bytes} bytes, which no {what} has.");
+            let message = format!("The request has more than {most_bytes} bytes, the limit for a {what}.");
             return Err(ApiError::new(ErrorCode::TooLarge, message));
         }
         body.extend_from_slice(&piece);
@@ -145,7 +144,7 @@ pub(crate) async fn read_body(mut payload: Payload, most_bytes: usize, what: &st
 
 fn utf8(bytes: Vec<u8>) -> Result<String, ApiError> {
     String::from_utf8(bytes).map_err(|_| {
-        ApiError::new(ErrorCode::BadRequest, "A config is TOML, YAML or JSON in UTF-8, and this is no text.")
+        ApiError::new(ErrorCode::BadRequest, "The config is not text; it must be TOML, YAML or JSON in UTF-8.")
     })
 }
 
@@ -155,7 +154,7 @@ fn body_error(error: &actix_web::Error) -> ApiError {
             body_error(source)
         }
         Some(MultipartError::Payload(PayloadError::Overflow)) => {
-            let message = format!("The form has more than {MOST_REQUEST_BYTES} bytes, which no config has.");
+            let message = format!("The form has more than {MOST_REQUEST_BYTES} bytes, the limit for a config.");
             ApiError::new(ErrorCode::TooLarge, message)
         }
         Some(MultipartError::Payload(error)) => broken_off(error),
@@ -164,5 +163,5 @@ fn body_error(error: &actix_web::Error) -> ApiError {
 }
 
 fn broken_off(error: &PayloadError) -> ApiError {
-    ApiError::new(ErrorCode::BadRequest, format!("The request broke off: {error}."))
+    ApiError::new(ErrorCode::BadRequest, format!("The request was interrupted: {error}."))
 }

@@ -31,7 +31,7 @@ const MOST_LIMIT: u32 = 200;
     post, path = "/api/v1/jobs", operation_id = "submit_job", tag = "jobs", security(("token" = [])),
     params(
         job_request::Overrides,
-        ("Idempotency-Key" = Option<String>, Header, description = "A name for this request, 1 to 200 characters")
+        ("Idempotency-Key" = Option<String>, Header, description = "Unique key of this request, of 1 to 200 characters")
     ),
     request_body(content(
         (JobRequest = "application/json"),
@@ -39,8 +39,8 @@ const MOST_LIMIT: u32 = 200;
         (String = "text/plain"),
     )),
     responses((
-        status = 202, description = "The job, which waits for a worker", body = JobDetails,
-        headers(("Location" = String, description = "Where the job is"))
+        status = 202, description = "The queued job", body = JobDetails,
+        headers(("Location" = String, description = "Address of the job"))
     ))
 )]
 pub(crate) async fn submit(
@@ -66,15 +66,15 @@ pub(crate) async fn submit(
         Submission::New => job.id,
         Submission::Known(id) => id,
         Submission::Conflict => {
-            let message = "This Idempotency-Key came with another request before.";
+            let message = "This Idempotency-Key was used before for a different request.";
             return Err(ApiError::new(ErrorCode::Conflict, message));
         }
         Submission::QueueFull => {
-            let message = format!("{} jobs wait already.", state.config.queue);
+            let message = format!("The queue is full: {} jobs are waiting.", state.config.queue);
             return Err(ApiError::new(ErrorCode::QueueFull, message).retry_after(30));
         }
         Submission::NoRoom => {
-            let message = "The store holds as much as it may, and has no room for another job.";
+            let message = "The quota of the store is used up, so there is no space for another job.";
             return Err(ApiError::new(ErrorCode::NoRoom, message));
         }
     };
@@ -90,7 +90,7 @@ async fn check_kind(state: &State, kind: &str) -> Result<(), ApiError> {
     }
     let message = match kinds.as_slice() {
         [] => "No worker takes jobs at this time.".to_owned(),
-        kinds => format!("No worker has the device `{kind}`; there are {}.", kinds.join(", ")),
+        kinds => format!("No worker has the device `{kind}`; available: {}.", kinds.join(", ")),
     };
     Err(ApiError::new(ErrorCode::InvalidConfig, message))
 }
@@ -101,7 +101,7 @@ fn idempotency_key(request: &HttpRequest) -> Result<Option<String>, ApiError> {
     match value.to_str() {
         Ok(key) if !key.is_empty() && key.len() <= LONGEST => Ok(Some(key.to_owned())),
         _ => {
-            let message = format!("An Idempotency-Key has 1 to {LONGEST} visible characters.");
+            let message = format!("An Idempotency-Key must have 1 to {LONGEST} visible characters.");
             Err(ApiError::new(ErrorCode::BadRequest, message))
         }
     }
@@ -123,7 +123,7 @@ pub(crate) struct ListQuery {
 /// Returns one page of the job list, latest first.
 #[utoipa::path(
     get, path = "/api/v1/jobs", operation_id = "list_jobs", tag = "jobs", params(ListQuery),
-    responses((status = 200, description = "A part of the list, and where the next begins", body = JobList))
+    responses((status = 200, description = "A page of the list", body = JobList))
 )]
 pub(crate) async fn list(request: HttpRequest, state: Data<State>) -> Result<web::Json<JobList>, ApiError> {
     let ListQuery { state: wanted, before, limit } = parameters(request.query_string())?;
@@ -142,7 +142,7 @@ pub(crate) async fn list(request: HttpRequest, state: Data<State>) -> Result<web
 #[utoipa::path(
     get, path = "/api/v1/jobs/{id}", operation_id = "get_job", tag = "jobs",
     params(("id" = String, Path, description = "The job's `id`")),
-    responses((status = 200, description = "Where it is in its life", body = JobDetails))
+    responses((status = 200, description = "The job", body = JobDetails))
 )]
 pub(crate) async fn get(id: Path<String>, state: Data<State>) -> Result<web::Json<JobDetails>, ApiError> {
     Ok(web::Json(jobs::details(&state.database, &id).await?.ok_or_else(no_such_job)?))
@@ -154,7 +154,7 @@ pub(crate) async fn get(id: Path<String>, state: Data<State>) -> Result<web::Jso
 #[utoipa::path(
     post, path = "/api/v1/jobs/{id}/cancel", operation_id = "cancel_job", tag = "jobs", security(("token" = [])),
     params(("id" = String, Path, description = "The job's `id`")),
-    responses((status = 200, description = "Where it is now", body = JobResource))
+    responses((status = 200, description = "The job in its current state", body = JobResource))
 )]
 pub(crate) async fn cancel(id: Path<String>, state: Data<State>) -> Result<web::Json<JobResource>, ApiError> {
     state.database.cancel(&id).await?;
@@ -186,13 +186,13 @@ pub(crate) async fn change(
 #[utoipa::path(
     delete, path = "/api/v1/jobs/{id}", operation_id = "delete_job", tag = "jobs", security(("token" = [])),
     params(("id" = String, Path, description = "The job's `id`")),
-    responses((status = 204, description = "It is gone"))
+    responses((status = 204, description = "The job was deleted"))
 )]
 pub(crate) async fn delete(id: Path<String>, state: Data<State>) -> Result<HttpResponse, ApiError> {
     match state.database.delete_job(&id).await? {
         Deletion::Deleted => Ok(HttpResponse::NoContent().finish()),
         Deletion::NotOver => {
-            let message = "This job waits or runs: cancel it first, and delete it once it has ended.";
+            let message = "This job is waiting or running: cancel it first, then delete it once it has ended.";
             Err(ApiError::new(ErrorCode::Conflict, message))
         }
         Deletion::Unknown => Err(no_such_job()),
@@ -200,7 +200,7 @@ pub(crate) async fn delete(id: Path<String>, state: Data<State>) -> Result<HttpR
 }
 
 fn no_such_job() -> ApiError {
-    ApiError::not_found("There is no such job; jobs are forgotten after some time.")
+    ApiError::not_found("There is no such job; jobs are deleted after some time.")
 }
 
 /// Reads a stored job, or fails with "not found".
@@ -220,7 +220,7 @@ async fn resource(database: &Database, id: &str) -> Result<JobResource, ApiError
     responses(
         (status = 200, description = "PyTorch's official pickle, compressed with gzip", content_type = "application/gzip",
             body = Vec<u8>),
-        (status = 304, description = "It is what the tag in `If-None-Match` says"),
+        (status = 304, description = "The snapshot has the tag in `If-None-Match`"),
     )
 )]
 pub(crate) async fn snapshot(

@@ -33,7 +33,7 @@ const MOST_TITLE: usize = 200;
 /// Returns the limits of this server.
 #[utoipa::path(
     get, path = "/api/v1/limits", operation_id = "get_limits", tag = "catalog",
-    responses((status = 200, description = "What may be submitted and shared", body = ServerLimits))
+    responses((status = 200, description = "Limits on jobs and links", body = ServerLimits))
 )]
 pub(crate) async fn limits(request: HttpRequest, state: Data<State>) -> Result<Json<ServerLimits>, ApiError> {
     let shares = &state.config.shares;
@@ -77,7 +77,7 @@ const AGAIN_SECONDS: u64 = 10;
 #[utoipa::path(
     post, path = "/api/v1/shares", operation_id = "share", tag = "shares", security(("token" = [])),
     request_body(content = ShareForm, content_type = "multipart/form-data"),
-    responses((status = 201, description = "The link, and what deletes it", body = ShareCreated))
+    responses((status = 201, description = "The link and its deletion token", body = ShareCreated))
 )]
 pub(crate) async fn share(
     request: HttpRequest,
@@ -87,7 +87,7 @@ pub(crate) async fn share(
     let form = form_of(&request, payload).await?;
     let Parts { view, file, hash, bytes, place: _place } = read_form(form, &request, &state).await?;
     let expires_ms = expires_ms(view.days, state.config.shares.longest)
-        .map_err(|most| bad(format!("A link may live for {most} days at most here.")))?;
+        .map_err(|most| bad(format!("On this server, a link may live for at most {most} days.")))?;
     let in_line = state.digester.line_up(bytes).ok_or_else(crowded)?;
     let digest = state.digester.digest(file.path()).await.map_err(digest_error)?;
     drop(in_line);
@@ -104,7 +104,8 @@ pub(crate) async fn share(
         expires_ms,
     };
     if !state.database.share(&new).await? {
-        return Err(ApiError::new(ErrorCode::Unavailable, "The snapshot was cleaned up in this moment.").retry_after(1));
+        let message = "The snapshot was removed before the link was made.";
+        return Err(ApiError::new(ErrorCode::Unavailable, message).retry_after(1));
     }
     Ok(HttpResponse::Created().insert_header((CACHE_CONTROL, "no-store")).json(ShareCreated {
         token: token.text,
@@ -120,10 +121,10 @@ async fn form_of(request: &HttpRequest, payload: Payload) -> Result<Multipart, A
     });
     if !is_form {
         Pace::new().drain(payload).await;
-        return Err(bad("The request is no form: its Content-Type has to be multipart/form-data with a boundary."));
+        return Err(bad("The request is not a form: its Content-Type must be multipart/form-data with a boundary."));
     }
     let form = Multipart::from_request(request, &mut payload.into_inner()).await;
-    form.map_err(|error| bad(format!("The request is no form: {error}.")))
+    form.map_err(|error| bad(format!("The request is not a form: {error}.")))
 }
 
 /// Returns the fields of a form up to the first error, because `Multipart` panics if polled after one.
@@ -158,7 +159,7 @@ async fn hold_room(request: &HttpRequest, state: &State) -> Result<Place, ApiErr
     let client = request.extensions().get::<Client>().map(|client| client.0);
     let client = client.filter(|_| state.config.submissions.is_some());
     let Some((place, holding)) = state.room.hold(client, most_bytes) else {
-        let message = "This address has as many uploads under way as one may.";
+        let message = "This address has reached its limit of simultaneous uploads.";
         return Err(ApiError::new(ErrorCode::TooManyRequests, message).retry_after(AGAIN_SECONDS));
     };
     // A request that breaks off while it awaits something other than its body gets no response. Therefore the database
@@ -166,11 +167,11 @@ async fn hold_room(request: &HttpRequest, state: &State) -> Result<Place, ApiErr
     // checks the quota again.
     let is_beyond = |kept_bytes: u64| kept_bytes.saturating_add(holding.bytes) > state.config.shares.quota_bytes;
     if is_beyond(state.room.kept_bytes()) && is_beyond(count_kept(state).await?) {
-        let message = "The store holds as much as it may, with the uploads that are under way.";
+        let message = "The quota of the store is used up, counting the uploads in progress.";
         return Err(ApiError::new(ErrorCode::NoRoom, message));
     }
     if free_bytes(state.worker.scratch()) < holding.unwritten_bytes {
-        return Err(ApiError::new(ErrorCode::NoRoom, "The server's disk has no room for this upload."));
+        return Err(ApiError::new(ErrorCode::NoRoom, "The server's disk has no space for this upload."));
     }
     Ok(place)
 }
@@ -202,7 +203,7 @@ async fn read_parts(
     let (mut view, mut snapshot) = (None, None);
     while let Some(field) = pace.wait(form.next()).await? {
         let field = field.map_err(|error| match error {
-            MultipartError::Payload(PayloadError::Overflow) => bad("The form can't be read: no part of it begins."),
+            MultipartError::Payload(PayloadError::Overflow) => bad("The form can't be read: no part starts in it."),
             MultipartError::Payload(error) => broken_off(&error),
             error => bad(format!("The form can't be read: {error}.")),
         })?;
@@ -214,7 +215,9 @@ async fn read_parts(
             Some(name @ ("view" | "snapshot")) => return Err(bad(format!("The form has the part `{name}` twice."))),
             name => {
                 let name: String = name.unwrap_or_default().chars().take(MOST_TITLE).collect();
-                return Err(bad(format!("The form has a part `{name}`, other than `view` and `snapshot`.")));
+                return Err(bad(format!(
+                    "The form has an unknown part `{name}`; the parts are `view` and `snapshot`."
+                )));
             }
         }
     }
@@ -233,7 +236,7 @@ async fn read_view(mut field: Field, pace: &mut Pace) -> Result<ShareRequest, Ap
             return Err(ApiError::new(ErrorCode::TooLarge, message));
         }
     }
-    serde_json::from_slice(&bytes).map_err(|error| bad(format!("The part `view` is not as it should be: {error}.")))
+    serde_json::from_slice(&bytes).map_err(|error| bad(format!("The part `view` is not valid: {error}.")))
 }
 
 async fn read_snapshot(
@@ -278,7 +281,7 @@ pub(crate) async fn get(token: Path<String>, state: Data<State>) -> Result<Json<
     responses(
         (status = 200, description = "PyTorch's official pickle, compressed with gzip", content_type = "application/gzip",
             body = Vec<u8>),
-        (status = 304, description = "It is what the tag in `If-None-Match` says"),
+        (status = 304, description = "The snapshot has the tag in `If-None-Match`"),
     )
 )]
 pub(crate) async fn snapshot(
@@ -294,7 +297,7 @@ pub(crate) async fn snapshot(
 #[utoipa::path(
     delete, path = "/api/v1/shares/{token}", operation_id = "delete_share", tag = "shares",
     security(("delete_token" = [])), params(("token" = String, Path, description = "The link's `token`")),
-    responses((status = 204, description = "It is gone"))
+    responses((status = 204, description = "The link was deleted"))
 )]
 pub(crate) async fn delete(
     request: HttpRequest,
@@ -302,7 +305,7 @@ pub(crate) async fn delete(
     state: Data<State>,
 ) -> Result<HttpResponse, ApiError> {
     let Some(sent) = bearer(request.headers()) else {
-        let message = "A link is deleted with the token that was given for that.";
+        let message = "Deleting a link requires its deletion token.";
         return Err(ApiError::new(ErrorCode::Unauthorized, message));
     };
     if state.database.unshare(&hash_of(&token), &hash_of(sent.trim())).await? {
@@ -315,7 +318,7 @@ pub(crate) async fn delete(
 /// Reads the link of a token, or fails with "not found".
 pub(crate) async fn find(state: &State, token: &str) -> Result<ShareRow, ApiError> {
     let row = state.database.shared(&hash_of(token)).await?;
-    row.ok_or_else(|| ApiError::not_found("There is no such link: it has ended, was deleted, or is mistyped."))
+    row.ok_or_else(|| ApiError::not_found("There is no such link: it has expired, was deleted, or is mistyped."))
 }
 
 /// Returns the figures of a link's snapshot.
@@ -337,19 +340,19 @@ fn bad(message: impl Into<String>) -> ApiError {
 }
 
 fn crowded() -> ApiError {
-    let message = "As many uploads wait to be looked at as may wait.";
+    let message = "Too many uploads are waiting to be read.";
     ApiError::new(ErrorCode::TooManyRequests, message).retry_after(AGAIN_SECONDS)
 }
 
 fn broken_off(error: &dyn std::fmt::Display) -> ApiError {
-    bad(format!("The upload broke off: {error}."))
+    bad(format!("The upload was interrupted: {error}."))
 }
 
 fn upload_error(error: UploadError, most_bytes: u64) -> ApiError {
     match error {
         UploadError::TooLarge => {
             let size = shared::base::format::bytes(most_bytes);
-            ApiError::new(ErrorCode::TooLarge, format!("The snapshot has more than the {size} that this server takes."))
+            ApiError::new(ErrorCode::TooLarge, format!("The snapshot exceeds the {size} that this server accepts."))
         }
         UploadError::NotGzip => ApiError::new(ErrorCode::InvalidSnapshot, "The snapshot is not compressed with gzip."),
         UploadError::Io(error) => error.into(),
@@ -360,12 +363,12 @@ fn digest_error(digest: DigestError) -> ApiError {
     match digest {
         DigestError::NotASnapshot(message) => ApiError::new(ErrorCode::InvalidSnapshot, format!("{message}.")),
         DigestError::TooMuch => {
-            let message = "The snapshot takes more memory or time to read than this server gives it.";
+            let message = "The snapshot takes more memory or time to read than this server allows.";
             ApiError::new(ErrorCode::TooLarge, message)
         }
         DigestError::Failed(message) => {
-            error!(message, "a digest failed");
-            ApiError::new(ErrorCode::Internal, "The snapshot can't be looked at.")
+            error!(message, "a shared snapshot can't be read");
+            ApiError::new(ErrorCode::Internal, "The snapshot can't be read.")
         }
     }
 }

@@ -25,8 +25,8 @@ impl HttpMetrics {
     pub(super) fn new(registry: &mut Registry) -> Self {
         let metrics =
             Self { requests: Family::default(), seconds: Family::new_with_constructor(|| Histogram::new(SECONDS)) };
-        registry.register("http_requests", "Requests that were answered", metrics.requests.clone());
-        let help = "Time until an answer began";
+        registry.register("http_requests", "Requests that received a response", metrics.requests.clone());
+        let help = "Time until the response began";
         registry.register_with_unit("http_request_duration", help, Unit::Seconds, metrics.seconds.clone());
         metrics
     }

@@ -26,16 +26,16 @@ struct Now {
 /// Adds the figures from the database, and whether it answers.
 pub(super) async fn register(registry: &mut Registry, state: &State) {
     let now = Now::ask(state).await;
-    gauge(registry, "database_up", "Whether the database answers", u64::from(now.is_ok()));
+    gauge(registry, "database_up", "Whether the database responds", u64::from(now.is_ok()));
     match now {
         Ok(now) => now.register(registry),
-        Err(error) => tracing::error!(%error, "there are no figures of jobs and links"),
+        Err(error) => tracing::error!(%error, "the figures of jobs and links can't be read"),
     }
     let quota = gauge_of(state.config.shares.quota_bytes);
-    registry.register_with_unit("store_quota", "The most that stored snapshots and jobs may have", Unit::Bytes, quota);
-    let help = "The most jobs that may wait";
+    registry.register_with_unit("store_quota", "Maximum size of stored snapshots and jobs", Unit::Bytes, quota);
+    let help = "Maximum number of waiting jobs";
     gauge(registry, "queue_limit_jobs", help, state.config.queue);
-    gauge(registry, "recorders", "Recorders that this process runs", state.worker.running() as u64);
+    gauge(registry, "recorders", "Recorders running in this process", state.worker.running() as u64);
 }
 
 impl Now {
@@ -56,21 +56,21 @@ impl Now {
         for Counts { kind, state, jobs: count } in self.jobs {
             jobs.get_or_create(&[("kind", kind), ("state", state)]).set(count);
         }
-        registry.register("jobs", "Jobs that are remembered, by what they run on and where they are", jobs);
+        registry.register("jobs", "Jobs by kind of device and state", jobs);
         let wait = Gauge::<f64, AtomicU64>::default();
         wait.set(self.oldest_wait_ms as f64 / 1e3);
-        let help = "How long the first of the waiting jobs has waited";
+        let help = "Time that the oldest waiting job has waited";
         registry.register_with_unit("queue_oldest_wait", help, Unit::Seconds, wait);
         let workers = Gauges::default();
         for (kind, count) in self.workers {
             workers.get_or_create(&[("kind", kind)]).set(i64::try_from(count).unwrap_or(i64::MAX));
         }
-        registry.register("workers", "Workers that have shown that they are alive", workers);
+        registry.register("workers", "Live workers by kind of device", workers);
         let stored = gauge_of(self.stored_bytes);
-        registry.register_with_unit("store_snapshots", "What stored snapshots have", Unit::Bytes, stored);
+        registry.register_with_unit("store_snapshots", "Size of stored snapshots", Unit::Bytes, stored);
         let of_jobs = gauge_of(self.job_bytes);
-        registry.register_with_unit("store_jobs", "What configs, logs and events of jobs have", Unit::Bytes, of_jobs);
-        gauge(registry, "shares", "Links that there are", self.shares);
+        registry.register_with_unit("store_jobs", "Size of configs, logs and events of jobs", Unit::Bytes, of_jobs);
+        gauge(registry, "shares", "Links that exist", self.shares);
     }
 }
 

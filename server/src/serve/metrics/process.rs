@@ -13,17 +13,17 @@ pub(super) fn register(registry: &mut Registry) {
     if let Some(pages) = field("/proc/self/statm", 1) {
         let bytes: Gauge = Gauge::default();
         bytes.set((pages * page_size() as u64).cast_signed());
-        registry.register_with_unit("process_resident_memory", "Memory that is in use", Unit::Bytes, bytes);
+        registry.register_with_unit("process_resident_memory", "Resident memory", Unit::Bytes, bytes);
     }
     if let Some(ticks) = processor_ticks() {
         let seconds = Counter::<f64, AtomicU64>::default();
         seconds.inc_by(ticks as f64 / clock_ticks_per_second() as f64);
-        registry.register_with_unit("process_cpu", "Processor time that was used", Unit::Seconds, seconds);
+        registry.register_with_unit("process_cpu", "Processor time used", Unit::Seconds, seconds);
     }
     if let Ok(open) = fs::read_dir("/proc/self/fd") {
         let files: Gauge = Gauge::default();
         files.set(i64::try_from(open.count()).unwrap_or(i64::MAX));
-        registry.register("process_open_fds", "Files and connections that are open", files);
+        registry.register("process_open_fds", "Open files and connections", files);
     }
 }
 

@@ -26,16 +26,16 @@ const ANY: [ErrorCode; 2] = [ErrorCode::Forbidden, ErrorCode::TooManyRequests];
 
 #[derive(utoipa::OpenApi)]
 #[openapi(
-    info(title = "Snapscope", description = "Recordings of training configs, and links to memory snapshots.\n\n\
-        Submitting, naming, cancelling, deleting and sharing need the server's token where it has one; reading is open. \
-        Each answer names its request in `X-Request-Id`, and takes the name that came with it. \
-        Every refusal has the same form, `ErrorBody`, and says in sentences what happened and what to do."),
+    info(title = "Snapscope", description = "Record training configs, and share memory snapshots by links.\n\n\
+        If the server has a token, submitting, renaming, cancelling, deleting and sharing require it; in private mode, \
+        reading requires it too. Each response has an `X-Request-Id`: that of the request, or a new one. \
+        Every error has the same form, `ErrorBody`, which says what happened and what to do."),
     tags(
-        (name = "jobs", description = "Recordings: submitted, watched, named, cancelled, deleted"),
-        (name = "shares", description = "Links to snapshots"),
-        (name = "catalog", description = "What can be recorded, and within which limits"),
-        (name = "operations", description = "For whoever runs the server"),
-        (name = "pages", description = "Pages, for people")
+        (name = "jobs", description = "Submit, watch, rename, cancel and delete recordings"),
+        (name = "shares", description = "Share snapshots by links"),
+        (name = "catalog", description = "Virtual GPUs, models and example configs, and the limits of this server"),
+        (name = "operations", description = "Health checks, metrics and this document"),
+        (name = "pages", description = "Web pages")
     ),
     components(schemas(ErrorBody, ProblemBody, JobEvent)),
     paths(
@@ -103,9 +103,9 @@ impl Modify for Tokens {
     fn modify(&self, document: &mut OpenApi) {
         let components = document.components.get_or_insert_default();
         for (name, description) in [
-            ("token", "The server's token, where it has one; in private mode reading needs it too."),
-            ("metrics_token", "The token for metrics, or the server's."),
-            ("delete_token", "The token that a link was given when it was made."),
+            ("token", "The server's token, if it has one; in private mode, reading requires it too."),
+            ("metrics_token", "The token for metrics, or the server's token."),
+            ("delete_token", "The deletion token of a link, from the response that created it."),
         ] {
             let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(description)).build();
             components.add_security_scheme(name, SecurityScheme::Http(scheme));
@@ -134,7 +134,7 @@ pub(crate) async fn document(request: HttpRequest) -> HttpResponse {
     respond(&MADE[0], request.headers())
 }
 
-/// Returns this document as a page.
+/// Returns this document as a web page.
 #[utoipa::path(
     get, path = "/api/v1/docs", operation_id = "get_docs", tag = "operations",
     responses((status = 200, description = "The page", body = String, content_type = "text/html"))

@@ -27,11 +27,11 @@ pub(super) fn html(document: &Value) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>Interface – Snapscope</title>\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>API – Snapscope</title>\n\
          <link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/api/v1/docs.css\">\n</head>\n<body>\n\
-         <header><a class=\"name\" href=\"/\">Snapscope</a><span>Interface {}</span>\
+         <header><a class=\"name\" href=\"/\">Snapscope</a><span>API {}</span>\
          <a href=\"/api/v1/openapi.json\">openapi.json</a></header>\n\
-         <div class=\"columns\">\n<nav aria-label=\"Contents\">\n{contents}</nav>\n<main>\n<h1>Interface</h1>\n{}\
+         <div class=\"columns\">\n<nav aria-label=\"Contents\">\n{contents}</nav>\n<main>\n<h1>API</h1>\n{}\
          {}{sections}<section>\n<h2>types</h2>\n{types}</section>\n</main>\n</div>\n</body>\n</html>\n",
         escaped(text(&info["version"])),
         paragraphs(&info["description"]),
@@ -77,8 +77,8 @@ impl Operation<'_> {
         let parameters: String = list(&body["parameters"]).map(parameter).collect();
         section += &table("Parameters", &parameters);
         let contents: String = map(&body["requestBody"]["content"]).map(content).collect();
-        section += &table("Body", &contents);
-        section += &table("Answers", &map(&body["responses"]).map(response).collect::<String>());
+        section += &table("Request body", &contents);
+        section += &table("Responses", &map(&body["responses"]).map(response).collect::<String>());
         section + "</article>\n"
     }
 }

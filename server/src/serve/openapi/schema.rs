@@ -79,7 +79,7 @@ fn body(schema: &Value) -> String {
     }
     let is_required = |name: &str| list(&schema["required"]).any(|required| text(required) == name);
     let property = |(name, property): (&str, &Value)| {
-        let required = if is_required(name) { "" } else { " <span class=\"note\">may be left out</span>" };
+        let required = if is_required(name) { "" } else { " <span class=\"note\">optional</span>" };
         row(
             &format!("<code>{}</code>", escaped(name)),
             &format!("{}{required}", kind(property)),
@@ -92,7 +92,7 @@ fn body(schema: &Value) -> String {
 /// Describes one part of a combined type, or one of its alternatives.
 fn part(schema: &Value) -> String {
     match reference(schema) {
-        Some(link) => format!("<p>What {link} has</p>\n"),
+        Some(link) => format!("<p>All fields of {link}</p>\n"),
         None => paragraphs(&schema["description"]) + &body(schema),
     }
 }

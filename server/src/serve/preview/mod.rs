@@ -75,7 +75,7 @@ impl Previews {
     params(("token" = String, Path, description = "The link's `token`")),
     responses(
         (status = 200, description = "The picture", body = Vec<u8>, content_type = "image/png"),
-        (status = 304, description = "It is as it was")
+        (status = 304, description = "The picture has the tag in `If-None-Match`")
     )
 )]
 pub(crate) async fn preview(

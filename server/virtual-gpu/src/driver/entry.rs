@@ -57,7 +57,7 @@ fn find(name: &str) -> Result<*mut c_void> {
     let found = versions.iter().map(|name| exported(name)).find(|found| !found.is_null());
     Ok(found.unwrap_or_else(|| {
         crate::log::line(format_args!(
-            "{name} (cuda) was asked for and is not modelled; it would fail with status 801"
+            "{name} (cuda) was requested but is not implemented; it would fail with status 801"
         ));
         cuUnknownFunction as *mut c_void
     }))

@@ -60,11 +60,11 @@ impl RunKind {
     pub fn words(self) -> &'static str {
         match self {
             Self::Training => "training",
-            Self::Forward => "forward passes with gradients on, without backward",
+            Self::Forward => "forward passes with gradients enabled but no backward pass",
             Self::Inference => "inference",
             Self::Generation => "text generation",
             Self::Evaluation => "evaluation",
-            Self::SetUp => "set-up of a model",
+            Self::SetUp => "model setup",
             Self::NoTrace => "no recorded events",
             Self::Unknown => "a run of unknown kind",
         }

@@ -32,7 +32,7 @@ impl StepSource {
     pub fn origin(self) -> Option<&'static str> {
         match self {
             Self::Annotations => None,
-            Self::Optimizer => Some("found by the optimizer's updates"),
+            Self::Optimizer => Some("found by optimizer updates"),
             Self::Period => Some("found by repetition"),
         }
     }

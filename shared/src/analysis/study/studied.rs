@@ -76,6 +76,6 @@ impl<'a> Study<'a> {
 
     /// Returns a short description of a stack.
     pub fn title(&self, stack: StackId) -> String {
-        stack_title(self.trace, stack).unwrap_or_else(|| "code that left no stack".to_owned())
+        stack_title(self.trace, stack).unwrap_or_else(|| "code without a recorded stack".to_owned())
     }
 }

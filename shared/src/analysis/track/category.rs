@@ -54,9 +54,9 @@ impl Category {
             Self::Input => "inputs",
             Self::Temporary => "temporaries",
             Self::Workspace => "workspaces",
-            Self::Collective => "buffers of collectives",
+            Self::Collective => "communication buffers",
             Self::Evaluation => "evaluation",
-            Self::Unknown => "of unknown use",
+            Self::Unknown => "memory of unknown purpose",
         }
     }
 }

@@ -44,7 +44,7 @@ fn no_memory() -> Diagnostic {
     info(
         "no-memory",
         1,
-        "The snapshot is empty: no CUDA memory was in use, or CUDA was never initialised in this process.".to_owned(),
+        "The snapshot is empty: no CUDA memory was in use, or CUDA was never initialized in this process.".to_owned(),
     )
 }
 
@@ -52,14 +52,14 @@ fn no_trace() -> Diagnostic {
     warning(
         "no-trace",
         1,
-        "No events were recorded, only the final state is known. Call torch.cuda.memory._record_memory_history() \
-         before the code of interest to see the timeline."
+        "No events were recorded, so only the final state is known. To see a timeline, call \
+         torch.cuda.memory._record_memory_history() before the code of interest."
             .to_owned(),
     )
 }
 
 fn no_times() -> Diagnostic {
-    info("no-times", 1, "The events have no times (torch before 2.2), so there is no wall-clock axis.".to_owned())
+    info("no-times", 1, "The events have no timestamps (torch before 2.2), so there is no time axis.".to_owned())
 }
 
 fn no_stacks() -> Diagnostic {
@@ -89,8 +89,8 @@ fn beginning(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
             "ring-buffer-full",
             1,
             format!(
-                "The trace of {of} holds exactly {n} events and begins with {bytes} in use: the ring buffer was \
-                 probably full, and older events are lost. Record with a larger max_entries."
+                "The trace of {of} has exactly {n} events and begins with {bytes} in use. The ring buffer was \
+                 probably full, so older events are lost. Record with a larger max_entries."
             ),
         ));
     }
@@ -113,8 +113,8 @@ fn part(device: &Device) -> Option<Diagnostic> {
         "part-of-trace",
         1,
         format!(
-            "Only the events {first} to {end} of the {total} of {of} are open, and they are counted from 0 here. What \
-             was alive before them is one band at the bottom; segments and blocks are those after the last of them."
+            "Only events {first} to {end} of the {total} events of {of} are open, numbered from 0 here. Memory that \
+             was live before them is one band at the bottom. Segments and blocks show the state after the last of them."
         ),
     ))
 }
@@ -128,7 +128,7 @@ fn unmatched_frees(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
         info(
             "frees-without-alloc",
             count,
-            format!("{frees} no alloc in the trace of {of}; where that memory came from is not known."),
+            format!("{frees} no matching alloc in the trace of {of}, so the origin of that memory is unknown."),
         )
     })
 }
@@ -142,8 +142,8 @@ fn superseded(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
             "frees-missing",
             count,
             format!(
-                "{allocations} on {of} took an address that was still in use, so frees are missing from the trace. \
-                 The older allocations count as never freed."
+                "{allocations} on {of} reused an address that was still in use, so frees are missing from the trace. \
+                 The older allocations are treated as never freed."
             ),
         )
     })
@@ -159,7 +159,7 @@ fn above_reserved(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
             "live-above-reserved",
             1,
             format!(
-                "Live bytes on {of} reach {live}, above the {reserved} that the segments hold. Segments or frees are \
+                "Live bytes on {of} reach {live}, more than the {reserved} in segments. Segments or frees are \
                  missing from the file, perhaps because it was edited."
             ),
         )
@@ -178,7 +178,7 @@ fn out_of_memory(device: &Device) -> Option<Diagnostic> {
         "out-of-memory",
         count,
         format!(
-            "{of} ran out of memory {times}, first at event {first}: {size} were asked for with {free} free on it."
+            "{of} ran out of memory {times}, first at event {first}: {size} were requested with {free} free on it."
         ),
     ))
 }
@@ -234,6 +234,6 @@ mod tests {
         let trace = text::parse("oom 100 free=7 t=1\noom 200 free=7 t=2\nsegment S 1KiB").unwrap();
         let diagnostic = out_of_memory(&trace.devices[0]).unwrap();
         assert_eq!((diagnostic.code, diagnostic.count), ("out-of-memory", 2));
-        assert!(diagnostic.message.contains("first at event 0: 100 B were asked for with 7 B free"), "{diagnostic:?}");
+        assert!(diagnostic.message.contains("first at event 0: 100 B were requested with 7 B free"), "{diagnostic:?}");
     }
 }

@@ -42,7 +42,7 @@ pub fn flame_picture(trace: &Trace, device: &Device, timeline: &Timeline, option
     let title = format!("{} · live memory by stack", options.title);
     let mut drawing = Drawing { width, height, title, shapes: Vec::new() };
     heading(&mut drawing, &figures(&tree, &when(moment, peak), rows.saturating_sub(shown)));
-    legend(&mut drawing, &[("Widths are bytes, below a caller is what it called", &[])]);
+    legend(&mut drawing, &[("Width shows bytes; callees are below their callers", &[])]);
     let placed = Placed { cuts: &cuts, total: tree.nodes()[0].total.weight, across, row, shown };
     if placed.total > 0 {
         placed.draw(trace, &mut drawing);
@@ -63,7 +63,7 @@ fn figures(tree: &CallTree, when: &str, missing_rows: u32) -> String {
     let live = format!("{} live {when} in {}", format::bytes(total.weight), format::counted(total.count, "allocation"));
     match missing_rows {
         0 => live,
-        rows => format!("{live} · no room for {}", format::counted(u64::from(rows), "deeper row")),
+        rows => format!("{live} · {} not shown", format::counted(u64::from(rows), "deeper row")),
     }
 }
 

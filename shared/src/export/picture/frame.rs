@@ -216,7 +216,7 @@ impl<'a> Frame<'a> {
         entry(drawing, "peak", &|drawing, left| {
             drawing.shapes.push(Shape::Dot { ink: Ink::Peak, at: (left + 9.0, y), radius: 4.0 });
         });
-        entry(drawing, "merged small ones", &fill([Ink::Merged(0), Ink::Merged(1), Ink::Merged(2)]));
+        entry(drawing, "merged small allocations", &fill([Ink::Merged(0), Ink::Merged(1), Ink::Merged(2)]));
         if self.timeline.live_at(0) > 0 {
             entry(drawing, "from before the trace", &fill([Ink::Initial; 3]));
         }

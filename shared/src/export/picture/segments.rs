@@ -37,8 +37,8 @@ pub fn segments_picture(trace: &Trace, device: &Device, timeline: &Timeline, opt
     heading(&mut drawing, &figures(&map, &when(moment, peak), &plan, shown));
     let mut entries: Vec<(&str, &[Ink])> = vec![
         ("in use, by stack", &[Ink::Band(0), Ink::Band(1), Ink::Band(2)]),
-        ("small blocks together", &[Ink::Merged(0), Ink::Merged(1), Ink::Merged(2)]),
-        ("rounding and rests", &[Ink::Rest]),
+        ("small blocks, merged", &[Ink::Merged(0), Ink::Merged(1), Ink::Merged(2)]),
+        ("rounding and remainders", &[Ink::Rest]),
         ("free", &[Ink::Free]),
     ];
     if map.blocks.iter().any(|block| block.state == BlockState::PendingFree) {
@@ -72,7 +72,7 @@ fn figures(map: &SegmentMap, when: &str, plan: &Plan, shown: usize) -> String {
     let reserved: u64 = map.segments.iter().map(|segment| segment.at.size_bytes).sum();
     let free: u64 = map.segments.iter().map(|segment| segment.free_bytes()).sum();
     let text = format!(
-        "{} reserved {when} in {} · {} free in them · a line is {}",
+        "{} reserved {when} in {} · {} free in them · each line is {}",
         format::bytes(reserved),
         format::counted(map.segments.len() as u64, "segment"),
         format::bytes(free),
@@ -80,7 +80,7 @@ fn figures(map: &SegmentMap, when: &str, plan: &Plan, shown: usize) -> String {
     );
     match plan.lines.len() - shown {
         0 => text,
-        lines => format!("{text} · no room for {}", format::counted(lines as u64, "line")),
+        lines => format!("{text} · {} not shown", format::counted(lines as u64, "line")),
     }
 }
 

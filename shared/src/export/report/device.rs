@@ -34,7 +34,7 @@ fn when(moment: u32) -> String {
 pub(super) fn live(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &mut Html) {
     let moment = subject.moment_of(study.timeline);
     let total = study.timeline.live_at(moment);
-    let heading = if subject.moment.is_none() { "What holds the peak" } else { "What is live" };
+    let heading = if subject.moment.is_none() { "Live memory at the peak" } else { "Live memory" };
     page.section(&format!("{heading}{of}"), |page| {
         if total == 0 {
             return;
@@ -50,7 +50,10 @@ pub(super) fn live(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &mu
             }
             page.push("</div>\n");
             if study.phases.basis() == PhaseBasis::Operations {
-                page.paragraph("muted", "Told by the operations of PyTorch, for want of frames of the program.");
+                page.paragraph(
+                    "muted",
+                    "Categories come from PyTorch operations, because the program's frames are missing.",
+                );
             }
         }
         stacks(subject, &live_by_stack(study.device, &study.timeline.allocations, moment), total, page);
@@ -76,7 +79,7 @@ fn stacks(subject: &Subject<'_>, groups: &[StackBytes], total: u64, page: &mut H
     page.push("</ol>\n");
     if !others.is_empty() {
         let rest: u64 = others.iter().map(|group| group.bytes).sum();
-        let stacks = counted(others.len() as u64, "further stack");
+        let stacks = counted(others.len() as u64, "more stack");
         page.paragraph("muted", &format!("{stacks} with {}", bytes(rest)));
     }
 }
@@ -85,16 +88,16 @@ fn stacks(subject: &Subject<'_>, groups: &[StackBytes], total: u64, page: &mut H
 pub(super) fn steps(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &mut Html) {
     let Some(steps) = &study.steps else { return };
     page.section(&format!("Steps and growth{of}"), |page| {
-        let told = match steps.source {
-            StepSource::Annotations => "by the annotations",
-            StepSource::Optimizer => "by the optimizer's updates",
-            StepSource::Period => "by what repeats",
+        let found = match steps.source {
+            StepSource::Annotations => "by annotations",
+            StepSource::Optimizer => "by optimizer updates",
+            StepSource::Period => "by repetition",
         };
         let growth = match study.growth.bytes_per_step() {
-            0 => "nothing grows from step to step".to_owned(),
-            growth => format!("{} more stay after each", bytes(growth)),
+            0 => "live memory does not grow from step to step".to_owned(),
+            growth => format!("live memory grows by {} per step", bytes(growth)),
         };
-        page.paragraph("lead", &format!("{} steps, told {told}; {growth}", count(steps.steps.len() as u64)));
+        page.paragraph("lead", &format!("{} steps, found {found}; {growth}", count(steps.steps.len() as u64)));
         let growing = study.growth.kept.iter().filter(|kept| kept.course == Course::Grows);
         let rows: Vec<Vec<String>> = growing
             .take(MOST_STACKS)
@@ -107,7 +110,7 @@ pub(super) fn steps(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &m
             })
             .collect();
         if !rows.is_empty() {
-            page.table(&["What grows", "A step", "At the end", "Allocations"], &[1, 2, 3], &rows);
+            page.table(&["Growing memory", "Per step", "At the end", "Allocations"], &[1, 2, 3], &rows);
         }
         step_table(study, page);
     });
@@ -142,7 +145,7 @@ pub(super) fn reserved(study: &Study<'_>, of: &str, page: &mut Html) {
         }
         let parts = Fragmentation::at(study, moment);
         let whole = parts.reserved_bytes.max(1);
-        page.paragraph("lead", &format!("{} reserved at most, {}", bytes(most_bytes), when(moment)));
+        page.paragraph("lead", &format!("{} reserved at the peak, {}", bytes(most_bytes), when(moment)));
         page.push("<div class=\"bars\">\n");
         for (name, part) in [
             ("live", parts.live_bytes),
@@ -159,7 +162,7 @@ pub(super) fn reserved(study: &Study<'_>, of: &str, page: &mut Html) {
         let longest = bytes(parts.largest_free_bytes);
         page.paragraph(
             "muted",
-            &format!("{segments}, {} of them in use; the longest free range has {longest}", count(parts.used_segments)),
+            &format!("{segments}, {} of them in use; the largest free range is {longest}", count(parts.used_segments)),
         );
     });
 }
@@ -186,10 +189,10 @@ pub(super) fn out_of_memory(subject: &Subject<'_>, study: &Study<'_>, of: &str, 
             ]
         };
         let rows: Vec<_> = ooms.iter().take(MOST_OOMS).map(row).collect();
-        let columns = ["Event", "Asked for", "Free on the device", "Live", "Reserved", "By"];
+        let columns = ["Event", "Requested", "Free on the device", "Live", "Reserved", "Stack"];
         page.table(&columns, &[0, 1, 2, 3, 4], &rows);
         if ooms.len() > MOST_OOMS {
-            page.paragraph("muted", &format!("{} in all", counted(ooms.len() as u64, "time")));
+            page.paragraph("muted", &format!("{} in total", counted(ooms.len() as u64, "out-of-memory error")));
         }
     });
 }

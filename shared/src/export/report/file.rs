@@ -9,7 +9,7 @@ use crate::trace::{Container, Encoding};
 /// Writes the figures of the only device, or a table of all devices.
 pub(super) fn figures(subject: &Subject<'_>, studies: &[Study<'_>], page: &mut Html) {
     match studies {
-        [] => page.paragraph("lead", "The snapshot has no device: CUDA was never initialised in its process."),
+        [] => page.paragraph("lead", "The snapshot has no device: CUDA was never initialized in its process."),
         [study] => {
             let summary = Summary::of(study.device, study.timeline);
             page.figures(&of_device(&summary));
@@ -66,8 +66,8 @@ pub(super) fn about(subject: &Subject<'_>, page: &mut Html) {
         page.paragraph(
             "muted",
             &format!(
-                "Live bytes are the sums of requested sizes, reserved bytes those of segments. Made by Snapscope {} with \
-                 `snapscope export --to html`; the page loads nothing and runs no script.",
+                "Live bytes are the sum of requested sizes; reserved bytes are the sum of segment sizes. Snapscope {} \
+                 made this page with `snapscope export --to html`. The page loads no other files and runs no scripts.",
                 env!("CARGO_PKG_VERSION")
             ),
         );

@@ -13,7 +13,7 @@ pub(super) fn findings(subject: &Subject<'_>, page: &mut Html) {
     let found = subject.findings();
     page.section("Findings", |page| {
         if found.is_empty() {
-            page.paragraph("muted", "Nothing to say: no memory was in use.");
+            page.paragraph("muted", "No findings: no memory was in use.");
         }
         found.iter().for_each(|finding| one(subject, finding, page));
     });

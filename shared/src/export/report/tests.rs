@@ -45,7 +45,7 @@ fn the_page_says_the_figures() {
         "<dd>1.50 MiB</dd><dt>peak live</dt>",
         "<h2>Findings</h2>",
         "Out of memory at event 3",
-        "<h2>What holds the peak</h2>",
+        "<h2>Live memory at the peak</h2>",
         "1.50 MiB live after event 2",
         "relu (main.py:1)",
         "<h2>Reserved memory</h2>",

@@ -74,8 +74,8 @@ impl TextKind {
             Self::Event => "event text",
             Self::Setting => "setting",
             Self::Source => "source line",
-            Self::ProjectFile => "own file",
-            Self::ProjectFunction => "own function",
+            Self::ProjectFile => "project file",
+            Self::ProjectFunction => "project function",
             Self::PackageFile => "package file",
             Self::PackageFunction => "package function",
         }

@@ -13,7 +13,7 @@ pub(in super::super) fn other_data(outline: &Outline, is_json: bool) -> ImportEr
 
 fn unknown(outline: &Outline, is_json: bool) -> ImportError {
     let (code, written) = if is_json { ("other-json", "JSON") } else { ("other-pickle", "pickle") };
-    let message = format!("This {written} is not a memory snapshot: it holds {}", outline.in_words());
+    let message = format!("This {written} is not a memory snapshot: it contains {}", outline.in_words());
     ImportError::new(code, message, HINT_WRITE)
 }
 
@@ -190,7 +190,7 @@ mod tests {
         let error = other_data(&Outline::of_json(br#"{"a": 1, "b": 2}"#), false);
         assert_eq!(
             error.message,
-            "This pickle is not a memory snapshot: it holds a dictionary with the keys \"a\", \"b\""
+            "This pickle is not a memory snapshot: it contains a dictionary with the keys \"a\", \"b\""
         );
     }
 }

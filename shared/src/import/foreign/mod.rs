@@ -121,7 +121,7 @@ fn of_text(text: &str, mentions_oom: bool) -> ImportError {
 fn unknown(bytes: &[u8]) -> ImportError {
     const SHOWN: usize = 4;
     let shown: Vec<String> = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}")).collect();
-    let message = format!("This file is of an unknown kind: its first bytes are {}", shown.join(" "));
+    let message = format!("The type of this file is unknown: its first bytes are {}", shown.join(" "));
     ImportError::new("unknown-file", message, HINT_WRITE)
 }
 

@@ -65,12 +65,12 @@ impl Outline {
                 Some(Self::Table(_)) => format!("a list of {}", plural(*len, "dictionary", "dictionaries")),
                 Some(Self::List(..)) => format!("a list of {}", plural(*len, "list", "lists")),
                 Some(Self::Number(_)) => format!("a list of {}", plural(*len, "number", "numbers")),
-                Some(Self::Text(_)) => format!("a list of {}", plural(*len, "text", "texts")),
+                Some(Self::Text(_)) => format!("a list of {}", plural(*len, "string", "strings")),
                 Some(_) => format!("a list of {}", plural(*len, "value", "values")),
             },
             Self::Number(_) => "a number".to_owned(),
-            Self::Text(_) => "a text".to_owned(),
-            Self::Part => "a part of a snapshot".to_owned(),
+            Self::Text(_) => "a string".to_owned(),
+            Self::Part => "part of a snapshot".to_owned(),
             Self::Other => "a single value".to_owned(),
         }
     }
@@ -256,7 +256,7 @@ mod tests {
         check("[1, 2, 3]", "a list of 3 numbers");
         check("[{\"x\": 1}]", "a list of 1 dictionary with the key \"x\"");
         check("[]", "an empty list");
-        check(" \"words\" ", "a text");
+        check(" \"words\" ", "a string");
         check("true", "a single value");
         let deep = Outline::of_json(b"[[[[[1]]]], 2]");
         assert_eq!(deep.items().len(), 2);

@@ -58,8 +58,8 @@ fn unknown(text: &str, lower: &str) -> ImportError {
     let title = title(text, lower).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     let shown: String = title.chars().take(LONGEST).collect();
     let message = match shown.as_str() {
-        "" => "This HTML page has no memory snapshot in it".to_owned(),
-        shown => format!("This HTML page has no memory snapshot in it; its title is “{shown}”"),
+        "" => "This HTML page contains no memory snapshot".to_owned(),
+        shown => format!("This HTML page contains no memory snapshot; its title is “{shown}”"),
     };
     ImportError::new("page-without-a-snapshot", message, HINT_PAGE)
 }

@@ -75,16 +75,15 @@ impl CnnLayer {
             (Self::Adaptive { size }, Features::Image { channels, .. }) => Ok(Features::Image { channels, size }),
             (Self::Flatten, Features::Image { .. }) => flattened(before),
             (Self::Linear { features, .. }, Features::Vector(_)) => Ok(Features::Vector(features)),
-            (Self::Linear { .. }, Features::Image { .. }) => {
-                Err(Fault::new(format!("it would read {}", before.in_words()), "write `flatten` before it"))
-            }
+            (Self::Linear { .. }, Features::Image { .. }) => Err(Fault::new(
+                format!("a linear layer needs a vector, not {}", before.in_words()),
+                "write `flatten` before it",
+            )),
             (Self::Conv(_) | Self::MaxPool(_) | Self::AvgPool(_) | Self::Adaptive { .. }, Features::Vector(_)) => {
-                let message = format!("it would read {}, and not images", before.in_words());
-                Err(Fault::new(message, "write it before `flatten`"))
+                let message = format!("this layer needs an image, not {}", before.in_words());
+                Err(Fault::new(message, "move it before `flatten`"))
             }
-            (Self::Flatten, Features::Vector(_)) => {
-                Err(Fault::new("there is no image left to flatten", "leave it out"))
-            }
+            (Self::Flatten, Features::Vector(_)) => Err(Fault::new("the input is already flat", "remove it")),
             (Self::Norm | Self::Relu { .. } | Self::Gelu | Self::Sigmoid | Self::Tanh | Self::Dropout(_), features) => {
                 Ok(features)
             }
@@ -110,7 +109,8 @@ fn flattened(image: Features) -> Result<Features, Fault> {
 impl Conv {
     fn after(&self, channels: u64, size: u64) -> Result<Features, Fault> {
         if !channels.is_multiple_of(self.groups) || !self.channels.is_multiple_of(self.groups) {
-            let message = format!("{} groups don't divide {channels} and {} channels", self.groups, self.channels);
+            let message =
+                format!("{channels} and {} channels are not both divisible by {} groups", self.channels, self.groups);
             return Err(Fault::new(message, "write a divisor of both"));
         }
         Ok(Features::Image { channels: self.channels, size: self.window.after(size, self.dilation)? })
@@ -125,8 +125,8 @@ impl Window {
         match padded.checked_sub(reach) {
             Some(room) => Ok(room / self.stride + 1),
             None => {
-                let message = format!("an image of {size} × {size} pixels shrinks to nothing under {reach} × {reach}");
-                Err(Fault::new(message, "write a smaller kernel, or padding, or a larger `image_size`"))
+                let message = format!("a window of {reach} × {reach} does not fit an image of {size} × {size} pixels");
+                Err(Fault::new(message, "write a smaller kernel or a larger `image_size`, or add padding"))
             }
         }
     }
@@ -170,12 +170,20 @@ mod tests {
         check_fault(
             "conv 8 9",
             IMAGE,
-            "an image of 7 × 7 pixels shrinks to nothing under 9 × 9; \
-             write a smaller kernel, or padding, or a larger `image_size`",
+            "a window of 9 × 9 does not fit an image of 7 × 7 pixels; \
+             write a smaller kernel or a larger `image_size`, or add padding",
         );
-        check_fault("linear 10", IMAGE, "it would read 64 channels of 7 × 7 pixels; write `flatten` before it");
-        check_fault("pool 2", vector, "it would read 512 features, and not images; write it before `flatten`");
-        check_fault("flatten", vector, "there is no image left to flatten; leave it out");
-        check_fault("conv 9 3 groups 3", IMAGE, "3 groups don't divide 64 and 9 channels; write a divisor of both");
+        check_fault(
+            "linear 10",
+            IMAGE,
+            "a linear layer needs a vector, not 64 channels of 7 × 7 pixels; write `flatten` before it",
+        );
+        check_fault("pool 2", vector, "this layer needs an image, not 512 features; move it before `flatten`");
+        check_fault("flatten", vector, "the input is already flat; remove it");
+        check_fault(
+            "conv 9 3 groups 3",
+            IMAGE,
+            "64 and 9 channels are not both divisible by 3 groups; write a divisor of both",
+        );
     }
 }

@@ -74,17 +74,17 @@ impl CnnLayer {
         let name = words.next().unwrap_or_default();
         let Some(form) = FORMS.iter().find(|form| form.name.eq_ignore_ascii_case(name)) else {
             let hint = did_you_mean(name, Self::names());
-            let hint = hint.unwrap_or_else(|| format!("there are {}", Self::names().collect::<Vec<_>>().join(", ")));
-            return Err(Fault::new(format!("no layer is called `{}`", excerpt(name)), hint));
+            let hint = hint.unwrap_or_else(|| format!("use one of {}", Self::names().collect::<Vec<_>>().join(", ")));
+            return Err(Fault::new(format!("unknown layer `{}`", excerpt(name)), hint));
         };
         Words::read(form, words).and_then(|words| words.layer())
     }
 }
 
 impl Form {
-    /// Returns a hint with an example, such as "write for example `relu inplace`".
+    /// Returns a hint with an example, such as "for example, write `relu inplace`".
     fn hint(&self) -> String {
-        format!("write for example `{}`", self.example)
+        format!("for example, write `{}`", self.example)
     }
 }
 
@@ -100,13 +100,13 @@ impl<'a> Words<'a> {
     fn read(form: &'static Form, mut words: impl Iterator<Item = &'a str>) -> Result<Self, Fault> {
         let mut read = Self { form, numbers: Vec::new(), options: Vec::new(), flags: Vec::new() };
         for what in form.numbers {
-            let missing = || Fault::new(format!("{} is missing", what.to_lowercase()), form.hint());
+            let missing = || Fault::new(format!("missing {}", what.to_lowercase()), form.hint());
             read.numbers.push(words.next().ok_or_else(missing)?);
         }
         while let Some(word) = words.next() {
             let is_known = |known: &&str| known.eq_ignore_ascii_case(word);
             if let Some(option) = form.options.iter().copied().find(|known| is_known(known)) {
-                let missing = || Fault::new(format!("`{option}` has no number"), form.hint());
+                let missing = || Fault::new(format!("`{option}` needs a number"), form.hint());
                 read.options.push((option, words.next().ok_or_else(missing)?));
             } else if let Some(flag) = form.flags.iter().copied().find(|known| is_known(known)) {
                 read.flags.push(flag);
@@ -121,7 +121,7 @@ impl<'a> Words<'a> {
     fn unknown(&self, word: &str) -> Fault {
         let known = self.form.options.iter().chain(self.form.flags).copied();
         let hint = did_you_mean(word, known).unwrap_or_else(|| self.form.hint());
-        Fault::new(format!("`{}` is no option of `{}`", excerpt(word), self.form.name), hint)
+        Fault::new(format!("`{}` has no option `{}`", self.form.name, excerpt(word)), hint)
     }
 
     fn layer(&self) -> Result<CnnLayer, Fault> {
@@ -183,7 +183,7 @@ impl<'a> Words<'a> {
     fn whole(&self, what: &str, text: &str, least: u64) -> Result<u64, Fault> {
         let number = text.parse::<u64>().ok().filter(|number| (least..=MOST).contains(number));
         number.ok_or_else(|| {
-            let message = format!("`{}` is no {what}: a whole number from {least} to {MOST}", excerpt(text));
+            let message = format!("invalid {what} `{}`: expected a whole number from {least} to {MOST}", excerpt(text));
             Fault::new(message, self.form.hint())
         })
     }
@@ -191,7 +191,7 @@ impl<'a> Words<'a> {
     fn probability(&self) -> Result<f64, Fault> {
         let text = self.numbers[0];
         let probability = text.parse::<f64>().ok().filter(|probability| (0.0..=1.0).contains(probability));
-        let message = || format!("`{}` is no probability: a number from 0 to 1", excerpt(text));
+        let message = || format!("invalid probability `{}`: expected a number from 0 to 1", excerpt(text));
         probability.ok_or_else(|| Fault::new(message(), self.form.hint()))
     }
 }
@@ -239,21 +239,24 @@ mod tests {
 
     #[test]
     fn faults_say_what_would_be_right() {
-        check_fault("norn", "no layer is called `norn`; did you mean `norm`?");
+        check_fault("norn", "unknown layer `norn`; did you mean `norm`?");
         check_fault(
             "",
-            "no layer is called ``; there are conv, norm, relu, gelu, sigmoid, tanh, pool, avgpool, adaptive, dropout, \
+            "unknown layer ``; use one of conv, norm, relu, gelu, sigmoid, tanh, pool, avgpool, adaptive, dropout, \
              flatten, linear",
         );
-        check_fault("conv 64", "kernel is missing; write for example `conv 64 3 padding 1`");
-        check_fault("conv 64 3 strides 2", "`strides` is no option of `conv`; did you mean `stride`?");
-        check_fault("conv 64 3 stride", "`stride` has no number; write for example `conv 64 3 padding 1`");
-        check_fault("gelu inplace", "`inplace` is no option of `gelu`; write for example `gelu`");
+        check_fault("conv 64", "missing kernel; for example, write `conv 64 3 padding 1`");
+        check_fault("conv 64 3 strides 2", "`conv` has no option `strides`; did you mean `stride`?");
+        check_fault("conv 64 3 stride", "`stride` needs a number; for example, write `conv 64 3 padding 1`");
+        check_fault("gelu inplace", "`gelu` has no option `inplace`; for example, write `gelu`");
         check_fault(
             "conv 64 0",
-            "`0` is no kernel: a whole number from 1 to 1048576; write for example `conv 64 3 padding 1`",
+            "invalid kernel `0`: expected a whole number from 1 to 1048576; for example, write `conv 64 3 padding 1`",
         );
         check_fault("pool 3 padding 2", "a padding of 2 is more than half the kernel; write at most 1");
-        check_fault("dropout 5", "`5` is no probability: a number from 0 to 1; write for example `dropout 0.5`");
+        check_fault(
+            "dropout 5",
+            "invalid probability `5`: expected a number from 0 to 1; for example, write `dropout 0.5`",
+        );
     }
 }

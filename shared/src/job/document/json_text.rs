@@ -18,7 +18,7 @@ pub(super) fn parse(text: &str) -> Result<Value, Problem> {
         let place = (error.line() > 0).then(|| Place { line: error.line(), column: error.column().max(1) });
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
-        Problem::in_text(place, format!("not valid JSON for a config: {message}"), "")
+        Problem::in_text(place, format!("not a valid JSON config: {message}"), "")
     })
 }
 
@@ -82,7 +82,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let mut entries = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
             if !keys.insert(key.clone()) {
-                return Err(A::Error::custom(format!("`{}` stands twice", excerpt(&key))));
+                return Err(A::Error::custom(format!("the key `{}` appears twice", excerpt(&key))));
             }
             entries.push((key, map.next_value_seed(self)?));
         }

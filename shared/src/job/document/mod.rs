@@ -78,7 +78,7 @@ impl Value {
     /// twice.
     pub(super) fn parse(text: &str, format: Format) -> Result<Self, Problem> {
         if text.len() > MOST_BYTES {
-            let message = format!("the text has {} bytes, more than a config of {MOST_BYTES}", text.len());
+            let message = format!("the text has {} bytes, but a config can have at most {MOST_BYTES}", text.len());
             return Err(Problem::in_text(None, message, "check that it is the right file"));
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -92,7 +92,7 @@ impl Value {
     /// Describes the value, with its content if that is short.
     pub(super) fn describe(&self) -> String {
         match self {
-            Self::Null => "nothing".to_owned(),
+            Self::Null => "an empty value".to_owned(),
             Self::Bool(value) => value.to_string(),
             Self::Whole(value) => value.to_string(),
             Self::Real(value) => format!("{value:?}"),
@@ -128,8 +128,9 @@ impl Budget {
     ///
     /// Returns an error if there are too many values, or if this one lies too deep.
     fn take(&mut self, depth: usize) -> Result<(), String> {
-        self.values = self.values.checked_sub(1).ok_or_else(|| format!("more than {MOST_VALUES} values"))?;
-        if depth > MOST_DEPTH { Err(format!("nested deeper than {MOST_DEPTH} levels")) } else { Ok(()) }
+        self.values =
+            self.values.checked_sub(1).ok_or_else(|| format!("the config has more than {MOST_VALUES} values"))?;
+        if depth > MOST_DEPTH { Err(format!("values are nested more than {MOST_DEPTH} levels deep")) } else { Ok(()) }
     }
 
     /// Takes text that is written once in the document and will be in memory twice.
@@ -139,7 +140,7 @@ impl Budget {
     /// Returns an error if there is more of it than the longest document has.
     fn take_repeated(&mut self, text: &str) -> Result<(), String> {
         let left = self.repeated_bytes.checked_sub(text.len());
-        self.repeated_bytes = left.ok_or_else(|| format!("aliases for more than {MOST_BYTES} bytes"))?;
+        self.repeated_bytes = left.ok_or_else(|| format!("aliases expand to more than {MOST_BYTES} bytes"))?;
         Ok(())
     }
 }

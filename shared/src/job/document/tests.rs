@@ -65,31 +65,35 @@ fn formats_are_told_by_name_or_content() {
 fn syntax_errors_have_a_place() {
     check_error(Format::Toml, "a = 1\nb = = 2", "line 2, column 5: not valid TOML: ");
     check_error(Format::Yaml, "a: 1\nb: [1, 2", "line 3, column 1: not valid YAML: while parsing a flow sequence");
-    check_error(Format::Json, "{\"a\": 1,\n \"b\": }", "line 2, column 7: not valid JSON for a config: expected");
-    check_error(Format::Json, "{} {}", "line 1, column 4: not valid JSON for a config: trailing");
+    check_error(Format::Json, "{\"a\": 1,\n \"b\": }", "line 2, column 7: not a valid JSON config: expected");
+    check_error(Format::Json, "{} {}", "line 1, column 4: not a valid JSON config: trailing");
     check_error(Format::Yaml, "a: 1\n---\nb: 2", "line 2, column 1: a second document begins here");
 }
 
 #[test]
 fn keys_stand_once() {
     check_error(Format::Toml, "a = 1\na = 2", "line 2, column 1: not valid TOML: duplicate key");
-    check_error(Format::Yaml, "a: 1\nb: 2\na: 3", "line 3, column 1: `a` stands twice; keep one of them");
-    check_error(Format::Json, "{\"a\": 1, \"a\": 2}", "line 1, column 12: not valid JSON for a config: `a` stands");
-    check_error(Format::Yaml, "? [1]\n: 2", "line 1, column 5: a key that is a list or a table");
+    check_error(Format::Yaml, "a: 1\nb: 2\na: 3", "line 3, column 1: the key `a` appears twice; keep one of them");
+    check_error(
+        Format::Json,
+        "{\"a\": 1, \"a\": 2}",
+        "line 1, column 12: not a valid JSON config: the key `a` appears",
+    );
+    check_error(Format::Yaml, "? [1]\n: 2", "line 1, column 5: a key cannot be a list or a table");
 }
 
 #[test]
 fn bombs_are_refused() {
     let deep = "[".repeat(100_000);
-    check_error(Format::Json, &deep, "line 1, column 33: not valid JSON for a config: nested deeper");
+    check_error(Format::Json, &deep, "line 1, column 33: not a valid JSON config: values are nested");
     check_error(Format::Yaml, &deep, "line 1, column 256: not valid YAML: recursion limit exceeded");
     let deep_lists = format!("{}{}", "[".repeat(40), "]".repeat(40));
-    check_error(Format::Yaml, &deep_lists, "line 1, column 34: nested deeper than 32 levels");
+    check_error(Format::Yaml, &deep_lists, "line 1, column 34: values are nested more than 32 levels");
     check_error(Format::Toml, &format!("a = {deep}"), "line 1, column ");
     check_error(
         Format::Toml,
         &format!("a = {}1{}", "[".repeat(40), "]".repeat(40)),
-        "line 1, column 37: nested deeper",
+        "line 1, column 37: values are nested",
     );
     check_error(Format::Yaml, &"x".repeat(10_000_000), "the text has 10000000 bytes");
     check_error(Format::Json, &format!("[{}0]", "0,".repeat(200_000)), "line 1, column ");
@@ -98,6 +102,6 @@ fn bombs_are_refused() {
     let laughs = ('b'..='i').map(|c| format!("{c}: &{c} {}\n", nine((c as u8 - 1) as char))).collect::<String>();
     check_error(Format::Yaml, &format!("a: &a ha\n{laughs}"), "line 6, column ");
     let long = format!("a: &a {}\nb: [{}]", "x".repeat(900_000), ["*a"; 1000].join(", "));
-    check_error(Format::Yaml, &long, "line 2, column 5: aliases for more than 1048576 bytes");
+    check_error(Format::Yaml, &long, "line 2, column 5: aliases expand to more than 1048576 bytes");
     check_error(Format::Yaml, "a: &a [*a]", "line 1, column 8: ");
 }

@@ -67,9 +67,10 @@ impl Builder {
                 None => Ok(()),
             },
             Event::Alias(anchor) => self.alias(anchor),
-            Event::DocumentStart(_) if self.root.is_some() => {
-                Err(Wrong { message: "a second document begins here".to_owned(), hint: "a config is one document" })
-            }
+            Event::DocumentStart(_) if self.root.is_some() => Err(Wrong {
+                message: "a second document begins here".to_owned(),
+                hint: "a config must be one document",
+            }),
             _ => Ok(()),
         }
     }
@@ -104,7 +105,7 @@ impl Builder {
 
     fn alias(&mut self, anchor: usize) -> Result<(), Wrong> {
         let Some(value) = self.anchors.get(&anchor).cloned() else {
-            let message = "an alias inside of what it stands for".to_owned();
+            let message = "an alias inside the value that it refers to".to_owned();
             return Err(Wrong { message, hint: "write the value out" });
         };
         self.repeat(&value, self.open.len())?;
@@ -131,14 +132,17 @@ fn new_key(value: Value, keys: &mut HashSet<String>) -> Result<String, Wrong> {
     let key = match value {
         Value::Text(text) => text,
         Value::List(_) | Value::Table(_) => {
-            return Err(Wrong { message: "a key that is a list or a table".to_owned(), hint: "keys are words" });
+            return Err(Wrong {
+                message: "a key cannot be a list or a table".to_owned(),
+                hint: "write a word as the key",
+            });
         }
         plain => plain.describe(),
     };
     if keys.insert(key.clone()) {
         return Ok(key);
     }
-    Err(Wrong { message: format!("`{}` stands twice", excerpt(&key)), hint: "keep one of them" })
+    Err(Wrong { message: format!("the key `{}` appears twice", excerpt(&key)), hint: "keep one of them" })
 }
 
 /// Returns the value of a scalar: plain ones by the core schema, quoted ones as text.

@@ -47,7 +47,7 @@ pub(super) fn is_alone(value: &Value) -> bool {
 /// Reads training arguments into the job, and returns the precision that they ask for.
 pub(super) fn read(value: &Value, import: &mut Import, problems: &mut Vec<Problem>) -> Option<&'static str> {
     let Value::Table(entries) = value else {
-        let message = format!("training arguments are a table of keys, not {}", value.describe());
+        let message = format!("training arguments must be a table of keys, not {}", value.describe());
         problems.push(Problem::in_text(None, message, ""));
         return None;
     };
@@ -103,7 +103,8 @@ impl File<'_, '_> {
             (None, "fp16") => self.seen.fp16 = self.reader.value(key, value),
             (None, "tf32") => self.seen.tf32 = self.reader.value(key, value),
             (None, "num_train_epochs") => {
-                let note = "the data's size is not known; a few steps are recorded, more with --steps";
+                let note =
+                    "the size of the dataset is unknown; a few steps are recorded, and --steps sets their number";
                 self.import.ignored(key, note);
             }
             (None, "optim") => self.seen.optimizer = self.reader.value(key, value),
@@ -173,7 +174,11 @@ impl File<'_, '_> {
             _ => {
                 let Some(steps) = self.reader.value::<u64>("max_steps", value) else { return };
                 let taken = steps.min(MOST_STEPS);
-                let why = if taken < steps { ": memory repeats from step to step; more with --steps" } else { "" };
+                let why = if taken < steps {
+                    ": memory use repeats from step to step; --steps sets another number"
+                } else {
+                    ""
+                };
                 self.import.understood("max_steps", format!("steps = {taken}{why}"));
                 self.import.job.steps = Some(taken);
             }
@@ -182,8 +187,7 @@ impl File<'_, '_> {
 
     fn finish(mut self) -> Option<&'static str> {
         if self.seen.batch.is_none() {
-            self.import
-                .understood("per_device_train_batch_size", format!("not set: batch = {BATCH}, as Trainer has it"));
+            self.import.understood("per_device_train_batch_size", format!("not set: batch = {BATCH}, as in Trainer"));
         }
         self.import.job.batch = self.seen.batch.or(Some(BATCH));
         self.outputs();
@@ -206,7 +210,7 @@ impl File<'_, '_> {
             match (on, chosen) {
                 (None, _) => {}
                 (Some(false), _) => self.import.ignored(key, "off"),
-                (Some(true), Some(other)) => self.import.ignored(key, format!("precision is {other}")),
+                (Some(true), Some(other)) => self.import.ignored(key, format!("precision is already {other}")),
                 (Some(true), None) => {
                     self.import.understood(key, format!("precision = \"{word}\""));
                     chosen = Some(word);
@@ -223,10 +227,10 @@ impl File<'_, '_> {
     fn outputs(&mut self) {
         if self.seen.use_cache {
             self.import.job.keep_outputs = Some(false);
-            self.import.understood("keep_outputs", "keep_outputs = false, as Trainer of transformers 5 has it");
+            self.import.understood("keep_outputs", "keep_outputs = false, as in Trainer of transformers 5");
         } else {
-            let note = "not set: the cache is as the model's config says, and outputs live until the step ends, as in a \
-                plain loop; `use_cache: false` is Trainer of transformers 5, which drops both";
+            let note = "not set: the model's config sets the cache, and outputs live until the step ends, as in a \
+                plain training loop; write `use_cache: false` for Trainer of transformers 5, which keeps neither";
             self.import.understood("use_cache", note);
         }
     }
@@ -247,10 +251,10 @@ impl File<'_, '_> {
         let becomes = format!("optimizer = {kind}, {implementation}");
         match (known, named) {
             (None, _) => {
-                let note = format!("`{}` is not modelled; the figures are for adamw_torch", excerpt(name));
+                let note = format!("`{}` is not modeled; the figures are for adamw_torch", excerpt(name));
                 self.import.ignored("optim", note);
             }
-            (_, None) => self.import.understood("optim", format!("not set: {becomes}, as Trainer has it")),
+            (_, None) => self.import.understood("optim", format!("not set: {becomes}, as in Trainer")),
             (_, Some(_)) => self.import.understood("optim", becomes),
         }
         let is_adam = kind != "sgd";

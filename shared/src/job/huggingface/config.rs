@@ -85,8 +85,8 @@ fn kind(value: &Value, import: &mut Import, problems: &mut Vec<Problem>) -> Opti
     } else {
         let kinds = KINDS.iter().map(|kind| kind.name);
         let hint = did_you_mean(name, kinds.clone());
-        let hint = hint.unwrap_or_else(|| format!("there are {}", kinds.collect::<Vec<_>>().join(", ")));
-        problems.push(Problem::new(key, format!("models of the type `{}` can't be recorded", excerpt(name)), hint));
+        let hint = hint.unwrap_or_else(|| format!("the supported types are {}", kinds.collect::<Vec<_>>().join(", ")));
+        problems.push(Problem::new(key, format!("models of type `{}` are not supported", excerpt(name)), hint));
     }
     known.copied()
 }
@@ -222,9 +222,9 @@ impl File<'_, '_> {
             "bfloat16" => self.weights = Some(Weights { key, is_half: true }),
             "float16" | "half" => {
                 self.weights = Some(Weights { key, is_half: true });
-                self.import.understood(key, "weights in float16 take the memory of bfloat16");
+                self.import.understood(key, "float16 weights take as much memory as bfloat16");
             }
-            other => self.import.ignored(key, format!("`{}` is not modelled", excerpt(other))),
+            other => self.import.ignored(key, format!("`{}` is not modeled", excerpt(other))),
         }
     }
 
@@ -254,7 +254,7 @@ impl File<'_, '_> {
             Value::List(names) => names.first(),
             _ => None,
         };
-        let Some(Value::Text(class)) = class else { return self.import.ignored("architectures", "no name of a class") };
+        let Some(Value::Text(class)) = class else { return self.import.ignored("architectures", "no class name") };
         if class != self.kind.class {
             let note = format!("`{}` is recorded as {}", excerpt(class), self.kind.class);
             self.import.ignored("architectures", note);
@@ -268,7 +268,7 @@ impl File<'_, '_> {
                 self.model.attention = Some((*word).to_owned());
                 self.import.understood(key, format!("model.attention = \"{word}\""));
             }
-            None => self.import.ignored(key, format!("`{}` is not modelled; sdpa stands in", excerpt(&name))),
+            None => self.import.ignored(key, format!("`{}` is not modeled; sdpa is used instead", excerpt(&name))),
         }
     }
 
@@ -277,8 +277,8 @@ impl File<'_, '_> {
         let known = if self.architecture == "llama" { GATES } else { ACTIVATIONS };
         let Some((_, word)) = known.iter().find(|(known, _)| *known == name) else {
             let names = known.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", ");
-            let message = format!("`{}` is not modelled", excerpt(&name));
-            return self.reader.problem(key, message, &format!("there are {names}"));
+            let message = format!("`{}` is not supported", excerpt(&name));
+            return self.reader.problem(key, message, &format!("the supported activations are {names}"));
         };
         self.model.activation = Some((*word).to_owned());
         self.import.understood(key, format!("model.activation = \"{word}\""));
@@ -289,13 +289,13 @@ impl File<'_, '_> {
         if *value == Value::Text("relu".to_owned()) {
             return self.import.understood("hidden_act", "relu");
         }
-        let message = format!("{} is not modelled", value.describe());
-        self.reader.problem("hidden_act", message, "there is relu");
+        let message = format!("{} is not supported", value.describe());
+        self.reader.problem("hidden_act", message, "the only supported activation is relu");
     }
 
     /// Counts the names of the classes.
     fn labels(&mut self, value: &Value) {
-        let Value::Table(names) = value else { return self.import.ignored("id2label", "no table of names") };
+        let Value::Table(names) = value else { return self.import.ignored("id2label", "not a table of names") };
         self.model.classes = Some(names.len() as u64);
         self.import.understood("id2label", format!("model.classes = {}", names.len()));
     }
@@ -307,7 +307,7 @@ impl File<'_, '_> {
         let note = match self.kind.name {
             "qwen2" => "off unless use_sliding_window is on".to_owned(),
             "mistral" | "mixtral" => {
-                format!("sequences of more than {} tokens have a mask, which is not modelled", value.describe())
+                format!("sequences of more than {} tokens use a mask, which is not modeled", value.describe())
             }
             _ => notes::why_config("sliding_window").to_owned(),
         };

@@ -58,13 +58,17 @@ impl Import {
         let value = parse(config)?;
         if value.get("model_type").is_none() && value.get("architectures").is_none() {
             if let Some(arguments) = arguments {
-                let message = format!("`{}` is no config of Hugging Face", config.name);
-                let hint = format!("leave `{}` out, or bring the model's config.json", arguments.name);
+                let message = format!("`{}` is not a Hugging Face config", config.name);
+                let hint = format!("omit `{}`, or provide the model's config.json", arguments.name);
                 return Err(vec![Problem::in_text(None, message, hint)]);
             }
             if arguments::is_alone(&value) {
-                let hint = "bring the config.json of the model together with them";
-                return Err(vec![Problem::in_text(None, "these are training arguments, which name no model", hint)]);
+                let hint = "provide the model's config.json together with them";
+                return Err(vec![Problem::in_text(
+                    None,
+                    "these are training arguments, which do not name a model",
+                    hint,
+                )]);
             }
             let places = config.places();
             let job = RawJob::from_value(&value).map_err(|problems| places.locate(problems))?;
@@ -121,12 +125,13 @@ impl Import {
             return;
         };
         let note = match (is_half, mixed) {
-            (false, _) => "weights in 32 bits".to_owned(),
-            (true, None | Some("tf32")) => "precision = \"bf16\": weights as transformers 5 loads them; \
-                transformers 4 makes them 32 bits wide unless told otherwise (precision = \"fp32\")"
+            (false, _) => "32-bit weights".to_owned(),
+            (true, None | Some("tf32")) => "precision = \"bf16\": transformers 5 loads the weights in this format; \
+                transformers 4 loads them in 32 bits by default (precision = \"fp32\")"
                 .to_owned(),
             (true, Some(mixed)) => format!(
-                "weights in 32 bits, since training is {mixed}; write precision = \"bf16\" if they are loaded in 16"
+                "32-bit weights, because training uses {mixed}; write precision = \"bf16\" if they are loaded in 16 \
+                 bits"
             ),
         };
         let precision = match (is_half, mixed) {
@@ -153,7 +158,7 @@ impl Import {
         let most = self.job.model.as_ref().and_then(|model| model.max_positions).unwrap_or(config::GPT2_POSITIONS);
         let sequence = self.job.sequence.unwrap_or(most.min(USUAL_SEQUENCE)).min(most.max(1));
         if self.job.sequence != Some(sequence) {
-            let note = format!("sequence = {sequence}; the model takes up to {most}; choose with --seq-len");
+            let note = format!("sequence = {sequence}; the model accepts up to {most}; --seq-len sets another length");
             self.understood("max_position_embeddings", note);
         }
         self.job.sequence = Some(sequence);

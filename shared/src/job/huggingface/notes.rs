@@ -4,9 +4,9 @@
 pub(super) const NO_MEMORY: &str = "does not change device memory";
 
 /// Reason of keys that would change memory but are not modelled.
-pub(super) const PLAIN: &str = "not modelled; the figures are for plain training on one GPU";
+pub(super) const PLAIN: &str = "not modeled; the figures are for plain training on one GPU";
 
-const NOT_KNOWN: &str = "not known";
+const NOT_KNOWN: &str = "unknown key";
 
 /// Keys of a model's config that have no effect on memory in training.
 const CONFIG: &[&str] = &[
@@ -207,7 +207,7 @@ pub(super) fn why_config(key: &str) -> &'static str {
 pub(super) fn why_encoder(key: &str) -> &'static str {
     match key {
         "use_cache" => "only decoders have a cache",
-        _ => "the head of BERT always uses the token embedding's weights; those of images read no tokens",
+        _ => "BERT's head always shares the weights of the token embedding; image models read no tokens",
     }
 }
 

@@ -44,8 +44,8 @@ pub(super) fn shape(config: &Value, model: &mut RawModel, reader: &mut Reader<'_
     match known.filter(|_| has_stem) {
         Some((.., depth)) => model.depth = Some(*depth),
         None => {
-            let message = "a residual network of this shape can't be recorded".to_owned();
-            reader.problem("depths", message, "there are ResNet-18, 34, 50, 101 and 152");
+            let message = "residual networks of this shape are not supported".to_owned();
+            reader.problem("depths", message, "the supported ones are ResNet-18, 34, 50, 101 and 152");
         }
     }
 }

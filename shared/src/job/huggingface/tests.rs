@@ -92,11 +92,11 @@ fn residual_networks_are_those_of_transformers() {
         "layer_type": "basic", "num_labels": 10}"#;
     assert_eq!(depth(basic), (ResNetDepth::D18, 10));
     assert_eq!(depth(r#"{"model_type": "resnet", "depths": [3, 4, 23, 3]}"#), (ResNetDepth::D101, 2));
-    let problem =
-        "depths: a residual network of this shape can't be recorded; there are ResNet-18, 34, 50, 101 and 152";
+    let problem = "depths: residual networks of this shape are not supported; the supported ones are ResNet-18, 34, 50, \
+                   101 and 152";
     check_problem(r#"{"model_type": "resnet", "depths": [3, 4, 24, 3]}"#, None, problem);
     check_problem(r#"{"model_type": "resnet", "embedding_size": 32}"#, None, problem);
-    let problem = "hidden_act: `gelu` is not modelled; there is relu";
+    let problem = "hidden_act: `gelu` is not supported; the only supported activation is relu";
     check_problem(r#"{"model_type": "resnet", "hidden_act": "gelu"}"#, None, problem);
 }
 
@@ -118,7 +118,7 @@ fn precision_is_that_of_the_training_or_of_the_weights() {
     assert!(matches!(precision(LLAMA, Some("bf16: true")), Precision::Autocast(amp) if !amp.fp16));
     assert!(matches!(precision(GPT2, Some("fp16: true")), Precision::Autocast(amp) if amp.fp16 && amp.grad_scaler));
     assert_eq!(precision(GPT2, Some("tf32: true")), Precision::Tf32);
-    check_note("bf16: true\ntf32: true", "tf32", "precision is autocast-bf16");
+    check_note("bf16: true\ntf32: true", "tf32", "precision is already autocast-bf16");
     check_problem(GPT2, Some("bf16: true\nfp16: true"), "fp16: `bf16` and `fp16` are both on; keep one of them");
 }
 
@@ -142,7 +142,7 @@ fn optimizers_are_translated() {
     let adamw = optimizer("optim: adamw_torch\nadam_beta2: 0.95\nlearning_rate: '2e-5'");
     assert_eq!(adamw.kind, OptimizerKind::AdamW { betas: (0.9, 0.95), epsilon: 1e-8 });
     assert_eq!((adamw.implementation, adamw.learning_rate), (OptimizerImplementation::Foreach, 2e-5));
-    check_note("optim: adafactor", "optim", "`adafactor` is not modelled; the figures are for adamw_torch");
+    check_note("optim: adafactor", "optim", "`adafactor` is not modeled; the figures are for adamw_torch");
     check_note("max_grad_norm: 0", "max_grad_norm", "no clipping");
 }
 
@@ -153,17 +153,21 @@ fn each_key_is_listed_with_its_reason() {
     check_note("deepspeed: null", "deepspeed", "not set");
     check_note("torch_compile: false", "torch_compile", "off");
     check_note("torch_compile: true", "torch_compile", notes::PLAIN);
-    check_note("flavour: 3", "flavour", "not known");
+    check_note("flavour: 3", "flavour", "unknown key");
     check_note("max_steps: -1", "max_steps", "off");
-    check_note("max_steps: 900", "max_steps", "steps = 20: memory repeats from step to step; more with --steps");
+    check_note(
+        "max_steps: 900",
+        "max_steps",
+        "steps = 20: memory use repeats from step to step; --steps sets another number",
+    );
     check_note("eval_steps: 5", "eval_steps", "no evaluation without eval_strategy");
     check_note("eval_strategy: steps\neval_steps: 5", "eval_steps", "evaluation.every = 5");
     check_note("max_seq_length: 512", "max_seq_length", "sequence = 512");
     check_note(
         "max_seq_length: 4096",
         "max_position_embeddings",
-        "sequence = 1024; the model takes up to 1024; \
-        choose with --seq-len",
+        "sequence = 1024; the model accepts up to 1024; \
+        --seq-len sets another length",
     );
 }
 
@@ -183,20 +187,20 @@ fn models_that_can_not_be_recorded_are_refused() {
     check_problem(
         r#"{"model_type": "phimoe"}"#,
         None,
-        "model_type: models of the type `phimoe` can't be recorded; there are gpt2, llama, mistral, mixtral, qwen2, \
-        bert, vit, resnet",
+        "model_type: models of type `phimoe` are not supported; the supported types are gpt2, llama, mistral, mixtral, \
+        qwen2, bert, vit, resnet",
     );
     check_problem(
         r#"{"model_type": "gpt"}"#,
         None,
-        "model_type: models of the type `gpt` can't be recorded; did you \
+        "model_type: models of type `gpt` are not supported; did you \
         mean `gpt2`?",
     );
     check_problem(
         r#"{"model_type": "llama", "hidden_act": "gelu"}"#,
         None,
-        "hidden_act: `gelu` is not modelled; there \
-        are silu, swish",
+        "hidden_act: `gelu` is not supported; the \
+        supported activations are silu, swish",
     );
     check_problem(
         GPT2,
@@ -204,11 +208,11 @@ fn models_that_can_not_be_recorded_are_refused() {
         "per_device_train_batch_size: expected a whole \
         number, not `many`",
     );
-    check_problem(GPT2, Some("- 1"), "training arguments are a table of keys, not a list");
+    check_problem(GPT2, Some("- 1"), "training arguments must be a table of keys, not a list");
     check_problem(
         "model = 'gpt2'",
         Some("{}"),
-        "`x` is no config of Hugging Face; leave `x` out, or bring the model's \
+        "`x` is not a Hugging Face config; omit `x`, or provide the model's \
         config.json",
     );
 }

@@ -159,8 +159,8 @@ impl RawJob {
 
     pub(super) fn from_value(value: &Value) -> Result<Self, Vec<Problem>> {
         let Value::Table(entries) = value else {
-            let message = format!("a config is a table of keys, not {}", value.describe());
-            return Err(vec![Problem::in_text(None, message, "write for example `model = \"gpt2\"`")]);
+            let message = format!("a config must be a table of keys, not {}", value.describe());
+            return Err(vec![Problem::in_text(None, message, "for example, write `model = \"gpt2\"`")]);
         };
         let mut problems = Vec::new();
         let raw = Self::read(entries, &mut Reader::new(&mut problems));

@@ -108,7 +108,7 @@ pub enum Sizes {
 }
 
 impl FromValue for RawModel {
-    const EXPECTED: &str = "a preset's name or a table";
+    const EXPECTED: &str = "a preset name or a table";
 
     fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
         match value {
@@ -120,7 +120,7 @@ impl FromValue for RawModel {
 }
 
 impl FromValue for Sizes {
-    const EXPECTED: &str = "a whole number or a list of them";
+    const EXPECTED: &str = "a whole number or a list of whole numbers";
 
     fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
         match value {

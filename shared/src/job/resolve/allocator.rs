@@ -37,15 +37,15 @@ impl Resolver {
         if !OPTIONS.contains(&key) {
             let hint = did_you_mean(key, OPTIONS.iter().copied());
             let hint = hint.unwrap_or_else(|| format!("the options are {}", OPTIONS.join(", ")));
-            self.problem("allocator", format!("`{}` is no option of the allocator", excerpt(key)), hint);
+            self.problem("allocator", format!("the allocator has no option `{}`", excerpt(key)), hint);
         } else if value.is_empty() {
             self.problem("allocator", format!("`{key}` has no value"), format!("write `{key}:value`"));
         } else if key == "backend" && value != "native" {
-            let hint = "leave `backend` out";
-            self.problem("allocator", "only PyTorch's own backend records what it does", hint);
+            let hint = "remove `backend`";
+            self.problem("allocator", "only PyTorch's native backend records its memory", hint);
         } else if key == "expandable_segments" && !["True", "False"].contains(&value) {
-            let message = format!("`expandable_segments` is `True` or `False`, not `{}`", excerpt(value));
-            self.problem("allocator", message, "mind the capital");
+            let message = format!("`expandable_segments` must be `True` or `False`, not `{}`", excerpt(value));
+            self.problem("allocator", message, "start it with a capital letter");
         }
     }
 }

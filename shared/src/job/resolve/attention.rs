@@ -48,8 +48,8 @@ impl Resolver {
     pub(super) fn check_recurrent(&mut self, job: &Job) {
         let is_old = |card: &&Card| card.capability < TURING;
         if let (Model::Rnn(_), Some(card)) = (&job.model, cards(&job.device).iter().find(is_old)) {
-            let message = format!("cuDNN has no recurrent networks for a {}", card.name);
-            self.problem("card", message, "name a card of capability 7.5 or later, such as t4-16gb");
+            let message = format!("cuDNN does not support recurrent networks on {}", card.name);
+            self.problem("card", message, "choose a card with compute capability 7.5 or later, such as t4-16gb");
         }
     }
 
@@ -60,7 +60,7 @@ impl Resolver {
                 .or_else(|| cards.iter().find_map(|card| why_not_on(heads, job.precision, card)))
         });
         if let Some(reason) = reason {
-            self.problem("model.attention", reason, "leave it out, and PyTorch picks what can run");
+            self.problem("model.attention", reason, "remove it to let PyTorch choose one that can run");
         }
     }
 }
@@ -81,7 +81,7 @@ fn why_not(model: &Heads, precision: Precision) -> Option<String> {
         Attention::Cudnn => "cuDNN",
         _ => return None,
     };
-    (!is_half).then(|| format!("{name} attention needs 16-bit numbers, such as precision = \"autocast-bf16\""))
+    (!is_half).then(|| format!("{name} attention needs a 16-bit precision, such as precision = \"autocast-bf16\""))
 }
 
 /// Returns the reason why attention can't run on this card.
@@ -91,21 +91,28 @@ fn why_not_on(model: &Heads, precision: Precision, card: &Card) -> Option<String
     let is_before_ampere = capability < AMPERE;
     let on = format!("on {} (compute capability {capability})", card.name);
     match attention {
-        Attention::Flash if is_before_ampere => Some(format!("flash attention needs 8.0 and does not run {on}")),
-        Attention::Flash if head_dim > 256 => Some(format!("flash attention takes heads of 256, not of {head_dim}")),
+        Attention::Flash if is_before_ampere => {
+            Some(format!("flash attention needs compute capability 8.0 and cannot run {on}"))
+        }
+        Attention::Flash if head_dim > 256 => {
+            Some(format!("flash attention supports head dimensions up to 256, not {head_dim}"))
+        }
         Attention::Flash if lacks_flash_backward(model, capability) => {
-            Some(format!("flash attention can't train heads of {head_dim} {on}"))
+            Some(format!("flash attention cannot train a head dimension of {head_dim} {on}"))
         }
         Attention::Efficient if is_before_ampere && is_bf16(precision) => {
-            Some(format!("efficient attention has no bfloat16 {on}"))
+            Some(format!("efficient attention does not support bfloat16 {on}"))
         }
-        Attention::Cudnn if is_before_ampere => Some(format!("cuDNN attention needs 8.0 and does not run {on}")),
+        Attention::Cudnn if is_before_ampere => {
+            Some(format!("cuDNN attention needs compute capability 8.0 and cannot run {on}"))
+        }
         Attention::Cudnn if head_dim % 8 != 0 => {
-            Some(format!("cuDNN attention takes heads of a multiple of 8, not of {head_dim}"))
+            Some(format!("cuDNN attention needs a head dimension that is a multiple of 8, not {head_dim}"))
         }
-        Attention::Cudnn if head_dim > cudnn_most(capability) => {
-            Some(format!("cuDNN attention takes heads of {}, not of {head_dim}, {on}", cudnn_most(capability)))
-        }
+        Attention::Cudnn if head_dim > cudnn_most(capability) => Some(format!(
+            "cuDNN attention supports head dimensions up to {}, not {head_dim}, {on}",
+            cudnn_most(capability)
+        )),
         _ => None,
     }
 }

@@ -33,8 +33,8 @@ impl Resolver {
         let texts = match &raw.layers {
             Some(Layers::Each(texts)) => texts.clone(),
             Some(Layers::Count(_)) => {
-                let hint = "write for example [\"conv 64 3\", \"relu\", \"flatten\", \"linear 10\"]";
-                self.problem("model.layers", "this model lists its layers", hint);
+                let hint = "for example, write [\"conv 64 3\", \"relu\", \"flatten\", \"linear 10\"]";
+                self.problem("model.layers", "this model needs a list of layers", hint);
                 return cnn;
             }
             None => base.layers.iter().map(ToString::to_string).collect(),
@@ -52,8 +52,8 @@ impl Resolver {
         match &raw.layers {
             Some(Layers::Count(count)) => self.whole("model.layers", Some(*count), usual),
             Some(Layers::Each(_)) => {
-                let hint = "write how many, or family = \"cnn\"";
-                self.problem("model.layers", "the layers of this model are all alike", hint);
+                let hint = "write their number, or use family = \"cnn\"";
+                self.problem("model.layers", "all layers of this model are the same", hint);
                 usual
             }
             None => usual,
@@ -90,12 +90,12 @@ impl Resolver {
             }
         }
         if !matches!(features, Features::Vector(2..)) {
-            let hint = "end with \"flatten\" and for example \"linear 1000\"";
-            self.problem("model.layers", "the last layer leaves no classes", hint);
+            let hint = "end the list with \"flatten\" and, for example, \"linear 1000\"";
+            self.problem("model.layers", "the last layer does not output classes", hint);
         }
         let learns = |layer: &CnnLayer| matches!(layer, CnnLayer::Conv(_) | CnnLayer::Norm | CnnLayer::Linear { .. });
         if !layers.iter().any(|numbered| learns(&numbered.layer)) {
-            self.problem("model.layers", "no layer has weights that can be trained", "add a `conv` or a `linear`");
+            self.problem("model.layers", "no layer has trainable weights", "add a `conv` or a `linear`");
         }
         self.check_in_place(layers);
     }
@@ -107,7 +107,10 @@ impl Resolver {
             if numbered.layer == (CnnLayer::Relu { inplace: true })
                 && let Some(keeper) = kept
             {
-                let message = format!("it would overwrite what layer {}, `{}`, keeps", keeper.number, keeper.layer);
+                let message = format!(
+                    "it would overwrite the output that layer {}, `{}`, saves for backward",
+                    keeper.number, keeper.layer
+                );
                 self.fault(numbered.number, numbered.text, Fault { message, hint: "write `relu`".to_owned() });
             }
             if !numbered.layer.hands_on() {
@@ -126,7 +129,7 @@ impl Resolver {
             return;
         }
         if job.checkpointing {
-            self.problem("checkpointing", "layers of a list are too small to compute again", "leave it out");
+            self.problem("checkpointing", "the layers of a list are too small to be worth recomputing", "remove it");
         }
     }
 }
@@ -163,8 +166,8 @@ mod tests {
             &["conf 32 3", "relu", "linear"],
             "",
             &[
-                "model.layers: layer 1, `conf 32 3`: no layer is called `conf`; did you mean `conv`?",
-                "model.layers: layer 3, `linear`: features is missing; write for example `linear 1000`",
+                "model.layers: layer 1, `conf 32 3`: unknown layer `conf`; did you mean `conv`?",
+                "model.layers: layer 3, `linear`: missing features; for example, write `linear 1000`",
             ],
         );
         check_problems(&[], "", &["model.layers: 0 is not between 1 and 1,024"]);
@@ -175,25 +178,26 @@ mod tests {
         check_problems(
             &["conv 32 3 stride 4", "pool 2", "conv 64 5", "linear 10"],
             "",
-            &["model.layers: layer 3, `conv 64 5`: an image of 3 × 3 pixels shrinks to nothing under 5 × 5; \
-               write a smaller kernel, or padding, or a larger `image_size`"],
+            &["model.layers: layer 3, `conv 64 5`: a window of 5 × 5 does not fit an image of 3 × 3 pixels; \
+               write a smaller kernel or a larger `image_size`, or add padding"],
         );
         check_problems(
             &["conv 32 3"],
             "",
-            &["model.layers: the last layer leaves no classes; end with \"flatten\" and for example \"linear 1000\""],
+            &["model.layers: the last layer does not output classes; end the list with \"flatten\" and, for example, \
+               \"linear 1000\""],
         );
         check_problems(
             &["flatten", "relu"],
             "",
-            &["model.layers: no layer has weights that can be trained; add a `conv` or a `linear`"],
+            &["model.layers: no layer has trainable weights; add a `conv` or a `linear`"],
         );
     }
 
     #[test]
     fn nothing_that_backward_reads_is_overwritten() {
-        let message =
-            "model.layers: layer 4, `relu inplace`: it would overwrite what layer 2, `tanh`, keeps; write `relu`";
+        let message = "model.layers: layer 4, `relu inplace`: it would overwrite the output that layer 2, `tanh`, saves \
+            for backward; write `relu`";
         check_problems(&["flatten", "tanh", "dropout 0", "relu inplace", "linear 10"], "", &[message]);
         resolve(&["flatten", "tanh", "dropout 0.1", "relu inplace", "linear 10"], "").unwrap();
         resolve(&["flatten", "gelu", "relu inplace", "linear 10"], "").unwrap();
@@ -204,16 +208,18 @@ mod tests {
         check_problems(
             &["flatten", "linear 10"],
             "checkpointing = true",
-            &["checkpointing: layers of a list are too small to compute again; leave it out"],
+            &["checkpointing: the layers of a list are too small to be worth recomputing; remove it"],
         );
         let text = "model = { preset = 'gpt2', layers = ['relu'] }";
         let problems = RawJob::from_toml(text).unwrap().resolve().unwrap_err();
         assert_eq!(
             problems[0].to_string(),
-            "model.layers: the layers of this model are all alike; write how many, or family = \"cnn\""
+            "model.layers: all layers of this model are the same; write their number, or use family = \"cnn\""
         );
         let text = "model = { preset = 'vgg16', layers = 3 }";
         let problems = RawJob::from_toml(text).unwrap().resolve().unwrap_err();
-        assert!(problems[0].to_string().starts_with("model.layers: this model lists its layers; write for example"));
+        assert!(
+            problems[0].to_string().starts_with("model.layers: this model needs a list of layers; for example, write")
+        );
     }
 }

@@ -36,8 +36,8 @@ impl Resolver {
     fn spread(&mut self, [path, least_path]: [&str; 2], kind: Option<&str>, least: Option<u64>, usual: u64) -> Spread {
         let kind = self.choice(path, kind, SpreadKind::Fixed, SPREADS);
         if kind == SpreadKind::Fixed && least.is_some() {
-            let hint = format!("write `{} = \"uniform\"`, or leave it out", key(path));
-            self.problem(least_path, format!("{} are fixed", key(path)), hint);
+            let hint = format!("write `{} = \"uniform\"`, or remove it", key(path));
+            self.problem(least_path, format!("this has no effect if {} are fixed", key(path)), hint);
         }
         Spread::of(kind, self.whole(least_path, least, usual))
     }
@@ -53,60 +53,74 @@ impl Resolver {
         let Data { lengths, batches, longest_first, pad_to_multiple_of, .. } = job.data;
         let has_lengths = job.model.max_positions().is_some() || matches!(job.model, Model::ResNet(_));
         if lengths != Spread::Fixed && !has_lengths {
-            let hint = "leave it out, or train a language model or a residual network";
-            self.problem("data.lengths", "samples of this model are all alike", hint);
+            let hint = "remove it, or train a language model or a residual network";
+            self.problem("data.lengths", "all samples of this model have the same size", hint);
         } else if let Some(least) = lengths.parts().1.filter(|least| *least > job.longest()) {
-            let message =
-                format!("{}, but the longest samples have {}", format::count(least), format::count(job.longest()));
-            self.problem("data.shortest", message, "write less, or a larger `sequence` or `model.image_size`");
+            let message = format!(
+                "{} exceeds the longest samples, which have {}",
+                format::count(least),
+                format::count(job.longest())
+            );
+            self.problem(
+                "data.shortest",
+                message,
+                "write a smaller number, or a larger `sequence` or `model.image_size`",
+            );
         }
         if lengths == Spread::Fixed && pad_to_multiple_of > 1 {
-            let hint = "write for example `lengths = \"uniform\"`, or leave it out";
-            self.problem("data.pad_to_multiple_of", "lengths are fixed", hint);
+            let hint = "for example, write `lengths = \"uniform\"`, or remove it";
+            self.problem("data.pad_to_multiple_of", "this has no effect if lengths are fixed", hint);
         }
         if lengths == Spread::Fixed && batches == Spread::Fixed && longest_first {
-            let hint = "write for example `lengths = \"uniform\"`, or leave it out";
-            self.problem("data.longest_first", "all batches have one size", hint);
+            let hint = "for example, write `lengths = \"uniform\"`, or remove it";
+            self.problem("data.longest_first", "this has no effect if all batches have one size", hint);
         }
     }
 
     fn check_batches(&mut self, job: &Job) {
         let Data { batches, samples, drop_last, .. } = job.data;
         if let Some(least) = batches.parts().1.filter(|least| *least > job.batch) {
-            let message =
-                format!("{}, but the largest batches have {}", format::count(least), format::count(job.batch));
-            self.problem("data.smallest", message, "write less, or a larger `batch`");
+            let message = format!(
+                "{} exceeds the largest batches, which have {}",
+                format::count(least),
+                format::count(job.batch)
+            );
+            self.problem("data.smallest", message, "write a smaller number, or a larger `batch`");
         }
         match samples {
             None if drop_last => {
-                self.problem("data.drop_last", "the data never end", "write `samples` too, or leave it out");
+                self.problem("data.drop_last", "the data never ends", "also write `samples`, or remove it");
             }
             Some(samples) if drop_last && samples < job.batch => {
-                self.problem("data.drop_last", "no batch would be left", "write more `samples`, or a smaller `batch`");
+                self.problem(
+                    "data.drop_last",
+                    "no batches would be left",
+                    "write more `samples`, or a smaller `batch`",
+                );
             }
             _ => {}
         }
         let has_partial = samples.is_some_and(|samples| samples % job.batch != 0) && !drop_last;
         let carries = matches!(&job.model, Model::Rnn(rnn) if rnn.carry_hidden == CarryHidden::Detach);
         if carries && (batches != Spread::Fixed || has_partial) {
-            let hint = "write `carry_hidden = \"none\"` below `[model]`, or batches of one size";
-            self.problem("data", "a hidden state that is carried needs as many samples in each batch", hint);
+            let hint = "write `carry_hidden = \"none\"` below `[model]`, or use batches of one size";
+            self.problem("data", "a carried hidden state needs the same number of samples in each batch", hint);
         }
     }
 
     fn check_transfer(&mut self, job: &Job) {
         let Data { prefetch, reuse_buffer, normalize, .. } = job.data;
         if reuse_buffer && prefetch > 0 {
-            let message = "batches that come ahead need tensors of their own";
-            self.problem("data.reuse_buffer", message, "leave out `prefetch` or `reuse_buffer`");
+            let message = "prefetched batches need their own tensors";
+            self.problem("data.reuse_buffer", message, "remove `prefetch` or `reuse_buffer`");
         }
         if reuse_buffer && job.mistakes.contains(&Mistake::KeepBatches) {
-            let message = "`keep_batches` would keep the one buffer, which stays anyway";
-            self.problem("data.reuse_buffer", message, "leave one of them out");
+            let message = "`keep_batches` would keep only the buffer, which is never freed";
+            self.problem("data.reuse_buffer", message, "remove one of them");
         }
         let reads_images = matches!(job.model, Model::ResNet(_) | Model::Vit(_));
         if normalize != Normalize::OnHost && !reads_images {
-            self.problem("data.normalize", "this model reads no images", "leave it out");
+            self.problem("data.normalize", "this model reads no images", "remove it");
         }
     }
 }
@@ -163,25 +177,27 @@ mod tests {
     fn lengths_have_to_fit_the_model() {
         check_problem(
             "model = 'vit-b-16'\ndata = { lengths = 'uniform' }",
-            "data.lengths: samples of this model are all alike; leave it out, or train a language model or a residual \
-             network",
+            "data.lengths: all samples of this model have the same size; remove it, or train a language model or a \
+             residual network",
         );
         check_problem(
             "model = 'gpt2'\nsequence = 100\ndata = { lengths = 'uniform', shortest = 101 }",
-            "data.shortest: 101, but the longest samples have 100; write less, or a larger `sequence` or \
-             `model.image_size`",
+            "data.shortest: 101 exceeds the longest samples, which have 100; write a smaller number, or a larger \
+             `sequence` or `model.image_size`",
         );
         check_problem(
             "model = 'gpt2'\ndata = { shortest = 8 }",
-            "data.shortest: lengths are fixed; write `lengths = \"uniform\"`, or leave it out",
+            "data.shortest: this has no effect if lengths are fixed; write `lengths = \"uniform\"`, or remove it",
         );
         check_problem(
             "model = 'gpt2'\ndata = { pad_to_multiple_of = 8 }",
-            "data.pad_to_multiple_of: lengths are fixed; write for example `lengths = \"uniform\"`, or leave it out",
+            "data.pad_to_multiple_of: this has no effect if lengths are fixed; for example, write \
+             `lengths = \"uniform\"`, or remove it",
         );
         check_problem(
             "model = 'gpt2'\ndata = { longest_first = true }",
-            "data.longest_first: all batches have one size; write for example `lengths = \"uniform\"`, or leave it out",
+            "data.longest_first: this has no effect if all batches have one size; for example, write \
+             `lengths = \"uniform\"`, or remove it",
         );
     }
 
@@ -189,20 +205,20 @@ mod tests {
     fn batches_have_to_be_some() {
         check_problem(
             "model = 'mlp'\nbatch = 4\ndata = { batches = 'uniform', smallest = 5 }",
-            "data.smallest: 5, but the largest batches have 4; write less, or a larger `batch`",
+            "data.smallest: 5 exceeds the largest batches, which have 4; write a smaller number, or a larger `batch`",
         );
         check_problem(
             "model = 'mlp'\ndata = { drop_last = true }",
-            "data.drop_last: the data never end; write `samples` too, or leave it out",
+            "data.drop_last: the data never ends; also write `samples`, or remove it",
         );
         check_problem(
             "model = 'mlp'\nbatch = 4\ndata = { samples = 3, drop_last = true }",
-            "data.drop_last: no batch would be left; write more `samples`, or a smaller `batch`",
+            "data.drop_last: no batches would be left; write more `samples`, or a smaller `batch`",
         );
         check_problem(
             "model = 'lstm-medium'\nbatch = 4\ndata = { samples = 6 }",
-            "data: a hidden state that is carried needs as many samples in each batch; write `carry_hidden = \"none\"` \
-             below `[model]`, or batches of one size",
+            "data: a carried hidden state needs the same number of samples in each batch; write \
+             `carry_hidden = \"none\"` below `[model]`, or use batches of one size",
         );
     }
 
@@ -211,11 +227,11 @@ mod tests {
         let table = "model = 'gpt2'\nmistakes = ['allocate_in_loop']\n";
         check_problem(
             &format!("{table}loss = {{ chunks = 8 }}"),
-            "mistakes: `allocate_in_loop`: a loss in chunks leaves no logits; leave out `loss`",
+            "mistakes: `allocate_in_loop`: a chunked loss produces no logits; remove `loss`",
         );
         check_problem(
             &format!("{table}card = '2x t4-16gb'\nparallel = {{}}"),
-            "mistakes: `allocate_in_loop`: on several devices it is not recorded; leave out `parallel`",
+            "mistakes: `allocate_in_loop`: not supported on several devices; remove `parallel`",
         );
     }
 
@@ -223,16 +239,15 @@ mod tests {
     fn ways_to_the_device_go_together() {
         check_problem(
             "model = 'mlp'\ndata = { prefetch = 1, reuse_buffer = true }",
-            "data.reuse_buffer: batches that come ahead need tensors of their own; leave out `prefetch` or \
-             `reuse_buffer`",
+            "data.reuse_buffer: prefetched batches need their own tensors; remove `prefetch` or `reuse_buffer`",
         );
         check_problem(
             "model = 'mlp'\nmistakes = ['keep_batches']\ndata = { reuse_buffer = true }",
-            "data.reuse_buffer: `keep_batches` would keep the one buffer, which stays anyway; leave one of them out",
+            "data.reuse_buffer: `keep_batches` would keep only the buffer, which is never freed; remove one of them",
         );
         check_problem(
             "model = 'mlp'\ndata = { normalize = 'in-place' }",
-            "data.normalize: this model reads no images; leave it out",
+            "data.normalize: this model reads no images; remove it",
         );
     }
 }

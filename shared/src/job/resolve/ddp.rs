@@ -28,11 +28,11 @@ impl Resolver {
         ];
         if !matches!(kind, ParallelKind::Ddp | ParallelKind::Zero1) {
             for (key, _) in of_ddp.into_iter().filter(|(_, given)| *given) {
-                self.problem(&format!("parallel.{key}"), "only `ddp` and `zero1` have it", "take it out");
+                self.problem(&format!("parallel.{key}"), "only `ddp` and `zero1` have this option", "remove it");
             }
         }
         if kind != ParallelKind::Zero1 && raw.parameters_as_bucket_view.is_some() {
-            self.problem("parallel.parameters_as_bucket_view", "only `zero1` has it", "take it out");
+            self.problem("parallel.parameters_as_bucket_view", "only `zero1` has this option", "remove it");
         }
     }
 
@@ -40,19 +40,19 @@ impl Resolver {
     pub(super) fn check_ddp(&mut self, job: &Job) {
         let Some((_, ddp)) = job.parallel.and_then(|parallel| parallel.ddp()) else { return };
         if job.lora.is_some() {
-            self.problem("parallel", "adapters in several processes are not recorded", "leave out `lora`");
+            self.problem("parallel", "adapters are not supported with several processes", "remove `lora`");
         }
         if job.evaluation.is_some_and(|evaluation| !evaluation.no_grad) {
-            let message = "`DistributedDataParallel` raises an exception where a forward pass has no backward";
+            let message = "`DistributedDataParallel` raises an exception if a forward pass has no backward pass";
             self.problem("evaluation.no_grad", message, "write `no_grad = true`");
         }
         if ddp.static_graph && job.accumulation > 1 {
-            let message = "PyTorch fails where a micro batch of a static graph is not reduced";
+            let message = "with a static graph, PyTorch fails on micro batches whose gradients are not reduced";
             self.problem("parallel.static_graph", message, "write `static_graph = false` or `accumulation = 1`");
         }
         let views = matches!(job.parallel, Some(Parallel::Zero1 { parameters_as_bucket_view: true, .. }));
         if views && matches!(job.model, Model::Rnn(_)) {
-            let message = "the weights of recurrent layers are views already, which cuDNN needs";
+            let message = "the weights of recurrent layers are already views, as cuDNN requires";
             self.problem("parallel.parameters_as_bucket_view", message, "write `parameters_as_bucket_view = false`");
         }
     }
@@ -94,20 +94,20 @@ mod tests {
     fn what_does_not_fit_is_a_problem() {
         check_problem(
             "model = 'mlp'\ncard = '2x t4-16gb'\nparallel = { bucket_mb = 25 }",
-            "parallel.bucket_mb: only `ddp` and `zero1` have it; take it out",
+            "parallel.bucket_mb: only `ddp` and `zero1` have this option; remove it",
         );
         check_problem(
             "model = 'mlp'\nparallel = { kind = 'ddp', parameters_as_bucket_view = true }",
-            "parallel.parameters_as_bucket_view: only `zero1` has it; take it out",
+            "parallel.parameters_as_bucket_view: only `zero1` has this option; remove it",
         );
         check_problem(
             "model = 'mlp'\nevaluation = { no_grad = false }\nparallel = { kind = 'ddp' }",
-            "evaluation.no_grad: `DistributedDataParallel` raises an exception where a forward pass has no backward; \
+            "evaluation.no_grad: `DistributedDataParallel` raises an exception if a forward pass has no backward pass; \
              write `no_grad = true`",
         );
         check_problem(
             "model = 'gpt2'\nlora = {}\nparallel = { kind = 'zero1' }",
-            "parallel: adapters in several processes are not recorded; leave out `lora`",
+            "parallel: adapters are not supported with several processes; remove `lora`",
         );
     }
 }

@@ -59,7 +59,8 @@ impl Resolver {
             qkv_bias: raw.qkv_bias.unwrap_or(base.qkv_bias),
         };
         if vit.patch_size > vit.image_size {
-            let message = format!("patches of {} pixels don't fit into {}", vit.patch_size, vit.image_size);
+            let message =
+                format!("patches of {} pixels don't fit an image of {} pixels", vit.patch_size, vit.image_size);
             self.problem("model.patch_size", message, "write at most `image_size`");
         }
         vit
@@ -69,7 +70,7 @@ impl Resolver {
         let hidden = self.one_size(raw.hidden.as_ref(), base.hidden);
         let heads = self.whole("model.heads", raw.heads, base.heads);
         if !hidden.is_multiple_of(heads) {
-            let message = format!("{heads} heads don't divide {hidden} features");
+            let message = format!("{hidden} features are not divisible by {heads} heads");
             self.problem("model.heads", message, "change `heads` or `hidden`");
         }
         let usual = if raw.hidden.is_some() { 4 * hidden } else { base.intermediate };

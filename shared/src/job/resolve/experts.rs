@@ -21,7 +21,7 @@ impl Resolver {
     pub(super) fn experts(&mut self, raw: &RawModel, base: Option<&Experts>) -> Option<Experts> {
         let Some(usual) = raw.experts.or(base.map(|base| base.count)) else {
             for key in raw.keys_set().filter(|key| EXPERTS_KEYS.contains(key)) {
-                self.problem(&format!("model.{key}"), "the model has no experts", "write for example experts = 8");
+                self.problem(&format!("model.{key}"), "the model has no experts", "for example, write experts = 8");
             }
             return None;
         };
@@ -29,7 +29,7 @@ impl Resolver {
         let usual = base.map_or(PER_TOKEN, |base| base.per_token).min(count);
         let per_token = self.whole("model.experts_per_token", raw.experts_per_token, usual);
         if per_token > count {
-            let message = format!("{per_token} experts for a token, but there are {count}");
+            let message = format!("{per_token} experts per token, but the model has only {count}");
             self.problem("model.experts_per_token", message, format!("write at most {count}"));
         }
         let is_grouped = base.is_none_or(|base| base.implementation == ExpertsImplementation::GroupedMm);
@@ -46,8 +46,8 @@ impl Resolver {
 
     fn no_routing(&mut self, raw: &RawModel) {
         if raw.routing.is_some() {
-            let hint = "write experts_implementation = \"eager\", or leave it out";
-            self.problem("model.routing", "`grouped_mm` takes the same memory for any routing", hint);
+            let hint = "write experts_implementation = \"eager\", or remove it";
+            self.problem("model.routing", "`grouped_mm` takes the same memory with any routing", hint);
         }
     }
 
@@ -63,12 +63,17 @@ impl Resolver {
         let sum = shares.iter().sum::<f64>();
         if shares.len() as u64 != count {
             let message = format!("{} shares for {count} experts", shares.len());
-            self.problem("model.routing", message, "write a number for each");
+            self.problem("model.routing", message, "write one number for each expert");
         } else if shares.iter().any(|share| !(0.0..=1e9).contains(share)) || sum <= 0.0 {
-            self.problem("model.routing", "shares are numbers from 0 to 10^9, and not all 0", "write for example 1");
+            self.problem(
+                "model.routing",
+                "shares must be numbers from 0 to 10^9, and not all 0",
+                "for example, write 1",
+            );
         } else if shares.iter().any(|share| share / sum * per_token as f64 > 1.0 + 1e-9) {
-            let message = format!("a share is more than 1 of {per_token}, and no expert computes a token twice");
-            self.problem("model.routing", message, "write a smaller one");
+            let message =
+                format!("a share is more than 1/{per_token} of the sum, but an expert computes each token only once");
+            self.problem("model.routing", message, "write a smaller share");
         } else {
             return Routing::Shares(shares.clone());
         }
@@ -81,14 +86,14 @@ impl Resolver {
             return;
         }
         if model.family == TransformerFamily::Gpt2 {
-            self.problem("model.experts", "gpt2 has no experts", "leave it out, or write architecture = \"llama\"");
+            self.problem("model.experts", "gpt2 has no experts", "remove it, or write architecture = \"llama\"");
             return;
         }
         if model.activation != Activation::SwiGlu {
-            self.problem("model.activation", "experts have a gate", "write `swiglu`");
+            self.problem("model.activation", "experts need a gated activation", "write `swiglu`");
         }
         if model.mlp_bias {
-            self.problem("model.mlp_bias", "experts have no bias", "leave it out");
+            self.problem("model.mlp_bias", "experts have no bias", "remove it");
         }
     }
 
@@ -100,8 +105,9 @@ impl Resolver {
         if experts.implementation == ExpertsImplementation::GroupedMm
             && let Some(card) = cards.0.iter().find(is_old)
         {
-            let message = format!("a {} has no `grouped_mm`", card.name);
-            let hint = "name a card of capability 8.0 or later, or write experts_implementation = \"eager\"";
+            let message = format!("{} does not support `grouped_mm`", card.name);
+            let hint =
+                "choose a card with compute capability 8.0 or later, or write experts_implementation = \"eager\"";
             self.problem("card", message, hint);
         }
     }
@@ -147,39 +153,40 @@ mod tests {
         check_problem(
             "preset = 'gpt2', experts = 4",
             "",
-            "model.experts: gpt2 has no experts; leave it out, or write architecture = \"llama\"",
+            "model.experts: gpt2 has no experts; remove it, or write architecture = \"llama\"",
         );
         check_problem(
             "preset = 'llama-2-7b', routing = 'even'",
             "",
-            "model.routing: the model has no experts; write for example experts = 8",
+            "model.routing: the model has no experts; for example, write experts = 8",
         );
         check_problem(
             &with("experts_per_token = 5"),
             "",
-            "model.experts_per_token: 5 experts for a token, but there are 4; write at most 4",
+            "model.experts_per_token: 5 experts per token, but the model has only 4; write at most 4",
         );
         check_problem(
             &with("routing = 'even'"),
             "",
-            "model.routing: `grouped_mm` takes the same memory for any routing; \
-             write experts_implementation = \"eager\", or leave it out",
+            "model.routing: `grouped_mm` takes the same memory with any routing; \
+             write experts_implementation = \"eager\", or remove it",
         );
         check_problem(
             &with("experts_implementation = 'eager', routing = [1, 1]"),
             "",
-            "model.routing: 2 shares for 4 experts; write a number for each",
+            "model.routing: 2 shares for 4 experts; write one number for each expert",
         );
         check_problem(
             &with("experts_implementation = 'eager', routing = [3, 1, 1, 0]"),
             "",
-            "model.routing: a share is more than 1 of 2, and no expert computes a token twice; write a smaller one",
+            "model.routing: a share is more than 1/2 of the sum, but an expert computes each token only once; \
+             write a smaller share",
         );
         check_problem(
             SMALL,
             "card = 't4-16gb'",
-            "card: a t4-16gb has no `grouped_mm`; \
-             name a card of capability 8.0 or later, or write experts_implementation = \"eager\"",
+            "card: t4-16gb does not support `grouped_mm`; \
+             choose a card with compute capability 8.0 or later, or write experts_implementation = \"eager\"",
         );
     }
 }

@@ -26,7 +26,7 @@ impl Resolver {
         ];
         if kind != ParallelKind::Fsdp {
             for (key, _) in of_fsdp.into_iter().filter(|(_, given)| *given) {
-                self.problem(&format!("parallel.{key}"), "only `fsdp` has it", "take it out");
+                self.problem(&format!("parallel.{key}"), "only `fsdp` has this option", "remove it");
             }
         }
     }
@@ -35,23 +35,23 @@ impl Resolver {
     pub(super) fn check_fsdp(&mut self, job: &Job) {
         let Some(fsdp) = job.parallel.and_then(|parallel| parallel.fsdp()) else { return };
         if !matches!(job.model, Model::Transformer(_) | Model::Bert(_) | Model::Vit(_)) {
-            let message = "only the blocks of `transformer`, `bert` and `vit` are recorded sharded";
+            let message = "sharding is supported only for `transformer`, `bert` and `vit` models";
             self.problem("parallel.kind", message, "train one of these, or write `kind = \"ddp\"`");
         }
         if job.lora.is_some() {
-            self.problem("parallel.kind", "adapters are not recorded sharded", "leave out `lora`");
+            self.problem("parallel.kind", "sharded adapters are not supported", "remove `lora`");
         }
         if job.saving.keep != Keep::Nothing {
             let hint = "write `keep = \"nothing\"`";
-            self.problem("checkpointing.keep", "what sharded layers keep is not recorded", hint);
+            self.problem("checkpointing.keep", "selective checkpointing of sharded layers is not supported", hint);
         }
         if matches!(job.precision, Precision::Autocast(_)) {
             let hint = "write `precision = \"fp32\"` and `parallel.mixed_precision = true`";
-            self.problem("precision", "autocast would keep the casts of all sharded weights at once", hint);
+            self.problem("precision", "autocast would keep casts of all sharded weights at once", hint);
         }
         if fsdp.mixed_precision && job.precision == Precision::Bf16 {
-            let hint = "write `precision = \"fp32\"`, or leave out `mixed_precision`";
-            self.problem("parallel.mixed_precision", "the weights are in bfloat16 already", hint);
+            let hint = "write `precision = \"fp32\"`, or remove `mixed_precision`";
+            self.problem("parallel.mixed_precision", "the weights are already in bfloat16", hint);
         }
     }
 }
@@ -87,27 +87,27 @@ mod tests {
         for model in ["mlp", "resnet18", "vgg16", "sd-1.5", "lstm-medium"] {
             check_problem(
                 &format!("model = '{model}'\nparallel = {{ kind = 'fsdp' }}"),
-                "parallel.kind: only the blocks of `transformer`, `bert` and `vit` are recorded sharded; train one \
-                 of these, or write `kind = \"ddp\"`",
+                "parallel.kind: sharding is supported only for `transformer`, `bert` and `vit` models; train one of \
+                 these, or write `kind = \"ddp\"`",
             );
         }
         check_problem(
             "model = 'gpt2'\nprecision = 'autocast-bf16'\nparallel = { kind = 'fsdp' }",
-            "precision: autocast would keep the casts of all sharded weights at once; write `precision = \"fp32\"` \
+            "precision: autocast would keep casts of all sharded weights at once; write `precision = \"fp32\"` \
              and `parallel.mixed_precision = true`",
         );
         check_problem(
             "model = 'gpt2'\nprecision = 'bf16'\nparallel = { kind = 'fsdp', mixed_precision = true }",
-            "parallel.mixed_precision: the weights are in bfloat16 already; write `precision = \"fp32\"`, or leave \
-             out `mixed_precision`",
+            "parallel.mixed_precision: the weights are already in bfloat16; write `precision = \"fp32\"`, or remove \
+             `mixed_precision`",
         );
         check_problem(
             "model = 'gpt2'\nparallel = { kind = 'ddp', mixed_precision = true }",
-            "parallel.mixed_precision: only `fsdp` has it; take it out",
+            "parallel.mixed_precision: only `fsdp` has this option; remove it",
         );
         check_problem(
             "model = 'gpt2'\nlora = {}\nparallel = { kind = 'fsdp' }",
-            "parallel.kind: adapters are not recorded sharded; leave out `lora`",
+            "parallel.kind: sharded adapters are not supported; remove `lora`",
         );
     }
 }

@@ -15,7 +15,7 @@ impl Resolver {
     pub(super) fn lora(&mut self, raw: &RawJob, model: Option<&Model>) -> Option<Lora> {
         let lora = raw.lora.as_ref()?;
         let Model::Transformer(model) = model? else {
-            self.problem("lora", "only transformers have adapters", "leave it out");
+            self.problem("lora", "only `transformer` models can have adapters", "remove it");
             return None;
         };
         Some(Lora {
@@ -35,16 +35,16 @@ impl Resolver {
             match target.filter(|target| LoraTarget::of(model).any(|known| known == *target)) {
                 None => {
                     let message = format!("this model's layers have no `{}`", excerpt(name));
-                    self.problem("lora.targets", message, format!("there are {known}"));
+                    self.problem("lora.targets", message, format!("the possible targets are {known}"));
                 }
                 Some(target) if targets.contains(&target) => {
-                    self.problem("lora.targets", format!("`{name}` is the same as another"), "leave one out");
+                    self.problem("lora.targets", format!("`{name}` is listed twice"), "remove one");
                 }
                 Some(target) => targets.push(target),
             }
         }
         if names.is_empty() {
-            self.problem("lora.targets", "no layer has an adapter", format!("there are {known}"));
+            self.problem("lora.targets", "the list of targets is empty", format!("the possible targets are {known}"));
         }
         targets
     }
@@ -83,18 +83,18 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_a_problem() {
-        check_problem("model = 'mlp'\nlora = {}", "lora: only transformers have adapters; leave it out");
+        check_problem("model = 'mlp'\nlora = {}", "lora: only `transformer` models can have adapters; remove it");
         check_problem(
             "model = 'gpt2'\nlora = { targets = ['q'] }",
-            "lora.targets: this model's layers have no `q`; there are qkv, out, up, down",
+            "lora.targets: this model's layers have no `q`; the possible targets are qkv, out, up, down",
         );
         check_problem(
             "model = 'gpt2'\nlora = { targets = ['up', 'UP'] }",
-            "lora.targets: `UP` is the same as another; leave one out",
+            "lora.targets: `UP` is listed twice; remove one",
         );
         check_problem(
             "model = 'gpt2'\nlora = { targets = [] }",
-            "lora.targets: no layer has an adapter; there are qkv, out, up, down",
+            "lora.targets: the list of targets is empty; the possible targets are qkv, out, up, down",
         );
     }
 }

@@ -18,7 +18,7 @@ impl Resolver {
         for name in raw.mistakes.iter().flatten() {
             let mistake = self.choice("mistakes", Some(name), Mistake::KeepLosses, MISTAKES);
             if mistakes.contains(&mistake) {
-                self.problem("mistakes", format!("`{name}` is the same as another"), "leave one out");
+                self.problem("mistakes", format!("`{name}` is listed twice"), "remove one");
             } else {
                 self.check_mistake(mistake, name, raw);
                 mistakes.push(mistake);
@@ -32,22 +32,22 @@ impl Resolver {
         let has = |other: &str| raw.mistakes.iter().flatten().any(|name| name.eq_ignore_ascii_case(other));
         let problem = match mistake {
             Mistake::KeepEvaluationLosses if raw.evaluation.is_none() => {
-                Some(("there is no evaluation", "write for example `evaluation = { every = 1 }`"))
+                Some(("there is no evaluation", "for example, write `evaluation = { every = 1 }`"))
             }
             Mistake::AllocateInLoop if raw.parallel.is_some() => {
-                Some(("on several devices it is not recorded", "leave out `parallel`"))
+                Some(("not supported on several devices", "remove `parallel`"))
             }
             Mistake::AllocateInLoop if raw.loss.is_some() => {
-                Some(("a loss in chunks leaves no logits", "leave out `loss`"))
+                Some(("a chunked loss produces no logits", "remove `loss`"))
             }
             Mistake::BackwardOnce if raw.accumulation.unwrap_or(1) == 1 => {
-                Some(("a step has one micro batch", "write for example `accumulation = 4`"))
+                Some(("each step has only one micro batch", "for example, write `accumulation = 4`"))
             }
             Mistake::RetainGraph if raw.checkpointing.as_ref().is_some_and(RawCheckpointing::is_on) => {
-                Some(("with checkpointing it is not recorded", "write `checkpointing = false`"))
+                Some(("not supported with checkpointing", "write `checkpointing = false`"))
             }
             Mistake::KeepGradients if raw.set_to_none == Some(false) || has("never_zero_grad") => {
-                Some(("gradients that stay are the same tensors", "leave out what keeps them"))
+                Some(("gradients that stay allocated are the same tensors", "remove what keeps them"))
             }
             _ => None,
         };
@@ -62,10 +62,10 @@ impl Resolver {
                 Mistake::CacheActivations => of_layers(job, is_transformer(&job.model)),
                 Mistake::HookActivations => of_layers(job, has_layers(&job.model)),
                 Mistake::LossOutsideAutocast if !matches!(job.precision, Precision::Autocast(_)) => {
-                    Some(("there is no autocast", "write for example `precision = \"autocast-bf16\"`"))
+                    Some(("there is no autocast", "for example, write `precision = \"autocast-bf16\"`"))
                 }
                 Mistake::LossOutsideAutocast if job.saving.offload_activations => {
-                    Some(("with activations on the host it is not recorded", "leave out `offload_activations`"))
+                    Some(("not supported with offloaded activations", "remove `offload_activations`"))
                 }
                 Mistake::LossOutsideAutocast => of_losses(job),
                 Mistake::TargetOnOtherDevice => target_misfit(job).or_else(|| of_losses(job)),
@@ -95,9 +95,9 @@ const fn has_layers(model: &Model) -> bool {
 /// Checks what hooks of layers need: such layers, on one device.
 fn of_layers(job: &Job, has_layers: bool) -> Option<Misfit> {
     if !has_layers {
-        return Some(("this model has no such layers", "train for example `gpt2`"));
+        return Some(("this model has no such layers", "for example, train `gpt2`"));
     }
-    job.parallel.map(|_| ("on several devices it is not recorded", "leave out `parallel`"))
+    job.parallel.map(|_| ("not supported on several devices", "remove `parallel`"))
 }
 
 /// Checks what a loss computed outside of the model needs: a model that returns logits, on one device.
@@ -108,9 +108,9 @@ fn of_losses(job: &Job) -> Option<Misfit> {
         _ => false,
     };
     if !is_behind {
-        return Some(("this model computes its loss itself", "train for example `resnet50`"));
+        return Some(("this model computes its loss itself", "for example, train `resnet50`"));
     }
-    job.parallel.map(|_| ("on several devices it is not recorded", "leave out `parallel`"))
+    job.parallel.map(|_| ("not supported on several devices", "remove `parallel`"))
 }
 
 /// Checks that backward can run through all batches: it needs their graphs, and weights that no optimizer has changed.
@@ -119,16 +119,16 @@ fn of_losses(job: &Job) -> Option<Misfit> {
 /// those of the casts.
 fn chain_misfit(job: &Job) -> Option<Misfit> {
     if !matches!(&job.model, Model::Rnn(rnn) if rnn.carry_hidden == CarryHidden::Detach) {
-        return Some(("no hidden state is carried", "train `lstm-medium`, and leave out `carry_hidden`"));
+        return Some(("no hidden state is carried", "train `lstm-medium`, and remove `carry_hidden`"));
     }
     if !job.mistakes.contains(&Mistake::RetainGraph) {
-        let because = "PyTorch stops in the second backward, as the first has freed the graph";
+        let because = "PyTorch fails in the second backward pass, because the first one freed the graph";
         return Some((because, "add `retain_graph`"));
     }
     let is_cast = matches!(job.precision, Precision::Autocast(_));
     let is_fused = job.optimizer.implementation == OptimizerImplementation::Fused;
-    let because = "PyTorch stops in the second backward, as the optimizer has changed the weights";
-    (!is_cast && !is_fused).then_some((because, "write for example `precision = \"autocast-fp16\"`"))
+    let because = "PyTorch fails in the second backward pass, because the optimizer changed the weights";
+    (!is_cast && !is_fused).then_some((because, "for example, write `precision = \"autocast-fp16\"`"))
 }
 
 /// Checks that there is a second device, and no gradient scaler, whose scale would be on the first.
@@ -138,10 +138,10 @@ fn target_misfit(job: &Job) -> Option<Misfit> {
         Device::Cuda(index) => *index == 0,
     };
     if !has_two {
-        return Some(("there is no second device", "write for example `card = \"2x a100-80gb\"`"));
+        return Some(("there is no second device", "for example, write `card = \"2x a100-80gb\"`"));
     }
     matches!(job.precision, Precision::Autocast(Amp { grad_scaler: true, .. }))
-        .then_some(("with a gradient scaler it is not recorded", "write `grad_scaler = false`"))
+        .then_some(("not supported with a gradient scaler", "write `grad_scaler = false`"))
 }
 
 #[cfg(test)]
@@ -167,17 +167,17 @@ mod tests {
         check(&format!("model = 'lstm-medium'\noptimizer = {{ implementation = 'fused' }}\n{chain}"));
         check_problem(
             &format!("model = 'lstm-medium'\n{chain}"),
-            "`chain_hidden_state`: PyTorch stops in the second backward, as the optimizer has changed the weights; \
-             write for example `precision = \"autocast-fp16\"`",
+            "`chain_hidden_state`: PyTorch fails in the second backward pass, because the optimizer changed the \
+             weights; for example, write `precision = \"autocast-fp16\"`",
         );
         check_problem(
             "model = 'lstm-medium'\nprecision = 'autocast-fp16'\nmistakes = ['chain_hidden_state']",
-            "`chain_hidden_state`: PyTorch stops in the second backward, as the first has freed the graph; \
+            "`chain_hidden_state`: PyTorch fails in the second backward pass, because the first one freed the graph; \
              add `retain_graph`",
         );
         check_problem(
             &format!("model = 'gpt2'\n{chain}"),
-            "`chain_hidden_state`: no hidden state is carried; train `lstm-medium`, and leave out `carry_hidden`",
+            "`chain_hidden_state`: no hidden state is carried; train `lstm-medium`, and remove `carry_hidden`",
         );
     }
 
@@ -187,11 +187,11 @@ mod tests {
         check("model = 'bert-base'\nmistakes = ['cache_activations', 'hook_activations']");
         check_problem(
             "model = 'mlp'\nmistakes = ['cache_activations']",
-            "`cache_activations`: this model has no such layers; train for example `gpt2`",
+            "`cache_activations`: this model has no such layers; for example, train `gpt2`",
         );
         check_problem(
             "model = 'mlp'\ncard = '2x t4-16gb'\nparallel = {}\nmistakes = ['hook_activations']",
-            "`hook_activations`: on several devices it is not recorded; leave out `parallel`",
+            "`hook_activations`: not supported on several devices; remove `parallel`",
         );
     }
 
@@ -201,19 +201,19 @@ mod tests {
         check("model = 'mlp'\ncard = '2x t4-16gb'\nmistakes = ['target_on_other_device']");
         check_problem(
             "model = 'gpt2'\nprecision = 'autocast-fp16'\nmistakes = ['loss_outside_autocast']",
-            "`loss_outside_autocast`: this model computes its loss itself; train for example `resnet50`",
+            "`loss_outside_autocast`: this model computes its loss itself; for example, train `resnet50`",
         );
         check_problem(
             "model = 'mlp'\nmistakes = ['loss_outside_autocast']",
-            "`loss_outside_autocast`: there is no autocast; write for example `precision = \"autocast-bf16\"`",
+            "`loss_outside_autocast`: there is no autocast; for example, write `precision = \"autocast-bf16\"`",
         );
         check_problem(
             "model = 'mlp'\nmistakes = ['target_on_other_device']",
-            "`target_on_other_device`: there is no second device; write for example `card = \"2x a100-80gb\"`",
+            "`target_on_other_device`: there is no second device; for example, write `card = \"2x a100-80gb\"`",
         );
         check_problem(
             "model = 'mlp'\ncard = '2x t4-16gb'\nprecision = 'autocast-fp16'\nmistakes = ['target_on_other_device']",
-            "`target_on_other_device`: with a gradient scaler it is not recorded; write `grad_scaler = false`",
+            "`target_on_other_device`: not supported with a gradient scaler; write `grad_scaler = false`",
         );
     }
 }

@@ -113,8 +113,8 @@ impl Resolver {
     /// Refuses a sweep, because a job is one recording.
     fn check_no_ranges(&mut self, raw: &RawJob) {
         if raw.sweep.is_some() {
-            let hint = "record all of them with `snapscope sweep`, or take the table out";
-            self.problem("sweep", "ranges make several recordings of this config", hint);
+            let hint = "record all of them with `snapscope sweep`, or remove the table";
+            self.problem("sweep", "a config with ranges describes several recordings", hint);
         }
     }
 
@@ -124,7 +124,7 @@ impl Resolver {
         if name.chars().count() > MOST_NAME_CHARACTERS || name.chars().any(char::is_control) {
             self.problem(
                 "name",
-                format!("a name is one line of at most {MOST_NAME_CHARACTERS} characters"),
+                format!("a name must be one line of at most {MOST_NAME_CHARACTERS} characters"),
                 "shorten it",
             );
         }
@@ -135,13 +135,13 @@ impl Resolver {
     fn sequence(&mut self, raw: Option<u64>, model: Option<&Model>) -> u64 {
         let Some(most) = model.and_then(Model::max_positions) else {
             if raw.is_some() && model.is_some() {
-                self.problem("sequence", "this model reads no sequences", "leave it out");
+                self.problem("sequence", "this model reads no sequences", "remove it");
             }
             return 1;
         };
         let sequence = self.whole("sequence", raw, DEFAULT_SEQUENCE.min(most));
         if sequence > most {
-            let message = format!("{sequence} tokens, but the model has positions for {most}");
+            let message = format!("{sequence} tokens, but the model has only {most} positions");
             self.problem("sequence", message, format!("write at most {most}, or a larger `model.max_positions`"));
         }
         sequence
@@ -152,8 +152,8 @@ impl Resolver {
         match (precision, raw.grad_scaler) {
             (Precision::Autocast(amp), Some(grad_scaler)) => Precision::Autocast(Amp { grad_scaler, ..amp }),
             (precision, Some(true)) => {
-                let hint = "write precision = \"autocast-fp16\", or leave it out";
-                self.problem("grad_scaler", "a scaler needs a loss under autocast", hint);
+                let hint = "write precision = \"autocast-fp16\", or remove it";
+                self.problem("grad_scaler", "a gradient scaler needs autocast", hint);
                 precision
             }
             (precision, _) => precision,
@@ -173,7 +173,7 @@ impl Resolver {
         let standard = Device::Virtual(Cards(vec![Card::default()]));
         match (raw.card.as_deref(), raw.device.as_deref()) {
             (Some(_), Some(_)) => {
-                self.problem("device", "`card` is a virtual GPU and `device` a real one", "keep one of them");
+                self.problem("device", "`card` selects a virtual GPU and `device` a real one", "keep one of them");
                 standard
             }
             (Some(cards), None) => Cards::parse(cards).map(Device::Virtual).unwrap_or_else(|error| {
@@ -181,7 +181,7 @@ impl Resolver {
                 standard
             }),
             (None, Some(device)) => cuda_index(device).map(Device::Cuda).unwrap_or_else(|| {
-                let message = format!("`{}` is no CUDA device", excerpt(device));
+                let message = format!("`{}` is not a CUDA device", excerpt(device));
                 self.problem("device", message, "write `cuda:0`, or `card` for a virtual GPU");
                 standard
             }),
@@ -226,8 +226,8 @@ impl Resolver {
         }
         let words = names.iter().map(|(name, _)| *name);
         let hint = did_you_mean(word, words.clone());
-        let hint = hint.unwrap_or_else(|| format!("write {}", words.collect::<Vec<_>>().join(", ")));
-        self.problem(path, format!("`{}` is not known here", excerpt(word)), hint);
+        let hint = hint.unwrap_or_else(|| format!("the possible values are {}", words.collect::<Vec<_>>().join(", ")));
+        self.problem(path, format!("unknown value `{}`", excerpt(word)), hint);
         default
     }
 
@@ -235,7 +235,11 @@ impl Resolver {
     fn is_one_line(&mut self, path: &str, text: &str) -> bool {
         let fits = text.chars().count() <= MOST_CHARACTERS && !text.chars().any(char::is_control);
         if !fits {
-            self.problem(path, format!("more than one line, or more than {MOST_CHARACTERS} characters"), "shorten it");
+            self.problem(
+                path,
+                format!("the text must be one line of at most {MOST_CHARACTERS} characters"),
+                "shorten it",
+            );
         }
         fits
     }

@@ -67,7 +67,11 @@ impl Resolver {
     pub(super) fn model(&mut self, raw: Option<&RawModel>, checkpointing: bool) -> Option<Model> {
         let Some(raw) = raw else {
             let presets = Model::presets().collect::<Vec<_>>().join(", ");
-            self.problem("model", "missing", format!("write for example `model = \"gpt2\"`; there are {presets}"));
+            self.problem(
+                "model",
+                "missing",
+                format!("for example, write `model = \"gpt2\"`; the presets are {presets}"),
+            );
             return None;
         };
         let base = self.base(raw)?;
@@ -97,19 +101,20 @@ impl Resolver {
         };
         let Some(model) = Model::preset(preset) else {
             let hint = did_you_mean(preset, Model::presets());
-            let hint = hint.unwrap_or_else(|| format!("there are {}", Model::presets().collect::<Vec<_>>().join(", ")));
-            self.problem("model.preset", format!("no model is called `{}`", excerpt(preset)), hint);
+            let hint =
+                hint.unwrap_or_else(|| format!("the presets are {}", Model::presets().collect::<Vec<_>>().join(", ")));
+            self.problem("model.preset", format!("unknown model `{}`", excerpt(preset)), hint);
             return None;
         };
         if family.is_some_and(|family| family != family_of(&model)) {
-            let message = format!("`{preset}` is of the family {}", name_of(FAMILIES, &family_of(&model)));
-            self.problem("model.family", message, "leave it out");
+            let message = format!("`{preset}` belongs to the family {}", name_of(FAMILIES, &family_of(&model)));
+            self.problem("model.family", message, "remove it");
         }
         if let Model::Transformer(transformer) = &model
             && self.architecture(raw, transformer.family) != transformer.family
         {
             let message = format!("`{preset}` has the architecture {}", name_of(ARCHITECTURES, &transformer.family));
-            self.problem("model.architecture", message, "leave it out");
+            self.problem("model.architecture", message, "remove it");
         }
         Some(model)
     }
@@ -132,7 +137,11 @@ impl Resolver {
             Some(Family::Rnn) => "lstm-medium",
             Some(Family::Cnn) => "alexnet",
             None => {
-                self.problem("model", "neither `preset` nor `family`", "write for example preset = \"gpt2\"");
+                self.problem(
+                    "model",
+                    "either `preset` or `family` is required",
+                    "for example, write preset = \"gpt2\"",
+                );
                 return None;
             }
         };
@@ -146,8 +155,9 @@ impl Resolver {
         for key in raw.keys_set().filter(|key| !["preset", "family"].contains(key) && !own.contains(key)) {
             let others = FAMILIES.iter().filter(|(_, other)| keys_of(*other).contains(&key)).map(|(name, _)| *name);
             let others = alternatives(&others.collect::<Vec<_>>());
-            let message = format!("a key of {others} models, and this is a {} model", name_of(FAMILIES, &family));
-            self.problem(&format!("model.{key}"), message, "leave it out");
+            let message =
+                format!("only {others} models have this key, and this is a {} model", name_of(FAMILIES, &family));
+            self.problem(&format!("model.{key}"), message, "remove it");
         }
     }
 
@@ -169,7 +179,7 @@ impl Resolver {
         match &raw.hidden {
             Some(Sizes::Each(sizes)) => {
                 if raw.layers.is_some() && layers != sizes.len() as u64 {
-                    self.problem("model.layers", "`hidden` lists another number of layers", "leave it out");
+                    self.problem("model.layers", "`hidden` lists a different number of layers", "remove it");
                 }
                 if !sizes.is_empty() {
                     self.whole("model.layers", Some(sizes.len() as u64), usual);
@@ -188,7 +198,7 @@ impl Resolver {
             if known.is_none() {
                 self.problem(
                     "model.depth",
-                    format!("no residual network has depth {depth} here"),
+                    format!("residual networks of depth {depth} are not supported"),
                     "write 18, 34, 50, 101 or 152",
                 );
             }
@@ -239,8 +249,8 @@ impl Resolver {
         if checkpointing && model.use_cache {
             self.problem(
                 "model.use_cache",
-                "checkpointing computes layers twice and can't fill a cache",
-                "leave it out",
+                "checkpointing computes layers twice, so a cache cannot be used",
+                "remove it",
             );
         }
         model
@@ -250,7 +260,7 @@ impl Resolver {
         match raw {
             Some(Sizes::One(size)) => self.whole("model.hidden", Some(*size), default),
             Some(Sizes::Each(_)) => {
-                self.problem("model.hidden", "this model has one size between its layers", "write a whole number");
+                self.problem("model.hidden", "all layers of this model have the same size", "write a whole number");
                 default
             }
             None => default,
@@ -260,22 +270,23 @@ impl Resolver {
     fn check_heads(&mut self, raw: &RawModel, model: &Transformer) {
         let Transformer { hidden, heads, kv_heads, head_dim, .. } = *model;
         if raw.head_dim.is_none() && (raw.hidden.is_some() || raw.heads.is_some()) && hidden % heads != 0 {
-            let message = format!("{heads} heads don't divide {hidden} features");
-            self.problem("model.heads", message, "change `heads` or `hidden`, or give `head_dim`");
+            let message = format!("{hidden} features are not divisible by {heads} heads");
+            self.problem("model.heads", message, "change `heads` or `hidden`, or set `head_dim`");
         } else if model.family == TransformerFamily::Gpt2 && heads * head_dim != hidden {
-            let message = format!("{heads} heads of {head_dim} are not the {hidden} features that gpt2 splits");
-            self.problem("model.head_dim", message, "leave it out");
+            let message =
+                format!("{heads} heads of {head_dim} features are not the {hidden} features that gpt2 splits");
+            self.problem("model.head_dim", message, "remove it");
         }
         if heads % kv_heads != 0 {
-            let message = format!("{kv_heads} heads of keys don't divide {heads} heads of queries");
+            let message = format!("{heads} query heads are not divisible by {kv_heads} key-value heads");
             self.problem("model.kv_heads", message, "write a divisor");
         }
         if model.family == TransformerFamily::Gpt2 && kv_heads != heads {
-            let message = "gpt2 has as many heads of keys as of queries";
-            self.problem("model.kv_heads", message, "leave it out, or write architecture = \"llama\"");
+            let message = "gpt2 has the same number of key and query heads";
+            self.problem("model.kv_heads", message, "remove it, or write architecture = \"llama\"");
         }
         if matches!(model.positions, Positions::Rotary(_)) && head_dim % 2 != 0 {
-            let message = format!("rotary positions turn pairs of features, and a head has {head_dim}");
+            let message = format!("rotary positions rotate pairs of features, but a head has {head_dim}");
             self.problem("model.head_dim", message, "write an even number");
         }
     }
@@ -300,7 +311,7 @@ impl Resolver {
             return Positions::Rotary(theta);
         }
         if raw.rope_theta.is_some() {
-            self.problem("model.rope_theta", "learned positions have no base", "leave it out");
+            self.problem("model.rope_theta", "learned positions have no rope base", "remove it");
         }
         Positions::Learned
     }

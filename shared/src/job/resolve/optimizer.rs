@@ -42,8 +42,8 @@ impl Resolver {
         if nesterov && momentum == 0.0 {
             self.problem(
                 "optimizer.nesterov",
-                "Nesterov's momentum needs a momentum",
-                "write for example momentum = 0.9",
+                "Nesterov momentum needs a momentum above 0",
+                "for example, write momentum = 0.9",
             );
         }
         OptimizerKind::Sgd { momentum, nesterov }
@@ -65,7 +65,7 @@ impl Resolver {
     /// Reports a key that this kind of optimizer does not have.
     fn refuse(&mut self, path: &str, is_set: bool, kind: &str) {
         if is_set {
-            self.problem(path, format!("{kind} does not have it"), "leave it out, or choose another kind");
+            self.problem(path, format!("{kind} does not have this option"), "remove it, or choose another kind");
         }
     }
 }

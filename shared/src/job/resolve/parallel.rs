@@ -43,16 +43,16 @@ impl Resolver {
     /// Returns the process that is recorded; it has one device.
     fn rank(&mut self, parallel: &RawParallel) -> Rank {
         if parallel.devices.is_some() {
-            let hint = "write `ranks` for how many processes there are, each with a device of its own";
-            self.problem("parallel.devices", "only `data_parallel` has several devices in one process", hint);
+            let hint = "write `ranks` for the number of processes, each of which has its own device";
+            self.problem("parallel.devices", "only `data_parallel` uses several devices in one process", hint);
         }
         if parallel.gather.is_some() {
-            self.problem("parallel.gather", "only `data_parallel` gathers anything", "take it out");
+            self.problem("parallel.gather", "only `data_parallel` has this option", "remove it");
         }
         let ranks = self.whole("parallel.ranks", parallel.ranks, DEFAULT_RANKS);
         let rank = self.whole("parallel.rank", parallel.rank, 0);
         if rank >= ranks {
-            let message = format!("{ranks} processes have the numbers 0 to {}", ranks - 1);
+            let message = format!("{ranks} processes have ranks 0 to {}", ranks - 1);
             self.problem("parallel.rank", message, "write one of these");
         }
         Rank { rank, ranks }
@@ -60,8 +60,8 @@ impl Resolver {
 
     fn only_of_ranks(&mut self, key: &str, value: Option<u64>) {
         if value.is_some() {
-            let hint = format!("take `{key}` out, or choose another kind");
-            self.problem(&format!("parallel.{key}"), "`data_parallel` is one process", hint);
+            let hint = format!("remove `{key}`, or choose another kind");
+            self.problem(&format!("parallel.{key}"), "`data_parallel` uses one process", hint);
         }
     }
 
@@ -75,8 +75,8 @@ impl Resolver {
         };
         let devices = self.whole("parallel.devices", devices, cards.unwrap_or(2).max(2));
         if let Some(cards) = cards.filter(|cards| *cards < devices) {
-            let message = format!("{devices} devices, but `card` has {cards}");
-            self.problem("parallel.devices", message, format!("write for example `card = \"{devices}x a100-80gb\"`"));
+            let message = format!("{devices} devices, but `card` lists only {cards}");
+            self.problem("parallel.devices", message, format!("for example, write `card = \"{devices}x a100-80gb\"`"));
         }
         devices
     }
@@ -93,21 +93,21 @@ impl Resolver {
         }
         if job.model.is_channels_last() {
             let hint = "write `channels_last = false`";
-            self.problem("parallel", "replicas of weights in `channels_last` are not recorded", hint);
+            self.problem("parallel", "replicas of weights in `channels_last` are not supported", hint);
         }
         if matches!(job.model, Model::Unet(_)) {
-            let hint = "train another model, or leave out `parallel`";
-            self.problem("parallel", "replicas of U-Nets are not recorded", hint);
+            let hint = "train another model, or remove `parallel`";
+            self.problem("parallel", "replicas of U-Nets are not supported", hint);
         }
         if matches!(job.model, Model::Rnn(_)) {
-            let hint = "train another model, or leave out `parallel`";
-            self.problem("parallel", "replicas of recurrent models are not recorded", hint);
+            let hint = "train another model, or remove `parallel`";
+            self.problem("parallel", "replicas of recurrent models are not supported", hint);
         }
         if matches!(job.device, Device::Cuda(first) if first != 0) {
-            self.problem("parallel", "its devices begin with the first", "write `device = \"cuda:0\"`");
+            self.problem("parallel", "data parallelism starts at the first device", "write `device = \"cuda:0\"`");
         }
         if job.lora.is_some() {
-            self.problem("parallel", "replicas of adapters are not recorded", "leave out `lora`");
+            self.problem("parallel", "replicas of adapters are not supported", "remove `lora`");
         }
     }
 }
@@ -139,7 +139,7 @@ mod tests {
     fn ranks_are_those_of_one_run() {
         check_problem(
             "model = 'mlp'\ncard = '4x t4-16gb'\nparallel = { ranks = 4 }",
-            "parallel.ranks: `data_parallel` is one process; take `ranks` out, or choose another kind",
+            "parallel.ranks: `data_parallel` uses one process; remove `ranks`, or choose another kind",
         );
     }
 
@@ -152,23 +152,23 @@ mod tests {
     fn what_does_not_fit_is_a_problem() {
         check_problem(
             "model = 'mlp'\nparallel = { devices = 4 }",
-            "parallel.devices: 4 devices, but `card` has 1; write for example `card = \"4x a100-80gb\"`",
+            "parallel.devices: 4 devices, but `card` lists only 1; for example, write `card = \"4x a100-80gb\"`",
         );
         check_problem(
             "model = { preset = 'resnet18', channels_last = true }\ncard = '2x t4-16gb'\nparallel = {}",
-            "parallel: replicas of weights in `channels_last` are not recorded; write `channels_last = false`",
+            "parallel: replicas of weights in `channels_last` are not supported; write `channels_last = false`",
         );
         check_problem(
             "model = 'gpt2'\ncard = '2x t4-16gb'\nparallel = {}\nlora = {}",
-            "parallel: replicas of adapters are not recorded; leave out `lora`",
+            "parallel: replicas of adapters are not supported; remove `lora`",
         );
         check_problem(
             "model = 'lstm-medium'\ncard = '2x t4-16gb'\nparallel = {}",
-            "parallel: replicas of recurrent models are not recorded; train another model, or leave out `parallel`",
+            "parallel: replicas of recurrent models are not supported; train another model, or remove `parallel`",
         );
         check_problem(
             "model = 'mlp'\ndevice = 'cuda:1'\nparallel = {}",
-            "parallel: its devices begin with the first; write `device = \"cuda:0\"`",
+            "parallel: data parallelism starts at the first device; write `device = \"cuda:0\"`",
         );
     }
 }

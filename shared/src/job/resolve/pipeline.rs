@@ -23,7 +23,7 @@ impl Resolver {
     pub(super) fn only_of_pipeline(&mut self, kind: ParallelKind, raw: &RawParallel) {
         for (key, set) in [("micro_batches", raw.micro_batches.is_some()), ("schedule", raw.schedule.is_some())] {
             if set && kind != ParallelKind::Pipeline {
-                self.problem(&format!("parallel.{key}"), "only `pipeline` has it", "take it out");
+                self.problem(&format!("parallel.{key}"), "only `pipeline` has this option", "remove it");
             }
         }
     }
@@ -33,7 +33,7 @@ impl Resolver {
         let Some(Parallel::Pipeline { rank, pipeline }) = job.parallel else { return };
         let Model::Transformer(model) = &job.model else {
             let hint = "train a transformer, or choose another kind";
-            self.problem("parallel.kind", "pipelines of this model are not recorded", hint);
+            self.problem("parallel.kind", "pipelines of this model are not supported", hint);
             return;
         };
         if model.layers < rank.ranks {
@@ -43,29 +43,29 @@ impl Resolver {
         self.check_micro_batches(job, rank, pipeline);
         let other = [
             (job.accumulation != 1, "accumulation", "write more `parallel.micro_batches` instead"),
-            (job.evaluation.is_some(), "evaluation", "leave it out"),
-            (job.lora.is_some(), "lora", "leave it out"),
-            (job.checkpointing, "checkpointing", "leave it out"),
-            (job.saving.loss_chunks.is_some(), "loss", "leave it out"),
-            (job.saving.offload_activations, "offload_activations", "leave it out"),
-            (job.data != Data::default(), "data", "leave it out"),
-            (model.attention == Attention::Eager, "model.attention", "write another"),
-            (!job.mistakes.is_empty(), "mistakes", "leave them out"),
+            (job.evaluation.is_some(), "evaluation", "remove it"),
+            (job.lora.is_some(), "lora", "remove it"),
+            (job.checkpointing, "checkpointing", "remove it"),
+            (job.saving.loss_chunks.is_some(), "loss", "remove it"),
+            (job.saving.offload_activations, "offload_activations", "remove it"),
+            (job.data != Data::default(), "data", "remove it"),
+            (model.attention == Attention::Eager, "model.attention", "choose another value"),
+            (!job.mistakes.is_empty(), "mistakes", "remove them"),
             (matches!(job.precision, Precision::Autocast(_)), "precision", "write `fp32`, `tf32` or `bf16`"),
         ];
         for (_, key, hint) in other.iter().filter(|(is_set, _, _)| *is_set) {
-            self.problem(key, "this is not recorded of pipelines", *hint);
+            self.problem(key, "not supported with pipelines", *hint);
         }
     }
 
     fn check_micro_batches(&mut self, job: &Job, rank: Rank, pipeline: Pipeline) {
         let parts = pipeline.micro_batches;
         if !job.batch.is_multiple_of(parts) {
-            let message = format!("a batch of {} has no {parts} equal parts", job.batch);
+            let message = format!("a batch of {} cannot be split into {parts} equal parts", job.batch);
             self.problem("parallel.micro_batches", message, "write a divisor of `batch`");
         }
         if pipeline.schedule == Schedule::OneForwardOneBackward && parts < rank.ranks {
-            let message = format!("{parts} parts of a batch do not fill {} processes", rank.ranks);
+            let message = format!("{parts} micro batches do not fill {} processes", rank.ranks);
             let hint = format!("write at least {}, or `schedule = \"gpipe\"`", rank.ranks);
             self.problem("parallel.micro_batches", message, hint);
         }
@@ -102,7 +102,7 @@ mod tests {
     fn what_does_not_go_through_is_a_problem() {
         check_problem(
             "model = 'gpt2'\nbatch = 4\nparallel = { kind = 'pipeline' }",
-            "parallel.micro_batches: 4 parts of a batch do not fill 8 processes; \
+            "parallel.micro_batches: 4 micro batches do not fill 8 processes; \
              write at least 8, or `schedule = \"gpipe\"`",
         );
         check_problem(
@@ -111,11 +111,11 @@ mod tests {
         );
         check_problem(
             "model = 'gpt2'\nbatch = 8\ncheckpointing = true\nparallel = { kind = 'pipeline' }",
-            "checkpointing: this is not recorded of pipelines; leave it out",
+            "checkpointing: not supported with pipelines; remove it",
         );
         check_problem(
             "model = 'gpt2'\ncard = '2x t4-16gb'\nparallel = { schedule = 'gpipe' }",
-            "parallel.schedule: only `pipeline` has it; take it out",
+            "parallel.schedule: only `pipeline` has this option; remove it",
         );
     }
 }

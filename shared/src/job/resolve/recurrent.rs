@@ -24,8 +24,8 @@ impl Resolver {
             carry_hidden: self.choice("model.carry_hidden", raw.carry_hidden.as_deref(), base.carry_hidden, CARRIES),
         };
         if rnn.tied_head && rnn.embedding != rnn.hidden {
-            let message = format!("an embedding of {} features can't be the head of {hidden}", rnn.embedding);
-            self.problem("model.tied_head", message, "write `embedding` and `hidden` alike, or leave it out");
+            let message = format!("a tied head needs an embedding of {hidden} features, not {}", rnn.embedding);
+            self.problem("model.tied_head", message, "make `embedding` and `hidden` equal, or remove it");
         }
         rnn
     }

@@ -34,8 +34,8 @@ impl Resolver {
             Some(_) => false,
         };
         if keep == Keep::Attention && !has_kernel {
-            let hint = "write keep = \"matmul\", or another `model.attention`";
-            self.problem("checkpointing.keep", "this model's layers have no attention kernel", hint);
+            let hint = "write keep = \"matmul\", or choose another `model.attention`";
+            self.problem("checkpointing.keep", "this model's layers use no attention kernel", hint);
         }
         keep
     }
@@ -44,9 +44,9 @@ impl Resolver {
         let chunks = raw.loss.as_ref()?.chunks;
         let chunks = self.whole("loss.chunks", chunks, 8);
         if !matches!(model, None | Some(Model::Transformer(_))) {
-            self.problem("loss", "only transformers have a loss in chunks", "leave it out");
+            self.problem("loss", "only `transformer` models can have a chunked loss", "remove it");
         } else if chunks > sequence {
-            let message = format!("{chunks} chunks of {sequence} tokens");
+            let message = format!("{chunks} chunks, but a sequence has only {sequence} tokens");
             self.problem("loss.chunks", message, format!("write at most {sequence}"));
         }
         Some(chunks)
@@ -57,18 +57,18 @@ impl Resolver {
         let is_narrow = self.choice("optimizer.state", raw.state.as_deref(), false, STATES);
         let is_on_host = raw.offload.unwrap_or(false);
         if raw.offload_gradients.is_some() && !is_on_host {
-            self.problem("optimizer.offload_gradients", "nothing is offloaded", "write `offload = true` beside it");
+            self.problem("optimizer.offload_gradients", "nothing is offloaded", "also write `offload = true`");
         }
         if is_narrow && rule == Rule::Sgd {
-            self.problem("optimizer.state", "8-bit state is recorded for adam and adamw", "choose one of them");
+            self.problem("optimizer.state", "8-bit state is supported only for adam and adamw", "choose one of them");
         }
         if is_narrow && raw.implementation.is_some() {
-            let hint = "leave it out: bitsandbytes has one kernel a parameter";
-            self.problem("optimizer.implementation", "8-bit state has its own", hint);
+            let hint = "remove it: bitsandbytes runs one kernel for each parameter";
+            self.problem("optimizer.implementation", "8-bit state has its own implementation", hint);
         }
         match (is_narrow, is_on_host) {
             (true, true) => {
-                self.problem("optimizer.offload", "8-bit state stays on the device", "keep one of the two");
+                self.problem("optimizer.offload", "8-bit state cannot be offloaded", "keep one of the two");
                 OptimizerStorage::EightBit
             }
             (true, false) => OptimizerStorage::EightBit,
@@ -84,7 +84,7 @@ impl Resolver {
         }
         if job.optimizer.storage == OptimizerStorage::EightBit && job.model.is_channels_last() {
             let hint = "write `channels_last = false`";
-            self.problem("optimizer.state", "8-bit state beside `channels_last` is not recorded", hint);
+            self.problem("optimizer.state", "8-bit state is not supported with `channels_last`", hint);
         }
         self.check_layers(job);
         if job.parallel.is_some() {
@@ -106,7 +106,7 @@ impl Resolver {
         }
         if job.saving.offload_activations {
             let hint = "keep one of the two";
-            self.problem("offload_activations", "with checkpointing of this model it is not recorded", hint);
+            self.problem("offload_activations", "not supported with checkpointing of this model", hint);
         }
     }
 
@@ -114,21 +114,21 @@ impl Resolver {
     fn check_offload(&mut self, job: &Job, gradients: bool) {
         const KEY: &str = "optimizer.offload";
         if job.zero_grad == ZeroGrad::Zero {
-            self.problem(KEY, "gradients can't be filled with zeros", "write `set_to_none = true`");
+            self.problem(KEY, "offloaded gradients cannot be filled with zeros", "write `set_to_none = true`");
         }
         if job.clip_grad_norm.is_some() {
-            self.problem(KEY, "gradients are on the host before they could be clipped", "leave out `clip_grad_norm`");
+            self.problem(KEY, "gradients move to the host before they can be clipped", "remove `clip_grad_norm`");
         }
         if matches!(job.precision, Precision::Autocast(Amp { grad_scaler: true, .. })) {
             let hint = "write `precision = \"autocast-bf16\"`";
-            self.problem(KEY, "gradients are on the host before they could be unscaled", hint);
+            self.problem(KEY, "gradients move to the host before they can be unscaled", hint);
         }
         if gradients && job.accumulation > 1 {
             let hint = "write `accumulation = 1`";
-            self.problem("optimizer.offload_gradients", "gradients that are gone can't be added to", hint);
+            self.problem("optimizer.offload_gradients", "gradients that were freed cannot accumulate", hint);
         }
         if job.mistakes.contains(&Mistake::KeepGradients) {
-            self.problem(KEY, "with the mistake `keep_gradients` it is not recorded", "keep one of the two");
+            self.problem(KEY, "not supported with the mistake `keep_gradients`", "keep one of the two");
         }
     }
 
@@ -140,7 +140,7 @@ impl Resolver {
             ("offload_activations", job.saving.offload_activations),
         ];
         for (path, _) in ways.into_iter().filter(|(_, is_set)| *is_set) {
-            self.problem(path, "on several devices it is not recorded", "leave out `parallel`, or this");
+            self.problem(path, "not supported on several devices", "remove it or `parallel`");
         }
     }
 }
@@ -193,16 +193,16 @@ mod tests {
     fn what_does_not_fit_is_a_problem() {
         check_problem(
             "model = 'resnet18'\nloss = { chunks = 4 }",
-            "loss: only transformers have a loss in chunks; leave it out",
+            "loss: only `transformer` models can have a chunked loss; remove it",
         );
         check_problem(
             "model = 'gpt2'\nsequence = 4\nloss = { chunks = 5 }",
-            "loss.chunks: 5 chunks of 4 tokens; write at most 4",
+            "loss.chunks: 5 chunks, but a sequence has only 4 tokens; write at most 4",
         );
         check_problem(
             "model = { preset = 'gpt2', attention = 'eager' }\ncheckpointing = { keep = 'attention' }",
-            "checkpointing.keep: this model's layers have no attention kernel; write keep = \"matmul\", or another \
-             `model.attention`",
+            "checkpointing.keep: this model's layers use no attention kernel; write keep = \"matmul\", or choose \
+             another `model.attention`",
         );
         check_problem(
             "model = 'sd-1.5'\ncheckpointing = { every = 2 }",
@@ -210,27 +210,27 @@ mod tests {
         );
         check_problem(
             "model = 'mlp'\noptimizer = { kind = 'sgd', state = '8bit' }",
-            "optimizer.state: 8-bit state is recorded for adam and adamw; choose one of them",
+            "optimizer.state: 8-bit state is supported only for adam and adamw; choose one of them",
         );
         check_problem(
             "model = 'mlp'\noptimizer = { state = '8bit', offload = true }",
-            "optimizer.offload: 8-bit state stays on the device; keep one of the two",
+            "optimizer.offload: 8-bit state cannot be offloaded; keep one of the two",
         );
         check_problem(
             "model = 'mlp'\noptimizer = { offload_gradients = true }",
-            "optimizer.offload_gradients: nothing is offloaded; write `offload = true` beside it",
+            "optimizer.offload_gradients: nothing is offloaded; also write `offload = true`",
         );
         check_problem(
             "model = 'mlp'\nclip_grad_norm = 1.0\noptimizer = { offload = true }",
-            "optimizer.offload: gradients are on the host before they could be clipped; leave out `clip_grad_norm`",
+            "optimizer.offload: gradients move to the host before they can be clipped; remove `clip_grad_norm`",
         );
         check_problem(
             "model = 'mlp'\naccumulation = 2\noptimizer = { offload = true, offload_gradients = true }",
-            "optimizer.offload_gradients: gradients that are gone can't be added to; write `accumulation = 1`",
+            "optimizer.offload_gradients: gradients that were freed cannot accumulate; write `accumulation = 1`",
         );
         check_problem(
             "model = 'mlp'\ncard = '2x t4-16gb'\nparallel = {}\noffload_activations = true",
-            "offload_activations: on several devices it is not recorded; leave out `parallel`, or this",
+            "offload_activations: not supported on several devices; remove it or `parallel`",
         );
     }
 }

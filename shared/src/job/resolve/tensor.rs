@@ -18,7 +18,7 @@ impl Resolver {
     /// Refuses the option of `tensor` for other kinds.
     pub(super) fn only_of_tensor(&mut self, kind: ParallelKind, raw: &RawParallel) {
         if raw.sequence_parallel.is_some() && kind != ParallelKind::Tensor {
-            self.problem("parallel.sequence_parallel", "only `tensor` has it", "take it out");
+            self.problem("parallel.sequence_parallel", "only `tensor` has this option", "remove it");
         }
     }
 
@@ -26,44 +26,44 @@ impl Resolver {
     pub(super) fn check_tensor(&mut self, job: &Job) {
         let Some(Parallel::Tensor { rank: Rank { ranks, .. }, sequence_parallel }) = job.parallel else { return };
         let Model::Transformer(model) = &job.model else {
-            let hint = "train a transformer of the architecture `llama`, or choose another kind";
-            self.problem("parallel.kind", "this model's layers can't be divided", hint);
+            let hint = "train a transformer with the architecture `llama`, or choose another kind";
+            self.problem("parallel.kind", "the layers of this model cannot be divided", hint);
             return;
         };
         if model.family != TransformerFamily::Llama {
             let hint = "write `architecture = \"llama\"`, or choose another kind";
-            self.problem("parallel.kind", "`parallelize_module` has no rule for the layers of `gpt2`", hint);
+            self.problem("parallel.kind", "`parallelize_module` does not support the layers of `gpt2`", hint);
             return;
         }
         if model.attention_bias || model.mlp_bias {
             let hint = "write `attention_bias = false` and `mlp_bias = false`";
-            self.problem("parallel.kind", "biases of layers that are divided by their inputs are not recorded", hint);
+            self.problem("parallel.kind", "biases of row-parallel layers are not supported", hint);
         }
         let grows = job.accumulation > 1 || job.mistakes.contains(&Mistake::NeverZeroGrad);
         let other = [
-            (job.saving.keep == Keep::Matmul, "checkpointing.keep", "write another"),
-            (model.tied_head && grows, "model.tied_head", "write `tied_head = false`, or a `batch` in one piece"),
+            (job.saving.keep == Keep::Matmul, "checkpointing.keep", "choose another value"),
+            (model.tied_head && grows, "model.tied_head", "write `tied_head = false`, or do not accumulate gradients"),
             (job.zero_grad == ZeroGrad::Zero, "set_to_none", "write `set_to_none = true`"),
-            (job.lora.is_some(), "lora", "leave it out"),
-            (job.saving.loss_chunks.is_some(), "loss", "leave it out"),
-            (model.experts.is_some(), "model.experts", "leave it out"),
+            (job.lora.is_some(), "lora", "remove it"),
+            (job.saving.loss_chunks.is_some(), "loss", "remove it"),
+            (model.experts.is_some(), "model.experts", "remove it"),
             (matches!(job.optimizer.kind, OptimizerKind::Sgd { .. }), "optimizer.kind", "write `adam` or `adamw`"),
             (job.optimizer.storage != OptimizerStorage::Device, "optimizer", "keep its state on the device"),
         ];
         for (_, key, hint) in other.iter().filter(|(is_set, _, _)| *is_set) {
-            self.problem(key, "this is not recorded of divided layers", *hint);
+            self.problem(key, "not supported with tensor parallelism", *hint);
         }
         if sequence_parallel && model.attention == Attention::Eager {
-            let hint = "write another `model.attention`";
-            self.problem("parallel.sequence_parallel", "a written-out mask has all tokens", hint);
+            let hint = "choose another `model.attention`";
+            self.problem("parallel.sequence_parallel", "the mask of eager attention covers all tokens", hint);
         }
         if sequence_parallel && job.data.lengths != Spread::Fixed {
             let hint = "write `data.lengths = \"fixed\"`";
-            self.problem("parallel.sequence_parallel", "samples of any length can't be divided", hint);
+            self.problem("parallel.sequence_parallel", "samples of varying lengths cannot be divided", hint);
         }
         for (name, count) in divided(model, job.sequence, sequence_parallel) {
             if count % ranks != 0 {
-                let message = format!("{ranks} processes can't have equal parts of {count} {name}");
+                let message = format!("{count} {name} cannot be divided equally among {ranks} processes");
                 self.problem("parallel.ranks", message, "write a divisor");
             }
         }
@@ -74,12 +74,12 @@ impl Resolver {
 fn divided(model: &Transformer, sequence: u64, sequence_parallel: bool) -> Vec<(&'static str, u64)> {
     let mut parts = vec![
         ("heads", model.heads),
-        ("heads of keys and values", model.kv_heads),
-        ("features inside the feed-forward network", model.intermediate),
-        ("tokens of the vocabulary", model.vocabulary),
+        ("key-value heads", model.kv_heads),
+        ("features in the feed-forward network", model.intermediate),
+        ("tokens in the vocabulary", model.vocabulary),
     ];
     if sequence_parallel {
-        parts.push(("tokens of a sample", sequence));
+        parts.push(("tokens in a sample", sequence));
     }
     parts
 }
@@ -101,25 +101,26 @@ mod tests {
     fn what_cannot_be_divided_is_a_problem() {
         check_problem(
             "model = 'llama-3-8b'\nparallel = { kind = 'tensor', ranks = 16 }",
-            "parallel.ranks: 16 processes can't have equal parts of 8 heads of keys and values; write a divisor",
+            "parallel.ranks: 8 key-value heads cannot be divided equally among 16 processes; write a divisor",
         );
         check_problem(
             "model = 'gpt2'\nparallel = { kind = 'tensor', ranks = 4, sequence_parallel = true }",
-            "parallel.kind: `parallelize_module` has no rule for the layers of `gpt2`; \
+            "parallel.kind: `parallelize_module` does not support the layers of `gpt2`; \
              write `architecture = \"llama\"`, or choose another kind",
         );
         check_problem(
             "model = 'resnet50'\nparallel = { kind = 'tensor' }",
-            "parallel.kind: this model's layers can't be divided; \
-             train a transformer of the architecture `llama`, or choose another kind",
+            "parallel.kind: the layers of this model cannot be divided; \
+             train a transformer with the architecture `llama`, or choose another kind",
         );
         check_problem(
             "model = 'llama-3-8b'\nparallel = { kind = 'ddp', sequence_parallel = true }",
-            "parallel.sequence_parallel: only `tensor` has it; take it out",
+            "parallel.sequence_parallel: only `tensor` has this option; remove it",
         );
         check_problem(
             "model = 'llama-3.2-1b'\naccumulation = 2\nparallel = { kind = 'tensor' }",
-            "model.tied_head: this is not recorded of divided layers; write `tied_head = false`, or a `batch` in one piece",
+            "model.tied_head: not supported with tensor parallelism; write `tied_head = false`, or do not accumulate \
+             gradients",
         );
     }
 }

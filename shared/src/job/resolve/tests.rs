@@ -105,11 +105,13 @@ fn all_problems_come_at_once() {
     check_problems(
         "model = 'gpt3'\nbatch = 0\nsteps = 100000\nprecision = 'bfloat16'\ncard = 'h100'",
         &[
-            "model.preset: no model is called `gpt3`; did you mean `gpt2`?",
+            "model.preset: unknown model `gpt3`; did you mean `gpt2`?",
             "batch: 0 is not between 1 and 65,536",
-            "steps: 100,000 is not between 1 and 10,000; memory repeats from step to step, and more would take hours",
-            "precision: `bfloat16` is not known here; write fp32, tf32, bf16, autocast-bf16, autocast-fp16",
-            "card: no card is called `h100`; did you mean `h100-80gb`?",
+            "steps: 100,000 is not between 1 and 10,000; memory use repeats from step to step, and more would take \
+             hours",
+            "precision: unknown value `bfloat16`; the possible values are fp32, tf32, bf16, autocast-bf16, \
+             autocast-fp16",
+            "card: unknown card `h100`; did you mean `h100-80gb`?",
         ],
     );
 }
@@ -121,7 +123,7 @@ fn three_mistakes_are_told_at_once_in_each_language() {
         let problems = RawJob::parse(text, format).unwrap_err();
         let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
         let words = [
-            "model.preset: no model is called `gtp2`; did you mean `gpt2`?",
+            "model.preset: unknown model `gtp2`; did you mean `gpt2`?",
             "batch: 0 is not between 1 and 65,536",
             "seqlen: unknown key; did you mean `sequence`?",
         ];
@@ -141,9 +143,9 @@ fn three_mistakes_are_told_at_once_in_each_language() {
 fn what_only_follows_from_another_mistake_is_left_out() {
     check_problems("modle = 'gpt2'\nbatch = 4", &["modle: unknown key; did you mean `model`?"]);
     check_problems("model = { prest = 'gpt2' }", &["model.prest: unknown key; did you mean `preset`?"]);
-    check_problems("model = 'gpt2'\nprecision = 16\ngrad_scaler = true", &["precision: expected a text, not 16"]);
+    check_problems("model = 'gpt2'\nprecision = 16\ngrad_scaler = true", &["precision: expected a string, not 16"]);
     check_problems("model = 'gpt2'\nhidden = 64", &["hidden: unknown key; write it as `model.hidden`"]);
-    check_problems("model = 'gpt2'\nwandb = true", &["wandb: unknown key; leave it out: no key here is like it"]);
+    check_problems("model = 'gpt2'\nwandb = true", &["wandb: unknown key; remove it: no key here is similar"]);
     check_problems(
         "model = 'gpt2'\nbach = 1\nsweep = { batch = [1, 2] }",
         &["bach: unknown key; did you mean `batch`?"],
@@ -155,50 +157,52 @@ fn keys_must_fit_their_neighbours() {
     check_problems(
         "model = { preset = 'resnet50', heads = 8 }\nsequence = 4",
         &[
-            "model.heads: a key of transformer, bert, vit or unet models, and this is a resnet model; leave it out",
-            "sequence: this model reads no sequences; leave it out",
+            "model.heads: only transformer, bert, vit or unet models have this key, and this is a resnet model; remove \
+             it",
+            "sequence: this model reads no sequences; remove it",
         ],
     );
     check_problems(
         "model = { preset = 'gpt2', heads = 11 }",
-        &["model.heads: 11 heads don't divide 768 features; change `heads` or `hidden`, or give `head_dim`"],
+        &["model.heads: 768 features are not divisible by 11 heads; change `heads` or `hidden`, or set `head_dim`"],
     );
     check_problems(
         "model = { preset = 'gpt2', kv_heads = 4, rope_theta = 10000.0 }\nsequence = 2048",
         &[
-            "model.rope_theta: learned positions have no base; leave it out",
-            "model.kv_heads: gpt2 has as many heads of keys as of queries; leave it out, or write architecture = \"llama\"",
-            "sequence: 2048 tokens, but the model has positions for 1024; write at most 1024, or a larger \
+            "model.rope_theta: learned positions have no rope base; remove it",
+            "model.kv_heads: gpt2 has the same number of key and query heads; remove it, or write \
+             architecture = \"llama\"",
+            "sequence: 2048 tokens, but the model has only 1024 positions; write at most 1024, or a larger \
          `model.max_positions`",
         ],
     );
     check_problems(
         "model = { preset = 'gpt2', family = 'mlp' }",
-        &["model.family: `gpt2` is of the family transformer; leave it out"],
+        &["model.family: `gpt2` belongs to the family transformer; remove it"],
     );
     check_problems(
         "model = 'mlp'\ngrad_scaler = true\noptimizer = { kind = 'adam', momentum = 0.9 }",
         &[
-            "grad_scaler: a scaler needs a loss under autocast; write precision = \"autocast-fp16\", or leave it out",
-            "optimizer.momentum: adam does not have it; leave it out, or choose another kind",
+            "grad_scaler: a gradient scaler needs autocast; write precision = \"autocast-fp16\", or remove it",
+            "optimizer.momentum: adam does not have this option; remove it, or choose another kind",
         ],
     );
     check_problems(
         "model = 'mlp'\ncard = 't4-16gb'\ndevice = 'cuda:0'",
-        &["device: `card` is a virtual GPU and `device` a real one; keep one of them"],
+        &["device: `card` selects a virtual GPU and `device` a real one; keep one of them"],
     );
     check_problems(
         "model = 'mlp'\nallocator = 'expandable_segment:True,backend:cudaMallocAsync,expandable_segments:1'",
         &[
-            "allocator: `expandable_segment` is no option of the allocator; did you mean `expandable_segments`?",
-            "allocator: only PyTorch's own backend records what it does; leave `backend` out",
-            "allocator: `expandable_segments` is `True` or `False`, not `1`; mind the capital",
+            "allocator: the allocator has no option `expandable_segment`; did you mean `expandable_segments`?",
+            "allocator: only PyTorch's native backend records its memory; remove `backend`",
+            "allocator: `expandable_segments` must be `True` or `False`, not `1`; start it with a capital letter",
         ],
     );
     check_problems(
         "batch = 4",
         &[&format!(
-            "model: missing; write for example `model = \"gpt2\"`; there are {}",
+            "model: missing; for example, write `model = \"gpt2\"`; the presets are {}",
             Model::presets().collect::<Vec<_>>().join(", ")
         )],
     );
@@ -215,36 +219,47 @@ fn attention_must_run_on_the_card() {
     };
     check("t4-16gb", "autocast-fp16", "sdpa", 64, "");
     check("t4-16gb", "autocast-fp16", "efficient", 64, "");
-    check("t4-16gb", "autocast-bf16", "efficient", 64, "efficient attention has no bfloat16 on t4-16gb");
-    check("t4-16gb", "autocast-fp16", "flash", 64, "flash attention needs 8.0 and does not run on t4-16gb");
+    check("t4-16gb", "autocast-bf16", "efficient", 64, "efficient attention does not support bfloat16 on t4-16gb");
+    check(
+        "t4-16gb",
+        "autocast-fp16",
+        "flash",
+        64,
+        "flash attention needs compute capability 8.0 and cannot run on t4-16gb",
+    );
     check("t4-16gb", "autocast-bf16", "math", 64, "");
-    check("a100-80gb", "fp32", "flash", 64, "flash attention needs 16-bit numbers");
+    check("a100-80gb", "fp32", "flash", 64, "flash attention needs a 16-bit precision");
     check("a100-80gb", "bf16", "flash", 256, "");
-    check("l4-24gb", "bf16", "flash", 224, "flash attention can't train heads of 224 on l4-24gb");
+    check("l4-24gb", "bf16", "flash", 224, "flash attention cannot train a head dimension of 224 on l4-24gb");
     check("h100-80gb", "bf16", "cudnn", 256, "");
-    check("b200-180gb", "bf16", "cudnn", 256, "cuDNN attention takes heads of 128, not of 256");
-    check("2x h100-80gb,t4-16gb", "bf16", "cudnn", 64, "cuDNN attention needs 8.0 and does not run on t4-16gb");
+    check("b200-180gb", "bf16", "cudnn", 256, "cuDNN attention supports head dimensions up to 128, not 256");
+    check(
+        "2x h100-80gb,t4-16gb",
+        "bf16",
+        "cudnn",
+        64,
+        "cuDNN attention needs compute capability 8.0 and cannot run on t4-16gb",
+    );
 }
 
 #[test]
 fn jobs_beyond_reason_are_refused() {
     check_problems(
         "model = { family = 'transformer', layers = 1024, hidden = 262144, heads = 64 }",
-        &[
-            "model: 844,441,863,323,648 parameters, more than 1,000,000,000,000; write fewer layers or a smaller `hidden`",
-        ],
+        &["model: the model has 844,441,863,323,648 parameters, more than 1,000,000,000,000; write fewer layers or a \
+             smaller `hidden`"],
     );
     check_problems(
         "model = 'resnet50'\nbatch = 65536",
-        &["batch: a batch of 36.8 GiB in the host's memory; write a smaller batch"],
+        &["batch: a batch would take 36.8 GiB of host memory; write a smaller batch"],
     );
     check_problems(
         "model = 'gpt2'\nsteps = 2000",
-        &["steps: about 7 million events to record; write fewer steps: memory repeats from step to step"],
+        &["steps: about 7 million events would be recorded; write fewer steps: memory use repeats from step to step"],
     );
     check_problems(
         "model = { preset = 'llama-3.1-8b', attention = 'eager' }\nsequence = 131072\nbatch = 256",
-        &["batch: a single tensor of 512 TiB; write a smaller batch or sequence"],
+        &["batch: a single tensor would take 512 TiB; write a smaller batch or sequence"],
     );
     for number in ["1e30", "nan", "inf", "-inf", "99999999999999999999999", "9223372036854775807", "-1", "1.5"] {
         for key in
@@ -269,23 +284,24 @@ fn mistakes_are_known_and_show() {
     check_problems(
         "model = 'mlp'\nmistakes = ['keep_loses', 'keep_batches', 'keep_batches', 'keep_evaluation_losses']",
         &[
-            "mistakes: `keep_loses` is not known here; did you mean `keep_losses`?",
-            "mistakes: `keep_batches` is the same as another; leave one out",
-            "mistakes: `keep_evaluation_losses`: there is no evaluation; write for example `evaluation = { every = 1 }`",
+            "mistakes: unknown value `keep_loses`; did you mean `keep_losses`?",
+            "mistakes: `keep_batches` is listed twice; remove one",
+            "mistakes: `keep_evaluation_losses`: there is no evaluation; for example, write \
+             `evaluation = { every = 1 }`",
         ],
     );
     check_problems(
         "model = 'mlp'\ncheckpointing = true\nset_to_none = false\n\
          mistakes = ['backward_once', 'retain_graph', 'keep_gradients']",
         &[
-            "mistakes: `backward_once`: a step has one micro batch; write for example `accumulation = 4`",
-            "mistakes: `retain_graph`: with checkpointing it is not recorded; write `checkpointing = false`",
-            "mistakes: `keep_gradients`: gradients that stay are the same tensors; leave out what keeps them",
+            "mistakes: `backward_once`: each step has only one micro batch; for example, write `accumulation = 4`",
+            "mistakes: `retain_graph`: not supported with checkpointing; write `checkpointing = false`",
+            "mistakes: `keep_gradients`: gradients that stay allocated are the same tensors; remove what keeps them",
         ],
     );
     check_problems(
         "model = 'mlp'\nmistakes = 'keep_losses'",
-        &["mistakes: expected a list of texts, not `keep_losses`"],
+        &["mistakes: expected a list of strings, not `keep_losses`"],
     );
 }
 
@@ -294,8 +310,7 @@ fn recurrent_networks_need_a_card_that_cudnn_has_them_for() {
     job("model = 'lstm-medium'\ncard = 't4-16gb'");
     check_problems(
         "model = 'lstm-medium'\ncard = 'v100-32gb'",
-        &[
-            "card: cuDNN has no recurrent networks for a v100-32gb; name a card of capability 7.5 or later, such as t4-16gb",
-        ],
+        &["card: cuDNN does not support recurrent networks on v100-32gb; choose a card with compute capability 7.5 \
+             or later, such as t4-16gb"],
     );
 }

@@ -28,7 +28,7 @@ impl Resolver {
             attention: self.choice("model.attention", raw.attention.as_deref(), base.attention, SDPA_ATTENTIONS),
         };
         if !unet.image_size.is_multiple_of(Unet::PIXELS) {
-            let message = format!("{} pixels are no whole number of latents", unet.image_size);
+            let message = format!("{} pixels are not a whole number of latents", unet.image_size);
             self.problem("model.image_size", message, format!("write a multiple of {}", Unet::PIXELS));
         }
         self.check_channels(&unet);
@@ -42,8 +42,8 @@ impl Resolver {
                 sizes.iter().map(|size| self.whole("model.channels", Some(*size), Unet::GROUPS)).collect()
             }
             Some(_) => {
-                let message = format!("a list of 1 to {MOST_LEVELS} levels is wanted");
-                self.problem("model.channels", message, "write for example [320, 640, 1280, 1280]");
+                let message = format!("expected a list of 1 to {MOST_LEVELS} levels");
+                self.problem("model.channels", message, "for example, write [320, 640, 1280, 1280]");
                 base.to_vec()
             }
             None => base.to_vec(),
@@ -53,10 +53,10 @@ impl Resolver {
     fn check_channels(&mut self, unet: &Unet) {
         let no_multiple_of = |size| unet.channels.iter().find(|channels| !channels.is_multiple_of(size));
         if let Some(channels) = no_multiple_of(Unet::GROUPS) {
-            let message = format!("{channels} channels are no whole groups of {}", Unet::GROUPS);
+            let message = format!("{channels} channels cannot be divided into {} groups", Unet::GROUPS);
             self.problem("model.channels", message, format!("write multiples of {}", Unet::GROUPS));
         } else if let Some(channels) = no_multiple_of(unet.heads) {
-            let message = format!("{} heads don't divide {channels} channels", unet.heads);
+            let message = format!("{channels} channels are not divisible by {} heads", unet.heads);
             self.problem("model.heads", message, "change `heads` or `channels`");
         }
     }
@@ -95,8 +95,8 @@ mod tests {
     fn kernels_must_take_the_heads_of_every_level() {
         check_problem_of_job(
             "precision = 'bf16'\ncard = 'a100-80gb'",
-            "model.attention: cuDNN attention takes heads of 128, not of 160, on a100-80gb (compute capability 8.0); \
-             leave it out, and PyTorch picks what can run",
+            "model.attention: cuDNN attention supports head dimensions up to 128, not 160, on a100-80gb \
+             (compute capability 8.0); remove it to let PyTorch choose one that can run",
         );
         let on_hopper = "model = { preset = 'sd-1.5', attention = 'cudnn' }\nprecision = 'bf16'\ncard = 'h100-80gb'";
         assert!(resolve(on_hopper).is_ok());
@@ -106,7 +106,7 @@ mod tests {
     fn replicas_are_refused() {
         check_problem_of_job(
             "precision = 'bf16'\ncard = '2x h100-80gb'\nparallel = {}",
-            "parallel: replicas of U-Nets are not recorded; train another model, or leave out `parallel`",
+            "parallel: replicas of U-Nets are not supported; train another model, or remove `parallel`",
         );
     }
 
@@ -114,23 +114,23 @@ mod tests {
     fn what_does_not_fit_is_a_problem() {
         check_problem(
             "channels = 320",
-            "model.channels: a list of 1 to 9 levels is wanted; write for example [320, 640, 1280, 1280]",
+            "model.channels: expected a list of 1 to 9 levels; for example, write [320, 640, 1280, 1280]",
         );
         check_problem(
             "channels = [48]",
-            "model.channels: 48 channels are no whole groups of 32; write multiples of 32",
+            "model.channels: 48 channels cannot be divided into 32 groups; write multiples of 32",
         );
         check_problem(
             "channels = [32, 64], heads = 5",
-            "model.heads: 5 heads don't divide 32 channels; change `heads` or `channels`",
+            "model.heads: 32 channels are not divisible by 5 heads; change `heads` or `channels`",
         );
         check_problem(
             "image_size = 500",
-            "model.image_size: 500 pixels are no whole number of latents; write a multiple of 8",
+            "model.image_size: 500 pixels are not a whole number of latents; write a multiple of 8",
         );
         check_problem(
             "attention = 'eager'",
-            "model.attention: `eager` is not known here; write sdpa, flash, efficient, cudnn, math",
+            "model.attention: unknown value `eager`; the possible values are sdpa, flash, efficient, cudnn, math",
         );
     }
 }

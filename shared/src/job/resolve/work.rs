@@ -18,7 +18,9 @@ pub(super) fn check(job: &Job) -> Vec<Problem> {
 
 fn parameters(job: &Job) -> Option<Problem> {
     let parameters = job.parameters();
-    let message = || format!("{} parameters, more than {}", format::count(parameters), format::count(MOST_PARAMETERS));
+    let message = || {
+        format!("the model has {} parameters, more than {}", format::count(parameters), format::count(MOST_PARAMETERS))
+    };
     (parameters > MOST_PARAMETERS).then(|| Problem::new("model", message(), "write fewer layers or a smaller `hidden`"))
 }
 
@@ -31,7 +33,7 @@ fn tensor(job: &Job) -> Option<Problem> {
     const BYTES: u128 = 4;
     let elements = samples(job) * largest(&job.model, u128::from(job.sequence));
     let size = format::bytes(u64::try_from(elements * BYTES).unwrap_or(u64::MAX));
-    let message = format!("a single tensor of {size}");
+    let message = format!("a single tensor would take {size}");
     (elements * BYTES > MOST_TENSOR_BYTES).then(|| Problem::new("batch", message, "write a smaller batch or sequence"))
 }
 
@@ -105,7 +107,7 @@ fn host_batch(job: &Job) -> Option<Problem> {
     let bytes = samples(job) * numbers * 4;
     let size = format::bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
     (bytes > MOST_BATCH_BYTES)
-        .then(|| Problem::new("batch", format!("a batch of {size} in the host's memory"), "write a smaller batch"))
+        .then(|| Problem::new("batch", format!("a batch would take {size} of host memory"), "write a smaller batch"))
 }
 
 /// Estimates the events of a forward and backward pass.
@@ -147,7 +149,7 @@ fn events(job: &Job) -> Option<Problem> {
         .evaluation
         .map_or(0, |evaluation| u128::from(job.steps / evaluation.every) * u128::from(evaluation.batches));
     let passes = u128::from(job.steps) * u128::from(job.accumulation) + evaluations;
-    let message = || format!("about {} million events to record", pass * passes / 1_000_000);
-    let hint = "write fewer steps: memory repeats from step to step";
+    let message = || format!("about {} million events would be recorded", pass * passes / 1_000_000);
+    let hint = "write fewer steps: memory use repeats from step to step";
     (pass * passes > MOST_EVENTS).then(|| Problem::new("steps", message(), hint))
 }

@@ -30,7 +30,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         return None;
     }
     let own = OwnCode::of(study, rows.iter().copied(), Own::Call);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", from {}", own.place()));
+    let from = own.as_ref().map_or_else(String::new, |own| format!(", called from {}", own.place()));
     Some(Finding {
         code: "failed-try-kept",
         severity: Severity::Error,
@@ -39,21 +39,22 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         device: study.device.index,
         bytes,
         title: format!(
-            "{} of the try that ran out of memory are still there while the next one runs{from}",
+            "The attempt that ran out of memory still holds {} while the next attempt runs{from}",
             format::bytes(bytes)
         ),
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: format!(
-                "Tensors that the forward pass had made by event {} are alive when the same code allocates again.",
+                "Tensors that the forward pass had allocated before the failure at event {} are still alive when the \
+                 same code allocates again.",
                 format::count(u64::from(event))
             ),
             events: vec![event],
             stacks: top_stacks(rows.into_iter()),
         },
-        advice: "The exception keeps them: its traceback holds the frames of the failed call. Leave the `except` block \
-                 before the next try, keep no reference to the exception (`error = None`, or keep `str(error)`), and then \
-                 call `gc.collect()` and `torch.cuda.empty_cache()`."
+        advice: "Leave the `except` block before you try again. Keep no reference to the exception: set `error = \
+                 None`, or store `str(error)`. Then call `gc.collect()` and `torch.cuda.empty_cache()`. The traceback \
+                 of the exception refers to the frames of the failed call, and the frames refer to the tensors."
             .to_owned(),
     })
 }

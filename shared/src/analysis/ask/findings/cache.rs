@@ -44,7 +44,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         device: study.device.index,
         bytes,
         title: format!(
-            "The cache is emptied in {} of {}, {} each time{from}",
+            "PyTorch's cache is emptied in {} of {}, {} each time{from}",
             emptied.len(),
             format::counted(repeats.len() as u64, if study.steps.is_some() { "step" } else { "repeat" }),
             format::bytes(bytes)
@@ -52,16 +52,17 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         line,
         evidence: Evidence {
             shows: format!(
-                "Segments go back to CUDA without an allocation that needed the room, and later steps ask CUDA for {} \
-                 again.",
+                "PyTorch returns segments to CUDA although no allocation needs the memory, and later requests {} from \
+                 CUDA again.",
                 format::bytes(again)
             ),
             events: releases.iter().map(|release| release.first).take(MOST_SHOWN).collect(),
             stacks: top_stacks(releases.iter().map(|release| (release.bytes, release.stack))),
         },
         advice:
-            "Leave `torch.cuda.empty_cache()` out of the loop: it makes `cudaMalloc` wait for the device in each step, \
-                 and the peak stays the same. PyTorch empties its cache by itself before it runs out of memory."
+            "Remove `torch.cuda.empty_cache()` from the loop. It makes PyTorch call `cudaFree` and `cudaMalloc` in \
+             every step, which wait for the GPU, and it does not lower the peak. PyTorch empties its cache by itself \
+             before it raises an out-of-memory error."
                 .to_owned(),
     })
 }

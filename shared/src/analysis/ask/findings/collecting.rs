@@ -32,15 +32,16 @@ fn evaluation(study: &Study<'_>) -> Option<Finding> {
     let (bytes, calls, rows) = evaluations(study).into_iter().filter_map(of_range).max_by_key(|found| found.0)?;
     let is_collected = rows.iter().any(|kept| study.sites.of_stack(kept.stack).is_collected);
     let advice = if is_collected {
-        "The framework gathers predictions on the GPU until the evaluation is over. With Trainer, set \
-         `eval_accumulation_steps` to move them to the host every few batches, and `preprocess_logits_for_metrics` to \
-         keep only what the metric needs, such as `logits.argmax(-1)`."
+        "Set `eval_accumulation_steps` in `TrainingArguments`, which moves predictions to host memory every few \
+         batches. Pass `preprocess_logits_for_metrics` to `Trainer` to keep only what the metric needs, such as \
+         `logits.argmax(-1)`. The framework gathers all predictions on the GPU until the evaluation ends."
     } else {
-        "Outputs of all batches are kept until the evaluation is over. Update the metric batch by batch, or move each \
-         output to the host: `output.cpu()`."
+        "Update the metric after each batch, or move each output to host memory: `output.cpu()`. The outputs of all \
+         batches are kept until the evaluation ends."
     };
     let rows: Vec<&Kept> = rows.iter().collect();
-    let what = format!("An evaluation collects its outputs on the GPU: {} after {calls} batches", format::bytes(bytes));
+    let what =
+        format!("The evaluation collects its outputs on the GPU: {} after {calls} batches", format::bytes(bytes));
     finding(study, &rows, bytes, "evaluation-outputs-collected", what, advice)
 }
 
@@ -66,9 +67,10 @@ pub(super) fn evaluations(study: &Study<'_>) -> Vec<Range<u32>> {
 fn epoch(study: &Study<'_>) -> Option<Finding> {
     let rows: Vec<&Kept> = study.growth.kept.iter().filter(|kept| kept.course == Course::Collected).collect();
     let bytes = rows.iter().map(|kept| kept.most_bytes).sum();
-    let what = format!("Tensors pile up over several steps and go all at once: up to {}", format::bytes(bytes));
-    let advice = "They are collected until an epoch is over, in a list perhaps, so that a longer epoch needs more memory. \
-                  Keep numbers (`loss.item()`), or move what is needed to the host: `output.detach().cpu()`.";
+    let what =
+        format!("Tensors accumulate over several steps and are then freed all at once: up to {}", format::bytes(bytes));
+    let advice = "Store numbers (`loss.item()`), or move what you need to host memory: `output.detach().cpu()`. The \
+                  tensors are collected until an epoch ends, perhaps in a list, so a longer epoch needs more memory.";
     finding(study, &rows, bytes, "collected-in-epoch", what, advice)
 }
 
@@ -97,7 +99,7 @@ fn finding(
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: format!(
-                "{} of {} rise from one to the next and are gone afterwards.",
+                "From one step or batch to the next, {} from {} accumulated and were then freed.",
                 format::counted(count, "allocation"),
                 format::counted(rows.len() as u64, "stack")
             ),

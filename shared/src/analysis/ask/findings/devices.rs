@@ -44,7 +44,9 @@ fn lasting_bytes(study: &Study<'_>) -> u64 {
 fn without_weights(study: &Study<'_>) -> Finding {
     let (moment, peak_bytes) = study.timeline.live_peak();
     let groups = live_by_stack(study.device, &study.timeline.allocations, moment);
-    let most = groups.first().map_or_else(String::new, |group| format!(", by {}", study.title(group.stack)));
+    let most = groups
+        .first()
+        .map_or_else(String::new, |group| format!(", the largest part from {}", study.title(group.stack)));
     let index = study.device.index;
     Finding {
         code: "device-without-weights",
@@ -53,20 +55,23 @@ fn without_weights(study: &Study<'_>) -> Finding {
         rank: Rank::Cause,
         device: index,
         bytes: peak_bytes,
-        title: format!("GPU {index} has no weights, yet steps allocate on it{most}"),
+        title: format!(
+            "GPU {index} has no weights, but training steps allocate up to {} on it{most}",
+            format::bytes(peak_bytes)
+        ),
         line: None,
         evidence: Evidence {
             shows: format!(
-                "At the end of a step it has {}; within steps up to {}.",
+                "It holds {} at the end of a step, and up to {} within a step.",
                 format::bytes(lasting_bytes(study)),
                 format::bytes(peak_bytes)
             ),
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(groups.iter().map(|group| (group.bytes, group.stack))),
         },
-        advice: "A part of the step was moved to this GPU, such as the loss after targets that were put there: the other \
-                 one waits for it, and this one has a context for nothing. Move inputs and targets to the device of the \
-                 model."
+        advice: "Move inputs and targets to the model's device: `targets.to(output.device)`. A part of each step runs \
+                 on this GPU, perhaps the loss because the targets were moved there. The other GPU waits for it, and \
+                 this GPU needs a CUDA context only for that."
             .to_owned(),
     }
 }
@@ -82,7 +87,7 @@ fn uneven(studies: &[&Study<'_>]) -> Option<Finding> {
     }
     let groups = live_by_stack(highest.device, &highest.timeline.allocations, moment);
     let line = groups.iter().find_map(|group| line_of(highest, group.stack, Own::Call));
-    let from = line.as_ref().map_or_else(String::new, |line| format!("; the most of it comes from {}", line.place()));
+    let from = line.as_ref().map_or_else(String::new, |line| format!("; the largest part comes from {}", line.place()));
     let index = highest.device.index;
     Some(Finding {
         code: "devices-uneven",
@@ -92,22 +97,26 @@ fn uneven(studies: &[&Study<'_>]) -> Option<Finding> {
         device: index,
         bytes: bytes - other_bytes,
         title: format!(
-            "GPU {index} peaks at {}, every other GPU at {} or less{from}",
+            "GPU {index} peaks at {}, all other GPUs at {} or less{from}",
             format::bytes(bytes),
             format::bytes(other_bytes)
         ),
         line,
         evidence: Evidence {
             shows: groups.first().map_or_else(String::new, |group| {
-                format!("At its peak, {} of it are from {}.", format::bytes(group.bytes), highest.title(group.stack))
+                format!(
+                    "The largest part of this peak, {}, is from {}.",
+                    format::bytes(group.bytes),
+                    highest.title(group.stack)
+                )
             }),
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(groups.iter().map(|group| (group.bytes, group.stack))),
         },
-        advice:
-            "The batch that fits is the one that fits this GPU. With `nn.DataParallel` the first device gathers all outputs, \
-             sums the gradients, and has the optimizer's state: wrap model and loss in one module, so that each device \
-             computes its own loss, or use `DistributedDataParallel`, where all devices have the same."
-                .to_owned(),
+        advice: "Use `DistributedDataParallel`, which uses the same amount of memory on every GPU. Or, with \
+                 `nn.DataParallel`, wrap the model and the loss in one module, so that each GPU computes its own loss. \
+                 With `nn.DataParallel`, the first GPU gathers all outputs, sums the gradients and holds the optimizer \
+                 state. The GPU with the highest peak limits the batch size."
+            .to_owned(),
     })
 }

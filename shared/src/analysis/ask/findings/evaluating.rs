@@ -40,20 +40,23 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes,
-        title: format!("The evaluation keeps activations as if backward followed: {}{from}", format::bytes(bytes)),
+        title: format!(
+            "The evaluation keeps {} of activations for a backward pass that never runs{from}",
+            format::bytes(bytes)
+        ),
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: format!(
-                "After event {} most stacks of the evaluation's forward pass have tensors alive together, and no backward \
-                 comes for them.",
+                "After event {}, at least half of the stacks in the evaluation's forward pass have live tensors at the \
+                 same time, and no backward pass follows.",
                 format::count(u64::from(moment).saturating_sub(1))
             ),
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(rows.into_iter()),
         },
         advice:
-            "The evaluation records an autograd graph: run it under `torch.no_grad()` or `torch.inference_mode()`. \
-                 `model.eval()` alone does not switch gradients off."
+            "Run the evaluation under `torch.no_grad()` or `torch.inference_mode()`. `model.eval()` alone does not \
+             disable gradients, so the evaluation records an autograd graph that holds the activations."
                 .to_owned(),
     })
 }

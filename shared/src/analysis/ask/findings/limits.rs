@@ -23,8 +23,9 @@ fn above_peak(study: &Study<'_>, limit: u64) -> Option<Finding> {
             study,
             moment,
             ("peak-above-limit", Severity::Error, bytes),
-            format!("The peak of {} is above the limit of {}", format::bytes(bytes), format::bytes(limit)),
-            "See what is alive at the peak, and what of it has come since the limit was set.",
+            format!("The peak of {} exceeds the limit of {}", format::bytes(bytes), format::bytes(limit)),
+            "Look at the live allocations at the peak. To find what is new, compare with an older snapshot: `snapscope \
+             diff`.",
         )
     })
 }
@@ -38,14 +39,21 @@ fn above_growth(study: &Study<'_>, limit: u64) -> Option<Finding> {
         rank: Rank::Limit,
         device: study.device.index,
         bytes,
-        title: format!("Memory grows by {} a step, the limit is {}", format::bytes(bytes), format::bytes(limit)),
+        title: format!(
+            "Memory grows by {} per step, more than the limit of {}",
+            format::bytes(bytes),
+            format::bytes(limit)
+        ),
         line: None,
         evidence: Evidence {
-            shows: format!("The ends of {} were compared.", format::counted(study.growth.steps as u64, "step")),
+            shows: format!(
+                "Live memory at the ends of {} was compared.",
+                format::counted(study.growth.steps as u64, "step")
+            ),
             events: Vec::new(),
             stacks: top_stacks(study.growth.growing().map(|kept| (kept.bytes_per_step, kept.stack))),
         },
-        advice: "See the findings about what grows.".to_owned(),
+        advice: "See the findings about memory growth.".to_owned(),
     })
 }
 
@@ -59,27 +67,33 @@ fn nearly_full(study: &Study<'_>, capacity: u64) -> Option<Finding> {
             study,
             live_moment,
             ("card-too-small", Severity::Warning, live),
-            format!("The peak of {} does not fit a card of {card}, whatever the allocator does", format::bytes(live)),
-            "See what is alive at the peak. What if in the page, or `snapscope replay --sweep`, tries batches and cards.",
+            format!(
+                "The peak of {} does not fit on a GPU with {card}, whatever the allocator settings",
+                format::bytes(live)
+            ),
+            "Look at the live allocations at the peak. To try smaller batches and other GPUs, use the What if tab of \
+             the page, or `snapscope replay --sweep`.",
         ));
     }
     if reserved > capacity {
-        let advice = std::iter::once("The allocator would give its cache back first, which may be enough.".to_owned());
+        let advice =
+            std::iter::once("PyTorch would first return cached segments to CUDA, which may be enough.".to_owned());
         return Some(at_moment(
             study,
             moment,
             ("card-too-small", Severity::Warning, reserved),
-            format!("PyTorch reserves {}, more than a card of {card} has", format::bytes(reserved)),
-            &advice.chain(tried()).collect::<Vec<_>>().join(" "),
+            format!("PyTorch reserves {}, more than a GPU with {card} has", format::bytes(reserved)),
+            &tried().chain(advice).collect::<Vec<_>>().join(" "),
         ));
     }
     (reserved >= capacity / 100 * NEARLY_FULL_PERCENT).then(|| {
-        let advice = "CUDA's context and libraries take some hundred MiB beside PyTorch. A longer batch may fail.";
+        let advice = "Leave room for the CUDA context and libraries, which need several hundred MiB in addition. A \
+                      longer batch may fail.";
         at_moment(
             study,
             moment,
             ("card-nearly-full", Severity::Warning, reserved),
-            format!("PyTorch reserves {} of the card's {card}", format::bytes(reserved)),
+            format!("PyTorch reserves {} of the GPU's {card}, which leaves little room", format::bytes(reserved)),
             &std::iter::once(advice.to_owned()).chain(tried()).collect::<Vec<_>>().join(" "),
         )
     })
@@ -105,7 +119,7 @@ fn at_moment(
         evidence: Evidence {
             shows: groups.first().map_or_else(String::new, |group| {
                 format!(
-                    "Most of what is alive there, {}, is from {}.",
+                    "The largest part of the live memory at this moment, {}, is from {}.",
                     format::bytes(group.bytes),
                     study.title(group.stack)
                 )

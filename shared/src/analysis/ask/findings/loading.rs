@@ -46,22 +46,23 @@ fn peak(study: &Study<'_>) -> Option<Finding> {
         device: study.device.index,
         bytes: gone_bytes,
         title: format!(
-            "The peak of {} is at loading: {} of weights are made there and replaced{from}",
+            "The peak of {} occurs while the model loads: {} of weights is created and then replaced{from}",
             format::bytes(peak_bytes),
             format::bytes(gone_bytes)
         ),
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: format!(
-                "The peak comes before the first pass, and {} of it are gone when the model is ready.",
+                "The peak comes before the first forward pass, and {} of it is freed before the model is ready.",
                 format::bytes(gone_bytes)
             ),
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(gone.into_iter()),
         },
-        advice: "Weights are made in float32 on the GPU and then converted, for example by `.half()` or \
-                 `.to(torch.bfloat16)`. Make them in the type that is wanted: `from_pretrained(…, dtype=torch.bfloat16)`, \
-                 `torch.set_default_dtype`, or convert on the host before the model is moved to the GPU."
+        advice: "Create the weights in their final dtype: `from_pretrained(…, dtype=torch.bfloat16)` or \
+                 `torch.set_default_dtype(torch.bfloat16)`. Or convert the model on the CPU before you move it to the \
+                 GPU. The weights are created in float32 on the GPU and then converted, for example by `.half()` or \
+                 `.to(torch.bfloat16)`."
             .to_owned(),
     })
 }
@@ -91,18 +92,18 @@ fn checkpoint(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes,
-        title: format!("A loaded checkpoint stays on the GPU beside the model: {}{from}", format::bytes(bytes)),
+        title: format!("A loaded checkpoint stays on the GPU in addition to the model: {}{from}", format::bytes(bytes)),
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: format!(
-                "{} that `torch.load` made are there from before the first step to the end of the last.",
+                "`torch.load` allocated {}, alive from before the first step until the end of the last.",
                 format::counted(rows.len() as u64, "tensor")
             ),
             events: Vec::new(),
             stacks: top_stacks(rows.into_iter()),
         },
-        advice: "`load_state_dict` copies the weights into the model, so that they are there twice. Load to the host, \
-                 `torch.load(path, map_location=\"cpu\")`, and `del checkpoint` when it was read."
+        advice: "Load the checkpoint to host memory: `torch.load(path, map_location=\"cpu\")`. Delete it after use: \
+                 `del checkpoint`. `load_state_dict` copies the weights into the model, so the GPU holds them twice."
             .to_owned(),
     })
 }

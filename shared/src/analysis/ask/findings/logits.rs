@@ -61,7 +61,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         device: study.device.index,
         bytes: shape.bytes,
         title: format!(
-            "Logits of the loss and copies of them are {} of the peak: {} tensors of up to {}{from}",
+            "The logits and their copies are {} of the peak: {} tensors of up to {}{from}",
             format::percent(shape.bytes, peak_bytes),
             shape.rows.len(),
             format::bytes(size_bytes),
@@ -69,16 +69,17 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         line,
         evidence: Evidence {
             shows: format!(
-                "At the peak {} are alive in tensors of one shape, some of which a cross entropy or `log_softmax` makes: \
-                 a row for each token and a column for each word or class.",
+                "At the peak, {} is live in tensors of one shape, with a row for each token and a column for each word \
+                 or class. Cross entropy or `log_softmax` allocates some of them.",
                 format::bytes(shape.bytes)
             ),
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(shape.rows.into_iter()),
         },
-        advice: "Compute the loss in chunks of rows, or with a fused linear cross entropy that never makes all logits at \
-                 once (Liger Kernel, `torch.compile`, Apple's cut cross entropy); leave out rows without a label before \
-                 the last layer; and avoid a float32 copy (`logits.float()`) of all logits."
+        advice: "Compute the loss in chunks of rows, or with a fused linear cross entropy that never holds all logits \
+                 at once (Liger Kernel, or Apple's Cut Cross-Entropy). Drop rows without a label before the last \
+                 layer. Avoid a float32 copy of all logits (`logits.float()`). `torch.compile` can fuse some of the \
+                 copies away."
             .to_owned(),
     })
 }

@@ -31,7 +31,8 @@ pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     }
     let others: usize = places.iter().skip(MOST_PLACES).map(|failures| failures.events.len()).sum();
     if let (Some(last), true) = (found.last_mut(), others > 0) {
-        last.advice += &format!(" It ran out {} more, at other places.", format::counted(others as u64, "time"));
+        let times = format::counted(others as u64, "more time");
+        last.advice += &format!(" The program ran out of memory {times} at other places.");
     }
     found
 }
@@ -87,9 +88,9 @@ fn title(study: &Study<'_>, failures: &Failures, event: &Event) -> String {
         1 => format!("at event {first}"),
         times => format!("{}, first at event {first}", format::counted(times as u64, "time")),
     };
-    let after = if went_on(study) { ", and the run went on" } else { "" };
+    let after = if went_on(study) { "; training continued" } else { "" };
     let by = study.title(event.stack);
-    format!("Out of memory {when}: tried to allocate {asked} at {by}, {free} free on the device{after}")
+    format!("Out of memory {when}: tried to allocate {asked} in {by} with {free} free on the GPU{after}")
 }
 
 /// Returns true if gradients are computed after the last failure.
@@ -107,7 +108,7 @@ fn went_on(study: &Study<'_>) -> bool {
 
 fn shows(parts: &Fragmentation) -> String {
     let mut text = format!(
-        "PyTorch had {} reserved: {} live, {} free in segments in use, {} in unused segments",
+        "PyTorch had reserved {}: {} live, {} free in segments in use, {} in unused segments",
         format::bytes(parts.reserved_bytes),
         format::bytes(parts.live_bytes),
         format::bytes(parts.free_in_used_bytes),
@@ -115,7 +116,7 @@ fn shows(parts: &Fragmentation) -> String {
     );
     text += &format!(", {} lost to rounding.", format::bytes(parts.rounding_bytes + parts.unsplit_bytes));
     if parts.free_bytes() > 0 {
-        text += &format!(" The longest free range had {}.", format::bytes(parts.largest_free_bytes));
+        text += &format!(" The largest free range was {}.", format::bytes(parts.largest_free_bytes));
     }
     text
 }
@@ -123,21 +124,25 @@ fn shows(parts: &Fragmentation) -> String {
 /// Explains why the free memory did not help, the reason with the most bytes first.
 fn stuck(stuck: &Stuck) -> String {
     let mut reasons = [
-        (stuck.pieces_bytes, "in pieces that are too short"),
-        (stuck.other_streams_bytes, "of other streams"),
-        (stuck.other_pools_bytes, "in other pools, of CUDA graphs or a `MemPool`"),
-        (stuck.other_class_bytes, "in segments for requests of another size"),
+        (stuck.pieces_bytes, "in free ranges too small for the request"),
+        (stuck.other_streams_bytes, "reserved by other streams"),
+        (stuck.other_pools_bytes, "in other memory pools (CUDA graphs or a `MemPool`)"),
+        (stuck.other_class_bytes, "in segments for another size class"),
     ];
     reasons.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
     let named = reasons.iter().filter(|(bytes, _)| *bytes > 0);
     let named: Vec<String> = named.map(|(bytes, why)| format!("{} {why}", format::bytes(*bytes))).collect();
     match named.as_slice() {
-        [] => " Nothing of it was left to give back to CUDA.".to_owned(),
-        named => format!(" After unused segments went back to CUDA there stayed free: {}.", named.join(", ")),
+        [] => " After PyTorch returned its unused segments to CUDA, it held no free memory.".to_owned(),
+        named => format!(
+            " After PyTorch returned its unused segments to CUDA, this free memory was left, but the request could not \
+             use it: {}.",
+            named.join(", ")
+        ),
     }
 }
 
-/// Returns the remedies that would have sufficed, the least effort first.
+/// Returns the remedies that would have sufficed, the least effort first, and then what is known about others.
 fn remedies(
     study: &Study<'_>,
     event: &Event,
@@ -145,33 +150,36 @@ fn remedies(
     tried: Option<&Tried>,
     largest: Option<(u64, String)>,
 ) -> String {
-    let mut remedies = Vec::new();
+    let (mut remedies, mut facts) = (Vec::new(), Vec::new());
     let asked = event.size_bytes;
     let usable = parts.free_bytes() - parts.private_free_bytes.min(parts.free_bytes());
     let growth = study.growth.bytes_per_step();
     if growth > 0 {
-        remedies.push(format!("Stop the growth of {} a step first.", format::bytes(growth)));
+        remedies.push(format!("First stop the memory growth of {} per step.", format::bytes(growth)));
     }
     if event.addr >= asked {
         remedies.push(
-            "More was free on the device than was asked for: a limit that the program set itself was reached, such as \
-             `per_process_memory_fraction`."
+            "Raise the memory limit that the program set, such as `torch.cuda.set_per_process_memory_fraction`: more \
+             memory was free on the GPU than the request needed."
                 .to_owned(),
         );
     }
     match tried {
-        Some(tried) => remedies.extend(tried.settings.iter().cloned()),
+        Some(tried) => {
+            remedies.extend(tried.settings.iter().cloned());
+            facts.extend(tried.in_vain.clone());
+        }
         None if usable.saturating_add(event.addr) >= asked && !is_expandable(study) => remedies.push(format!(
-            "With `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` PyTorch can put the {} that are free together; that \
-             may be enough.",
+            "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`. PyTorch can then combine the {} of free memory \
+             that it has reserved, which may be enough.",
             format::bytes(usable)
         )),
         None => {}
     }
     if parts.private_free_bytes >= asked {
         remedies.push(format!(
-            "{} are free in private pools, of CUDA graphs or a `MemPool`, where this request may not go: let graphs share \
-             a pool.",
+            "Let CUDA graphs share one memory pool: {} is free in private pools (CUDA graphs or a `MemPool`), which \
+             this request can't use.",
             format::bytes(parts.private_free_bytes)
         ));
     }
@@ -180,29 +188,31 @@ fn remedies(
     let room = parts.reserved_bytes.saturating_add(event.addr);
     if asked > room {
         remedies.push(format!(
-            "It would not fit with nothing else alive: PyTorch could have {} in all. Ask for less at once, by a smaller \
-             batch, or in parts.",
+            "Request less memory at once: use a smaller batch, or split the operation into parts. The request would \
+             fail even if nothing else were live, because PyTorch could use only {} in total.",
             format::bytes(room)
         ));
+        remedies.extend(facts);
         return remedies.join(" ");
     }
     if missing > 0 {
-        remedies.push(format!("Even without any fragmentation {} were missing.", format::bytes(missing)));
+        facts.push(format!("Even without fragmentation, {} would be missing.", format::bytes(missing)));
     }
     if let Some(factor) = tried.and_then(|tried| tried.batch) {
-        remedies.push(format!(
-            "Estimate: about {} of the batch would have fitted up to here; activations, inputs and temporaries are \
-             scaled for it.",
+        facts.push(format!(
+            "By an estimate that scales activations, inputs and temporaries, about {} of the batch would have fit up \
+             to this point.",
             format::percent((factor * 1000.0) as u64, 1000)
         ));
     }
     if let Some((bytes, title)) = largest {
         remedies.push(format!(
-            "Reduce what is live here, with a smaller micro-batch or activation checkpointing; the largest part, {}, is \
-             from {title}.",
+            "Use a smaller micro-batch or activation checkpointing (`torch.utils.checkpoint`) to reduce the live \
+             memory. Its largest part, {}, is from {title}.",
             format::bytes(bytes)
         ));
     }
+    remedies.extend(facts);
     remedies.join(" ")
 }
 

@@ -23,13 +23,13 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: u64) -> Option<Finding>
         device: study.device.index,
         bytes,
         title: format!(
-            "{} of the card were used by others than PyTorch's allocator when it ran out of memory",
+            "{} of GPU memory was in use outside PyTorch's allocator when it ran out of memory",
             format::bytes(bytes)
         ),
         line: None,
         evidence: Evidence {
             shows: format!(
-                "Of {} PyTorch had {} reserved, and {} were free.",
+                "Of the GPU's {}, PyTorch had reserved {}, and {} was free.",
                 format::bytes(capacity_bytes),
                 format::bytes(study.timeline.reserved_at(event)),
                 format::bytes(study.device.events.addrs().at(event as usize))
@@ -39,10 +39,13 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: u64) -> Option<Finding>
         },
         advice: match is_much {
             true => {
-                "Look for other processes on the card with `nvidia-smi`. In the process itself NCCL's buffers, the CUDA \
-                 context with its kernels, graphs and other libraries take memory that no snapshot shows."
+                "Look for other processes on the GPU with `nvidia-smi`. In this process, NCCL buffers, the CUDA \
+                 context with its kernels, CUDA graphs and other libraries also use memory that no snapshot shows."
             }
-            false => "That is what a CUDA context with its kernels and libraries such as cuBLAS take; no snapshot shows it.",
+            false => {
+                "This is normal: a CUDA context with its kernels and libraries such as cuBLAS use this memory, and no \
+                 snapshot shows it."
+            }
         }
         .to_owned(),
     })

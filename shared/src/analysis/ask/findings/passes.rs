@@ -58,22 +58,23 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> 
         device: study.device.index,
         bytes: pass.bytes / passes * (passes - 1),
         title: format!(
-            "{passes} forward passes come before one backward{from}: their graphs hold {}",
+            "{passes} forward passes run before one backward pass{from}: their graphs hold {}",
             format::bytes(pass.bytes)
         ),
         line,
         evidence: Evidence {
             shows: format!(
-                "After event {} {} hold what forward keeps for backward, and {passes} losses wait for it.",
+                "After event {}, tensors from {} are saved for the backward pass, and {passes} forward passes wait for \
+                 it.",
                 format::count(u64::from(pass.moment).saturating_sub(1)),
                 format::counted(pass.by_stack.len() as u64, "stack"),
             ),
             events: pass.moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(pass.by_stack.iter().map(|(&stack, row)| (row.bytes, stack))),
         },
-        advice: "Losses of several micro-batches are added up or stacked before `backward()`. Call \
-                 `(loss / n).backward()` for each micro-batch: gradients add up by themselves, and one graph is there \
-                 at a time. A pipeline's schedule does this on purpose."
+        advice: "Call `(loss / n).backward()` for each micro-batch. The gradients add up, and only one graph is in \
+                 memory at a time. Here the losses of several micro-batches are summed or stacked before `backward()`. \
+                 A pipeline schedule does this on purpose."
             .to_owned(),
     })
 }

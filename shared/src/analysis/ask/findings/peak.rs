@@ -21,7 +21,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let allocations = &study.timeline.allocations;
     let groups = live_by_stack(study.device, allocations, moment);
     let largest = groups.first().map_or_else(String::new, |group| {
-        format!("{} is from {}", format::percent(group.bytes, peak_bytes), place(study, group))
+        format!("the largest part, {}, is from {}", format::percent(group.bytes, peak_bytes), place(study, group))
     });
     // A category that is inferred from the shape of the curve would be a guess.
     let shares = if study.phases.are_told() { live_by_category(study, moment) } else { Vec::new() };
@@ -35,15 +35,15 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let (bytes, has_trace) = (format::bytes(peak_bytes), study.timeline.events() > 0);
     let title = match (has_trace, parts.is_empty()) {
         (true, false) => format!("The peak of {bytes} is {}", parts.join(", ")),
-        (true, true) => format!("Of the peak of {bytes}, {largest}, the most from one place"),
-        (false, _) => format!("Of the {bytes} that were live at the snapshot, {largest}, the most from one place"),
+        (true, true) => format!("Of the peak of {bytes}, {largest}"),
+        (false, _) => format!("Of the {bytes} that was live at the snapshot, {largest}"),
     };
     let count = format::counted(groups.iter().map(|group| group.count).sum(), "allocation");
     let mut shows = match groups.iter().filter(|group| group.stack.has_frames()).count() as u64 {
-        0 => format!("Live there: {count} without a stack"),
-        stacks => format!("Live there: {count}, of {}", format::counted(stacks, "stack")),
+        0 => format!("Live at this moment: {count} without a stack"),
+        stacks => format!("Live at this moment: {count} from {}", format::counted(stacks, "stack")),
     };
-    shows += &if parts.is_empty() { ".".to_owned() } else { format!("; {largest}, the most from one place.") };
+    shows += &if parts.is_empty() { ".".to_owned() } else { format!("; {largest}.") };
     let stacks = top_stacks(groups.iter().map(|group| (group.bytes, group.stack)));
     let advice = match (stacks.is_empty(), has_trace) {
         (true, _) => NO_STACKS,
@@ -65,12 +65,12 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
 }
 
 /// Advice if no stack shows who allocated the live bytes.
-const NO_STACKS: &str = "No stack was recorded for any of it: call `torch.cuda.memory._record_memory_history()` before the \
-                         model is made, and leave its `stacks` and `context` as they are.";
+const NO_STACKS: &str = "Call `torch.cuda.memory._record_memory_history()` before you create the model, and keep the \
+                         defaults of `stacks` and `context`. No stack was recorded for any of this memory.";
 
 /// Advice if only the final state is known.
-const NO_TRACE: &str = "The snapshot has no events, so that the peak is not known: call \
-                        `torch.cuda.memory._record_memory_history()` before the steps to look at.";
+const NO_TRACE: &str = "Call `torch.cuda.memory._record_memory_history()` before the steps that you want to see. The \
+                        snapshot has no events, so the peak is unknown.";
 
 /// Describes the origin of a group; initial memory may have no stack.
 fn place(study: &Study<'_>, group: &StackBytes) -> String {
@@ -86,31 +86,36 @@ fn advice(kind: RunKind, largest: Category) -> &'static str {
     let is_trained = kind == RunKind::Training;
     match largest {
         Category::Activation if kind == RunKind::Forward => {
-            "Gradients are on, so that activations are kept for a backward that does not come in this trace. For \
-             inference run the model under `torch.inference_mode()`; for training record the backward too."
+            "For inference, run the model under `torch.inference_mode()`. For training, record the backward pass too. \
+             Gradients are enabled, so PyTorch keeps the activations for a backward pass that this trace does not \
+             contain."
         }
         Category::Activation | Category::Evaluation | Category::Temporary | Category::Input if !is_trained => {
-            "Smaller batches or shorter sequences make it smaller; a cache of keys and values can be bounded, or kept in \
-             fewer bits."
+            "Use smaller batches or shorter sequences. Limit the length of a KV cache, or store it in fewer bits."
         }
         Category::Activation => {
-            "A smaller micro-batch with gradient accumulation, activation checkpointing, or autocast makes it smaller."
+            "Use a smaller micro-batch with gradient accumulation. Or use activation checkpointing \
+             (`torch.utils.checkpoint`) or `torch.autocast`."
         }
         Category::Parameter => {
-            "Weights in 16 bits, weights shared out over devices, or adapters such as LoRA make it smaller."
+            "Store the weights in 16 bits, or shard them across GPUs (FSDP). To fine-tune, quantize the weights and \
+             train adapters (QLoRA)."
         }
         Category::Gradient => {
-            "Gradients in 16 bits or shared out over devices, or fewer weights that are trained, make it smaller."
+            "Train fewer weights: call `requires_grad_(False)` on the others. Or store the gradients in 16 bits, or \
+             shard them across GPUs (FSDP)."
         }
         Category::OptimizerState => {
-            "State in 8 bits, state shared out over devices, or an optimizer with less state makes it smaller."
+            "Use an optimizer with 8-bit state, or one with less state. Or shard the state across GPUs \
+             (`ZeroRedundancyOptimizer` or FSDP)."
         }
         Category::Temporary => {
-            "Most of it is there for an operation or two: see which ones, and whether they can go in parts."
+            "Find the operations in the stacks, and split them into smaller parts. Most of this memory lives for only \
+             one or two operations."
         }
-        Category::Evaluation => "It is the evaluation: run it under `torch.no_grad()`, and with smaller batches.",
+        Category::Evaluation => "Run the evaluation under `torch.no_grad()`, and with smaller batches.",
         Category::Input | Category::Workspace | Category::Collective | Category::Unknown => {
-            "See the stacks that hold the most."
+            "Look at the stacks that hold the most memory."
         }
     }
 }

@@ -43,13 +43,12 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         title: format!("The loss is computed in 16 bits, by {}", study.title(stack)),
         line: None,
         evidence: Evidence {
-            shows: "The loss is one number, and two bytes are asked for to hold it; in 32 bits it would be four."
-                .to_owned(),
+            shows: "The loss is a single number and takes two bytes. In 32 bits it would take four.".to_owned(),
             events: found,
             stacks: vec![stack],
         },
-        advice: "Sums over a vocabulary or a batch lose digits in 16 bits. Compute the loss within the block of \
-                 `torch.autocast`, where PyTorch casts to 32 bits by itself, or from `logits.float()`."
+        advice: "Compute the loss inside the `torch.autocast` block, where PyTorch casts it to 32 bits, or from \
+                 `logits.float()`. Sums over a vocabulary or a batch lose precision in 16 bits."
             .to_owned(),
     })
 }

@@ -24,11 +24,11 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
 /// Returns the finding for a snapshot without any memory in use.
 pub(super) fn of_nothing(trace: &Trace) -> Finding {
     let device = trace.devices.first().map_or(0, |device| device.index);
-    let title = "Not enough recorded to judge: no events, and no memory in use at the snapshot".to_owned();
+    let title = "Not enough recorded to judge: the snapshot has no events and no memory in use".to_owned();
     let advice = format!(
-        "The snapshot was taken before CUDA was used, or in another process than the training. Call `{RECORD}` in the \
-         process that trains, before the model is made, run a few steps, and then \
-         `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")`."
+        "In the process that trains, call `{RECORD}` before you create the model. Run a few steps, and then call \
+         `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")`. This snapshot was taken before CUDA was used, or in \
+         another process."
     );
     note(device, 0, title, advice)
 }
@@ -44,7 +44,7 @@ fn note(device: i64, bytes: u64, title: String, advice: String) -> Finding {
         title,
         line: None,
         evidence: Evidence {
-            shows: "The events and stacks of the file were counted.".to_owned(),
+            shows: "The events and stacks in the file were counted.".to_owned(),
             ..Evidence::default()
         },
         advice,
@@ -56,15 +56,15 @@ fn words(study: &Study<'_>) -> Option<(String, String)> {
     let device = study.device;
     let events = device.events.len();
     if study.kind == RunKind::NoTrace {
-        let what = if events == 0 { "no events".to_owned() } else { "no allocation among the events".to_owned() };
+        let what = if events == 0 { "no events".to_owned() } else { "no allocation events".to_owned() };
         return Some((
             format!(
-                "Not enough recorded to judge: {what}; only the {} that were live at the snapshot are known",
+                "Not enough recorded to judge: the snapshot has {what}, only the {} that was live when it was taken",
                 format::bytes(study.timeline.live_at(study.timeline.events()))
             ),
             format!(
-                "Call `{RECORD}` before the model is made, run the steps to look at, and call \
-                 `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")` after them."
+                "Call `{RECORD}` before you create the model. Run the steps that you want to see, and then call \
+                 `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")`."
             ),
         ));
     }
@@ -72,16 +72,16 @@ fn words(study: &Study<'_>) -> Option<(String, String)> {
     if is_ring_full {
         return Some((
             format!(
-                "Only the last {} events were recorded: the ring buffer was full, and what came before is lost",
+                "Only the last {} events were recorded: the ring buffer was full, and all earlier events are lost",
                 format::count(events as u64)
             ),
-            format!("Record with more room, `{RECORD}`, or fewer steps."),
+            format!("Raise `max_entries`: call `{RECORD}`. Or record fewer steps."),
         ));
     }
     if !has_frames(device) {
         return Some((
-            "No stacks were recorded, so that no line of code can be named".to_owned(),
-            format!("Call `{RECORD}` and leave its `stacks` and `context` as they are (`\"all\"`)."),
+            "No stacks were recorded, so no line of code can be named".to_owned(),
+            format!("Call `{RECORD}`, and keep the defaults of `stacks` and `context` (`\"all\"`)."),
         ));
     }
     // A run that ended out of memory is explained by that.
@@ -93,13 +93,15 @@ fn words(study: &Study<'_>) -> Option<(String, String)> {
         return (steps < LEAST_STEPS).then(|| {
             (
                 match steps {
-                    1 => "One training step was recorded, or a part of one: whether memory grows can't be judged"
-                        .to_owned(),
-                    _ => "Two training steps were recorded: whether memory grows can't be judged".to_owned(),
+                    1 => {
+                        "Only one training step, or part of one, was recorded: too little to judge whether memory grows"
+                            .to_owned()
+                    }
+                    _ => "Only two training steps were recorded: too few to judge whether memory grows".to_owned(),
                 },
                 format!(
-                    "Record at least five steps, the first one included: `{RECORD}` before the loop, and \
-                     `_dump_snapshot` after it."
+                    "Record at least five steps, including the first: call `{RECORD}` before the loop and \
+                     `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")` after it."
                 ),
             )
         });
@@ -107,8 +109,8 @@ fn words(study: &Study<'_>) -> Option<(String, String)> {
     let is_short = study.repeats().is_empty() && study.kind != RunKind::Generation;
     is_short.then(|| {
         (
-            format!("The trace shows {}: nothing in it repeats, so that growth can't be judged", study.kind.words()),
-            format!("To see whether memory grows, record several steps or calls: `{RECORD}` before the loop."),
+            format!("The trace shows {}, and nothing in it repeats, so growth can't be judged", study.kind.words()),
+            format!("Record several steps or calls to see whether memory grows: call `{RECORD}` before the loop."),
         )
     })
 }

@@ -40,7 +40,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         line: None,
         evidence: Evidence {
             shows: format!(
-                "The ends of {} were compared. The most, {}, is from {}.",
+                "Live memory at the ends of {} was compared. The largest part, {}, is from {}.",
                 format::counted(study.growth.steps as u64, super::growing::unit(study)),
                 format::bytes(largest.most_bytes),
                 study.title(largest.stack),
@@ -48,7 +48,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
             events: events_of(study, &told),
             stacks: top_stacks(told.iter().map(|kept| (kept.most_bytes, kept.stack))),
         },
-        advice: "Measure memory after these steps: the first ones make what later ones use again.".to_owned(),
+        advice: "Measure memory after these steps. The first steps allocate memory that later steps reuse.".to_owned(),
     })
 }
 
@@ -67,12 +67,14 @@ fn part(class: GrowthClass, rows: &[&Kept], most_bytes: u64) -> String {
     let steps = if first == last { format!("step {first}") } else { format!("steps {first} to {last}") };
     let bytes = format::bytes(most_bytes);
     match class {
-        GrowthClass::OptimizerState => format!("{bytes} of optimizer state came in {steps} and stay"),
-        GrowthClass::WarmUp => format!("{bytes} came in {steps} and are used again"),
+        GrowthClass::OptimizerState => format!("{bytes} of optimizer state was allocated in {steps} and stays"),
+        GrowthClass::WarmUp => format!("{bytes} was allocated in {steps} and is reused"),
         GrowthClass::Cache if rows[0].course == Course::Bounded => {
-            format!("{bytes} go up and down, lately no higher than before")
+            format!("up to {bytes} rises and falls, without a new high lately")
         }
-        GrowthClass::Cache => format!("{bytes} filled up from step {first} to step {last}, ever more slowly"),
-        GrowthClass::OneOff | GrowthClass::Leak => format!("{bytes} came once, in {steps}"),
+        GrowthClass::Cache => {
+            format!("a cache of {bytes} filled from step {first} to step {last}, more and more slowly")
+        }
+        GrowthClass::OneOff | GrowthClass::Leak => format!("{bytes} was allocated once, in {steps}"),
     }
 }

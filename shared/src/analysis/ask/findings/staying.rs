@@ -53,11 +53,11 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
         study,
         &rows,
         "gradients-stay",
-        "Gradients stay from step to step",
-        "Backward allocates them in the first step only, and adds to them in the later ones.",
-        "If the script never calls `optimizer.zero_grad()`, gradients of all steps add up, which is wrong as well: call \
-         it in each step. With `set_to_none=False` or tch's `zero_grad` they are cleared but stay; \
-         `zero_grad(set_to_none=True)` frees them until the next backward.",
+        "Gradients stay in memory between steps",
+        "The backward pass allocates them only in the first step, and adds to them in later steps.",
+        "Call `optimizer.zero_grad(set_to_none=True)` in every step, which frees the gradients until the next backward \
+         pass. `set_to_none=False` and tch's `zero_grad` set them to zero but keep the memory. Without any \
+         `zero_grad()`, the gradients of all steps add up, which also makes the updates wrong.",
     )
 }
 
@@ -72,10 +72,12 @@ fn graph(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
         study,
         &rows,
         "graph-outlives-step",
-        "A step's graph is still there while the next one is made",
-        "Most of what forward keeps for backward is alive at the end of each step, and goes in the next one.",
-        "`retain_graph=True` keeps what backward would have freed, and the name of the loss or of an output keeps the \
-         graph. Leave `retain_graph` out, or `del loss, output` at the end of the step.",
+        "A step's autograd graph is still in memory while the next step builds its own",
+        "Most of what the forward pass saves for backward is still alive at the end of each step, and is freed in the \
+         next step.",
+        "Remove `retain_graph=True` from `backward()`, or run `del loss, output` at the end of the step. \
+         `retain_graph=True` keeps what the backward pass would have freed, and a variable such as `loss` or `output` \
+         keeps the graph.",
     )
 }
 
@@ -107,10 +109,11 @@ fn recomputed(study: &Study<'_>) -> Option<Finding> {
         study,
         &rows,
         "recomputed-activations-stay",
-        "Activations that checkpointing computes again stay after backward",
-        "They are allocated by the recomputation within backward, and are there until the next step's takes their place.",
-        "Something in the checkpointed layers keeps a tensor with its graph, such as `self.attended = attended`; it \
-         undoes a part of what checkpointing saves. Keep `attended.detach()`, or nothing.",
+        "Activations that checkpointing recomputes stay in memory after backward",
+        "The recomputation in the backward pass allocates them, and they stay alive until the next step replaces them.",
+        "Store `attended.detach()` instead of `attended` in an attribute of a checkpointed layer, or store nothing. \
+         Something in these layers keeps a tensor with its graph, such as `self.attended = attended`, which undoes \
+         part of what checkpointing saves.",
     )
 }
 
@@ -140,7 +143,8 @@ fn finding(
     let own = OwnCode::of(study, rows.iter().map(|kept| (kept.end_bytes, kept.stack)), Own::Call);
     // Backward runs on threads of its own, so the line of the program that calls it is used.
     let own = own.or_else(|| OwnCode::of_backward(study));
-    let look = own.as_ref().map_or_else(String::new, |own| format!(" It is called from `{}`.", own.place()));
+    let look =
+        own.as_ref().map_or_else(String::new, |own| format!(" The memory comes from the call at `{}`.", own.place()));
     let mut by_bytes = rows.to_vec();
     by_bytes.sort_by_key(|kept| std::cmp::Reverse(kept.end_bytes));
     Some(Finding {

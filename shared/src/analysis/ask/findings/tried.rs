@@ -80,8 +80,10 @@ impl<'a> Trials<'a> {
 pub(super) struct Tried {
     /// Free memory that did not help.
     pub(super) stuck: Stuck,
-    /// Outcome of each setting as a sentence, the least effort first.
+    /// Outcome of each setting that helps as a sentence, the least effort first.
     pub(super) settings: Vec<String>,
+    /// Sentence about the settings that do not help, if there are any.
+    pub(super) in_vain: Option<String>,
     /// Estimated fraction of the batch that would have fitted.
     pub(super) batch: Option<f64>,
 }
@@ -92,12 +94,12 @@ pub(super) fn for_failure(study: &Study<'_>, event: usize) -> Option<Tried> {
     trials.spend()?;
     let recorded = trials.config(&trials.recorded);
     let stuck = trials.replayer.stuck_at(&recorded, event)?;
-    let settings = try_settings(&mut trials, event);
-    Some(Tried { stuck, settings, batch: trials.smaller_batch(study) })
+    let (settings, in_vain) = try_settings(&mut trials, event);
+    Some(Tried { stuck, settings, in_vain, batch: trials.smaller_batch(study) })
 }
 
-/// Tries settings until all requests are served; those that do not help are named together.
-fn try_settings(trials: &mut Trials<'_>, event: usize) -> Vec<String> {
+/// Tries settings until all requests are served; those that do not help are named together, in the second part.
+fn try_settings(trials: &mut Trials<'_>, event: usize) -> (Vec<String>, Option<String>) {
     let (mut sentences, mut in_vain) = (Vec::new(), Vec::new());
     for candidate in trials.candidates() {
         let Some(report) = trials.replay(&candidate) else { break };
@@ -109,10 +111,9 @@ fn try_settings(trials: &mut Trials<'_>, event: usize) -> Vec<String> {
             break;
         }
     }
-    if !in_vain.is_empty() {
-        sentences.push(format!("Replayed with {} it still runs out of memory.", in_vain.join(" or ")));
-    }
-    sentences
+    let in_vain = (!in_vain.is_empty())
+        .then(|| format!("A replay of the recording with {} still runs out of memory.", in_vain.join(" or ")));
+    (sentences, in_vain)
 }
 
 /// Describes the outcome of settings; `None` if the request of the event, or an earlier one, fails with them too.
@@ -121,11 +122,12 @@ fn outcome(settings: &Settings, report: &ReplayReport, event: usize) -> Option<S
     let reserved = format::bytes(report.counters.reserved_bytes.peak);
     match report.ooms.first() {
         None => Some(format!(
-            "Replayed with `PYTORCH_CUDA_ALLOC_CONF={conf}` all requests of the recording are served, with {reserved} \
-             reserved at the peak."
+            "Set `PYTORCH_CUDA_ALLOC_CONF={conf}`: in a replay of the recording, all requests then succeed, with \
+             {reserved} reserved at the peak."
         )),
         Some(oom) if oom.event > event => Some(format!(
-            "Replayed with `PYTORCH_CUDA_ALLOC_CONF={conf}` this request is served, but it runs out of memory at event {}.",
+            "Set `PYTORCH_CUDA_ALLOC_CONF={conf}`: in a replay of the recording, this request then succeeds, but event \
+             {} runs out of memory.",
             format::count(oom.event as u64)
         )),
         Some(_) => None,
@@ -149,7 +151,7 @@ pub(super) fn less_reserved(study: &Study<'_>) -> Option<String> {
     let saved = before.saturating_sub(reserved);
     (u128::from(saved) * 100 >= u128::from(before) * u128::from(LEAST_SAVED_PERCENT) && saved > 0).then(|| {
         format!(
-            "Replayed with `PYTORCH_CUDA_ALLOC_CONF={}` the recording reserves {} at the peak instead of {}.",
+            "In a replay with `PYTORCH_CUDA_ALLOC_CONF={}`, the recording reserves {} at the peak instead of {}.",
             settings.to_conf(),
             format::bytes(reserved),
             format::bytes(before)

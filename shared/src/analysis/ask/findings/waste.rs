@@ -56,20 +56,22 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let varies = sizes_vary(study);
     let advice = if is_expandable(study) {
         if varies {
-            "Segments are expandable already. Batches of one size, or the longest one first, let blocks be used again."
+            "Use batches of one size, or start with the longest one, so that freed blocks can be reused. Segments are \
+             already expandable."
         } else {
-            "Segments are expandable already; an earlier peak has left them."
+            "Segments are already expandable. The unused memory is left from an earlier peak."
         }
     } else if parts.free_segment_bytes > parts.free_in_used_bytes {
-        "Most of it is whole segments that nothing uses there: what an earlier peak has left, or memory of another \
-         stream, which is not shared. `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` lets blocks of other sizes use \
-         it."
+        "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, so that blocks of other sizes can use this memory. \
+         Most of it is in unused segments: they are left from an earlier peak, or they belong to another stream, and \
+         streams do not share segments."
     } else if varies {
-        "Most of it lies between blocks in use, where larger requests find no room, as with batches of many sizes. Set \
-         `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, let the longest batch come first, or keep to one size."
+        "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`. Or start with the longest batch, or use batches of \
+         one size. Most of the unused memory is fragmented: it lies between live blocks, in gaps that are too small \
+         for larger requests, as with batches of many sizes."
     } else {
-        "Most of it lies between blocks in use, where larger requests find no room. Set \
-         `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`."
+        "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`. Most of the unused memory is fragmented: it lies \
+         between live blocks, in gaps that are too small for larger requests."
     };
     // The peak of live bytes before the trace is unknown.
     let is_whole = study.timeline.allocations.initial_count() == 0;
@@ -82,13 +84,13 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         bytes: beyond,
         title: if study.kind == RunKind::NoTrace {
             format!(
-                "At the snapshot PyTorch reserves {}, of which {} are live",
+                "At the snapshot, PyTorch reserves {}, but only {} is live",
                 format::bytes(reserved),
                 format::bytes(live)
             )
         } else {
             format!(
-                "PyTorch reserves {}, though never more than {} are live{}",
+                "PyTorch reserves {}, but never more than {} is live{}",
                 format::bytes(reserved),
                 format::bytes(live),
                 if is_whole { "" } else { " in this trace" }
@@ -97,8 +99,8 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         line: None,
         evidence: Evidence {
             shows: format!(
-                "Where the most is reserved, {} are live, {} are free in segments in use, {} are in unused segments, and \
-                 {} are lost to rounding; the longest free range has {}.",
+                "At the peak of reserved memory, {} is live, {} is free in segments in use, {} is in unused segments, \
+                 and {} is lost to rounding. The largest free range is {}.",
                 format::bytes(parts.live_bytes),
                 format::bytes(parts.free_in_used_bytes),
                 format::bytes(parts.free_segment_bytes),

@@ -70,8 +70,8 @@ impl Outlier {
                 let most = most.map(|(category, of)| format!(": {}, {} {}", category.plural(), size(of), more(of)));
                 format!("{name} peaks {} {} the median{}", size(bytes), side(bytes), most.unwrap_or_default())
             }
-            Unlike::Growth { bytes } => format!("{name} grows by {} a step more than the median", size(bytes)),
-            Unlike::OutOfMemory { times } => format!("{name} ran out of memory {}, most ranks did not", often(times)),
+            Unlike::Growth { bytes } => format!("{name} grows {} more per step than the median", size(bytes)),
+            Unlike::OutOfMemory { times } => format!("{name} ran out of memory {}; most ranks did not", often(times)),
         }
     }
 }
@@ -176,8 +176,8 @@ mod tests {
         ranks[1].growth_bytes = Some(3 * MIB);
         ranks[2].ooms = 2;
         let expected = [
-            "rank 1 grows by 3.00 MiB a step more than the median",
-            "rank 2 ran out of memory 2 times, most ranks did not",
+            "rank 1 grows 3.00 MiB more per step than the median",
+            "rank 2 ran out of memory 2 times; most ranks did not",
         ];
         check(&ranks, &expected);
         ranks.iter_mut().for_each(|rank| rank.ooms = 1);

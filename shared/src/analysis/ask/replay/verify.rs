@@ -67,8 +67,8 @@ impl fmt::Display for VerifyError {
         match self {
             Self::Settings(error) => error.fmt(f),
             Self::CapacityMissing => f.write_str(
-                "The recording collected garbage by the card's memory, which the snapshot does not name: say how much \
-                 it had.",
+                "Garbage collection in this recording depended on the GPU's total memory, which the snapshot does not \
+                 contain.",
             ),
         }
     }

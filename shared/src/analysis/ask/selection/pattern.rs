@@ -35,7 +35,7 @@ pub struct PatternError {
 
 impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "this is no regular expression: {}", self.message)
+        write!(f, "invalid regular expression: {}", self.message)
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
     fn a_text_as_it_is_has_no_special_characters() {
         assert!(TextFilter::plain("f(x").is_in("f(x)"));
         let error = TextFilter::expression("f(x").unwrap_err().to_string();
-        assert!(error.starts_with("this is no regular expression: "), "{error}");
+        assert!(error.starts_with("invalid regular expression: "), "{error}");
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl GrowthClass {
             Self::OptimizerState => "optimizer state",
             Self::WarmUp => "first steps",
             Self::Cache => "cache",
-            Self::OneOff => "came once",
+            Self::OneOff => "one-time",
         }
     }
 }

@@ -69,9 +69,9 @@ impl PhaseBasis {
     /// Describes in words how phases were found.
     pub fn origin(self) -> &'static str {
         match self {
-            Self::Functions => "told by functions in the stacks",
-            Self::Operations => "told by PyTorch's operations",
-            Self::Curve => "guessed from the curve's shape",
+            Self::Functions => "identified by functions in the stacks",
+            Self::Operations => "identified by PyTorch's operations",
+            Self::Curve => "guessed from the shape of the curve",
         }
     }
 }

@@ -44,7 +44,7 @@ fn segments_are_as_long_as_their_bytes() {
     let drawing = drawn(&trace, &options);
     let words = words(&drawing);
     let figures =
-        "30.0 MiB reserved at the peak, after event 3, in 2 segments · 25.0 MiB free in them · a line is 2.00 MiB";
+        "30.0 MiB reserved at the peak, after event 3, in 2 segments · 25.0 MiB free in them · each line is 2.00 MiB";
     let group = "Large blocks · 30.0 MiB in 2 segments · 25.0 MiB free, longest 15.0 MiB";
     for part in ["run · GPU 0 · segments", figures, group] {
         assert!(words.contains(&part), "{part} in {words:?}");
@@ -89,8 +89,8 @@ fn a_picture_of_a_height_has_the_finest_scale_that_fits() {
     let scale = |height| {
         let drawing = drawn(&trace, &MomentOptions { height: Some(height), ..MomentOptions::default() });
         let words = words(&drawing).join(" ");
-        assert!(!words.contains("no room"), "{words}");
-        words.split_once("a line is ").map(|(_, rest)| rest.split(" M").next().unwrap().to_owned())
+        assert!(!words.contains("not shown"), "{words}");
+        words.split_once("each line is ").map(|(_, rest)| rest.split(" M").next().unwrap().to_owned())
     };
     assert_eq!((scale(240), scale(900)), (Some("8.00".to_owned()), Some("2.00".to_owned())));
 }
@@ -99,6 +99,6 @@ fn a_picture_of_a_height_has_the_finest_scale_that_fits() {
 fn an_empty_trace_has_a_picture_too() {
     let drawing = drawn(&text::parse("").unwrap(), &MomentOptions::default());
     let figures =
-        "0 B reserved at the peak, before the first event, in 0 segments · 0 B free in them · a line is 2.00 MiB";
+        "0 B reserved at the peak, before the first event, in 0 segments · 0 B free in them · each line is 2.00 MiB";
     assert!(words(&drawing).contains(&figures), "{:?}", words(&drawing));
 }

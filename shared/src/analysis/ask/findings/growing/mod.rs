@@ -48,6 +48,7 @@ pub(super) fn unit(study: &Study<'_>) -> &'static str {
 fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Kept]) -> Finding {
     let bytes_per_step: u64 = rows.iter().map(|kept| kept.bytes_per_step).sum();
     let words = words::of(cause);
+    let what = words.what.replace("{}", unit(study));
     let largest = rows.iter().max_by_key(|kept| kept.bytes_per_step).expect("a cause has rows");
     let weighed = || rows.iter().map(|kept| (kept.bytes_per_step, kept.stack));
     let own = OwnCode::of(study, weighed(), words.own);
@@ -55,7 +56,7 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
         Some(own) if own.is_all => format!("from {}", own.place()),
         Some(own) => format!("most of it from {}", own.place()),
         None if rows.len() == 1 => format!("from {}", study.title(largest.stack)),
-        None => format!("most of it from {}", study.title(largest.stack)),
+        None => format!("the largest part from {}", study.title(largest.stack)),
     };
     let look = own.as_ref().map_or_else(String::new, |own| format!(" {}", words.look.replace("{}", &own.place())));
     let full = until_full(study, config.capacity_bytes);
@@ -75,14 +76,14 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
         rank: Rank::Growth,
         device: study.device.index,
         bytes: bytes_per_step,
-        title: format!("{}: {} a {}, {from}", words.what, format::bytes(bytes_per_step), unit(study)),
+        title: format!("{what}: {} per {}, {from}", format::bytes(bytes_per_step), unit(study)),
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: shows(study, rows, largest),
             events: events_of(study, rows),
             stacks: top_stacks(weighed()),
         },
-        advice: format!("{}{look}{until}", words.advice),
+        advice: format!("{}{look} {}{until}", words.advice, words.why),
     }
 }
 
@@ -101,20 +102,20 @@ fn shows(study: &Study<'_>, rows: &[&Kept], largest: &Kept) -> String {
     let of_steps = format!("{} {} of {}", unit(study), study.growth.steps, study.growth.steps);
     let operation = study.operation(largest.stack).map_or_else(String::new, |name| format!(" by `{name}`"));
     let many = match (largest.is_replaced, largest.count_per_step) {
-        (true, _) => format!("one takes the place of a smaller one in each {}", unit(study)),
-        (false, 1) => format!("each {} leaves one more", unit(study)),
-        (false, count) => format!("each {} leaves {} more", unit(study), format::count(count)),
+        (true, _) => format!("each {} replaces it with a larger one", unit(study)),
+        (false, 1) => format!("each {} adds one", unit(study)),
+        (false, count) => format!("each {} adds {}", unit(study), format::count(count)),
     };
     match rows.len() {
         1 => format!(
-            "At the end of {of_steps} there are {} in {}, allocated{operation} at {}; {many}.",
+            "At the end of {of_steps}, {} is live in {}, allocated{operation} in {}; {many}.",
             format::bytes(end_bytes),
             format::counted(count, "allocation"),
             study.title(largest.stack),
         ),
         stacks => format!(
-            "At the end of {of_steps} there are {} in {}, from {}; the most from one of them, {} a {}, is allocated{operation} \
-             at {}, and {many}.",
+            "At the end of {of_steps}, {} is live in {} from {}. The stack that grows fastest adds {} per {}, \
+             allocated{operation} in {}; {many}.",
             format::bytes(end_bytes),
             format::counted(count, "allocation"),
             format::counted(stacks as u64, "stack"),
@@ -129,16 +130,16 @@ fn shows(study: &Study<'_>, rows: &[&Kept], largest: &Kept) -> String {
 fn sentence(full: &UntilFull) -> String {
     let room = format::bytes(full.budget.bytes);
     let whose = match full.budget.source {
-        BudgetSource::Given => format!("the card's {room}"),
-        BudgetSource::GivenLessOutside => format!("the {room} of the card that others left to PyTorch"),
-        BudgetSource::OutOfMemory => format!("the {room} that PyTorch could have when it ran out of memory"),
+        BudgetSource::Given => format!("the GPU's {room}"),
+        BudgetSource::GivenLessOutside => format!("the {room} of GPU memory that is left for PyTorch"),
+        BudgetSource::OutOfMemory => format!("the {room} that PyTorch could use when it ran out of memory"),
     };
     if full.steps == 0 {
-        return format!("All growth together fills {whose} within one more step.");
+        return format!("At this rate, all growth together fills {whose} within one more step.");
     }
     let time = full.time_us.filter(|&us| us > 0).map_or_else(String::new, |us| format!(", {}", format::duration(us)));
     format!(
-        "At this rate all growth together fills {whose} in {} at the latest: {}{time}.",
+        "At this rate, all growth together fills {whose} after at most {} ({}{time}).",
         format::counted(full.steps, "more step"),
         format::counted(full.events, "event"),
     )

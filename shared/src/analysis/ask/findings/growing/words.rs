@@ -6,9 +6,12 @@ use super::{Cause, Own};
 pub(super) struct Words {
     /// Stable code of the finding.
     pub(super) code: &'static str,
-    /// Beginning of the title.
+    /// Beginning of the title; `{}` stands for `step` or `call`.
     pub(super) what: &'static str,
+    /// What to do, the most useful step first.
     pub(super) advice: &'static str,
+    /// Why the memory stays.
+    pub(super) why: &'static str,
     /// Line of the user's own code that matters.
     pub(super) own: Own,
     /// Sentence that tells where to look; `{}` stands for that line.
@@ -19,176 +22,194 @@ pub(super) fn of(cause: Cause) -> Words {
     match cause {
         Cause::Graphs => Words {
             code: "graphs-kept",
-            what: "Every step's autograd graph stays",
-            advice: "Something that leads to a graph is kept after each step: a loss, an output or a feature that backward \
-                     never goes through, as by `losses.append(loss)` or `total += loss`. Keep `loss.item()` or \
-                     `output.detach()` instead, or compute it under `torch.no_grad()`.",
+            what: "Every {}'s autograd graph stays in memory",
+            advice: "Store `loss.item()` or `loss.detach()` instead of `loss`, and `output.detach()` instead of \
+                     `output`. If no backward pass follows, compute the value under `torch.no_grad()`.",
+            why: "A tensor that is kept after the step, as by `losses.append(loss)` or `total += loss`, keeps its \
+                  autograd graph alive, and the graph keeps the activations. The backward pass frees only the graphs \
+                  that it goes through.",
             own: Own::Call,
-            look: "The model is called from `{}`: look at what is kept of the result.",
+            look: "The model is called from `{}`: check what the code keeps of the result.",
         },
         Cause::RetainedGraphs => Words {
             code: "graphs-kept",
-            what: "Every step's autograd graph stays",
-            advice: "All that forward keeps for backward is still there after the step: backward was told \
-                     `retain_graph=True`, or never came, and something that leads to the graph is kept, such as a loss or \
-                     an output in a list. Keep `loss.item()` or `output.detach()` instead, and leave \
-                     `retain_graph=True` out of the last backward.",
+            what: "Every {}'s autograd graph stays in memory",
+            advice: "Store `loss.item()` or `loss.detach()` instead of `loss`, and `output.detach()` instead of \
+                     `output`. Remove `retain_graph=True` from the last `backward()`.",
+            why: "Everything that the forward pass saved for backward is still alive after the step. Either \
+                  `backward()` ran with `retain_graph=True`, or it never ran, and a tensor that leads to the graph is \
+                  kept, such as a loss or an output in a list.",
             own: Own::Call,
-            look: "The model is called from `{}`: look at what is kept of the result.",
+            look: "The model is called from `{}`: check what the code keeps of the result.",
         },
         Cause::GraphsOfInference => Words {
             code: "graphs-kept",
-            what: "Every call's autograd graph stays, though nothing calls backward",
-            advice: "The model runs with gradients on, and what it returns is kept, so that all activations stay. Run it \
-                     under `torch.no_grad()` or `torch.inference_mode()`, and move what is kept to the host: \
-                     `output.cpu()`.",
+            what: "Every {}'s autograd graph stays in memory, although nothing calls backward",
+            advice: "Run the model under `torch.no_grad()` or `torch.inference_mode()`. Move the outputs that you keep \
+                     to host memory: `output.cpu()`.",
+            why: "The model runs with gradients enabled, so every output that is kept keeps its autograd graph alive, \
+                  and the graph keeps all activations.",
             own: Own::Call,
-            look: "The model is called from `{}`: look at what is kept of the result.",
+            look: "The model is called from `{}`: check what the code keeps of the result.",
         },
         Cause::GraphsOfOwnCode => Words {
             code: "graphs-kept",
-            what: "A graph stays with every result of a computation beside the model",
-            advice: "Intermediate results stay as well, which have no name of their own: the result is kept with its \
-                     autograd graph, in a list or a dictionary of metrics perhaps. Keep `result.item()` or \
-                     `result.detach()`, or compute it under `torch.no_grad()`.",
+            what: "An autograd graph stays in memory for every result of a computation outside the model",
+            advice: "Store `result.item()` or `result.detach()` instead of `result`, or compute it under \
+                     `torch.no_grad()`.",
+            why: "Intermediate results that no variable refers to stay alive too, so the result is kept with its \
+                  autograd graph, perhaps in a list or in a dictionary of metrics.",
             own: Own::Innermost,
-            look: "It is computed at `{}`: look at what is kept of it.",
+            look: "The result is computed at `{}`: check what the code keeps of it.",
         },
         Cause::ChainedState => Words {
             code: "state-chained",
-            what: "Each step's graph leads into those of all steps before it",
-            advice: "A tensor is carried from step to step with its graph, such as the hidden state of a recurrent model, \
-                     and backward goes through all steps so far. Call `detach()` on it between steps, and leave \
-                     `retain_graph=True` out.",
+            what: "Each {}'s autograd graph extends through all earlier {}s",
+            advice: "Detach the tensor that is carried from step to step: `hidden = hidden.detach()`. Then remove \
+                     `retain_graph=True` from `backward()`.",
+            why: "A tensor is carried from step to step with its graph, such as the hidden state of a recurrent model, \
+                  so the backward pass goes through all steps so far.",
             own: Own::Call,
-            look: "The model is called from `{}`: look at what goes from one call into the next.",
+            look: "The model is called from `{}`: check what one call passes to the next.",
         },
         Cause::Joined => Words {
             code: "tensor-grows",
-            what: "A tensor is allocated anew each time, larger than before",
-            advice: "This is what `all = torch.cat([all, new])` does: the old and the new tensor are there at once while \
-                     it is copied. Move the parts to the host, keep what is needed of them, or write into a tensor that \
-                     is allocated once.",
+            what: "A tensor grows, and every {} allocates a larger copy of it",
+            advice: "Collect the parts in host memory: `parts.append(new.cpu())`. Or allocate one tensor of the final \
+                     size and write into it. Keep only what you need of the parts.",
+            why: "`all = torch.cat([all, new])` does this: the old and the new tensor are both in memory while the \
+                  data is copied.",
             own: Own::Innermost,
-            look: "It is joined at `{}`.",
+            look: "The larger copy is allocated at `{}`.",
         },
         Cause::KeysAndValues => Words {
             code: "kv-cache-kept",
-            what: "The cache of keys and values (KV cache) goes on from one conversation or prompt to the next",
-            advice: "A cache that is passed on grows with every token of every turn. Make a new one for each request, cut \
-                     it to a window (`cache.crop(max_length)`), or use a static or sliding cache of bounded length.",
+            what: "The KV cache carries over from one conversation or prompt to the next",
+            advice: "Create a new cache for each request. Or limit its length: crop it with `cache.crop(max_length)`, \
+                     or use a static or sliding-window cache.",
+            why: "A cache that is passed on grows with every token of every turn.",
             own: Own::Call,
-            look: "The model is called with it from `{}`: see where `past_key_values` comes from.",
+            look: "The model is called with the cache from `{}`: check where `past_key_values` comes from.",
         },
         Cause::Outputs => Words {
             code: "outputs-kept",
-            what: "What forward ends with stays after every step",
-            advice: "Outputs of the model are kept, in a list or for a metric perhaps. Keep what is needed of them, on the \
-                     host: `output.argmax(-1).cpu()`, or `output.detach().cpu()`.",
+            what: "The model's outputs stay in memory after every {}",
+            advice: "Keep only what you need of each output, in host memory: `output.argmax(-1).cpu()` or \
+                     `output.detach().cpu()`.",
+            why: "Something keeps the outputs after they were used, perhaps a list or a metric.",
             own: Own::Call,
-            look: "The model is called from `{}`: look at what is kept of the result.",
+            look: "The model is called from `{}`: check what the code keeps of the result.",
         },
         Cause::Hooked => Words {
             code: "activations-kept",
             what: "A forward hook keeps a tensor of every call",
-            advice: "The module that allocates it has hooks, and single outputs stay, not a whole graph: a hook registered \
-                     with `register_forward_hook` appends them to a list. Empty the list after each step, keep a small \
-                     copy on the host (`output.detach().cpu()`), or remove the hook with `handle.remove()`.",
+            advice: "Store a small copy in host memory (`output.detach().cpu()`), and empty the hook's list after each \
+                     step. Remove the hook when you no longer need it: `handle.remove()`.",
+            why: "The module that allocates the tensors has hooks, and single outputs stay alive, not a whole graph. A \
+                  hook registered with `register_forward_hook` typically appends them to a list.",
             own: Own::Innermost,
             look: "The call goes through `{}`.",
         },
         Cause::Activations => Words {
             code: "activations-kept",
-            what: "Tensors of layers stay after every step",
-            advice: "Something keeps what layers compute: a list, a dictionary, a cache or an attribute that their \
-                     `forward` or its caller adds to. Empty it after each step, give it a bound, and keep only what is \
-                     needed on the host (`x.detach().cpu()`).",
+            what: "Activations of layers stay in memory after every {}",
+            advice: "Keep only what you need, in host memory: `x.detach().cpu()`. Empty the container that keeps the \
+                     activations after each step, or limit its size.",
+            why: "The `forward` of these layers, or its caller, adds the activations to a list, a dictionary, a cache \
+                  or an attribute.",
             own: Own::Innermost,
             look: "The call goes through `{}`.",
         },
         Cause::Data => Words {
             code: "batches-kept",
-            what: "Tensors that the program brings to the GPU or makes there stay after every step",
-            advice: "Batches or samples are kept after their step: in a list, a replay buffer, or a queue that is filled \
-                     faster than it is emptied. Keep them on the host and move each to the GPU when it is used, and give \
-                     the queue a bound.",
+            what: "Batches or other input tensors stay on the GPU after every {}",
+            advice: "Keep batches in host memory, and move each one to the GPU when it is used. Limit the size of \
+                     queues and replay buffers.",
+            why: "Batches or samples are kept after they were used: in a list, in a replay buffer, or in a queue that \
+                  fills faster than it empties.",
             own: Own::Innermost,
-            look: "They are made or copied at `{}`: look at what refers to them later.",
+            look: "The tensors are created or copied at `{}`: check what refers to them later.",
         },
         Cause::Copies => Words {
             code: "copies-kept",
-            what: "Copies of the model's tensors stay: each time another copy of its weights or gradients",
-            advice: "Their sizes are those of the weights: a `state_dict` is copied with `copy.deepcopy` or `clone()` and \
-                     kept, as for the best weights so far or an average of weights. Copy to the host, \
-                     `{k: v.cpu() for k, v in model.state_dict().items()}`, and keep as few as are needed.",
+            what: "Copies of the model's weights or gradients accumulate with every {}",
+            advice: "Copy the weights to host memory: `{k: v.cpu() for k, v in model.state_dict().items()}`. Keep as \
+                     few copies as you need.",
+            why: "The kept tensors have the sizes of the weights: `copy.deepcopy` or `clone()` copies a `state_dict` \
+                  that is then kept, for example as the best weights so far or for an average of weights.",
             own: Own::Innermost,
-            look: "They are copied at `{}`.",
+            look: "The copies are made at `{}`.",
         },
         Cause::Models => Words {
             code: "models-kept",
-            what: "Models are made again and again, and the old ones stay with their gradients and optimizer state",
-            advice: "A model is built within the loop, and something still refers to the one before: a list, an \
-                     optimizer, a scheduler or a closure. Delete it and its optimizer before the next one is made, or \
-                     move it to the host.",
+            what: "New models are created while the old ones stay in memory with their gradients and optimizer state",
+            advice: "Delete the old model and its optimizer before you create the next: `del model, optimizer`. Or \
+                     move the old model to host memory: `model.cpu()`.",
+            why: "A model is created inside the loop, and something still refers to the previous one: a list, an \
+                  optimizer, a scheduler or a closure.",
             own: Own::Innermost,
-            look: "They are made at `{}`.",
+            look: "The models are created at `{}`.",
         },
         Cause::Gradients => Words {
             code: "gradients-kept",
-            what: "Every step's gradients stay",
-            advice: "Gradients are kept after their step, in a list perhaps. Keep a norm or a copy on the host: \
-                     `p.grad.norm().item()`.",
+            what: "Every {}'s gradients stay in memory",
+            advice: "Store the norm of each gradient (`p.grad.norm().item()`), or a copy in host memory \
+                     (`p.grad.cpu()`).",
+            why: "Something keeps the gradients after the step, perhaps a list.",
             own: Own::Innermost,
-            look: "They come from `{}`: look at what refers to them later.",
+            look: "The gradients come from `{}`: check what refers to them later.",
         },
         Cause::EvaluationGraphs => Words {
             code: "evaluation-graphs-kept",
-            what: "The graph of every evaluation stays",
-            advice: "The evaluation records a graph that nothing calls backward on, and something leads to it: a list of \
-                     losses perhaps. Evaluate under `torch.no_grad()`, and keep `loss.item()`.",
+            what: "The autograd graph of every evaluation stays in memory",
+            advice: "Run the evaluation under `torch.no_grad()`. Store `loss.item()` instead of `loss`.",
+            why: "The evaluation records an autograd graph although nothing calls backward, and something keeps the \
+                  graph alive, perhaps a list of losses.",
             own: Own::Call,
-            look: "The evaluation calls the model from `{}`: look at what is kept of the result.",
+            look: "The evaluation calls the model from `{}`: check what the code keeps of the result.",
         },
         Cause::EvaluationOutputs => Words {
             code: "evaluation-outputs-kept",
-            what: "Tensors of every evaluation stay",
-            advice: "What the evaluation computes is kept on the GPU. Keep what is needed of it on the host.",
+            what: "Tensors of every evaluation stay in memory",
+            advice: "Keep only what you need of the results, in host memory: `output.cpu()`.",
+            why: "Something keeps the results of the evaluation on the GPU.",
             own: Own::Call,
-            look: "The evaluation calls the model from `{}`: look at what is kept of the result.",
+            look: "The evaluation calls the model from `{}`: check what the code keeps of the result.",
         },
         Cause::OptimizerState => Words {
             code: "optimizer-state-grows",
-            what: "What the optimizer allocates stays after every step",
-            advice: "There is more state of one kind than there are weights: an optimizer is made anew while the old one \
-                     is kept, by a scheduler or a list perhaps. Delete the old one and what refers to it, or give the \
-                     same optimizer new settings.",
+            what: "The optimizer's state grows with every {}",
+            advice: "Keep one optimizer and change its settings (`optimizer.param_groups`). Or delete the old \
+                     optimizer, and everything that refers to it, before you create a new optimizer.",
+            why: "There is more state of one kind than there are weights: a new optimizer is created while the old one \
+                  is kept, perhaps by a scheduler or a list.",
             own: Own::Call,
-            look: "The optimizer steps at `{}`: look at where it is made.",
+            look: "The optimizer steps at `{}`: check where it is created.",
         },
         Cause::Numbers => Words {
             code: "numbers-kept",
-            what: "A number of every step stays on the GPU",
-            advice: "A loss or a metric is kept as a tensor. That is little memory, but with its graph it also keeps \
-                     Python and C++ objects of every step, and `total += loss` chains them: keep `loss.item()`, or \
-                     `loss.detach()`.",
+            what: "A scalar tensor of every {} stays on the GPU",
+            advice: "Store `loss.item()` or `loss.detach()` instead of `loss`.",
+            why: "A loss or a metric is kept as a tensor. It takes little GPU memory, but its graph also keeps Python \
+                  and C++ objects of every step, and `total += loss` chains the graphs of all steps.",
             own: Own::Innermost,
-            look: "It is computed at `{}`.",
+            look: "The value is computed at `{}`.",
         },
         Cause::OwnTensors => Words {
             code: "tensors-kept",
-            what: "A tensor that the program computes stays after every step",
-            advice: "Something refers to it later: a list, a dictionary or an attribute. Keep a number (`item()`) or a copy \
-                     on the host (`detach().cpu()`).",
+            what: "A tensor that the program computes stays in memory after every {}",
+            advice: "Store a number (`x.item()`), or a copy in host memory (`x.detach().cpu()`).",
+            why: "Something keeps the tensor: a list, a dictionary or an attribute.",
             own: Own::Innermost,
-            look: "It is computed at `{}`: look at what is kept of it.",
+            look: "The tensor is computed at `{}`: check what the code keeps of it.",
         },
         Cause::Unknown => Words {
             code: "memory-grows",
-            what: "Memory grows with every step",
-            advice: "No function in the stacks tells what it is for. See which code allocates what stays, and what refers \
-                     to it when a step is over.",
+            what: "Memory grows with every {}",
+            advice: "Find the code that allocates this memory, and check what still refers to it when a step is over.",
+            why: "No function in the stacks shows what the memory is for.",
             own: Own::Innermost,
-            look: "It is allocated at `{}`.",
+            look: "The memory is allocated at `{}`.",
         },
     }
 }

@@ -19,9 +19,9 @@ fn the_reason_of_an_out_of_memory_is_told() {
     assert_eq!(found[0].code, "out-of-memory");
     assert_eq!(
         found[0].title,
-        "Out of memory at event 3: tried to allocate 40.0 MiB at head (main.py:1), 1.00 MiB free on the device"
+        "Out of memory at event 3: tried to allocate 40.0 MiB in head (main.py:1) with 1.00 MiB free on the GPU"
     );
-    assert!(found[0].advice.contains("the 80.0 MiB that are free together"), "{}", found[0].advice);
+    assert!(found[0].advice.contains("combine the 80.0 MiB of free memory"), "{}", found[0].advice);
 }
 
 #[test]
@@ -47,10 +47,11 @@ fn remedies_of_a_failure_are_tried() {
     let timeline = Timeline::new(&trace, &trace.devices[0]);
     let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
     let oom = found.iter().find(|row| row.code == "out-of-memory").unwrap();
-    let stuck = "After unused segments went back to CUDA there stayed free: 110 MiB in pieces that are too short.";
+    let stuck = "this free memory was left, but the request could not use it: 110 MiB in free ranges too small for the \
+                 request.";
     assert!(oom.evidence.shows.ends_with(stuck), "{}", oom.evidence.shows);
-    let enough = "Replayed with `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` all requests of the recording are \
-                  served, with 240 MiB reserved at the peak.";
+    let enough = "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`: in a replay of the recording, all requests \
+                  then succeed, with 240 MiB reserved at the peak.";
     assert!(oom.advice.starts_with(enough), "{}", oom.advice);
 }
 
@@ -60,9 +61,9 @@ fn settings_that_do_not_help_are_named() {
     let trace = text::parse(text).unwrap();
     let timeline = Timeline::new(&trace, &trace.devices[0]);
     let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
-    let in_vain = "Replayed with `expandable_segments:True` or `max_split_size_mb:128` or";
-    assert!(found[0].advice.starts_with(in_vain), "{}", found[0].advice);
-    assert!(found[0].evidence.shows.ends_with("Nothing of it was left to give back to CUDA."), "{found:?}");
+    let in_vain = "A replay of the recording with `expandable_segments:True` or `max_split_size_mb:128` or";
+    assert!(found[0].advice.contains(in_vain), "{}", found[0].advice);
+    assert!(found[0].evidence.shows.ends_with("it held no free memory."), "{found:?}");
 }
 
 #[test]

@@ -24,14 +24,14 @@ fn growth_that_is_no_leak_is_explained() {
     };
     let healthy = training(9, healthy);
     assert_eq!(notes(&healthy), ["settled"]);
-    assert_eq!(title(&healthy, "settled"), "Normal: 32.0 MiB of optimizer state came in step 1 and stay");
+    assert_eq!(title(&healthy, "settled"), "Normal: 32.0 MiB of optimizer state was allocated in step 1 and stays");
     let once = training(9, |step| with(step, step == 5, "table", 8));
-    let state = "Normal: 32.0 MiB of optimizer state came in step 1 and stay";
-    assert_eq!(title(&once, "settled"), format!("{state}; 8.00 MiB came once, in step 6"));
+    let state = "Normal: 32.0 MiB of optimizer state was allocated in step 1 and stays";
+    assert_eq!(title(&once, "settled"), format!("{state}; 8.00 MiB was allocated once, in step 6"));
     let cache = training(9, |step| with(step, [0, 2, 4].contains(&step), "masks", 4));
     assert_eq!(
         title(&cache, "settled"),
-        format!("{state}; 12.0 MiB filled up from step 1 to step 5, ever more slowly")
+        format!("{state}; a cache of 12.0 MiB filled from step 1 to step 5, more and more slowly")
     );
     let little = training(9, |step| with(step, step == 5, "table", 1));
     assert_eq!(title(&little, "settled"), state, "next to nothing is not worth a word");
@@ -55,9 +55,9 @@ fn the_line_of_the_users_own_code_is_named() {
     let graphs = training(5, |step| in_python([forward(step), backward(step, |_| true), update(step, false)].concat()));
     let found = found_with(&graphs, &FindingsConfig { capacity_bytes: Some(1 << 30), ..Default::default() });
     assert_eq!(found[0].code, "graphs-kept", "{found:?}");
-    assert!(found[0].title.ends_with("8.00 MiB a step, from train_step (main.py:1)"), "{}", found[0].title);
-    let look = "The model is called from `train_step (main.py:1)`: look at what is kept of the result.";
+    assert!(found[0].title.ends_with("8.00 MiB per step, from train_step (main.py:1)"), "{}", found[0].title);
+    let look = "The model is called from `train_step (main.py:1)`: check what the code keeps of the result.";
     assert!(found[0].advice.contains(look), "{}", found[0].advice);
-    let full = "At this rate all growth together fills the card's 1.00 GiB in 110 more steps at the latest";
+    let full = "At this rate, all growth together fills the GPU's 1.00 GiB after at most 110 more steps";
     assert!(found[0].advice.contains(full), "{}", found[0].advice);
 }

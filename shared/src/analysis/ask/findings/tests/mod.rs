@@ -245,7 +245,7 @@ fn waste_names_the_setting_that_helps() {
     let timeline = Timeline::new(&trace, &trace.devices[0]);
     let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
     let waste = found.iter().find(|row| row.code == "reserved-above-live").unwrap();
-    let helps = "Replayed with `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` the recording reserves 200 MiB at the \
-                 peak instead of 1.99 GiB.";
+    let helps = "In a replay with `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, the recording reserves 200 MiB \
+                 at the peak instead of 1.99 GiB.";
     assert!(waste.advice.ends_with(helps), "{}", waste.advice);
 }

@@ -143,7 +143,7 @@ fn calls_with_gradients_that_nobody_uses_are_told() {
     };
     let found = found_with(&program(6, call), &FindingsConfig::default());
     assert_eq!(found[0].code, "graphs-kept");
-    assert!(found[0].advice.contains("no_grad") && found[0].title.contains("a call"), "{:?}", found[0]);
+    assert!(found[0].advice.contains("no_grad") && found[0].title.contains("per call"), "{:?}", found[0]);
     // Layers of one pass do not have an input each.
     let layer = |index: usize| {
         format!(
