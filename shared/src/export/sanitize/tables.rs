@@ -17,6 +17,9 @@ use crate::trace::{
 use hashbrown::{HashMap, HashSet};
 use std::collections::BTreeMap;
 
+/// Maximum number of times that a text is cleaned; two or three are enough for all texts that were tried.
+const MAX_PASSES: usize = 32;
+
 /// Clean tables, and the handles in them, indexed by the trace's own handles.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
@@ -211,7 +214,21 @@ impl Cleaner<'_> {
         clean
     }
 
+    /// Cleans a text until nothing changes, because what one rule leaves may have the shape that another looks for.
     fn cleaned(&mut self, role: Role, text: &str) -> String {
+        let mut clean = self.cleaned_once(role, text);
+        let mut before = None;
+        for _ in 1..MAX_PASSES {
+            if before.as_deref().unwrap_or(text) == clean {
+                break;
+            }
+            let again = self.cleaned_once(role, &clean);
+            before = Some(std::mem::replace(&mut clean, again));
+        }
+        clean
+    }
+
+    fn cleaned_once(&mut self, role: Role, text: &str) -> String {
         let mut secretless = None;
         if self.options.remove_names && !matches!(role, Role::File | Role::Public) {
             let is_prose = matches!(role, Role::Prose | Role::Metadata);
