@@ -1,13 +1,15 @@
-//! Shared parts of Snapscope's pages, and the engine of the Web Worker behind the viewer.
+//! What the pages of Snapscope are made of.
 //!
-//! Each page is a WASM module of its own (`viewer/`, `jobs/`), so that no page loads what only another one needs.
-//! `state`, `view` and `draw` depend on neither yew nor the browser and are tested natively.
+//! Each page is a WASM module of its own (`home/`, `viewer/`, `jobs/`), so that no page loads what only another one
+//! needs; `engine/` is the module of the Web Worker behind the viewer.
+//! Modules use only those before them in this order: `ask`, `draw`, `state`, `platform`, `hooks` and `components` (which
+//! do not use each other), `views`, `pages`.
+//! `ask`, `draw` and `state`, and the `model` and `draw` of each view, depend on neither yew nor the browser, so that
+//! they are tested natively.
 
-pub mod worker;
+pub mod ask;
 
 pub mod state;
-
-pub mod view;
 
 pub mod draw;
 
@@ -16,5 +18,7 @@ pub mod platform;
 pub mod hooks;
 
 pub mod components;
+
+pub mod views;
 
 pub mod pages;

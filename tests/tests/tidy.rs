@@ -53,12 +53,6 @@ const BANS: &[Ban] = &[
         because: "state is tested natively",
     },
     Ban {
-        folder: "frontend/src/view",
-        except: &[],
-        words: &["yew", "web_sys", "js_sys", "wasm_bindgen", "gloo"],
-        because: "view models are tested natively",
-    },
-    Ban {
         folder: "frontend/src/draw",
         except: &[],
         words: &["yew", "web_sys", "js_sys", "wasm_bindgen", "gloo"],
@@ -82,7 +76,24 @@ const BANS: &[Ban] = &[
         words: &["target_arch"],
         because: "only `platform` knows where it runs",
     },
-    Ban { folder: "frontend/src/worker", except: &[], words: &["yew"], because: "the worker has no page" },
+    Ban {
+        folder: "frontend/src/ask",
+        except: &[],
+        words: &["yew", "web_sys", "js_sys", "wasm_bindgen", "gloo"],
+        because: "questions and answers are tested natively",
+    },
+    Ban {
+        folder: "frontend/engine/src",
+        except: &[],
+        words: &["yew", "frontend::views", "frontend::state", "frontend::hooks", "frontend::components"],
+        because: "the engine answers questions and has no page",
+    },
+    Ban {
+        folder: "frontend/engine/src/engine",
+        except: &[],
+        words: &["web_sys", "js_sys", "wasm_bindgen", "gloo"],
+        because: "the engine is tested natively",
+    },
     Ban {
         folder: "server/src",
         except: &["server/src/config/"],
@@ -91,11 +102,28 @@ const BANS: &[Ban] = &[
     },
     Ban {
         folder: "server/src",
-        except: &["server/src/commands/", "server/src/repro/figures.rs", "server/src/shares/digest.rs"],
-        words: &["open::import", "import::import", "Importer"],
+        except: &[
+            "server/src/snapshot_file.rs",
+            "server/src/commands/",
+            "server/src/recording/repro/figures.rs",
+            "server/src/shares/digest.rs",
+        ],
+        words: &["snapshot_file::import", "import::import", "Importer"],
         because: "servers and keepers have snapshots read in a process with limits",
     },
 ];
+
+/// The folders of `frontend/src`, each of which imports from those before it; `hooks` and `components` not from each
+/// other.
+const ROOMS: &[&[&str]] =
+    &[&["ask"], &["draw"], &["state"], &["platform"], &["hooks", "components"], &["views"], &["pages"]];
+
+/// Files of a view that depend on neither yew nor the browser: its words and its drawing.
+fn is_model_or_drawing(file: &str) -> bool {
+    let inside = file.strip_prefix("frontend/src/views/").unwrap_or_default();
+    let of_model = |part: &str| part.trim_end_matches(".rs") == "model" || part.ends_with("_model.rs");
+    inside.split('/').skip(1).any(|part| of_model(part) || part.trim_end_matches(".rs") == "draw")
+}
 
 /// Folders with Rust sources.
 const SOURCES: &[&str] = &["shared", "frontend", "server", "tests"];
@@ -251,6 +279,30 @@ fn analyses_import_from_the_floors_below_and_never_in_circles() {
         left.remove(&done);
     }
     violations.extend(left.keys().map(|(floor, module)| format!("{floor}/{module}: imports itself in a circle")));
+    check(&violations);
+}
+
+#[test]
+fn rooms_of_the_page_import_from_the_ones_below() {
+    let height = |name: &str| ROOMS.iter().position(|floor| floor.contains(&name));
+    let mut violations = Vec::new();
+    for (file, text) in rust_files("frontend/src") {
+        let Some((room, _)) = file.strip_prefix("frontend/src/").unwrap().split_once('/') else { continue };
+        let Some(own) = height(room) else {
+            violations.push(format!("{file}: `{room}` is in no list of rooms"));
+            continue;
+        };
+        let above = |used: &&str| *used != room && height(used).is_some_and(|other| other >= own);
+        violations.extend(
+            modules_used(&text).iter().filter(above).map(|used| format!("{file}: `{room}` may not use `{used}`")),
+        );
+        let browser = ["yew", "web_sys", "js_sys", "wasm_bindgen", "gloo"];
+        for (line, code) in code(&text).filter(|_| is_model_or_drawing(&file)) {
+            for word in browser.iter().filter(|word| has_word(code, word)) {
+                violations.push(format!("{file}:{line}: `{word}`, but models and drawings are tested natively"));
+            }
+        }
+    }
     check(&violations);
 }
 

@@ -1,6 +1,6 @@
 //! Overlay shown while files are dragged over the page.
 
-use super::icon::{Icon, IconName};
+use crate::components::icon::{Icon, IconName};
 use yew::prelude::*;
 
 /// Shows a frame around the page that invites the user to drop the files.

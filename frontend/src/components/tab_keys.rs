@@ -8,7 +8,7 @@ use yew::prelude::*;
 /// Returns a handler for `onkeydown` of a tab list that chooses another tab and moves the focus to it.
 ///
 /// Tabs carry their position in the attribute `data-tab`.
-pub(super) fn tab_keys(chosen: u32, count: u32, on_choose: Callback<u32>) -> Callback<KeyboardEvent> {
+pub fn tab_keys(chosen: u32, count: u32, on_choose: Callback<u32>) -> Callback<KeyboardEvent> {
     Callback::from(move |event: KeyboardEvent| {
         let Some(next) = tab_after(&event.key(), chosen, count) else { return };
         // The timeline would pan otherwise.

@@ -1,6 +1,7 @@
 //! Animated move from one view to another that the eye can follow.
 
-use super::{camera::View, span::Span};
+use super::camera::View;
+use super::span::Span;
 
 /// Duration of a glide, in milliseconds.
 pub const GLIDE_MS: f64 = 260.0;

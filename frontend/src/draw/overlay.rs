@@ -1,6 +1,7 @@
 //! Operations for text, lines and marks, which all drawings consist of.
 
-use super::{color::Color, layout::Rect};
+use super::color::Color;
+use super::layout::Rect;
 
 /// Horizontal alignment of a text at its `x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Hooks for answers of a file's Web Worker.
 
+use crate::ask::{CategoryBytes, Details, GetCategories, GetDetails, GetStacks, Stacks};
 use crate::platform::{AskError, WorkerClient};
-use crate::worker::{CategoryBytes, Details, GetCategories, GetDetails, GetStacks, Stacks};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -45,7 +45,7 @@ pub fn use_categories(client: &WorkerClient, device: u32, moment: Option<u32>) -
 
 /// Asks whenever `question` changes, and drops answers to earlier questions.
 #[hook]
-pub(super) fn use_answer<Q, A, F>(question: Q, ask: impl Fn(Q) -> F + 'static) -> Option<Rc<A>>
+pub fn use_answer<Q, A, F>(question: Q, ask: impl Fn(Q) -> F + 'static) -> Option<Rc<A>>
 where
     Q: Clone + PartialEq + 'static,
     A: 'static,

@@ -1,8 +1,9 @@
 //! Opens what the page's address names: a shared copy, recordings, or the sample.
 
+use super::page_address::address;
 use super::use_files::{FilesHandle, Opening};
-use crate::platform::{ApiError, ApiRequest, api_url, day_text, fragment, page_path, search_params, site_url};
-use crate::state::{Address, LinkFacts, Origin, Start, ThisCard, ViewState, cuts_text};
+use crate::platform::{ApiError, ApiRequest, api_url, day_text, fragment, site_url};
+use crate::state::{Address, LinkFacts, Origin, Start, ThisCard, cuts_text};
 use serde::Deserialize;
 use shared::api::ShareResource;
 use std::rc::Rc;
@@ -45,16 +46,6 @@ pub struct ArrivalFailure {
     pub hint: String,
 }
 
-/// Parses the page's address.
-fn address() -> Address {
-    Address::of(&page_path(), search_params("job"), !search_params("sample").is_empty())
-}
-
-/// Returns true if the address names nothing, so that files are opened by hand.
-pub(super) fn is_plain_page() -> bool {
-    address() == Address::Plain
-}
-
 /// Opens what the address names, once.
 #[hook]
 pub fn use_arrival(files: &FilesHandle) -> Arrival {
@@ -88,7 +79,7 @@ async fn open_link(files: &FilesHandle, token: &str) -> Result<(), ArrivalFailur
         cuts: cuts_text(&share.view_state),
     };
     // After a reload the address holds the latest view, which takes precedence over the link's.
-    let start = fragment().is_none().then(|| start_of(&share.view_state));
+    let start = fragment().is_none().then(|| Start::of_text(&share.view_state));
     let opening = Opening { name: share.title, origin: Origin::Link(Rc::new(facts)), start, ..Opening::default() };
     files.open_url(opening, api_url(&format!("shares/{token}/snapshot")));
     Ok(())
@@ -109,17 +100,6 @@ async fn open_jobs(files: &FilesHandle, jobs: Vec<String>) -> Result<(), Arrival
         files.open_url(opening, api_url(&format!("jobs/{id}/snapshot")));
     }
     Ok(())
-}
-
-/// Parses a view, with a notice if the text is invalid; an empty text names no view.
-pub(super) fn start_of(text: &str) -> Start {
-    if text.is_empty() {
-        return Start::default();
-    }
-    match ViewState::from_text(text) {
-        Ok(view) => Start { view: Some(view), ..Start::default() },
-        Err(error) => Start { notice: Some(error.to_string().into()), ..Start::default() },
-    }
 }
 
 fn link_failure(error: ApiError) -> ArrivalFailure {

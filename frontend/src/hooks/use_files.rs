@@ -1,7 +1,7 @@
 //! Hook for the open files and their Web Workers.
 
-use super::use_arrival::start_of;
-use super::use_session::{LocalFiles, is_keeping_chosen};
+use super::local_files::{LocalFiles, is_keeping_chosen};
+use crate::ask::{FindAllocation, PartOrder, Report};
 use crate::platform::{
     AskError, Source, WorkerClient, asset_url, bring_to_jobs, entry_name, fragment, mark, now_ms, processors,
 };
@@ -9,7 +9,6 @@ use crate::state::{
     FileAction, FileId, FileStatus, Files, NO_FILE, NewFile, OpenFile, Origin, PinKey, ReadyFile, SessionFile, Start,
     ThisCard, Turns,
 };
-use crate::worker::{FindAllocation, PartOrder, Report};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -161,7 +160,7 @@ impl FilesHandle {
     /// Returns the view of a file that was open before: that of the address if the address names the file.
     fn start_again(&self, known: &SessionFile) -> Start {
         let is_addressed = entry_name().as_deref() == Some(&known.key);
-        start_of(&fragment().filter(|_| is_addressed).unwrap_or_else(|| known.view.clone()))
+        Start::of_text(&fragment().filter(|_| is_addressed).unwrap_or_else(|| known.view.clone()))
     }
 
     /// Returns the state of local files that the tab remembers.
@@ -272,7 +271,7 @@ impl FilesHandle {
             Some(name) => name == key || (is_first && !name.starts_with("site:") && !self.local().knows(&name)),
             None => is_first,
         };
-        if is_meant { start_of(&fragment().unwrap_or_default()) } else { Start::default() }
+        if is_meant { Start::of_text(&fragment().unwrap_or_default()) } else { Start::default() }
     }
 
     /// Starts to read a file, now or when it is its turn.

@@ -1,7 +1,7 @@
 //! Hook for Back, Forward, and addresses that are entered while the page is open.
 
 use super::use_files::FilesHandle;
-use super::use_view_link::ViewLink;
+use super::view_link::ViewLink;
 use crate::platform::{HistoryListener, entry_name, fragment, put_entry};
 use crate::state::{FileAction, FileStatus, NO_FILE, OpenFile, Place, Start, ViewState};
 use yew::prelude::*;

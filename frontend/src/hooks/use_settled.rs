@@ -1,6 +1,6 @@
 //! Hook for the view of the timeline once it has stopped moving.
 
-use super::Seen;
+use super::view_link::Seen;
 use gloo_timers::callback::Timeout;
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,27 +1,27 @@
 //! Root component of the viewer: header, shown file, and dialogs.
 
 use super::viewer::Viewer;
-use crate::components::arrival_card::ArrivalCard;
-use crate::components::awaited_bar::AwaitedBar;
-use crate::components::dock::SEARCH_ID;
 use crate::components::drop_overlay::DropOverlay;
-use crate::components::error_card::ErrorCard;
-use crate::components::export::ExportDialog;
-use crate::components::header::Header;
-use crate::components::help_dialog::HelpDialog;
-use crate::components::hero::Hero;
-use crate::components::keep_box::KeepBox;
-use crate::components::links_dialog::LinksDialog;
-use crate::components::loading_card::LoadingCard;
-use crate::components::part_card::PartCard;
-use crate::components::preview_view::PreviewView;
-use crate::components::share::ShareDialog;
 use crate::hooks::{
     Arrival, Commands, FilesHandle, Seen, SessionHandle, ViewLink, use_arrival, use_commands, use_drop, use_files,
     use_keys, use_scheme, use_session, use_view_link,
 };
 use crate::platform::{chosen_files, focus_element, on_launch, on_next_frame, set_title};
 use crate::state::{DockTab, FileAction, FileId, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Scheme};
+use crate::views::export::ExportDialog;
+use crate::views::head::header::Header;
+use crate::views::head::help_dialog::HelpDialog;
+use crate::views::open::arrival_card::ArrivalCard;
+use crate::views::open::awaited_bar::AwaitedBar;
+use crate::views::open::error_card::ErrorCard;
+use crate::views::open::hero::Hero;
+use crate::views::open::keep_box::KeepBox;
+use crate::views::open::loading_card::LoadingCard;
+use crate::views::open::part_card::PartCard;
+use crate::views::open::preview_view::PreviewView;
+use crate::views::selection::SEARCH_ID;
+use crate::views::share::ShareDialog;
+use crate::views::share::links_dialog::LinksDialog;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 

@@ -1,14 +1,14 @@
 //! Page without a file: explains what Snapscope is, and loads the viewer on demand.
 
 use crate::components::drop_overlay::DropOverlay;
-use crate::components::header::{last_actions, open_button};
-use crate::components::help_dialog::HelpDialog;
-use crate::components::hero::Hero;
 use crate::components::icon::{Icon, IconName};
 use crate::components::site_header::{Place, SiteHeader};
 use crate::hooks::{use_drop, use_keys, use_scheme};
 use crate::platform::{HandOver, chosen_files, on_launch};
 use crate::state::{KeyAction, LINKS_DIALOG};
+use crate::views::head::header::{last_actions, open_button};
+use crate::views::head::help_dialog::HelpDialog;
+use crate::views::open::hero::Hero;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, HtmlInputElement};
 use yew::prelude::*;

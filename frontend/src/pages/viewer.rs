@@ -1,20 +1,22 @@
 //! One open file: its devices, figures, notices, timeline and panel.
 
-use crate::components::device_picker::DevicePicker;
-use crate::components::dock::Dock;
-use crate::components::figures_row::FiguresRow;
-use crate::components::notice_list::NoticeList;
-use crate::components::origin_bar::OriginBar;
-use crate::components::panel::Panel;
-use crate::components::part_bar::PartBar;
-use crate::components::timeline::Timeline;
-use crate::components::toolbar::Toolbar;
+use crate::ask::{DeviceFigures, Hit, WhatIfSetup};
 use crate::draw::camera::View;
-use crate::hooks::{Peer, Seen, Shown, use_card, use_settled};
+use crate::hooks::{Peer, Seen, use_settled};
 use crate::platform::{WorkerClient, bring_into_view};
 use crate::state::{Choice, FileAction, FileId, Issued, Origin, ReadyFile, Scheme, TimelineCommand};
-use crate::view::figures::device_name;
-use crate::worker::{DeviceFigures, Hit, WhatIfSetup};
+use crate::views::dock::Dock;
+use crate::views::findings::card::use_card;
+use crate::views::findings::evidence::Shown;
+use crate::views::head::device_picker::DevicePicker;
+use crate::views::head::figures_model::device_name;
+use crate::views::head::figures_row::FiguresRow;
+use crate::views::head::notice_list::NoticeList;
+use crate::views::head::origin_bar::OriginBar;
+use crate::views::head::toolbar::Toolbar;
+use crate::views::open::part_bar::PartBar;
+use crate::views::panel::Panel;
+use crate::views::timeline::Timeline;
 use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;

@@ -7,7 +7,10 @@ use web_sys::{BlobPropertyBag, File};
 pub use web_sys::Blob;
 
 /// Creates a `Blob` of a media type, which page and Web Worker can exchange without a copy.
-pub(super) fn blob(bytes: &[u8], media_type: &str) -> Result<Blob, JsValue> {
+///
+/// # Errors
+/// Returns an error if the browser has no room for it.
+pub fn blob(bytes: &[u8], media_type: &str) -> Result<Blob, JsValue> {
     let properties = BlobPropertyBag::new();
     properties.set_type(media_type);
     Blob::new_with_u8_array_sequence_and_options(&Array::of1(&Uint8Array::from(bytes)), &properties)

@@ -1,11 +1,9 @@
 //! Executes the drawing operations for text, lines and marks over the plot.
 
-use super::painter::{context_of, fit_canvas};
-use crate::draw::{
-    color::Color,
-    layout::{Layout, Rect},
-    overlay::{Align, Font, Op},
-};
+use super::canvas::{context_of, fit_canvas};
+use crate::draw::color::Color;
+use crate::draw::layout::{Layout, Rect};
+use crate::draw::overlay::{Align, Font, Op};
 use js_sys::Array;
 use wasm_bindgen::JsValue;
 use web_sys::{CanvasRenderingContext2d as Context, HtmlCanvasElement};

@@ -1,8 +1,8 @@
 //! Animation frames, and the browser's settings for drawing them.
 
-use super::browser::{mark, search_param};
-use super::painter::PainterChoice;
-use wasm_bindgen::{JsCast, closure::Closure};
+use super::browser::mark;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
 
 /// Calls back before the next frame is drawn, with its time in milliseconds since the page was opened.
 pub fn on_next_frame(callback: impl FnOnce(f64) + 'static) {
@@ -32,13 +32,4 @@ pub fn prefers_reduced_motion() -> bool {
 /// Returns the number of device pixels per CSS pixel.
 pub fn pixel_ratio() -> f64 {
     web_sys::window().map_or(1.0, |window| window.device_pixel_ratio()).max(0.5)
-}
-
-/// Returns the painter that the page's address requests, which tests use.
-pub fn painter_choice() -> PainterChoice {
-    match search_param("renderer").as_deref() {
-        Some("canvas") => PainterChoice::Canvas,
-        Some("webgl") => PainterChoice::WebGl,
-        _ => PainterChoice::Best,
-    }
 }

@@ -15,7 +15,7 @@ const FOLDER: &str = "snapscope-kept";
 const DAY_MS: f64 = 86_400_000.0;
 
 /// Returns the browser's storage manager; `None` if it has no file system.
-pub(super) fn storage() -> Option<StorageManager> {
+pub fn storage() -> Option<StorageManager> {
     let navigator = Reflect::get(&js_sys::global(), &"navigator".into()).ok()?;
     let storage = Reflect::get(&navigator, &"storage".into()).ok()?;
     let has_folders = storage.is_object() && Reflect::has(&storage, &"getDirectory".into()).unwrap_or(false);
@@ -31,7 +31,7 @@ pub fn can_keep() -> bool {
 ///
 /// # Errors
 /// Returns the browser's error, also if the folder does not exist and `is_made` is not set.
-pub(super) async fn folder(is_made: bool) -> Result<FileSystemDirectoryHandle, JsValue> {
+pub async fn folder(is_made: bool) -> Result<FileSystemDirectoryHandle, JsValue> {
     let storage = storage().ok_or("no storage")?;
     let top: FileSystemDirectoryHandle = awaited(storage.get_directory()).await?;
     folder_in(&top, FOLDER, is_made).await
@@ -41,7 +41,7 @@ pub(super) async fn folder(is_made: bool) -> Result<FileSystemDirectoryHandle, J
 ///
 /// # Errors
 /// Returns an error in the same cases as [`folder`].
-pub(super) async fn folder_in(
+pub async fn folder_in(
     folder: &FileSystemDirectoryHandle,
     name: &str,
     is_made: bool,
@@ -55,7 +55,7 @@ pub(super) async fn folder_in(
 ///
 /// # Errors
 /// Returns the browser's error if the promise is rejected, and the value if it is of another type.
-pub(super) async fn awaited<T: JsCast>(promise: Promise) -> Result<T, JsValue> {
+pub async fn awaited<T: JsCast>(promise: Promise) -> Result<T, JsValue> {
     JsFuture::from(promise).await?.dyn_into()
 }
 
@@ -63,7 +63,7 @@ pub(super) async fn awaited<T: JsCast>(promise: Promise) -> Result<T, JsValue> {
 ///
 /// # Errors
 /// Returns the browser's error.
-pub(super) async fn names_in(folder: &FileSystemDirectoryHandle) -> Result<Vec<String>, JsValue> {
+pub async fn names_in(folder: &FileSystemDirectoryHandle) -> Result<Vec<String>, JsValue> {
     let names: AsyncIterator = folder.keys();
     let mut found = Vec::new();
     loop {
@@ -79,7 +79,7 @@ pub(super) async fn names_in(folder: &FileSystemDirectoryHandle) -> Result<Vec<S
 ///
 /// # Errors
 /// Returns the browser's error.
-pub(super) async fn file_in(folder: &FileSystemDirectoryHandle, name: &str) -> Result<File, JsValue> {
+pub async fn file_in(folder: &FileSystemDirectoryHandle, name: &str) -> Result<File, JsValue> {
     let handle: FileSystemFileHandle = awaited(folder.get_file_handle(name)).await?;
     awaited(handle.get_file()).await
 }

@@ -2,7 +2,8 @@
 
 use super::browser::window;
 use js_sys::{Array, Function, Promise, Reflect};
-use wasm_bindgen::{JsCast, JsValue, closure::Closure};
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::File;
 

@@ -1,7 +1,4 @@
-//! All access to the browser's functions.
-//!
-//! Invariant: outside of this module `web_sys` is used only for files, blobs, elements and events, and `js_sys` not at
-//! all.
+//! All access to the browser's functions, except for painting the timeline (`views/timeline/paint`).
 //!
 //! Invariant: other modules call no function of the browser through `web_sys` or `js_sys`; they name its types, such as
 //! files, elements and events.
@@ -11,56 +8,47 @@ mod api;
 mod blob;
 mod brought;
 mod browser;
-mod canvas2d;
-mod canvas2d_minimap;
+mod canvas;
 mod canvas2d_overlay;
 mod dates;
 mod drop;
 mod frames;
 mod hand_over;
-mod keeper;
-mod kept;
+pub mod kept;
 mod keyboard;
 mod launch;
-mod messages;
-mod painter;
-mod reader;
+pub mod messages;
 mod resize;
 mod save;
 mod scheme;
 mod session;
 mod site;
+mod source;
 mod storage;
 mod surface;
 mod upload;
-mod webgl;
-mod webgl_image;
-mod webgl_program;
-mod webgl_shaders;
 mod worker_client;
-mod worker_scope;
 
 pub use address::{HistoryListener, entry_name, fragment, page_address, page_path, put_entry, search_params};
 pub use api::{ApiError, ApiRequest, api_url, keep_token, token};
-pub use blob::{Blob, file_of, text_blob};
+pub use blob::{Blob, blob, file_of, text_blob};
 pub use brought::{bring_to_jobs, brought_config};
 pub use browser::{bring_into_view, copy_text, mark, now_ms, processors, search_param, set_title, show_modal};
-pub use canvas2d_minimap::paint_minimap;
+pub use canvas::{context_of, fit_canvas};
 pub use canvas2d_overlay::paint_overlay;
 pub use dates::{day_text, unix_ms};
 pub use drop::{DropListener, chosen_files};
-pub use frames::{mark_when_presented, on_next_frame, painter_choice, pixel_ratio, prefers_reduced_motion};
+pub use frames::{mark_when_presented, on_next_frame, pixel_ratio, prefers_reduced_motion};
 pub use hand_over::{HandOver, files_in};
 pub use kept::{can_keep, forget_kept, kept_file};
 pub use keyboard::{KeyListener, focus_element, focus_first};
 pub use launch::on_launch;
-pub use painter::{Painter, PainterChoice, open_painter};
-pub use reader::Source;
 pub use resize::ResizeListener;
 pub use save::{png_of, save};
 pub use scheme::{SystemScheme, apply_scheme, remembered_scheme, system_scheme};
 pub use session::{LeaveGuard, LeaveListener, keep_session, new_session_id, session_text};
 pub use site::{asset_url, has_server, site_url, start};
+pub use source::Source;
 pub use storage::{store, stored};
 pub use surface::{
     Surface, place_tooltip, place_window, point_in, set_attribute, set_height, set_style, set_width, share_across,
@@ -68,4 +56,3 @@ pub use surface::{
 };
 pub use upload::Upload;
 pub use worker_client::{AskError, WorkerClient, keep_spare_worker};
-pub use worker_scope::run as run_worker;

@@ -1,6 +1,7 @@
 //! Observes the size of an element.
 
-use wasm_bindgen::{JsCast, closure::Closure};
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
 use web_sys::{Element, ResizeObserver};
 
 /// Observer that calls back whenever an element changes its size, until it is dropped.

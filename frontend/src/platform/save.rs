@@ -3,7 +3,8 @@
 use super::browser::window;
 use futures_channel::oneshot;
 use gloo_timers::callback::Timeout;
-use wasm_bindgen::{JsCast, JsValue, closure::Closure};
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, CanvasRenderingContext2d, Element, HtmlCanvasElement, HtmlElement, HtmlImageElement, Url};
 

@@ -1,14 +1,15 @@
 //! The page's handle to the Web Worker of one file.
 
 use super::messages::{from_buffer, to_buffer};
-use super::reader::Source;
-use crate::worker::{Ask, AskFile, Order, PartOrder, Question, Report};
+use super::source::Source;
+use crate::ask::{Ask, AskFile, Order, PartOrder, Question, Report};
 use futures_channel::oneshot;
 use js_sys::Function;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
-use wasm_bindgen::{JsCast, JsValue, closure::Closure};
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 /// Reason why a question got no answer.

@@ -1,6 +1,6 @@
 //! The card for which a file is examined.
 
-use crate::worker::WhatIfSetup;
+use crate::ask::WhatIfSetup;
 
 /// Assumed memory outside of PyTorch's allocator if none is recorded: CUDA context and libraries, 512 MiB.
 pub const ELSEWHERE_BYTES: u64 = 512 << 20;

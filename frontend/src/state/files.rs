@@ -9,14 +9,12 @@ pub use self::begin::{NewFile, Start};
 pub use self::ready::ReadyFile;
 use super::card::ThisCard;
 use super::choices::Choice;
+use super::file_id::FileId;
 use super::origin::Origin;
 use super::session::SessionFile;
 use super::view_state::{DockTab, PanelTab};
-use crate::worker::{Axis, ColorBy, FileSummary, Hit, PreviewData, Report};
+use crate::ask::{Axis, ColorBy, FileSummary, Hit, PreviewData, Report};
 use std::rc::Rc;
-
-/// Number of an open file, never used twice in one visit.
-pub type FileId = u32;
 
 /// Action on the open files.
 #[derive(Clone, Debug)]

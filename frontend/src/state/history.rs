@@ -96,8 +96,8 @@ pub const NO_FILE: &str = "no file";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ask::AllocationKey;
     use crate::state::{DockTab, PanelTab, PinKey};
-    use crate::worker::AllocationKey;
 
     fn place(file: &str, view: ViewState) -> Place {
         Place { file: Some(file.into()), view: Some(view) }

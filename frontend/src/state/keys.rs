@@ -1,7 +1,7 @@
 //! Assigns actions to keys.
 
 use super::TimelineCommand;
-use crate::worker::Axis;
+use crate::ask::Axis;
 
 /// Key press, as the browser reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

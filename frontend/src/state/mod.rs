@@ -3,6 +3,7 @@
 mod card;
 mod choices;
 mod fields;
+mod file_id;
 mod files;
 mod history;
 mod keys;
@@ -19,11 +20,12 @@ mod view_state;
 
 pub use card::{ELSEWHERE_BYTES, ThisCard};
 pub use choices::{
-    Against, Choice, Choices, CompareChoice, Controls, DifferencesChoice, RowsChoice, SegmentsChoice, StacksChoice,
-    Zoom,
+    Against, BlockColors, Choice, Choices, CompareChoice, Controls, DifferencesChoice, Rootward, RowsChoice,
+    SegmentsChoice, StacksChoice, Zoom,
 };
+pub use file_id::FileId;
 pub use files::{
-    Failure, FileAction, FileId, FileStatus, Files, Keeping, Loading, NewFile, OpenFile, ReadyFile, Remedy, Start,
+    Failure, FileAction, FileStatus, Files, Keeping, Loading, NewFile, OpenFile, ReadyFile, Remedy, Start,
 };
 pub use history::{Entry, Moved, NO_FILE, Place, entry_for};
 pub use keys::{KeyAction, KeyPress, action_of, tab_after};

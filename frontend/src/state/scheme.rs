@@ -1,5 +1,7 @@
 //! Colour scheme, light or dark.
 
+use crate::draw::theme::Theme;
+
 /// Effective colour scheme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheme {
@@ -8,6 +10,18 @@ pub enum Scheme {
     Light,
     /// Light on dark.
     Dark,
+}
+
+impl Scheme {
+    /// Returns the colours of drawings.
+    pub fn theme(self) -> &'static Theme {
+        static LIGHT: Theme = Theme::light();
+        static DARK: Theme = Theme::dark();
+        match self {
+            Self::Light => &LIGHT,
+            Self::Dark => &DARK,
+        }
+    }
 }
 
 /// The user's choice of colour scheme.

@@ -1,6 +1,6 @@
 //! Selection of allocations in the views below the timeline.
 
-use crate::worker::{Axis, FilterData, GroupKeyData, GroupMark, NameMark, Part, ScopeData, SelectionData, Weight};
+use crate::ask::{Axis, FilterData, GroupKeyData, GroupMark, NameMark, Part, ScopeData, SelectionData, Weight};
 
 /// Time at which the selected allocations are alive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl Selecting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::GroupBy;
+    use crate::ask::GroupBy;
 
     fn scope(when: When, meaning: Meaning) -> ScopeData {
         Selecting { when, ..Selecting::default() }.data(&meaning).scope

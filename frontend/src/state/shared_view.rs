@@ -1,7 +1,7 @@
 //! Text of a share link: the view, and what was removed from the copy.
 
 use super::view_state::ViewState;
-use crate::worker::CopyOptions;
+use crate::ask::CopyOptions;
 
 /// Field after those of the view, whose reader ignores unknown fields.
 const CUT: &str = "cut=";

@@ -1,7 +1,7 @@
 //! Steps of sharing a file: options, copy, upload, link.
 
 use super::links::Link;
-use crate::worker::{CopyOptions, CopyPreview};
+use crate::ask::{CopyOptions, CopyPreview};
 use shared::api::ServerLimits;
 use std::rc::Rc;
 

@@ -13,9 +13,9 @@
 use super::card::ThisCard;
 use super::choices::{self, Choices};
 use super::fields::{Fields, FieldsError};
+use crate::ask::{AllocationKey, Axis, ColorBy};
 use crate::draw::camera::View;
 use crate::draw::span::Span;
-use crate::worker::{AllocationKey, Axis, ColorBy};
 use std::fmt;
 use std::rc::Rc;
 

@@ -1,7 +1,7 @@
 //! Row of labelled figures.
 
-use frontend::components::figures_row::figure;
-use frontend::view::figures::Figure;
+use frontend::views::head::figures_model::Figure;
+use frontend::views::head::figures_row::figure;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]

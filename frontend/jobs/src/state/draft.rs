@@ -228,7 +228,7 @@ mod tests {
         let draft = draft("model = \"gtp2\"\nbatch = 0\nseqlen = 512\n");
         let told: Vec<String> = draft.check.problems.iter().map(ToString::to_string).collect();
         let expected = [
-            "line 1, column 1: model.preset: no model is called `gtp2`; did you mean `gpt2`?",
+            "line 1, column 1: model.preset: unknown model `gtp2`; did you mean `gpt2`?",
             "line 2, column 1: batch: 0 is not between 1 and 65,536",
             "line 3, column 1: seqlen: unknown key; did you mean `sequence`?",
         ];

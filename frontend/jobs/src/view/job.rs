@@ -2,7 +2,7 @@
 
 use super::time;
 use crate::state::Watch;
-use frontend::view::figures::{Emphasis, Figure};
+use frontend::views::head::figures_model::{Emphasis, Figure};
 use shared::api::{JobOutcome, JobResource, JobState, OutOfMemory, Progress, RecordingReport};
 use shared::base::format;
 

@@ -1,9 +1,9 @@
 //! A single choice, and its effect on the others.
 
 use super::{Choices, CompareChoice, Controls, DifferencesChoice, RowsChoice, SegmentsChoice, Zoom};
+use crate::ask::site_table::SiteOrder;
+use crate::ask::{NameMark, WhatIfSetup};
 use crate::state::Selecting;
-use crate::view::flame::SiteOrder;
-use crate::worker::{NameMark, WhatIfSetup};
 use std::rc::Rc;
 
 /// Choice in a view below the timeline.

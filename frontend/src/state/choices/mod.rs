@@ -8,13 +8,11 @@ mod text;
 pub use change::Choice;
 pub(super) use text::{has_card, read, write};
 
-use super::files::FileId;
+use super::file_id::FileId;
 use super::selecting::Selecting;
-use crate::draw::flame_camera::Rootward;
-use crate::draw::segment_map::ColorBy;
-use crate::view::compare::{DiffBy, Sort as DiffSort};
-use crate::view::flame::SiteOrder;
-use crate::worker::{CompareSide, GroupBy, Instant, NameMark, Sort, WhatIfSetup};
+use crate::ask::differences::{DiffBy, Sort as DiffSort};
+use crate::ask::site_table::SiteOrder;
+use crate::ask::{CompareSide, GroupBy, Instant, NameMark, Sort, WhatIfSetup};
 use std::rc::Rc;
 
 /// Choices in the views below the timeline of one file.
@@ -99,11 +97,31 @@ pub struct Zoom {
     pub row: f64,
 }
 
+/// Direction in which the root lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rootward {
+    /// The root is at the top, and the graph hangs like icicles.
+    #[default]
+    Up,
+    /// The root is at the bottom, and the graph rises like flames.
+    Down,
+}
+
+/// Property of blocks that their colours stand for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BlockColors {
+    /// The allocating stack, as in the timeline.
+    #[default]
+    Stack,
+    /// State of the block: in use, pending or free.
+    State,
+}
+
 /// Choices in the map of segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentsChoice {
     pub instant: Instant,
-    pub color_by: ColorBy,
+    pub color_by: BlockColors,
     /// Zoom as a power of two: the scale is doubled this many times.
     pub scale: u32,
     /// Block with the keyboard focus, and the moment to which its position belongs.
@@ -112,7 +130,7 @@ pub struct SegmentsChoice {
 
 impl Default for SegmentsChoice {
     fn default() -> Self {
-        Self { instant: Instant::ReservedPeak, color_by: ColorBy::default(), scale: 0, focus: None }
+        Self { instant: Instant::ReservedPeak, color_by: BlockColors::default(), scale: 0, focus: None }
     }
 }
 

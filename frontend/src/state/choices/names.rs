@@ -1,9 +1,9 @@
 //! Names of choices in addresses; they never change, because addresses outlive versions of the page.
 
+use crate::ask::differences::{Column as DiffColumn, DiffBy, Sort as DiffSort};
+use crate::ask::site_table::{SiteColumn, SiteOrder};
+use crate::ask::{Column, Instant, Part, Sort};
 use crate::state::When;
-use crate::view::compare::{Column as DiffColumn, DiffBy, Sort as DiffSort};
-use crate::view::flame::{SiteColumn, SiteOrder};
-use crate::worker::{Column, Instant, Part, Sort};
 
 /// Returns the value that has a name.
 fn of_name<T: Copy>(all: &[T], name: fn(T) -> &'static str, text: &str) -> Option<T> {

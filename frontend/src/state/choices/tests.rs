@@ -1,10 +1,10 @@
 //! Tests that choices survive the way into an address and back.
 
 use super::*;
+use crate::ask::differences::Column as DiffColumn;
+use crate::ask::site_table::SiteColumn;
+use crate::ask::{Column, FilterData, GroupMark, Part, Weight};
 use crate::state::{DockTab, ViewState, When};
-use crate::view::compare::Column as DiffColumn;
-use crate::view::flame::SiteColumn;
-use crate::worker::{Column, FilterData, GroupMark, Part, Weight};
 
 fn mark() -> NameMark {
     NameMark::of(["relu", "train.py"])
@@ -74,7 +74,7 @@ fn stacks_come_back() {
 #[test]
 fn a_map_of_segments_comes_back() {
     let segments =
-        SegmentsChoice { instant: Instant::At(402), color_by: ColorBy::State, scale: 3, focus: Some((402, 17)) };
+        SegmentsChoice { instant: Instant::At(402), color_by: BlockColors::State, scale: 3, focus: Some((402, 17)) };
     check(DockTab::Segments, Choices { segments, ..Choices::default() }, "at=m402;blocks=state;scale=3;block=17@402");
     for (instant, word) in [(Instant::LivePeak, "at=peak"), (Instant::End, "at=end")] {
         let segments = SegmentsChoice { instant, ..SegmentsChoice::default() };

@@ -8,16 +8,15 @@
 //!
 //! Fields and values that this version does not know are ignored.
 
+use super::BlockColors;
+use super::Rootward;
 use super::escape::{escaped, unescaped};
 use super::names;
 use super::{Against, Choices, CompareChoice, Controls, Zoom};
-use crate::draw::flame_camera::Rootward;
-use crate::draw::segment_map::ColorBy;
+use crate::ask::{CompareSide, FilterData, GroupBy, GroupMark, NameMark, Weight, WhatIfSetup};
 use crate::state::Selecting;
 use crate::state::fields::Fields;
 use crate::state::view_state::DockTab;
-use crate::view::compare::{side_of_value, side_value};
-use crate::worker::{FilterData, GroupBy, GroupMark, NameMark, Weight, WhatIfSetup};
 use shared::analysis::Category;
 use std::rc::Rc;
 
@@ -145,7 +144,7 @@ fn compare(choices: &Choices, out: &mut Writer<'_>) {
     let CompareChoice { this, other, against } = choices.compare;
     for (name, side) in [("this", this), ("other", other)] {
         if let Some(side) = side {
-            out.put(name, &side_value(side));
+            out.put(name, &side.value());
         }
     }
     // Which other files are open is not part of a view.
@@ -192,7 +191,7 @@ pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices 
         Some(DockTab::Segments) => {
             let segments = &mut choices.segments;
             segments.instant = word("at").and_then(names::instant_of).unwrap_or(segments.instant);
-            segments.color_by = if word("blocks") == Some("state") { ColorBy::State } else { ColorBy::Stack };
+            segments.color_by = if word("blocks") == Some("state") { BlockColors::State } else { BlockColors::Stack };
             segments.scale = number(fields, "scale").filter(|&scale: &u32| scale <= 12).unwrap_or_default();
             segments.focus = word("block").and_then(|text| {
                 let (block, moment) = text.split_once('@')?;
@@ -209,8 +208,8 @@ pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices 
         Some(DockTab::Compare) if word("compare") == Some("ranks") => choices.are_ranks = true,
         Some(DockTab::Compare) => {
             choices.compare = CompareChoice {
-                this: word("this").and_then(side_of_value),
-                other: word("other").and_then(side_of_value),
+                this: word("this").and_then(CompareSide::of_value),
+                other: word("other").and_then(CompareSide::of_value),
                 against: number(fields, "against").map(Against::Device),
             };
             let differences = &mut choices.differences;

@@ -37,3 +37,16 @@ pub struct Start {
     /// Card that it was recorded on, if known; a card in the view takes precedence.
     pub card: Option<ThisCard>,
 }
+
+impl Start {
+    /// Parses a view, with a notice if the text is invalid; an empty text names no view.
+    pub fn of_text(text: &str) -> Self {
+        if text.is_empty() {
+            return Self::default();
+        }
+        match ViewState::from_text(text) {
+            Ok(view) => Self { view: Some(view), ..Self::default() },
+            Err(error) => Self { notice: Some(error.to_string().into()), ..Self::default() },
+        }
+    }
+}

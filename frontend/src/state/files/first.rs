@@ -89,8 +89,8 @@ impl ReadyFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ask::{DeviceFigures, DeviceOutline, FileSummary, Report};
     use crate::state::files::NewFile;
-    use crate::worker::{DeviceFigures, DeviceOutline, FileSummary, Report};
 
     fn add(id: FileId, batch: u32) -> FileAction {
         FileAction::Add(Box::new(NewFile { id, batch, ..NewFile::default() }))

@@ -47,8 +47,8 @@ impl OpenFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ask::{DeviceOutline, FileSummary, PartPlace, Report};
     use crate::state::files::{FileAction, FileId, NewFile};
-    use crate::worker::{DeviceOutline, FileSummary, PartPlace, Report};
     use shared::report::Diagnosis;
 
     fn add(id: FileId, origin: Origin) -> FileAction {

@@ -1,11 +1,11 @@
 //! A file whose model is loaded, with the current view of it.
 
 use super::Start;
+use crate::ask::{Axis, ColorBy, DeviceFigures, FileSummary, Hit, Parts, WhatIfSetup};
 use crate::draw::camera::View;
 use crate::state::card::ThisCard;
 use crate::state::choices::{Choice, Choices};
 use crate::state::view_state::{DockTab, PanelTab, PinKey, ViewState};
-use crate::worker::{Axis, ColorBy, DeviceFigures, FileSummary, Hit, Parts, WhatIfSetup};
 use shared::report::Diagnosis;
 use std::rc::Rc;
 

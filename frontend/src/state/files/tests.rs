@@ -1,12 +1,12 @@
 //! Tests of actions on open files.
 
 use super::*;
+use crate::ask::{AllocationKey, DeviceFigures, DeviceOutline, Parts, PreviewData, PreviewDevice, WhatIfSetup};
 use crate::draw::camera::View;
 use crate::draw::span::Span;
 use crate::state::ViewState;
 use crate::state::choices::Choices;
 use crate::state::view_state::PinKey;
-use crate::worker::{AllocationKey, DeviceFigures, DeviceOutline, Parts, PreviewData, PreviewDevice, WhatIfSetup};
 use shared::report::Diagnosis;
 
 fn add(id: FileId) -> FileAction {

@@ -1,0 +1,293 @@
+//! Answers questions about tables of allocations and groups, which are sorted once and sent by the page.
+
+mod order;
+mod sheet;
+
+use self::order::Order;
+pub(super) use self::sheet::{Whole, pool, stream};
+use super::selection::{Selected, group_key_data, population, scope};
+use super::{Ready, found_hit};
+use frontend::ask::{
+    AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, NameMark, ScopeData, SelectionData, Sort,
+    TablePage, TableRequest, TableRows, Walk, WalkRequest,
+};
+use shared::analysis::{AllocationId, Group, Groups, Label, Scope, group, label, stack_callers, stack_title};
+use shared::trace::{StackId, Trace};
+use std::cell::RefCell;
+
+/// Most recent table of a device, because scrolling asks for many pages of the same table.
+pub(super) type Cache = RefCell<Option<Table>>;
+
+/// Table with the order of its rows.
+#[derive(Debug)]
+pub(super) struct Table {
+    selection: SelectionData,
+    by: Option<GroupBy>,
+    sort: Sort,
+    /// Selection, in the order of births.
+    ids: Vec<AllocationId>,
+    bytes: u64,
+    all_count: u64,
+    /// Bytes of the largest row.
+    most_bytes: u64,
+    rows: Rows,
+}
+
+#[derive(Debug)]
+enum Rows {
+    Allocations(Order, Key),
+    Groups(Groups),
+}
+
+/// Number per allocation that sorts like a column.
+#[derive(Debug)]
+enum Key {
+    Bytes,
+    Born,
+    Lifetime,
+    Category,
+    /// Rank of each stack's title among all titles, by the stack's index.
+    Title(Vec<u32>),
+}
+
+/// Returns rows of a table.
+///
+/// # Errors
+/// Returns a message for the user if the search text is not valid.
+pub(super) fn page(ready: Ready<'_>, request: &TableRequest) -> Result<TablePage, String> {
+    let mut cache = ready.kept.table.borrow_mut();
+    let is_same = |table: &Table| table.selection == request.selection && table.by == request.by;
+    let mut table = match cache.take().filter(is_same) {
+        Some(table) if table.sort == request.sort => table,
+        Some(table) => table.sorted(ready, request.sort),
+        None => Table::new(ready, request)?,
+    };
+    let page = table.page(ready, request);
+    *cache = Some(table);
+    Ok(page)
+}
+
+impl Table {
+    fn new(ready: Ready<'_>, request: &TableRequest) -> Result<Self, String> {
+        let selected = Selected::new(ready, &request.selection)?;
+        let all_count = selected.scope.count(ready.timeline) as u64;
+        let size = |id: &AllocationId| ready.timeline.allocations.size_bytes_of(*id);
+        let sizes = || selected.ids.iter().map(size);
+        let bytes = sizes().fold(0, u64::saturating_add);
+        let (rows, most_bytes) = match request.by {
+            None => (rows(ready, &selected.ids, request.sort), sizes().max()),
+            Some(kind) => {
+                let population = population(ready, kind == GroupBy::Category);
+                let mut groups = group(&population, &selected.ids, &selected.weigher(), kind);
+                sort_groups(ready.trace, &mut groups, request.sort);
+                let most_bytes = groups.rows.iter().map(|group| group.totals.bytes).max();
+                (Rows::Groups(groups), most_bytes)
+            }
+        };
+        Ok(Self {
+            selection: request.selection.clone(),
+            by: request.by,
+            sort: request.sort,
+            ids: selected.ids,
+            bytes,
+            all_count,
+            most_bytes: most_bytes.unwrap_or(0),
+            rows,
+        })
+    }
+
+    /// Returns the table in another order; allocations with equal values keep the order of their births.
+    fn sorted(mut self, ready: Ready<'_>, sort: Sort) -> Self {
+        match &mut self.rows {
+            Rows::Allocations(..) => self.rows = rows(ready, &self.ids, sort),
+            Rows::Groups(groups) => sort_groups(ready.trace, groups, sort),
+        }
+        self.sort = sort;
+        self
+    }
+
+    fn page(&mut self, ready: Ready<'_>, request: &TableRequest) -> TablePage {
+        let (rows, row_count) = match &mut self.rows {
+            Rows::Allocations(order, key) => {
+                let ids = order.window(request.first as usize, request.count as usize, |id| key.of(ready, id));
+                let rows = ids.iter().map(|&id| allocation_row(ready, id)).collect();
+                (TableRows::Allocations(rows), order.len())
+            }
+            Rows::Groups(groups) => {
+                let all = &groups.rows;
+                let rows = window(all, request).iter().map(|group| group_row(ready.trace, groups, group)).collect();
+                (TableRows::Groups(rows), all.len())
+            }
+        };
+        TablePage {
+            first: request.first,
+            rows,
+            row_count: row_count as u32,
+            bytes: self.bytes,
+            count: self.ids.len() as u64,
+            all_count: self.all_count,
+            most_bytes: self.most_bytes,
+        }
+    }
+}
+
+fn rows(ready: Ready<'_>, ids: &[AllocationId], sort: Sort) -> Rows {
+    let key = Key::new(ready, ids, sort.column);
+    Rows::Allocations(Order::new(ids, sort.is_rising, |id| key.of(ready, id)), key)
+}
+
+fn window<'a>(rows: &'a [Group], request: &TableRequest) -> &'a [Group] {
+    let first = (request.first as usize).min(rows.len());
+    &rows[first..(first + request.count as usize).min(rows.len())]
+}
+
+fn allocation_row(ready: Ready<'_>, id: AllocationId) -> AllocationRow {
+    let allocations = &ready.timeline.allocations;
+    let allocation = allocations.get(id, ready.device);
+    let stack = allocations.allocation_stack(id, ready.device);
+    let end = ready.timeline.events() + 1;
+    AllocationRow {
+        allocation: id.index() as u32,
+        size_bytes: allocation.size_bytes,
+        born: allocation.born,
+        lifetime: allocation.died.min(end) - allocation.born,
+        outlives: allocation.died == u32::MAX,
+        category: ready.categories()[id.index()] as u8,
+        title: title(ready.trace, stack),
+        detail: stack_callers(ready.trace, stack),
+    }
+}
+
+fn title(trace: &Trace, stack: StackId) -> String {
+    stack_title(trace, stack).unwrap_or_else(|| "no stack recorded".to_owned())
+}
+
+fn group_row(trace: &Trace, groups: &Groups, group: &Group) -> GroupRow {
+    let Label { title, detail } = label(trace, groups, group.key);
+    let (bytes, count) = (group.totals.bytes, group.totals.count);
+    GroupRow { key: group_key_data(group.key), bytes, count, title, detail }
+}
+
+/// Finds the group with a mark among the groups of the whole trace.
+pub(super) fn marked(
+    ready: Ready<'_>,
+    GroupMark { by, mark }: GroupMark,
+) -> Result<Option<(GroupKeyData, String)>, String> {
+    let scope = ScopeData::Within { axis: Default::default(), x0: 0.0, x1: f64::MAX, part: Default::default() };
+    let selected = Selected::new(ready, &SelectionData { scope, ..SelectionData::default() })?;
+    let population = population(ready, by == GroupBy::Category);
+    let groups = group(&population, &selected.ids, &selected.weigher(), by);
+    let found = groups.rows.iter().map(|row| group_row(ready.trace, &groups, row)).find(|row| row.mark() == mark);
+    Ok(found.map(|row| (row.key, row.title)))
+}
+
+fn sort_groups(trace: &Trace, groups: &mut Groups, sort: Sort) {
+    let mut rows = std::mem::take(&mut groups.rows);
+    match sort.column {
+        Column::Title => rows.sort_by_cached_key(|row| label(trace, groups, row.key).title.to_lowercase()),
+        Column::Count => rows.sort_unstable_by_key(|row| (row.totals.count, row.totals.bytes, row.key)),
+        _ => rows.sort_unstable_by_key(|row| (row.totals.bytes, row.totals.count, row.key)),
+    }
+    if !sort.is_rising {
+        rows.reverse();
+    }
+    groups.rows = rows;
+}
+
+impl Key {
+    fn new(ready: Ready<'_>, ids: &[AllocationId], column: Column) -> Self {
+        match column {
+            Column::Bytes | Column::Count => Self::Bytes,
+            Column::Born => Self::Born,
+            Column::Lifetime => Self::Lifetime,
+            Column::Category => Self::Category,
+            Column::Title => Self::Title(title_ranks(ready, ids)),
+        }
+    }
+
+    fn of(&self, ready: Ready<'_>, id: AllocationId) -> u64 {
+        let allocations = &ready.timeline.allocations;
+        match self {
+            Self::Bytes => allocations.size_bytes_of(id),
+            // Handles are in the order of births.
+            Self::Born => id.index() as u64,
+            Self::Lifetime => {
+                let row = allocations.get(id, ready.device);
+                u64::from(row.died.min(ready.timeline.events() + 1) - row.born)
+            }
+            Self::Category => ready.categories()[id.index()] as u64,
+            Self::Title(ranks) => u64::from(ranks[allocations.allocation_stack(id, ready.device).index()]),
+        }
+    }
+}
+
+/// Returns the rank of each stack's title; only stacks are compared, of which there are far fewer than allocations.
+fn title_ranks(ready: Ready<'_>, ids: &[AllocationId]) -> Vec<u32> {
+    let mut is_used = vec![false; ready.trace.stacks.len()];
+    for &id in ids {
+        is_used[ready.timeline.allocations.allocation_stack(id, ready.device).index()] = true;
+    }
+    let used = (0..is_used.len()).filter(|&stack| is_used[stack]);
+    let mut titles: Vec<(String, usize)> =
+        used.map(|stack| (title(ready.trace, StackId::from_index(stack)).to_lowercase(), stack)).collect();
+    titles.sort_unstable();
+    let mut ranks = vec![0; is_used.len()];
+    let mut rank = 0;
+    for (position, (title, stack)) in titles.iter().enumerate() {
+        rank += u32::from(position > 0 && titles[position - 1].0 != *title);
+        ranks[*stack] = rank;
+    }
+    ranks
+}
+
+/// Returns the next or previous allocation of a selection.
+///
+/// # Errors
+/// Returns a message for the user if the search text is not valid.
+pub(super) fn walk(ready: Ready<'_>, request: &WalkRequest) -> Result<Option<Found>, String> {
+    let cache = ready.kept.table.borrow();
+    let of_table = cache.as_ref().filter(|table| table.selection == request.selection);
+    let selected;
+    let ids = match of_table {
+        Some(table) => &table.ids,
+        None => {
+            selected = Selected::new(ready, &request.selection)?.ids;
+            &selected
+        }
+    };
+    Ok(step(ready, ids, request))
+}
+
+fn step(ready: Ready<'_>, ids: &[AllocationId], request: &WalkRequest) -> Option<Found> {
+    let count = ids.len();
+    let before = |allocation: u32| ids.partition_point(|id| id.index() < allocation as usize);
+    let position = match request.to {
+        Walk::First => 0,
+        Walk::This(allocation) => {
+            let is_there = (allocation as usize) < ready.timeline.allocations.len();
+            let id = is_there.then(|| AllocationId::from_index(allocation as usize))?;
+            return Some(found(ready, request, id, (before(allocation), count)));
+        }
+        Walk::After(allocation) => ids.partition_point(|id| id.index() <= allocation as usize) % count.max(1),
+        Walk::Before(allocation) => before(allocation).checked_sub(1).or(count.checked_sub(1))?,
+    };
+    Some(found(ready, request, *ids.get(position)?, (position, count)))
+}
+
+fn found(ready: Ready<'_>, request: &WalkRequest, id: AllocationId, (position, count): (usize, usize)) -> Found {
+    let moment = shown_moment(ready, &scope(ready, request.selection.scope), id);
+    Found { hit: found_hit(ready, id, moment), position: position as u32, count: count as u32 }
+}
+
+/// Returns the moment at which to show an allocation: that of the scope, or else its first moment within the scope.
+fn shown_moment(ready: Ready<'_>, scope: &Scope, id: AllocationId) -> u32 {
+    let allocation = ready.timeline.allocations.get(id, ready.device);
+    let last = allocation.died.saturating_sub(1).max(allocation.born);
+    match scope {
+        Scope::At(moment) => (*moment).clamp(allocation.born, last),
+        Scope::Within { moments, .. } => moments.start.clamp(allocation.born, last),
+    }
+}
+
+#[cfg(test)]
+mod tests;

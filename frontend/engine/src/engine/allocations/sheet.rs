@@ -1,0 +1,101 @@
+//! Writes all rows of a table of allocations, in their order, to a file.
+
+use super::{Rows, Table};
+use crate::engine::Ready;
+use frontend::ask::TableRequest;
+use shared::analysis::{Category, pool_of, stack_callers, stream_of};
+use shared::base::format;
+use shared::export::{Cell, Rows as Out, Sheet};
+use shared::trace::PoolId;
+
+const ALLOCATIONS: Sheet<'_> = Sheet {
+    name: "allocations",
+    columns: &[
+        "device",
+        "bytes",
+        "alloc_event",
+        "free_event",
+        "lifetime_events",
+        "category",
+        "address",
+        "stream",
+        "pool",
+        "stack",
+        "title",
+        "callers",
+    ],
+};
+
+const GROUPS: Sheet<'_> = Sheet { name: "groups", columns: &["device", "bytes", "count", "title", "detail"] };
+
+/// Table of which all rows are written.
+pub(crate) struct Whole(Table);
+
+impl Whole {
+    /// Creates the whole table of a request.
+    ///
+    /// # Errors
+    /// Returns an error message if the filter's text is not valid.
+    pub(crate) fn new(ready: Ready<'_>, request: &TableRequest) -> Result<Self, String> {
+        Ok(Self(Table::new(ready, request)?))
+    }
+
+    /// Returns the name and the columns of the table.
+    pub(crate) fn sheet(&self) -> Sheet<'static> {
+        match self.0.rows {
+            Rows::Allocations(..) => ALLOCATIONS,
+            Rows::Groups(_) => GROUPS,
+        }
+    }
+
+    /// Passes all rows to `out`.
+    pub(crate) fn fill(&mut self, ready: Ready<'_>, out: &mut Out<'_>) {
+        let device = Cell::number(ready.device.index);
+        match &mut self.0.rows {
+            Rows::Allocations(order, key) => {
+                order.window(0, usize::MAX, |id| key.of(ready, id)).iter().for_each(|&id| {
+                    let Ready { trace, device: of, timeline, .. } = ready;
+                    let allocations = &timeline.allocations;
+                    let (allocation, stack) = (allocations.get(id, of), allocations.allocation_stack(id, of));
+                    let died = (allocation.died != u32::MAX).then_some(allocation.died);
+                    let event = |moment: u32| i64::from(moment) - 1;
+                    let origin = allocations.origin(id);
+                    out(&[
+                        device.clone(),
+                        Cell::number(allocation.size_bytes),
+                        if allocations.is_initial(id) { Cell::Nothing } else { Cell::number(event(allocation.born)) },
+                        died.map(event).into(),
+                        Cell::number(died.unwrap_or(timeline.events() + 1) - allocation.born),
+                        Cell::text(Category::name(ready.categories()[id.index()])),
+                        Cell::Address(allocation.addr),
+                        stream_of(trace, of, origin).map_or(Cell::Nothing, stream),
+                        pool_of(trace, of, origin).map_or(Cell::Nothing, pool),
+                        Cell::stack(stack),
+                        Cell::text(super::title(trace, stack)),
+                        Cell::text(stack_callers(trace, stack)),
+                    ]);
+                })
+            }
+            Rows::Groups(groups) => groups.rows.iter().for_each(|group| {
+                let row = super::group_row(ready.trace, groups, group);
+                out(&[
+                    device.clone(),
+                    Cell::number(row.bytes),
+                    Cell::number(row.count),
+                    Cell::text(row.title.as_str()),
+                    Cell::some_text(&row.detail),
+                ]);
+            }),
+        }
+    }
+}
+
+/// Converts a stream to a cell: 0 for the default stream, otherwise its handle.
+pub(crate) fn stream(stream: u64) -> Cell<'static> {
+    if stream == 0 { Cell::number(0) } else { Cell::text(format::address(stream)) }
+}
+
+/// Converts a pool to a cell with its two numbers.
+pub(crate) fn pool(PoolId(capture, handle): PoolId) -> Cell<'static> {
+    Cell::text(format!("{capture} {handle}"))
+}

@@ -1,0 +1,115 @@
+//! Connects each question to the function that answers it.
+
+use super::flame::Flame;
+use super::{
+    Engine, Ready, allocations, categories, compare, copy, details, export, find, hit, marks, outline_picture, picture,
+    place, segments, selection, sheet, stacks, what_if,
+};
+use frontend::ask::{
+    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetBoxes, GetCategories, GetCopyPreview, GetCurve,
+    GetDetails, GetDiff, GetFacts, GetFindings, GetHit, GetLargest, GetMarks, GetOutline, GetPicture, GetPlace,
+    GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites, GetStacks, GetSteps, GetSweep,
+    SheetOrder, WalkTo, WriteCopy, WriteReplay, Writes,
+};
+use shared::analysis::Timeline;
+
+/// Media type of compressed snapshots.
+const GZIP: &str = "application/gzip";
+
+const NO_ALLOCATION: &str = "there is no such allocation";
+
+const NO_SIDE: &str = "there is no such moment or step";
+
+/// Implements [`Answers`] for questions about one device, which must have the field `device`.
+macro_rules! answers {
+    ($($question:ty: |$ready:ident, $ask:ident| $answer:expr;)*) => {
+        $(impl Answers<$question> for Engine {
+            fn answer(&mut self, $ask: &$question) -> Result<<$question as Ask>::Answer, String> {
+                let $ready = self.ready_at($ask.device)?;
+                $answer
+            }
+        })*
+    };
+}
+
+answers! {
+    GetPicture: |ready, ask| Ok(picture(ready, ask.view));
+    GetOutline: |ready, ask| Ok(outline_picture(ready, ask.axis, ask.columns));
+    GetHit: |ready, ask| Ok(hit(ready, ask.axis, (ask.x, ask.units_per_px), ask.bytes));
+    GetPlace: |ready, ask| Ok(place(ready, ask.axis, ask.moment));
+    FindAllocation: |ready, ask| find(ready, ask.key, ask.moment).ok_or_else(|| NO_ALLOCATION.to_owned());
+    GetDetails: |ready, ask| details::details(ready, ask.allocation).ok_or_else(|| NO_ALLOCATION.to_owned());
+    GetStacks: |ready, ask| Ok(stacks::stacks(ready, ask.moment, ask.limit));
+    GetMarks: |ready, _ask| Ok(marks::marks(ready));
+    GetCategories: |ready, ask| Ok(categories::bytes_at(ready, ask.moment));
+    GetBoxes: |ready, ask| Ok(flame(ready, ask.device).boxes(&ask.tree, ask.range, &ask.search));
+    GetSites: |ready, ask| Ok(flame(ready, ask.device).sites(&ask.source));
+    GetLargest: |ready, ask| Ok(flame(ready, ask.device).largest(&ask.tree, ask.node));
+    GetFacts: |ready, _ask| Ok(selection::facts(ready));
+    GetRows: |ready, ask| Ok(allocations::page(ready, &ask.request));
+    WalkTo: |ready, ask| Ok(allocations::walk(ready, &ask.request));
+    FindGroup: |ready, ask| allocations::marked(ready, ask.group);
+    GetSegments: |ready, ask| Ok(segments::segments(ready, ask.instant));
+    GetSteps: |ready, _ask| Ok(compare::steps(ready));
+    GetProfile: |ready, ask| compare::profile_data(ready, ask.side).ok_or_else(|| NO_SIDE.to_owned());
+    GetDiff: |ready, ask| compare::difference(ready, ask.side, &ask.other).ok_or_else(|| NO_SIDE.to_owned());
+    GetCurve: |ready, ask| compare::curve_of(ready, ask.step, ask.columns).ok_or_else(|| NO_SIDE.to_owned());
+    GetRank: |ready, ask| Ok(compare::rank(ready, ask.columns));
+    GetRecordedSetup: |ready, _ask| what_if::recorded(ready);
+    GetReplay: |ready, ask| what_if::replayed(ready, &ask.setup);
+    GetSweep: |ready, ask| what_if::sweep(ready, &ask.setup, ask.is_new);
+}
+
+fn flame(ready: Ready<'_>, device: u32) -> Flame<'_> {
+    Flame { ready, device }
+}
+
+impl Answers<GetFindings> for Engine {
+    /// Diagnoses all GPUs for a card; later reports are about the same card.
+    fn answer(&mut self, ask: &GetFindings) -> Result<<GetFindings as Ask>::Answer, String> {
+        self.capacity_bytes = ask.capacity_bytes;
+        self.build_all();
+        Ok(super::findings::findings(self))
+    }
+}
+
+impl Answers<GetCopyPreview> for Engine {
+    fn answer(&mut self, ask: &GetCopyPreview) -> Result<<GetCopyPreview as Ask>::Answer, String> {
+        Ok(copy::preview(&self.trace, &ask.options))
+    }
+}
+
+impl Writes<WriteCopy> for Engine {
+    fn write(&mut self, ask: &WriteCopy, progress: &mut dyn FnMut(f64)) -> Result<FileBytes, String> {
+        let bytes = copy::copy(&self.trace, &ask.options, progress);
+        Ok(FileBytes { bytes, media_type: GZIP })
+    }
+}
+
+impl Writes<WriteReplay> for Engine {
+    fn write(&mut self, ask: &WriteReplay, _progress: &mut dyn FnMut(f64)) -> Result<FileBytes, String> {
+        let bytes = what_if::snapshot(self.ready_at(ask.device)?, &ask.setup)?;
+        Ok(FileBytes { bytes, media_type: GZIP })
+    }
+}
+
+impl Writes<ExportOrder> for Engine {
+    fn write(&mut self, order: &ExportOrder, _progress: &mut dyn FnMut(f64)) -> Result<FileBytes, String> {
+        let bytes = if order.is_clean {
+            export::clean_export(order, &self.trace, self.capacity_bytes)
+        } else {
+            self.build_all();
+            let timelines: Vec<&Timeline> = self.timelines.iter().flatten().collect();
+            export::export(order, &self.trace, &timelines, self.capacity_bytes)
+        };
+        let bytes = bytes.ok_or("there is no such device or table")?;
+        Ok(FileBytes { bytes, media_type: order.form.media_type() })
+    }
+}
+
+impl Writes<SheetOrder> for Engine {
+    fn write(&mut self, order: &SheetOrder, _progress: &mut dyn FnMut(f64)) -> Result<FileBytes, String> {
+        self.build_all();
+        Ok(FileBytes { bytes: sheet::sheet(self, order)?, media_type: order.format.media_type() })
+    }
+}

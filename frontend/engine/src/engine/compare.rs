@@ -1,0 +1,203 @@
+//! Answers questions about comparisons: profiles, differences, curves and ranks.
+
+use super::{Ready, texts};
+use frontend::ask::stack;
+use frontend::ask::{
+    AllocationKey, CompareSide, CurveData, DiffData, DiffRowData, GroupData, ProfileData, RankData, StepData,
+};
+use shared::analysis::{AllocationId, Change, Diff, DiffRow, Profile, RankFigures, diff};
+use shared::base::frame_rules;
+use shared::report::Frame;
+
+/// Returns the figures of the device for the comparison with other ranks.
+fn figures(ready: Ready<'_>) -> &RankFigures {
+    ready.kept.figures.get_or_init(|| RankFigures::of(&ready.study(), ready.categories()))
+}
+
+/// Returns the profile of a side, `None` if its moment or step does not exist.
+pub(super) fn profile_data(ready: Ready<'_>, side: CompareSide) -> Option<ProfileData> {
+    let (moment, profile) = profile(ready, side)?;
+    Some(ProfileData::new(moment, &profile, |id| key(ready, id)))
+}
+
+/// Returns the live bytes of a step, or of the whole trace without one; `None` if the step does not exist.
+pub(super) fn curve_of(ready: Ready<'_>, step: Option<u32>, columns: u32) -> Option<CurveData> {
+    let Some(step) = step else { return Some(whole(ready, columns)) };
+    let step = ready.studied().steps.as_ref()?.steps.get(step as usize)?;
+    Some(curve(ready, (step.start, step.end), columns))
+}
+
+pub(super) fn rank(ready: Ready<'_>, columns: u32) -> RankData {
+    RankData::new(figures(ready), whole(ready, columns))
+}
+
+pub(super) fn steps(ready: Ready<'_>) -> Vec<StepData> {
+    let steps = ready.studied().steps.iter().flat_map(|steps| &steps.steps);
+    let peak = |start: u32, end: u32| ready.timeline.live_max_in(start.saturating_add(1)..end.saturating_add(1)).1;
+    steps.map(|step| StepData { start: step.start, end: step.end, peak_bytes: peak(step.start, step.end) }).collect()
+}
+
+fn profile(ready: Ready<'_>, side: CompareSide) -> Option<(u32, Profile)> {
+    let Ready { trace, device, timeline, .. } = ready;
+    let moment = shared::analysis::Side::from(side).moment(timeline, ready.studied().steps.as_ref())?;
+    Some((moment, Profile::at(trace, device, &timeline.allocations, ready.categories(), moment)))
+}
+
+pub(super) fn difference(ready: Ready<'_>, side: CompareSide, other: &ProfileData) -> Option<DiffData> {
+    let (moment, this) = profile(ready, side)?;
+    let before = other.profile();
+    let Diff { total, rows, equal_stacks, equal_bytes, by_category, by_module } = diff(&before, &this);
+    let group = |name: &str, change: &Change| GroupData { name: name.to_owned(), change: change.into() };
+    Some(DiffData {
+        moment,
+        other_moment: other.moment,
+        total: (&total).into(),
+        stacks: rows.iter().map(|row| stack_row(ready, (&before, &this), row)).collect(),
+        equal_stacks: equal_stacks as u64,
+        equal_bytes,
+        categories: by_category.iter().map(|(category, change)| group(category.plural(), change)).collect(),
+        modules: by_module.iter().map(|(module, change)| group(module, change)).collect(),
+    })
+}
+
+fn stack_row(ready: Ready<'_>, (before, after): (&Profile, &Profile), row: &DiffRow) -> DiffRowData {
+    let told = row.after.map(|stack| (after, stack.row)).or_else(|| row.before.map(|stack| (before, stack.row)));
+    let frames = told.map(|(profile, position)| frames(profile, position)).unwrap_or_default();
+    let title = stack::title_position(&frames).map(|position| &frames[position]);
+    let callee = stack::callee(&frames).unwrap_or_default();
+    // A recorded module has no file, so that the function it called is shown in that place.
+    let (place, callee) = match title {
+        Some(frame) if frame_rules::is_recorded(&frame.filename) => (callee, String::new()),
+        frame => (frame.map(stack::file_place).unwrap_or_default(), callee),
+    };
+    DiffRowData {
+        title: title.map_or_else(|| "No stack recorded".to_owned(), stack::frame_title),
+        callee,
+        place,
+        matched: row.matched,
+        category: row.category as u8,
+        change: (&row.change).into(),
+        largest: row.after.map(|stack| key(ready, stack.largest)),
+        other_row: row.before.map(|stack| stack.row as u32),
+    }
+}
+
+fn frames(profile: &Profile, row: usize) -> Vec<Frame> {
+    profile.frames_of(row).map(|frame| texts::plain_frame(&frame.name, &frame.filename, frame.line)).collect()
+}
+
+fn key(ready: Ready<'_>, id: AllocationId) -> AllocationKey {
+    let allocation = ready.timeline.allocations.get(id, ready.device);
+    match ready.timeline.allocations.is_initial(id) {
+        true => AllocationKey::Initial(id.index() as u32),
+        false => AllocationKey::Event(allocation.born.saturating_sub(1)),
+    }
+}
+
+fn whole(ready: Ready<'_>, columns: u32) -> CurveData {
+    curve(ready, (0, ready.timeline.events()), columns)
+}
+
+/// Returns the maxima of equal parts of the moments from `start` to `end`, at most one part per moment.
+fn curve(ready: Ready<'_>, (start, end): (u32, u32), columns: u32) -> CurveData {
+    let moments = u64::from(end - start) + 1;
+    let columns = u64::from(columns).clamp(1, moments);
+    let bound = |column: u64| start + (column * moments / columns) as u32;
+    let highest = |column| ready.timeline.live_max_in(bound(column)..bound(column + 1)).1;
+    CurveData { start, end, bytes: (0..columns).map(highest).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Engine;
+    use frontend::ask::{Answers as _, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, Matched};
+    use shared::trace::text;
+
+    /// Two steps, of which each keeps a loss, and a block from before the trace.
+    const TRACE: &str = "
+        alloc a 100 @forward@model.py<main t=10
+        alloc l 3 @append@train.py<main t=11
+        free_completed a t=12
+        alloc b 160 @forward@model.py<main t=20
+        alloc m 3 @append@train.py<main t=21
+        free_completed b t=22
+        start ProfilerStep#1 t=9
+        end ProfilerStep#1 t=15
+        start ProfilerStep#2 t=15
+        end ProfilerStep#2 t=25
+        segment s 2KiB
+        block old 512 requested=7
+    ";
+
+    fn engine() -> Engine {
+        Engine::new(text::parse(TRACE).unwrap())
+    }
+
+    #[track_caller]
+    fn profile_of(engine: &mut Engine, side: CompareSide) -> ProfileData {
+        engine.answer(&GetProfile { device: 0, side }).unwrap()
+    }
+
+    #[track_caller]
+    fn diff_of(engine: &mut Engine, side: CompareSide, other: ProfileData) -> DiffData {
+        engine.answer(&GetDiff { device: 0, side, other }).unwrap()
+    }
+
+    #[test]
+    fn steps_of_one_file_differ_in_what_they_keep() {
+        let mut engine = engine();
+        let first = profile_of(&mut engine, CompareSide::Step(0));
+        assert_eq!((first.moment, first.rows.iter().map(|row| row.bytes).sum::<u64>()), (2, 110));
+        let diff = diff_of(&mut engine, CompareSide::Step(1), first);
+        assert_eq!((diff.moment, diff.other_moment, diff.total.delta_bytes()), (5, 2, 63));
+        let rows: Vec<_> =
+            diff.stacks.iter().map(|row| (row.title.as_str(), row.place.as_str(), row.change.delta_bytes())).collect();
+        assert_eq!(rows, [("forward", "model.py:1", 60), ("append", "train.py:1", 3)]);
+        assert_eq!(diff.stacks[0].largest, Some(AllocationKey::Event(3)));
+        assert_eq!(diff.stacks[0].matched, Matched::Same);
+        assert_eq!((diff.equal_stacks, diff.equal_bytes), (1, 7));
+    }
+
+    #[test]
+    fn a_file_against_its_twin_differs_nowhere() {
+        let other = profile_of(&mut engine(), CompareSide::Peak);
+        let diff = diff_of(&mut engine(), CompareSide::Peak, other);
+        assert_eq!(diff.stacks, []);
+        assert_eq!(diff.equal_bytes, diff.total.bytes);
+    }
+
+    #[test]
+    fn what_only_the_other_side_has_points_there() {
+        let mut engine = engine();
+        let peak = profile_of(&mut engine, CompareSide::Peak);
+        let diff = diff_of(&mut engine, CompareSide::Start, peak.clone());
+        let gone = &diff.stacks[0];
+        assert_eq!((gone.matched, gone.largest, gone.change.delta_bytes()), (Matched::OnlyBefore, None, -160));
+        let row = &peak.rows[gone.other_row.expect("it is there") as usize];
+        assert_eq!((row.bytes, row.key), (160, AllocationKey::Event(3)));
+    }
+
+    #[test]
+    fn curves_keep_their_peaks() {
+        let mut engine = engine();
+        let mut curve = |step, columns| engine.answer(&GetCurve { device: 0, step, columns }).unwrap();
+        assert_eq!(curve(None, 2).bytes, [110, 173]);
+        assert_eq!(curve(None, 99).bytes, [7, 107, 110, 10, 170, 173, 13]);
+        assert_eq!(curve(Some(1), 99), CurveData { start: 3, end: 6, bytes: vec![10, 170, 173, 13] });
+    }
+
+    #[test]
+    fn a_rank_is_its_figures() {
+        let mut engine = engine();
+        let rank = engine.answer(&GetRank { device: 0, columns: 4 }).unwrap();
+        assert_eq!((rank.peak_bytes, rank.peak_moment, rank.steps, rank.curve.bytes.len()), (173, 5, 2, 4));
+        let steps = engine.answer(&GetSteps { device: 0 }).unwrap();
+        assert_eq!(steps.iter().map(|step| step.peak_bytes).collect::<Vec<_>>(), [110, 173]);
+    }
+
+    #[test]
+    fn steps_that_are_not_there_are_refused() {
+        assert!(engine().answer(&GetProfile { device: 0, side: CompareSide::Step(9) }).is_err());
+    }
+}

@@ -1,0 +1,56 @@
+//! Collects all properties of one allocation.
+
+use super::{Ready, marks};
+use frontend::ask::Details;
+use shared::analysis::{AllocationId, Origin, pool_of, stream_of};
+use shared::report::frames;
+use shared::trace::{Device, EventContext, PoolId, StackId, Trace};
+
+/// Returns the details of an allocation, `None` if there is none at this position.
+pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
+    let Ready { trace, device, timeline, .. } = ready;
+    if position as usize >= timeline.allocations.len() {
+        return None;
+    }
+    let allocation = timeline.allocations.get(AllocationId::from_index(position as usize), device);
+    let context = context(trace, device, allocation.origin);
+    let is_initial = !matches!(allocation.origin, Origin::Event(_));
+    let died = (allocation.died != u32::MAX).then_some(allocation.died);
+    let text = |id| trace.strings.get(id).to_owned();
+    let lines = |id| {
+        let texts = trace.contexts.lines(id).iter().map(|&line| trace.strings.get(line));
+        texts.flat_map(str::lines).map(str::to_owned).collect()
+    };
+    Some(Details {
+        allocation: position,
+        size_bytes: allocation.size_bytes,
+        addr: allocation.addr,
+        stream: stream_of(trace, device, allocation.origin),
+        pool: pool_of(trace, device, allocation.origin).map(|PoolId(capture, handle)| (capture, handle)),
+        born: allocation.born,
+        died,
+        born_us: if is_initial { None } else { ready.time_us(allocation.born) },
+        died_us: died.and_then(|died| ready.time_us(died)),
+        is_initial,
+        spans: if is_initial { Vec::new() } else { marks::spans_at(ready, allocation.born) },
+        category: context.map(|context| text(context.category)).unwrap_or_default(),
+        user_metadata: context.map(|context| text(context.user_metadata)).unwrap_or_default(),
+        internal_metadata: context.map(|context| text(context.internal_metadata)).unwrap_or_default(),
+        compile_context: context.map(|context| text(context.compile_context)).unwrap_or_default(),
+        forward_frames: context.map(|context| lines(context.forward_frames)).unwrap_or_default(),
+        frames: frames(trace, allocation.stack),
+        is_free_stack: matches!(allocation.origin, Origin::UnmatchedFree(_))
+            && timeline.allocations.allocation_stack(AllocationId::from_index(position as usize), device)
+                == StackId::NONE,
+    })
+}
+
+/// Returns the context of the event that records an allocation; blocks have none.
+fn context<'a>(trace: &'a Trace, device: &Device, origin: Origin) -> Option<&'a EventContext> {
+    match origin {
+        Origin::Event(event) | Origin::UnmatchedFree(event) => {
+            Some(trace.contexts.get(device.events.at(event).context))
+        }
+        Origin::Block(_) => None,
+    }
+}

@@ -1,0 +1,78 @@
+//! Exports the file in other formats.
+
+use frontend::ask::{CopyOptions, ExportForm, ExportOrder};
+use shared::analysis::Timeline;
+use shared::draw::span::Span;
+use shared::export;
+use shared::export::{Look, PictureOptions, Sanitized, Subject};
+use shared::import::Importer;
+use shared::pickle::Style;
+use shared::trace::{Device, Trace};
+
+/// Name of the file in an export that must not reveal names.
+const NAMELESS: &str = "Snapshot";
+
+/// Returns an export with all information; `None` if the device or table does not exist.
+pub(super) fn export(
+    order: &ExportOrder,
+    trace: &Trace,
+    timelines: &[&Timeline],
+    capacity_bytes: Option<u64>,
+) -> Option<Vec<u8>> {
+    write(order, (&order.file, capacity_bytes), trace, timelines)
+}
+
+/// Returns an export made from a clean copy, so that it cannot contain more than the copy does.
+pub(super) fn clean_export(order: &ExportOrder, trace: &Trace, capacity_bytes: Option<u64>) -> Option<Vec<u8>> {
+    if order.form == ExportForm::Pickle {
+        return Some(super::copy::copy(trace, &CopyOptions::default(), |_| ()));
+    }
+    let mut importer = Importer::new();
+    let sanitized = Sanitized::new(trace, &super::copy::sanitize_options(trace, &CopyOptions::default()));
+    sanitized.pickle(Style::Python, |piece| importer.push(piece).expect("an export can be read"), |_| ());
+    let clean = importer.finish().expect("an export can be read");
+    let timelines: Vec<_> = devices_of(&clean).map(|device| Timeline::new(&clean, device)).collect();
+    write(order, (NAMELESS, capacity_bytes), &clean, &timelines.iter().collect::<Vec<_>>())
+}
+
+/// Iterates over the devices in the order of the page, in which host memory is last.
+fn devices_of(trace: &Trace) -> impl Iterator<Item = &Device> {
+    trace.devices.iter().chain(&trace.host)
+}
+
+fn write(
+    order: &ExportOrder,
+    (file, capacity_bytes): (&str, Option<u64>),
+    trace: &Trace,
+    timelines: &[&Timeline],
+) -> Option<Vec<u8>> {
+    let all: Vec<_> = devices_of(trace).zip(timelines.iter().copied()).collect();
+    let shown = *all.get(order.device as usize)?;
+    let subject = Subject { file, trace, devices: &[shown], moment: order.moment, capacity_bytes };
+    let every = Subject { devices: &all[..trace.devices.len()], moment: None, ..subject };
+    let mut bytes = Vec::new();
+    let mut sink = |piece: &[u8]| bytes.extend_from_slice(piece);
+    match order.form {
+        ExportForm::Picture => sink(picture(order, file, trace, shown).as_bytes()),
+        ExportForm::Table(table, format) => export::table(&subject, table, format, sink),
+        ExportForm::Speedscope => export::speedscope(&subject, sink),
+        ExportForm::Perfetto => export::perfetto(&every, sink),
+        ExportForm::Report => sink(export::report(&every).as_bytes()),
+        ExportForm::Pickle => {
+            sink(&super::copy::compressed(|gzip| export::pickle(trace, Style::Python, gzip)));
+        }
+    }
+    Some(bytes)
+}
+
+fn picture(order: &ExportOrder, file: &str, trace: &Trace, (device, timeline): (&Device, &Timeline)) -> String {
+    let of = if device.index < 0 { "pinned host memory".to_owned() } else { format!("GPU {}", device.index) };
+    let options = PictureOptions {
+        title: format!("{file} · {of}"),
+        axis: order.axis,
+        x: order.range.map(|(start, end)| Span::new(start, end)),
+        ..PictureOptions::default()
+    };
+    let look = if order.is_dark { Look::Dark } else { Look::Light };
+    export::svg(&export::timeline_picture(trace, device, timeline, &options), look)
+}

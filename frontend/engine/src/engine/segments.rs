@@ -1,0 +1,171 @@
+//! Lists the segments of a moment with their blocks.
+
+use super::Ready;
+use frontend::ask::{AllocationKey, BlockRow, HeldRow, Instant, Look, SegmentRow, SegmentsData};
+use shared::analysis::{
+    AllocationId, Fragmentation, Held, MapBlock, MapSegment, SegmentHistory, SegmentMap, held_segments, stack_title,
+};
+use shared::trace::{PoolId, SegmentType, StackId};
+use std::collections::HashMap;
+
+/// Maximum number of held segments that are listed.
+const MOST_HELD: usize = 50;
+
+/// Returns the history of the segments, and the map of segments and blocks at a moment.
+pub(super) fn at(ready: Ready<'_>, instant: Instant) -> (&SegmentHistory, SegmentMap) {
+    let Ready { trace, device, timeline, kept, .. } = ready;
+    let moment = match instant {
+        Instant::ReservedPeak => timeline.reserved_peak().0,
+        Instant::LivePeak => timeline.live_peak().0,
+        Instant::End => timeline.events(),
+        Instant::At(moment) => moment.min(timeline.events()),
+    };
+    let history = kept.history.get_or_init(|| SegmentHistory::new(trace, device, &timeline.allocations));
+    (history, history.at(trace, device, &timeline.allocations, moment))
+}
+
+pub(super) fn segments(ready: Ready<'_>, instant: Instant) -> SegmentsData {
+    let (history, map) = at(ready, instant);
+    let moment = map.moment;
+    let held = held_segments(&map);
+    let mut looks = Looks::default();
+    SegmentsData {
+        moment,
+        previous: history.change_before(moment),
+        next: history.change_after(moment),
+        parts: Fragmentation::of(&map),
+        segments: map.segments.iter().map(segment_row).collect(),
+        blocks: map.blocks.iter().map(|block| looks.row(ready, block)).collect(),
+        looks: looks.all,
+        other_held: held.len().saturating_sub(MOST_HELD) as u64,
+        held: held.iter().take(MOST_HELD).map(|held| held_row(&map, held)).collect(),
+    }
+}
+
+fn segment_row(segment: &MapSegment) -> SegmentRow {
+    let PoolId(capture, handle) = segment.at.pool.unwrap_or_default();
+    SegmentRow {
+        addr: segment.at.addr,
+        size_bytes: segment.at.end() - segment.at.addr,
+        stream: segment.at.stream,
+        pool: (capture, handle),
+        is_small: segment.at.segment_type == SegmentType::Small,
+        home: segment.home,
+        used_bytes: segment.used_bytes,
+        blocks_end: segment.blocks.end as u32,
+    }
+}
+
+fn held_row(map: &SegmentMap, held: &Held) -> HeldRow {
+    let blocks = map.segments[held.segment].blocks.clone();
+    let used = blocks.filter(|&block| !map.blocks[block].is_free());
+    let largest = used.max_by_key(|&block| map.blocks[block].size_bytes).unwrap_or_default();
+    HeldRow { segment: held.segment as u32, blocks: held.holders.len() as u64, largest: largest as u32 }
+}
+
+/// Distinct looks, and their positions.
+#[derive(Default)]
+struct Looks {
+    all: Vec<Look>,
+    positions: HashMap<(StackId, u32), u32>,
+}
+
+impl Looks {
+    fn row(&mut self, ready: Ready<'_>, block: &MapBlock) -> BlockRow {
+        BlockRow {
+            size_bytes: block.size_bytes,
+            requested_bytes: block.requested_bytes,
+            kind: block.state,
+            look: block.allocation.map_or(0, |id| self.position(ready, id)),
+            owner: block.allocation.map(|id| key(ready, id)),
+        }
+    }
+
+    fn position(&mut self, ready: Ready<'_>, id: AllocationId) -> u32 {
+        let stack = ready.timeline.allocations.allocation_stack(id, ready.device);
+        let color = ready.timeline.color(ready.device, id);
+        *self.positions.entry((stack, color)).or_insert_with(|| {
+            self.all.push(Look { color, title: stack_title(ready.trace, stack).unwrap_or_default() });
+            self.all.len() as u32 - 1
+        })
+    }
+}
+
+fn key(ready: Ready<'_>, id: AllocationId) -> AllocationKey {
+    let allocations = &ready.timeline.allocations;
+    match allocations.is_initial(id) {
+        true => AllocationKey::Initial(id.index() as u32),
+        false => AllocationKey::Event(allocations.get(id, ready.device).born - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Engine;
+    use frontend::ask::{Answers as _, GetSegments};
+    use shared::trace::BlockState;
+    use shared::trace::text;
+
+    const TRACE: &str = "
+        segment_alloc 0x10000000 20MiB
+        alloc 0x10000000 2MiB @f<main
+        alloc 0x10200000 3MiB @f<main
+        segment_free 0x20000000 10MiB
+        free_requested 0x10000000
+        alloc 0x10500000 1048577 @g<main
+        alloc 0x30000000 512
+        free 0x30000000
+        segment 0x10000000 20MiB
+        block 0x10000000 2MiB pending
+        block 0x10200000 3MiB
+        block 0x10500000 1049088 requested=1048577
+    ";
+
+    fn ask(instant: Instant) -> SegmentsData {
+        Engine::new(text::parse(TRACE).unwrap()).answer(&GetSegments { device: 0, instant }).unwrap()
+    }
+
+    #[test]
+    fn moments_are_found_by_what_is_special_about_them() {
+        let moments = [Instant::ReservedPeak, Instant::LivePeak, Instant::End, Instant::At(2), Instant::At(99)];
+        assert_eq!(moments.map(|instant| ask(instant).moment), [1, 7, 9, 2, 9]);
+        let data = ask(Instant::At(2));
+        assert_eq!((data.previous, data.next), (Some(1), Some(4)));
+    }
+
+    #[test]
+    fn blocks_say_what_they_are_and_whose() {
+        let data = ask(Instant::End);
+        let rows: Vec<_> = data.blocks.iter().map(|block| (block.kind, block.size_bytes, block.owner)).collect();
+        let event = |event| Some(AllocationKey::Event(event));
+        let free = (14 << 20) - 512;
+        assert_eq!(
+            rows,
+            [
+                (BlockState::PendingFree, 2 << 20, event(1)),
+                (BlockState::Allocated, 3 << 20, event(2)),
+                (BlockState::Allocated, (1 << 20) + 512, event(5)),
+                (BlockState::Inactive, free, None),
+            ]
+        );
+        assert_eq!(data.parts.reserved_bytes, 20 << 20);
+        assert_eq!(data.parts.pending_bytes, 2 << 20);
+    }
+
+    #[test]
+    fn blocks_of_one_stack_share_their_look() {
+        let data = ask(Instant::End);
+        assert_eq!(data.looks.len(), 2);
+        assert_eq!(data.blocks[0].look, data.blocks[1].look);
+        assert!(data.looks[data.blocks[2].look as usize].title.starts_with("g ("), "{:?}", data.looks);
+    }
+
+    #[test]
+    fn a_segment_that_little_keeps_names_its_largest_block() {
+        let data = ask(Instant::At(2));
+        // The segment that is returned later exists already, and is free.
+        assert_eq!(data.segments.len(), 2);
+        assert_eq!(data.held, [HeldRow { segment: 0, blocks: 1, largest: 0 }]);
+    }
+}

@@ -1,0 +1,194 @@
+//! Writes tables as they are on the screen to files, with the same filter and order, and all rows.
+
+use super::allocations::{Whole, pool, stream};
+use super::flame::Flame;
+use super::segments::at;
+use super::{Engine, Ready, compare};
+use frontend::ask::differences::{DiffBy, Entry, entries, shown};
+use frontend::ask::site_table::shown as shown_sites;
+use frontend::ask::site_table::site_name;
+use frontend::ask::{DiffData, Instant, Matched, SheetOf, SheetOrder, Weight};
+use shared::export;
+use shared::export::{Cell, Rows, Sheet, Subject, Table};
+use shared::trace::SegmentType;
+
+/// Returns the bytes of the file.
+///
+/// # Errors
+/// Returns an error message for the page if the table cannot be made.
+pub(super) fn sheet(engine: &Engine, order: &SheetOrder) -> Result<Vec<u8>, String> {
+    let Some(ready) = engine.built(order.device) else {
+        return Err(format!("there is no device at position {}", order.device));
+    };
+    let out = Out { order, ready };
+    match &order.of {
+        SheetOf::Allocations(request) => {
+            let mut whole = Whole::new(ready, request)?;
+            Ok(out.write(whole.sheet(), |row| whole.fill(ready, row)))
+        }
+        SheetOf::Sites { source, order: sorted, search } => {
+            let sites = Flame { ready, device: order.device }.sites(source)?;
+            let columns: [&str; 7] =
+                ["device", "function", "filename", "line", unit(source.selection.weight), ITSELF, "count"];
+            let fill = |row: &mut Rows<'_>| {
+                for position in shown_sites(&sites, *sorted, search) {
+                    let found = &sites.rows[position];
+                    row(&[
+                        Cell::number(ready.device.index),
+                        Cell::text(site_name(&found.site)),
+                        Cell::some_text(&found.site.filename),
+                        if found.site.line == 0 { Cell::Nothing } else { Cell::number(found.site.line) },
+                        Cell::number(found.total.weight),
+                        Cell::number(found.own.weight),
+                        Cell::number(found.total.count),
+                    ]);
+                }
+            };
+            Ok(out.write(Sheet { name: "functions", columns: &columns }, fill))
+        }
+        SheetOf::Segments(instant) => Ok(out.write(SEGMENTS, |row| segments(ready, *instant, row))),
+        SheetOf::Differences { side, other, by, sort, filter } => {
+            let diff = compare::difference(ready, *side, other).ok_or("there is no such moment or step")?;
+            let all = entries(&diff, *by);
+            let rows = shown(&all, filter, *sort);
+            Ok(out.write(DIFFERENCES, |row| {
+                rows.iter().for_each(|&position| difference(&diff, &all[position], *by, row))
+            }))
+        }
+        SheetOf::Findings => {
+            let gpus = engine.trace.devices.len() as u32;
+            let all: Vec<_> = (0..gpus).filter_map(|position| engine.built(position)).collect();
+            let devices: Vec<_> = all.iter().map(|ready| (ready.device, ready.timeline)).collect();
+            let subject = Subject {
+                file: &order.file,
+                trace: &engine.trace,
+                devices: &devices,
+                moment: None,
+                capacity_bytes: engine.capacity_bytes,
+            };
+            let mut bytes = Vec::new();
+            let sink = |piece: &[u8]| bytes.extend_from_slice(piece);
+            export::table(&subject, Table::Findings, order.format, sink);
+            Ok(bytes)
+        }
+    }
+}
+
+struct Out<'a> {
+    order: &'a SheetOrder,
+    ready: Ready<'a>,
+}
+
+impl Out<'_> {
+    fn write(&self, sheet: Sheet<'_>, fill: impl FnOnce(&mut Rows<'_>)) -> Vec<u8> {
+        let Ready { trace, device, timeline, .. } = self.ready;
+        let devices = &[(device, timeline)];
+        let subject = Subject { file: &self.order.file, trace, devices, moment: None, capacity_bytes: None };
+        let mut bytes = Vec::new();
+        let sink = |piece: &[u8]| bytes.extend_from_slice(piece);
+        sheet.write(self.order.format, &subject, fill, sink);
+        bytes
+    }
+}
+
+/// Column with the memory that a function allocates itself, in the unit of the total.
+const ITSELF: &str = "itself";
+
+/// Returns the column name for the weight of functions.
+fn unit(weight: Weight) -> &'static str {
+    match weight {
+        Weight::Bytes => "bytes",
+        Weight::ByteEvents => "byte_events",
+        Weight::ByteTime => "byte_milliseconds",
+        Weight::Count => "allocations",
+    }
+}
+
+const SEGMENTS: Sheet<'_> = Sheet {
+    name: "segments",
+    columns: &[
+        "device",
+        "event",
+        "address",
+        "bytes",
+        "used_bytes",
+        "free_bytes",
+        "largest_free_bytes",
+        "blocks",
+        "segment_type",
+        "stream",
+        "pool",
+        "expandable_address",
+    ],
+};
+
+fn segments(ready: Ready<'_>, instant: Instant, row: &mut Rows<'_>) {
+    let (_, map) = at(ready, instant);
+    for segment in &map.segments {
+        let is_range = segment.home != segment.at.addr;
+        row(&[
+            Cell::number(ready.device.index),
+            Cell::number(i64::from(map.moment) - 1),
+            Cell::Address(segment.at.addr),
+            Cell::number(segment.at.end() - segment.at.addr),
+            Cell::number(segment.used_bytes),
+            Cell::number(segment.free_bytes()),
+            Cell::number(segment.largest_free_bytes),
+            Cell::number(segment.blocks.len() as u64),
+            Cell::text(if segment.at.segment_type == SegmentType::Small { "small" } else { "large" }),
+            stream(segment.at.stream),
+            segment.at.pool.map_or(Cell::Nothing, pool),
+            if is_range { Cell::Address(segment.home) } else { Cell::Nothing },
+        ]);
+    }
+}
+
+const DIFFERENCES: Sheet<'_> = Sheet {
+    name: "differences",
+    columns: &[
+        "event",
+        "other_event",
+        "title",
+        "calls",
+        "place",
+        "category",
+        "matched",
+        "change_bytes",
+        "other_bytes",
+        "bytes",
+        "change_count",
+        "other_count",
+        "count",
+    ],
+};
+
+fn difference(diff: &DiffData, entry: &Entry, by: DiffBy, row: &mut Rows<'_>) {
+    let event = |moment: u32| Cell::number(i64::from(moment) - 1);
+    let matched = entry.stack.map(|position| match diff.stacks[position].matched {
+        Matched::Same => "same",
+        Matched::MovedLines => "lines moved",
+        Matched::Place => "other calls",
+        Matched::OnlyBefore => "only other",
+        Matched::OnlyAfter => "only this",
+    });
+    let category = if by == DiffBy::Category { entry.title.as_str() } else { entry.category };
+    let change = &entry.change;
+    row(&[
+        event(diff.moment),
+        event(diff.other_moment),
+        Cell::text(entry.title.as_str()),
+        Cell::some_text(&entry.callee),
+        Cell::some_text(&entry.place),
+        Cell::some_text(category),
+        matched.map_or(Cell::Nothing, Cell::text),
+        Cell::number(change.delta_bytes()),
+        Cell::number(change.other_bytes),
+        Cell::number(change.bytes),
+        Cell::number(change.delta_count()),
+        Cell::number(change.other_count),
+        Cell::number(change.count),
+    ]);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,285 @@
+//! Replays the requests of a device, and holds the state of a sweep between its steps.
+
+use super::Ready;
+use super::copy::compressed;
+use frontend::ask::{RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfColumn, WhatIfSetup};
+use shared::allocator::Settings;
+use shared::analysis::{
+    BatchScale, CardChoice, RecordedColumn, ReplayColumn, ReplayConfig, ReplayReport, Replayer, Sweep, SweepConfig,
+    Trial, recorded_capacity, recorded_course, recorded_settings, recorded_version,
+};
+use shared::export;
+use shared::job::Card;
+use shared::pickle::Style;
+use shared::trace::Action;
+use std::cell::RefCell;
+
+/// Number of columns of the plot; a wide plot has two pixels for each.
+const COLUMNS: usize = 480;
+
+/// Most recent sweep of a device.
+pub(super) type SweepCache = RefCell<Option<Running>>;
+
+/// Sweep in progress.
+#[derive(Debug)]
+pub(super) struct Running {
+    sweep: Sweep,
+    scale: Option<BatchScale>,
+}
+
+/// Performs the next part of a sweep, and returns its results so far.
+///
+/// # Errors
+/// Returns a message for the user if the device has another allocator.
+pub(super) fn sweep(ready: Ready<'_>, setup: &WhatIfSetup, is_new: bool) -> Result<SweepData, String> {
+    check(ready)?;
+    let mut kept = ready.kept.sweep.borrow_mut();
+    if is_new {
+        *kept = None;
+    }
+    let Running { sweep, scale } = kept.get_or_insert_with(|| begin(ready, setup));
+    sweep.step(&replayer(ready), scale.as_ref());
+    Ok(sweep_data(sweep))
+}
+
+/// Returns an error for a device whose allocator is not modelled.
+fn check(ready: Ready<'_>) -> Result<(), String> {
+    match ready.device.index < 0 {
+        true => Err("Pinned host memory has another allocator, which is not modelled".to_owned()),
+        false => Ok(()),
+    }
+}
+
+/// Returns the replay as a compressed snapshot.
+///
+/// # Errors
+/// Returns an error with the name of a setting that is not supported.
+pub(super) fn snapshot(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<Vec<u8>, String> {
+    let trace = replayer(ready).trace(&config(ready, setup)?);
+    Ok(compressed(|sink| export::pickle(&trace, Style::Python, sink)))
+}
+
+fn replayer(ready: Ready<'_>) -> Replayer<'_> {
+    Replayer::new(ready.trace, ready.device, &ready.timeline.allocations)
+}
+
+fn config(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<ReplayConfig, String> {
+    let version = recorded_settings(ready.trace).unwrap_or_default().version;
+    let settings = Settings::parse(&setup.conf, version).map_err(|error| error.to_string())?;
+    Ok(match setup.capacity_bytes {
+        Some(capacity_bytes) => ReplayConfig { settings, capacity_bytes, elsewhere_bytes: setup.elsewhere_bytes },
+        None => ReplayConfig::unlimited(settings),
+    })
+}
+
+/// Returns the settings and the card of the recording, as far as it contains them.
+///
+/// # Errors
+/// Returns a message for the user if the device has another allocator.
+pub(super) fn recorded(ready: Ready<'_>) -> Result<RecordedSetup, String> {
+    check(ready)?;
+    let capacity_bytes = recorded_capacity(ready.device, ready.timeline);
+    let (conf, refusal) = match recorded_settings(ready.trace) {
+        Ok(settings) => (settings.to_conf(), String::new()),
+        Err(error) => (String::new(), error.to_string()),
+    };
+    let version = recorded_version(ready.trace).map(|version| (version.0, version.1));
+    Ok(RecordedSetup { conf, refusal, capacity_bytes, version })
+}
+
+/// Replays a device's requests.
+///
+/// # Errors
+/// Returns a message for the user if the device has another allocator, or with the name of a setting that is not
+/// supported.
+pub(super) fn replayed(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<ReplayData, String> {
+    check(ready)?;
+    let (report, replayed) = replayer(ready).course(&config(ready, setup)?, COLUMNS);
+    let recorded = recorded_course(ready.device, ready.timeline, COLUMNS);
+    let columns = recorded.iter().zip(&replayed).map(|(recorded, replayed)| column(recorded, replayed));
+    Ok(ReplayData {
+        recorded: recorded_figures(ready),
+        replayed: figures(&report),
+        columns: columns.collect(),
+        events: u64::from(ready.timeline.events()),
+        oom_bytes: report.ooms.first().map_or(0, |oom| oom.block_bytes),
+        guessed_blocks: report.guessed_blocks,
+    })
+}
+
+fn column(recorded: &RecordedColumn, replayed: &ReplayColumn) -> WhatIfColumn {
+    WhatIfColumn {
+        live_bytes: recorded.live_bytes,
+        recorded_bytes: recorded.reserved_bytes,
+        replayed_bytes: replayed.reserved_bytes,
+        recorded_beyond_bytes: recorded.beyond_live_bytes,
+        replayed_beyond_bytes: replayed.beyond_live_bytes,
+        recorded_calls: recorded.calls,
+        replayed_calls: replayed.calls,
+        retries: replayed.retries,
+        collections: replayed.collections,
+        recorded_ooms: recorded.ooms,
+        replayed_ooms: replayed.ooms,
+    }
+}
+
+fn recorded_figures(ready: Ready<'_>) -> RunFigures {
+    let actions = ready.device.events.actions();
+    let is_call = |action: &Action| {
+        matches!(action, Action::SegmentAlloc | Action::SegmentFree | Action::SegmentMap | Action::SegmentUnmap)
+    };
+    RunFigures {
+        peak_live_bytes: ready.timeline.live_peak().1,
+        peak_reserved_bytes: ready.timeline.reserved_peak().1,
+        driver_calls: actions.iter().filter(is_call).count() as u64,
+        retries: None,
+        collections: None,
+        ooms: actions.iter().filter(|action| *action == Action::Oom).count() as u64,
+        first_oom_event: actions.iter().position(|action| action == Action::Oom).map(|event| event as u64),
+    }
+}
+
+fn figures(report: &ReplayReport) -> RunFigures {
+    let counters = &report.counters;
+    RunFigures {
+        peak_live_bytes: counters.live_bytes.peak,
+        peak_reserved_bytes: counters.reserved_bytes.peak,
+        driver_calls: counters.driver_calls(),
+        retries: Some(counters.retries),
+        collections: Some(counters.collections),
+        ooms: counters.ooms,
+        first_oom_event: report.ooms.first().map(|oom| oom.event as u64),
+    }
+}
+
+fn begin(ready: Ready<'_>, setup: &WhatIfSetup) -> Running {
+    let card = |card: Card| CardChoice { name: card.name, memory_bytes: card.memory_bytes };
+    let sweep = Sweep::new(SweepConfig {
+        recorded: recorded_settings(ready.trace).unwrap_or_default(),
+        capacity_bytes: setup.capacity_bytes,
+        elsewhere_bytes: setup.elsewhere_bytes,
+        cards: Card::all().map(card).collect(),
+    });
+    // Without a limit every batch fits.
+    let scale = setup.capacity_bytes.and_then(|_| BatchScale::of(&ready.study()));
+    Running { sweep, scale }
+}
+
+fn sweep_data(sweep: &Sweep) -> SweepData {
+    let report = sweep.report();
+    let row = |(index, trial): (usize, &Trial)| TrialRow {
+        conf: trial.settings.to_conf(),
+        is_recorded: index == 0,
+        figures: figures(&trial.report),
+    };
+    let name = |card: &Option<CardChoice>| card.as_ref().map(|card| card.name.clone());
+    SweepData {
+        progress: sweep.progress(),
+        rows: report.trials.iter().enumerate().map(row).collect(),
+        best: report.best.map(|best| best as u32),
+        smallest_cards: [name(&report.smallest_card), name(&report.smallest_card_as_recorded)],
+        batch_factor: report.batch_factor,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::Engine;
+    use frontend::ask::{
+        Answers, GetReplay, GetSweep, ReplayData, SweepData, WhatIfColumn, WhatIfSetup, WriteReplay, Writes,
+    };
+    use shared::import::import;
+    use shared::trace::text;
+
+    /// Returns an engine for blocks that grow by 2 MiB each, so that no cached block fits the next request.
+    fn engine() -> Engine {
+        let line = |size: u64| format!("segment_alloc S{size} {size}MiB\nalloc S{size} {size}MiB\nfree S{size}\n");
+        let rest = |size: u64| format!("segment S{size} {size}MiB\nblock S{size} {size}MiB inactive\n");
+        let lines: String = (20..40).map(|size| line(size * 2)).collect();
+        let rests: String = (20..40).map(|size| rest(size * 2)).collect();
+        Engine::new(text::parse(&(lines + &rests)).unwrap())
+    }
+
+    fn setup(conf: &str, capacity_mib: Option<u64>) -> WhatIfSetup {
+        WhatIfSetup { conf: conf.to_owned(), capacity_bytes: capacity_mib.map(|mib| mib << 20), elsewhere_bytes: 0 }
+    }
+
+    #[track_caller]
+    fn replay(conf: &str, capacity_mib: Option<u64>) -> ReplayData {
+        engine().answer(&GetReplay { device: 0, setup: setup(conf, capacity_mib) }).unwrap()
+    }
+
+    #[test]
+    fn a_replay_stands_beside_the_recording() {
+        let same = replay("", None);
+        assert_eq!(same.recorded.peak_reserved_bytes, 1180 << 20);
+        assert_eq!(same.replayed.peak_reserved_bytes, same.recorded.peak_reserved_bytes);
+        assert_eq!((same.recorded.driver_calls, same.replayed.driver_calls), (20, 20));
+        let grown = replay("expandable_segments:True", None);
+        assert_eq!(grown.replayed.peak_reserved_bytes, 80 << 20);
+        let highest = grown.columns.iter().map(|column| column.replayed_bytes).max();
+        assert_eq!(highest, Some(80 << 20));
+        let recorded: Vec<_> = same.columns.iter().map(|column| column.recorded_bytes).collect();
+        let replayed: Vec<_> = same.columns.iter().map(|column| column.replayed_bytes).collect();
+        assert!(recorded.is_sorted() && recorded.last() == replayed.last());
+        let calls = |of: fn(&WhatIfColumn) -> u64| grown.columns.iter().map(of).sum::<u64>();
+        assert_eq!(calls(|column| column.recorded_calls), grown.recorded.driver_calls);
+        assert_eq!(calls(|column| column.replayed_calls), grown.replayed.driver_calls);
+        let beyond = |of: fn(&WhatIfColumn) -> u64| same.columns.iter().map(of).collect::<Vec<_>>();
+        let (recorded, replayed) = (beyond(|one| one.recorded_beyond_bytes), beyond(|one| one.replayed_beyond_bytes));
+        // A free is requested one event before it is recorded as completed; a replay performs both at once.
+        let later = recorded.iter().skip(1).chain(recorded.last());
+        assert!(replayed.iter().zip(&recorded).zip(later).all(|((one, this), next)| one == this || one == next));
+        assert_eq!((recorded.iter().max(), replayed.iter().max()), (Some(&(1180 << 20)), Some(&(1180 << 20))));
+    }
+
+    #[test]
+    fn a_small_card_is_out_of_memory() {
+        let data = replay("", Some(70));
+        assert!(data.replayed.ooms > 0 && data.oom_bytes > 70 << 20, "{data:?}");
+        assert!(data.replayed.retries > Some(0) && data.replayed.first_oom_event.is_some());
+        let sums = data.columns.iter().fold((0, 0), |sums, one| (sums.0 + one.retries, sums.1 + one.replayed_ooms));
+        assert_eq!((Some(sums.0), sums.1), (data.replayed.retries, data.replayed.ooms));
+    }
+
+    #[test]
+    fn what_is_not_modelled_is_refused_by_name() {
+        let ask = GetReplay { device: 0, setup: setup("backend:cudaMallocAsync", None) };
+        let reason = engine().answer(&ask).unwrap_err();
+        assert!(reason.contains("backend:cudaMallocAsync"), "{reason}");
+    }
+
+    #[test]
+    fn a_sweep_goes_step_by_step() {
+        let mut engine = engine();
+        let setup = setup("", Some(1500));
+        let mut step = |is_new| engine.answer(&GetSweep { device: 0, setup: setup.clone(), is_new }).unwrap();
+        let mut data: SweepData = step(true);
+        assert_eq!(data.rows.len(), 1);
+        let mut steps = 1;
+        while !data.is_done() {
+            let next = step(false);
+            assert!(next.progress >= data.progress && steps < 100);
+            (data, steps) = (next, steps + 1);
+        }
+        let best = &data.rows[data.best.unwrap() as usize];
+        assert!(best.conf.contains("expandable_segments:True"), "{}", best.conf);
+        assert_eq!(data.smallest_cards[0].as_deref(), Some("t4-16gb"));
+        assert_eq!(step(true).rows.len(), 1);
+    }
+
+    #[test]
+    fn a_replay_is_a_snapshot() {
+        let mut engine = engine();
+        let mut replay = |conf| {
+            engine.write(&WriteReplay { device: 0, setup: setup(conf, None) }, &mut |_| ()).map(|file| file.bytes)
+        };
+        let trace = import(&replay("expandable_segments:True").unwrap()).unwrap();
+        trace.check();
+        let maps = |trace: &shared::trace::Trace| {
+            trace.devices[0].events.iter().filter(|event| event.action.name() == "segment_map").count()
+        };
+        assert!(maps(&trace) > 0 && trace.devices[0].segments.reserved_bytes() == 80 << 20);
+        assert!(replay("backend:cudaMallocAsync").is_err());
+    }
+}

@@ -1,0 +1,80 @@
+//! Queues the questions that arrive while the Web Worker computes.
+
+use frontend::ask::Question;
+
+/// Questions in the order of their arrival, without those that a newer one replaces.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Queue {
+    waiting: Vec<(u32, Question)>,
+}
+
+impl Queue {
+    /// Adds a question with its number.
+    pub(crate) fn push(&mut self, number: u32, question: Question) {
+        self.waiting.push((number, question));
+    }
+
+    /// Takes the next question to answer, and the numbers of the questions that a newer one supersedes.
+    pub(crate) fn take_next(&mut self) -> (Vec<u32>, Option<(u32, Question)>) {
+        let mut superseded = Vec::new();
+        while !self.waiting.is_empty() {
+            let (number, question) = self.waiting.remove(0);
+            if self.waiting.iter().any(|(_, newer)| newer.replaces(&question)) {
+                superseded.push(number);
+            } else {
+                return (superseded, Some((number, question)));
+            }
+        }
+        (superseded, None)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frontend::ask::{
+        Axis, GetDetails, GetHit, GetMarks, GetReplay, GetRows, GetSweep, TableRequest, WalkRequest, WalkTo,
+    };
+
+    #[track_caller]
+    fn check(asked: &[Question], answered: &[(&[u32], u32)]) {
+        let mut queue = Queue::default();
+        (0..).zip(asked).for_each(|(number, question)| queue.push(number, question.clone()));
+        for &(superseded, number) in answered {
+            assert_eq!(queue.take_next(), (superseded.to_vec(), Some((number, asked[number as usize].clone()))));
+        }
+        assert!(queue.is_empty());
+        assert_eq!(queue.take_next(), (vec![], None));
+    }
+
+    #[test]
+    fn only_the_newest_point_is_answered() {
+        let hit = |x| GetHit { device: 0, axis: Axis::Events, x, bytes: 0.0, units_per_px: 1.0 }.into();
+        let marks = GetMarks { device: 0 }.into();
+        check(&[hit(1.0), marks, hit(2.0), hit(3.0)], &[(&[0], 1), (&[2], 3)]);
+    }
+
+    #[test]
+    fn only_the_newest_replay_is_answered() {
+        let replay = || GetReplay { device: 0, setup: Default::default() }.into();
+        let sweep = GetSweep { device: 0, setup: Default::default(), is_new: false }.into();
+        check(&[replay(), sweep, replay()], &[(&[0], 1), (&[], 2)]);
+    }
+
+    #[test]
+    fn only_the_newest_rows_are_answered_and_every_walk() {
+        let rows = |first| GetRows { device: 0, request: TableRequest { first, ..TableRequest::default() } }.into();
+        let walk = || WalkTo { device: 0, request: WalkRequest::default() }.into();
+        check(&[walk(), rows(0), walk(), rows(64)], &[(&[], 0), (&[1], 2), (&[], 3)]);
+    }
+
+    #[test]
+    fn details_are_never_dropped() {
+        let details = |allocation| GetDetails { device: 0, allocation }.into();
+        check(&[details(5), details(6)], &[(&[], 0), (&[], 1)]);
+    }
+}

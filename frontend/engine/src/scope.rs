@@ -1,0 +1,334 @@
+//! The browser's side of a file's Web Worker: passes messages to the engine and its reports to the page.
+
+use crate::engine::Engine;
+use crate::first_picture::FirstPicture;
+use crate::keeper;
+use crate::queue::Queue;
+use crate::reader::Reader;
+use frontend::ask::{FileBytes, Order, PartOrder, PreviewData, Question, Reply, Report};
+use frontend::platform::messages::{from_buffer, to_buffer};
+use frontend::platform::{Source, blob};
+use gloo_timers::callback::Timeout;
+use js_sys::{Array, Uint8Array};
+use shared::import::{ImportError, Importer, Overview};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{DedicatedWorkerGlobalScope, File, MessageEvent};
+
+/// Minimum time between two progress reports in milliseconds; the page could not show more, and each takes frame time.
+const PROGRESS_MS: f64 = 60.0;
+
+/// Time in milliseconds that the worker waits for the page to request its first picture before it does other work.
+const PATIENCE_MS: u32 = 1500;
+
+/// Size and reading time from which a file is previewed while it is read; reaching either is enough.
+const PREVIEW_BYTES: u64 = 30_000_000;
+const PREVIEW_MS: f64 = 500.0;
+
+/// Size in bytes from which a file is not opened at once, but the user chooses a part of it.
+///
+/// A tab has room for about twice as much.
+const HUGE_BYTES: f64 = 2e9;
+
+/// Work to do on a file.
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    /// Open all of it.
+    All,
+    /// Survey what it contains.
+    Survey,
+    /// Open a part of it.
+    Part(PartOrder),
+}
+
+/// Handles the worker's messages; `early` holds those that arrived before the module was loaded.
+pub(crate) fn run(early: &Array) {
+    let worker = Rc::new(FileWorker::new());
+    std::panic::set_hook(Box::new({
+        let scope = worker.scope.clone();
+        move |info| post(&scope, &Report::of_panic(&info.to_string()))
+    }));
+    for message in early.iter() {
+        worker.hear(&message);
+    }
+    let on_message: Closure<dyn FnMut(MessageEvent)> = Closure::new({
+        let worker = worker.clone();
+        move |event: MessageEvent| worker.hear(&event.data())
+    });
+    worker.scope.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+    // The worker listens until it is terminated.
+    on_message.forget();
+}
+
+struct FileWorker {
+    scope: DedicatedWorkerGlobalScope,
+    /// The file, which is read again for a part of it.
+    source: RefCell<Option<Source>>,
+    /// Contents of the file, known after a first pass.
+    overview: RefCell<Option<Overview>>,
+    /// Number of the current reading of the file; a running older one stops.
+    reading: Cell<u32>,
+    engine: RefCell<Option<Engine>>,
+    queue: RefCell<Queue>,
+    is_scheduled: Cell<bool>,
+    first_picture: Cell<FirstPicture>,
+}
+
+impl FileWorker {
+    fn new() -> Self {
+        Self {
+            scope: js_sys::global().unchecked_into(),
+            source: RefCell::default(),
+            overview: RefCell::default(),
+            reading: Cell::new(0),
+            engine: RefCell::default(),
+            queue: RefCell::default(),
+            is_scheduled: Cell::new(false),
+            first_picture: Cell::default(),
+        }
+    }
+
+    fn hear(self: &Rc<Self>, message: &JsValue) {
+        if let Some(file) = message.dyn_ref::<File>() {
+            let wanted = if file.size() >= HUGE_BYTES { Wanted::Survey } else { Wanted::All };
+            return self.open(Source::File(file.clone()), wanted);
+        }
+        match from_buffer(message) {
+            Some(Order::Fetch(url)) => self.open(Source::Url(url), Wanted::All),
+            Some(Order::Survey) => self.reopen(Wanted::Survey),
+            Some(Order::Open(None)) => self.reopen(Wanted::All),
+            Some(Order::Open(Some(part))) => self.reopen(Wanted::Part(part)),
+            Some(Order::Keep { session, key }) => self.keep(session, key),
+            Some(Order::Ask(number, question)) => {
+                self.queue.borrow_mut().push(number, question);
+                self.schedule();
+            }
+            None => (),
+        }
+    }
+
+    fn reopen(self: &Rc<Self>, wanted: Wanted) {
+        let source = self.source.borrow().clone();
+        if let Some(source) = source {
+            self.open(source, wanted);
+        }
+    }
+
+    /// Stores a copy of the file, slice by slice, while it stays open.
+    fn keep(self: &Rc<Self>, session: String, key: String) {
+        let (worker, reading) = (self.clone(), self.reading.get());
+        let source = self.source.borrow().clone();
+        spawn_local(async move {
+            let is_kept = match source {
+                Some(Source::File(file)) => {
+                    keeper::keep(&file, &session, &key, || worker.reading.get() == reading).await
+                }
+                Some(Source::Url(_)) | None => false,
+            };
+            worker.post(&Report::Kept(is_kept));
+        });
+    }
+
+    fn open(self: &Rc<Self>, source: Source, wanted: Wanted) {
+        let worker = self.clone();
+        let reading = self.reading.get() + 1;
+        self.reading.set(reading);
+        *self.source.borrow_mut() = Some(source.clone());
+        *self.engine.borrow_mut() = None;
+        *self.queue.borrow_mut() = Queue::default();
+        self.first_picture.take();
+        if let (Wanted::Survey, Some(overview)) = (wanted, &*self.overview.borrow()) {
+            return self.post(&Report::Surveyed(Box::new(PreviewData::of_overview(overview))));
+        }
+        spawn_local(async move {
+            let result = match wanted {
+                Wanted::Survey => worker.survey(&source, reading).await,
+                Wanted::All | Wanted::Part(_) => worker.load(&source, reading, wanted).await,
+            };
+            if worker.reading.get() != reading {
+                return;
+            }
+            match result {
+                Ok(Some(engine)) => {
+                    worker.post(&Report::Opened(Box::new(engine.summary().clone())));
+                    *worker.engine.borrow_mut() = Some(engine);
+                    worker.schedule();
+                }
+                Ok(None) => (),
+                Err(failure) => worker.post(&failure),
+            }
+        });
+    }
+
+    /// Surveys what a file contains; a file without events has no parts and is opened.
+    async fn survey(&self, source: &Source, reading: u32) -> Result<Option<Engine>, Report> {
+        self.post(&Report::Surveying);
+        let (importer, _) = self.read(source, reading, Importer::overview(), false).await?;
+        if self.reading.get() == reading {
+            let overview = importer.finish_overview().map_err(undecodable)?;
+            if overview.devices.is_empty() {
+                return self.load(source, reading, Wanted::All).await;
+            }
+            self.post(&Report::Surveyed(Box::new(PreviewData::of_overview(&overview))));
+            *self.overview.borrow_mut() = Some(overview);
+        }
+        Ok(None)
+    }
+
+    /// Opens a file, or a part of it.
+    async fn load(&self, source: &Source, reading: u32, wanted: Wanted) -> Result<Option<Engine>, Report> {
+        let importer = match wanted {
+            Wanted::Part(part) => self.part_importer(part).map_err(undecodable)?,
+            Wanted::All | Wanted::Survey => Importer::with_preview(),
+        };
+        let (importer, file_bytes) = self.read(source, reading, importer, true).await?;
+        let first_bytes = self.overview.borrow().as_ref().map(|overview| overview.file_bytes);
+        if matches!(wanted, Wanted::Part(_)) && first_bytes != Some(file_bytes) {
+            return Err(unreadable("The file changed between its first and its second reading".to_owned()));
+        }
+        if self.reading.get() != reading {
+            return Ok(None);
+        }
+        importer.finish().map(|trace| Some(Engine::new(trace))).map_err(undecodable)
+    }
+
+    fn part_importer(&self, part: PartOrder) -> Result<Importer, ImportError> {
+        let overview = self.overview.borrow();
+        let devices = overview.iter().flat_map(|overview| &overview.devices);
+        let device = devices.into_iter().find(|device| device.index == part.device).cloned().unwrap_or_default();
+        device.part(part.start..part.end).map(Importer::part)
+    }
+
+    /// Feeds the bytes of a file to an importer and reports progress; it stops early if a newer reading has started.
+    async fn read(
+        &self,
+        source: &Source,
+        reading: u32,
+        mut importer: Importer,
+        is_previewed: bool,
+    ) -> Result<(Importer, u64), Report> {
+        let mut reader = Reader::open(source, &self.scope).await.map_err(unreadable)?;
+        let began_ms = js_sys::Date::now();
+        let (mut slice, mut told_ms) = (Vec::new(), 0.0);
+        while reader.next(&mut slice).await.map_err(unreadable)?.is_some() && self.reading.get() == reading {
+            importer.push(&slice).map_err(undecodable)?;
+            let now_ms = js_sys::Date::now();
+            let (seen_bytes, total_bytes) = (importer.seen_bytes(), reader.total_bytes);
+            if now_ms - told_ms >= PROGRESS_MS || seen_bytes >= total_bytes {
+                self.post(&Report::Progress { seen_bytes, total_bytes });
+                let is_slow = total_bytes >= PREVIEW_BYTES || now_ms - began_ms >= PREVIEW_MS;
+                if let Some(preview) = importer.preview().filter(|preview| is_previewed && is_slow && !preview.is_odd) {
+                    self.post(&Report::Preview(Box::new(PreviewData::of_preview(&preview))));
+                }
+                told_ms = now_ms;
+            }
+        }
+        let seen_bytes = importer.seen_bytes();
+        Ok((importer, seen_bytes))
+    }
+
+    /// Schedules work after the messages that already wait in the browser, so that the queue knows the newest question.
+    fn schedule(self: &Rc<Self>) {
+        if !self.is_scheduled.replace(true) {
+            let worker = self.clone();
+            Timeout::new(0, move || {
+                worker.is_scheduled.set(false);
+                worker.work();
+            })
+            .forget();
+        }
+    }
+
+    /// Answers one question; without any, sends the page the next report about the file.
+    fn work(self: &Rc<Self>) {
+        let mut engine = self.engine.borrow_mut();
+        let Some(engine) = engine.as_mut() else { return };
+        let (superseded, next) = self.queue.borrow_mut().take_next();
+        for number in superseded {
+            self.post(&Report::Superseded(number));
+        }
+        if let Some((number, question)) = next {
+            self.reply(engine, number, &question);
+            self.note(|first| first.answered(&question));
+        } else if self.first_picture.get() == FirstPicture::Awaited {
+            return;
+        } else if engine.prepare() {
+            // The next question comes first.
+        } else if let Some(report) = engine.next_report() {
+            self.post(&report);
+            if self.note(|first| first.told(&report)) {
+                let worker = self.clone();
+                let give_up = move || {
+                    worker.note(FirstPicture::give_up);
+                    worker.schedule();
+                };
+                Timeout::new(PATIENCE_MS, give_up).forget();
+            }
+        } else {
+            return;
+        }
+        self.schedule();
+    }
+
+    fn note<T>(&self, change: impl FnOnce(&mut FirstPicture) -> T) -> T {
+        let mut first = self.first_picture.get();
+        let told = change(&mut first);
+        self.first_picture.set(first);
+        told
+    }
+
+    /// Replies to a question, and reports the progress of what takes long.
+    fn reply(&self, engine: &mut Engine, number: u32, question: &Question) {
+        let mut told_ms = js_sys::Date::now();
+        let reply = question.reply(engine, &mut |fraction| {
+            let now_ms = js_sys::Date::now();
+            if now_ms - told_ms >= PROGRESS_MS {
+                self.post(&Report::Copying(number, fraction));
+                told_ms = now_ms;
+            }
+        });
+        match reply {
+            Ok(Reply::Answer(bytes)) => {
+                let buffer = Uint8Array::from(bytes.as_slice()).buffer();
+                let message = Array::of2(&number.into(), &buffer);
+                let posted = self.scope.post_message_with_transfer(&message, &Array::of1(&buffer));
+                posted.expect("a buffer can be transferred");
+            }
+            Ok(Reply::File(file)) => self.hand_over(number, &file),
+            Err(reason) => self.post(&Report::Refused(number, reason)),
+        }
+    }
+
+    /// Sends the bytes of a file to the page as a `Blob`, so that the message does not contain them.
+    fn hand_over(&self, number: u32, file: &FileBytes) {
+        let Ok(blob) = blob(&file.bytes, file.media_type) else {
+            let reason = "the browser has no room for the file".to_owned();
+            return self.post(&Report::Refused(number, reason));
+        };
+        let message = Array::of2(&number.into(), &blob);
+        self.scope.post_message(&message).expect("a blob can be handed over");
+    }
+
+    fn post(&self, report: &Report) {
+        post(&self.scope, report);
+    }
+}
+
+/// Posts a report; its buffer is transferred to the page, not copied.
+fn post(scope: &DedicatedWorkerGlobalScope, report: &Report) {
+    let buffer = to_buffer(report);
+    scope.post_message_with_transfer(&buffer, &Array::of1(&buffer)).expect("a buffer can be transferred");
+}
+
+fn unreadable(message: String) -> Report {
+    let hint = "Check that the file is still there and complete, then open it again.".to_owned();
+    Report::Failed { code: String::new(), message, offset: None, hint }
+}
+
+fn undecodable(error: ImportError) -> Report {
+    let ImportError { code, offset, message, hint } = error;
+    Report::Failed { code: code.to_owned(), message, offset, hint }
+}

@@ -1,0 +1,174 @@
+//! Defines the questions about tables of allocations and groups, and their answers: one page of rows at a time.
+
+use super::name_mark::NameMark;
+use super::selection::{GroupKeyData, GroupMark, SelectionData};
+use super::timeline::Hit;
+use serde::{Deserialize, Serialize};
+use shared::analysis::GroupBy;
+
+/// Asks for the streams and pools by which allocations can be filtered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetFacts {
+    pub device: u32,
+}
+
+/// Asks for a range of rows of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetRows {
+    pub device: u32,
+    pub request: TableRequest,
+}
+
+/// Asks for the next or previous allocation of a selection, in the order of births; `None` if nothing is found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WalkTo {
+    pub device: u32,
+    pub request: WalkRequest,
+}
+
+/// Asks for the group that a mark stands for, and its title; `None` if no group has the mark.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FindGroup {
+    pub device: u32,
+    pub group: GroupMark,
+}
+
+/// Table and range of rows that are requested.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TableRequest {
+    pub selection: SelectionData,
+    /// Grouping of the rows; `None` for single allocations.
+    pub by: Option<GroupBy>,
+    pub sort: Sort,
+    /// Position of the first row.
+    pub first: u32,
+    /// Maximum number of rows.
+    pub count: u32,
+}
+
+/// Order of rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sort {
+    pub column: Column,
+    /// True for ascending order.
+    pub is_rising: bool,
+}
+
+/// Column by which rows can be ordered; a column that the rows do not have orders them by bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Column {
+    /// Size, or sum of the sizes.
+    #[default]
+    Bytes,
+    /// Number of allocations.
+    Count,
+    /// Event of the `alloc`.
+    Born,
+    /// Lifetime in events.
+    Lifetime,
+    Category,
+    Title,
+}
+
+/// Range of rows of a table, and the sums over all rows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TablePage {
+    /// Position of the first row.
+    pub first: u32,
+    pub rows: TableRows,
+    /// Number of rows of the whole table.
+    pub row_count: u32,
+    /// Sum of the sizes of the selection.
+    pub bytes: u64,
+    /// Number of allocations of the selection.
+    pub count: u64,
+    /// Number of allocations without the filter.
+    pub all_count: u64,
+    /// Bytes of the largest row, which scales the bars.
+    pub most_bytes: u64,
+}
+
+/// Rows of single allocations or of groups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum TableRows {
+    Allocations(Vec<AllocationRow>),
+    Groups(Vec<GroupRow>),
+}
+
+impl Default for TableRows {
+    fn default() -> Self {
+        Self::Groups(Vec::new())
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AllocationRow {
+    /// Position of the allocation.
+    pub allocation: u32,
+    /// Requested size.
+    pub size_bytes: u64,
+    /// First moment at which it is alive, 0 if it is from before the trace.
+    pub born: u32,
+    /// Number of moments at which it is alive, within the trace.
+    pub lifetime: u32,
+    /// True if it outlives the trace.
+    pub outlives: bool,
+    /// Position of its category.
+    pub category: u8,
+    /// Title of its stack.
+    pub title: String,
+    /// Callers of the function in the title.
+    pub detail: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupRow {
+    /// Common key of its allocations.
+    pub key: GroupKeyData,
+    /// Sum of the sizes.
+    pub bytes: u64,
+    /// Number of allocations.
+    pub count: u64,
+    pub title: String,
+    /// Text that distinguishes the group from others with the same title, or empty.
+    pub detail: String,
+}
+
+impl GroupRow {
+    /// Returns the mark that stands for the group in URLs.
+    pub fn mark(&self) -> NameMark {
+        NameMark::of([self.title.as_str(), &self.detail])
+    }
+}
+
+/// Request for one allocation of a selection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WalkRequest {
+    pub selection: SelectionData,
+    pub to: Walk,
+}
+
+/// Destination of a walk through a selection; it wraps around at both ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Walk {
+    /// First allocation.
+    #[default]
+    First,
+    /// First allocation after this one.
+    After(u32),
+    /// Last allocation before this one.
+    Before(u32),
+    /// This allocation, even if it is not in the selection.
+    This(u32),
+}
+
+/// Allocation of a selection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    /// Allocation as a click on it would have hit it.
+    pub hit: Hit,
+    /// Position in the selection, from 0; for an allocation outside it, the number of those that come before it.
+    pub position: u32,
+    /// Number of allocations of the selection.
+    pub count: u32,
+}

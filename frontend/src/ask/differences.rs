@@ -1,0 +1,319 @@
+//! Rows of the table of differences: grouping, order, filter and texts, the same on the page and in saved tables.
+
+use super::Matched;
+use super::compare::{ChangeData, DiffData, GroupData, category_at};
+use serde::{Deserialize, Serialize};
+use shared::base::format;
+use std::cmp::{Ordering, Reverse};
+
+/// Grouping of the table's rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DiffBy {
+    /// One row per stack.
+    #[default]
+    Stack,
+    /// One row per category.
+    Category,
+    /// One row per module, or per file of the program.
+    Module,
+}
+
+impl DiffBy {
+    /// All groupings in display order.
+    pub const ALL: [Self; 3] = [Self::Stack, Self::Category, Self::Module];
+
+    /// Returns the label of the button.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Stack => "Stack",
+            Self::Category => "Category",
+            Self::Module => "Module",
+        }
+    }
+}
+
+/// Column by which the table can be sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Column {
+    /// Absolute difference in bytes.
+    #[default]
+    Delta,
+    /// Bytes of the other side.
+    Other,
+    /// Bytes of this side.
+    This,
+    /// Difference in the number of allocations.
+    Count,
+    Title,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sort {
+    pub by: Column,
+    /// True if the largest value comes first.
+    pub is_falling: bool,
+}
+
+impl Default for Sort {
+    fn default() -> Self {
+        Self { by: Column::Delta, is_falling: true }
+    }
+}
+
+impl Sort {
+    /// Returns the order after a click on a column's head.
+    ///
+    /// A click on the current column reverses the order; another column starts with its usual direction.
+    pub fn after(self, clicked: Column) -> Self {
+        match self.by == clicked {
+            true => Self { is_falling: !self.is_falling, ..self },
+            false => Self { by: clicked, is_falling: clicked != Column::Title },
+        }
+    }
+
+    /// Returns the value of `aria-sort` for a column's head.
+    pub fn aria(self, column: Column) -> &'static str {
+        match (self.by == column, self.is_falling) {
+            (false, _) => "none",
+            (true, true) => "descending",
+            (true, false) => "ascending",
+        }
+    }
+}
+
+/// One row of the table, before the filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Function of the stack, or name of the group.
+    pub title: String,
+    /// Function called there; may be empty.
+    pub callee: String,
+    /// File and line; may be empty.
+    pub place: String,
+    /// Category of most of the change; may be empty.
+    pub category: &'static str,
+    /// Remark on how the stack was matched between the sides; may be empty.
+    pub note: &'static str,
+    /// Bytes and number of allocations on both sides.
+    pub change: ChangeData,
+    /// Position among the stacks of the difference; `None` for groups.
+    pub stack: Option<usize>,
+}
+
+/// Returns the rows that differ.
+pub fn entries(diff: &DiffData, by: DiffBy) -> Vec<Entry> {
+    let groups =
+        |groups: &[GroupData], unnamed: &'static str| groups.iter().filter_map(|of| group(of, unnamed)).collect();
+    match by {
+        DiffBy::Stack => (0..diff.stacks.len()).map(|position| stack(diff, position)).collect(),
+        DiffBy::Category => groups(&diff.categories, ""),
+        DiffBy::Module => groups(&diff.modules, "no module known"),
+    }
+}
+
+fn stack(diff: &DiffData, position: usize) -> Entry {
+    let row = &diff.stacks[position];
+    Entry {
+        title: row.title.clone(),
+        callee: row.callee.clone(),
+        place: row.place.clone(),
+        category: category_at(row.category).plural(),
+        note: match row.matched {
+            Matched::Same => "",
+            Matched::MovedLines => "lines moved",
+            Matched::Place => "other calls",
+            Matched::OnlyBefore => "only there",
+            Matched::OnlyAfter => "only here",
+        },
+        change: row.change,
+        stack: Some(position),
+    }
+}
+
+fn group(group: &GroupData, unnamed: &'static str) -> Option<Entry> {
+    let GroupData { name, change } = group;
+    let title = if name.is_empty() { unnamed.to_owned() } else { name.clone() };
+    let entry = Entry {
+        title,
+        callee: String::new(),
+        place: String::new(),
+        category: "",
+        note: "",
+        change: *change,
+        stack: None,
+    };
+    (change.delta_bytes() != 0 || change.delta_count() != 0).then_some(entry)
+}
+
+/// Returns the positions of the entries that pass a filter, sorted.
+///
+/// The filter is searched in titles, callees, places, categories and notes; without capitals it ignores case.
+pub fn shown(entries: &[Entry], filter: &str, sort: Sort) -> Vec<usize> {
+    let is_plain = filter == filter.to_lowercase();
+    let has = |text: &str| if is_plain { text.to_lowercase().contains(filter) } else { text.contains(filter) };
+    let is_left = |entry: &Entry| {
+        filter.is_empty()
+            || [&entry.title, &entry.callee, &entry.place].into_iter().any(|text| has(text))
+            || [entry.category, entry.note].into_iter().any(has)
+    };
+    let mut left: Vec<usize> = (0..entries.len()).filter(|&position| is_left(&entries[position])).collect();
+    // The sort is stable: equal rows keep the order of the difference.
+    left.sort_by(|&one, &other| {
+        let order = compare(&entries[one], &entries[other], sort.by);
+        if sort.is_falling { order.reverse() } else { order }
+    });
+    left
+}
+
+fn compare(one: &Entry, other: &Entry, by: Column) -> Ordering {
+    let of = |entry: &Entry| {
+        let change = &entry.change;
+        match by {
+            Column::Delta => i128::from(change.delta_bytes().unsigned_abs()),
+            Column::Other => i128::from(change.other_bytes),
+            Column::This => i128::from(change.bytes),
+            Column::Count => i128::from(change.delta_count()),
+            Column::Title => 0,
+        }
+    };
+    of(one).cmp(&of(other)).then_with(|| match by {
+        Column::Title => one.title.cmp(&other.title),
+        _ => Ordering::Equal,
+    })
+}
+
+/// Returns the left end and the length of a bar that starts in the middle of 100 units; `largest_bytes` fills a half.
+pub fn bar(delta_bytes: i64, largest_bytes: u64) -> (f64, f64) {
+    let length = 50.0 * delta_bytes.unsigned_abs() as f64 / largest_bytes.max(1) as f64;
+    // Any difference at all must be visible.
+    let length = if delta_bytes == 0 { 0.0 } else { length.clamp(0.6, 50.0) };
+    (if delta_bytes < 0 { 50.0 - length } else { 50.0 }, length)
+}
+
+/// Formats a difference with its sign: `+1.50 GiB`, `−3`, `±0 B`.
+pub fn delta_text(delta: i64, text: fn(u64) -> String) -> String {
+    let sign = match delta.cmp(&0) {
+        Ordering::Greater => "+",
+        Ordering::Less => "−",
+        Ordering::Equal => "±",
+    };
+    format!("{sign}{}", text(delta.unsigned_abs()))
+}
+
+/// Formats the whole difference: `2.10 GiB more: activations +2.00 GiB, gradients +0.10 GiB`.
+pub fn total_text(diff: &DiffData) -> String {
+    const NAMED: usize = 3;
+    let delta = diff.total.delta_bytes();
+    let all = match delta.cmp(&0) {
+        Ordering::Greater => format!("{} more", format::bytes(delta.unsigned_abs())),
+        Ordering::Less => format!("{} less", format::bytes(delta.unsigned_abs())),
+        Ordering::Equal => "As many bytes".to_owned(),
+    };
+    let mut changed: Vec<&GroupData> = diff.categories.iter().filter(|of| of.change.delta_bytes() != 0).collect();
+    changed.sort_by_key(|of| Reverse(of.change.delta_bytes().unsigned_abs()));
+    let name = |of: &&GroupData| format!("{} {}", of.name, delta_text(of.change.delta_bytes(), format::bytes));
+    let named: Vec<String> = changed.iter().take(NAMED).map(name).collect();
+    if named.is_empty() { all } else { format!("{all}: {}", named.join(", ")) }
+}
+
+/// Formats what does not differ: `212 stacks with 3.20 GiB are the same`.
+pub fn equal_text(diff: &DiffData) -> Option<String> {
+    (diff.equal_stacks > 0).then(|| {
+        let verb = if diff.equal_stacks == 1 { "is" } else { "are" };
+        let stacks = format::counted(diff.equal_stacks, "stack");
+        format!("{stacks} with {} {verb} the same", format::bytes(diff.equal_bytes))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::compare::DiffRowData;
+
+    fn change(other_bytes: u64, bytes: u64) -> ChangeData {
+        ChangeData { other_bytes, bytes, other_count: 1, count: 2 }
+    }
+
+    fn diff() -> DiffData {
+        let row = |title: &str, matched, other_bytes, bytes| DiffRowData {
+            title: title.to_owned(),
+            matched,
+            category: 3,
+            change: change(other_bytes, bytes),
+            ..DiffRowData::default()
+        };
+        let group =
+            |name: &str, other_bytes, bytes| GroupData { name: name.into(), change: change(other_bytes, bytes) };
+        DiffData {
+            total: change(150, 160),
+            stacks: vec![
+                row("forward", Matched::Same, 0, 60),
+                row("Loss", Matched::OnlyBefore, 50, 0),
+                row("cat", Matched::MovedLines, 100, 100),
+            ],
+            categories: vec![group("activations", 50, 110), group("gradients", 100, 50)],
+            modules: vec![GroupData { change: change(150, 160), ..GroupData::default() }, GroupData::default()],
+            equal_stacks: 1,
+            equal_bytes: 7,
+            ..DiffData::default()
+        }
+    }
+
+    #[track_caller]
+    fn check(filter: &str, sort: Sort, expected: &[&str]) {
+        let entries = entries(&diff(), DiffBy::Stack);
+        let titles: Vec<&str> =
+            shown(&entries, filter, sort).into_iter().map(|position| entries[position].title.as_str()).collect();
+        assert_eq!(titles, expected);
+    }
+
+    #[test]
+    fn rows_are_sorted_and_filtered() {
+        let sort = Sort::default();
+        check("", sort, &["forward", "Loss", "cat"]);
+        check("", sort.after(Column::Delta), &["cat", "Loss", "forward"]);
+        check("", sort.after(Column::This), &["cat", "forward", "Loss"]);
+        check("", sort.after(Column::Other), &["cat", "Loss", "forward"]);
+        check("", sort.after(Column::Title), &["Loss", "cat", "forward"]);
+        check("", sort.after(Column::Count), &["forward", "Loss", "cat"]);
+        check("loss", sort, &["Loss"]);
+        check("LOSS", sort, &[]);
+        check("moved", sort, &["cat"]);
+        check("activations", sort, &["forward", "Loss", "cat"]);
+    }
+
+    #[test]
+    fn heads_tell_the_order() {
+        let sort = Sort::default();
+        assert_eq!((sort.aria(Column::Delta), sort.aria(Column::This)), ("descending", "none"));
+        assert_eq!(sort.after(Column::Title).aria(Column::Title), "ascending");
+    }
+
+    #[test]
+    fn groups_that_are_alike_are_left_out() {
+        let titles = |by| entries(&diff(), by).into_iter().map(|entry| entry.title).collect::<Vec<_>>();
+        assert_eq!(titles(DiffBy::Category), ["activations", "gradients"]);
+        assert_eq!(titles(DiffBy::Module), ["no module known"]);
+    }
+
+    #[test]
+    fn bars_go_both_ways_from_the_middle() {
+        assert_eq!(bar(100, 100), (50.0, 50.0));
+        assert_eq!(bar(-50, 100), (25.0, 25.0));
+        assert_eq!(bar(1, 1_000_000), (50.0, 0.6));
+        assert_eq!(bar(0, 0), (50.0, 0.0));
+    }
+
+    #[test]
+    fn differences_are_words() {
+        assert_eq!(delta_text(1536, format::bytes), "+1.50 KiB");
+        assert_eq!(delta_text(-3, format::count), "−3");
+        assert_eq!(delta_text(0, format::bytes), "±0 B");
+        assert_eq!(total_text(&diff()), "10 B more: activations +60 B, gradients −50 B");
+        assert_eq!(equal_text(&diff()).as_deref(), Some("1 stack with 7 B is the same"));
+        assert_eq!(
+            (total_text(&DiffData::default()).as_str(), equal_text(&DiffData::default())),
+            ("As many bytes", None)
+        );
+    }
+}

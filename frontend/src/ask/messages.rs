@@ -1,0 +1,101 @@
+//! Defines the messages between the page and the Web Worker of a file.
+//!
+//! The page numbers its questions, and an answer carries the number of its question.
+
+use super::part::{PartOrder, PreviewData};
+use super::question::Question;
+use super::spans::Parts;
+use super::summary::{DeviceFigures, FileSummary, Notice};
+use serde::{Deserialize, Serialize};
+use shared::report::Diagnosis;
+
+/// Messages of the page to a Web Worker, apart from the `File` object itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Order {
+    /// Read the snapshot at this URL.
+    Fetch(String),
+    /// Survey the file without opening it; a read in progress is stopped, and an open file is closed.
+    Survey,
+    /// Open a range of the file's events, or all of it; an open file is closed.
+    Open(Option<PartOrder>),
+    /// Store a copy of the file's bytes for a reload, as soon as no other work is waiting.
+    Keep {
+        /// Folder of the tab.
+        session: String,
+        /// Name of the copy.
+        key: String,
+    },
+    /// Answer the question with this number.
+    Ask(u32, Question),
+}
+
+/// Messages of a Web Worker to the page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Report {
+    /// Progress of reading the file.
+    Progress {
+        /// Number of bytes read so far.
+        seen_bytes: u64,
+        /// Length of the file, 0 while it is unknown.
+        total_bytes: u64,
+    },
+    /// Curves of what has been read so far; sent for files that take a while.
+    Preview(Box<PreviewData>),
+    /// From now on the file is only surveyed, so that a part of it can be chosen.
+    Surveying,
+    /// Curves of the whole file, from which a part can be chosen; no file is open now.
+    Surveyed(Box<PreviewData>),
+    /// The file is decoded; this is its summary.
+    Opened(Box<FileSummary>),
+    /// Figures of one device; those of all devices follow [`Report::Opened`].
+    Figures(DeviceFigures),
+    /// All notices about the file, sent once the lifetimes of all devices are known; they replace those of the summary.
+    Notices(Vec<Notice>),
+    /// Steps and phases of one device; those of all GPUs follow [`Report::Notices`].
+    Parts(Parts),
+    /// Findings on all GPUs; the last report about a file.
+    Findings(Diagnosis),
+    /// True if a copy of the file's bytes has been stored.
+    Kept(bool),
+    /// The worker has no decoder, because its module could not be loaded; the page sends this report in its place.
+    NoDecoder,
+    /// The file could not be read.
+    Failed {
+        /// Code of the decoder's error, such as `git-lfs-pointer`; empty if the file is not the cause.
+        code: String,
+        /// Problem in one sentence without its full stop.
+        message: String,
+        /// Byte offset in the file or in its decompressed content, if known.
+        offset: Option<u64>,
+        /// Remedy in one sentence.
+        hint: String,
+    },
+    /// The worker ended without a message of its own; this is the browser's description.
+    Stopped(String),
+    /// A newer question of the same kind arrived before the one with this number was examined.
+    Superseded(u32),
+    /// Reason why the question with this number cannot be answered.
+    Refused(u32, String),
+    /// Fraction (0 to 1) of the copy that is complete, for the question with this number.
+    Copying(u32, f64),
+}
+
+impl Report {
+    /// Converts the message of a panic in the decoder to a report.
+    ///
+    /// A list that does not fit into the address space panics; any other lack of memory ends the worker without a
+    /// panic.
+    pub fn of_panic(words: &str) -> Self {
+        if words.contains("capacity overflow") {
+            return Self::Stopped(words.to_owned());
+        }
+        let message = format!("The decoder stopped unexpectedly: {words}");
+        let hint = "This is a mistake of Snapscope: please report it with this text.".to_owned();
+        Self::Failed { code: String::new(), message, offset: None, hint }
+    }
+
+    /// Returns true if reading the file has ended, successfully or not.
+    pub fn is_read(&self) -> bool {
+        matches!(self, Self::Opened(_) | Self::Surveyed(_) | Self::Failed { .. } | Self::NoDecoder | Self::Stopped(_))
+    }
+}

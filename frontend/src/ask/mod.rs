@@ -1,0 +1,72 @@
+//! Questions that the page asks the Web Worker of a file, their answers, and the other messages between the two.
+//!
+//! A file per view has the types of its questions and of its answers; [`Question`] lists them. [`differences`],
+//! [`site_table`] and [`stack`] have the texts that both the page and the tables saved by the engine contain.
+//! Nothing here depends on the browser: `platform` carries the messages, and the crate `engine` answers.
+
+mod question;
+
+mod messages;
+mod part;
+mod spans;
+mod summary;
+
+mod allocations;
+pub mod bands;
+mod categories;
+mod compare;
+mod copy;
+mod export;
+mod flame;
+mod name_mark;
+mod picture;
+pub mod raster;
+mod segments;
+mod selection;
+mod sheet;
+mod timeline;
+mod what_if;
+
+pub mod differences;
+pub mod site_table;
+pub mod stack;
+
+pub mod wire;
+
+pub use allocations::{
+    AllocationRow, Column, FindGroup, Found, GetFacts, GetRows, GroupRow, Sort, TablePage, TableRequest, TableRows,
+    Walk, WalkRequest, WalkTo,
+};
+pub use categories::{CategoryBytes, ColorBy, GetCategories};
+pub use compare::{
+    ChangeData, CompareSide, CurveData, DiffData, DiffRowData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps,
+    GroupData, ProfileData, ProfileRowData, RankData, StepData, category_at,
+};
+pub use copy::{CopyOptions, CopyPreview, GetCopyPreview, PackageRow, TextChange, TextGroup, WriteCopy};
+pub use export::{ExportForm, ExportOrder};
+pub use flame::{
+    FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally, FlameTree, GetBoxes,
+    GetLargest, GetSites, SiteKey, SiteRow, SiteText,
+};
+pub use messages::{Order, Report};
+pub use name_mark::NameMark;
+pub use part::{PartOrder, PartPlace, PreviewData, PreviewDevice};
+pub use picture::{OutlineStep, PictureData};
+pub use question::{Answers, Ask, AskFile, FileBytes, Question, Readable, Reply, Writes};
+pub use segments::{BlockRow, GetSegments, HeldRow, Instant, Look, SegmentRow, SegmentsData};
+pub use selection::{FilterData, GroupKeyData, GroupMark, ScopeData, SelectionData, SelectionFacts};
+pub use sheet::{SheetOf, SheetOrder};
+pub use spans::{PartSpan, Parts};
+pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
+pub use timeline::{
+    AllocationKey, Details, FindAllocation, GetDetails, GetFindings, GetHit, GetMarks, GetOutline, GetPicture,
+    GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, Span, StackRow, Stacks, View,
+};
+pub use what_if::{
+    GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfColumn,
+    WhatIfSetup, WriteReplay,
+};
+
+// Types of the analyses that are sent without conversion.
+pub use shared::analysis::{Axis, Fragmentation, GroupBy, Matched, Part, Phase, PhaseBasis, StepSource, Weight};
+pub use shared::trace::BlockState;

@@ -1,0 +1,226 @@
+//! Call stacks in words: their titles, and their frames with those of the runtime folded.
+
+use shared::base::frame_rules;
+use shared::report::Frame;
+
+/// Title of a stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// Title of the frame that describes the stack best.
+    pub title: String,
+    /// Function or operation of the runtime called there; may be empty.
+    pub callee: String,
+    /// File and line, or the operation of a recorded module; may be empty.
+    pub place: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StackLine {
+    /// A frame.
+    Frame {
+        /// Position in the stack.
+        position: usize,
+        /// True if the frame belongs to the runtime.
+        is_runtime: bool,
+    },
+    /// Number of runtime frames hidden here.
+    Fold(usize),
+}
+
+/// Returns the lines of a stack; runs of runtime frames are folded unless `is_unfolded`.
+///
+/// The frame that titles the stack is always shown, so that a stack of runtime frames alone is still meaningful.
+pub fn lines(frames: &[Frame], is_unfolded: bool) -> Vec<StackLine> {
+    let title = title_position(frames);
+    let mut lines = Vec::new();
+    for (position, frame) in frames.iter().enumerate() {
+        let is_runtime = frame_rules::is_runtime(&frame.filename);
+        match lines.last_mut() {
+            _ if is_unfolded || !folds(frame) || Some(position) == title => {
+                lines.push(StackLine::Frame { position, is_runtime });
+            }
+            Some(StackLine::Fold(count)) => *count += 1,
+            _ => lines.push(StackLine::Fold(1)),
+        }
+    }
+    lines
+}
+
+/// Returns true if a frame may be folded.
+///
+/// Recorded operations are never folded, because they are few and each is informative.
+fn folds(frame: &Frame) -> bool {
+    frame_rules::is_runtime(&frame.filename) && !frame_rules::is_recorded(&frame.filename)
+}
+
+/// Returns the number of frames that folding hides.
+pub fn folded_count(frames: &[Frame]) -> usize {
+    let count = |line| if let StackLine::Fold(count) = line { count } else { 0 };
+    lines(frames, false).into_iter().map(count).sum()
+}
+
+/// Returns the position of the frame that describes a stack best.
+pub fn title_position(frames: &[Frame]) -> Option<usize> {
+    frame_rules::title_position(frames.iter().map(|frame| (frame.name.as_str(), frame.filename.as_str())))
+}
+
+/// Returns a frame's title: the operation behind a symbol of PyTorch's C++ code, else the function's name.
+pub fn frame_title(frame: &Frame) -> String {
+    let name = if frame_rules::is_runtime(&frame.filename) { frame_rules::operation(&frame.name) } else { None };
+    name.unwrap_or_else(|| frame.name.clone())
+}
+
+/// Returns a frame's place with the last two folders of its path: `gpt2/modeling_gpt2.py:412`.
+///
+/// The place is empty if the file is unknown, or if the name says everything.
+pub fn short_place(frame: &Frame) -> String {
+    if frame.filename.is_empty() || frame.filename == "??" || frame_rules::is_recorded(&frame.filename) {
+        return String::new();
+    }
+    with_line(&last_parts(&frame.filename, 2), frame.line)
+}
+
+/// Returns what a stack's title frame called in the runtime: `layer_norm`, `aten::bmm`.
+///
+/// Many stacks share their title frame and differ only here.
+pub fn callee(frames: &[Frame]) -> Option<String> {
+    let position = title_position(frames)?;
+    let called = &frames[..position];
+    let is_function = |frame: &&Frame| frame.filename.ends_with(".py") && !frame_rules::is_plumbing(&frame.name);
+    let function = called.iter().rev().find(is_function).map(function_title);
+    let operation = || called.iter().rev().find_map(called_operation);
+    function.or_else(operation).filter(|name| *name != frame_title(&frames[position]))
+}
+
+fn called_operation(frame: &Frame) -> Option<String> {
+    let is_recorded = frame.filename == frame_rules::RECORDED_OPERATOR;
+    if is_recorded { Some(frame.name.clone()) } else { frame_rules::operation(&frame.name) }
+}
+
+/// Returns a function's title; for a module's `forward` that is the file's name, which says more.
+fn function_title(frame: &Frame) -> String {
+    let file = last_parts(&frame.filename, 1);
+    if frame.name == "forward" { file.trim_end_matches(".py").to_owned() } else { frame.name.clone() }
+}
+
+/// Returns a frame's full place; empty if the name says everything.
+pub fn full_place(frame: &Frame) -> String {
+    if frame_rules::is_recorded(&frame.filename) {
+        return String::new();
+    }
+    with_line(&frame.filename, frame.line)
+}
+
+/// Formats a stack as text with one line per frame, similar to Python's tracebacks but innermost first.
+pub fn as_text(frames: &[Frame]) -> String {
+    let line = |frame: &Frame| match full_place(frame).as_str() {
+        "" => format!("{}\n", frame.name),
+        place => format!("{} ({place})\n", frame.name),
+    };
+    frames.iter().map(line).collect()
+}
+
+/// Returns a frame's place without any folder: `modeling_gpt2.py:412`.
+///
+/// The place is empty if the line is unknown, because the name of an object file alone is no help.
+pub fn file_place(frame: &Frame) -> String {
+    if frame.line == 0 { String::new() } else { with_line(&last_parts(&frame.filename, 1), frame.line) }
+}
+
+fn last_parts(path: &str, count: usize) -> String {
+    let mut parts: Vec<&str> = path.rsplit(['/', '\\']).filter(|part| !part.is_empty()).take(count).collect();
+    parts.reverse();
+    parts.join("/")
+}
+
+/// Appends the line to a path, unless it is 0 as in compiled frames without debug information.
+fn with_line(path: &str, line: u64) -> String {
+    if line == 0 { path.to_owned() } else { format!("{path}:{line}") }
+}
+
+/// Returns the title of a stack, given its frames innermost first.
+pub fn heading(frames: &[Frame]) -> Heading {
+    let frame = title_position(frames).map(|position| &frames[position]);
+    let callee = callee(frames).unwrap_or_default();
+    // A recorded module has no file, so its callee takes that place.
+    let (place, callee) = match frame {
+        Some(frame) if frame_rules::is_recorded(&frame.filename) => (callee, String::new()),
+        frame => (frame.map(file_place).unwrap_or_default(), callee),
+    };
+    let title = frame.map_or_else(|| "No stack recorded".to_owned(), frame_title);
+    Heading { title, callee, place }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(name: &str, filename: &str, line: u64) -> Frame {
+        Frame { name: name.into(), filename: filename.into(), line, fx: None }
+    }
+
+    fn stack() -> Vec<Frame> {
+        vec![
+            frame("c10::malloc()", "CUDACachingAllocator.cpp", 0),
+            frame("at::_ops::mm::call()", "??", 0),
+            frame("forward", "/srv/app/model.py", 12),
+            frame("_call_impl", "/v/site-packages/torch/nn/modules/module.py", 1750),
+            frame("main", "/srv/app/train.py", 80),
+        ]
+    }
+
+    #[test]
+    fn runs_of_runtime_frames_fold() {
+        let shown = |position| StackLine::Frame { position, is_runtime: false };
+        assert_eq!(lines(&stack(), false), [StackLine::Fold(2), shown(2), StackLine::Fold(1), shown(4)]);
+        assert_eq!(folded_count(&stack()), 3);
+        assert_eq!(lines(&stack(), true).len(), 5);
+    }
+
+    #[test]
+    fn a_stack_of_the_runtime_keeps_its_title() {
+        let frames = &stack()[..2];
+        assert_eq!(lines(frames, false), [StackLine::Fold(1), StackLine::Frame { position: 1, is_runtime: true }]);
+        assert_eq!(frame_title(&frames[1]), "aten::mm");
+    }
+
+    #[test]
+    fn a_stack_says_what_its_program_called() {
+        assert_eq!(callee(&stack()).as_deref(), Some("aten::mm"));
+        let torch = |name| frame(name, "/v/site-packages/torch/nn/functional.py", 9);
+        let program = frame("step", "/srv/app/train.py", 5);
+        let module = frame("forward", "/v/site-packages/torch/nn/modules/linear.py", 9);
+        let frames = [frame("at::_ops::mm::call()", "??", 0), module, torch("_call_impl"), program.clone()];
+        assert_eq!(callee(&frames).as_deref(), Some("linear"));
+        assert_eq!(callee(&[torch("dropout"), torch("wrapper"), program.clone()]).as_deref(), Some("dropout"));
+        assert_eq!(callee(&[program]), None);
+    }
+
+    #[test]
+    fn a_recorded_stack_is_named_by_its_module() {
+        let module = frame("layers.3.mlp.up · backward", "module", 0);
+        let frames = [
+            frame("aten::mm", "operator", 0),
+            frame("AddmmBackward0", "operator", 0),
+            module,
+            frame("backward", "phase", 0),
+        ];
+        assert_eq!(title_position(&frames), Some(2));
+        assert_eq!(frame_title(&frames[2]), "layers.3.mlp.up · backward");
+        assert_eq!((short_place(&frames[2]), full_place(&frames[2])), (String::new(), String::new()));
+        assert_eq!(callee(&frames).as_deref(), Some("AddmmBackward0"));
+        assert_eq!(folded_count(&frames), 0);
+        assert_eq!(as_text(&frames[1..3]), "AddmmBackward0\nlayers.3.mlp.up · backward\n");
+    }
+
+    #[test]
+    fn places_are_short_and_full() {
+        assert_eq!(short_place(&stack()[3]), "modules/module.py:1750");
+        assert_eq!(short_place(&stack()[1]), "");
+        assert_eq!(short_place(&frame("f", r"C:\a\b\c.py", 3)), "b/c.py:3");
+        assert_eq!(file_place(&stack()[3]), "module.py:1750");
+        assert_eq!(file_place(&stack()[1]), "");
+        assert_eq!(full_place(&stack()[2]), "/srv/app/model.py:12");
+        assert_eq!(as_text(&stack()[2..3]), "forward (/srv/app/model.py:12)\n");
+    }
+}

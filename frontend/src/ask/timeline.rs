@@ -1,0 +1,280 @@
+//! Defines the questions about the timeline (its picture, moments, allocations, stacks and marks), those for findings,
+//! and the answers.
+
+use super::categories::ColorBy;
+use serde::{Deserialize, Serialize};
+use shared::analysis::Axis;
+use shared::report::Frame;
+
+/// Part of the timeline, and the device pixels on which it is drawn.
+///
+/// It is the message form of `shared::analysis::PictureRequest`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct View {
+    /// Unit of `x0` and `x1`.
+    pub axis: Axis,
+    /// Left edge, in units of the axis.
+    pub x0: f64,
+    /// Right edge, in units of the axis.
+    pub x1: f64,
+    /// Bottom edge, in bytes.
+    pub y0: f64,
+    /// Top edge, in bytes.
+    pub y1: f64,
+    /// Number of device pixels between `x0` and `x1`.
+    pub width_px: u32,
+    /// Number of device pixels between `y0` and `y1`.
+    pub height_px: u32,
+    /// Device pixels per CSS pixel.
+    pub pixel_ratio: f64,
+    /// Property that colours distinguish.
+    pub color: ColorBy,
+}
+
+/// Key of an allocation that is valid in every copy of a file: clean copies have the same events and blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AllocationKey {
+    /// Allocation from before the trace, by its position among those.
+    Initial(u32),
+    /// Allocation of the trace, by the index of its `alloc` event.
+    Event(u32),
+}
+
+/// Asks for the bands of a view.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetPicture {
+    pub device: u32,
+    pub view: View,
+}
+
+/// Asks for the live and reserved outline of the whole trace; the answer is a picture without bands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetOutline {
+    pub device: u32,
+    /// Unit of x.
+    pub axis: Axis,
+    /// Number of device pixels across the whole trace.
+    pub columns: u32,
+}
+
+/// Asks for the moment and the allocation under a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetHit {
+    pub device: u32,
+    /// Unit of `x`.
+    pub axis: Axis,
+    /// Position on the axis.
+    pub x: f64,
+    /// Height in bytes.
+    pub bytes: f64,
+    /// Units of the axis per device pixel of the picture.
+    pub units_per_px: f64,
+}
+
+/// Asks for the position of a moment: its middle, in units of the axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetPlace {
+    pub device: u32,
+    /// Unit of the answer.
+    pub axis: Axis,
+    pub moment: u32,
+}
+
+/// Asks for the answer that a point on an allocation at a moment would get.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FindAllocation {
+    pub device: u32,
+    pub key: AllocationKey,
+    pub moment: u32,
+}
+
+/// Asks for the details of one allocation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetDetails {
+    pub device: u32,
+    /// Position of the allocation, as in bands and hits.
+    pub allocation: u32,
+}
+
+/// Asks for the stacks that hold the live bytes of a moment, the largest first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetStacks {
+    pub device: u32,
+    pub moment: u32,
+    /// Maximum number of rows.
+    pub limit: u32,
+}
+
+/// Asks for the annotated spans and single marks of a device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetMarks {
+    pub device: u32,
+}
+
+/// Asks for the findings for a card of this size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetFindings {
+    /// Memory of the card, `None` for an unknown card.
+    pub capacity_bytes: Option<u64>,
+}
+
+/// Moment and allocation under a point of the timeline.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hit {
+    /// Moment of the point.
+    pub moment: u32,
+    /// Time of that moment in microseconds since the first event, if the trace has times.
+    pub time_us: Option<u64>,
+    /// Live bytes at the moment.
+    pub live_bytes: u64,
+    /// Reserved bytes at the moment.
+    pub reserved_bytes: u64,
+    /// Allocation under the point, `None` above the outline.
+    pub allocation: Option<HitAllocation>,
+}
+
+/// Allocation under a point, with the properties that a tooltip shows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HitAllocation {
+    /// Position of the allocation.
+    pub allocation: u32,
+    /// Requested size.
+    pub size_bytes: u64,
+    /// Bytes below it in the stack of allocations at that moment.
+    pub below_bytes: u64,
+    /// First moment at which it is alive.
+    pub born: u32,
+    /// First moment at which it is no longer alive, `None` if it outlives the trace.
+    pub died: Option<u32>,
+    /// Lifetime in microseconds, within the trace.
+    pub lifetime_us: Option<u64>,
+    /// True if it is from before the trace.
+    pub is_initial: bool,
+    /// Frame that describes its stack best, `None` without a stack.
+    pub frame: Option<Frame>,
+}
+
+impl HitAllocation {
+    /// Returns the key of the allocation that is valid in every copy of the file.
+    pub fn key(&self) -> AllocationKey {
+        match self.is_initial {
+            true => AllocationKey::Initial(self.allocation),
+            false => AllocationKey::Event(self.born.saturating_sub(1)),
+        }
+    }
+}
+
+/// All properties of one allocation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Details {
+    /// Position of the allocation.
+    pub allocation: u32,
+    /// Requested size.
+    pub size_bytes: u64,
+    pub addr: u64,
+    /// Raw stream handle, if an event or a segment records it.
+    pub stream: Option<u64>,
+    /// Pool, if an event or a segment records it; `(0, 0)` is the default pool.
+    pub pool: Option<(u64, u64)>,
+    /// First moment at which it is alive, 0 if it is from before the trace.
+    pub born: u32,
+    /// First moment at which it is no longer alive, `None` if it outlives the trace.
+    pub died: Option<u32>,
+    /// Time of its `alloc` in microseconds since the first event.
+    pub born_us: Option<u64>,
+    /// Time of its free in microseconds since the first event.
+    pub died_us: Option<u64>,
+    /// True if it is from before the trace.
+    pub is_initial: bool,
+    /// Names of the spans around its `alloc`, outermost first.
+    pub spans: Vec<String>,
+    /// Category that a profiler assigned, or empty.
+    pub category: String,
+    /// Text of the user, or empty.
+    pub user_metadata: String,
+    /// Tag of the allocator, or empty.
+    pub internal_metadata: String,
+    /// Compiled region, or empty.
+    pub compile_context: String,
+    /// Stack of the forward pass that led to a backward event, innermost last, or empty.
+    pub forward_frames: Vec<String>,
+    /// Stack, innermost frame first.
+    pub frames: Vec<Frame>,
+    /// True if the stack is that of the free, because no other was recorded.
+    pub is_free_stack: bool,
+}
+
+/// Stacks that hold the live bytes of a moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stacks {
+    pub moment: u32,
+    /// Live bytes at the moment.
+    pub live_bytes: u64,
+    /// Largest stacks, by bytes, descending.
+    pub rows: Vec<StackRow>,
+    /// Number of stacks that are not among the rows.
+    pub other_stacks: u64,
+    /// Bytes of those stacks.
+    pub other_bytes: u64,
+}
+
+/// Live memory of one stack at a moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StackRow {
+    /// Live bytes.
+    pub bytes: u64,
+    /// Number of live allocations.
+    pub count: u64,
+    /// Stack, innermost frame first; empty if none was recorded.
+    pub frames: Vec<Frame>,
+}
+
+/// Spans and single marks of a device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Marks {
+    /// Annotated spans, by start and then by depth.
+    pub spans: Vec<Span>,
+    /// `oom` and `snapshot` events, by moment.
+    pub marks: Vec<Mark>,
+    /// True if steps will be inferred, because no spans name them.
+    pub awaits_steps: bool,
+    /// True if phases will be inferred, because no spans name them.
+    pub awaits_phases: bool,
+}
+
+/// Annotated span, such as `ProfilerStep#3`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Span {
+    pub name: String,
+    pub start_moment: u32,
+    pub end_moment: u32,
+    /// Start in microseconds since the first event; negative if before it.
+    pub start_us: i64,
+    /// End in microseconds since the first event.
+    pub end_us: i64,
+    /// Number of spans around it.
+    pub depth: u32,
+}
+
+/// Kind of event that a [`Mark`] shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MarkKind {
+    /// An out-of-memory error was raised.
+    Oom,
+    /// A snapshot was taken.
+    Snapshot,
+}
+
+/// Single event that the timeline marks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mark {
+    pub kind: MarkKind,
+    /// Moment after the event.
+    pub moment: u32,
+    /// Time in microseconds since the first event, if the trace has times.
+    pub time_us: Option<u64>,
+    /// Rounded request of an `oom`, or active bytes at a snapshot.
+    pub size_bytes: u64,
+    /// Free bytes of the device at an `oom`.
+    pub free_bytes: Option<u64>,
+}

@@ -1,0 +1,4 @@
+//! Numbers open files.
+
+/// Number of an open file, never used twice in one visit.
+pub type FileId = u32;

@@ -1,0 +1,214 @@
+//! Table of any length; only the rows on the screen are in the document.
+
+use crate::ask::{Column, Sort};
+use crate::draw::scrolling::{Scrolling, row_after};
+use crate::platform::{ResizeListener, set_style, size_of_element};
+use crate::views::allocations::model::{Head, Line, Target, aria_sort};
+use std::rc::Rc;
+use web_sys::{Element, HtmlElement};
+use yew::prelude::*;
+
+/// Height of the column heads in CSS pixels; must match the style sheet.
+const HEAD_PX: f64 = 30.0;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct LongTableProps {
+    /// Accessible name.
+    pub(super) label: AttrValue,
+    pub(super) heads: &'static [Head],
+    pub(super) sort: Sort,
+    /// Row number of the first of `lines`.
+    pub(super) first: u32,
+    /// The lines that have arrived.
+    pub(super) lines: Rc<Vec<Line>>,
+    pub(super) row_count: u32,
+    /// Line chosen elsewhere on the page.
+    pub(super) chosen: Option<Target>,
+    /// Text shown if there are no rows.
+    pub(super) empty: AttrValue,
+    /// Called with the column whose head was clicked.
+    pub(super) on_sort: Callback<Column>,
+    pub(super) on_row: Callback<Target>,
+    /// Called when other lines are needed, with the first row and the number of rows.
+    pub(super) on_window: Callback<(u32, u32)>,
+}
+
+/// Shows column heads that sort, and rows that scroll under them.
+#[component]
+pub(super) fn LongTable(props: &LongTableProps) -> Html {
+    let (pane, spacer) = (use_node_ref(), use_node_ref());
+    let room_px = use_room(&pane);
+    let first = use_state_eq(|| 0_u32);
+    let active = use_state_eq(|| None::<u32>);
+    let scrolling = Scrolling { row_count: props.row_count, room_px };
+    // A shorter table may end above the row that was the first one.
+    let top = (*first).min(scrolling.first(f64::MAX));
+    use_spacer(&spacer, scrolling.spacer_px());
+    // A new order is shown from its top.
+    use_effect_with((props.sort, props.heads), {
+        let (pane, first, active) = (pane.clone(), first.setter(), active.setter());
+        move |_| {
+            if let Some(pane) = pane.cast::<HtmlElement>() {
+                pane.set_scroll_top(0);
+            }
+            first.set(0);
+            active.set(None);
+        }
+    });
+    use_effect_with((scrolling.wanted(top), props.on_window.clone()), |(wanted, on_window)| on_window.emit(*wanted));
+    // Scroll position set by keys. In a very long table it is rounded, so the scroll event it causes must be ignored.
+    let set_px = use_mut_ref(|| 0_i32);
+    let onscroll = {
+        let (first, set_px) = (first.setter(), Rc::clone(&set_px));
+        move |event: Event| {
+            let pane: HtmlElement = event.target_unchecked_into();
+            if pane.scroll_top() != *set_px.borrow() {
+                *set_px.borrow_mut() = -1;
+                first.set(scrolling.first(f64::from(pane.scroll_top())));
+            }
+        }
+    };
+    let show = {
+        let (first, active, pane) = (first.setter(), active.setter(), pane.clone());
+        move |row: u32| {
+            let next = scrolling.first_with(row, top);
+            active.set(Some(row));
+            first.set(next);
+            if let Some(pane) = pane.cast::<HtmlElement>() {
+                pane.set_scroll_top(scrolling.scrolled_px(next) as i32);
+                *set_px.borrow_mut() = pane.scroll_top();
+            }
+        }
+    };
+    let current = active.filter(|&row| row < props.row_count);
+    let onkeydown = on_key(props, current, scrolling, show);
+    let rows = top..(top + scrolling.visible() + 1).min(props.row_count);
+    html! {
+        <div class="table" ref={pane} role="grid" tabindex="0" aria-label={props.label.clone()}
+            aria-rowcount={(u64::from(props.row_count) + 1).to_string()}
+            aria-activedescendant={current.map(row_id)} data-columns={props.heads.len().to_string()}
+            {onscroll} {onkeydown}>
+            <div class="table-head" role="row" aria-rowindex="1">
+                { for props.heads.iter().map(|head| head_cell(props, *head)) }
+            </div>
+            <div class="table-rows" role="rowgroup">
+                { for rows.map(|row| table_row(props, row, current)) }
+                if props.row_count == 0 { <p class="panel-empty">{ &props.empty }</p> }
+            </div>
+            <div ref={spacer}></div>
+        </div>
+    }
+}
+
+/// Returns the height available for rows in CSS pixels; it follows the element's size.
+#[hook]
+fn use_room(pane: &NodeRef) -> f64 {
+    let room_px = use_state_eq(|| 0.0);
+    use_effect_with(pane.clone(), {
+        let room_px = room_px.setter();
+        move |pane| {
+            let pane = pane.cast::<HtmlElement>();
+            let measured = pane.clone();
+            let measure = move || {
+                let height_px = measured.as_ref().map_or(0.0, |pane| size_of_element(pane).1);
+                room_px.set((height_px - HEAD_PX).max(0.0));
+            };
+            measure();
+            let listener = pane.and_then(|pane| ResizeListener::new(&pane, measure));
+            move || drop(listener)
+        }
+    });
+    *room_px
+}
+
+#[hook]
+fn use_spacer(spacer: &NodeRef, height_px: f64) {
+    use_effect_with((spacer.clone(), height_px), |(spacer, height_px)| {
+        if let Some(spacer) = spacer.cast::<HtmlElement>() {
+            set_style(&spacer, "height", &format!("{height_px:.0}px"));
+        }
+    });
+}
+
+fn on_key(
+    props: &LongTableProps,
+    current: Option<u32>,
+    scrolling: Scrolling,
+    show: impl Fn(u32) + 'static,
+) -> Callback<KeyboardEvent> {
+    let (on_row, target) =
+        (props.on_row.clone(), current.and_then(|row| line(props, row)).map(|line| line.target.clone()));
+    Callback::from(move |event: KeyboardEvent| {
+        // The column heads are buttons, which handle keys themselves.
+        let is_button = event.target_dyn_into::<Element>().is_some_and(|target| target.tag_name() == "BUTTON");
+        if is_button || event.ctrl_key() || event.meta_key() || event.alt_key() {
+            return;
+        }
+        match (event.key().as_str(), &target) {
+            ("Enter" | " ", Some(target)) => on_row.emit(target.clone()),
+            (key, _) => match row_after(key, current, &scrolling) {
+                Some(row) => show(row),
+                None => return,
+            },
+        }
+        // The timeline would pan, and the browser would scroll.
+        event.prevent_default();
+    })
+}
+
+fn line(props: &LongTableProps, row: u32) -> Option<&Line> {
+    row.checked_sub(props.first).and_then(|index| props.lines.get(index as usize))
+}
+
+fn row_id(row: u32) -> String {
+    format!("table-row-{row}")
+}
+
+fn head_cell(props: &LongTableProps, head: Head) -> Html {
+    let onclick = props.on_sort.reform(move |_: MouseEvent| head.column);
+    let sort = aria_sort(props.sort, head.column);
+    html! {
+        <span role="columnheader" aria-sort={sort} data-column={format!("{:?}", head.column)}>
+            <button type="button" class="table-sort" title={head.hint} {onclick}>
+                { head.label }
+                <span class="table-arrow" aria-hidden="true">
+                    { match sort { "ascending" => "↑", "descending" => "↓", _ => "" } }
+                </span>
+            </button>
+        </span>
+    }
+}
+
+fn table_row(props: &LongTableProps, row: u32, current: Option<u32>) -> Html {
+    let Some(line) = line(props, row) else {
+        return html! { <div key={row} class="table-row" role="row" aria-busy="true"><span role="gridcell">{ "…" }</span></div> };
+    };
+    let target = line.target.clone();
+    let is_chosen = props.chosen.as_ref() == Some(&target);
+    let onclick = props.on_row.reform(move |_: MouseEvent| target.clone());
+    let cell = |(head, text): (&Head, &String)| {
+        html! { <span class="numbers" role="gridcell" data-column={format!("{:?}", head.column)}>{ text }</span> }
+    };
+    let between = props.heads.iter().skip(1).zip(&line.cells);
+    html! {
+        <div key={row} id={row_id(row)} class="table-row" role="row" aria-rowindex={(u64::from(row) + 2).to_string()}
+            aria-selected={is_chosen.to_string()} data-active={(current == Some(row)).then_some("")} {onclick}>
+            <span class="table-size numbers" role="gridcell" data-column="Bytes">
+                <span>{ &line.size }</span>
+                <svg class="table-bar" height="4" aria-hidden="true">
+                    <rect width={format!("{:.2}%", line.bar)} height="4" rx="2" />
+                </svg>
+                <span class="table-share">{ &line.share }</span>
+            </span>
+            { for between.map(cell) }
+            <span class="table-title" role="gridcell" data-column="Title" title={full_text(line)}>
+                { &line.title }
+                if !line.detail.is_empty() { <span class="table-detail">{ " " }{ &line.detail }</span> }
+            </span>
+        </div>
+    }
+}
+
+fn full_text(line: &Line) -> String {
+    format!("{} {}", line.title, line.detail).trim_end().to_owned()
+}

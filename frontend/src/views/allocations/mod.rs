@@ -1,0 +1,227 @@
+//! Dock tab with a table of allocations or of groups of them, and a walk from match to match.
+
+pub mod hook;
+mod long_table;
+pub mod model;
+
+use self::hook::{Page, use_rows, use_selection_facts, walk};
+use self::long_table::LongTable;
+use self::model::{Line, Target, heads, lines, match_text, sort_after, sort_for};
+use super::dock_props::DockProps;
+use super::selection::ScopeBar;
+use super::selection::hook::SelectingHandle;
+use super::selection::hook::use_selecting;
+use super::selection::model::{group_text, mistyped_text, share_text};
+use crate::ask::{
+    Column, Found, GroupBy, ScopeData, SelectionData, SheetOf, Sort, TablePage, TableRequest, Walk, WalkRequest,
+};
+use crate::components::icon::{Icon, IconName};
+use crate::components::select::Select;
+use crate::state::{Choice, RowsChoice, TimelineCommand};
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+use yew::prelude::*;
+
+/// Rows requested before the table has reported which ones are in view: first row and count.
+const FIRST_ROWS: (u32, u32) = (0, 64);
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct AllocationsViewProps {
+    pub(super) dock: DockProps,
+}
+
+/// Last match of the walk, with the selection in which it was found.
+type LastFound = Option<(SelectionData, Found)>;
+
+/// Shows the scope, a text search and filters above the table.
+#[component]
+pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
+    let dock = &props.dock;
+    let handle = use_selecting();
+    let rows_choice = dock.file.choices.rows;
+    let (by, sort) = (rows_choice.by, rows_choice.sort);
+    let on_by = dock.on_choose.reform(move |by| Choice::Rows(RowsChoice { by, ..rows_choice }));
+    use_way_back(&handle, &on_by);
+    let last_found = use_state_eq(|| LastFound::None);
+    // The table is always about bytes, even if other views weigh by something else.
+    let chosen = handle.data(&dock.device, dock.file.pinned.as_deref(), dock.seen.as_ref());
+    let selection = SelectionData { weight: Default::default(), ..chosen };
+    let sorted = sort_for(sort, by.is_some());
+    let rows = use_table(dock, &selection, by, sorted);
+    let facts = use_selection_facts(&dock.client, dock.device.device);
+    let on_walk = on_walk(dock, selection.clone(), last_found.setter());
+    let on_next = {
+        let (on_walk, pinned) = (on_walk.clone(), pinned(dock));
+        Callback::from(move |is_back: bool| {
+            on_walk.emit(match (pinned, is_back) {
+                (None, _) => Walk::First,
+                (Some(allocation), false) => Walk::After(allocation),
+                (Some(allocation), true) => Walk::Before(allocation),
+            });
+        })
+    };
+    let on_search_key = {
+        let on_next = on_next.clone();
+        Callback::from(move |event: KeyboardEvent| {
+            if event.key() == "Enter" {
+                on_next.emit(event.shift_key());
+            }
+        })
+    };
+    let on_row = {
+        let (handle, on_by) = (handle.clone(), on_by.clone());
+        Callback::from(move |target: Target| match target {
+            Target::Allocation(allocation) => on_walk.emit(Walk::This(allocation)),
+            Target::Group(key, title, mark) => {
+                on_by.emit(None);
+                handle.choose(handle.selecting().with_group(Some((key, title, mark))));
+            }
+        })
+    };
+    let on_sort = dock
+        .on_choose
+        .reform(move |column: Column| Choice::Rows(RowsChoice { sort: sort_after(sorted, column), ..rows_choice }));
+    let counts = rows.page.as_ref().map(|page| (page.count, page.all_count));
+    let is_now = |(of, found): &&(SelectionData, Found)| *of == selection && is_pinned(dock, found);
+    let place = last_found.as_ref().filter(is_now).map(|(_, found)| found.position);
+    let files = {
+        let request = rows.request.clone();
+        dock.sheet_buttons(table_name(by), move || SheetOf::Allocations(request.clone()))
+    };
+    html! {
+        <div class="dock-view">
+            <ScopeBar {facts} has_pin={dock.file.pinned.is_some()} has_times={dock.device.has_times}
+                error={rows.error.as_deref().map(|error| AttrValue::from(mistyped_text(error)))}
+                lead={grouping(by, &on_by)} matches={matches(counts, place, &on_next)} {on_search_key}>
+                { files }
+            </ScopeBar>
+            { table(&rows, pinned(dock), on_sort, on_row) }
+        </div>
+    }
+}
+
+/// State of the table while answers arrive.
+struct Rows {
+    /// Request that `page` answers.
+    request: TableRequest,
+    page: Option<Rc<TablePage>>,
+    lines: Rc<Vec<Line>>,
+    /// Error in the search text; while it is set, the table shows the previous result.
+    error: Option<String>,
+    on_window: Callback<(u32, u32)>,
+}
+
+#[hook]
+fn use_table(dock: &DockProps, selection: &SelectionData, by: Option<GroupBy>, sort: Sort) -> Rows {
+    let window = use_state_eq(|| FIRST_ROWS);
+    let request = TableRequest { selection: selection.clone(), by, sort, first: window.0, count: window.1 };
+    let answer = use_rows(&dock.client, dock.device.device, request);
+    let readable = use_mut_ref(|| None::<(TableRequest, Rc<TablePage>)>);
+    if let Some(Page { request, rows: Ok(page) }) = answer.as_deref() {
+        *readable.borrow_mut() = Some((request.clone(), Rc::clone(page)));
+    }
+    let (request, page) = readable.borrow().clone().unzip();
+    let lines = use_memo(page.clone(), |page| page.as_deref().map(lines).unwrap_or_default());
+    let error = answer.and_then(|answer| answer.rows.as_ref().err().cloned());
+    let on_window = use_callback(window.setter(), |wanted: (u32, u32), window| window.set(wanted));
+    Rows { request: request.unwrap_or_default(), page, lines, error, on_window }
+}
+
+/// Returns to the groups when the selection stops being limited to one group.
+#[hook]
+fn use_way_back(handle: &SelectingHandle, on_by: &Callback<Option<GroupBy>>) {
+    let group = handle.selecting().group_mark.map(|group| group.by);
+    let before = use_mut_ref(|| None::<GroupBy>);
+    let on_by = on_by.clone();
+    use_effect_with(group, move |group| {
+        let left = before.replace(*group);
+        if let (Some(kind), None) = (left, *group) {
+            on_by.emit(Some(kind));
+        }
+    });
+}
+
+fn grouping(by: Option<GroupBy>, on_by: &Callback<Option<GroupBy>>) -> Html {
+    let groups = GroupBy::ALL.iter().map(|&kind| format!("By {}", group_text(kind).to_lowercase()));
+    let options: Vec<AttrValue> =
+        std::iter::once("Allocations".to_owned()).chain(groups).map(AttrValue::from).collect();
+    let chosen = GroupBy::ALL.iter().position(|&kind| Some(kind) == by).map_or(0, |position| position + 1);
+    let on_choose = on_by.reform(move |index: usize| index.checked_sub(1).map(|index| GroupBy::ALL[index]));
+    html! { <Select label="Rows" {options} {chosen} {on_choose} /> }
+}
+
+/// Returns the part of the saved file's name that names the table.
+fn table_name(by: Option<GroupBy>) -> String {
+    match by {
+        None => "allocations".to_owned(),
+        Some(kind) => format!("by-{}", group_text(kind).to_lowercase()),
+    }
+}
+
+/// Shows the number of matches, and the buttons for the previous and next match.
+fn matches(counts: Option<(u64, u64)>, place: Option<u32>, on_next: &Callback<bool>) -> Html {
+    let is_empty = counts.is_none_or(|(count, _)| count == 0);
+    let text = counts.map(|(count, all_count)| match_text(place, count, all_count));
+    let button = |label: &'static str, title: &'static str, name: IconName, is_back: bool| {
+        let onclick = on_next.reform(move |_: MouseEvent| is_back);
+        html! {
+            <button type="button" class="button quiet square" aria-label={label} {title} disabled={is_empty} {onclick}>
+                <Icon {name} />
+            </button>
+        }
+    };
+    html! {
+        <span class="scope-matches">
+            <span class="numbers" role="status">{ text.unwrap_or_default() }</span>
+            { button("Previous match", "Previous match (Shift+Enter)", IconName::Up, true) }
+            { button("Next match", "Next match (Enter)", IconName::Down, false) }
+        </span>
+    }
+}
+
+fn table(rows: &Rows, pinned: Option<u32>, on_sort: Callback<Column>, on_row: Callback<Target>) -> Html {
+    let Some(page) = &rows.page else {
+        return html! { <p class="panel-empty" role="status">{ "Sorting allocations…" }</p> };
+    };
+    let totals = share_text(page.bytes, page.count, page.all_count);
+    let has_groups = rows.request.by.is_some();
+    let found = rows.request.selection.filter.text.clone();
+    let empty = if page.all_count == 0 { "Nothing is alive here" } else { "No allocation passes the filter" };
+    html! {
+        <>
+            <LongTable label={if has_groups { "Groups of allocations" } else { "Allocations" }} heads={heads(has_groups)}
+                sort={rows.request.sort} first={page.first} lines={rows.lines.clone()} row_count={page.row_count}
+                chosen={pinned.map(Target::Allocation)} {empty} {on_sort} {on_row} on_window={rows.on_window.clone()} />
+            <p class="table-totals numbers" role="status" data-found={found}>{ totals }</p>
+        </>
+    }
+}
+
+fn pinned(dock: &DockProps) -> Option<u32> {
+    dock.file.pinned.as_ref()?.allocation.as_ref().map(|allocation| allocation.allocation)
+}
+
+fn is_pinned(dock: &DockProps, found: &Found) -> bool {
+    found.hit.allocation.as_ref().map(|allocation| allocation.allocation) == pinned(dock)
+}
+
+/// Pins an allocation of the selection and shows it in the timeline.
+fn on_walk(dock: &DockProps, selection: SelectionData, last_found: UseStateSetter<LastFound>) -> Callback<Walk> {
+    let DockProps { client, device, on_pin, on_command, .. } = dock.clone();
+    Callback::from(move |to: Walk| {
+        let (client, on_pin, on_command) = (client.clone(), on_pin.clone(), on_command.clone());
+        let (device, selection, last_found) = (device.device, selection.clone(), last_found.clone());
+        spawn_local(async move {
+            let request = WalkRequest { selection: selection.clone(), to };
+            // An error means that the file was closed.
+            let Ok(Some(found)) = walk(&client, device, request).await else { return };
+            let moment = found.hit.moment;
+            on_pin.emit(Some(found.hit.clone()));
+            // In other scopes the allocation is in view already, and moving the view would change the scope.
+            if matches!(selection.scope, ScopeData::At(_)) {
+                on_command.emit(TimelineCommand::JumpTo { moment });
+            }
+            last_found.set(Some((selection, found)));
+        });
+    })
+}

@@ -1,0 +1,98 @@
+//! Hooks for comparisons, which ask one worker or several.
+
+use crate::ask::{
+    AllocationKey, CompareSide, CurveData, DiffData, FindAllocation, GetCurve, GetDiff, GetProfile, GetRank, GetSteps,
+    Hit, ProfileData, RankData, StepData,
+};
+use crate::hooks::use_answer;
+use crate::platform::{AskError, WorkerClient};
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+use yew::prelude::*;
+
+/// Number of columns of a curve; each shows the maximum over its moments.
+const CURVE_COLUMNS: u32 = 320;
+
+/// Number of columns of a rank's strip.
+const STRIP_COLUMNS: u32 = 160;
+
+/// Device of an open file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceOf {
+    /// Worker of the file.
+    pub client: WorkerClient,
+    /// Position of the device in the file.
+    pub device: u32,
+}
+
+/// Moment of a device of an open file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SideOf {
+    pub of: DeviceOf,
+    pub side: CompareSide,
+}
+
+/// Difference with the profile that it was computed from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Devices of this side and of the other.
+    pub of: [DeviceOf; 2],
+    pub diff: DiffData,
+    /// Profile of the other side.
+    pub other: ProfileData,
+}
+
+/// Returns the steps of a device; `None` until they are found.
+#[hook]
+pub fn use_steps(of: &DeviceOf) -> Option<Rc<Vec<StepData>>> {
+    use_answer(of.clone(), |of| async move { of.client.ask(GetSteps { device: of.device }).await })
+}
+
+/// Returns the live bytes of a step, or of the whole trace without one.
+#[hook]
+pub fn use_curve(of: &DeviceOf, step: Option<u32>) -> Option<Rc<CurveData>> {
+    use_answer((of.clone(), step), |(of, step)| async move {
+        of.client.ask(GetCurve { device: of.device, step, columns: CURVE_COLUMNS }).await
+    })
+}
+
+/// Returns how the memory of two sides differs; the previous answer stays until the new one arrives.
+#[hook]
+pub fn use_diff(sides: Option<(SideOf, SideOf)>) -> Option<Rc<Comparison>> {
+    let comparison = use_answer(sides, |sides| async move {
+        match sides {
+            Some((this, other)) => compare(this, other).await.map(|comparison| Some(Rc::new(comparison))),
+            None => Ok(None),
+        }
+    });
+    comparison.and_then(|comparison| comparison.as_ref().clone())
+}
+
+/// Returns the data to compare of each device, in the same order.
+#[hook]
+pub fn use_ranks(devices: Vec<DeviceOf>) -> Option<Rc<Vec<RankData>>> {
+    use_answer(devices, |devices| async move {
+        let mut ranks = Vec::new();
+        for of in devices {
+            ranks.push(of.client.ask(GetRank { device: of.device, columns: STRIP_COLUMNS }).await?);
+        }
+        Ok(ranks)
+    })
+}
+
+/// Calls `on_found` with the allocation's hit once its worker has found it, as if it had been clicked.
+pub fn find_allocation(of: DeviceOf, key: AllocationKey, moment: u32, on_found: impl FnOnce(Hit) + 'static) {
+    spawn_local(async move {
+        // An error means that the file was closed in the meantime.
+        if let Ok(hit) = of.client.ask(FindAllocation { device: of.device, key, moment }).await {
+            on_found(hit);
+        }
+    });
+}
+
+async fn compare(this: SideOf, other: SideOf) -> Result<Comparison, AskError> {
+    let other_profile = other.of.client.ask(GetProfile { device: other.of.device, side: other.side }).await?;
+    let question = GetDiff { device: this.of.device, side: this.side, other: other_profile.clone() };
+    let diff = this.of.client.ask(question).await?;
+    Ok(Comparison { of: [this.of, other.of], diff, other: other_profile })
+}

@@ -1,0 +1,72 @@
+//! Compare tab of the dock: two moments of one file or of two, or ranks next to each other.
+
+pub mod hook;
+pub mod model;
+pub mod rank_model;
+
+mod comparable;
+mod moments;
+mod picks;
+mod ranks;
+mod rows;
+mod sum;
+mod table;
+
+use self::comparable::{Comparable, Place};
+use self::hook::DeviceOf;
+use self::moments::Moments;
+use self::ranks::Ranks;
+use super::dock_props::DockProps;
+use crate::ask::DeviceOutline;
+use crate::hooks::Peer;
+use yew::prelude::*;
+
+/// Returns all devices of open files that had memory.
+fn comparables(peers: &[Peer]) -> Vec<Comparable> {
+    let of_peer = |peer: &Peer| {
+        let devices = (0..).zip(&peer.file.summary.devices);
+        let figures = |device: u32| peer.file.figures.get(device as usize).and_then(Option::as_ref);
+        let has_memory = |device: u32, outline: &DeviceOutline| match figures(device) {
+            Some(figures) => figures.peak_live_bytes + figures.peak_reserved_bytes > 0,
+            None => outline.reserved_bytes > 0,
+        };
+        // Negative indices are pinned host memory, which is not a rank and has no counterpart.
+        let used = devices.filter(|(device, outline)| outline.index >= 0 && has_memory(*device, outline));
+        let of_device = |(device, outline): (u32, &DeviceOutline)| Comparable {
+            place: Place { file: peer.id, device },
+            of: DeviceOf { client: peer.client.clone(), device },
+            file: peer.name.to_string(),
+            index: outline.index,
+        };
+        used.map(of_device).collect::<Vec<_>>()
+    };
+    peers.iter().flat_map(of_peer).collect()
+}
+
+/// Shows the two kinds of comparison; ranks are offered only if there are several devices.
+#[component]
+pub(super) fn Compare(props: &DockProps) -> Html {
+    let devices = comparables(&props.peers);
+    let has_ranks = devices.len() > 1;
+    let switch = |to_ranks: bool, label: &'static str| {
+        let onclick = props.on_ranks.reform(move |_: MouseEvent| to_ranks);
+        let pressed = (props.are_ranks == to_ranks).to_string();
+        html! { <button type="button" {onclick} aria-pressed={pressed}>{ label }</button> }
+    };
+    let switches = html! {
+        if has_ranks {
+            <div class="segmented" role="group" aria-label="Compare">
+                { switch(false, "Moments") }
+                { switch(true, "Ranks") }
+            </div>
+        }
+    };
+    if props.are_ranks && has_ranks {
+        html! {
+            <Ranks {devices} shown={Place { file: props.id, device: props.file.device }} {switches}
+                on_action={props.on_action.clone()} />
+        }
+    } else {
+        html! { <Moments dock={props.clone()} {devices} {switches} /> }
+    }
+}

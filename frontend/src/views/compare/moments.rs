@@ -1,0 +1,184 @@
+//! Comparison of two moments: choice of both sides, their curves and their differences.
+
+use super::comparable::{Comparable, Place};
+use super::hook::{Comparison, DeviceOf, SideOf, find_allocation, use_curve, use_diff, use_steps};
+use super::model::{default_sides, side_name};
+use super::picks::{DevicePick, SidePick};
+use super::sum::{Shown, Sum};
+use super::table::Table;
+use crate::ask::{CompareSide, CurveData, DeviceFigures, Hit, SheetOf};
+use crate::hooks::Peer;
+use crate::state::{Against, Choice, CompareChoice, DifferencesChoice, TimelineCommand};
+use crate::views::dock_props::DockProps;
+use shared::report::Frame;
+use std::rc::Rc;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct MomentsProps {
+    pub(super) dock: DockProps,
+    /// All devices that can be compared.
+    pub(super) devices: Vec<Comparable>,
+    /// Switch between moments and ranks.
+    pub(super) switches: Html,
+}
+
+#[component]
+pub(super) fn Moments(props: &MomentsProps) -> Html {
+    let MomentsProps { dock, devices, switches } = props;
+    let here = Place { file: dock.id, device: dock.file.device };
+    let this_of = DeviceOf { client: dock.client.clone(), device: here.device };
+    let chosen = dock.file.choices.compare;
+    let there = other_place(devices, here, chosen.against);
+    let other_of =
+        devices.iter().find(|device| device.place == there).map_or(this_of.clone(), |found| found.of.clone());
+
+    let (this_steps, other_steps) = (use_steps(&this_of), use_steps(&other_of));
+    let defaults = this_steps.as_ref().map(|steps| default_sides(here == there, steps.len()));
+    let (this, other) = (chosen.this.or(defaults.map(|of| of.0)), chosen.other.or(defaults.map(|of| of.1)));
+    // Nothing is compared until the steps are known, because the defaults would be replaced at once.
+    let sides = this.zip(other);
+    let side_of = |of: &DeviceOf, side: CompareSide| SideOf { of: of.clone(), side };
+    let comparison = use_diff(sides.map(|(this, other)| (side_of(&this_of, this), side_of(&other_of, other))));
+    // The last difference stays while another moment is compared, but must not be shown for another device.
+    let comparison = comparison.filter(|found| found.of == [this_of.clone(), other_of.clone()]);
+    let (this, other) = sides.unwrap_or_default();
+    let (this_step, other_step) = both_steps(this, other);
+    let curves = [use_curve(&this_of, this_step), use_curve(&other_of, other_step)];
+    let picked = use_state_eq(|| None::<usize>);
+    use_effect_with((here, there, this, other), {
+        let picked = picked.setter();
+        move |_| picked.set(None)
+    });
+
+    let on_compare = dock.on_choose.reform(Choice::Compare);
+    let on_this = on_compare.reform(move |side| CompareChoice { this: Some(side), ..chosen });
+    let on_other = on_compare.reform(move |side| CompareChoice { other: Some(side), ..chosen });
+    // A moment of one file means nothing in another, so the other side falls back to its default.
+    let on_place = on_compare.reform(move |place: Place| {
+        let against = match place.file == here.file {
+            true => Against::Device(place.device),
+            false => Against::OfFile(place.file, place.device),
+        };
+        CompareChoice { against: Some(against), other: None, ..chosen }
+    });
+    let pinned = dock.file.pinned.as_ref().map(|hit| hit.moment);
+    let on_pick = on_pick(dock, [(here, this_of), (there, other_of)], comparison.clone(), picked.setter());
+    let DifferencesChoice { by, sort, filter } = dock.file.choices.differences.clone();
+    let files = comparison.clone().map(|found| {
+        let of = move || {
+            let other = Box::new(found.other.clone());
+            SheetOf::Differences { side: this, other, by, sort, filter: filter.clone() }
+        };
+        dock.sheet_buttons("differences", of)
+    });
+    let names = [(here, this), (there, other)].map(|(place, side)| name(devices, place, side, here == there));
+    html! {
+        <div class="compare" data-compare="" data-stacks={comparison.as_ref().map(|found| found.diff.stacks.len().to_string())}>
+            <div class="compare-head">
+                { switches.clone() }
+                <div class="compare-pick">
+                    <span>{ "This" }</span>
+                    <SidePick label="Moment of this side" figures={Some(dock.device.clone())} steps={this_steps} {pinned}
+                        chosen={this} on_choose={on_this} />
+                </div>
+                <div class="compare-pick">
+                    <span>{ "against" }</span>
+                    if devices.len() > 1 {
+                        <DevicePick devices={devices.clone()} chosen={there} shown={here} on_choose={on_place} />
+                    }
+                    <SidePick label="Moment of the other side" figures={figures_of(&dock.peers, there)} steps={other_steps}
+                        pinned={(here == there).then_some(pinned).flatten()}
+                        chosen={other} on_choose={on_other} />
+                </div>
+            </div>
+            <div class="compare-body">
+                <Sum {names} curves={curves.map(curve_of)} comparison={comparison.clone()}
+                    scheme={dock.scheme} stack={picked_stack(comparison.as_ref(), *picked)} />
+                <Table {comparison} choice={dock.file.choices.differences.clone()} on_choose={dock.on_choose.clone()} {on_pick}
+                    files={files.unwrap_or_default()} />
+            </div>
+        </div>
+    }
+}
+
+/// Returns the device of the other side.
+///
+/// That is the chosen device if its file is still open, else the device with the same position in another file, else
+/// any device of another file, else this device itself.
+fn other_place(devices: &[Comparable], here: Place, chosen: Option<Against>) -> Place {
+    let chosen = chosen.map(|against| match against {
+        Against::Device(device) => Place { file: here.file, device },
+        Against::OfFile(file, device) => Place { file, device },
+    });
+    let is_open = |place: &Place| devices.iter().any(|device| device.place == *place);
+    let others = || devices.iter().map(|device| device.place).filter(|place| place.file != here.file);
+    let of_other_file = || others().find(|place| place.device == here.device).or_else(|| others().next());
+    chosen.filter(is_open).or_else(of_other_file).unwrap_or(here)
+}
+
+/// Returns both steps if both sides are steps.
+///
+/// Steps are drawn over each other; all other moments are drawn on the whole trace.
+fn both_steps(this: CompareSide, other: CompareSide) -> (Option<u32>, Option<u32>) {
+    match (this, other) {
+        (CompareSide::Step(this), CompareSide::Step(other)) => (Some(this), Some(other)),
+        _ => (None, None),
+    }
+}
+
+fn curve_of(curve: Option<Rc<CurveData>>) -> Option<Rc<CurveData>> {
+    curve.filter(|curve| !curve.bytes.is_empty())
+}
+
+fn figures_of(peers: &[Peer], place: Place) -> Option<Rc<DeviceFigures>> {
+    let peer = peers.iter().find(|peer| peer.id == place.file)?;
+    peer.file.figures.get(place.device as usize)?.clone()
+}
+
+/// Returns a side's label: its moment, with the file's name if the two devices differ.
+fn name(devices: &[Comparable], place: Place, side: CompareSide, is_same: bool) -> String {
+    let found = devices.iter().find(|device| device.place == place).filter(|_| !is_same);
+    let side = side_name(side);
+    found.map_or_else(|| side.clone(), |device| format!("{}, {side}", device.file))
+}
+
+/// Returns the stack of a picked row that only the other side has, because this side has nothing to pin.
+fn picked_stack(comparison: Option<&Rc<Comparison>>, picked: Option<usize>) -> Option<Shown> {
+    let comparison = comparison?;
+    let row = comparison.diff.stacks.get(picked?)?;
+    let profile = &comparison.other;
+    let stack = &profile.rows.get(row.other_row? as usize)?.frames;
+    let frame = |&frame: &u32| {
+        let (name, filename, line) = profile.frames.get(frame as usize)?.clone();
+        Some(Frame { name, filename, line, fx: None })
+    };
+    Some(Shown { frames: Rc::new(stack.iter().filter_map(frame).collect()) })
+}
+
+/// Pins the largest allocation of a row, or else marks the row as picked.
+///
+/// The allocation is looked up on this side, then on the other one if both sides are the same device.
+fn on_pick(
+    dock: &DockProps,
+    [this, other]: [(Place, DeviceOf); 2],
+    comparison: Option<Rc<Comparison>>,
+    picked: UseStateSetter<Option<usize>>,
+) -> Callback<usize> {
+    let (on_pin, on_command) = (dock.on_pin.clone(), dock.on_command.clone());
+    Callback::from(move |position: usize| {
+        let Some(Comparison { diff, other: profile, .. }) = comparison.as_deref() else { return };
+        let Some(row) = diff.stacks.get(position) else { return };
+        let of_profile = || row.other_row.and_then(|row| profile.rows.get(row as usize)).map(|row| row.key);
+        let found = row.largest.map(|key| (key, diff.moment));
+        let found = found.or_else(|| of_profile().filter(|_| this.0 == other.0).map(|key| (key, profile.moment)));
+        picked.set(found.is_none().then_some(position));
+        if let Some((key, moment)) = found {
+            let (on_pin, on_command) = (on_pin.clone(), on_command.clone());
+            find_allocation(this.1.clone(), key, moment, move |hit: Hit| {
+                on_pin.emit(Some(hit));
+                on_command.emit(TimelineCommand::JumpTo { moment });
+            });
+        }
+    })
+}

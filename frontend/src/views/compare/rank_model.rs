@@ -1,0 +1,183 @@
+//! Texts and numbers of the comparison of ranks: one strip per rank, on one scale.
+
+use super::model as compare;
+use crate::ask::{CurveData, RankData, category_at};
+use shared::analysis::{Category, RankFigures, order_of_ranks, outliers};
+use shared::base::format;
+
+/// A device of an open file, with the answer of its Web Worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankFile {
+    /// Name of the file.
+    pub name: String,
+    /// CUDA index of the device.
+    pub index: i64,
+    pub data: RankData,
+}
+
+/// One rank, ready to be drawn in boxes of 1000 by 100 units.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strip {
+    /// Position among the given files.
+    pub file: usize,
+    /// Title such as `Rank 3`.
+    pub title: String,
+    /// Device and file name.
+    pub note: String,
+    pub peak: String,
+    /// Reserved bytes, and growth and out-of-memory errors if there are any.
+    pub facts: String,
+    /// Curve of the live bytes.
+    pub curve: compare::Curve,
+    /// Categories of the peak.
+    pub parts: Vec<Part>,
+    /// Sentences about how this rank differs from the others.
+    pub unusual: Vec<String>,
+}
+
+/// A category in the bar of a peak.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub category: Category,
+    /// Left end, in units.
+    pub x: u32,
+    /// Length, in units.
+    pub width: u32,
+    /// Label such as `activations, 2.10 GiB`.
+    pub label: String,
+}
+
+/// Returns the strips in the order of their ranks.
+///
+/// If each file has one rank, file names give the order. Otherwise the devices are ranks in the given order.
+pub fn strips(files: &[RankFile]) -> Vec<Strip> {
+    let order = order(files);
+    let figures: Vec<RankFigures> = order.iter().map(|&(file, _)| files[file].data.figures()).collect();
+    let top_bytes = figures.iter().map(|of| of.peak_bytes).max().unwrap_or(0);
+    let unusual = outliers(&figures);
+    let strip = |(position, &(file, rank)): (usize, &(usize, u64))| {
+        let of_rank = unusual.iter().filter(|outlier| outlier.rank == position);
+        strip(&files[file], (file, rank), top_bytes, of_rank.map(|outlier| outlier.sentence(&name(rank))).collect())
+    };
+    order.iter().enumerate().map(strip).collect()
+}
+
+/// Returns the categories that occur in any of the bars.
+pub fn legend(strips: &[Strip]) -> Vec<Category> {
+    let occurs =
+        |category: &Category| strips.iter().flat_map(|strip| &strip.parts).any(|part| part.category == *category);
+    Category::ALL.into_iter().filter(occurs).collect()
+}
+
+/// Returns the sentence above the strips.
+pub fn summary(strips: &[Strip]) -> String {
+    let unusual = strips.iter().filter(|strip| !strip.unusual.is_empty()).count() as u64;
+    let ranks = format::counted(strips.len() as u64, "rank");
+    match (strips.len(), unusual) {
+        (..3, _) => format!("{ranks}: open three or more to see which one is unlike the others"),
+        (_, 0) => format!("{ranks}, none of which stands out"),
+        (_, unusual) => format!("{ranks}, {} of which {} unlike the others", format::count(unusual), are(unusual)),
+    }
+}
+
+fn are(count: u64) -> &'static str {
+    if count == 1 { "is" } else { "are" }
+}
+
+fn order(files: &[RankFile]) -> Vec<(usize, u64)> {
+    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    let have_one_each = names.iter().enumerate().all(|(position, name)| !names[..position].contains(name));
+    if have_one_each { order_of_ranks(&names) } else { (0..files.len()).zip(0..).collect() }
+}
+
+fn name(rank: u64) -> String {
+    format!("rank {rank}")
+}
+
+fn strip(of: &RankFile, (file, rank): (usize, u64), top_bytes: u64, unusual: Vec<String>) -> Strip {
+    let RankFile { name: file_name, index, data } = of;
+    let mut facts = vec![format!("{} reserved", format::bytes(data.reserved_bytes))];
+    let growth = data.growth_bytes.filter(|&bytes| bytes > 0);
+    facts.extend(growth.map(|growth| format!("+{} a step", format::bytes(growth))));
+    facts.extend((data.ooms > 0).then(|| format!("{}× out of memory", format::count(data.ooms))));
+    Strip {
+        file,
+        title: format!("Rank {rank}"),
+        note: format!("GPU {index}, {file_name}"),
+        peak: format::bytes(data.peak_bytes),
+        facts: facts.join(", "),
+        curve: curve(&data.curve, top_bytes),
+        parts: parts(data, top_bytes),
+        unusual,
+    }
+}
+
+fn curve(data: &CurveData, top_bytes: u64) -> compare::Curve {
+    compare::curve(data, top_bytes)
+}
+
+fn parts(data: &RankData, top_bytes: u64) -> Vec<Part> {
+    let place = |bytes: u64| (bytes as f64 * 1000.0 / top_bytes.max(1) as f64).round() as u32;
+    let mut below = 0;
+    let part = |&(category, bytes): &(u8, u64)| {
+        let (x, category) = (place(below), category_at(category));
+        below += bytes;
+        let label = format!("{}, {}", category.plural(), format::bytes(bytes));
+        Part { category, x, width: place(below) - x, label }
+    };
+    data.at_peak.iter().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, index: i64, activations: u64) -> RankFile {
+        let data = RankData {
+            peak_bytes: 1000 + activations,
+            at_peak: vec![(Category::Parameter as u8, 1000), (Category::Activation as u8, activations)],
+            curve: CurveData { start: 0, end: 1, bytes: vec![1000 + activations] },
+            ..RankData::default()
+        };
+        RankFile { name: name.into(), index, data }
+    }
+
+    #[test]
+    fn names_are_the_order_and_outliers_are_marked() {
+        let files = [("rank3.pickle", 1000), ("rank0.pickle", 1000), ("rank1.pickle", 3000), ("rank2.pickle", 1000)];
+        let strips = strips(&files.map(|(name, activations)| file(name, 0, activations)));
+        let titles: Vec<&str> = strips.iter().map(|strip| strip.title.as_str()).collect();
+        assert_eq!(titles, ["Rank 0", "Rank 1", "Rank 2", "Rank 3"]);
+        assert_eq!(strips.iter().map(|strip| strip.file).collect::<Vec<_>>(), [1, 2, 3, 0]);
+        assert_eq!(strips[1].unusual, ["rank 1 peaks 1.95 KiB above the median: activations, 1.95 KiB more"]);
+        assert_eq!(summary(&strips), "4 ranks, 1 of which is unlike the others");
+        assert_eq!(legend(&strips), [Category::Parameter, Category::Activation]);
+    }
+
+    #[test]
+    fn devices_of_one_process_are_ranks() {
+        let strips = strips(&[file("a.pickle", 0, 0), file("a.pickle", 1, 0)]);
+        assert_eq!(strips[1].note, "GPU 1, a.pickle");
+        assert!(summary(&strips).starts_with("2 ranks: open three"));
+        assert_eq!(summary(&[]), "0 ranks: open three or more to see which one is unlike the others");
+    }
+
+    #[test]
+    fn bars_have_one_scale() {
+        let strips = strips(&[file("rank0", 0, 1000), file("rank1", 0, 3000)]);
+        let widths = |strip: &Strip| strip.parts.iter().map(|part| (part.x, part.width)).collect::<Vec<_>>();
+        assert_eq!(widths(&strips[0]), [(0, 250), (250, 250)]);
+        assert_eq!(widths(&strips[1]), [(0, 250), (250, 750)]);
+        assert_eq!(strips[0].parts[1].label, "activations, 1000 B");
+        assert_eq!(strips[0].curve.line, "M0.0 50.00H1000.0");
+    }
+
+    #[test]
+    fn facts_are_said_where_there_are_any() {
+        let mut loud = file("rank0", 0, 0);
+        loud.data.growth_bytes = Some(512);
+        loud.data.ooms = 1;
+        assert_eq!(strips(&[loud])[0].facts, "0 B reserved, +512 B a step, 1× out of memory");
+        assert_eq!(strips(&[file("rank0", 0, 0)])[0].facts, "0 B reserved");
+    }
+}

@@ -1,0 +1,113 @@
+//! Comparison of ranks on one scale.
+
+use super::comparable::{Comparable, Place};
+use super::hook::{DeviceOf, use_ranks};
+use super::rank_model::{Part, RankFile, Strip, legend, strips, summary};
+use crate::state::{DockTab, FileAction};
+use shared::analysis::Category;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct RanksProps {
+    /// Devices of all open files.
+    pub(super) devices: Vec<Comparable>,
+    /// The device shown in the timeline.
+    pub(super) shown: Place,
+    /// Switch between moments and ranks.
+    pub(super) switches: Html,
+    /// Called to show another device.
+    pub(super) on_action: Callback<FileAction>,
+}
+
+/// Shows one strip per device: its live bytes, the parts of its peak, and how it differs from the others.
+#[component]
+pub(super) fn Ranks(props: &RanksProps) -> Html {
+    let of: Vec<DeviceOf> = props.devices.iter().map(|device| device.of.clone()).collect();
+    let answers = use_ranks(of);
+    // Answers from before a file was opened or closed belong to other devices.
+    let answers = answers.filter(|answers| answers.len() == props.devices.len());
+    let strips = use_memo((answers.clone(), props.devices.clone()), |(answers, devices)| {
+        let answers = answers.iter().flat_map(|answers| answers.iter());
+        let file = |(device, data): (&Comparable, &crate::ask::RankData)| RankFile {
+            name: device.file.clone(),
+            index: device.index,
+            data: data.clone(),
+        };
+        strips(&devices.iter().zip(answers).map(file).collect::<Vec<_>>())
+    });
+    let said = if answers.is_some() { summary(&strips) } else { "Looking at each rank…".to_owned() };
+    html! {
+        <div class="compare" data-ranks={strips.len().to_string()}>
+            <div class="compare-head">
+                { props.switches.clone() }
+                <span class="numbers" role="status">{ said }</span>
+                <ul class="compare-legend compare-parts">{ for legend(&strips).into_iter().map(part_key) }</ul>
+            </div>
+            <ol class="compare-ranks">{ for strips.iter().map(|strip| line(props, strip)) }</ol>
+        </div>
+    }
+}
+
+fn part_key(category: Category) -> Html {
+    html! {
+        <li>
+            <svg class="compare-key" viewBox="0 0 18 10" aria-hidden="true">
+                <rect class={part_class(category)} width="18" height="10" />
+            </svg>
+            <span>{ category.plural() }</span>
+        </li>
+    }
+}
+
+fn part_class(category: Category) -> String {
+    format!("compare-part-{}", category.name())
+}
+
+fn line(props: &RanksProps, strip: &Strip) -> Html {
+    let place = props.devices[strip.file].place;
+    let is_shown = place == props.shown;
+    let onclick = {
+        let on_action = props.on_action.clone();
+        move |_: MouseEvent| {
+            on_action.emit(FileAction::Show(place.file));
+            on_action.emit(FileAction::ChooseDevice(place.device));
+            on_action.emit(FileAction::ChooseDock(Some(DockTab::Compare)));
+        }
+    };
+    let class = classes!("compare-rank", (!strip.unusual.is_empty()).then_some("unusual"));
+    html! {
+        <li key={format!("{}/{}", place.file, place.device)}>
+            <button type="button" {class} {onclick} aria-current={is_shown.then_some("true")}>
+                <span class="compare-rank-name">
+                    <strong>{ &strip.title }</strong>
+                    <span class="compare-callee">{ &strip.note }</span>
+                </span>
+                <svg class="compare-strip" viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true">
+                    <g class="this">
+                        <path class="compare-area" d={strip.curve.area.clone()} />
+                        <path class="compare-line" d={strip.curve.line.clone()} />
+                    </g>
+                </svg>
+                <span class="compare-rank-peak numbers">
+                    <strong>{ &strip.peak }</strong>
+                    <svg class="compare-peak" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img"
+                        aria-label={parts_text(&strip.parts)}>{ for strip.parts.iter().map(part) }</svg>
+                    <span class="compare-callee">{ &strip.facts }</span>
+                </span>
+                { for strip.unusual.iter().map(|sentence| html! { <span class="compare-unusual">{ sentence }</span> }) }
+            </button>
+        </li>
+    }
+}
+
+fn part(part: &Part) -> Html {
+    html! {
+        <rect class={part_class(part.category)} x={part.x.to_string()} width={part.width.to_string()} height="10">
+            <title>{ &part.label }</title>
+        </rect>
+    }
+}
+
+fn parts_text(parts: &[Part]) -> String {
+    parts.iter().map(|part| part.label.as_str()).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,96 @@
+//! Dock below the timeline, which shows one view at a time of what the timeline shows.
+
+mod grip;
+
+pub use super::dock_props::DockProps;
+
+use self::grip::Grip;
+use super::allocations::AllocationsView;
+use super::compare::Compare;
+use super::export::picture::{Easel, picture_buttons};
+use super::flame::FlameView;
+use super::segments::Segments;
+use super::selection::hook::{SelectingHandle, use_awaited_group};
+pub use super::selection::{SEARCH_ID, ScopeBar, ScopeBarProps};
+use super::what_if::WhatIf;
+use crate::components::icon::{Icon, IconName};
+use crate::components::tab_keys::tab_keys;
+use crate::state::DockTab;
+use yew::prelude::*;
+
+fn id(tab: DockTab) -> &'static str {
+    match tab {
+        DockTab::Flame => "dock-flame",
+        DockTab::Allocations => "dock-allocations",
+        DockTab::Segments => "dock-segments",
+        DockTab::WhatIf => "dock-what-if",
+        DockTab::Compare => "dock-compare",
+    }
+}
+
+fn label(tab: DockTab) -> &'static str {
+    match tab {
+        DockTab::Flame => "Flame graph",
+        DockTab::Allocations => "Allocations",
+        DockTab::Segments => "Segments",
+        DockTab::WhatIf => "What if",
+        DockTab::Compare => "Compare",
+    }
+}
+
+/// Shows the tabs, and the open view below them; a click on its tab closes the dock.
+#[component]
+pub fn Dock(props: &DockProps) -> Html {
+    let dock = use_node_ref();
+    let selecting = SelectingHandle::new(&props.file.choices, &props.on_choose);
+    use_awaited_group(&selecting, &props.client, props.device.device);
+    let easel = (*use_memo((), |()| Easel::default())).clone();
+    let open = props.file.dock;
+    let on_choose = props.on_dock.reform(|next: u32| Some(DockTab::ALL[next as usize]));
+    let on_key = tab_keys(open.map_or(0, |tab| tab as u32), DockTab::ALL.len() as u32, on_choose);
+    let head = |this: DockTab| {
+        let is_shown = open == Some(this);
+        let onclick = props.on_dock.reform(move |_: MouseEvent| (!is_shown).then_some(this));
+        // One tab can always be reached by the Tab key, even while the dock is closed.
+        let is_stop = is_shown || (open.is_none() && this == DockTab::ALL[0]);
+        html! {
+            <button type="button" role="tab" id={id(this)} data-tab={(this as u32).to_string()}
+                aria-selected={is_shown.to_string()} tabindex={if is_stop { "0" } else { "-1" }}
+                aria-controls={open.map(|_| "dock-body")} {onclick}>{ label(this) }</button>
+        }
+    };
+    html! {
+        <section class="dock" data-open={open.map(|_| "")} aria-label="More views" ref={dock.clone()}>
+            if open.is_some() { <Grip dock={dock.clone()} /> }
+            <div class="dock-head">
+                <div class="panel-tabs" role="tablist" aria-label="More views" onkeydown={on_key}>
+                    { for DockTab::ALL.map(head) }
+                </div>
+                if let Some(tab) = open {
+                    <div class="dock-actions">
+                        { picture_buttons(tab, props, &easel) }
+                        <button type="button" class="button quiet square" aria-label="Close" title="Close"
+                            onclick={props.on_dock.reform(|_: MouseEvent| None)}><Icon name={IconName::Close} /></button>
+                    </div>
+                }
+            </div>
+            if let Some(tab) = open {
+                <div class="dock-body" id="dock-body" role="tabpanel" aria-labelledby={id(tab)}>
+                    <ContextProvider<SelectingHandle> context={selecting}>
+                        <ContextProvider<Easel> context={easel}>{ body(tab, props) }</ContextProvider<Easel>>
+                    </ContextProvider<SelectingHandle>>
+                </div>
+            }
+        </section>
+    }
+}
+
+fn body(tab: DockTab, props: &DockProps) -> Html {
+    match tab {
+        DockTab::Flame => html! { <FlameView dock={props.clone()} /> },
+        DockTab::Allocations => html! { <AllocationsView dock={props.clone()} /> },
+        DockTab::Segments => html! { <Segments dock={props.clone()} /> },
+        DockTab::Compare => html! { <Compare ..props.clone() /> },
+        DockTab::WhatIf => html! { <WhatIf dock={props.clone()} /> },
+    }
+}

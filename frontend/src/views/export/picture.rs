@@ -1,0 +1,88 @@
+//! Buttons that save a view's drawing as a picture.
+
+use super::model::file_name;
+use crate::components::export_button::{ExportButton, Making};
+use crate::draw::svg::{Sketch, svg};
+use crate::platform::{png_of, text_blob};
+use crate::state::DockTab;
+use crate::views::dock_props::DockProps;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// Pixels of a PNG per CSS pixel of the drawing, in each direction.
+const PNG_SCALE: f64 = 2.0;
+
+/// Latest drawings of a view's elements, from top to bottom, so that a saved picture equals the screen.
+#[derive(Clone, Debug, Default)]
+pub struct Easel {
+    sketches: Rc<RefCell<BTreeMap<u8, Sketch>>>,
+}
+
+impl PartialEq for Easel {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.sketches, &other.sketches)
+    }
+}
+
+impl Easel {
+    /// Stores the drawing of the element at `place`.
+    pub fn put(&self, place: u8, sketch: Sketch) {
+        self.sketches.borrow_mut().insert(place, sketch);
+    }
+
+    /// Removes the drawing of an element that is gone.
+    pub fn clear(&self, place: u8) {
+        self.sketches.borrow_mut().remove(&place);
+    }
+}
+
+/// Returns the easel of the dock around a view.
+///
+/// # Panics
+/// Panics outside of the dock, which provides the easel.
+#[hook]
+pub fn use_easel() -> Easel {
+    use_context().expect("the dock provides an easel")
+}
+
+/// Returns buttons that save a view's drawing as SVG and as PNG.
+///
+/// A tab without a drawing gets none.
+pub fn picture_buttons(tab: DockTab, props: &DockProps, easel: &Easel) -> Html {
+    let (what, ending) = match tab {
+        DockTab::Flame if props.file.choices.stacks.controls.is_table => ("Sandwich", "-sandwich"),
+        DockTab::Flame => ("Flame graph", "-flame-graph"),
+        DockTab::Segments => ("Segments", "-segments"),
+        DockTab::WhatIf => ("What if", "-what-if"),
+        DockTab::Compare if !props.are_ranks => ("Comparison", "-comparison"),
+        DockTab::Compare | DockTab::Allocations => return Html::default(),
+    };
+    let file = props.file_name();
+    let button = |label: &'static str, title: &'static str, is_pixels: bool| {
+        let (easel, scheme, heading) = (easel.clone(), props.scheme, format!("{file} · {what}"));
+        let make = Callback::from(move |()| -> Making {
+            let document = {
+                let sketches = easel.sketches.borrow();
+                (!sketches.is_empty()).then(|| svg(&heading, sketches.values(), scheme.theme()))
+            };
+            Box::pin(async move {
+                let document = document.ok_or_else(|| "nothing is drawn here".to_owned())?;
+                let file = text_blob(&document, "image/svg+xml").map_err(|_| "no room".to_owned())?;
+                match is_pixels {
+                    false => Ok(file),
+                    true => png_of(&file, PNG_SCALE).await.map_err(|_| "the browser can’t draw it".to_owned()),
+                }
+            })
+        });
+        let name = file_name(&file, false, &format!("{ending}.{}", if is_pixels { "png" } else { "svg" }));
+        html! { <ExportButton key={format!("{ending}{label}")} {label} {title} {name} {make} /> }
+    };
+    html! {
+        <>
+            { button("SVG", "Save the drawing as SVG", false) }
+            { button("PNG", "Save the drawing as PNG", true) }
+        </>
+    }
+}

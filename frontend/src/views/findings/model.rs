@@ -1,0 +1,199 @@
+//! Texts and numbers of the panel's findings.
+
+use shared::analysis::{Confidence, RunKind};
+use shared::base::{Severity, format};
+use shared::report::{Diagnosis, Finding, RunOfDevice};
+
+/// Minimum number of steps from which growth can be judged.
+const LEAST_STEPS: u64 = 3;
+
+/// Conditions that are checked on every device.
+const LOOKED_FOR: &str = "Looked for: growth, out-of-memory errors, tensors that outlive their step, several graphs at \
+                          once, a cache that is emptied, reserved memory that lies unused, a loss in 16 bits.";
+
+/// Code of the finding that a trace is too short, or has no stacks, to be judged.
+const TOO_LITTLE: &str = "too-little-recorded";
+
+/// Returns the number of findings to act on: errors and warnings.
+pub fn problem_count(diagnosis: &Diagnosis) -> usize {
+    diagnosis.findings.iter().filter(|finding| finding.severity > Severity::Info).count()
+}
+
+/// Text above the findings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lead {
+    /// Number of problems by severity.
+    pub title: String,
+    /// Sentence about growth of memory from step to step.
+    pub growth: String,
+    /// Sentence that lists what was looked for, if no problem was found; else empty.
+    pub looked_for: &'static str,
+}
+
+/// Returns the text above the findings.
+pub fn lead(diagnosis: &Diagnosis) -> Lead {
+    if diagnosis.findings.is_empty() {
+        let title = "Nothing to explain".to_owned();
+        return Lead { title, growth: "No memory was in use in this trace.".to_owned(), looked_for: "" };
+    }
+    let count = |severity: Severity, noun: &str| {
+        let count = diagnosis.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
+        (count > 0).then(|| format::counted(count, noun))
+    };
+    let problems = [count(Severity::Error, "error"), count(Severity::Warning, "warning")];
+    let problems: Vec<String> = problems.into_iter().flatten().collect();
+    let growth = growth(diagnosis);
+    let is_judged = !diagnosis.findings.iter().any(|finding| finding.code == TOO_LITTLE);
+    match problems.is_empty() {
+        true if !is_judged => Lead { title: "Not enough recorded to judge".to_owned(), growth, looked_for: "" },
+        true => Lead { title: "No problem found".to_owned(), growth, looked_for: LOOKED_FOR },
+        false => Lead { title: problems.join(", "), growth, looked_for: "" },
+    }
+}
+
+/// Describes whether memory grows on any device, as far as the trace's steps tell.
+fn growth(diagnosis: &Diagnosis) -> String {
+    let compared = |run: &RunOfDevice| {
+        diagnosis.growth_of(run.device).map_or((0, 0), |growth| (growth.bytes_per_step, growth.steps))
+    };
+    let runs = diagnosis.runs.iter().map(|run| (compared(run), run.kind));
+    let Some(((bytes_per_step, steps), kind)) = runs.max_by_key(|(compared, _)| *compared) else {
+        return "Whether memory grows can't be told: no device was in use.".to_owned();
+    };
+    let unit = if kind == RunKind::Training { "step" } else { "call" };
+    let grows = match (bytes_per_step, steps) {
+        (1.., _) => format!("Memory grows by {} from {unit} to {unit}.", format::bytes(bytes_per_step)),
+        (0, 0) => "Whether memory grows can't be told: nothing in the trace repeats.".to_owned(),
+        (0, 1..LEAST_STEPS) => {
+            format!("Whether memory grows can't be told from {}: record three or more.", format::counted(steps, unit))
+        }
+        (0, _) => format!("Nothing grows from {unit} to {unit}: {} were compared.", format::counted(steps, unit)),
+    };
+    format!("The trace shows {}. {grows}", kind.words())
+}
+
+pub fn severity_word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "Note",
+        Severity::Warning => "Warning",
+        Severity::Error => "Error",
+    }
+}
+
+/// Returns a sentence about the confidence in the cause.
+pub fn confidence(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Low => "Confidence: low. Other causes would look the same.",
+        Confidence::Medium => "Confidence: medium. The trace suggests it; frames that would confirm it are missing.",
+        Confidence::High => "Confidence: high.",
+    }
+}
+
+/// Returns the first and the last moment of a finding's evidence; `None` if it has no events.
+///
+/// The moment after event `i` is `i + 1`.
+pub fn moments(finding: &Finding) -> Option<(u32, u32)> {
+    let moments = || finding.evidence.events.iter().map(|event| event.saturating_add(1));
+    Some((moments().min()?, moments().max()?))
+}
+
+/// Formats which of the events is shown, such as `2 of 5`.
+pub fn place(index: usize, count: usize) -> String {
+    format!("{} of {}", index + 1, count)
+}
+
+/// Part of a sentence: words or, between backticks, code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prose<'a> {
+    Words(&'a str),
+    Code(&'a str),
+}
+
+/// Splits a sentence into words and code.
+pub fn prose(text: &str) -> impl Iterator<Item = Prose<'_>> {
+    let part = |(index, text)| if index % 2 == 0 { Prose::Words(text) } else { Prose::Code(text) };
+    text.split('`').enumerate().map(part).filter(|part| !matches!(part, Prose::Words("") | Prose::Code("")))
+}
+
+/// Replaces the spaces between figures and their units, so that no line breaks there.
+pub fn unbroken(words: &str) -> String {
+    [" %", " KiB", " MiB", " GiB", " TiB"]
+        .iter()
+        .fold(words.to_owned(), |words, unit| words.replace(unit, &unit.replace(' ', "\u{a0}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::report::{Evidence, Growth};
+
+    fn finding(severity: Severity) -> Finding {
+        Finding { severity, ..Finding::default() }
+    }
+
+    /// Creates a diagnosis of a training; `compared` has the number of steps and the bytes per step for each device.
+    fn diagnosis(severities: &[Severity], compared: &[(u64, u64)]) -> Diagnosis {
+        let run = |device| RunOfDevice { device, kind: RunKind::Training, ..RunOfDevice::default() };
+        let growth = |(device, &(steps, bytes_per_step))| Growth { device, steps, bytes_per_step, ..Growth::default() };
+        Diagnosis {
+            runs: (0..compared.len() as i64).map(run).collect(),
+            findings: severities.iter().copied().map(finding).collect(),
+            growth: (0..).zip(compared).map(growth).collect(),
+        }
+    }
+
+    #[track_caller]
+    fn check(diagnosis: &Diagnosis, title: &str, growth: &str) {
+        let lead = lead(diagnosis);
+        let said = lead.growth.strip_prefix("The trace shows training. ").unwrap_or(&lead.growth);
+        assert_eq!((lead.title.as_str(), said), (title, growth));
+        assert_eq!(lead.looked_for.is_empty(), title != "No problem found");
+    }
+
+    #[test]
+    fn problems_are_counted() {
+        use Severity::{Error, Info, Warning};
+        let found = diagnosis(&[Error, Warning, Warning, Info], &[(5, 1 << 20), (5, 0)]);
+        assert_eq!(problem_count(&found), 3);
+        check(&found, "1 error, 2 warnings", "Memory grows by 1.00 MiB from step to step.");
+    }
+
+    #[test]
+    fn without_problems_it_is_said_what_was_looked_for() {
+        let healthy = |steps| diagnosis(&[Severity::Info], &[(steps, 0)]);
+        check(&healthy(12), "No problem found", "Nothing grows from step to step: 12 steps were compared.");
+        check(
+            &healthy(2),
+            "No problem found",
+            "Whether memory grows can't be told from 2 steps: record three or more.",
+        );
+        check(&healthy(0), "No problem found", "Whether memory grows can't be told: nothing in the trace repeats.");
+        let mut little = healthy(1);
+        little.findings[0].code = TOO_LITTLE.to_owned();
+        let growth = "Whether memory grows can't be told from 1 step: record three or more.";
+        check(&little, "Not enough recorded to judge", growth);
+        check(&diagnosis(&[], &[]), "Nothing to explain", "No memory was in use in this trace.");
+    }
+
+    #[test]
+    fn evidence_lies_between_its_first_and_last_event() {
+        let of = |events: &[u32]| {
+            let evidence = Evidence { events: events.to_vec(), ..Evidence::default() };
+            moments(&Finding { evidence, ..Finding::default() })
+        };
+        assert_eq!(of(&[7, 3, 5]), Some((4, 8)));
+        assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn figures_stay_with_their_units() {
+        assert_eq!(unbroken("8.84 GiB is 66 % of it"), "8.84\u{a0}GiB is 66\u{a0}% of it");
+    }
+
+    #[test]
+    fn code_is_told_from_words() {
+        let parts: Vec<_> = prose("Call `f()` here.").collect();
+        assert_eq!(parts, [Prose::Words("Call "), Prose::Code("f()"), Prose::Words(" here.")]);
+        assert_eq!(prose("`f()`").collect::<Vec<_>>(), [Prose::Code("f()")]);
+    }
+}

@@ -1,0 +1,112 @@
+//! Flame graph on a canvas.
+
+use super::hook::use_flame_boxes;
+use super::input;
+use super::model::found_text;
+use super::props::{FlameCanvasProps, Told};
+use super::stage::{FlameStage, Shown};
+use crate::ask::{FlameBoxes, FlameTally, FlameTree};
+use crate::platform::ResizeListener;
+use gloo_events::EventListener;
+use std::rc::Rc;
+use web_sys::{HtmlCanvasElement, HtmlElement};
+use yew::prelude::*;
+
+/// Shows the graph: yew renders the elements, and a [`FlameStage`] draws into them.
+#[component]
+pub(super) fn FlameCanvas(props: &FlameCanvasProps) -> Html {
+    let nodes = use_memo((), |()| Nodes::default());
+    let running = use_mut_ref(|| None::<Running>);
+    let zoom = use_state_eq(|| None::<(FlameTree, (f64, f64))>);
+    // A range of one tree means nothing in another.
+    let range = zoom.as_ref().filter(|(tree, _)| *tree == props.tree).map(|(_, range)| *range);
+    let answer = use_flame_boxes(&props.client, props.device, &props.tree, range, &props.search);
+    let on_range = {
+        let zoom = zoom.setter();
+        use_callback((), move |range: Option<(FlameTree, (f64, f64))>, ()| zoom.set(range))
+    };
+    let data = answer.as_deref().and_then(|answer| answer.as_ref().ok()).cloned();
+    let is_empty = data.as_ref().is_some_and(|data| total_of(&data.1).count == 0);
+    let is_waiting = answer.is_none() || data.as_ref().is_some_and(|data| data.0 != props.tree);
+    use_effect_with((props.on_told.clone(), answer), |(on_told, answer)| {
+        if let Some(answer) = answer {
+            on_told.emit(told(answer));
+        }
+    });
+    {
+        let (nodes, running) = (nodes.clone(), running.clone());
+        use_effect_with((props.clone(), data), move |(props, data)| {
+            let mut running = running.borrow_mut();
+            if running.is_none() {
+                *running = nodes.start(on_range);
+            }
+            // While the filter's text cannot be read, the graph shows the previous result.
+            if let (Some(running), Some(data)) = (&*running, data) {
+                running.stage.show(Shown { props: props.clone(), data: data.clone() });
+            }
+        });
+    }
+    use_effect_with((props.easel.clone(), props.place), move |(easel, place)| {
+        let (easel, place) = (easel.clone(), *place);
+        move || {
+            drop(running.take());
+            easel.clear(place);
+        }
+    });
+    html! {
+        <div class="flame-canvas" ref={&nodes.host} data-flame="" tabindex="0" role="application"
+            aria-roledescription="flame graph" aria-label={&props.label} aria-busy={is_waiting.to_string()}
+            aria-keyshortcuts="ArrowUp ArrowDown ArrowLeft ArrowRight Enter Backspace">
+            <canvas ref={&nodes.canvas} class="timeline-canvas" aria-hidden="true"></canvas>
+            <div ref={&nodes.tooltip} class="timeline-tooltip" hidden=true aria-hidden="true">
+                <strong></strong><span></span><span></span><small></small>
+            </div>
+            if is_empty {
+                <p class="panel-empty flame-empty">{ "No allocations here" }</p>
+            }
+        </div>
+    }
+}
+
+fn told(answer: &Result<Rc<(FlameTree, FlameBoxes)>, String>) -> Told {
+    match answer {
+        Ok(data) => {
+            let weight = data.0.source.selection.weight;
+            let found = data.1.found.map(|found| found_text(found, total_of(&data.1), weight).into());
+            Told { found, error: None }
+        }
+        Err(message) => Told { found: None, error: Some(message.clone().into()) },
+    }
+}
+
+fn total_of(boxes: &FlameBoxes) -> FlameTally {
+    boxes.boxes.first().map_or_else(FlameTally::default, |all| all.total)
+}
+
+/// The elements that the stage draws into, as references that yew fills.
+#[derive(Default, PartialEq)]
+struct Nodes {
+    host: NodeRef,
+    canvas: NodeRef,
+    tooltip: NodeRef,
+}
+
+impl Nodes {
+    fn start(&self, on_range: Callback<Option<(FlameTree, (f64, f64))>>) -> Option<Running> {
+        let host = self.host.cast::<HtmlElement>()?;
+        let canvas = self.canvas.cast::<HtmlCanvasElement>()?;
+        let stage = FlameStage::new(host.clone(), canvas, self.tooltip.cast::<HtmlElement>()?, on_range);
+        let resize = {
+            let stage = stage.clone();
+            ResizeListener::new(&host, move || stage.draw_soon())
+        };
+        Some(Running { _listeners: input::listen(&stage, &host), _resize: resize, stage })
+    }
+}
+
+/// The stage and its listeners, which end with the component.
+struct Running {
+    stage: FlameStage,
+    _listeners: Vec<EventListener>,
+    _resize: Option<ResizeListener>,
+}

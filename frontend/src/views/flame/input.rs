@@ -1,0 +1,114 @@
+//! Wheel, pointer and keyboard input of a flame graph.
+
+use super::rows::Toward;
+use super::stage::FlameStage;
+use crate::draw::gesture::{Effect, Point, wheel_factor};
+use crate::platform::point_in;
+use gloo_events::{EventListener, EventListenerOptions};
+use wasm_bindgen::JsCast;
+use web_sys::{Event, HtmlElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
+
+/// Starts listening; the listeners end when they are dropped.
+pub(super) fn listen(stage: &FlameStage, host: &HtmlElement) -> Vec<EventListener> {
+    vec![
+        on(host, "wheel", stage, turn),
+        on(host, "pointerdown", stage, press),
+        on(host, "pointermove", stage, drag),
+        on(host, "pointerup", stage, release),
+        on(host, "pointercancel", stage, |stage, _, _: &PointerEvent| stage.gesture(|gesture| gesture.cancel())),
+        on(host, "pointerleave", stage, |stage, _, _: &PointerEvent| stage.point_at(None)),
+        on(host, "keydown", stage, key),
+    ]
+}
+
+fn on<E: JsCast>(
+    host: &HtmlElement,
+    name: &'static str,
+    stage: &FlameStage,
+    act: impl Fn(&FlameStage, &HtmlElement, &E) + 'static,
+) -> EventListener {
+    let (stage, element) = (stage.clone(), host.clone());
+    // The page must not scroll while the wheel moves the graph.
+    let options = EventListenerOptions::enable_prevent_default();
+    EventListener::new_with_options(host, name, options, move |event: &Event| {
+        act(&stage, &element, event.unchecked_ref());
+    })
+}
+
+fn point(host: &HtmlElement, event: &MouseEvent) -> Point {
+    point_in(host, event.client_x().into(), event.client_y().into())
+}
+
+fn turn(stage: &FlameStage, host: &HtmlElement, event: &WheelEvent) {
+    event.prevent_default();
+    let at = point(host, event);
+    // Wheels may report lines or pages; both are converted to pixels.
+    let unit = match event.delta_mode() {
+        WheelEvent::DOM_DELTA_LINE => 33.0,
+        WheelEvent::DOM_DELTA_PAGE => 400.0,
+        _ => 1.0,
+    };
+    let (dx, dy) = (event.delta_x() * unit, event.delta_y() * unit);
+    stage.steer(|camera| {
+        if event.ctrl_key() || event.meta_key() {
+            camera.zoom(at.0, wheel_factor(dy));
+        } else if event.shift_key() {
+            // Some browsers swap the axes themselves while Shift is held.
+            camera.pan(-(dx + dy), 0.0);
+        } else {
+            camera.pan(-dx, -dy);
+        }
+    });
+}
+
+fn press(stage: &FlameStage, host: &HtmlElement, event: &PointerEvent) {
+    if event.button() == 0 {
+        let at = point(host, event);
+        stage.gesture(|gesture| gesture.press(event.pointer_id(), at, false));
+        // Capturing fails if the pointer is gone already, and then no drag follows either.
+        let _ = host.set_pointer_capture(event.pointer_id());
+    }
+}
+
+fn drag(stage: &FlameStage, host: &HtmlElement, event: &PointerEvent) {
+    let at = point(host, event);
+    stage.point_at(Some(at));
+    if let Some(effect) = stage.gesture(|gesture| gesture.drag(event.pointer_id(), at)) {
+        carry_out(stage, effect);
+    }
+}
+
+fn release(stage: &FlameStage, host: &HtmlElement, event: &PointerEvent) {
+    let at = point(host, event);
+    if let Some(effect) = stage.gesture(|gesture| gesture.release(event.pointer_id(), at)) {
+        carry_out(stage, effect);
+    }
+}
+
+fn carry_out(stage: &FlameStage, effect: Effect) {
+    match effect {
+        Effect::Pan(dx, dy) => stage.steer(|camera| camera.pan(dx, dy)),
+        Effect::Pinch { about, x, .. } => stage.steer(|camera| camera.zoom(about.0, 1.0 / x)),
+        Effect::Click(at) => stage.click(at),
+        Effect::Select(_) | Effect::Selected(..) => (),
+    }
+}
+
+fn key(stage: &FlameStage, _: &HtmlElement, event: &KeyboardEvent) {
+    if event.ctrl_key() || event.alt_key() || event.meta_key() {
+        return;
+    }
+    let (above, below) = if stage.hangs() { (Toward::Parent, Toward::Child) } else { (Toward::Child, Toward::Parent) };
+    match event.key().as_str() {
+        "ArrowUp" => stage.step(above),
+        "ArrowDown" => stage.step(below),
+        "ArrowLeft" => stage.step(Toward::Left),
+        "ArrowRight" => stage.step(Toward::Right),
+        "Enter" => stage.enter(),
+        // If there is nothing to go back to, the page handles the key.
+        "Escape" | "Backspace" if stage.go_back() => (),
+        _ => return,
+    }
+    // The timeline would move as well otherwise.
+    event.prevent_default();
+}

@@ -1,0 +1,59 @@
+//! Properties of a flame graph's canvas, and what it reports.
+
+use super::model::BoxText;
+use crate::ask::{FlameTree, NameMark};
+use crate::platform::WorkerClient;
+use crate::state::{Rootward, Scheme, Zoom};
+use crate::views::export::picture::Easel;
+use yew::prelude::*;
+
+/// A box that was chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Chosen {
+    pub(super) tree: FlameTree,
+    /// Number of the box's node; `None` if the box merges several nodes.
+    pub(super) node: Option<u32>,
+    /// Mark of the box's site; `None` if the box is not a site.
+    pub(super) site: Option<NameMark>,
+    pub(super) text: BoxText,
+}
+
+/// Outcome of a request for boxes, as texts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Told {
+    /// Summary of what the search finds.
+    pub(super) found: Option<AttrValue>,
+    /// Error in the filter's text.
+    pub(super) error: Option<AttrValue>,
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct FlameCanvasProps {
+    pub(super) client: WorkerClient,
+    /// Position of the device.
+    pub(super) device: u32,
+    pub(super) tree: FlameTree,
+    /// Search text, empty if nothing is searched.
+    pub(super) search: AttrValue,
+    /// Direction in which the root lies.
+    pub(super) rootward: Rootward,
+    pub(super) scheme: Scheme,
+    /// Accessible description of the graph.
+    pub(super) label: AttrValue,
+    /// Keeps what is drawn, so that it can be saved as a picture.
+    pub(super) easel: Easel,
+    /// Position of this drawing from the top among the drawings of the view.
+    #[prop_or_default]
+    pub(super) place: u8,
+    /// Stored part to show; `None` for the whole graph.
+    #[prop_or_default]
+    pub(super) zoom: Option<Zoom>,
+    /// Called when another part comes into view.
+    #[prop_or_default]
+    pub(super) on_zoom: Callback<Option<Zoom>>,
+    /// Called when a box is chosen, and with `None` when none is chosen any more.
+    pub(super) on_chosen: Callback<Option<Chosen>>,
+    /// Called with the outcome of each request.
+    #[prop_or_default]
+    pub(super) on_told: Callback<Told>,
+}

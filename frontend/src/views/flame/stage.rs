@@ -1,0 +1,377 @@
+//! State of a flame graph between renderings, and the drawing of its frames.
+
+mod zoom;
+
+use super::camera::FlameCamera;
+use super::draw::{FlameMarks, flame};
+use super::model::{box_text, rows, site_of};
+use super::props::{Chosen, FlameCanvasProps};
+use super::rows::{FlameRows, Toward};
+use crate::ask::{FlameBoxKind, FlameBoxes, FlameTree};
+use crate::draw::camera::View;
+use crate::draw::gesture::{Gesture, Point};
+use crate::draw::glide::Glide;
+use crate::draw::layout::{Layout, Rect};
+use crate::draw::svg::Sketch;
+use crate::platform;
+use crate::state::Zoom;
+use gloo_timers::callback::Timeout;
+use std::cell::RefCell;
+use std::rc::Rc;
+use web_sys::{HtmlCanvasElement, HtmlElement};
+use yew::Callback;
+
+/// Time without movement after which finer boxes are requested, in milliseconds.
+const REST_MS: u32 = 120;
+
+/// Data that the component hands to its stage.
+#[derive(Clone, PartialEq)]
+pub(super) struct Shown {
+    pub(super) props: FlameCanvasProps,
+    /// The boxes, with their tree.
+    pub(super) data: Rc<(FlameTree, FlameBoxes)>,
+}
+
+/// Shared handle to the stage; cheap to clone.
+#[derive(Clone)]
+pub(super) struct FlameStage {
+    inner: Rc<RefCell<Inner>>,
+}
+
+/// Identity of a box that survives the arrival of finer boxes: its node, and true if others are merged into it.
+type BoxKey = (u32, bool);
+
+struct Inner {
+    host: HtmlElement,
+    canvas: HtmlCanvasElement,
+    tooltip: HtmlElement,
+    on_range: Callback<Option<(FlameTree, (f64, f64))>>,
+    shown: Option<Shown>,
+    rows: FlameRows,
+    camera: FlameCamera,
+    glide: Option<Glide>,
+    history: Vec<View>,
+    gesture: Gesture,
+    pointer: Option<Point>,
+    chosen: Option<BoxKey>,
+    frame_is_due: bool,
+    /// Reports the range once the view rests.
+    resting: Option<Timeout>,
+    /// Part last reported to the page or asked for by it.
+    told: Option<Zoom>,
+    /// True once the user has moved the graph.
+    ///
+    /// Until then each new tree is shown at the part that the page asks for.
+    is_touched: bool,
+    /// True if the view was set by the page and its boxes were not requested yet.
+    is_placed: bool,
+}
+
+impl FlameStage {
+    /// Creates a stage that has nothing to show yet.
+    pub(super) fn new(
+        host: HtmlElement,
+        canvas: HtmlCanvasElement,
+        tooltip: HtmlElement,
+        on_range: Callback<Option<(FlameTree, (f64, f64))>>,
+    ) -> Self {
+        let inner = Inner {
+            host,
+            canvas,
+            tooltip,
+            on_range,
+            shown: None,
+            rows: FlameRows::default(),
+            camera: FlameCamera::default(),
+            glide: None,
+            history: Vec::new(),
+            gesture: Gesture::default(),
+            pointer: None,
+            chosen: None,
+            frame_is_due: false,
+            resting: None,
+            told: None,
+            is_touched: false,
+            is_placed: false,
+        };
+        Self { inner: Rc::new(RefCell::new(inner)) }
+    }
+
+    /// Takes over boxes; another tree starts with a new view.
+    pub(super) fn show(&self, shown: Shown) {
+        let (lost, moved) = {
+            let mut inner = self.inner.borrow_mut();
+            let lost = inner.take(shown);
+            let moved = std::mem::take(&mut inner.is_placed) || inner.is_moved();
+            (lost, moved)
+        };
+        if let Some(on_chosen) = lost {
+            on_chosen.emit(None);
+        }
+        if moved {
+            self.tell_range();
+        }
+        self.draw_soon();
+    }
+
+    /// Draws with the next animation frame, once even if called several times before it.
+    pub(super) fn draw_soon(&self) {
+        if !std::mem::replace(&mut self.inner.borrow_mut().frame_is_due, true) {
+            let stage = self.clone();
+            platform::on_next_frame(move |now_ms| {
+                let goes_on = {
+                    let mut inner = stage.inner.borrow_mut();
+                    inner.frame_is_due = false;
+                    inner.draw(now_ms)
+                };
+                if goes_on {
+                    stage.draw_soon();
+                }
+            });
+        }
+    }
+
+    /// Sets the pointer's position, `None` outside the graph.
+    pub(super) fn point_at(&self, at: Option<Point>) {
+        self.inner.borrow_mut().pointer = at;
+        self.draw_soon();
+    }
+
+    /// Updates the pointers' gesture.
+    pub(super) fn gesture<T>(&self, change: impl FnOnce(&mut Gesture) -> T) -> T {
+        change(&mut self.inner.borrow_mut().gesture)
+    }
+
+    /// Moves the view by hand; finer boxes follow when it rests.
+    pub(super) fn steer(&self, change: impl FnOnce(&mut FlameCamera)) {
+        let mut inner = self.inner.borrow_mut();
+        let before = inner.camera.view();
+        inner.glide = None;
+        inner.is_touched = true;
+        change(&mut inner.camera);
+        if inner.camera.view() != before {
+            let stage = self.clone();
+            inner.resting = Some(Timeout::new(REST_MS, move || stage.tell_range()));
+        }
+        drop(inner);
+        self.draw_soon();
+    }
+
+    /// Chooses the box under a point and zooms to it.
+    pub(super) fn click(&self, at: Point) {
+        let hit = self.inner.borrow().hit(at);
+        if let Some(index) = hit {
+            self.choose(index);
+            self.zoom_to(index);
+        }
+    }
+
+    /// Zooms to the chosen box.
+    pub(super) fn enter(&self) {
+        let index = self.inner.borrow().chosen_index();
+        if let Some(index) = index {
+            self.zoom_to(index);
+        }
+    }
+
+    /// Returns to the view before the last zoom, or to the whole graph.
+    ///
+    /// The result is false if the history is empty and the whole graph is shown.
+    pub(super) fn go_back(&self) -> bool {
+        let view = {
+            let mut inner = self.inner.borrow_mut();
+            match inner.history.pop() {
+                Some(view) => Some(view),
+                None => (!inner.camera.is_whole()).then(|| inner.whole()),
+            }
+        };
+        view.map(|view| self.go_to(view)).is_some()
+    }
+
+    /// Chooses the neighbour of the chosen box, or the root if none is chosen.
+    pub(super) fn step(&self, toward: Toward) {
+        let next = {
+            let inner = self.inner.borrow();
+            match inner.chosen_index() {
+                Some(index) => inner.rows.step(index, toward),
+                None => inner.rows.get(0).map(|_| 0),
+            }
+        };
+        if let Some(index) = next {
+            self.choose(index);
+            let mut inner = self.inner.borrow_mut();
+            let view = inner.rows.get(index).map(|found| inner.camera.view_with(found.depth));
+            inner.glide = None;
+            view.into_iter().for_each(|view| inner.camera.set_view(view));
+        }
+    }
+
+    /// Returns true if the root is on top, as in an icicle graph.
+    pub(super) fn hangs(&self) -> bool {
+        self.inner.borrow().camera.rootward == Default::default()
+    }
+
+    fn choose(&self, index: u32) {
+        let told = self.inner.borrow_mut().choose(index);
+        if let Some((on_chosen, chosen)) = told {
+            on_chosen.emit(Some(chosen));
+        }
+        self.draw_soon();
+    }
+
+    fn zoom_to(&self, index: u32) {
+        let view = {
+            let mut inner = self.inner.borrow_mut();
+            inner.is_touched = true;
+            let Some(found) = inner.rows.get(index).copied() else { return };
+            let (now, view) = (inner.camera.view(), inner.camera.view_of(found.span, found.depth));
+            if now.x != view.x {
+                inner.history.push(now);
+            }
+            view
+        };
+        self.go_to(view);
+    }
+
+    fn go_to(&self, view: View) {
+        {
+            let mut inner = self.inner.borrow_mut();
+            let (from, mut target) = (inner.camera.view(), inner.camera);
+            target.set_view(view);
+            if platform::prefers_reduced_motion() {
+                inner.camera = target;
+            } else {
+                inner.glide = Some(Glide::new(from, target.view(), platform::now_ms()));
+            }
+        }
+        self.tell_range();
+    }
+
+    /// Requests the boxes for the range in view, or for the range that the view glides to.
+    fn tell_range(&self) {
+        let (on_range, range, zoomed) = {
+            let mut inner = self.inner.borrow_mut();
+            inner.resting = None;
+            (inner.on_range.clone(), inner.range(), inner.zoomed())
+        };
+        on_range.emit(range);
+        if let Some((on_zoom, zoom)) = zoomed {
+            on_zoom.emit(zoom);
+        }
+        self.draw_soon();
+    }
+}
+
+impl Inner {
+    /// Takes over boxes and returns the callback to call if the chosen box is gone.
+    fn take(&mut self, shown: Shown) -> Option<Callback<Option<Chosen>>> {
+        let before = self.shown.take();
+        let is_other = before.as_ref().is_none_or(|before| before.data.0 != shown.data.0);
+        let weight = shown.data.0.source.selection.weight;
+        if before.is_none_or(|before| before.data != shown.data) {
+            self.rows = rows(&shown.data.1, weight);
+        }
+        if is_other {
+            let all = shown.data.1.boxes.first().map_or(0, |all| all.total.weight);
+            self.camera = FlameCamera::new(shown.props.rootward, all as f64);
+            (self.glide, self.resting) = (None, None);
+            self.history.clear();
+        }
+        self.place(&shown, is_other);
+        self.camera.rootward = shown.props.rootward;
+        let lost = (is_other && self.chosen.take().is_some()).then(|| shown.props.on_chosen.clone());
+        self.shown = Some(shown);
+        lost
+    }
+
+    fn whole(&self) -> View {
+        let all = self.rows.get(0).map_or(1.0, |all| all.span.end);
+        FlameCamera::new(self.camera.rootward, all).view()
+    }
+
+    fn range(&self) -> Option<(FlameTree, (f64, f64))> {
+        let mut camera = self.camera;
+        if let Some(glide) = &self.glide {
+            camera.set_view(glide.target());
+        }
+        let tree = self.shown.as_ref()?.data.0.clone();
+        (!camera.is_whole()).then(|| (tree, (camera.x().start, camera.x().end)))
+    }
+
+    fn hit(&self, at: Point) -> Option<u32> {
+        let (row, weight) = self.camera.place_at(at)?;
+        self.rows.hit(row, weight)
+    }
+
+    fn chosen_index(&self) -> Option<u32> {
+        let (chosen, boxes) = (self.chosen?, &self.shown.as_ref()?.data.1.boxes);
+        let key = |kind, node| (node, matches!(kind, FlameBoxKind::Merged(_)));
+        boxes.iter().position(|found| key(found.kind, found.node) == chosen).map(|index| index as u32)
+    }
+
+    fn choose(&mut self, index: u32) -> Option<(Callback<Option<Chosen>>, Chosen)> {
+        let Shown { props, data } = self.shown.as_ref()?;
+        let (tree, boxes) = (&data.0, &data.1);
+        let found = boxes.boxes.get(index as usize)?;
+        let is_merged = matches!(found.kind, FlameBoxKind::Merged(_));
+        self.chosen = Some((found.node, is_merged));
+        let chosen = Chosen {
+            tree: tree.clone(),
+            node: (!is_merged).then_some(found.node),
+            site: site_of(boxes, index),
+            text: box_text(boxes, index, tree.source.selection.weight)?,
+        };
+        Some((props.on_chosen.clone(), chosen))
+    }
+
+    /// Draws a frame and returns true if the next one should follow at once.
+    fn draw(&mut self, now_ms: f64) -> bool {
+        let Some(shown) = &self.shown else { return false };
+        let size = platform::size_of_element(&self.host);
+        self.camera = self.camera.fitted(size, shown.data.1.depth);
+        if let Some(glide) = self.glide {
+            let view = glide.at(now_ms);
+            self.camera.set_view(view.unwrap_or(glide.target()));
+            self.glide = self.glide.filter(|_| view.is_some());
+        }
+        let hovered = self.pointer.filter(|_| !self.gesture.is_active()).and_then(|at| self.hit(at));
+        let marks = FlameMarks { hovered, chosen: self.chosen_index(), is_searched: shown.data.1.found.is_some() };
+        let ops = flame(&self.rows, &self.camera, marks, shown.props.scheme.theme());
+        let outer = Rect { x: 0.0, y: 0.0, width: size.0, height: size.1 };
+        let layout = Layout { outer, pixel_ratio: platform::pixel_ratio(), ..Layout::default() };
+        platform::paint_overlay(&self.canvas, &layout, &ops, true);
+        shown.props.easel.put(shown.props.place, Sketch { ops, width: size.0, height: size.1 });
+        self.draw_tooltip(hovered, size);
+        self.tell_tests();
+        self.glide.is_some()
+    }
+
+    fn draw_tooltip(&self, hovered: Option<u32>, room: (f64, f64)) {
+        let text = self
+            .shown
+            .as_ref()
+            .zip(hovered)
+            .and_then(|(shown, index)| box_text(&shown.data.1, index, shown.data.0.source.selection.weight));
+        let total = text.as_ref().map(|text| match text.own.as_str() {
+            "" => text.total.clone(),
+            own => format!("{}, {own}", text.total),
+        });
+        let shown = self.pointer.zip(text.as_ref().zip(total.as_ref()));
+        let shown = shown.map(|(at, (text, total))| (at, room, [text.name.as_str(), &text.place, total, &text.count]));
+        platform::place_tooltip(&self.tooltip, shown);
+    }
+
+    fn tell_tests(&self) {
+        let x = self.camera.x();
+        let attributes = [
+            ("data-x0", x.start.to_string()),
+            ("data-x1", x.end.to_string()),
+            ("data-boxes", self.rows.len().to_string()),
+        ];
+        for (name, value) in attributes {
+            platform::set_attribute(&self.host, name, &value);
+        }
+        let is_settled = self.glide.is_none() && self.resting.is_none();
+        platform::set_attribute(&self.host, "data-settled", if is_settled { "true" } else { "false" });
+    }
+}

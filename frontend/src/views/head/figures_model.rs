@@ -1,0 +1,186 @@
+//! Texts and numbers of the row of figures above the timeline.
+
+use crate::ask::DeviceFigures;
+use shared::base::format;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    pub label: &'static str,
+    pub value: String,
+    /// Second, smaller figure; may be empty.
+    pub note: String,
+    /// Sentence that explains the figure.
+    pub explanation: &'static str,
+    pub emphasis: Emphasis,
+}
+
+/// Visual emphasis of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emphasis {
+    /// Colour of the outline of live bytes.
+    Live,
+    /// Colour of the line of reserved bytes.
+    Reserved,
+    /// No emphasis.
+    Plain,
+    /// Style of an error.
+    Error,
+}
+
+/// Returns the figures of a device, the most important ones first.
+pub fn figures(device: &DeviceFigures) -> Vec<Figure> {
+    let mut figures = vec![peak_live(device), peak_reserved(device), end_live(device), initial(device)];
+    figures.extend(out_of_memory(device));
+    figures.push(events(device));
+    figures.extend(duration(device));
+    figures.push(segments(device));
+    figures
+}
+
+fn peak_live(device: &DeviceFigures) -> Figure {
+    let note = match device.peak_moment {
+        0 if device.events == 0 => String::new(),
+        0 => "before the first event".to_owned(),
+        moment => format!("after event {}", format::count(u64::from(moment) - 1)),
+    };
+    Figure {
+        label: "Peak live",
+        value: format::bytes(device.peak_live_bytes),
+        note,
+        explanation: "The highest sum of requested sizes of the allocations alive at one moment.",
+        emphasis: Emphasis::Live,
+    }
+}
+
+fn peak_reserved(device: &DeviceFigures) -> Figure {
+    let used = format::percent(device.peak_live_bytes, device.peak_reserved_bytes);
+    Figure {
+        label: "Peak reserved",
+        value: format::bytes(device.peak_reserved_bytes),
+        note: if device.peak_reserved_bytes == 0 { String::new() } else { format!("peak live is {used} of it") },
+        explanation: "The highest sum of segments that PyTorch held from CUDA, in use or cached.",
+        emphasis: Emphasis::Reserved,
+    }
+}
+
+fn end_live(device: &DeviceFigures) -> Figure {
+    Figure {
+        label: "Live at the end",
+        value: format::bytes(device.end_live_bytes),
+        note: format!("{} reserved", format::bytes(device.reserved_bytes)),
+        explanation: "What was alive when the snapshot was taken.",
+        emphasis: Emphasis::Plain,
+    }
+}
+
+fn initial(device: &DeviceFigures) -> Figure {
+    let note = match device.unmatched_frees {
+        0 => String::new(),
+        frees => format!("{} freed in it", format::count(frees)),
+    };
+    Figure {
+        label: "Before the trace",
+        value: format::bytes(device.initial_bytes),
+        note,
+        explanation: "Live memory from before the first event, found by winding the trace back from its final state.",
+        emphasis: Emphasis::Plain,
+    }
+}
+
+fn out_of_memory(device: &DeviceFigures) -> Option<Figure> {
+    let count = action_count(device, "oom").filter(|&count| count > 0)?;
+    Some(Figure {
+        label: "Out of memory",
+        value: format::counted(count, "time"),
+        note: String::new(),
+        explanation: "How often an allocation failed for want of memory.",
+        emphasis: Emphasis::Error,
+    })
+}
+
+fn events(device: &DeviceFigures) -> Figure {
+    let allocs = action_count(device, "alloc").unwrap_or(0);
+    Figure {
+        label: "Events",
+        value: format::count(device.events),
+        note: if device.events == 0 { String::new() } else { format::counted(allocs, "allocation") },
+        explanation: "What the allocator recorded: allocations, frees, segments and marks.",
+        emphasis: Emphasis::Plain,
+    }
+}
+
+fn duration(device: &DeviceFigures) -> Option<Figure> {
+    device.duration_us.map(|duration_us| Figure {
+        label: "Duration",
+        value: format::duration(duration_us),
+        note: String::new(),
+        explanation: "The time from the first to the last event.",
+        emphasis: Emphasis::Plain,
+    })
+}
+
+fn segments(device: &DeviceFigures) -> Figure {
+    Figure {
+        label: "Segments",
+        value: format::count(device.segments),
+        note: format::counted(device.blocks, "block"),
+        explanation: "Pieces of memory that PyTorch held from CUDA at the end, and the blocks that they are cut into.",
+        emphasis: Emphasis::Plain,
+    }
+}
+
+fn action_count(device: &DeviceFigures, name: &str) -> Option<u64> {
+    device.actions.iter().find(|(action, _)| action == name).map(|&(_, count)| count)
+}
+
+/// Returns the name of a device, given its CUDA index.
+pub fn device_name(index: i64) -> String {
+    if index < 0 { "Pinned host memory".to_owned() } else { format!("GPU {index}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device() -> DeviceFigures {
+        DeviceFigures {
+            events: 12_000,
+            actions: vec![("alloc".into(), 5000), ("oom".into(), 1)],
+            peak_live_bytes: 3 << 30,
+            peak_moment: 101,
+            peak_reserved_bytes: 4 << 30,
+            duration_us: Some(2_500_000),
+            ..DeviceFigures::default()
+        }
+    }
+
+    #[track_caller]
+    fn check(device: &DeviceFigures, label: &str, value: &str, note: &str) {
+        let all = figures(device);
+        let figure = all.iter().find(|figure| figure.label == label).expect("the figure is there");
+        assert_eq!((figure.value.as_str(), figure.note.as_str()), (value, note));
+    }
+
+    #[test]
+    fn figures_have_words() {
+        check(&device(), "Peak live", "3.00 GiB", "after event 100");
+        check(&device(), "Peak reserved", "4.00 GiB", "peak live is 75 % of it");
+        check(&device(), "Out of memory", "1 time", "");
+        check(&device(), "Events", "12,000", "5,000 allocations");
+        check(&device(), "Duration", "2.50 s", "");
+        check(&DeviceFigures { peak_moment: 0, ..device() }, "Peak live", "3.00 GiB", "before the first event");
+    }
+
+    #[test]
+    fn what_a_trace_does_not_have_is_left_out() {
+        let empty = DeviceFigures::default();
+        assert!(figures(&empty).iter().all(|figure| figure.label != "Duration" && figure.label != "Out of memory"));
+        check(&empty, "Events", "0", "");
+    }
+
+    #[test]
+    fn host_memory_is_no_gpu() {
+        assert_eq!(device_name(3), "GPU 3");
+        assert_eq!(device_name(-1), "Pinned host memory");
+    }
+}

@@ -1,0 +1,112 @@
+//! Bar at the top of the viewer: open files, Open, Export, Share, links and help.
+
+use crate::components::icon::{Icon, IconName};
+use crate::components::site_header::{Place, SiteHeader};
+use crate::platform::has_server;
+use crate::state::{FileId, FileStatus, Files, OpenFile, SchemeChoice};
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct HeaderProps {
+    pub files: Files,
+    pub scheme: SchemeChoice,
+    /// Called with the file whose tab was chosen.
+    pub on_show: Callback<FileId>,
+    /// Called with the file whose tab was closed.
+    pub on_close: Callback<FileId>,
+    pub on_open: Callback<()>,
+    pub on_scheme: Callback<SchemeChoice>,
+    pub on_help: Callback<()>,
+    pub on_export: Callback<()>,
+    pub on_share: Callback<()>,
+    /// Called when the button for the list of links was pressed.
+    pub on_links: Callback<()>,
+}
+
+/// Shows the bar at the top of the viewer.
+#[component]
+pub fn Header(props: &HeaderProps) -> Html {
+    let on_export = props.on_export.reform(|_: MouseEvent| ());
+    let on_share = props.on_share.reform(|_: MouseEvent| ());
+    let tab = |file: &OpenFile| file_tab(props, file);
+    let is_ready = props.files.shown_file().is_some_and(|file| matches!(file.status, FileStatus::Ready(_)));
+    let actions = html! {
+        <>
+            { open_button(&props.on_open) }
+            if is_ready {
+                <button type="button" class="button" onclick={on_export} aria-label="Export"
+                    title="Save a report, a picture or tables">
+                    <Icon name={IconName::Drop} /><span class="wide-only">{ "Export" }</span>
+                </button>
+                if has_server() {
+                    <button type="button" class="button" onclick={on_share} aria-label="Share" title="Share a copy">
+                        <Icon name={IconName::Share} /><span class="wide-only">{ "Share" }</span>
+                    </button>
+                }
+            }
+        </>
+    };
+    html! {
+        <SiteHeader place={Place::Viewer} scheme={props.scheme} on_scheme={props.on_scheme.clone()}
+            {actions} last_actions={last_actions(&props.on_links, &props.on_help)}>
+            <nav class="file-tabs" aria-label="Open files">
+                <ul>{ for props.files.all.iter().map(tab) }</ul>
+            </nav>
+        </SiteHeader>
+    }
+}
+
+/// Returns the button that opens files.
+pub fn open_button(on_open: &Callback<()>) -> Html {
+    let on_open = on_open.reform(|_: MouseEvent| ());
+    html! {
+        <button type="button" class="button" onclick={on_open} aria-label="Open" title="Open snapshots (O)">
+            <Icon name={IconName::Open} /><span class="wide-only">{ "Open" }</span>
+        </button>
+    }
+}
+
+/// Returns the buttons for the links, if there is a server, and for the keys.
+pub fn last_actions(on_links: &Callback<()>, on_help: &Callback<()>) -> Html {
+    let (on_links, on_help) = (on_links.reform(|_: MouseEvent| ()), on_help.reform(|_: MouseEvent| ()));
+    html! {
+        <>
+            if has_server() {
+                <button type="button" class="button quiet square" onclick={on_links} aria-label="My links"
+                    title="My links">
+                    <Icon name={IconName::Links} />
+                </button>
+            }
+            <button type="button" class="button quiet square" onclick={on_help} aria-label="Keys" title="Keys (?)">
+                <Icon name={IconName::Help} />
+            </button>
+        </>
+    }
+}
+
+fn file_tab(props: &HeaderProps, file: &OpenFile) -> Html {
+    let id = file.id;
+    let is_shown = props.files.shown == Some(id);
+    let on_show = props.on_show.reform(move |_: MouseEvent| id);
+    let on_close = props.on_close.reform(move |_: MouseEvent| id);
+    let (status, word) = match &file.status {
+        FileStatus::Ready(_) if file.is_out_of_memory() => ("ready out", "out of memory"),
+        FileStatus::Loading(_) => ("loading", "loading"),
+        FileStatus::Choosing(_) => ("loading", "waits for a choice"),
+        FileStatus::Failed(_) => ("failed", "could not be read"),
+        FileStatus::Ready(_) => ("ready", ""),
+    };
+    html! {
+        <li key={id} class={format!("file-tab {status}{}", if is_shown { " shown" } else { "" })}>
+            <button type="button" class="file-name" onclick={on_show} title={file.name.to_string()}
+                aria-current={is_shown.then_some("page")}>
+                <span class="dot" aria-hidden="true" />
+                <span class="file-text">{ &*file.name }</span>
+                <span class="visually-hidden">{ word }</span>
+            </button>
+            <button type="button" class="file-close" onclick={on_close} aria-label={format!("Close {}", file.name)}>
+                <Icon name={IconName::Close} />
+            </button>
+        </li>
+    }
+}

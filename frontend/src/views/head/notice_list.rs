@@ -1,0 +1,63 @@
+//! List of notices about oddities in a readable file.
+
+use super::figures_model::device_name;
+use super::notices_model::{is_folded, notices_of, severity_word, summary};
+use crate::ask::{FileSummary, Notice};
+use crate::components::icon::{Icon, IconName};
+use std::rc::Rc;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct NoticeListProps {
+    pub summary: Rc<FileSummary>,
+    /// CUDA index of the shown device; notices about other devices are left out.
+    pub device: i64,
+    /// True once the Web Worker has reported all notices.
+    pub are_known: bool,
+}
+
+/// Shows the notices, folded under one line if there are many.
+///
+/// That line is there from the start, so that nothing moves when notices arrive.
+#[component]
+pub fn NoticeList(props: &NoticeListProps) -> Html {
+    let notices = &notices_of(&props.summary.notices, props.device);
+    let Some(worst) = notices.first() else {
+        let text = match (props.are_known, props.summary.devices.len()) {
+            (false, _) => "Checking the recording…".to_owned(),
+            (true, 0 | 1) => "Nothing is odd about this recording".to_owned(),
+            (true, _) => format!("Nothing is odd about the recording of {}", device_name(props.device)),
+        };
+        return html! { <p class="notices notice quiet"><Icon name={IconName::Info} /><span>{ text }</span></p> };
+    };
+    let lines = html! { <ul>{ for notices.iter().map(line) }</ul> };
+    if !is_folded(notices) {
+        return html! { <section class="notices" aria-label="Notices">{ lines }</section> };
+    }
+    html! {
+        <details class="notices folded">
+            <summary class={classes!("notice", worst.severity.clone())}>
+                <Icon name={icon(worst)} /><span>{ summary(notices) }</span>
+                <span class="notice-first">{ &worst.message }</span>
+            </summary>
+            { lines }
+        </details>
+    }
+}
+
+fn line(notice: &Notice) -> Html {
+    html! {
+        <li key={notice.code.clone()} class={classes!("notice", notice.severity.clone())} data-code={notice.code.clone()}>
+            <Icon name={icon(notice)} />
+            <span><span class="visually-hidden">{ severity_word(notice) }{ ": " }</span>{ &notice.message }</span>
+        </li>
+    }
+}
+
+fn icon(notice: &Notice) -> IconName {
+    match notice.severity.as_str() {
+        "error" => IconName::Error,
+        "warning" => IconName::Warning,
+        _ => IconName::Info,
+    }
+}

@@ -1,0 +1,54 @@
+//! Controls above the timeline.
+
+use crate::ask::Axis;
+use crate::components::icon::{Icon, IconName};
+use crate::state::TimelineCommand;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct ToolbarProps {
+    pub axis: Axis,
+    /// True if the events have times.
+    pub has_times: bool,
+    /// True if the history has an earlier view.
+    pub can_go_back: bool,
+    pub on_axis: Callback<Axis>,
+    /// Called with a command that moves the timeline.
+    pub on_command: Callback<TimelineCommand>,
+}
+
+/// Shows the choice of axis, "Jump to peak", "Reset view" and "Back".
+#[component]
+pub fn Toolbar(props: &ToolbarProps) -> Html {
+    let axis = |axis: Axis, label: &'static str, title: &'static str, is_enabled: bool| {
+        let onclick = props.on_axis.reform(move |_: MouseEvent| axis);
+        let pressed = (props.axis == axis).to_string();
+        html! {
+            <button type="button" {onclick} {title} disabled={!is_enabled} aria-pressed={pressed}>{ label }</button>
+        }
+    };
+    let time_title = match props.has_times {
+        true => "Wall-clock time along x (T)",
+        false => "This trace has no times: torch records them from version 2.2 on",
+    };
+    let command = |command: TimelineCommand| props.on_command.reform(move |_: MouseEvent| command);
+    html! {
+        <div class="toolbar" role="toolbar" aria-label="Timeline">
+            <div class="segmented" role="group" aria-label="Axis">
+                { axis(Axis::Events, "Events", "One step an event along x (E)", true) }
+                { axis(Axis::Time, "Time", time_title, props.has_times) }
+            </div>
+            <button type="button" class="button" title="Jump to peak (P)" onclick={command(TimelineCommand::JumpToPeak)}>
+                <Icon name={IconName::Peak} />{ "Jump to peak" }
+            </button>
+            <button type="button" class="button" title="Reset view (0)" onclick={command(TimelineCommand::Reset)}>
+                <Icon name={IconName::Fit} />{ "Reset view" }
+            </button>
+            <button type="button" class="button" title="Back to the view before (Backspace)" aria-label="Back"
+                disabled={!props.can_go_back} onclick={command(TimelineCommand::Back)}>
+                <Icon name={IconName::Back} />
+            </button>
+            <span class="toolbar-hint">{ "Scroll to zoom, drag to pan, " }<kbd>{ "?" }</kbd>{ " for more" }</span>
+        </div>
+    }
+}

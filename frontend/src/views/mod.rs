@@ -1,0 +1,24 @@
+//! Views of a snapshot, one folder each.
+//!
+//! The components of a view are in `mod.rs` and the files beside it, its questions to the Web Worker in `hook.rs`, its
+//! texts and numbers in `model.rs` or files that end with `_model.rs`, and its drawing in `draw`.
+
+pub mod open;
+
+pub mod head;
+pub mod panel;
+pub mod timeline;
+
+pub mod dock;
+pub mod dock_props;
+pub mod selection;
+
+pub mod allocations;
+pub mod compare;
+pub mod findings;
+pub mod flame;
+pub mod segments;
+pub mod what_if;
+
+pub mod export;
+pub mod share;

@@ -1,0 +1,117 @@
+//! Card for choosing which events of a large file to open.
+
+use super::preview_model::{Preset, order, proposed_events, range_text};
+use super::preview_plot::PreviewCurve;
+use crate::ask::{PartOrder, PreviewData};
+use shared::base::format;
+use std::ops::Range;
+use std::rc::Rc;
+use web_sys::{HtmlInputElement, HtmlSelectElement};
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct PartCardProps {
+    /// Name of the file.
+    pub name: AttrValue,
+    pub overview: Rc<PreviewData>,
+    pub on_cancel: Callback<()>,
+    /// Called with the events to open, or with `None` to open the whole file.
+    pub on_open: Callback<Option<PartOrder>>,
+}
+
+/// Shows the curve of a device with the chosen events, and the controls that choose them.
+#[component]
+pub fn PartCard(props: &PartCardProps) -> Html {
+    let position = use_state_eq(|| most_events(&props.overview));
+    let device = props.overview.devices.get(*position).cloned().unwrap_or_default();
+    let range = use_state_eq(|| Preset::Last.range(&device, proposed_events(&device)));
+    let on_range = {
+        let range = range.setter();
+        Callback::from(move |chosen: Range<u64>| range.set(chosen))
+    };
+    let on_device = {
+        let (position, on_range, overview) = (position.setter(), on_range.clone(), props.overview.clone());
+        Callback::from(move |event: Event| {
+            let chosen = event.target_unchecked_into::<HtmlSelectElement>().selected_index().max(0) as usize;
+            if let Some(device) = overview.devices.get(chosen) {
+                position.set(chosen);
+                on_range.emit(Preset::Last.range(device, proposed_events(device)));
+            }
+        })
+    };
+    let proposed = proposed_events(&device);
+    let preset = |label: String, preset: Preset| {
+        let onclick = on_range.reform({
+            let device = device.clone();
+            move |_: MouseEvent| preset.range(&device, proposed)
+        });
+        let is_chosen = preset.range(&device, proposed) == *range;
+        html! { <button type="button" {onclick} aria-pressed={is_chosen.to_string()}>{ label }</button> }
+    };
+    let number = |label: &'static str, value: u64, with: fn(Range<u64>, u64) -> Range<u64>| {
+        let (range, on_range) = ((*range).clone(), on_range.clone());
+        let oninput = Callback::from(move |event: InputEvent| {
+            let value = event.target_unchecked_into::<HtmlInputElement>().value_as_number();
+            // An empty field has the value NaN.
+            if value >= 0.0 {
+                on_range.emit(with(range.clone(), value as u64));
+            }
+        });
+        html! {
+            <label>{ label }<input type="number" min="0" max={device.events.to_string()} step="1"
+                value={value.to_string()} {oninput} /></label>
+        }
+    };
+    let told = range_text(&device, &range);
+    let is_refused = told.is_err();
+    let (is_all, chosen) = (*range == (0..device.events) && props.overview.devices.len() == 1, order(&device, &range));
+    let onsubmit = props.on_open.reform(move |event: SubmitEvent| {
+        event.prevent_default();
+        if is_all { None } else { Some(chosen) }
+    });
+    let events = format::counted(proposed, "event");
+    html! {
+        <main class="state">
+            <form class="card part-card" {onsubmit} data-part="">
+                <h1 class="card-title">{ "Open part of " }<span class="file-text">{ &props.name }</span></h1>
+                <p class="hint">
+                    { "Only the chosen events are opened. What was in use before them is counted, so that live bytes are \
+                       exact. Drag over the curve, or choose here." }
+                </p>
+                if props.overview.devices.len() > 1 {
+                    <label class="part-device">{ "Device" }<select onchange={on_device}>
+                        { for props.overview.devices.iter().enumerate().map(|(index, device)| html! {
+                            <option selected={index == *position}>
+                                { format!("GPU {}, {}", device.index, format::counted(device.events, "event")) }
+                            </option>
+                        }) }
+                    </select></label>
+                }
+                <PreviewCurve device={device.clone()} share={1.0} chosen={(*range).clone()} on_choose={on_range.clone()}
+                    label={format!("Live bytes of GPU {}", device.index)} />
+                <div class="part-choices">
+                    <div class="segmented" role="group" aria-label="Events">
+                        { preset(format!("Last {events}"), Preset::Last) }
+                        { preset("Around the peak".to_owned(), Preset::Peak) }
+                        { preset("All".to_owned(), Preset::All) }
+                    </div>
+                    { number("From", range.start, |range, start| start..range.end) }
+                    { number("to", range.end, |range, end| range.start..end) }
+                </div>
+                <div class="card-foot">
+                    <span class={classes!("numbers", is_refused.then_some("part-refused"))} role="status">
+                        { told.unwrap_or_else(|reason| reason) }
+                    </span>
+                    <button type="button" class="button" onclick={props.on_cancel.reform(|_: MouseEvent| ())}>
+                        { "Cancel" }
+                    </button>
+                    <button type="submit" class="button primary" disabled={is_refused}>{ "Open" }</button>
+                </div>
+            </form>
+        </main>
+    }
+}
+
+fn most_events(overview: &PreviewData) -> usize {
+    (0..overview.devices.len()).rev().max_by_key(|&position| overview.devices[position].events).unwrap_or(0)
+}

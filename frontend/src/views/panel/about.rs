@@ -1,0 +1,68 @@
+//! Panel tab for the file itself: format, counts and allocator settings.
+
+use crate::ask::{DeviceFigures, FileSummary, SettingText};
+use shared::base::format;
+use std::rc::Rc;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct AboutProps {
+    pub(super) summary: Rc<FileSummary>,
+    /// Figures of the shown device.
+    pub(super) device: Rc<DeviceFigures>,
+    /// Called when a part of the file should be chosen.
+    pub(super) on_part: Callback<()>,
+    /// Control for keeping the file in the browser.
+    pub(super) keep: Html,
+}
+
+/// Shows facts about the file, the events of the shown device, and the allocator's settings.
+#[component]
+pub(super) fn About(props: &AboutProps) -> Html {
+    let FileSummary { format, unique_frames, unique_stacks, annotations, settings, .. } = &*props.summary;
+    let device = &props.device;
+    let file = [
+        ("Format", format.clone()),
+        ("Distinct stacks", format::count(*unique_stacks)),
+        ("Distinct frames", format::count(*unique_frames)),
+        ("Annotations", format::count(*annotations)),
+    ];
+    let end = [
+        ("Reserved at the end", format::bytes(device.reserved_bytes)),
+        ("Active at the end", format::bytes(device.active_bytes)),
+        ("Allocated at the end", format::bytes(device.allocated_bytes)),
+    ];
+    let actions = device.actions.iter().map(|(action, count)| line(action, &format::count(*count)));
+    html! {
+        <section class="about">
+            { props.keep.clone() }
+            <dl class="facts">{ for file.iter().chain(&end).map(|(name, value)| line(name, value)) }</dl>
+            if !device.actions.is_empty() {
+                <h2>{ "Events" }</h2>
+                <dl class="facts code">{ for actions }</dl>
+            }
+            if device.events > 0 && !props.summary.is_part() {
+                <p class="about-part">
+                    <button type="button" class="button" onclick={props.on_part.reform(|_: MouseEvent| ())}>
+                        { "Open part…" }
+                    </button>
+                </p>
+            }
+            <h2>{ "Allocator settings" }</h2>
+            if settings.is_empty() {
+                <p class="panel-empty">{ "Not in the file: torch writes them from version 2.3 on" }</p>
+            } else {
+                <dl class="facts code">{ for settings.iter().map(setting) }</dl>
+            }
+        </section>
+    }
+}
+
+fn setting(setting: &SettingText) -> Html {
+    let SettingText { name, value } = setting;
+    line(name, if value.is_empty() { "not set" } else { value })
+}
+
+fn line(name: &str, value: &str) -> Html {
+    html! { <div class="fact"><dt>{ name }</dt><dd class="numbers">{ value }</dd></div> }
+}

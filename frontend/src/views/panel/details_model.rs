@@ -1,0 +1,154 @@
+//! Texts and numbers of the facts about one allocation.
+
+use crate::ask::Details;
+use shared::base::format;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    pub label: &'static str,
+    pub value: String,
+    /// Second, smaller value; may be empty.
+    pub note: String,
+}
+
+fn fact(label: &'static str, value: impl Into<String>, note: impl Into<String>) -> Option<Fact> {
+    Some(Fact { label, value: value.into(), note: note.into() })
+}
+
+/// Returns the known facts about an allocation except for its size, the most important ones first.
+///
+/// `events` is the number of events of its device.
+pub fn facts(details: &Details, events: u64) -> Vec<Fact> {
+    let all = [
+        lifetime(details, events),
+        born(details),
+        died(details),
+        spans(details),
+        text("Category", &details.category),
+        text("Metadata", &details.user_metadata),
+        text("Allocator tag", &details.internal_metadata),
+        text("Compiled region", compile_context(details)),
+        fact("Address", format::address(details.addr), ""),
+        stream(details),
+        pool(details),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// Returns all digits of a size that is shown rounded; empty below 1024 bytes, which are shown exactly.
+pub fn exact_bytes(size_bytes: u64) -> String {
+    if size_bytes < 1024 { String::new() } else { format!("{} B", format::count(size_bytes)) }
+}
+
+fn lifetime(details: &Details, events: u64) -> Option<Fact> {
+    let died = details.died.map_or(events + 1, u64::from);
+    let moments = died.saturating_sub(u64::from(details.born));
+    let at_least = details.is_initial || details.died.is_none();
+    let value = format!("{}{}", if at_least { "at least " } else { "" }, format::counted(moments, "event"));
+    let time = match (details.born_us, details.died_us) {
+        (Some(born), Some(died)) => format::duration(died.saturating_sub(born)),
+        _ => String::new(),
+    };
+    fact("Lifetime", value, time)
+}
+
+fn born(details: &Details) -> Option<Fact> {
+    if details.is_initial {
+        return fact("Allocated", "before the trace", "");
+    }
+    fact("Allocated", event(details.born), at_time(details.born_us))
+}
+
+fn died(details: &Details) -> Option<Fact> {
+    match details.died {
+        Some(died) => fact("Freed", event(died), at_time(details.died_us)),
+        None => fact("Freed", "not in the trace", ""),
+    }
+}
+
+fn event(moment: u32) -> String {
+    format!("event {}", format::count(u64::from(moment.saturating_sub(1))))
+}
+
+fn at_time(time_us: Option<u64>) -> String {
+    time_us.map(|time_us| format!("at {}", format::duration(time_us))).unwrap_or_default()
+}
+
+fn spans(details: &Details) -> Option<Fact> {
+    if details.spans.is_empty() { None } else { fact("During", details.spans.join(" › "), "") }
+}
+
+fn text(label: &'static str, value: &str) -> Option<Fact> {
+    if value.is_empty() { None } else { fact(label, value, "") }
+}
+
+/// Returns the compiled region; empty for `N/A`, which PyTorch writes outside of compiled regions.
+fn compile_context(details: &Details) -> &str {
+    if details.compile_context == "N/A" { "" } else { &details.compile_context }
+}
+
+fn stream(details: &Details) -> Option<Fact> {
+    match details.stream? {
+        0 => fact("Stream", "default", ""),
+        stream => fact("Stream", format::address(stream), ""),
+    }
+}
+
+fn pool(details: &Details) -> Option<Fact> {
+    match details.pool? {
+        (0, 0) => fact("Pool", "default", ""),
+        (0, handle) => fact("Pool", format!("private pool {handle}"), "MemPool or graph handle"),
+        (capture, handle) => fact("Pool", format!("private pool {capture}, {handle}"), "graph capture"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn details() -> Details {
+        Details {
+            size_bytes: 1536,
+            born: 11,
+            died: Some(31),
+            born_us: Some(2000),
+            died_us: Some(5500),
+            ..Details::default()
+        }
+    }
+
+    #[track_caller]
+    fn check(details: &Details, label: &str, line: Option<(&str, &str)>) {
+        let facts = facts(details, 100);
+        let found = facts.iter().find(|fact| fact.label == label);
+        assert_eq!(found.map(|fact| (fact.value.as_str(), fact.note.as_str())), line);
+    }
+
+    #[test]
+    fn an_allocation_of_the_trace_has_both_ends() {
+        assert_eq!((exact_bytes(1536).as_str(), exact_bytes(512).as_str()), ("1,536 B", ""));
+        check(&details(), "Lifetime", Some(("20 events", "3.50 ms")));
+        check(&details(), "Allocated", Some(("event 10", "at 2.00 ms")));
+        check(&details(), "Freed", Some(("event 30", "at 5.50 ms")));
+        check(&details(), "Stream", None);
+    }
+
+    #[test]
+    fn ends_outside_the_trace_are_said_to_be_so() {
+        let open = Details { died: None, died_us: None, ..details() };
+        check(&open, "Freed", Some(("not in the trace", "")));
+        check(&open, "Lifetime", Some(("at least 90 events", "")));
+        let initial = Details { is_initial: true, born: 0, born_us: None, ..details() };
+        check(&initial, "Allocated", Some(("before the trace", "")));
+        check(&initial, "Lifetime", Some(("at least 31 events", "")));
+    }
+
+    #[test]
+    fn names_of_pools_and_regions() {
+        let with = |pool| Details { pool: Some(pool), ..details() };
+        check(&with((0, 0)), "Pool", Some(("default", "")));
+        check(&with((0, 2)), "Pool", Some(("private pool 2", "MemPool or graph handle")));
+        check(&Details { compile_context: "N/A".into(), ..details() }, "Compiled region", None);
+        check(&Details { compile_context: "1/0".into(), ..details() }, "Compiled region", Some(("1/0", "")));
+    }
+}

@@ -1,0 +1,90 @@
+//! Texts and numbers of the stacks that hold the memory at a moment.
+
+use crate::ask::stack::{Heading, heading};
+use crate::ask::{StackRow, Stacks};
+use shared::base::format;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopStack {
+    pub heading: Heading,
+    pub size: String,
+    /// Share of the live bytes.
+    pub share: String,
+    /// Number of allocations.
+    pub count: String,
+    /// Length of the bar, as a percentage of the longest one.
+    pub bar: f64,
+}
+
+/// Returns the lines of the table, largest first.
+pub fn rows(stacks: &Stacks) -> Vec<TopStack> {
+    let longest = stacks.rows.iter().map(|row| row.bytes).max().unwrap_or(0);
+    stacks.rows.iter().map(|row| top_stack(row, stacks.live_bytes, longest)).collect()
+}
+
+/// Formats a moment, to follow the word "live".
+pub fn when(moment: u32) -> String {
+    match moment.checked_sub(1) {
+        Some(event) => format!("after event {}", format::count(u64::from(event))),
+        None => "at the start".to_owned(),
+    }
+}
+
+/// Describes the stacks without a line of their own, if there are any.
+pub fn rest(stacks: &Stacks) -> Option<String> {
+    (stacks.other_stacks > 0).then(|| {
+        let size = format::bytes(stacks.other_bytes);
+        format!("{size} more in {}", format::counted(stacks.other_stacks, "other stack"))
+    })
+}
+
+fn top_stack(row: &StackRow, live_bytes: u64, longest: u64) -> TopStack {
+    TopStack {
+        heading: heading(&row.frames),
+        size: format::bytes(row.bytes),
+        share: format::percent(row.bytes, live_bytes),
+        count: format::counted(row.count, "allocation"),
+        bar: if longest == 0 { 0.0 } else { row.bytes as f64 * 100.0 / longest as f64 },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::report::Frame;
+
+    #[test]
+    fn a_moment_is_named_by_the_event_before_it() {
+        assert_eq!(when(5159), "after event 5,158");
+        assert_eq!(when(0), "at the start");
+    }
+
+    #[test]
+    fn recorded_rows_have_their_operation_in_place_of_a_file() {
+        let frame =
+            |name: &str, filename: &str| Frame { name: name.into(), filename: filename.into(), line: 0, fx: None };
+        let frames = vec![frame("aten::mm", "operator"), frame("head · forward", "module"), frame("forward", "phase")];
+        let Heading { title, place, callee } = heading(&frames);
+        assert_eq!((title.as_str(), place.as_str(), callee.as_str()), ("head · forward", "aten::mm", ""));
+    }
+
+    #[test]
+    fn rows_have_titles_and_bars() {
+        let frame = Frame { name: "forward".into(), filename: "/srv/app/model.py".into(), line: 3, fx: None };
+        let stacks = Stacks {
+            moment: 5,
+            live_bytes: 4096,
+            rows: vec![
+                StackRow { bytes: 2048, count: 2, frames: vec![frame] },
+                StackRow { bytes: 1024, count: 1, frames: vec![] },
+            ],
+            other_stacks: 3,
+            other_bytes: 1024,
+        };
+        let rows = rows(&stacks);
+        assert_eq!((rows[0].heading.title.as_str(), rows[0].heading.place.as_str()), ("forward", "model.py:3"));
+        assert_eq!((rows[0].share.as_str(), rows[0].bar), ("50 %", 100.0));
+        assert_eq!((rows[1].heading.title.as_str(), rows[1].bar), ("No stack recorded", 50.0));
+        assert_eq!(rest(&stacks).as_deref(), Some("1.00 KiB more in 3 other stacks"));
+    }
+}

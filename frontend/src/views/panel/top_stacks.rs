@@ -1,0 +1,46 @@
+//! Panel tab for the stacks that hold the memory at a moment.
+
+use super::stacks_model::{TopStack, rest, rows, when};
+use crate::ask as worker;
+use crate::components::stack_row::{RowFigures, StackRow};
+use crate::hooks::use_stacks;
+use crate::platform::WorkerClient;
+use shared::base::format;
+use std::rc::Rc;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct TopStacksProps {
+    pub(super) client: WorkerClient,
+    /// Position of the device.
+    pub(super) device: u32,
+    pub(super) moment: u32,
+}
+
+/// Shows the stacks with bars, largest first; each opens to its frames.
+#[component]
+pub(super) fn TopStacks(props: &TopStacksProps) -> Html {
+    let Some(stacks) = use_stacks(&props.client, props.device, props.moment) else {
+        return html! { <p class="panel-empty">{ "Summing up…" }</p> };
+    };
+    if stacks.rows.is_empty() {
+        return html! { <p class="panel-empty">{ "Nothing is live at this moment" }</p> };
+    }
+    let moment = stacks.moment;
+    let lines = rows(&stacks).into_iter().zip(&stacks.rows).enumerate();
+    html! {
+        <section class="top-stacks">
+            <p class="panel-lead numbers">
+                <strong>{ format::bytes(stacks.live_bytes) }</strong>{ format!(" live {}, by stack", when(moment)) }
+            </p>
+            <ol>{ for lines.map(|(rank, (row, data))| line(&format!("{moment}/{rank}"), row, data)) }</ol>
+            if let Some(rest) = rest(&stacks) { <p class="panel-empty numbers">{ rest }</p> }
+        </section>
+    }
+}
+
+fn line(key: &str, row: TopStack, data: &worker::StackRow) -> Html {
+    let TopStack { heading, size, share, count, bar } = row;
+    let figures = RowFigures { size, note: format!("{share}, {count}"), bar };
+    html! { <StackRow {key} {heading} {figures} frames={Rc::new(data.frames.clone())} /> }
+}

@@ -1,0 +1,210 @@
+//! Map of segments as drawing operations.
+//!
+//! Blocks narrower than 1.25 pixels are drawn together with their neighbours, never left out. The number of operations
+//! therefore depends on the pixels in view and not on the number of blocks.
+
+use super::groups::blocks_of;
+use super::plan::MapPlan;
+use crate::ask::ColorBy;
+use crate::ask::{BlockState, SegmentsData};
+use crate::draw::color::Color;
+use crate::draw::layout::Rect;
+use crate::draw::overlay::{Align, Font, Op, fitted};
+use crate::draw::shade;
+use crate::draw::theme::Theme;
+use crate::state::BlockColors;
+use shared::draw::segment_lines;
+use shared::draw::segment_lines::{HEAD, LINE, Line, Piece, Run};
+
+/// Minimum width of a block with a gap at its right edge, in CSS pixels.
+const EDGED: f64 = 4.0;
+
+/// Everything needed to draw the map.
+#[derive(Clone, Copy, Debug)]
+pub struct MapScene<'a> {
+    /// The segments and blocks.
+    pub data: &'a SegmentsData,
+    /// Layout of the map.
+    pub plan: &'a MapPlan,
+    /// Names of the groups.
+    pub heads: &'a [String],
+    pub theme: &'a Theme,
+    /// Property of blocks that their colours stand for.
+    pub color_by: BlockColors,
+    /// The part in view, in CSS pixels of the whole map.
+    pub view: Rect,
+    /// Margin on the left of the map, in CSS pixels.
+    pub margin: f64,
+    /// The block under the pointer.
+    pub hovered: Option<usize>,
+    /// The block at which the keyboard is.
+    pub focused: Option<usize>,
+    /// The block of the pinned allocation.
+    pub pinned: Option<usize>,
+}
+
+/// Returns the operations that draw the map, in CSS pixels of the part in view.
+pub fn ops(scene: &MapScene<'_>) -> Vec<Op> {
+    let mut ops = Vec::new();
+    for (top, line) in scene.plan.lines_in(scene.view.y, scene.view.bottom()) {
+        let y = top - scene.view.y;
+        match line {
+            Line::Head(group) => ops.extend(scene.heads.get(*group).map(|text| head(text, y, scene))),
+            Line::Runs(runs) => runs.iter().for_each(|run| draw_run(&mut ops, scene, run, y)),
+        }
+    }
+    let marks = [(scene.hovered, scene.theme.text, 1.0), (scene.pinned, scene.theme.accent, 2.0)];
+    for (block, color, width) in marks.into_iter().chain([(scene.focused, scene.theme.accent, 2.0)]) {
+        let rects = block.map(|block| scene.plan.rects(scene.data, block)).unwrap_or_default();
+        let shown = |rect: &Rect| Rect { x: rect.x + scene.margin, y: rect.y - scene.view.y, ..*rect };
+        rects.iter().for_each(|rect| frame(&mut ops, shown(rect), color, width));
+    }
+    ops
+}
+
+fn head(text: &str, y: f64, scene: &MapScene<'_>) -> Op {
+    Op::Text {
+        x: scene.margin,
+        y: y + HEAD / 2.0 + 1.0,
+        text: fitted(text, Font::Strong, scene.view.width - 2.0 * scene.margin),
+        align: Align::Left,
+        font: Font::Strong,
+        color: scene.theme.text,
+        halo: None,
+    }
+}
+
+fn draw_run(ops: &mut Vec<Op>, scene: &MapScene<'_>, run: &Run, y: f64) {
+    let rect = Rect { x: scene.margin + run.x, y, width: run.width, height: LINE };
+    if run.follows_hole && run.start == 0 && run.x > 0.0 {
+        let middle = y + LINE / 2.0;
+        let (from, to) = ((rect.x - 12.0, middle), (rect.x - 2.0, middle));
+        ops.push(Op::Line { from, to, width: 1.0, color: scene.theme.text_muted, dashed: true });
+    }
+    ops.push(Op::Fill { rect, radius: 0.0, color: scene.theme.initial.with_alpha(0.55) });
+    for piece in pieces(scene, run) {
+        draw_piece(ops, scene, &piece, y);
+    }
+    frame(ops, rect, scene.theme.text_muted.with_alpha(0.7), 1.0);
+}
+
+/// Returns the blocks of a run as stretches that are wide enough to be seen.
+fn pieces(scene: &MapScene<'_>, run: &Run) -> Vec<Piece> {
+    let blocks = scene.plan.first_block_at(scene.data, run)..blocks_of(scene.data, run.segment).end;
+    let placed = blocks.map_while(|block| scene.plan.place(block).map(|(_, start)| (block, start)));
+    let sized = placed.map(|(block, start)| (block, start, scene.data.blocks[block].size_bytes));
+    segment_lines::pieces(run, sized)
+}
+
+fn draw_piece(ops: &mut Vec<Op>, scene: &MapScene<'_>, piece: &Piece, y: f64) {
+    let row = &scene.data.blocks[piece.most];
+    let Some(color) = color(scene, piece) else { return };
+    let width = piece.end - piece.x;
+    let edge = if width >= EDGED { 1.0 } else { 0.0 };
+    let rect = Rect { x: scene.margin + piece.x, y, width: width - edge, height: LINE };
+    ops.push(Op::Fill { rect, radius: 0.0, color });
+    let lost = row.size_bytes.saturating_sub(row.requested_bytes) as f64 / row.size_bytes.max(1) as f64 * width;
+    if !piece.is_merged && lost >= 1.0 {
+        let rect = Rect { x: rect.right() - lost, width: lost, ..rect };
+        ops.push(Op::Fill { rect, radius: 0.0, color: scene.theme.merged });
+    }
+    if row.kind == BlockState::PendingFree {
+        let rect = Rect { height: 3.0, ..rect };
+        ops.push(Op::Fill { rect, radius: 0.0, color: scene.theme.reserved });
+    }
+}
+
+/// Returns the colour of a stretch; `None` if it is free.
+fn color(scene: &MapScene<'_>, piece: &Piece) -> Option<Color> {
+    let (row, theme) = (&scene.data.blocks[piece.most], scene.theme);
+    let number = || scene.data.looks.get(row.look as usize).map_or(0, |look| look.color);
+    match (row.kind, scene.color_by) {
+        (BlockState::Inactive, _) => None,
+        (BlockState::Allocated, BlockColors::State) => Some(theme.live.mixed(theme.background, 0.25)),
+        (BlockState::PendingFree, BlockColors::State) => Some(theme.reserved),
+        (_, BlockColors::Stack) if piece.is_merged => Some(shade::merged_fill(number(), ColorBy::Stack, theme)),
+        (_, BlockColors::Stack) => Some(shade::fill(number(), ColorBy::Stack, theme)),
+    }
+}
+
+fn frame(ops: &mut Vec<Op>, rect: Rect, color: Color, width: f64) {
+    let half = width / 2.0;
+    let (left, top) = (rect.x + half, rect.y + half);
+    let (right, bottom) = ((rect.right() - half).max(left), rect.bottom() - half);
+    let corners = [(left, top), (right, top), (right, bottom), (left, bottom)];
+    for index in 0..4 {
+        ops.push(Op::Line { from: corners[index], to: corners[(index + 1) % 4], width, color, dashed: false });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::Look;
+    use crate::views::segments::draw::tests::data;
+
+    const MIB: u64 = 1 << 20;
+
+    fn drawn(data: &SegmentsData, color_by: BlockColors, bytes_per_line: u64) -> Vec<Op> {
+        let plan = MapPlan::new(data, 1000.0, bytes_per_line);
+        let heads = vec!["Large".to_owned()];
+        ops(&MapScene {
+            data,
+            plan: &plan,
+            heads: &heads,
+            theme: &Theme::light(),
+            color_by,
+            view: Rect { x: 0.0, y: 0.0, width: 1000.0, height: 300.0 },
+            margin: 0.0,
+            hovered: None,
+            focused: None,
+            pinned: None,
+        })
+    }
+
+    fn fills(ops: &[Op]) -> Vec<(f64, f64, Color)> {
+        let fill = |op: &Op| match op {
+            Op::Fill { rect, color, .. } => Some((rect.x, rect.width, *color)),
+            _ => None,
+        };
+        ops.iter().filter_map(fill).collect()
+    }
+
+    #[test]
+    fn blocks_have_the_colour_of_their_stack() {
+        let mut data = data(&[&[50, 30, 20]]);
+        data.looks = vec![Look { color: 3, title: String::new() }];
+        let theme = Theme::light();
+        let fills = fills(&drawn(&data, BlockColors::Stack, 100 * MIB));
+        let fill = shade::fill(3, ColorBy::Stack, &theme);
+        assert_eq!(fills[1..], [(0.0, 499.0, fill), (800.0, 199.0, fill)], "free memory shows the ground");
+    }
+
+    #[test]
+    fn what_a_block_loses_is_told_apart() {
+        let mut data = data(&[&[100]]);
+        data.blocks[0].requested_bytes = 90 * MIB;
+        let fills = fills(&drawn(&data, BlockColors::State, 100 * MIB));
+        assert_eq!((fills[2].0, fills[2].1, fills[2].2), (899.0, 100.0, Theme::light().merged));
+    }
+
+    #[test]
+    fn a_pending_block_is_marked() {
+        let mut data = data(&[&[100]]);
+        data.blocks[0].kind = BlockState::PendingFree;
+        assert_eq!(fills(&drawn(&data, BlockColors::Stack, 100 * MIB)).last().unwrap().2, Theme::light().reserved);
+    }
+
+    #[test]
+    fn a_hundred_thousand_blocks_take_no_more_than_the_pixels() {
+        let sizes = vec![1; 100_000];
+        let all = drawn(&data(&[&sizes]), BlockColors::Stack, 100_000 * MIB);
+        assert!(all.len() < 1000, "{}", all.len());
+    }
+
+    #[test]
+    fn groups_are_named() {
+        let ops = drawn(&data(&[&[1]]), BlockColors::Stack, MIB);
+        assert!(matches!(&ops[0], Op::Text { text, .. } if text == "Large"));
+    }
+}

@@ -1,0 +1,47 @@
+//! List of segments that a few live bytes keep from being returned to CUDA.
+
+use super::model::held;
+use crate::ask::SegmentsData;
+use shared::base::format;
+use std::rc::Rc;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct HeldListProps {
+    pub(super) data: Rc<SegmentsData>,
+    /// Called with the position of the block to show.
+    pub(super) on_show: Callback<usize>,
+}
+
+/// Shows the worst segments first; each shows its largest block in the map when clicked.
+#[component]
+pub(super) fn HeldList(props: &HeldListProps) -> Html {
+    let data = &props.data;
+    let row = |row| {
+        let (free, by, title) = held(data, row);
+        let block = row.largest as usize;
+        let onclick = props.on_show.reform(move |_: MouseEvent| block);
+        html! {
+            <li>
+                <button type="button" class="held" title="Shows the block in the map" {onclick}>
+                    <span class="held-free numbers">{ free }<small>{ " free" }</small></span>
+                    <span class="held-title">{ title }</span>
+                    <span class="held-by numbers">{ by }</span>
+                </button>
+            </li>
+        }
+    };
+    html! {
+        <aside class="held-list" aria-label="Kept by little">
+            <h2 title="At most a quarter of the segment is in use; the rest can't go back to CUDA">{ "Kept by little" }</h2>
+            if data.held.is_empty() {
+                <p class="panel-empty">{ "No segment is kept by a quarter of its bytes or less" }</p>
+            } else {
+                <ol>{ for data.held.iter().map(row) }</ol>
+            }
+            if data.other_held > 0 {
+                <p class="panel-empty">{ format!("{} more", format::counted(data.other_held, "segment")) }</p>
+            }
+        </aside>
+    }
+}

@@ -1,0 +1,252 @@
+//! Map of segments: a canvas behind a scroller that takes the pointer and the keys.
+
+use super::draw::MapScene;
+use super::draw::{Direction, MapPlan};
+use super::draw::{bytes_per_line, ops};
+use super::model::{block_lines, head};
+use crate::ask::{AllocationKey, DeviceFigures, FindAllocation, Hit, SegmentsData};
+use crate::draw::layout::{Layout, Rect};
+use crate::draw::svg::Sketch;
+use crate::draw::theme::Theme;
+use crate::platform;
+use crate::platform::{ResizeListener, WorkerClient};
+use crate::state::BlockColors;
+use crate::state::Scheme;
+use crate::views::export::picture::Easel;
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{HtmlCanvasElement, HtmlElement};
+use yew::prelude::*;
+
+/// Margin on the left and the right of the map, in CSS pixels.
+const MARGIN: f64 = 12.0;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct MapProps {
+    pub(super) client: WorkerClient,
+    pub(super) device: Rc<DeviceFigures>,
+    pub(super) data: Rc<SegmentsData>,
+    pub(super) scheme: Scheme,
+    /// Keeps what is drawn, so that it can be saved as a picture.
+    pub(super) easel: Easel,
+    pub(super) color_by: BlockColors,
+    /// Number of times that the scale is doubled.
+    pub(super) zoom: u32,
+    /// Position of the block at which the keyboard is.
+    pub(super) focus: Option<usize>,
+    pub(super) pinned: Option<AllocationKey>,
+    /// Called when the keyboard moves to another block.
+    pub(super) on_focus: Callback<usize>,
+    /// Called with the allocation of a block that was clicked or chosen by Enter.
+    pub(super) on_pin: Callback<Option<Hit>>,
+}
+
+/// The elements that the map draws into, as references that yew fills.
+#[derive(Clone, Default, PartialEq)]
+struct Nodes {
+    canvas: NodeRef,
+    scroller: NodeRef,
+    spacer: NodeRef,
+    tooltip: NodeRef,
+}
+
+/// Shows the map of segments.
+#[component]
+pub(super) fn Map(props: &MapProps) -> Html {
+    let nodes = (*use_memo((), |()| Nodes::default())).clone();
+    let view = use_state_eq(Rect::default);
+    let hovered = use_state_eq(|| None::<usize>);
+    use_measured(&nodes.scroller, view.setter());
+    let scale = bytes_per_line(props.device.peak_reserved_bytes, view.height, props.zoom);
+    let width = (view.width - 2.0 * MARGIN).max(1.0);
+    let plan =
+        use_memo((props.data.clone(), width.to_bits(), scale), |(data, _, scale)| MapPlan::new(data, width, *scale));
+    // The hovered block means something else at another moment.
+    use_effect_with(props.data.moment, {
+        let (hovered, tooltip) = (hovered.setter(), nodes.tooltip.clone());
+        move |_| {
+            hovered.set(None);
+            show_tooltip(&tooltip, None);
+        }
+    });
+    use_effect_with((props.focus, props.data.moment), {
+        let (nodes, plan, data, view) = (nodes.clone(), plan.clone(), props.data.clone(), *view);
+        move |(focus, _)| focus.iter().for_each(|&block| reveal(&nodes, &plan, &data, block, view))
+    });
+    use_effect_with(props.easel.clone(), |easel| {
+        let easel = easel.clone();
+        move || easel.clear(0)
+    });
+    use_effect({
+        let (props, nodes, plan, view, hovered) = (props.clone(), nodes.clone(), plan.clone(), *view, *hovered);
+        move || paint(&props, &nodes, &plan, view, hovered)
+    });
+    let hit = {
+        let (plan, data, scroller, top) = (plan.clone(), props.data.clone(), nodes.scroller.clone(), view.y);
+        move |event: &MouseEvent| {
+            let element = scroller.cast::<HtmlElement>()?;
+            let (x, y) = platform::point_in(&element, event.client_x().into(), event.client_y().into());
+            Some(((x, y), plan.hit(&data, x - MARGIN, y + top)))
+        }
+    };
+    let onpointermove = {
+        let (hit, hovered, nodes, plan, data) =
+            (hit.clone(), hovered.setter(), nodes.clone(), plan.clone(), props.data.clone());
+        move |event: PointerEvent| {
+            let Some((at, block)) = hit(&event) else { return };
+            hovered.set(block);
+            let lines = block.and_then(|block| describe(&plan, &data, block));
+            show_tooltip(&nodes.tooltip, lines.map(|lines| (at, room(&nodes), lines)));
+        }
+    };
+    let onpointerleave = {
+        let (hovered, tooltip) = (hovered.setter(), nodes.tooltip.clone());
+        move |_: PointerEvent| {
+            hovered.set(None);
+            show_tooltip(&tooltip, None);
+        }
+    };
+    let onclick = {
+        let props = props.clone();
+        move |event: MouseEvent| {
+            if let Some((_, Some(block))) = hit(&event) {
+                props.on_focus.emit(block);
+                pin(&props, block);
+            }
+        }
+    };
+    let onkeydown = {
+        let (props, plan) = (props.clone(), plan.clone());
+        move |event: KeyboardEvent| press(&props, &plan, &event)
+    };
+    let onscroll = {
+        let (scroller, view) = (nodes.scroller.clone(), view.setter());
+        move |_: Event| view.set(measured(&scroller))
+    };
+    let spoken = props.focus.and_then(|block| describe(&plan, &props.data, block));
+    let spoken = spoken.map(|lines| lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" · "));
+    html! {
+        <div class="segments-map">
+            <canvas ref={&nodes.canvas} class="segments-canvas" aria-hidden="true"></canvas>
+            <div ref={&nodes.scroller} class="segments-scroll" tabindex="0" role="application"
+                aria-roledescription="map of segments" aria-label="Map of segments"
+                aria-keyshortcuts="ArrowLeft ArrowRight ArrowUp ArrowDown Enter"
+                data-moment={props.data.moment.to_string()} data-blocks={props.data.blocks.len().to_string()}
+                {onpointermove} {onpointerleave} {onclick} {onkeydown} {onscroll}>
+                <div ref={&nodes.spacer}></div>
+            </div>
+            <div ref={&nodes.tooltip} class="timeline-tooltip" hidden=true aria-hidden="true">
+                <strong></strong><span></span><span></span><small></small>
+            </div>
+            <p class="segments-status numbers" role="status">
+                { spoken.unwrap_or_else(|| "Arrow keys move among blocks, Enter pins one".to_owned()) }
+            </p>
+        </div>
+    }
+}
+
+/// Sets `view` to the scroller's visible part, initially and whenever its size changes.
+#[hook]
+fn use_measured(scroller: &NodeRef, view: UseStateSetter<Rect>) {
+    let scroller = scroller.clone();
+    use_effect_with((), move |()| {
+        view.set(measured(&scroller));
+        let element = scroller.cast::<HtmlElement>();
+        let listener = element.and_then(|element| ResizeListener::new(&element, move || view.set(measured(&scroller))));
+        move || drop(listener)
+    });
+}
+
+/// Returns the part of the map that the scroller shows.
+fn measured(scroller: &NodeRef) -> Rect {
+    let Some(element) = scroller.cast::<HtmlElement>() else { return Rect::default() };
+    let (width, height) = platform::size_of_element(&element);
+    Rect { x: 0.0, y: f64::from(element.scroll_top()), width, height }
+}
+
+fn paint(props: &MapProps, nodes: &Nodes, plan: &MapPlan, view: Rect, hovered: Option<usize>) {
+    let (Some(canvas), Some(spacer)) = (nodes.canvas.cast::<HtmlCanvasElement>(), nodes.spacer.cast::<HtmlElement>())
+    else {
+        return;
+    };
+    platform::set_height(&spacer, plan.height + MARGIN);
+    // The scroller's own bar takes room next to the canvas.
+    platform::set_width(&canvas, view.width);
+    platform::set_height(&canvas, view.height);
+    let theme = if props.scheme == Scheme::Dark { Theme::dark() } else { Theme::light() };
+    let heads: Vec<String> = plan.groups.iter().map(head).collect();
+    let all = ops(&MapScene {
+        data: &props.data,
+        plan,
+        heads: &heads,
+        theme: &theme,
+        color_by: props.color_by,
+        view,
+        margin: MARGIN,
+        hovered,
+        focused: props.focus,
+        pinned: props.pinned.and_then(|key| props.data.blocks.iter().position(|block| block.owner == Some(key))),
+    });
+    let outer = Rect { y: 0.0, ..view };
+    let layout = Layout { outer, pixel_ratio: platform::pixel_ratio(), ..Layout::default() };
+    platform::paint_overlay(&canvas, &layout, &all, true);
+    props.easel.put(0, Sketch { ops: all, width: view.width, height: view.height });
+}
+
+/// Scrolls the map so that a block is in view.
+fn reveal(nodes: &Nodes, plan: &MapPlan, data: &SegmentsData, block: usize, view: Rect) {
+    let Some(rect) = plan.rects(data, block).first().copied() else { return };
+    let Some(scroller) = nodes.scroller.cast::<HtmlElement>() else { return };
+    if rect.y < view.y || rect.bottom() > view.bottom() {
+        scroller.set_scroll_top((rect.y - view.height / 2.0).max(0.0) as i32);
+    }
+}
+
+fn describe(plan: &MapPlan, data: &SegmentsData, block: usize) -> Option<[String; 4]> {
+    let (segment, offset) = plan.place(block)?;
+    Some(block_lines(data, segment, block, offset))
+}
+
+type Shown = ((f64, f64), (f64, f64), [String; 4]);
+
+fn show_tooltip(tooltip: &NodeRef, shown: Option<Shown>) {
+    let Some(tooltip) = tooltip.cast::<HtmlElement>() else { return };
+    let shown = shown.as_ref().map(|(at, room, lines)| (*at, *room, lines.each_ref().map(String::as_str)));
+    platform::place_tooltip(&tooltip, shown);
+}
+
+fn room(nodes: &Nodes) -> (f64, f64) {
+    nodes.scroller.cast::<HtmlElement>().map_or((0.0, 0.0), |element| platform::size_of_element(&element))
+}
+
+/// Pins the allocation of a block; a free block has none.
+fn pin(props: &MapProps, block: usize) {
+    let Some(key) = props.data.blocks.get(block).and_then(|block| block.owner) else { return };
+    let (client, device, moment) = (props.client.clone(), props.device.device, props.data.moment);
+    let on_pin = props.on_pin.clone();
+    spawn_local(async move {
+        // An error means that the file was closed, so nobody needs the answer.
+        if let Ok(hit) = client.ask(FindAllocation { device, key, moment }).await {
+            on_pin.emit(Some(hit));
+        }
+    });
+}
+
+fn press(props: &MapProps, plan: &MapPlan, event: &KeyboardEvent) {
+    let direction = match event.key().as_str() {
+        "ArrowLeft" => Direction::Left,
+        "ArrowRight" => Direction::Right,
+        "ArrowUp" => Direction::Up,
+        "ArrowDown" => Direction::Down,
+        "Enter" => {
+            props.focus.iter().for_each(|&block| pin(props, block));
+            return event.prevent_default();
+        }
+        _ => return,
+    };
+    // The timeline would pan and the scroller scroll otherwise.
+    event.prevent_default();
+    if let Some(next) = plan.step(&props.data, props.focus, direction) {
+        props.on_focus.emit(next);
+    }
+}

@@ -1,0 +1,190 @@
+//! Texts and numbers of segments and blocks.
+
+use super::draw::Group;
+use crate::ask::{BlockState, Fragmentation, HeldRow, SegmentsData};
+use shared::analysis::Room;
+use shared::base::format;
+use shared::trace::{PoolId, SegmentType};
+
+/// A part of the reserved bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Suffix of the CSS class.
+    pub class: &'static str,
+    pub label: &'static str,
+    /// Definition of the part.
+    pub meaning: &'static str,
+    pub size: String,
+    /// Share of the reserved bytes.
+    pub share: String,
+    /// Start and length of the bar, in percent of the reserved bytes.
+    pub bar: (f64, f64),
+}
+
+/// Splits the reserved bytes into their parts.
+pub fn parts(parts: &Fragmentation) -> Vec<Part> {
+    let in_use = parts.live_bytes - parts.pending_bytes.min(parts.live_bytes);
+    let all = [
+        ("live", "In use", "What was asked for and is not freed", in_use),
+        ("pending", "Pending", "Freed, but maybe still used by another stream", parts.pending_bytes),
+        ("rounding", "Rounding", "Rounded sizes minus requested ones", parts.rounding_bytes),
+        ("unsplit", "Unsplit", "Remainders behind blocks that are too short to be split off", parts.unsplit_bytes),
+        ("between", "Free between", "Free in segments in which something is alive", parts.free_in_used_bytes),
+        ("cached", "Free segments", "Segments in which nothing is alive: PyTorch's cache", parts.free_segment_bytes),
+    ];
+    let whole = parts.reserved_bytes.max(1) as f64 / 100.0;
+    let mut before = 0.0;
+    let part = |(class, label, meaning, bytes): (_, _, _, u64)| {
+        let bar = (before, bytes as f64 / whole);
+        before += bar.1;
+        let (size, share) = (format::bytes(bytes), format::percent(bytes, parts.reserved_bytes));
+        Part { class, label, meaning, size, share, bar }
+    };
+    all.map(part).to_vec()
+}
+
+/// Returns further figures about the free bytes, each with name, size and definition.
+pub fn facts(parts: &Fragmentation) -> Vec<(&'static str, String, &'static str)> {
+    let mut facts = vec![
+        ("Longest free", format::bytes(parts.largest_free_bytes), "A larger block needs cudaMalloc"),
+        (
+            "empty_cache() gives back",
+            format::bytes(parts.releasable_bytes),
+            "Free segments, and free pages of expandable ones; private pools keep theirs",
+        ),
+    ];
+    if parts.private_free_bytes > 0 {
+        let meaning = "Of the free bytes, those that only a CUDA graph or a MemPool may use";
+        facts.push(("Free in private pools", format::bytes(parts.private_free_bytes), meaning));
+    }
+    facts
+}
+
+/// Formats a moment for the text next to the slider.
+pub fn moment(moment: u32) -> String {
+    match moment.checked_sub(1) {
+        Some(event) => format!("After event {}", format::count(u64::from(event))),
+        None => "At the start".to_owned(),
+    }
+}
+
+/// Returns the title of a group of segments, with its figures.
+pub fn head(group: &Group) -> String {
+    let room = Room {
+        pool: PoolId(group.pool.0, group.pool.1),
+        stream: group.stream,
+        segment_type: if group.is_small { SegmentType::Small } else { SegmentType::Large },
+        segments: group.segments.len() as u64,
+        reserved_bytes: group.reserved_bytes,
+        free_bytes: group.reserved_bytes - group.used_bytes,
+        largest_free_bytes: group.largest_free_bytes,
+    };
+    room.title()
+}
+
+/// Describes a block in the four lines of its tooltip: size and state, stack, losses, and address.
+pub fn block_lines(data: &SegmentsData, segment: u32, block: usize, offset: u64) -> [String; 4] {
+    let (row, segment) = (&data.blocks[block], &data.segments[segment as usize]);
+    let kind = match row.kind {
+        BlockState::Allocated => "in use",
+        BlockState::PendingFree => "pending free",
+        BlockState::Inactive => "free",
+    };
+    let title = match row.kind {
+        BlockState::Inactive => String::new(),
+        _ => match data.looks.get(row.look as usize).map(|look| look.title.as_str()) {
+            None | Some("") => "No stack recorded".to_owned(),
+            Some(title) => title.to_owned(),
+        },
+    };
+    let lost = row.size_bytes - row.requested_bytes.min(row.size_bytes);
+    let losses = match row.kind {
+        BlockState::Inactive => String::new(),
+        _ if lost == 0 => String::new(),
+        _ => format!("{} asked for, {} lost", format::bytes(row.requested_bytes), format::bytes(lost)),
+    };
+    let place = format!(
+        "{} in a segment of {}, {} used",
+        format::address(segment.addr.saturating_add(offset)),
+        format::bytes(segment.size_bytes),
+        format::percent(segment.used_bytes, segment.size_bytes),
+    );
+    [format!("{} {kind}", format::bytes(row.size_bytes)), title, losses, place]
+}
+
+/// Describes a segment held by few bytes: what is free in it, what holds it, and the stack of its largest block.
+pub fn held(data: &SegmentsData, held: &HeldRow) -> (String, String, String) {
+    let segment = &data.segments[held.segment as usize];
+    let free = segment.size_bytes - segment.used_bytes.min(segment.size_bytes);
+    let look = data.looks.get(data.blocks[held.largest as usize].look as usize);
+    let title = look.map(|look| look.title.clone()).filter(|title| !title.is_empty());
+    (
+        format!("{} of {}", format::bytes(free), format::bytes(segment.size_bytes)),
+        format!("by {} in {}", format::bytes(segment.used_bytes), format::counted(held.blocks, "block")),
+        title.unwrap_or_else(|| "No stack recorded".to_owned()),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::{BlockRow, Look, SegmentRow};
+
+    const MIB: u64 = 1 << 20;
+
+    fn data() -> SegmentsData {
+        let block =
+            |size_bytes, requested_bytes, kind| BlockRow { size_bytes, requested_bytes, kind, ..BlockRow::default() };
+        let size_bytes = 20 * MIB;
+        SegmentsData {
+            segments: vec![SegmentRow {
+                addr: 0x1000,
+                size_bytes,
+                used_bytes: 5 * MIB,
+                blocks_end: 2,
+                ..SegmentRow::default()
+            }],
+            blocks: vec![block(5 * MIB, 4 * MIB, BlockState::Allocated), block(15 * MIB, 0, BlockState::Inactive)],
+            looks: vec![Look { color: 1, title: "forward (a.py:1)".into() }],
+            held: vec![HeldRow { segment: 0, blocks: 1, largest: 0 }],
+            ..SegmentsData::default()
+        }
+    }
+
+    #[test]
+    fn parts_are_side_by_side() {
+        let bytes =
+            Fragmentation { reserved_bytes: 200, live_bytes: 120, pending_bytes: 20, ..Fragmentation::default() };
+        let bytes = Fragmentation { free_in_used_bytes: 80, ..bytes };
+        let bars: Vec<_> = parts(&bytes).iter().map(|part| part.bar).collect();
+        assert_eq!(bars, [(0.0, 50.0), (50.0, 10.0), (60.0, 0.0), (60.0, 0.0), (60.0, 40.0), (100.0, 0.0)]);
+        assert_eq!(parts(&Fragmentation::default()).iter().map(|part| part.bar.1).sum::<f64>(), 0.0);
+        assert_eq!(facts(&bytes).len(), 2);
+    }
+
+    #[test]
+    fn blocks_are_described() {
+        let lines = block_lines(&data(), 0, 0, 0);
+        assert_eq!(lines[0], "5.00 MiB in use");
+        assert_eq!((lines[1].as_str(), lines[2].as_str()), ("forward (a.py:1)", "4.00 MiB asked for, 1.00 MiB lost"));
+        assert_eq!(lines[3], "0x1000 in a segment of 20.0 MiB, 25 % used");
+        let free = block_lines(&data(), 0, 1, 5 * MIB);
+        assert_eq!(
+            (free[0].as_str(), free[1].as_str(), free[3].split(' ').next()),
+            ("15.0 MiB free", "", Some("0x501000"))
+        );
+    }
+
+    #[test]
+    fn groups_and_holders_are_named() {
+        let data = data();
+        let mut group = crate::views::segments::draw::groups(&data).remove(0);
+        assert_eq!(head(&group), "Large blocks · 20.0 MiB in 1 segment · 15.0 MiB free, longest 15.0 MiB");
+        (group.pool, group.stream, group.is_small) = ((0, 3), 16, true);
+        assert!(head(&group).starts_with("Small blocks, private pool 3, stream 0x10 ·"));
+        let (free, by, title) = held(&data, &data.held[0]);
+        assert_eq!((free.as_str(), by.as_str()), ("15.0 MiB of 20.0 MiB", "by 5.00 MiB in 1 block"));
+        assert_eq!(title, "forward (a.py:1)");
+        assert_eq!((moment(0).as_str(), moment(11).as_str()), ("At the start", "After event 10"));
+    }
+}

@@ -1,0 +1,219 @@
+//! Texts and numbers of the dialog for sharing a copy.
+
+use crate::ask::{CopyOptions, CopyPreview, TextChange};
+use crate::state::{CopyStep, SendStep, ServerState, Sharing};
+use shared::base::format;
+
+/// Information that can be left out of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Paths up to the project.
+    Paths,
+    /// Names found in paths, hosts, addresses and keys.
+    Names,
+    /// Metadata that users attached to events.
+    Metadata,
+    Annotations,
+}
+
+/// One choice of the dialog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CutRow {
+    pub cut: Cut,
+    pub label: &'static str,
+    pub is_on: bool,
+    /// Effect on this file; empty while it is unknown.
+    pub note: String,
+    /// Texts of this file, before and after.
+    pub examples: Vec<(String, String)>,
+}
+
+impl Cut {
+    /// Returns the options with this choice toggled.
+    pub fn toggled(self, options: &CopyOptions) -> CopyOptions {
+        let mut options = options.clone();
+        match self {
+            Self::Paths => options.cut_paths ^= true,
+            Self::Names => options.remove_names ^= true,
+            Self::Metadata => options.drop_metadata ^= true,
+            Self::Annotations => options.drop_annotations ^= true,
+        }
+        options
+    }
+}
+
+/// Returns the choices, most relevant to privacy first; `annotations` is the number of annotations in the file.
+pub fn cut_rows(options: &CopyOptions, preview: Option<&CopyPreview>, annotations: u64) -> [CutRow; 4] {
+    let said = |is_on: bool, text: &dyn Fn(&CopyPreview) -> String| {
+        preview.map(|preview| if is_on { text(preview) } else { "stays as it is".to_owned() }).unwrap_or_default()
+    };
+    let examples = |is_on: bool, change: fn(&CopyPreview) -> &TextChange| {
+        preview.filter(|_| is_on).map(|preview| change(preview).examples.clone()).unwrap_or_default()
+    };
+    let CopyOptions { cut_paths, remove_names, drop_metadata, drop_annotations, .. } = *options;
+    [
+        CutRow {
+            cut: Cut::Paths,
+            label: "Paths up to the project",
+            is_on: cut_paths,
+            note: said(cut_paths, &|preview| counted(preview.paths.count, "path")),
+            examples: examples(cut_paths, |preview| &preview.paths),
+        },
+        CutRow {
+            cut: Cut::Names,
+            label: "Names, hosts, addresses and keys",
+            is_on: remove_names,
+            note: said(remove_names, &names_note),
+            examples: examples(remove_names, |preview| &preview.texts),
+        },
+        CutRow {
+            cut: Cut::Metadata,
+            label: "Metadata of events",
+            is_on: drop_metadata,
+            note: said(drop_metadata, &|preview| counted(preview.metadata.count, "text")),
+            examples: examples(drop_metadata, |preview| &preview.metadata),
+        },
+        CutRow {
+            cut: Cut::Annotations,
+            label: "Annotations, such as steps",
+            is_on: drop_annotations,
+            note: said(drop_annotations, &|_| counted(annotations, "mark")),
+            examples: Vec::new(),
+        },
+    ]
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    if count == 0 { "none in this file".to_owned() } else { format::counted(count, noun) }
+}
+
+fn names_note(preview: &CopyPreview) -> String {
+    match preview.names.as_slice() {
+        [] => "none found in this file".to_owned(),
+        names => names.join(", "),
+    }
+}
+
+/// Splits a typed text into names, at commas, semicolons and line breaks.
+pub fn typed_names(text: &str) -> Vec<String> {
+    text.split([',', ';', '\n']).map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// Describes the progress of making the copy.
+pub fn copy_text(sharing: &Sharing) -> String {
+    match (&sharing.copy, sharing.too_large()) {
+        (CopyStep::Made { bytes }, None) => format!("{}, compressed", format::bytes(*bytes)),
+        (CopyStep::Made { bytes }, Some(most)) => {
+            format!(
+                "The copy has {}, and this server takes {} at most. Leave frames of some packages out, or share a \
+                 shorter recording.",
+                format::bytes(*bytes),
+                format::bytes(most)
+            )
+        }
+        (CopyStep::Making(share), _) if *share > 0.0 => format!("Preparing the copy, {:.0} %", share * 100.0),
+        (CopyStep::Making(_), _) => "Preparing the copy…".to_owned(),
+        (CopyStep::Failed(reason), _) => format!("The copy can't be made: {reason}."),
+    }
+}
+
+/// Describes what has left this machine.
+pub fn sent_text(sharing: &Sharing) -> String {
+    match &sharing.sending {
+        SendStep::Nothing => "Nothing has been uploaded so far".to_owned(),
+        SendStep::Sending { sent_bytes, total_bytes } if sent_bytes < total_bytes => {
+            format!("Uploading, {} of {}", format::bytes(*sent_bytes), format::bytes(*total_bytes))
+        }
+        SendStep::Sending { .. } => "Uploaded, the server checks the copy".to_owned(),
+        SendStep::Failed(_) => "There is no link".to_owned(),
+        SendStep::Done(_) => "The copy is on the server".to_owned(),
+        SendStep::Deleted => "The copy is deleted from the server".to_owned(),
+    }
+}
+
+/// Formats a choice of when a link ends.
+pub fn end_text(days: Option<u32>) -> String {
+    match days {
+        Some(days) => format::counted(u64::from(days), "day"),
+        None => "Never".to_owned(),
+    }
+}
+
+/// Returns the ends that the server offers, in days; `None` means never.
+pub fn ends(sharing: &Sharing) -> Vec<Option<u32>> {
+    let ServerState::There(limits) = &sharing.server else { return Vec::new() };
+    let never = limits.share_for_ever.then_some(None);
+    limits.share_days.iter().copied().map(Some).chain(never).collect()
+}
+
+/// Describes the texts typed in the open view, which a link contains; `None` if nothing was typed.
+pub fn typed_text(typed: &[&str]) -> Option<String> {
+    let quoted: Vec<String> = typed.iter().map(|text| format!("“{text}”")).collect();
+    (!quoted.is_empty()).then(|| format!("The link also has what you look for: {}.", quoted.join(" and ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::api::ServerLimits;
+
+    fn preview() -> CopyPreview {
+        CopyPreview {
+            paths: TextChange { count: 2, examples: vec![("/home/ada/x.py".into(), "x.py".into())] },
+            names: vec!["ada".into(), "gpu-17".into()],
+            ..CopyPreview::default()
+        }
+    }
+
+    #[test]
+    fn each_choice_says_what_it_does_to_this_file() {
+        let notes = |options: &CopyOptions| cut_rows(options, Some(&preview()), 28).map(|row| row.note);
+        let default = CopyOptions::default();
+        assert_eq!(notes(&default), ["2 paths", "ada, gpu-17", "none in this file", "stays as it is"]);
+        let other = Cut::Annotations.toggled(&Cut::Paths.toggled(&default));
+        assert_eq!(notes(&other), ["stays as it is", "ada, gpu-17", "none in this file", "28 marks"]);
+        assert_eq!(cut_rows(&default, Some(&preview()), 0)[0].examples.len(), 1);
+        assert_eq!(cut_rows(&other, Some(&preview()), 0)[0].examples.len(), 0);
+        assert_eq!(cut_rows(&default, None, 0).map(|row| row.note), [""; 4]);
+    }
+
+    #[test]
+    fn names_are_divided_by_commas() {
+        assert_eq!(typed_names(" ada, bob;\n,gpu 17 "), ["ada", "bob", "gpu 17"]);
+        assert_eq!(typed_names(" "), [""; 0]);
+    }
+
+    #[test]
+    fn what_has_left_the_machine_is_said_plainly() {
+        let at = |sending| sent_text(&Sharing { sending, ..Sharing::default() });
+        assert_eq!(at(SendStep::Nothing), "Nothing has been uploaded so far");
+        assert_eq!(at(SendStep::Sending { sent_bytes: 512, total_bytes: 1024 }), "Uploading, 512 B of 1.00 KiB");
+        assert_eq!(at(SendStep::Sending { sent_bytes: 9, total_bytes: 9 }), "Uploaded, the server checks the copy");
+    }
+
+    #[test]
+    fn the_copy_says_its_size() {
+        let at = |copy| copy_text(&Sharing { copy, ..Sharing::default() });
+        assert_eq!(at(CopyStep::Made { bytes: 2048 }), "2.00 KiB, compressed");
+        assert_eq!(at(CopyStep::Making(0.5)), "Preparing the copy, 50 %");
+        let limits = ServerLimits {
+            upload_bytes: 1024,
+            share_days: vec![1, 7],
+            share_for_ever: true,
+            needs_token: false,
+            kinds: Vec::new(),
+            is_recorder_being_built: false,
+        };
+        let server = ServerState::There(limits);
+        let sharing = Sharing { copy: CopyStep::Made { bytes: 2048 }, server, ..Sharing::default() };
+        assert!(copy_text(&sharing).starts_with("The copy has 2.00 KiB, and this server takes 1.00 KiB at most."));
+        assert_eq!(ends(&sharing).into_iter().map(end_text).collect::<Vec<_>>(), ["1 day", "7 days", "Never"]);
+    }
+
+    #[test]
+    fn what_was_typed_is_said() {
+        assert_eq!(typed_text(&[]), None);
+        assert_eq!(typed_text(&["adam"]).as_deref(), Some("The link also has what you look for: “adam”."));
+        assert_eq!(typed_text(&["a", "b"]).as_deref(), Some("The link also has what you look for: “a” and “b”."));
+    }
+}

@@ -1,0 +1,51 @@
+//! Legend entries for categories of allocations.
+
+use crate::ask::{CategoryBytes, PhaseBasis};
+use shared::analysis::Category;
+use shared::base::format;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CategoryLine {
+    /// Number from which the colour is chosen.
+    pub color: u32,
+    pub name: &'static str,
+    pub size: String,
+}
+
+/// Returns all categories of the trace, in an order that does not depend on the moment.
+pub fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
+    let line = |&(place, size_bytes): &(u8, u64)| {
+        let category = Category::ALL.get(usize::from(place))?;
+        Some(CategoryLine { color: u32::from(place) + 1, name: name(*category), size: format::bytes(size_bytes) })
+    };
+    bytes.rows.iter().filter_map(line).collect()
+}
+
+/// Returns a remark if the categories are a guess.
+pub fn doubt(bytes: &CategoryBytes) -> Option<&'static str> {
+    (bytes.basis == PhaseBasis::Curve).then_some("guessed: no stack tells forward from backward")
+}
+
+fn name(category: Category) -> &'static str {
+    match category {
+        Category::Collective => "collectives",
+        Category::Unknown => "unknown use",
+        category => category.plural(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_legend_names_what_the_trace_has() {
+        let rows = vec![(0, 1 << 30), (3, 3 << 30), (9, 0), (200, 1)];
+        let bytes = CategoryBytes { rows, basis: PhaseBasis::Operations, ..CategoryBytes::default() };
+        let lines = lines(&bytes);
+        let names: Vec<_> = lines.iter().map(|line| (line.color, line.name, line.size.as_str())).collect();
+        assert_eq!(names, [(1, "parameters", "1.00 GiB"), (4, "activations", "3.00 GiB"), (10, "unknown use", "0 B")]);
+        assert_eq!(doubt(&bytes), None);
+        assert!(doubt(&CategoryBytes::default()).is_some(), "the curve alone is a guess");
+    }
+}

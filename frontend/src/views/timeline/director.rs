@@ -1,0 +1,347 @@
+//! Drives the stage: schedules its frames and sends requests to the Web Worker.
+
+use super::draw::plan::Layer;
+use super::model as texts;
+use super::stage::Stage;
+use crate::ask::{Axis, Details, Hit, View as Asked};
+use crate::ask::{GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace};
+use crate::draw::camera::View;
+use crate::draw::gesture::Point;
+use crate::draw::span::Span;
+use crate::platform;
+use crate::platform::{AskError, WorkerClient};
+use crate::state::TimelineCommand;
+use std::cell::RefCell;
+use std::future::Future;
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+
+/// Columns of the minimap's outline: more than any screen shows, but few enough to send quickly.
+const OUTLINE_COLUMNS: u32 = 1600;
+
+/// Shared handle to the stage; cheap to clone.
+#[derive(Clone)]
+pub(super) struct Director {
+    stage: Rc<RefCell<Stage>>,
+}
+
+/// Recipient and context of a request.
+#[derive(Clone)]
+struct Subject {
+    client: WorkerClient,
+    device: u32,
+    axis: Axis,
+    generation: u32,
+}
+
+impl Director {
+    /// Takes over a stage and starts to show its device.
+    pub(super) fn new(stage: Stage) -> Self {
+        let director = Self { stage: Rc::new(RefCell::new(stage)) };
+        director.start();
+        director
+    }
+
+    /// Changes the stage and draws the change with the next frame.
+    pub(super) fn with<T>(&self, change: impl FnOnce(&mut Stage) -> T) -> T {
+        let result = change(&mut self.stage.borrow_mut());
+        self.draw_soon();
+        result
+    }
+
+    /// Starts to show the device and the axis of the stage.
+    pub(super) fn start(&self) {
+        self.ask_outline();
+        self.ask_marks();
+        self.ask_pin();
+        self.draw_soon();
+    }
+
+    /// Draws with the next animation frame, once even if called several times before it.
+    fn draw_soon(&self) {
+        if !std::mem::replace(&mut self.stage.borrow_mut().frame_is_due, true) {
+            let director = self.clone();
+            platform::on_next_frame(move |now_ms| director.draw(now_ms));
+        }
+    }
+
+    fn draw(&self, now_ms: f64) {
+        let (goes_on, is_new) = {
+            let mut stage = self.stage.borrow_mut();
+            stage.frame_is_due = false;
+            let is_new = std::mem::take(&mut stage.picture_is_new);
+            (stage.draw(now_ms), is_new)
+        };
+        // After a new picture, requests wait one more frame, which starts once the picture is on the screen. A slow
+        // screen therefore causes fewer requests.
+        if goes_on || is_new {
+            self.draw_soon();
+        }
+        if !is_new {
+            self.ask_picture();
+        }
+        self.ask_hover();
+        self.tell_view();
+    }
+
+    /// Reports the view to the page if it has changed.
+    fn tell_view(&self) {
+        let told = self.stage.borrow_mut().untold_view();
+        if let Some(seen) = told {
+            let on_view = self.stage.borrow().props.on_view.clone();
+            on_view.emit(seen);
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        let stage = self.stage.borrow();
+        let props = &stage.props;
+        Subject {
+            client: props.client.clone(),
+            device: props.device.device,
+            axis: props.axis,
+            generation: stage.generation,
+        }
+    }
+
+    /// Passes an answer on, unless the device or the axis has changed since the request.
+    fn answer<T: 'static>(
+        &self,
+        subject: &Subject,
+        question: impl Future<Output = Result<T, AskError>> + 'static,
+        take: impl FnOnce(&Self, Result<T, AskError>) + 'static,
+    ) {
+        let (director, generation) = (self.clone(), subject.generation);
+        spawn_local(async move {
+            let answer = question.await;
+            if director.stage.borrow().generation == generation {
+                take(&director, answer);
+            }
+        });
+    }
+
+    fn ask_picture(&self) {
+        let next = {
+            let mut stage = self.stage.borrow_mut();
+            let (camera, axis) = (stage.camera, stage.props.axis);
+            stage.plan.next(&camera, axis)
+        };
+        let Some((layer, asked)) = next else { return };
+        let subject = self.subject();
+        let Subject { client, device, .. } = subject.clone();
+        self.answer(
+            &subject,
+            async move { client.ask(GetPicture { device, view: asked }).await },
+            move |director, answer| match answer {
+                Ok(picture) => {
+                    let is_first = director.with(|stage| stage.take_picture(layer, asked, picture));
+                    if is_first {
+                        platform::mark_when_presented("timeline-drawn");
+                    }
+                }
+                Err(reason) => director.picture_failed(layer, asked, &reason),
+            },
+        );
+    }
+
+    /// Marks a superseded request for a retry; one that was refused would be refused again.
+    fn picture_failed(&self, layer: Layer, asked: Asked, reason: &AskError) {
+        match reason {
+            AskError::Superseded => self.with(|stage| stage.plan.failed()),
+            AskError::Closed => (),
+            AskError::Refused(_) => self.stage.borrow_mut().plan.answered(layer, asked),
+        }
+    }
+
+    fn ask_outline(&self) {
+        let subject = self.subject();
+        let Subject { client, device, axis, .. } = subject.clone();
+        self.answer(
+            &subject,
+            async move { client.ask(GetOutline { device, axis, columns: OUTLINE_COLUMNS }).await },
+            |director, answer| {
+                if let Ok(outline) = answer {
+                    director.with(|stage| stage.take_outline(outline));
+                }
+            },
+        );
+    }
+
+    fn ask_marks(&self) {
+        let subject = self.subject();
+        let Subject { client, device, .. } = subject.clone();
+        self.answer(&subject, async move { client.ask(GetMarks { device }).await }, |director, answer| {
+            if let Ok(marks) = answer {
+                director.with(|stage| stage.take_marks(marks));
+            }
+        });
+    }
+
+    /// Requests the lifetime of the pinned allocation, which is shown along the axis.
+    pub(super) fn ask_pin(&self) {
+        let (subject, pinned) = (self.subject(), self.stage.borrow().props.pinned);
+        let Some(allocation) = pinned else {
+            self.with(|stage| stage.take_pin(None));
+            return;
+        };
+        let Subject { client, device, axis, .. } = subject.clone();
+        self.answer(
+            &subject,
+            async move { client.ask(GetDetails { device, allocation }).await },
+            move |director, answer| {
+                if let Ok(details) = answer {
+                    director.with(|stage| stage.take_pin(Some(texts::lifespan(&details, axis, stage.x_end()))));
+                }
+            },
+        );
+    }
+
+    /// Requests what is under the cursor, one request at a time.
+    fn ask_hover(&self) {
+        let at = {
+            let mut stage = self.stage.borrow_mut();
+            let at = stage.pointer.filter(|&at| stage.is_in_plot(at) && !stage.gesture.is_active());
+            if !stage.hover_is_due || stage.hover_is_asked || at.is_none() {
+                return;
+            }
+            (stage.hover_is_due, stage.hover_is_asked) = (false, true);
+            at
+        };
+        let Some((subject, question)) = at.map(|at| self.hit_at(at)) else { return };
+        self.answer(&subject, question, |director, answer| {
+            director.with(|stage| stage.hover_is_asked = false);
+            if let Ok(hit) = answer {
+                director.hovered(Some(hit));
+            }
+        });
+    }
+
+    /// Shows what is under the cursor and reports it to the page.
+    pub(super) fn hovered(&self, hit: Option<Hit>) {
+        let (changed, on_hover) = self.with(|stage| {
+            let changed = stage.hit != hit;
+            stage.take_hit(hit.clone());
+            (changed, stage.props.on_hover.clone())
+        });
+        if changed {
+            on_hover.emit(hit);
+        }
+    }
+
+    /// Pins the allocation under a point, or unpins if there is none.
+    pub(super) fn pin_at(&self, at: Point) {
+        let (subject, question) = self.hit_at(at);
+        self.answer(&subject, question, |director, answer| {
+            let Ok(hit) = answer else { return };
+            director.hovered(Some(hit.clone()));
+            let on_pin = director.stage.borrow().props.on_pin.clone();
+            on_pin.emit(Some(hit).filter(|hit| hit.allocation.is_some()));
+        });
+    }
+
+    /// Zooms to the lifetime of the allocation under a point; without one it zooms in by a factor of 2.
+    pub(super) fn zoom_to(&self, at: Point) {
+        let (subject, question) = self.hit_at(at);
+        let Subject { client, device, axis, .. } = subject.clone();
+        let found = async move {
+            let Some(allocation) = question.await?.allocation else { return Ok(None) };
+            let details = client.ask(GetDetails { device, allocation: allocation.allocation }).await?;
+            Ok(Some((details, allocation.below_bytes as f64)))
+        };
+        self.answer(&subject, found, move |director, answer| {
+            let Ok(found) = answer else { return };
+            director.with(|stage| {
+                let mut camera = stage.camera;
+                match found {
+                    Some((details, below)) => {
+                        camera.set_view(view_of(&details, below, camera.view(), axis, stage.x_end()))
+                    }
+                    None => camera.zoom_x(stage.in_plot(at).0, 0.5),
+                }
+                stage.go_to(camera.view());
+            });
+        });
+    }
+
+    /// Executes a command of a key or of one of the page's buttons.
+    pub(super) fn obey(&self, command: TimelineCommand) {
+        match command {
+            TimelineCommand::JumpTo { moment } => return self.jump_to(moment),
+            TimelineCommand::Between { first, last } => return self.show_between(first, last),
+            TimelineCommand::Back => return self.with(Stage::go_back),
+            _ => (),
+        }
+        self.with(|stage| {
+            let mut camera = stage.destination();
+            let (middle, plot) = (stage.plot_center(), camera.plot());
+            match command {
+                TimelineCommand::Pan { x, y } => camera.pan(-x * plot.width, y * plot.height),
+                TimelineCommand::Zoom { x, y } => {
+                    camera.zoom_x(middle.0, 1.0 / x);
+                    camera.zoom_y(middle.1, 1.0 / y);
+                }
+                TimelineCommand::Reset => camera.set_view(camera.content().whole()),
+                TimelineCommand::JumpToPeak => {
+                    let peak = texts::peak_position(&stage.props.device, stage.props.axis).unwrap_or(0.0);
+                    let x = camera.view_around(peak).x;
+                    camera.set_view(View { x, y: camera.content().whole().y });
+                }
+                TimelineCommand::Step { is_forward } => {
+                    if let Some(x) = stage.step_beside(is_forward) {
+                        camera.set_view(View { x, y: camera.view().y });
+                    }
+                }
+                TimelineCommand::JumpTo { .. } | TimelineCommand::Between { .. } | TimelineCommand::Back => (),
+            }
+            stage.go_to(camera.view());
+        });
+    }
+
+    fn jump_to(&self, moment: u32) {
+        let subject = self.subject();
+        let Subject { client, device, axis, .. } = subject.clone();
+        self.answer(
+            &subject,
+            async move { client.ask(GetPlace { device, axis, moment }).await },
+            |director, answer| {
+                if let Ok(position) = answer {
+                    director.with(|stage| stage.go_to(stage.camera.view_around(position)));
+                }
+            },
+        );
+    }
+
+    fn show_between(&self, first: u32, last: u32) {
+        let subject = self.subject();
+        let Subject { client, device, axis, .. } = subject.clone();
+        let places = async move {
+            let place = |moment| client.ask(GetPlace { device, axis, moment });
+            Ok((place(first).await?, place(last).await?))
+        };
+        self.answer(&subject, places, |director, answer| {
+            if let Ok((first, last)) = answer {
+                director.with(|stage| stage.go_to(stage.camera.view_between(first, last)));
+            }
+        });
+    }
+
+    fn hit_at(&self, at: Point) -> (Subject, impl Future<Output = Result<Hit, AskError>> + 'static) {
+        let (x, units_per_px, bytes) = {
+            let stage = self.stage.borrow();
+            let (camera, (x, y)) = (&stage.camera, stage.in_plot(at));
+            (camera.position_from_x(x), camera.units_per_device_pixel(), camera.bytes_from_y(y))
+        };
+        let subject = self.subject();
+        let Subject { client, device, axis, .. } = subject.clone();
+        (subject, async move { client.ask(GetHit { device, axis, x, bytes, units_per_px }).await })
+    }
+}
+
+/// Returns a view of an allocation's lifetime with some margin, in which it is high enough to be seen.
+fn view_of(details: &Details, below: f64, now: View, axis: Axis, x_end: f64) -> View {
+    let x = texts::lifespan(details, axis, x_end).grown(0.15);
+    let size = details.size_bytes as f64;
+    // An allocation lower than 1/50 of the plot cannot be read; it gets 1/3 of the height.
+    let y = if size < now.y.len() / 50.0 { Span::around(below + size / 2.0, size * 3.0) } else { now.y };
+    View { x, y }
+}

@@ -1,0 +1,151 @@
+//! Minimap of the whole trace: its chart, and the window that shows and moves the view.
+
+use crate::ask::OutlineStep;
+use crate::draw::color::Color;
+use crate::draw::span::Span;
+use crate::draw::theme::Theme;
+use plotters::coord::Shift;
+use plotters::prelude::{AreaSeries, ChartBuilder, DrawingArea, DrawingAreaErrorKind, DrawingBackend, LineSeries};
+use plotters::style::{RGBAColor, ShapeStyle};
+
+/// Distance from an edge of the window within which the pointer grabs that edge, in CSS pixels.
+const GRIP: f64 = 6.0;
+
+/// Minimum width of the drawn window, in CSS pixels.
+const MIN_WINDOW: f64 = 6.0;
+
+/// Part of the window that a pointer drags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// The left edge.
+    Start,
+    /// The right edge.
+    End,
+    /// The window as a whole.
+    Window,
+}
+
+/// Geometry of the minimap and of the view's window in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Minimap {
+    /// Width in CSS pixels.
+    pub width: f64,
+    /// The whole x axis.
+    pub whole: Span,
+}
+
+impl Minimap {
+    /// Converts CSS pixels from the left edge to a position.
+    pub fn position_from_x(&self, x: f64) -> f64 {
+        self.whole.at(x / self.width)
+    }
+
+    /// Returns the window in CSS pixels, widened enough to be seen and dragged.
+    pub fn window(&self, view: Span) -> Span {
+        let (start, end) = (self.whole.fraction(view.start) * self.width, self.whole.fraction(view.end) * self.width);
+        Span::new(start, end).confined(Span::new(0.0, self.width), MIN_WINDOW)
+    }
+
+    /// Returns the part that a pointer at `x` would drag; `None` outside the window.
+    pub fn hold_at(&self, x: f64, view: Span) -> Option<Hold> {
+        let window = self.window(view);
+        let near = |edge: f64| (x - edge).abs() <= GRIP;
+        // Inside a narrow window its edges can't be told apart, so a pointer there drags the window; edges are dragged
+        // from outside.
+        let is_inside = (window.start..=window.end).contains(&x) && window.len() < GRIP * 3.0;
+        match (near(window.start), near(window.end)) {
+            _ if is_inside => Some(Hold::Window),
+            (true, _) => Some(Hold::Start),
+            (_, true) => Some(Hold::End),
+            _ => (window.start..=window.end).contains(&x).then_some(Hold::Window),
+        }
+    }
+
+    /// Returns the view after a drag by `dx` CSS pixels, given the view at the start of the drag.
+    pub fn dragged(&self, hold: Hold, view: Span, dx: f64) -> Span {
+        let by = dx / self.width * self.whole.len();
+        match hold {
+            Hold::Window => view.moved(by),
+            Hold::Start => Span::new((view.start + by).clamp(self.whole.start, view.end), view.end),
+            Hold::End => Span::new(view.start, (view.end + by).clamp(view.start, self.whole.end)),
+        }
+    }
+}
+
+/// Draws the live bytes as an area and the reserved bytes as a line over the whole of `area`.
+///
+/// # Errors
+/// Returns an error if the backend cannot draw.
+pub fn draw_chart<B: DrawingBackend>(
+    area: &DrawingArea<B, Shift>,
+    live: &[OutlineStep],
+    reserved: &[OutlineStep],
+    theme: &Theme,
+) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+    let top = live.iter().chain(reserved).map(|step| step.bytes).fold(1.0, f64::max) * 1.08;
+    let mut chart = ChartBuilder::on(area).build_cartesian_2d(0.0..1.0, 0.0..top)?;
+    let fill = rgba(theme.live.with_alpha(0.22));
+    let edge = ShapeStyle::from(rgba(theme.live.with_alpha(0.5))).stroke_width(1);
+    chart.draw_series(AreaSeries::new(corners(live), 0.0, fill).border_style(edge))?;
+    let line = ShapeStyle::from(rgba(theme.reserved)).stroke_width(1);
+    chart.draw_series(LineSeries::new(corners(reserved), line))?;
+    area.present()
+}
+
+/// Returns the corners of a stepped line, from the left edge to the right one.
+fn corners(steps: &[OutlineStep]) -> Vec<(f64, f64)> {
+    let mut corners = Vec::with_capacity(steps.len() * 2);
+    for (index, step) in steps.iter().enumerate() {
+        let right = steps.get(index + 1).map_or(1.0, |next| f64::from(next.x));
+        corners.extend([(f64::from(step.x), step.bytes), (right, step.bytes)]);
+    }
+    corners
+}
+
+fn rgba(color: Color) -> RGBAColor {
+    let [red, green, blue] = color.channels();
+    RGBAColor(red, green, blue, f64::from(color.alpha))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINIMAP: Minimap = Minimap { width: 1000.0, whole: Span { start: 0.0, end: 50_000.0 } };
+
+    #[test]
+    fn the_window_is_where_the_view_is() {
+        assert_eq!(MINIMAP.window(Span::new(5_000.0, 10_000.0)), Span::new(100.0, 200.0));
+        assert_eq!(MINIMAP.position_from_x(100.0), 5_000.0);
+    }
+
+    #[test]
+    fn a_tiny_view_can_still_be_seen() {
+        let window = MINIMAP.window(Span::new(49_999.0, 50_000.0));
+        assert!((window.len() - MIN_WINDOW).abs() < 1e-9 && window.end <= 1000.0);
+    }
+
+    #[test]
+    fn edges_and_middle_are_told_apart() {
+        let view = Span::new(5_000.0, 10_000.0);
+        assert_eq!(MINIMAP.hold_at(97.0, view), Some(Hold::Start));
+        assert_eq!(MINIMAP.hold_at(202.0, view), Some(Hold::End));
+        assert_eq!(MINIMAP.hold_at(150.0, view), Some(Hold::Window));
+        assert_eq!(MINIMAP.hold_at(300.0, view), None);
+        assert_eq!(MINIMAP.hold_at(250.0, Span::new(12_500.0, 12_501.0)), Some(Hold::Window));
+    }
+
+    #[test]
+    fn dragging_an_edge_stops_at_the_other_one() {
+        let view = Span::new(5_000.0, 10_000.0);
+        assert_eq!(MINIMAP.dragged(Hold::Window, view, 10.0), Span::new(5_500.0, 10_500.0));
+        assert_eq!(MINIMAP.dragged(Hold::Start, view, 500.0), Span::new(10_000.0, 10_000.0));
+        assert_eq!(MINIMAP.dragged(Hold::End, view, 5000.0), Span::new(5_000.0, 50_000.0));
+    }
+
+    #[test]
+    fn a_step_has_two_corners() {
+        let steps = [OutlineStep { x: 0.0, bytes: 5.0 }, OutlineStep { x: 0.5, bytes: 7.0 }];
+        assert_eq!(corners(&steps), [(0.0, 5.0), (0.5, 5.0), (0.5, 7.0), (1.0, 7.0)]);
+    }
+}

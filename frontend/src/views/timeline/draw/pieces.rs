@@ -1,0 +1,133 @@
+//! Outlines as level and upright pieces, with fainter uprights where many are close together.
+//!
+//! Where a curve jumps up and down from pixel to pixel, its uprights side by side would hide what is behind them. They
+//! are drawn fainter there, while a single spike and a slope stay strong:
+//!
+//! ```text
+//!      ▏                    ▏▏▏▏▏▏▏
+//!  ────┘└────   strong      ▏▏▏▏▏▏▏   faint
+//! ```
+//!
+//! The cost is constant per step: a window moves over the uprights from left to right.
+
+use crate::ask::{OutlineStep, View as Asked};
+use std::collections::VecDeque;
+
+/// Minimum height of an upright that is made fainter, as a share of the picture's height.
+const HIGH: f32 = 0.03;
+
+/// Maximum distance between neighbouring uprights, as a share of the picture's width.
+const NEAR: f32 = 0.003;
+
+/// Number of high neighbours that are still drawn at full strength: two spikes, up and down.
+const FEW: f32 = 4.0;
+
+/// Minimum strength of a piece, used where uprights are dense.
+const FAINT: f32 = 0.3;
+
+/// One straight piece of an outline, level or upright; coordinates are in `0.0..=1.0` across its picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Piece {
+    pub x0: f32,
+    pub x1: f32,
+    /// Lower end.
+    pub y0: f32,
+    /// Upper end.
+    pub y1: f32,
+    /// Opacity; lower among many high uprights.
+    pub strength: f32,
+}
+
+impl Piece {
+    fn is_high(&self) -> bool {
+        self.y1 - self.y0 >= HIGH
+    }
+}
+
+/// Splits a stepped line into a level piece per step and an upright piece between neighbours.
+pub fn pieces(steps: &[OutlineStep], asked: &Asked) -> Vec<Piece> {
+    let height = |step: &OutlineStep| ((step.bytes - asked.y0) / (asked.y1 - asked.y0)) as f32;
+    let mut pieces: Vec<Piece> = Vec::with_capacity(steps.len() * 2);
+    for (index, step) in steps.iter().enumerate() {
+        let (y, right) = (height(step), steps.get(index + 1).map_or(1.0, |next| next.x));
+        if let Some(before) = pieces.last().map(|before| before.y0).filter(|&before| before != y) {
+            pieces.push(Piece { x0: step.x, x1: step.x, y0: y.min(before), y1: y.max(before), strength: 1.0 });
+        }
+        pieces.push(Piece { x0: step.x, x1: right, y0: y, y1: y, strength: 1.0 });
+    }
+    weaken_crowds(&mut pieces);
+    pieces
+}
+
+/// Sets the strength of high uprights by the number of high uprights around them.
+fn weaken_crowds(pieces: &mut [Piece]) {
+    let high: Vec<(usize, f32)> = pieces
+        .iter()
+        .enumerate()
+        .filter(|(_, piece)| piece.is_high())
+        .map(|(index, piece)| (index, piece.x0))
+        .collect();
+    let mut around = VecDeque::new();
+    let mut coming = high.iter().map(|&(_, x)| x).peekable();
+    for &(index, x) in &high {
+        while let Some(next) = coming.next_if(|&next| next <= x + NEAR) {
+            around.push_back(next);
+        }
+        while around.front().is_some_and(|&before| before < x - NEAR) {
+            around.pop_front();
+        }
+        pieces[index].strength = (FEW / around.len() as f32).clamp(FAINT, 1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::{Axis, ColorBy};
+
+    const ASKED: Asked = Asked {
+        axis: Axis::Events,
+        x0: 0.0,
+        x1: 10.0,
+        y0: 100.0,
+        y1: 200.0,
+        width_px: 10,
+        height_px: 10,
+        pixel_ratio: 1.0,
+        color: ColorBy::Stack,
+    };
+
+    fn steps(all: impl IntoIterator<Item = (f32, f64)>) -> Vec<OutlineStep> {
+        all.into_iter().map(|(x, bytes)| OutlineStep { x, bytes }).collect()
+    }
+
+    #[test]
+    fn an_outline_is_level_and_upright() {
+        let piece = |x0, x1, y0, y1| Piece { x0, x1, y0, y1, strength: 1.0 };
+        let all = pieces(&steps([(0.0, 150.0), (0.5, 200.0)]), &ASKED);
+        assert_eq!(all, [piece(0.0, 0.5, 0.5, 0.5), piece(0.5, 0.5, 0.5, 1.0), piece(0.5, 1.0, 1.0, 1.0)]);
+        assert!(pieces(&[], &ASKED).is_empty());
+    }
+
+    #[test]
+    fn equal_heights_have_nothing_between() {
+        assert_eq!(pieces(&steps([(0.0, 150.0), (0.5, 150.0)]), &ASKED).len(), 2);
+    }
+
+    #[test]
+    fn a_spike_is_strong_and_a_crowd_is_faint() {
+        let spike = pieces(&steps([(0.0, 110.0), (0.5, 190.0), (0.501, 110.0)]), &ASKED);
+        assert!(spike.iter().all(|piece| piece.strength == 1.0));
+        let crowd = (0..1000).map(|i| (i as f32 / 1000.0 * 0.2, if i % 2 == 0 { 110.0 } else { 190.0 }));
+        let crowd = pieces(&steps(crowd), &ASKED);
+        let (levels, uprights): (Vec<&Piece>, Vec<&Piece>) = crowd.iter().partition(|piece| piece.y0 == piece.y1);
+        assert!(uprights.iter().all(|piece| piece.strength < 0.5));
+        assert!(levels.iter().all(|piece| piece.strength == 1.0), "the envelope stays");
+    }
+
+    #[test]
+    fn a_slope_is_strong() {
+        let slope = (0..1000).map(|i| (i as f32 / 1000.0, 100.0 + f64::from(i) * 0.1));
+        assert!(pieces(&steps(slope), &ASKED).iter().all(|piece| piece.strength == 1.0));
+    }
+}

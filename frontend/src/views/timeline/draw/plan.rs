@@ -1,0 +1,246 @@
+//! Decides which pictures to request, and when.
+//!
+//! Two pictures are kept: an *overview* of the whole trace and a *detail* of the view and its surroundings. Panning and
+//! zooming move them at once; a sharper one is requested as soon as the last request is answered.
+
+use crate::ask::{Axis, ColorBy, View as Asked};
+use crate::draw::camera::{Camera, MAX_PICTURE_PX, View};
+use crate::draw::span::Span;
+
+/// Margin of a detail beyond each side, as a share of the view's width, so that panning shows no holes.
+const MARGIN_X: f64 = 0.5;
+
+/// Margin above and below, as a share of the view's height; smaller because vertical panning is rarer.
+const MARGIN_Y: f64 = 0.25;
+
+/// Minimum margin left beyond a side, as a share of the view; with less, the next detail is due.
+const SPARE: f64 = 0.12;
+
+/// Relative difference below which two scales count as equal: one device pixel in 200.
+const SAME_SCALE: f64 = 0.005;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// Picture of the whole trace.
+    Overview,
+    /// Picture of the view and its surroundings.
+    Detail,
+}
+
+impl Layer {
+    /// Returns the index in an array of both.
+    pub fn index(self) -> usize {
+        match self {
+            Self::Overview => 0,
+            Self::Detail => 1,
+        }
+    }
+}
+
+/// The pictures at hand, and whether a request is open.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    overview: Option<Asked>,
+    detail: Option<Asked>,
+    in_flight: bool,
+    color: ColorBy,
+}
+
+impl Plan {
+    /// Requests other colours from now on; an open request is answered first.
+    pub fn color_by(&mut self, color: ColorBy) {
+        self.color = color;
+    }
+
+    /// Returns the next request; `None` while one is open or if the pictures are good enough.
+    pub fn next(&mut self, camera: &Camera, axis: Axis) -> Option<(Layer, Asked)> {
+        if self.in_flight {
+            return None;
+        }
+        let whole = overview_of(camera, axis, self.color);
+        let question = if self.overview != Some(whole) {
+            Some((Layer::Overview, whole))
+        } else if camera.is_whole() || self.detail.is_some_and(|detail| suits(&detail, camera, axis, self.color)) {
+            None
+        } else {
+            Some((Layer::Detail, detail_of(camera, axis, self.color)))
+        };
+        self.in_flight = question.is_some();
+        question
+    }
+
+    /// Records that a request was answered.
+    pub fn answered(&mut self, layer: Layer, asked: Asked) {
+        self.in_flight = false;
+        match layer {
+            Layer::Overview => self.overview = Some(asked),
+            Layer::Detail => self.detail = Some(asked),
+        }
+    }
+
+    /// Records that a request will not be answered.
+    pub fn failed(&mut self) {
+        self.in_flight = false;
+    }
+
+    /// Returns true if the pictures show the view as sharply as possible.
+    pub fn is_settled(&self, camera: &Camera, axis: Axis) -> bool {
+        !self.in_flight && self.clone().next(camera, axis).is_none()
+    }
+}
+
+/// Returns the request for the whole trace on the plot.
+fn overview_of(camera: &Camera, axis: Axis, color: ColorBy) -> Asked {
+    let View { x, y } = camera.content().whole();
+    let plot = camera.plot();
+    asked((axis, color), x, y, [plot.device_width(), plot.device_height(), plot.pixel_ratio])
+}
+
+/// Returns the request for the view and its surroundings, at the scale of the plot.
+fn detail_of(camera: &Camera, axis: Axis, color: ColorBy) -> Asked {
+    let (View { x, y }, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
+    let (wide, width) = surroundings(x, whole.x, plot.device_width(), MARGIN_X);
+    let (high, height) = surroundings(y, whole.y, plot.device_height(), MARGIN_Y);
+    asked((axis, color), wide, high, [width, height, plot.pixel_ratio])
+}
+
+/// Returns a range with its margins, and its length in device pixels.
+///
+/// Margins are whole pixels, so that the picture's pixels coincide with the screen's and nothing is blurred or doubled.
+fn surroundings(view: Span, whole: Span, pixels: f64, margin: f64) -> (Span, f64) {
+    let pixel = view.len() / pixels;
+    let margin_to = |room: f64| (room / pixel + 1e-6).floor().min((pixels * margin).round()).max(0.0);
+    let (before, after) = (margin_to(view.start - whole.start), margin_to(whole.end - view.end));
+    (Span::new(view.start - before * pixel, view.end + after * pixel), pixels + before + after)
+}
+
+fn asked((axis, color): (Axis, ColorBy), x: Span, y: Span, [width, height, pixel_ratio]: [f64; 3]) -> Asked {
+    let pixels = |length: f64| length.round().clamp(1.0, MAX_PICTURE_PX) as u32;
+    let (width_px, height_px) = (pixels(width), pixels(height));
+    Asked { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px, height_px, pixel_ratio, color }
+}
+
+/// Returns true if a detail shows the view at its scale and in its colours, with room to pan.
+fn suits(detail: &Asked, camera: &Camera, axis: Axis, color: ColorBy) -> bool {
+    let (view, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
+    let wanted = detail_of(camera, axis, color);
+    let same = |a: f64, b: f64| (a / b - 1.0).abs() < SAME_SCALE;
+    let scale_x = |asked: &Asked| f64::from(asked.width_px) / (asked.x1 - asked.x0);
+    let scale_y = |asked: &Asked| f64::from(asked.height_px) / (asked.y1 - asked.y0);
+    detail.axis == axis
+        && detail.color == color
+        && same(scale_x(detail), scale_x(&wanted))
+        && same(scale_y(detail), scale_y(&wanted))
+        && reaches(Span::new(detail.x0, detail.x1), view.x, whole.x, plot.device_width())
+        && reaches(Span::new(detail.y0, detail.y1), view.y, whole.y, plot.device_height())
+}
+
+/// Returns true if a picture extends beyond the view, or to the end of the content.
+///
+/// A pixel less is tolerated.
+fn reaches(picture: Span, view: Span, whole: Span, pixels: f64) -> bool {
+    let pixel = view.len() / pixels;
+    Span::new(picture.start - pixel, picture.end + pixel).covers(view.grown(SPARE).intersection(whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::camera::{Content, PlotSize};
+
+    const AXIS: Axis = Axis::Events;
+
+    fn camera() -> Camera {
+        let content = Content { x_end: 1000.0, min_len: 4.0, max_bytes: 1e6 };
+        Camera::new(content, PlotSize { width: 500.0, height: 200.0, pixel_ratio: 2.0 })
+    }
+
+    /// Answers requests until there are none, and returns their layers.
+    fn settle(plan: &mut Plan, camera: &Camera) -> Vec<Layer> {
+        std::iter::from_fn(|| {
+            let (layer, asked) = plan.next(camera, AXIS)?;
+            plan.answered(layer, asked);
+            Some(layer)
+        })
+        .take(10)
+        .collect()
+    }
+
+    #[test]
+    fn the_whole_trace_needs_one_picture() {
+        let mut plan = Plan::default();
+        assert_eq!(settle(&mut plan, &camera()), [Layer::Overview]);
+        assert!(plan.is_settled(&camera(), AXIS));
+    }
+
+    #[test]
+    fn zooming_in_asks_for_a_detail_with_a_margin() {
+        let (mut plan, mut camera) = (Plan::default(), camera());
+        settle(&mut plan, &camera);
+        camera.zoom_x(250.0, 0.1);
+        let (layer, asked) = plan.next(&camera, AXIS).expect("a detail is due");
+        assert_eq!(layer, Layer::Detail);
+        assert_eq!((asked.x0, asked.x1, asked.width_px), (400.0, 600.0, 2000));
+        assert_eq!(asked.height_px, 400);
+    }
+
+    #[test]
+    fn one_question_at_a_time_and_then_the_newest_view() {
+        let (mut plan, mut camera) = (Plan::default(), camera());
+        settle(&mut plan, &camera);
+        camera.zoom_x(250.0, 0.5);
+        let (layer, first) = plan.next(&camera, AXIS).expect("a detail is due");
+        camera.zoom_x(250.0, 0.5);
+        assert_eq!(plan.next(&camera, AXIS), None);
+        plan.answered(layer, first);
+        let (_, second) = plan.next(&camera, AXIS).expect("the view has changed since");
+        assert!(second.x1 - second.x0 < first.x1 - first.x0);
+    }
+
+    #[test]
+    fn a_small_pan_is_covered_by_the_margin() {
+        let (mut plan, mut camera) = (Plan::default(), camera());
+        camera.zoom_x(250.0, 0.1);
+        settle(&mut plan, &camera);
+        camera.pan(100.0, 0.0);
+        assert!(plan.is_settled(&camera, AXIS));
+        camera.pan(120.0, 0.0);
+        assert_eq!(settle(&mut plan, &camera), [Layer::Detail]);
+    }
+
+    #[test]
+    fn panning_to_the_end_settles_there() {
+        let (mut plan, mut camera) = (Plan::default(), camera());
+        camera.zoom_x(250.0, 0.1);
+        camera.pan(1e9, -1e9);
+        settle(&mut plan, &camera);
+        assert!(plan.is_settled(&camera, AXIS));
+    }
+
+    #[test]
+    fn another_axis_or_size_starts_again() {
+        let (mut plan, camera) = (Plan::default(), camera());
+        settle(&mut plan, &camera);
+        assert!(!plan.is_settled(&camera, Axis::Time));
+        let larger = camera.resized(PlotSize { width: 800.0, ..camera.plot() });
+        assert_eq!(settle(&mut plan, &larger), [Layer::Overview]);
+    }
+
+    #[test]
+    fn other_colours_are_asked_for_where_the_view_is() {
+        let (mut plan, mut camera) = (Plan::default(), camera());
+        camera.zoom_x(250.0, 0.1);
+        settle(&mut plan, &camera);
+        plan.color_by(ColorBy::Category);
+        assert_eq!(settle(&mut plan, &camera), [Layer::Overview, Layer::Detail]);
+        assert!(plan.is_settled(&camera, AXIS));
+    }
+
+    #[test]
+    fn a_failed_question_may_be_asked_again() {
+        let mut plan = Plan::default();
+        plan.next(&camera(), AXIS);
+        plan.failed();
+        assert!(plan.next(&camera(), AXIS).is_some());
+    }
+}

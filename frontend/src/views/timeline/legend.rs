@@ -1,0 +1,129 @@
+//! Legend of the timeline's lines, patterns and colours, with the choice of what colours stand for.
+
+use super::categories::{CategoryLine, doubt, lines};
+use crate::ask::{CategoryBytes, ColorBy, DeviceFigures, Parts};
+use crate::draw::color::Color;
+use crate::draw::shade;
+use crate::draw::theme::Theme;
+use crate::hooks::use_categories;
+use crate::platform::WorkerClient;
+use crate::state::Scheme;
+use shared::base::format;
+use std::rc::Rc;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct LegendProps {
+    pub(super) client: WorkerClient,
+    /// Figures of the shown device.
+    pub(super) device: Rc<DeviceFigures>,
+    pub(super) scheme: Scheme,
+    /// Property of allocations that colours stand for.
+    pub(super) color: ColorBy,
+    /// The steps and phases; `None` until they are found.
+    pub(super) parts: Option<Rc<Parts>>,
+    /// Moment of the bytes per category, and true if it is the pin's instead of the peak's.
+    pub(super) moment: (u32, bool),
+    /// Called with another property for the colours.
+    pub(super) on_color: Callback<ColorBy>,
+}
+
+/// Shows a line of keys, and one of categories if colours stand for them.
+///
+/// Colours are set as SVG attributes because the page's content security policy forbids inline styles.
+#[component]
+pub(super) fn Legend(props: &LegendProps) -> Html {
+    let theme = props.scheme.theme();
+    let is_by_category = props.color == ColorBy::Category;
+    let bytes = use_categories(&props.client, props.device.device, is_by_category.then_some(props.moment.0));
+    html! {
+        <div class="timeline-legend">
+            <div class="segmented" role="group" aria-label="Colours">
+                { choice(props, ColorBy::Stack, "Stack", "One colour a stack") }
+                { choice(props, ColorBy::Category, "Category", "Colours by what memory is for") }
+            </div>
+            <ul class="timeline-keys" aria-label="Legend">
+                <li>{line(theme.live)}{"live"}</li>
+                <li>{line(theme.reserved)}{"reserved"}</li>
+                <li title="Neighbours too small to draw one by one, in the colour of most of their bytes">{merged(props.color, theme)}{"merged small ones"}</li>
+                if props.device.initial_bytes > 0 && !is_by_category {
+                    <li title="Allocated before the recording began">{initial(theme)}{"from before the trace"}</li>
+                }
+                { for props.parts.iter().flat_map(|parts| origins(parts)) }
+            </ul>
+            if is_by_category {
+                <ul class="timeline-categories numbers" aria-label="Categories">{ for bytes.iter().map(|bytes| categories(bytes, props, theme)) }</ul>
+            }
+        </div>
+    }
+}
+
+fn choice(props: &LegendProps, this: ColorBy, label: &'static str, title: &'static str) -> Html {
+    let onclick = props.on_color.reform(move |_: MouseEvent| this);
+    let pressed = (props.color == this).to_string();
+    html! { <button type="button" {title} aria-pressed={pressed} {onclick}>{ label }</button> }
+}
+
+/// Returns entries that say how steps and phases were found, if no annotation names them.
+fn origins(parts: &Parts) -> Vec<Html> {
+    let steps = parts.steps_basis.origin().filter(|_| !parts.steps.is_empty()).map(|origin| ("steps", origin));
+    let phases = (!parts.phases.is_empty()).then(|| ("phases", parts.phases_basis.origin()));
+    let entry = |(what, origin)| {
+        let text = format!("{what} {origin}");
+        html! { <li class="timeline-origin" title={text.clone()}>{ text }</li> }
+    };
+    steps.into_iter().chain(phases).map(entry).collect()
+}
+
+fn categories(bytes: &CategoryBytes, props: &LegendProps, theme: &Theme) -> Html {
+    let when = if props.moment.1 { "At the pin:" } else { "At the peak:" };
+    let entry = |line: CategoryLine| {
+        let fill = shade::fill(line.color, ColorBy::Category, theme).css();
+        html! {
+            <li data-category={line.name}>
+                <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true"><rect width="18" height="10" fill={fill} /></svg>
+                { line.name }<strong>{ line.size }</strong>
+            </li>
+        }
+    };
+    html! {
+        <>
+            <li>{ when }</li>
+            { for lines(bytes).into_iter().map(entry) }
+            if bytes.initial_bytes > 0 {
+                <li>{initial(theme)}{"from before the trace"}<strong>{ format::bytes(bytes.initial_bytes) }</strong></li>
+            }
+            if let Some(doubt) = doubt(bytes) { <li>{ doubt }</li> }
+        </>
+    }
+}
+
+fn line(color: Color) -> Html {
+    html! {
+        <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true">
+            <rect x="0" y="4" width="18" height="2" fill={color.css()} />
+        </svg>
+    }
+}
+
+fn merged(by: ColorBy, theme: &Theme) -> Html {
+    html! {
+        <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true">
+            { for [1u32, 2, 3].map(|number| {
+                let (y, fill) = (((number - 1) * 10) as f64 / 3.0, shade::merged_fill(number, by, theme).css());
+                html! { <rect y={y.to_string()} width="18" height="3.4" fill={fill} /> }
+            }) }
+        </svg>
+    }
+}
+
+fn initial(theme: &Theme) -> Html {
+    html! {
+        <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true">
+            <rect width="18" height="10" fill={theme.initial.css()} />
+            { for [-6, 2, 10].map(|x| html! {
+                <path d={format!("M{x} 10 L{} 0", x + 10)} stroke={theme.initial_hatch.css()} stroke-width="2" fill="none" />
+            }) }
+        </svg>
+    }
+}

@@ -1,0 +1,174 @@
+//! Timeline of one device: plot, axes, spans, minimap, and their input.
+
+pub mod categories;
+pub mod draw;
+pub mod model;
+pub mod paint;
+
+mod director;
+mod input;
+mod legend;
+mod props;
+mod shown;
+mod stage;
+
+use self::director::Director;
+use self::legend::Legend;
+use self::paint::{PainterChoice, open_painter, painter_choice};
+pub use self::props::TimelineProps;
+use self::stage::Stage;
+use crate::platform::{ResizeListener, Surface};
+use gloo_events::{EventListener, EventListenerOptions};
+use web_sys::{HtmlCanvasElement, HtmlElement};
+use yew::prelude::*;
+
+/// Shows the timeline of one device.
+///
+/// Yew renders the elements once; then a director draws into them, because rendering costs more than a frame.
+#[component]
+pub fn Timeline(props: &TimelineProps) -> Html {
+    let nodes = use_memo((), |()| Nodes::default());
+    let running = use_mut_ref(|| None::<Running>);
+    {
+        let (nodes, running) = (nodes.clone(), running.clone());
+        use_effect_with(props.clone(), move |props| follow(&mut running.borrow_mut(), &nodes, props));
+    }
+    {
+        let running = running.clone();
+        use_effect_with((), move |()| move || drop(running.take()));
+    }
+    html! {
+        <section class="timeline" aria-label="Timeline">
+            <div ref={&nodes.plot} class="timeline-plot" data-timeline="" tabindex="0" role="application"
+                aria-roledescription="memory timeline" aria-keyshortcuts="+ - ArrowLeft ArrowRight 0 P , .">
+                <div ref={&nodes.bands} class="timeline-bands"></div>
+                <canvas ref={&nodes.overlay} class="timeline-canvas" aria-hidden="true"></canvas>
+                <div ref={&nodes.tooltip} class="timeline-tooltip" hidden=true aria-hidden="true">
+                    <strong></strong><span></span><span></span><small></small>
+                </div>
+            </div>
+            <Legend client={props.client.clone()} device={props.device.clone()} scheme={props.scheme} color={props.color}
+                parts={props.parts.clone()} moment={props.legend_moment} on_color={props.on_color.clone()} />
+            <div ref={&nodes.minimap} class="timeline-minimap" data-minimap="" aria-hidden="true">
+                <canvas ref={&nodes.chart} class="timeline-canvas"></canvas>
+                <div ref={&nodes.window} class="timeline-window"></div>
+            </div>
+        </section>
+    }
+}
+
+/// The elements that the director draws into, as references that yew fills.
+#[derive(Default, PartialEq)]
+struct Nodes {
+    plot: NodeRef,
+    bands: NodeRef,
+    overlay: NodeRef,
+    tooltip: NodeRef,
+    minimap: NodeRef,
+    chart: NodeRef,
+    window: NodeRef,
+}
+
+impl Nodes {
+    fn surface(&self) -> Option<Surface> {
+        Some(Surface {
+            plot: self.plot.cast::<HtmlElement>()?,
+            bands: self.bands.cast::<HtmlElement>()?,
+            overlay: self.overlay.cast::<HtmlCanvasElement>()?,
+            tooltip: self.tooltip.cast::<HtmlElement>()?,
+            minimap: self.minimap.cast::<HtmlElement>()?,
+            chart: self.chart.cast::<HtmlCanvasElement>()?,
+            window: self.window.cast::<HtmlElement>()?,
+        })
+    }
+}
+
+/// The director and its listeners, which end with the component.
+struct Running {
+    director: Director,
+    obeyed: Option<u32>,
+    _listeners: Vec<EventListener>,
+    _resize: [Option<ResizeListener>; 2],
+    _context: EventListener,
+}
+
+/// Updates a running timeline to its properties, or starts it.
+fn follow(running: &mut Option<Running>, nodes: &Nodes, props: &TimelineProps) {
+    match running {
+        Some(running) => running.update(props),
+        None => *running = nodes.surface().and_then(|surface| Running::start(props, surface)),
+    }
+}
+
+impl Running {
+    fn start(props: &TimelineProps, surface: Surface) -> Option<Self> {
+        let painter = open_painter(&surface.bands, painter_choice()).ok()?;
+        let director = Director::new(Stage::new(props.clone(), surface.clone(), painter));
+        let refit = |element: &HtmlElement| {
+            let director = director.clone();
+            ResizeListener::new(element, move || director.with(Stage::fit_to_element))
+        };
+        Some(Self {
+            // A command older than this timeline was meant for another one.
+            obeyed: props.command.map(|issued| issued.number),
+            _listeners: input::listen(&director, &surface),
+            _resize: [refit(&surface.plot), refit(&surface.minimap)],
+            _context: watch_context(&director),
+            director,
+        })
+    }
+
+    fn update(&mut self, props: &TimelineProps) {
+        let (is_other, before) = self.director.with(|stage| {
+            let before = std::mem::replace(&mut stage.props, props.clone());
+            let is_other = before.client != props.client
+                || before.device.device != props.device.device
+                || before.axis != props.axis;
+            (is_other, before)
+        });
+        if is_other {
+            self.director.with(Stage::start_over);
+            self.director.start();
+        } else {
+            self.follow_change(&before, props);
+        }
+        if let Some(issued) = props.command.filter(|issued| Some(issued.number) != self.obeyed) {
+            self.obeyed = Some(issued.number);
+            self.director.obey(issued.command);
+        }
+    }
+
+    /// Applies changed properties while the device and the axis stay the same.
+    fn follow_change(&self, before: &TimelineProps, props: &TimelineProps) {
+        if before.scheme != props.scheme {
+            self.director.with(Stage::repaint);
+        }
+        if before.color != props.color {
+            self.director.with(Stage::take_color);
+        }
+        if before.parts != props.parts {
+            self.director.with(Stage::take_parts);
+        }
+        if before.capacity_bytes != props.capacity_bytes {
+            self.director.with(Stage::take_card);
+        }
+        if before.pinned != props.pinned {
+            self.director.with(Stage::redraw);
+            self.director.ask_pin();
+        }
+    }
+}
+
+/// Falls back to a plain canvas when the browser takes the WebGL context away.
+fn watch_context(director: &Director) -> EventListener {
+    let canvas = director.with(|stage| stage.painter_canvas().clone());
+    let director = director.clone();
+    let options = EventListenerOptions::enable_prevent_default();
+    EventListener::once_with_options(&canvas, "webglcontextlost", options, move |_| {
+        director.with(|stage| {
+            if let Ok(painter) = open_painter(&stage.surface.bands, PainterChoice::Canvas) {
+                stage.replace_painter(painter);
+            }
+        });
+    })
+}

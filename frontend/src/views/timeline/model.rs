@@ -1,0 +1,268 @@
+//! Texts of the timeline, and the numbers that it is drawn from.
+
+use super::draw::axes::position_label;
+use super::draw::markers::{Marker, MarkerKind};
+use crate::ask::{Axis, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks};
+use crate::draw::camera::Content;
+use crate::draw::span::Span;
+use shared::base::{format, frame_rules};
+
+/// Returns the shortest range of x that can be zoomed to: two moments, or ten microseconds.
+fn min_len(axis: Axis) -> f64 {
+    match axis {
+        Axis::Events => 2.0,
+        Axis::Time => 10.0,
+    }
+}
+
+/// Returns the extent of a device's timeline.
+pub fn content(figures: &DeviceFigures, axis: Axis) -> Content {
+    let x_end = match axis {
+        Axis::Events => figures.end_events,
+        Axis::Time => figures.end_us,
+    };
+    let max_bytes = figures.peak_live_bytes.max(figures.peak_reserved_bytes) as f64;
+    let x_end = x_end.max(1.0);
+    Content { x_end, min_len: min_len(axis).min(x_end), max_bytes }
+}
+
+/// Extends the content to a card's memory, unless that is more than 4 times as high and would flatten the curves.
+pub fn content_with_card(content: Content, capacity_bytes: Option<u64>) -> Content {
+    let is_near = |capacity: &f64| content.max_bytes >= capacity / 4.0;
+    let capacity = capacity_bytes.map(|bytes| bytes as f64).filter(is_near);
+    Content { max_bytes: content.max_bytes.max(capacity.unwrap_or(0.0)), ..content }
+}
+
+/// Returns the name of an axis in attributes that tests read.
+pub fn axis_name(axis: Axis) -> &'static str {
+    match axis {
+        Axis::Events => "events",
+        Axis::Time => "time",
+    }
+}
+
+/// Returns the position of the peak on an axis.
+///
+/// On the event axis it is the middle of the moment, so that a zoom ends inside that moment.
+pub fn peak_position(figures: &DeviceFigures, axis: Axis) -> Option<f64> {
+    match axis {
+        Axis::Events => Some(f64::from(figures.peak_moment) + 0.5),
+        Axis::Time => figures.peak_us.map(|time_us| time_us as f64),
+    }
+}
+
+/// Returns markers for the out-of-memory errors and the peak; the peak comes last, so that it is drawn on top.
+pub fn markers(figures: &DeviceFigures, marks: &Marks, axis: Axis) -> Vec<Marker> {
+    let ooms = marks.marks.iter().filter(|mark| mark.kind == MarkKind::Oom).filter_map(|mark| {
+        let position = match axis {
+            Axis::Events => f64::from(mark.moment),
+            Axis::Time => mark.time_us? as f64,
+        };
+        let label = format!("out of memory: {} asked", format::bytes(mark.size_bytes));
+        Some(Marker { position, bytes: 0.0, label, kind: MarkerKind::Oom })
+    });
+    let peak = peak_position(figures, axis).filter(|_| figures.events > 0).map(|position| Marker {
+        position,
+        bytes: figures.peak_live_bytes as f64,
+        label: format!("peak {}", format::bytes(figures.peak_live_bytes)),
+        kind: MarkerKind::Peak,
+    });
+    ooms.chain(peak).collect()
+}
+
+/// Returns the text on the band of memory from before the trace.
+pub fn initial_label(figures: &DeviceFigures) -> String {
+    let size = format::bytes(figures.initial_bytes);
+    if figures.events == 0 {
+        format!("{size} at the snapshot, no events recorded")
+    } else {
+        format!("{size} from before the trace")
+    }
+}
+
+/// Returns an allocation's lifetime on an axis; `x_end` replaces an end that the trace does not show.
+pub fn lifespan(details: &Details, axis: Axis, x_end: f64) -> Span {
+    let (born, died) = match axis {
+        Axis::Events => (Some(f64::from(details.born)), details.died.map(f64::from)),
+        Axis::Time => (details.born_us.map(|us| us as f64), details.died_us.map(|us| us as f64)),
+    };
+    Span::new(born.unwrap_or(0.0), died.unwrap_or(x_end))
+}
+
+/// Describes the timeline in one sentence, for screen readers.
+pub fn description(figures: &DeviceFigures) -> String {
+    format!(
+        "Memory timeline of {}: {} over {}, peak {} live and {} reserved",
+        device_name(figures.index),
+        format::counted(figures.allocations, "allocation"),
+        format::counted(figures.events, "event"),
+        format::bytes(figures.peak_live_bytes),
+        format::bytes(figures.peak_reserved_bytes),
+    )
+}
+
+fn device_name(index: i64) -> String {
+    if index < 0 { "pinned host memory".to_owned() } else { format!("GPU {index}") }
+}
+
+/// Text next to the cursor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tooltip {
+    /// Size of the allocation; above the outline, the live bytes.
+    pub title: String,
+    /// Allocating function, with its file and line if known; may be empty.
+    pub name: String,
+    /// Lifetime of the allocation; above the outline, the reserved bytes.
+    pub detail: String,
+    /// The moment and, over an allocation, its live bytes.
+    pub moment: String,
+}
+
+/// Returns the text next to the cursor.
+pub fn tooltip(hit: &Hit, axis: Axis) -> Tooltip {
+    let place = match (axis, hit.time_us) {
+        (Axis::Time, Some(time_us)) => position_label(axis, time_us as f64),
+        _ => format!("event {}", format::count(hit.moment.into())),
+    };
+    let live = format::bytes(hit.live_bytes);
+    match &hit.allocation {
+        Some(allocation) => Tooltip {
+            title: format::bytes(allocation.size_bytes),
+            name: allocator_name(allocation),
+            detail: lifetime(allocation),
+            moment: format!("{live} live at {place}"),
+        },
+        None => Tooltip {
+            title: format!("{live} live"),
+            detail: format!("{} reserved", format::bytes(hit.reserved_bytes)),
+            moment: format!("at {place}"),
+            ..Tooltip::default()
+        },
+    }
+}
+
+fn allocator_name(allocation: &HitAllocation) -> String {
+    let Some(frame) = &allocation.frame else { return String::new() };
+    let file = frame.filename.rsplit('/').next().unwrap_or_default();
+    match (file, frame.line) {
+        ("", _) => frame.name.clone(),
+        (file, _) if frame_rules::is_recorded(file) => frame.name.clone(),
+        (file, 0) => format!("{}  {file}", frame.name),
+        (file, line) => format!("{}  {file}:{line}", frame.name),
+    }
+}
+
+fn lifetime(allocation: &HitAllocation) -> String {
+    let since = if allocation.is_initial { "from before the trace, " } else { "" };
+    let time = allocation.lifetime_us.map_or(String::new(), |time_us| format!(" in {}", format::duration(time_us)));
+    match allocation.died {
+        Some(died) if allocation.is_initial => {
+            format!("{since}freed at event {}", format::count(u64::from(died).max(1) - 1))
+        }
+        Some(died) => format!("lives {}{time}", format::counted(died.saturating_sub(allocation.born).into(), "event")),
+        None => format!("{since}never freed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::Mark;
+    use shared::report::Frame;
+
+    fn figures() -> DeviceFigures {
+        DeviceFigures {
+            events: 1000,
+            end_events: 1001.0,
+            end_us: 5e6,
+            peak_moment: 400,
+            peak_us: Some(2_000_000),
+            peak_live_bytes: 3 << 30,
+            peak_reserved_bytes: 4 << 30,
+            allocations: 500,
+            ..DeviceFigures::default()
+        }
+    }
+
+    fn hit(allocation: HitAllocation) -> Hit {
+        Hit { moment: 12, live_bytes: 1 << 30, allocation: Some(allocation), ..Hit::default() }
+    }
+
+    #[test]
+    fn a_card_that_is_not_far_above_is_part_of_the_content() {
+        let plain = Content { x_end: 1.0, min_len: 1.0, max_bytes: 100.0 };
+        let highest = |capacity: Option<u64>| content_with_card(plain, capacity).max_bytes;
+        assert_eq!([None, Some(50), Some(150), Some(400), Some(401)].map(highest), [100.0, 100.0, 150.0, 400.0, 100.0]);
+    }
+
+    #[test]
+    fn the_reserved_line_is_part_of_the_content() {
+        assert_eq!(
+            content(&figures(), Axis::Events),
+            Content { x_end: 1001.0, min_len: 2.0, max_bytes: (4u64 << 30) as f64 }
+        );
+        assert_eq!(content(&figures(), Axis::Time).x_end, 5e6);
+        assert_eq!(content(&DeviceFigures::default(), Axis::Events).x_end, 1.0);
+    }
+
+    #[test]
+    fn the_peak_lies_on_top_of_errors() {
+        let oom = Mark { kind: MarkKind::Oom, moment: 7, time_us: None, size_bytes: 1 << 20, free_bytes: None };
+        let marks = Marks { marks: vec![oom], ..Marks::default() };
+        let labels =
+            |axis| markers(&figures(), &marks, axis).into_iter().map(|marker| marker.label).collect::<Vec<_>>();
+        assert_eq!(labels(Axis::Events), ["out of memory: 1.00 MiB asked", "peak 3.00 GiB"]);
+        assert_eq!(labels(Axis::Time), ["peak 3.00 GiB"]);
+    }
+
+    #[test]
+    fn a_tooltip_names_size_place_and_lifetime() {
+        let frame = Frame { name: "forward".into(), filename: "/a/model.py".into(), line: 7, fx: None };
+        let allocation = HitAllocation {
+            size_bytes: 1536,
+            born: 10,
+            died: Some(30),
+            lifetime_us: Some(1500),
+            frame: Some(frame),
+            ..HitAllocation::default()
+        };
+        let expected = Tooltip {
+            title: "1.50 KiB".into(),
+            name: "forward  model.py:7".into(),
+            detail: "lives 20 events in 1.50 ms".into(),
+            moment: "1.00 GiB live at event 12".into(),
+        };
+        assert_eq!(tooltip(&hit(allocation), Axis::Events), expected);
+    }
+
+    #[test]
+    fn a_lifetime_says_what_the_trace_does_not_show() {
+        let initial = HitAllocation { is_initial: true, ..HitAllocation::default() };
+        assert_eq!(lifetime(&initial), "from before the trace, never freed");
+        assert_eq!(lifetime(&HitAllocation { died: Some(30), ..initial }), "from before the trace, freed at event 29");
+        assert_eq!(lifetime(&HitAllocation::default()), "never freed");
+    }
+
+    #[test]
+    fn a_lifespan_ends_with_the_trace_at_the_latest() {
+        let details = Details { born: 10, died: None, born_us: Some(70), died_us: Some(90), ..Details::default() };
+        assert_eq!(lifespan(&details, Axis::Events, 500.0), Span::new(10.0, 500.0));
+        assert_eq!(lifespan(&details, Axis::Time, 500.0), Span::new(70.0, 90.0));
+    }
+
+    #[test]
+    fn above_the_outline_the_totals_are_shown() {
+        let hit = Hit { moment: 3, live_bytes: 512, reserved_bytes: 2 << 20, ..Hit::default() };
+        let text = tooltip(&hit, Axis::Events);
+        assert_eq!((text.title.as_str(), text.detail.as_str()), ("512 B live", "2.00 MiB reserved"));
+    }
+
+    #[test]
+    fn the_description_is_a_sentence() {
+        let text = description(&figures());
+        assert_eq!(
+            text,
+            "Memory timeline of GPU 0: 500 allocations over 1,000 events, peak 3.00 GiB live and 4.00 GiB reserved"
+        );
+    }
+}

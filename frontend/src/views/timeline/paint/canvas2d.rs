@@ -1,0 +1,222 @@
+//! Draws bands and outlines without a graphics card.
+//!
+//! Each picture is converted to an image once, and that image is moved and scaled.
+
+use super::painter::Painter;
+use crate::ask::PictureData;
+use crate::ask::bands::{Band, bands};
+use crate::ask::raster;
+use crate::draw::color::Color;
+use crate::draw::shade;
+use crate::draw::theme::Theme;
+use crate::platform::{context_of, fit_canvas};
+use crate::views::timeline::draw::pieces::{Piece, pieces};
+use crate::views::timeline::draw::plan::Layer;
+use crate::views::timeline::draw::scene::{Frame, Placement};
+use shared::draw::pixels::color_top_down;
+use std::ops::Range;
+use std::rc::Rc;
+use wasm_bindgen::{Clamped, JsCast};
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
+
+/// Picture as an image, with its source data.
+#[derive(Default)]
+struct Painted {
+    image: Option<HtmlCanvasElement>,
+    picture: Rc<PictureData>,
+}
+
+/// Painter that uses the canvas 2D context.
+pub(super) struct CanvasPainter {
+    canvas: HtmlCanvasElement,
+    context: CanvasRenderingContext2d,
+    layers: [Painted; 2],
+    /// Buffer for coloured pixels, reused for the next picture.
+    colored: Vec<[u8; 4]>,
+}
+
+/// Position of the plot and of a picture in the canvas, in device pixels, with y pointing down.
+#[derive(Clone, Copy)]
+struct Target {
+    left: f64,
+    bottom: f64,
+    offset: [f64; 2],
+    scale: [f64; 2],
+}
+
+impl Target {
+    fn new(frame: &Frame<'_>, placement: &Placement) -> Self {
+        let (plot, ratio) = (frame.layout.plot, frame.layout.pixel_ratio);
+        Self {
+            left: (plot.x * ratio).round(),
+            bottom: (plot.bottom() * ratio).round(),
+            offset: placement.offset,
+            scale: placement.scale,
+        }
+    }
+
+    fn x(&self, share: f32) -> f64 {
+        self.left + self.offset[0] + f64::from(share) * self.scale[0]
+    }
+
+    fn y(&self, share: f32) -> f64 {
+        self.bottom - self.offset[1] - f64::from(share) * self.scale[1]
+    }
+}
+
+impl CanvasPainter {
+    /// Creates a painter for a new canvas; `None` if it has no 2D context.
+    pub(super) fn open(canvas: HtmlCanvasElement) -> Option<Self> {
+        let context = context_of(&canvas, true)?;
+        Some(Self { canvas, context, layers: Default::default(), colored: Vec::new() })
+    }
+
+    fn paint_layer(&self, frame: &Frame<'_>, placement: &Placement) {
+        let (context, target, clip) = (&self.context, Target::new(frame, placement), placement.clip);
+        let layer = &self.layers[placement.layer.index()];
+        let top = target.bottom - f64::from(clip.y + clip.height);
+        context.save();
+        context.begin_path();
+        context.rect(target.left + f64::from(clip.x), top, f64::from(clip.width), f64::from(clip.height));
+        context.clip();
+        context.set_image_smoothing_enabled(false);
+        if let Some(image) = &layer.image {
+            // Drawing fails only for an empty picture, which has nothing to show.
+            let _ = context.draw_image_with_html_canvas_element_and_dw_and_dh(
+                image,
+                target.x(0.0),
+                target.y(1.0),
+                target.scale[0],
+                target.scale[1],
+            );
+        }
+        if frame.pinned.is_some() {
+            context.set_fill_style_str(&frame.theme.background.with_alpha(shade::DIM_SHARE).css());
+            context.fill_rect(target.left + f64::from(clip.x), top, f64::from(clip.width), f64::from(clip.height));
+        }
+        self.paint_marks(frame, layer, &target);
+        if let Some(asked) = &layer.picture.view {
+            let unit = frame.layout.pixel_ratio.round().max(1.0);
+            self.paint_outline(&pieces(&layer.picture.reserved, asked), frame.theme.reserved, 2.0 * unit, &target);
+            self.paint_outline(&pieces(&layer.picture.live, asked), frame.theme.live, unit, &target);
+        }
+        context.restore();
+    }
+
+    fn paint_marks(&self, frame: &Frame<'_>, layer: &Painted, target: &Target) {
+        let (theme, edge) = (frame.theme, 2.0 * frame.layout.pixel_ratio);
+        let hovered = frame.hovered.filter(|_| frame.hovered != frame.pinned);
+        for (owner, color, share, edge) in
+            [(frame.pinned, theme.accent, shade::PIN_SHARE, edge), (hovered, theme.hover, shade::HOVER_SHARE, 0.0)]
+        {
+            let Some(owner) = owner else { continue };
+            let owned = bands(&layer.picture.bands).filter(|band| band.owner == owner);
+            let boxes: Vec<MarkedBox> = owned.filter_map(|band| MarkedBox::new(&band, target, edge)).collect();
+            self.context.set_fill_style_str(&color.with_alpha(share).css());
+            boxes.iter().for_each(|marked| marked.fill(&self.context, marked.inner.clone()));
+            self.context.set_fill_style_str(&color.css());
+            for marked in &boxes {
+                marked.fill(&self.context, marked.rows.start..marked.inner.start);
+                marked.fill(&self.context, marked.inner.end..marked.rows.end);
+            }
+        }
+    }
+
+    /// Draws an outline; pieces of similar strength are drawn together, because each change of colour takes time.
+    fn paint_outline(&self, all: &[Piece], color: Color, thickness: f64, target: &Target) {
+        const LEVELS: f32 = 4.0;
+        let level_of = |piece: &Piece| (piece.strength * LEVELS).round() as u32;
+        let half = thickness / 2.0;
+        // Halves are rounded towards the top, as with an upward y axis, so that a line along the plot's bottom lies
+        // inside it.
+        let snapped = |y: f64| (y - half - 0.5).ceil();
+        for level in 1..=LEVELS as u32 {
+            self.context.set_fill_style_str(&color.with_alpha(level as f32 / LEVELS).css());
+            self.context.begin_path();
+            for piece in all.iter().filter(|piece| level_of(piece) == level) {
+                let (x, y) = ((target.x(piece.x0) - half).round(), snapped(target.y(piece.y1)));
+                let (right, low) = ((target.x(piece.x1) - half).round(), snapped(target.y(piece.y0)));
+                self.context.rect(x, y, right - x + thickness, low - y + thickness);
+            }
+            self.context.fill();
+        }
+    }
+}
+
+impl Painter for CanvasPainter {
+    fn name(&self) -> &'static str {
+        "canvas2d"
+    }
+
+    fn is_software(&self) -> bool {
+        true
+    }
+
+    fn canvas(&self) -> &HtmlCanvasElement {
+        &self.canvas
+    }
+
+    fn upload(&mut self, layer: Layer, picture: &Rc<PictureData>, frame: &Frame<'_>) {
+        let before = self.layers[layer.index()].image.take();
+        let image = before.or_else(|| sibling_of(&self.canvas));
+        let image = image.filter(|image| fill(image, picture, frame.theme, &mut self.colored).is_some());
+        self.layers[layer.index()] = Painted { image, picture: picture.clone() };
+    }
+
+    fn paint(&mut self, frame: &Frame<'_>) {
+        let outer = frame.layout.outer;
+        fit_canvas(&self.canvas, outer.width, outer.height, frame.layout.pixel_ratio);
+        self.context.set_fill_style_str(&frame.theme.background.css());
+        self.context.fill_rect(0.0, 0.0, f64::from(self.canvas.width()), f64::from(self.canvas.height()));
+        for placement in &frame.placements {
+            self.paint_layer(frame, placement);
+        }
+    }
+}
+
+/// Creates a canvas that is not part of the page.
+fn sibling_of(canvas: &HtmlCanvasElement) -> Option<HtmlCanvasElement> {
+    canvas.owner_document()?.create_element("canvas").ok()?.dyn_into().ok()
+}
+
+/// Fills a canvas with the pixels of a picture; returns `None` if the browser refuses.
+///
+/// The canvas of the previous picture is reused, because a new one of several megabytes each time would keep the
+/// garbage collector busy.
+fn fill(canvas: &HtmlCanvasElement, picture: &PictureData, theme: &Theme, colored: &mut Vec<[u8; 4]>) -> Option<()> {
+    let asked = picture.view.as_ref()?;
+    let (width, height) = (asked.width_px, asked.height_px);
+    if (canvas.width(), canvas.height()) != (width, height) {
+        canvas.set_width(width);
+        canvas.set_height(height);
+    }
+    color_top_down(&picture.pixels, width as usize, &raster::palette(theme, asked.color), colored);
+    let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(colored.as_flattened()), width, height).ok()?;
+    context_of(canvas, true)?.put_image_data(&image, 0.0, 0.0).ok()
+}
+
+/// Marked band in device pixels of the canvas, rounded so that neighbours meet without a seam.
+struct MarkedBox {
+    x: f64,
+    width: f64,
+    rows: Range<f64>,
+    /// Rows between the upper and the lower edge.
+    inner: Range<f64>,
+}
+
+impl MarkedBox {
+    /// Returns the box of a band with edges of this thickness; `None` if it covers no pixel.
+    fn new(band: &Band, target: &Target, edge_px: f64) -> Option<Self> {
+        let (x, right) = (target.x(band.x0).round(), target.x(band.x1).round());
+        let (top, low) = (target.y(band.y1).round(), target.y(band.y0).round());
+        let start = (top + edge_px).min(low);
+        let inner = start..(low - edge_px).max(start);
+        (right > x && low > top).then_some(Self { x, width: right - x, rows: top..low, inner })
+    }
+
+    fn fill(&self, context: &CanvasRenderingContext2d, rows: Range<f64>) {
+        if rows.end > rows.start {
+            context.fill_rect(self.x, rows.start, self.width, rows.end - rows.start);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Properties of the timeline.
+
+use crate::ask::{Axis, ColorBy, DeviceFigures, Hit, Parts};
+use crate::draw::camera::View;
+use crate::hooks::Seen;
+use crate::platform::WorkerClient;
+use crate::state::{Issued, Scheme};
+use std::rc::Rc;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct TimelineProps {
+    pub client: WorkerClient,
+    /// Figures of the shown device.
+    pub device: Rc<DeviceFigures>,
+    /// Quantity along x.
+    pub axis: Axis,
+    pub scheme: Scheme,
+    /// Property of allocations that colours stand for.
+    pub color: ColorBy,
+    /// The steps and phases; `None` until they are found.
+    pub parts: Option<Rc<Parts>>,
+    /// Last command of the page, executed once per number.
+    pub command: Option<Issued>,
+    /// The pinned allocation, which is a state of the page so that Esc can clear it.
+    pub pinned: Option<u32>,
+    /// Memory of a card to compare with, drawn as a line.
+    pub capacity_bytes: Option<u64>,
+    /// Part to show first; `None` for the whole trace.
+    pub start: Option<View>,
+    /// Moment of the bytes in the legend, and true if it is the pin's instead of the peak's.
+    pub legend_moment: (u32, bool),
+    /// Called with another property for the colours.
+    pub on_color: Callback<ColorBy>,
+    /// Called when another part comes into view.
+    pub on_view: Callback<Seen>,
+    /// Called with what is under the pointer, and with `None` when the pointer leaves the plot.
+    pub on_hover: Callback<Option<Hit>>,
+    /// Called with a clicked allocation, and with `None` for a click on empty space.
+    pub on_pin: Callback<Option<Hit>>,
+}

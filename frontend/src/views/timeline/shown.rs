@@ -1,0 +1,43 @@
+//! Pictures on the painter, and the data of a frame drawn from them.
+
+use super::draw::initial::InitialBands;
+use super::draw::scene::{Frame, placements};
+use crate::ask::bands::owners;
+use crate::ask::{PictureData, View as Asked};
+use crate::draw::camera::Camera;
+use crate::draw::layout::Layout;
+use crate::state::Scheme;
+use std::rc::Rc;
+
+/// A picture that was uploaded to the painter, with indices for looking things up in it.
+#[derive(Clone, Debug)]
+pub(super) struct Shown {
+    pub(super) asked: Asked,
+    pub(super) picture: Rc<PictureData>,
+    owners: Vec<u32>,
+    pub(super) initial: InitialBands,
+}
+
+impl Shown {
+    pub(super) fn new(asked: Asked, picture: PictureData) -> Self {
+        let (owners, initial) = (owners(&picture.bands), InitialBands::of(&picture));
+        Self { asked, picture: Rc::new(picture), owners, initial }
+    }
+
+    /// Returns true if an allocation is drawn as bands of its own.
+    pub(super) fn has_bands_of(&self, owner: u32) -> bool {
+        self.owners.binary_search(&owner).is_ok()
+    }
+}
+
+/// Returns all that a painter needs to draw the pictures as the camera sees them.
+pub(super) fn frame<'a>(
+    camera: &Camera,
+    layout: &'a Layout,
+    layers: &[Option<Shown>; 2],
+    [hovered, pinned]: [Option<u32>; 2],
+    scheme: Scheme,
+) -> Frame<'a> {
+    let [overview, detail] = layers.each_ref().map(|layer| layer.as_ref().map(|shown| &shown.asked));
+    Frame { layout, placements: placements(camera, overview, detail), theme: scheme.theme(), hovered, pinned }
+}

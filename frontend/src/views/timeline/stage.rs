@@ -1,0 +1,433 @@
+//! State of the timeline between renderings, and the drawing of its frames.
+
+use super::draw::axes;
+use super::draw::history::History;
+use super::draw::labels::Labels;
+use super::draw::lane::{Lane, Pointed};
+use super::draw::markers::Marker;
+use super::draw::minimap::Minimap;
+use super::draw::plan::{Layer, Plan};
+use super::draw::steps::{step_beside, steps_along};
+use super::model as texts;
+use super::paint::{Painter, paint_minimap};
+use super::props::TimelineProps;
+use super::shown::{Shown, frame};
+use crate::ask::{Hit, Marks, PictureData, View as Asked};
+use crate::draw::camera::{Camera, Content, View};
+use crate::draw::gesture::{Gesture, Point};
+use crate::draw::glide::Glide;
+use crate::draw::layout::{Layout, Rect};
+use crate::draw::span::Span;
+use crate::hooks::Seen;
+use crate::platform;
+use crate::platform::Surface;
+
+pub(super) struct Stage {
+    pub(super) props: TimelineProps,
+    pub(super) surface: Surface,
+    pub(super) camera: Camera,
+    pub(super) plan: Plan,
+    pub(super) gesture: Gesture,
+    pub(super) pointer: Option<Point>,
+    pub(super) hit: Option<Hit>,
+    pub(super) selection: Option<Rect>,
+    /// Increases when the device or the axis changes; answers to older requests are dropped.
+    pub(super) generation: u32,
+    pub(super) frame_is_due: bool,
+    pub(super) hover_is_due: bool,
+    pub(super) hover_is_asked: bool,
+    /// True if a picture has arrived since the last frame.
+    pub(super) picture_is_new: bool,
+    painter: Box<dyn Painter>,
+    /// Lifetime of the pinned allocation, along the x axis.
+    pin: Option<Span>,
+    layout: Layout,
+    layers: [Option<Shown>; 2],
+    glide: Option<Glide>,
+    history: History,
+    marks: Marks,
+    lane: Lane,
+    markers: Vec<Marker>,
+    outline: PictureData,
+    bands_are_due: bool,
+    chart_is_due: bool,
+    was_presented: bool,
+    /// View last reported to the page.
+    told: Option<Seen>,
+}
+
+impl Stage {
+    /// Creates a stage that has nothing to show yet.
+    pub(super) fn new(props: TimelineProps, surface: Surface, painter: Box<dyn Painter>) -> Self {
+        let mut stage = Self {
+            props,
+            surface,
+            painter,
+            camera: Camera::default(),
+            plan: Plan::default(),
+            gesture: Gesture::default(),
+            pointer: None,
+            hit: None,
+            selection: None,
+            generation: 0,
+            frame_is_due: false,
+            hover_is_due: false,
+            hover_is_asked: false,
+            picture_is_new: false,
+            pin: None,
+            layout: Layout::default(),
+            layers: [None, None],
+            glide: None,
+            history: History::default(),
+            marks: Marks::default(),
+            lane: Lane::default(),
+            markers: Vec::new(),
+            outline: PictureData::default(),
+            bands_are_due: true,
+            chart_is_due: true,
+            was_presented: false,
+            told: None,
+        };
+        stage.start_over();
+        stage
+    }
+
+    /// Shows the whole trace of the device on the chosen axis, or the part that the page starts with.
+    pub(super) fn start_over(&mut self) {
+        self.generation += 1;
+        self.plan = Plan::default();
+        self.plan.color_by(self.props.color);
+        self.layers = [None, None];
+        self.glide = None;
+        self.history.clear();
+        self.hit = None;
+        self.pin = None;
+        self.outline = PictureData::default();
+        self.chart_is_due = true;
+        self.place_marks();
+        self.layout = self.measured();
+        self.camera = Camera::new(self.content(), self.layout.plot_size());
+        if let Some(start) = self.props.start {
+            self.camera.set_view(start);
+        }
+        platform::set_attribute(&self.surface.plot, "aria-label", &texts::description(&self.props.device));
+    }
+
+    /// Makes room for the line of another card; a part that the user has zoomed to stays in view.
+    pub(super) fn take_card(&mut self) {
+        let (was_whole, view) = (self.camera.is_whole(), self.camera.view());
+        self.camera = Camera::new(self.content(), self.layout.plot_size());
+        if !was_whole {
+            self.camera.set_view(view);
+        }
+        self.glide = None;
+        self.bands_are_due = true;
+    }
+
+    /// Returns the extent of everything that can be shown.
+    fn content(&self) -> Content {
+        let plain = texts::content(&self.props.device, self.props.axis);
+        texts::content_with_card(plain, self.props.capacity_bytes)
+    }
+
+    /// Stores the device's spans and marks.
+    pub(super) fn take_marks(&mut self, marks: Marks) {
+        self.marks = marks;
+        self.place_marks();
+        self.fit_to_element();
+    }
+
+    /// Applies the steps and phases of the properties.
+    pub(super) fn take_parts(&mut self) {
+        self.place_marks();
+        self.fit_to_element();
+    }
+
+    /// Plans pictures in the new colours; the present pictures stay until those arrive.
+    pub(super) fn take_color(&mut self) {
+        self.plan.color_by(self.props.color);
+        self.bands_are_due = true;
+    }
+
+    fn place_marks(&mut self) {
+        let Marks { spans, awaits_steps, awaits_phases, .. } = &self.marks;
+        let awaited = usize::from(*awaits_steps) + usize::from(*awaits_phases);
+        self.lane = Lane::new(spans, self.props.parts.as_deref(), awaited, self.props.axis);
+        self.markers = texts::markers(&self.props.device, &self.marks, self.props.axis);
+    }
+
+    /// Stores the outline of the whole trace.
+    pub(super) fn take_outline(&mut self, outline: PictureData) {
+        self.outline = outline;
+        self.chart_is_due = true;
+    }
+
+    /// Stores a requested picture and returns true if it is the first one ever.
+    pub(super) fn take_picture(&mut self, layer: Layer, asked: Asked, picture: PictureData) -> bool {
+        self.plan.answered(layer, asked);
+        self.layers[layer.index()] = Some(Shown::new(asked, picture));
+        self.upload(layer);
+        self.bands_are_due = true;
+        self.picture_is_new = true;
+        !std::mem::replace(&mut self.was_presented, true)
+    }
+
+    /// Adapts to the element's size and the screen's pixel ratio.
+    pub(super) fn fit_to_element(&mut self) {
+        let layout = self.measured();
+        if layout != self.layout {
+            self.layout = layout;
+            self.camera = self.camera.resized(layout.plot_size());
+            self.bands_are_due = true;
+            self.chart_is_due = true;
+        }
+    }
+
+    fn measured(&self) -> Layout {
+        let (width, height) = platform::size_of_element(&self.surface.plot);
+        Layout::new(width, height, platform::pixel_ratio(), self.lane.row_count())
+    }
+
+    /// Draws the bands with the next frame, for example after another allocation was pinned.
+    pub(super) fn redraw(&mut self) {
+        self.bands_are_due = true;
+    }
+
+    /// Draws everything again, for example after a change of the colours.
+    pub(super) fn repaint(&mut self) {
+        self.upload(Layer::Overview);
+        self.upload(Layer::Detail);
+        self.bands_are_due = true;
+        self.chart_is_due = true;
+    }
+
+    /// Replaces a painter that lost its context.
+    pub(super) fn replace_painter(&mut self, painter: Box<dyn Painter>) {
+        self.painter = painter;
+        self.repaint();
+    }
+
+    /// Returns the canvas that the painter draws into.
+    pub(super) fn painter_canvas(&self) -> &web_sys::HtmlCanvasElement {
+        self.painter.canvas()
+    }
+
+    /// Returns the view if it is at rest and the page does not know it yet.
+    pub(super) fn untold_view(&mut self) -> Option<Seen> {
+        let range = (!self.camera.is_whole()).then(|| self.camera.view());
+        let can_go_back = !self.history.is_empty();
+        let seen = Seen { device: self.props.device.device, axis: self.props.axis, range, can_go_back };
+        (self.glide.is_none() && self.told.replace(seen) != Some(seen)).then_some(seen)
+    }
+
+    /// Returns the middle of the plot, relative to the plot's corner.
+    pub(super) fn plot_center(&self) -> Point {
+        (self.layout.plot.width / 2.0, self.layout.plot.height / 2.0)
+    }
+
+    /// Returns the upper left corner of the plot within the element.
+    pub(super) fn plot_corner(&self) -> Point {
+        (self.layout.plot.x, self.layout.plot.y)
+    }
+
+    /// Returns the end of the x axis.
+    pub(super) fn x_end(&self) -> f64 {
+        self.camera.content().x_end
+    }
+
+    /// Converts a point of the element to the plot, clamped to the plot's edges.
+    pub(super) fn in_plot(&self, (x, y): Point) -> Point {
+        let plot = self.layout.plot;
+        ((x - plot.x).clamp(0.0, plot.width), (y - plot.y).clamp(0.0, plot.height))
+    }
+
+    /// Returns true if a point of the element lies in the plot.
+    pub(super) fn is_in_plot(&self, (x, y): Point) -> bool {
+        self.layout.plot.contains(x, y)
+    }
+
+    /// Returns the span at a point of the element.
+    pub(super) fn span_at(&self, at: Point) -> Option<Pointed> {
+        self.lane.span_at(at, &self.camera, &self.layout)
+    }
+
+    /// Returns the step after, or before, the view in which the camera is or will be.
+    pub(super) fn step_beside(&self, is_forward: bool) -> Option<Span> {
+        let steps = steps_along(self.props.parts.as_deref()?, self.props.axis);
+        let camera = self.destination();
+        step_beside(&steps, camera.view().x, camera.content().whole().x, is_forward)
+    }
+
+    /// Shows a range of the trace from edge to edge; the vertical range stays.
+    pub(super) fn go_to_span(&mut self, x: Span) {
+        let y = self.destination().view().y;
+        self.go_to(View { x, y });
+    }
+
+    /// Returns the minimap in its current layout.
+    pub(super) fn minimap(&self) -> Minimap {
+        let (width, _) = platform::size_of_element(&self.surface.minimap);
+        Minimap { width: width.max(1.0), whole: self.camera.content().whole().x }
+    }
+
+    /// Records the pointer's position; what lies there is requested after the next frame.
+    pub(super) fn point_at(&mut self, at: Point) {
+        self.pointer = Some(at);
+        self.hover_is_due = true;
+    }
+
+    /// Sets the lifetime of the pinned allocation.
+    pub(super) fn take_pin(&mut self, pin: Option<Span>) {
+        self.pin = pin;
+    }
+
+    /// Moves the camera by hand, and records the view before in the history.
+    pub(super) fn steer(&mut self, change: impl FnOnce(&mut Camera)) {
+        let before = self.camera.view();
+        self.glide = None;
+        change(&mut self.camera);
+        if self.camera.view() != before {
+            self.history.leave(before, platform::now_ms());
+            self.bands_are_due = true;
+        }
+    }
+
+    /// Moves the camera to a view by a glide that the eye can follow.
+    pub(super) fn go_to(&mut self, view: View) {
+        self.history.leave(self.camera.view(), platform::now_ms());
+        self.glide_to(view);
+    }
+
+    /// Returns to the view before the last movement.
+    pub(super) fn go_back(&mut self) {
+        if let Some(view) = self.history.back() {
+            self.glide_to(view);
+        }
+    }
+
+    /// Returns the camera as it is, or as it will be after the glide.
+    pub(super) fn destination(&self) -> Camera {
+        let mut camera = self.camera;
+        if let Some(glide) = &self.glide {
+            camera.set_view(glide.target());
+        }
+        camera
+    }
+
+    fn glide_to(&mut self, view: View) {
+        let view = self.camera.confined(view);
+        if platform::prefers_reduced_motion() {
+            self.camera.set_view(view);
+        } else {
+            self.glide = Some(Glide::new(self.camera.view(), view, platform::now_ms()));
+        }
+        self.bands_are_due = true;
+    }
+
+    /// Draws a frame and returns true if the next one should follow at once.
+    pub(super) fn draw(&mut self, now_ms: f64) -> bool {
+        self.fit_to_element();
+        if let Some(glide) = self.glide {
+            let view = glide.at(now_ms);
+            self.camera.set_view(view.unwrap_or(glide.target()));
+            self.glide = self.glide.filter(|_| view.is_some());
+            self.bands_are_due = true;
+        }
+        // Until a picture arrives, the last one stays on the canvas instead of a blank flash.
+        if std::mem::take(&mut self.bands_are_due) && self.layers.iter().any(Option::is_some) {
+            self.draw_bands();
+            self.tell_tests();
+            // Another part of the trace may be under the cursor now.
+            self.hover_is_due = true;
+        }
+        self.draw_overlay();
+        self.draw_minimap();
+        self.glide.is_some()
+    }
+
+    fn draw_bands(&mut self) {
+        let frame = frame(&self.camera, &self.layout, &self.layers, self.marked(), self.props.scheme);
+        self.painter.paint(&frame);
+    }
+
+    fn upload(&mut self, layer: Layer) {
+        if let Some(shown) = &self.layers[layer.index()] {
+            let frame = frame(&self.camera, &self.layout, &self.layers, [None, None], self.props.scheme);
+            self.painter.upload(layer, &shown.picture, &frame);
+        }
+    }
+
+    /// Returns the allocations under the cursor and pinned, each only if it has bands of its own.
+    ///
+    /// Merged allocations and those from before the trace have none, and marking one must not dim everything else.
+    fn marked(&self) -> [Option<u32>; 2] {
+        let hovered = self.hit.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.allocation);
+        let has_bands = |owner: &u32| self.layers.iter().flatten().any(|shown| shown.has_bands_of(*owner));
+        [hovered.filter(has_bands), self.props.pinned.filter(has_bands)]
+    }
+
+    fn draw_overlay(&self) {
+        let (camera, layout, theme) = (&self.camera, &self.layout, self.props.scheme.theme());
+        let initial = self.sharpest().map(|shown| {
+            let text = texts::initial_label(&self.props.device);
+            (&shown.initial, &shown.asked, text)
+        });
+        let (axis, lane, markers) = (self.props.axis, &self.lane, &self.markers);
+        let (capacity_bytes, pin) = (self.props.capacity_bytes, self.pin);
+        let labels = Labels { axis, lane, markers, capacity_bytes, initial, pin };
+        let mut ops = labels.ops(camera, layout, theme);
+        let cursor = self.pointer.filter(|&at| self.is_in_plot(at) && !self.gesture.is_active());
+        if let Some(at) = cursor {
+            ops.extend(axes::crosshair(at, camera, layout, self.props.axis, theme));
+            ops.extend(self.hit.as_ref().and_then(|hit| axes::bracket(at, hit, camera, layout, theme)));
+        }
+        ops.extend(self.selection.iter().flat_map(|&rect| axes::selection(rect, theme)));
+        platform::paint_overlay(&self.surface.overlay, layout, &ops, self.painter.is_software());
+        self.draw_tooltip(cursor);
+    }
+
+    fn draw_tooltip(&self, cursor: Option<Point>) {
+        let text = self.hit.as_ref().map(|hit| texts::tooltip(hit, self.props.axis));
+        let shown = cursor.zip(text.as_ref()).map(|(at, text)| {
+            let room = (self.layout.outer.width, self.layout.outer.height);
+            (at, room, [text.title.as_str(), &text.name, &text.detail, &text.moment])
+        });
+        platform::place_tooltip(&self.surface.tooltip, shown);
+    }
+
+    fn draw_minimap(&mut self) {
+        let size = platform::size_of_element(&self.surface.minimap);
+        if std::mem::take(&mut self.chart_is_due) {
+            let theme = self.props.scheme.theme();
+            paint_minimap(&self.surface.chart, size, self.layout.pixel_ratio, &self.outline, theme);
+        }
+        let window = self.minimap().window(self.camera.view().x);
+        platform::place_window(&self.surface.window, window.start, window.len());
+    }
+
+    /// Returns the picture with the highest resolution for the current view.
+    fn sharpest(&self) -> Option<&Shown> {
+        let [overview, detail] = &self.layers;
+        detail.as_ref().filter(|_| !self.camera.is_whole()).or(overview.as_ref())
+    }
+
+    fn tell_tests(&self) {
+        let (View { x, y }, plot) = (self.camera.view(), &self.surface.plot);
+        for (name, value) in [("data-x0", x.start), ("data-x1", x.end), ("data-y0", y.start), ("data-y1", y.end)] {
+            platform::set_attribute(plot, name, &value.to_string());
+        }
+        platform::set_attribute(plot, "data-axis", texts::axis_name(self.props.axis));
+        platform::set_attribute(plot, "data-renderer", self.painter.name());
+        let bands = self.sharpest().map_or(0, |shown| shown.picture.band_count());
+        platform::set_attribute(plot, "data-bands", &bands.to_string());
+        let is_settled = self.plan.is_settled(&self.camera, self.props.axis) && self.glide.is_none();
+        platform::set_attribute(plot, "data-settled", if is_settled { "true" } else { "false" });
+    }
+
+    /// Stores the hit; the bands are drawn again if it changes what is highlighted.
+    pub(super) fn take_hit(&mut self, hit: Option<Hit>) {
+        let before = self.marked();
+        self.hit = hit;
+        self.bands_are_due |= self.marked() != before;
+    }
+}

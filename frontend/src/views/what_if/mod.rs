@@ -1,0 +1,125 @@
+//! What-if tab of the dock: settings and a card, their outcome, and a sweep of other settings below.
+
+pub mod hook;
+pub mod model;
+
+mod course;
+mod figures;
+mod plot;
+mod settings;
+mod sweep;
+
+use self::course::CourseRows;
+use self::figures::FigureTable;
+use self::hook::{Replayed, use_recorded_setup, use_replay, use_sweep};
+use self::model::{file_name, first_setup};
+use self::model::{notes, summary};
+use self::plot::ReplayPlot;
+use self::settings::SettingsForm;
+use self::sweep::SweepTable;
+use super::dock_props::DockProps;
+use crate::ask::{RecordedSetup, WhatIfSetup, WriteReplay};
+use crate::platform::{WorkerClient, file_of};
+use crate::state::Scheme;
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct WhatIfProps {
+    pub(super) dock: DockProps,
+}
+
+/// Replays the device's requests under other settings or on another card.
+#[component]
+pub(super) fn WhatIf(props: &WhatIfProps) -> Html {
+    let DockProps { client, device, what_if, on_what_if, .. } = &props.dock;
+    let recorded = use_recorded_setup(client, device.device);
+    // The first setup is that of the recording; a chosen setup outlives the tab.
+    use_effect_with((recorded.clone(), what_if.is_some()), {
+        let on_what_if = on_what_if.clone();
+        move |(recorded, is_chosen)| {
+            if let (Some(Ok(recorded)), false) = (recorded.as_deref(), is_chosen) {
+                on_what_if.emit(first_setup(recorded));
+            }
+        }
+    });
+    match (recorded.as_deref(), what_if) {
+        (Some(Err(reason)), _) => html! { <p class="panel-empty">{ format!("{reason}.") }</p> },
+        (Some(Ok(recorded)), Some(setup)) => {
+            html! { <Chosen dock={props.dock.clone()} recorded={recorded.clone()} setup={setup.clone()} /> }
+        }
+        _ => html! { <p class="panel-empty" role="status">{ "Reading the settings of the recording…" }</p> },
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct ChosenProps {
+    dock: DockProps,
+    recorded: RecordedSetup,
+    setup: Rc<WhatIfSetup>,
+}
+
+#[component]
+fn Chosen(props: &ChosenProps) -> Html {
+    let ChosenProps { dock, recorded, setup } = props;
+    let replayed = use_replay(&dock.client, dock.device.device, setup);
+    let sweep = use_sweep(&dock.client, dock.device.device);
+    let on_open = use_open(dock, setup);
+    let on_apply = {
+        let (setup, on_what_if) = (setup.clone(), dock.on_what_if.clone());
+        Callback::from(move |conf: String| on_what_if.emit(WhatIfSetup { conf, ..WhatIfSetup::clone(&setup) }))
+    };
+    let is_current = replayed.as_ref().is_some_and(|replayed| replayed.setup == **setup);
+    html! {
+        <div class="what-if">
+            <div class="what-if-top">
+                <SettingsForm recorded={recorded.clone()} setup={setup.clone()} on_change={dock.on_what_if.clone()} />
+                <section class="what-if-result" aria-label="Replay" aria-busy={(!is_current).to_string()}
+                    data-replayed={is_current.to_string()}>
+                    { result(replayed.as_deref(), dock.scheme, &on_open) }
+                </section>
+            </div>
+            <SweepTable {sweep} setup={setup.clone()} {on_apply} />
+        </div>
+    }
+}
+
+/// Opens the replay as a file of its own.
+#[hook]
+fn use_open(dock: &DockProps, setup: &Rc<WhatIfSetup>) -> Callback<MouseEvent> {
+    let (client, device, on_files) = (dock.client.clone(), dock.device.device, dock.on_files.clone());
+    use_callback((client, device, setup.clone(), on_files), move |_: MouseEvent, (client, device, setup, on_files)| {
+        let (client, device, setup): (WorkerClient, u32, Rc<WhatIfSetup>) = (client.clone(), *device, setup.clone());
+        let on_files = on_files.clone();
+        spawn_local(async move {
+            // An error means that the file was closed, or it is already shown in place of the replay.
+            if let Ok(blob) = client.file(WriteReplay { device, setup: WhatIfSetup::clone(&setup) }, |_| ()).await
+                && let Some(file) = file_of(&blob, &file_name(&setup))
+            {
+                on_files.emit(vec![file]);
+            }
+        });
+    })
+}
+
+fn result(replayed: Option<&Replayed>, scheme: Scheme, on_open: &Callback<MouseEvent>) -> Html {
+    let Some(Replayed { setup, outcome }) = replayed else {
+        return html! { <p class="panel-empty" role="status">{ "Replaying…" }</p> };
+    };
+    match outcome {
+        Err(reason) => html! { <p class="what-if-refusal" role="alert">{ reason.clone() }</p> },
+        Ok(data) => html! {
+            <>
+                <p class="visually-hidden" role="status">{ summary(data) }</p>
+                <ReplayPlot data={data.clone()} setup={setup.clone()} {scheme} />
+                <CourseRows data={data.clone()} />
+                <FigureTable data={data.clone()} />
+                <ul class="what-if-notes">
+                    { for notes(data, setup).into_iter().map(|note| html! { <li>{ note }</li> }) }
+                </ul>
+                <button type="button" class="button" onclick={on_open.clone()}>{ "Open the replay" }</button>
+            </>
+        },
+    }
+}

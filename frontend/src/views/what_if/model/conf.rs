@@ -1,0 +1,184 @@
+//! Reads and edits the text of `PYTORCH_CUDA_ALLOC_CONF`, for the controls of the form.
+//!
+//! The text is the state: a control changes only its own option and leaves the rest as it was typed.
+
+use shared::allocator::{Settings, TorchVersion};
+
+/// Kind of a control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldKind {
+    /// A checkbox.
+    Switch,
+    /// A whole number from `least` on.
+    Number { least: u32 },
+    /// A number between 0 and 1.
+    Share,
+    /// Any text that PyTorch accepts.
+    Text,
+}
+
+/// A control for one option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Name of the option.
+    pub key: &'static str,
+    pub label: &'static str,
+    /// Text of the empty control, which shows the default.
+    pub placeholder: &'static str,
+    /// Effect of the option and its accepted values.
+    pub hint: &'static str,
+    pub kind: FieldKind,
+}
+
+/// Options that have a control, the most useful ones first.
+pub const FIELDS: [Field; 7] = [
+    Field {
+        key: "expandable_segments",
+        label: "Expandable segments",
+        placeholder: "",
+        hint: "Segments grow by pages, so that free memory is in one piece",
+        kind: FieldKind::Switch,
+    },
+    Field {
+        key: "max_split_size_mb",
+        label: "Max split size, MiB",
+        placeholder: "no limit",
+        hint: "Larger blocks are never split; 20 or more",
+        kind: FieldKind::Number { least: 20 },
+    },
+    Field {
+        key: "roundup_power2_divisions",
+        label: "Roundup divisions",
+        placeholder: "off",
+        hint: "Sizes are rounded to so many steps between powers of two; a power of two, or a list such as [256:4,>:2]",
+        kind: FieldKind::Text,
+    },
+    Field {
+        key: "large_segment_size_mb",
+        label: "Large segment, MiB",
+        placeholder: "20",
+        hint: "The segment that requests of 1 to 10 MiB share; more than 10",
+        kind: FieldKind::Number { least: 11 },
+    },
+    Field {
+        key: "max_non_split_rounding_mb",
+        label: "Non-split rounding, MiB",
+        placeholder: "20",
+        hint: "How much larger than asked for an unsplit block may be; 20 or more",
+        kind: FieldKind::Number { least: 20 },
+    },
+    Field {
+        key: "per_process_memory_fraction",
+        label: "Memory fraction",
+        placeholder: "1",
+        hint: "The share of the card that the process may take; 0 to 1",
+        kind: FieldKind::Share,
+    },
+    Field {
+        key: "garbage_collection_threshold",
+        label: "Collection threshold",
+        placeholder: "off",
+        hint: "The share of the allowed memory from which on the cache is given back; it needs a memory fraction below 1",
+        kind: FieldKind::Share,
+    },
+];
+
+/// Splits a text into its options; commas inside brackets do not separate options.
+fn options(conf: &str) -> Vec<&str> {
+    let mut depth = 0_i32;
+    let is_end = |c: char| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        c == ',' && depth == 0
+    };
+    conf.split(is_end).filter(|option| !option.trim().is_empty()).collect()
+}
+
+fn key_of(option: &str) -> &str {
+    option.split_once(':').map_or(option, |(key, _)| key).trim()
+}
+
+/// Returns the value of an option, empty if it is not set.
+///
+/// If it is set several times the last value counts, as in PyTorch.
+pub fn option<'a>(conf: &'a str, key: &str) -> &'a str {
+    let set = options(conf).into_iter().rev().find(|option| key_of(option) == key);
+    set.and_then(|option| option.split_once(':')).map_or("", |(_, value)| value.trim())
+}
+
+/// Returns the text with an option set, or without the option if the value is empty.
+pub fn with_option(conf: &str, key: &str, value: &str) -> String {
+    let value = value.trim();
+    let mut rest: Vec<String> = options(conf).into_iter().map(str::to_owned).collect();
+    let place = rest.iter().position(|option| key_of(option) == key).unwrap_or(rest.len());
+    rest.retain(|option| key_of(option) != key);
+    if !value.is_empty() {
+        rest.insert(place.min(rest.len()), format!("{key}:{value}"));
+    }
+    rest.join(",")
+}
+
+/// Returns the reason why a text is invalid; empty if it is valid.
+pub fn refusal(conf: &str) -> String {
+    Settings::parse(conf, TorchVersion::default()).map_or_else(|error| error.to_string(), |_| String::new())
+}
+
+/// Returns the environment variable from which PyTorch reads its settings.
+///
+/// It has a new name from release 2.10 on, but the old one still works.
+///
+/// The old name is therefore used if the release is unknown.
+pub fn variable(version: Option<(u32, u32)>) -> &'static str {
+    if version.is_some_and(|version| version >= (2, 10)) { "PYTORCH_ALLOC_CONF" } else { "PYTORCH_CUDA_ALLOC_CONF" }
+}
+
+/// Formats the settings as a line for a shell.
+pub fn environment(conf: &str, version: Option<(u32, u32)>) -> String {
+    // Brackets and `>` in a list have a meaning in shells.
+    let quote = if conf.contains(['[', '>']) { "'" } else { "" };
+    format!("export {}={quote}{conf}{quote}", variable(version))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_control_changes_its_own_option_alone() {
+        let conf = "max_split_size_mb:128,roundup_power2_divisions:[64:8,256:4,>:2],odd:1";
+        assert_eq!(option(conf, "roundup_power2_divisions"), "[64:8,256:4,>:2]");
+        assert_eq!(option(conf, "expandable_segments"), "");
+        let changed = with_option(conf, "max_split_size_mb", " 64 ");
+        assert_eq!(changed, "max_split_size_mb:64,roundup_power2_divisions:[64:8,256:4,>:2],odd:1");
+        assert_eq!(with_option(&changed, "roundup_power2_divisions", ""), "max_split_size_mb:64,odd:1");
+        assert_eq!(with_option("", "expandable_segments", "True"), "expandable_segments:True");
+        assert_eq!(with_option("a:1,b:2,a:3", "a", "4"), "a:4,b:2");
+        assert_eq!(option("a:1, a : 2", "a"), "2");
+    }
+
+    #[test]
+    fn what_a_control_may_say_is_accepted() {
+        for Field { key, kind, placeholder, .. } in FIELDS {
+            let least = match kind {
+                FieldKind::Switch => "True".to_owned(),
+                FieldKind::Number { least } => least.to_string(),
+                FieldKind::Share => "0.5".to_owned(),
+                FieldKind::Text => "4".to_owned(),
+            };
+            assert_eq!(refusal(&with_option("", key, &least)), "", "{key}");
+            if let FieldKind::Number { least } = kind {
+                assert!(!refusal(&with_option("", key, &(least - 1).to_string())).is_empty(), "{key}");
+                let default: Option<u32> = placeholder.parse().ok();
+                assert!(default.is_none_or(|default| default >= least), "{key}");
+            }
+        }
+        assert!(refusal("backend:cudaMallocAsync").contains("not modeled"));
+    }
+
+    #[test]
+    fn a_shell_takes_the_text_as_it_is() {
+        assert_eq!(environment("a:1", None), "export PYTORCH_CUDA_ALLOC_CONF=a:1");
+        assert_eq!(environment("a:1", Some((2, 9))), "export PYTORCH_CUDA_ALLOC_CONF=a:1");
+        assert_eq!(environment("a:1", Some((2, 13))), "export PYTORCH_ALLOC_CONF=a:1");
+        assert_eq!(environment("a:[>:2]", None), "export PYTORCH_CUDA_ALLOC_CONF='a:[>:2]'");
+    }
+}

@@ -1,0 +1,201 @@
+//! Texts and numbers of the table that compares the recording with the replay.
+
+use crate::ask::{ReplayData, RunFigures, WhatIfSetup};
+use shared::base::format;
+
+/// Outcome of comparing one figure of the replay with the recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The replay needs less, or runs out of memory later.
+    Better,
+    /// The replay needs more, or runs out of memory earlier.
+    Worse,
+    Same,
+    /// There is nothing to compare with.
+    Unknown,
+}
+
+impl Verdict {
+    /// Returns the word for the outcome; empty if there is nothing to compare.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Same => "same",
+            Self::Unknown => "",
+        }
+    }
+
+    fn of<T: Ord>(recorded: &T, replayed: &T) -> Self {
+        match replayed.cmp(recorded) {
+            std::cmp::Ordering::Less => Self::Better,
+            std::cmp::Ordering::Equal => Self::Same,
+            std::cmp::Ordering::Greater => Self::Worse,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FigureRow {
+    pub label: &'static str,
+    /// Sentence that explains the figure.
+    pub explanation: &'static str,
+    /// Value in the recording.
+    pub recorded: String,
+    /// Value in the replay.
+    pub replayed: String,
+    pub verdict: Verdict,
+}
+
+/// Returns the lines of the comparison.
+pub fn figure_rows(data: &ReplayData) -> Vec<FigureRow> {
+    let ReplayData { recorded, replayed, .. } = data;
+    let beyond = |run: &RunFigures| run.peak_reserved_bytes.saturating_sub(run.peak_live_bytes);
+    let share = |run: &RunFigures| {
+        format!("{}, {}", format::bytes(beyond(run)), format::percent(beyond(run), run.peak_reserved_bytes))
+    };
+    // Running out of memory later is better than earlier, and never is best.
+    let oom = |run: &RunFigures| std::cmp::Reverse(run.first_oom_event.unwrap_or(u64::MAX));
+    vec![
+        FigureRow {
+            label: "Peak reserved",
+            explanation: "The highest sum of segments that PyTorch holds from CUDA.",
+            recorded: format::bytes(recorded.peak_reserved_bytes),
+            replayed: format::bytes(replayed.peak_reserved_bytes),
+            verdict: Verdict::of(&recorded.peak_reserved_bytes, &replayed.peak_reserved_bytes),
+        },
+        FigureRow {
+            label: "Fragmentation",
+            explanation: "What the peak of reserved bytes is above the peak of live bytes, and its share: cache, pieces and \
+                          rounding.",
+            recorded: share(recorded),
+            replayed: share(replayed),
+            verdict: Verdict::of(&beyond(recorded), &beyond(replayed)),
+        },
+        FigureRow {
+            label: "Driver calls",
+            explanation: "Calls that fetch memory from CUDA or give it back; each stalls the program.",
+            recorded: format::count(recorded.driver_calls),
+            replayed: format::count(replayed.driver_calls),
+            verdict: Verdict::of(&recorded.driver_calls, &replayed.driver_calls),
+        },
+        FigureRow {
+            label: "Retries",
+            explanation: "Requests for which the whole cache is given back; a recording does not tell how many it had.",
+            recorded: recorded.retries.map_or_else(|| "not recorded".to_owned(), format::count),
+            replayed: replayed.retries.map_or_else(String::new, format::count),
+            verdict: Verdict::Unknown,
+        },
+        FigureRow {
+            label: "Garbage collections",
+            explanation: "How often garbage_collection_threshold made the cache smaller; a recording does not tell.",
+            recorded: recorded.collections.map_or_else(|| "not recorded".to_owned(), format::count),
+            replayed: replayed.collections.map_or_else(String::new, format::count),
+            verdict: Verdict::Unknown,
+        },
+        FigureRow {
+            label: "Out of memory",
+            explanation: "The first request that is not served; the replay goes on without it.",
+            recorded: out_of_memory(recorded),
+            replayed: out_of_memory(replayed),
+            verdict: Verdict::of(&oom(recorded), &oom(replayed)),
+        },
+    ]
+}
+
+fn out_of_memory(run: &RunFigures) -> String {
+    match run.first_oom_event {
+        None => "never".to_owned(),
+        Some(event) if run.ooms == 1 => format!("at event {}", format::count(event)),
+        Some(event) => format!("at event {}, {} in all", format::count(event), format::counted(run.ooms, "time")),
+    }
+}
+
+/// Returns remarks on the replay that its figures do not show.
+pub fn notes(data: &ReplayData, setup: &WhatIfSetup) -> Vec<String> {
+    let oom = data.replayed.first_oom_event.map(|event| {
+        format!(
+            "The request for {} at event {} fails. The program would end there unless it catches the error; the replay \
+             goes on without it.",
+            format::bytes(data.oom_bytes),
+            format::count(event)
+        )
+    });
+    let goes_on = (data.recorded.ooms > 0 && data.replayed.ooms == 0).then(|| {
+        "The recording ends where it ran out of memory, or goes another way from there: what the program would have \
+         asked for next is not known."
+            .to_owned()
+    });
+    let guessed = (data.guessed_blocks > 0).then(|| {
+        format!("{} from before the trace lie where they probably lay.", format::counted(data.guessed_blocks, "block"))
+    });
+    let elsewhere = (setup.elsewhere_bytes > 0).then(|| {
+        format!("{} of the card are left to the CUDA context and libraries.", format::bytes(setup.elsewhere_bytes))
+    });
+    oom.into_iter().chain(goes_on).chain(guessed).chain(elsewhere).collect()
+}
+
+/// Describes the outcome in one sentence, for screen readers.
+pub fn summary(data: &ReplayData) -> String {
+    let oom = data.replayed.first_oom_event.map_or_else(
+        || "memory is never out".to_owned(),
+        |event| format!("out of memory at event {}", format::count(event)),
+    );
+    format!(
+        "Replayed: {} reserved at the peak, {} in the recording; {}, {} in the recording; {oom}",
+        format::bytes(data.replayed.peak_reserved_bytes),
+        format::bytes(data.recorded.peak_reserved_bytes),
+        format::counted(data.replayed.driver_calls, "stall"),
+        format::count(data.recorded.driver_calls),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data() -> ReplayData {
+        let recorded = RunFigures {
+            peak_live_bytes: 3 << 30,
+            peak_reserved_bytes: 4 << 30,
+            driver_calls: 100,
+            retries: None,
+            collections: None,
+            ooms: 2,
+            first_oom_event: Some(1200),
+        };
+        let replayed = RunFigures {
+            peak_reserved_bytes: 13 << 28,
+            driver_calls: 1200,
+            retries: Some(0),
+            collections: Some(3),
+            ooms: 0,
+            first_oom_event: None,
+            ..recorded
+        };
+        ReplayData { recorded, replayed, guessed_blocks: 3, ..ReplayData::default() }
+    }
+
+    #[test]
+    fn figures_are_compared_in_words() {
+        let rows = figure_rows(&data());
+        let words: Vec<_> = rows.iter().map(|row| format!("{} {}", row.replayed, row.verdict.word())).collect();
+        assert_eq!(words, ["3.25 GiB better", "256 MiB, 7.7 % better", "1,200 worse", "0 ", "3 ", "never better"]);
+        assert_eq!(rows[5].recorded, "at event 1,200, 2 times in all");
+        assert_eq!(rows[3].recorded, "not recorded");
+        assert!(figure_rows(&ReplayData::default()).iter().all(|row| row.verdict != Verdict::Worse));
+    }
+
+    #[test]
+    fn what_is_not_known_is_said() {
+        let setup = WhatIfSetup { elsewhere_bytes: 512 << 20, ..WhatIfSetup::default() };
+        let all = notes(&data(), &setup).join(" ");
+        assert!(all.contains("what the program would have asked for next is not known"), "{all}");
+        assert!(all.contains("3 blocks from before the trace") && all.contains("512 MiB of the card"), "{all}");
+        let mut failed = data();
+        (failed.replayed.first_oom_event, failed.replayed.ooms, failed.oom_bytes) = (Some(7), 1, 1 << 30);
+        let all = notes(&failed, &WhatIfSetup::default()).join(" ");
+        assert!(all.starts_with("The request for 1.00 GiB at event 7 fails."), "{all}");
+        assert!(summary(&failed).ends_with("; 1,200 stalls, 100 in the recording; out of memory at event 7"));
+    }
+}

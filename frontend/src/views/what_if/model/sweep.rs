@@ -1,0 +1,151 @@
+//! Texts and numbers of the settings tried by a sweep: a table and its conclusions.
+
+use crate::ask::{SweepData, TrialRow};
+use shared::base::format;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepRow {
+    /// The settings as PyTorch takes them.
+    pub conf: String,
+    pub label: String,
+    /// Remark: `best`, `as recorded`, both, or empty.
+    pub mark: &'static str,
+    /// Peak of the reserved bytes.
+    pub reserved: String,
+    /// Number of driver calls.
+    pub calls: String,
+    /// First event that runs out of memory, or `never`.
+    pub oom: String,
+}
+
+/// Returns the lines of the table, in the order of the trials.
+pub fn sweep_rows(data: &SweepData) -> Vec<SweepRow> {
+    let best = data.best.filter(|_| data.is_done() || data.rows.len() > 1);
+    let row = |(index, trial): (usize, &TrialRow)| SweepRow {
+        conf: trial.conf.clone(),
+        label: name(&trial.conf),
+        mark: match (best == Some(index as u32), trial.is_recorded) {
+            (true, true) => "best, as recorded",
+            (true, false) => "best",
+            (false, true) => "as recorded",
+            (false, false) => "",
+        },
+        reserved: format::bytes(trial.figures.peak_reserved_bytes),
+        calls: format::count(trial.figures.driver_calls),
+        oom: trial
+            .figures
+            .first_oom_event
+            .map_or_else(|| "never".to_owned(), |event| format!("at event {}", format::count(event))),
+    };
+    data.rows.iter().enumerate().map(row).collect()
+}
+
+fn name(conf: &str) -> String {
+    if conf.is_empty() { "default settings".to_owned() } else { conf.to_owned() }
+}
+
+/// Returns sentences about the result of a sweep; none before the sweep is done.
+pub fn findings(data: &SweepData) -> Vec<String> {
+    if !data.is_done() {
+        return Vec::new();
+    }
+    let mut sentences = Vec::new();
+    if let (Some(best), Some(first)) = (data.best.and_then(|best| data.rows.get(best as usize)), data.rows.first()) {
+        sentences.push(best_sentence(best, first));
+    }
+    sentences.push(card_sentence(&data.smallest_cards));
+    sentences.extend(data.batch_factor.map(|factor| {
+        format!(
+            "On this card about {} fits under the best settings: an estimate, for which inputs, activations and \
+             temporaries are scaled and the rest is kept.",
+            batch(factor)
+        )
+    }));
+    sentences
+}
+
+/// Formats a factor of the batch size.
+fn batch(factor: f64) -> String {
+    if factor < 1.0 {
+        format!("{} of the batch", format::percent((factor * 1000.0) as u64, 1000))
+    } else {
+        format!("{factor} times the batch")
+    }
+}
+
+fn best_sentence(best: &TrialRow, recorded: &TrialRow) -> String {
+    let (least, first) = (best.figures.peak_reserved_bytes, recorded.figures.peak_reserved_bytes);
+    if best.is_recorded {
+        return "No setting that was tried needs less than those of the recording.".to_owned();
+    }
+    if best.figures.first_oom_event.is_some() {
+        return "It still runs out of memory under each of these settings: less has to be live, or the card be larger."
+            .to_owned();
+    }
+    let saved = match first.checked_sub(least) {
+        Some(saved) if saved > 0 => format!(", {} less than as recorded", format::bytes(saved)),
+        _ => String::new(),
+    };
+    format!("Best: {}, with {} reserved at the peak{saved}.", name(&best.conf), format::bytes(least))
+}
+
+fn card_sentence([best, recorded]: &[Option<String>; 2]) -> String {
+    match (best, recorded) {
+        (None, _) => "No card of the list has room for it.".to_owned(),
+        (Some(best), Some(recorded)) if best == recorded => {
+            format!("The smallest card that has room for it is {best}, as recorded too.")
+        }
+        (Some(best), Some(recorded)) => {
+            format!("The smallest card that has room for it is {best}; as recorded it is {recorded}.")
+        }
+        (Some(best), None) => format!("The smallest card that has room for it is {best}; as recorded there is none."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::RunFigures;
+
+    fn trial(conf: &str, gib: u64, first_oom_event: Option<u64>) -> TrialRow {
+        let figures = RunFigures { peak_reserved_bytes: gib << 30, first_oom_event, ..RunFigures::default() };
+        TrialRow { conf: conf.to_owned(), is_recorded: conf.is_empty(), figures }
+    }
+
+    fn done(rows: Vec<TrialRow>, best: u32) -> SweepData {
+        let smallest_cards = [Some("l4-24gb".to_owned()), None];
+        SweepData { progress: 1.0, rows, best: Some(best), smallest_cards, batch_factor: Some(1.5) }
+    }
+
+    #[test]
+    fn the_best_row_says_so() {
+        let data = done(vec![trial("", 20, Some(9)), trial("expandable_segments:True", 15, None)], 1);
+        let rows = sweep_rows(&data);
+        assert_eq!((rows[0].mark, rows[0].oom.as_str()), ("as recorded", "at event 9"));
+        assert_eq!((rows[1].mark, rows[1].reserved.as_str()), ("best", "15.0 GiB"));
+        let sentences = findings(&data);
+        assert_eq!(
+            sentences[0],
+            "Best: expandable_segments:True, with 15.0 GiB reserved at the peak, 5.00 GiB less than as recorded."
+        );
+        assert!(sentences[1].ends_with("as recorded there is none."), "{sentences:?}");
+        assert!(sentences[2].contains("about 1.5 times the batch"), "{sentences:?}");
+        let smaller = findings(&SweepData { batch_factor: Some(0.875), ..data });
+        assert!(smaller[2].contains("about 88 % of the batch"), "{smaller:?}");
+    }
+
+    #[test]
+    fn a_sweep_on_its_way_claims_nothing() {
+        let data = SweepData { progress: 0.1, rows: vec![trial("", 20, None)], best: Some(0), ..SweepData::default() };
+        assert_eq!(findings(&data), Vec::<String>::new());
+        assert_eq!(sweep_rows(&data)[0].mark, "as recorded");
+    }
+
+    #[test]
+    fn nothing_helps_is_an_answer_too() {
+        let none = findings(&done(vec![trial("", 20, Some(9)), trial("a:1", 19, Some(10))], 1));
+        assert!(none[0].starts_with("It still runs out of memory under each of these settings"), "{none:?}");
+        let same = findings(&done(vec![trial("", 20, None)], 0));
+        assert!(same[0].starts_with("No setting that was tried"), "{same:?}");
+    }
+}

@@ -1,0 +1,111 @@
+//! Form for the allocator's settings, as controls and as the text they form, and for the card.
+
+use super::model::cards_with;
+use super::model::{FIELDS, Field, FieldKind, environment, option, refusal, variable, with_option};
+use crate::ask::{RecordedSetup, WhatIfSetup};
+use crate::components::copy_button::CopyButton;
+use crate::components::icon::{Icon, IconName};
+use std::rc::Rc;
+use web_sys::{HtmlInputElement, HtmlSelectElement};
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct SettingsFormProps {
+    /// Settings and card of the recording.
+    pub(super) recorded: RecordedSetup,
+    /// The chosen settings and card.
+    pub(super) setup: Rc<WhatIfSetup>,
+    pub(super) on_change: Callback<WhatIfSetup>,
+}
+
+/// Shows the controls for the settings and the card.
+#[component]
+pub(super) fn SettingsForm(props: &SettingsFormProps) -> Html {
+    let SettingsFormProps { recorded, setup, on_change } = props;
+    let on_conf = {
+        let (setup, on_change) = (setup.clone(), on_change.clone());
+        Callback::from(move |conf: String| on_change.emit(WhatIfSetup { conf, ..WhatIfSetup::clone(&setup) }))
+    };
+    let refusal = refusal(&setup.conf);
+    let on_text = on_conf.reform(|event: InputEvent| event.target_unchecked_into::<HtmlInputElement>().value());
+    html! {
+        <form class="what-if-form" aria-label="Settings of the replay" onsubmit={|event: SubmitEvent| event.prevent_default()}>
+            { card_picker(recorded, setup, on_change) }
+            { for FIELDS.iter().map(|field| control(field, &setup.conf, &on_conf)) }
+            <div class="what-if-field wide">
+                <label for="what-if-conf">{ variable(recorded.version) }</label>
+                <input id="what-if-conf" class="what-if-text" type="text" value={setup.conf.clone()} spellcheck="false"
+                    autocomplete="off" placeholder="default settings" oninput={on_text}
+                    aria-invalid={(!refusal.is_empty()).to_string()} aria-describedby="what-if-refusal" />
+                <p id="what-if-refusal" class="what-if-refusal" role="alert">
+                    if !refusal.is_empty() { <Icon name={IconName::Error} />{ refusal.clone() } }
+                </p>
+            </div>
+            <div class="what-if-actions">
+                <CopyButton text={environment(&setup.conf, recorded.version)} label="Copy as environment variable" />
+            </div>
+            if !recorded.refusal.is_empty() {
+                <p class="hint">{ format!("As recorded it can't be replayed. {}", recorded.refusal) }</p>
+            }
+        </form>
+    }
+}
+
+fn card_picker(recorded: &RecordedSetup, setup: &Rc<WhatIfSetup>, on_change: &Callback<WhatIfSetup>) -> Html {
+    let (options, chosen) = cards_with(recorded, setup);
+    let onchange = {
+        let (setup, options) = (setup.clone(), options.clone());
+        on_change.reform(move |event: Event| {
+            let position = event.target_unchecked_into::<HtmlSelectElement>().selected_index();
+            let card = options.get(position.max(0) as usize);
+            WhatIfSetup {
+                conf: setup.conf.clone(),
+                capacity_bytes: card.and_then(|card| card.capacity_bytes),
+                elsewhere_bytes: card.map_or(0, |card| card.elsewhere_bytes),
+            }
+        })
+    };
+    let option = |(position, card): (usize, &crate::views::what_if::model::CardOption)| {
+        html! { <option selected={position == chosen}>{ card.label.clone() }</option> }
+    };
+    html! {
+        <div class="what-if-field wide">
+            <label for="what-if-card">{ "Card" }</label>
+            <select id="what-if-card" {onchange}>{ for options.iter().enumerate().map(option) }</select>
+        </div>
+    }
+}
+
+fn control(field: &Field, conf: &str, on_conf: &Callback<String>) -> Html {
+    let &Field { key, label, placeholder, hint, kind } = field;
+    let (id, value) = (format!("what-if-{key}"), option(conf, key).to_owned());
+    let (conf, is_on) = (conf.to_owned(), value == "True");
+    if kind == FieldKind::Switch {
+        let onchange = on_conf.reform(move |event: Event| {
+            let is_on = event.target_unchecked_into::<HtmlInputElement>().checked();
+            with_option(&conf, key, if is_on { "True" } else { "" })
+        });
+        return html! {
+            <label class="check wide" title={hint}>
+                <input type="checkbox" {id} checked={is_on} {onchange} />{ label }
+            </label>
+        };
+    }
+    let oninput = on_conf.reform(move |event: InputEvent| {
+        with_option(&conf, key, &event.target_unchecked_into::<HtmlInputElement>().value())
+    });
+    let inputmode = match kind {
+        FieldKind::Number { .. } => "numeric",
+        FieldKind::Share => "decimal",
+        FieldKind::Text | FieldKind::Switch => "text",
+    };
+    let hint_id = format!("{id}-hint");
+    html! {
+        <div class="what-if-field" title={hint}>
+            <label for={id.clone()}>{ label }</label>
+            <input {id} type="text" {inputmode} {value} {placeholder} {oninput} autocomplete="off"
+                aria-describedby={hint_id.clone()} />
+            <span class="visually-hidden" id={hint_id}>{ hint }</span>
+        </div>
+    }
+}
