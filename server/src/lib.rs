@@ -26,7 +26,9 @@ pub mod installation;
 
 pub mod jobs;
 
-pub mod repro;
+mod log;
+
+pub mod recording;
 
 pub mod scratch;
 
@@ -34,12 +36,12 @@ pub mod serve;
 
 pub mod shares;
 
+mod snapshot_file;
+
 pub mod snapshots;
 
 pub mod store;
 
-pub mod sweep;
-
-pub mod worker;
+mod units;
 
 pub use failure::Failure;

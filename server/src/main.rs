@@ -99,7 +99,7 @@ fn main() -> ExitCode {
         Command::Digest { file } => server::shares::print_digest(&file).map(print),
         Command::Export(args) => args.run().map(print),
         Command::Figures { file, memory_bytes, seconds } => {
-            server::repro::print_figures(&file, Allowance { memory_bytes, seconds }).map(print)
+            server::recording::repro::print_figures(&file, Allowance { memory_bytes, seconds }).map(print)
         }
         Command::Fit(args) => args.run().map(print),
         Command::Inspect(args) => args.run().map(print),
@@ -112,7 +112,7 @@ fn main() -> ExitCode {
         Command::Repro(args) => args.run().map(print),
         Command::Segments(args) => args.run().map(print),
         Command::Serve(args) => server::serve::run(*args),
-        Command::Worker(args) => server::worker::run_alone(*args),
+        Command::Worker(args) => server::jobs::worker::run_alone(*args),
         Command::Sweep(args) => args.run().map(print),
     };
     match outcome {

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use server::config::RecorderConfig;
-use server::repro::{Limits, Recording, RecordingFailure, Watcher, run};
+use server::recording::repro::{Limits, Recording, RecordingFailure, Watcher, run};
 use shared::api::RecorderLine;
 use shared::job::{Job, RawJob};
 use tempfile::TempDir;

@@ -79,7 +79,7 @@ impl Server {
         let site = Data::new(Site::load(&config.dist).expect("the folder to be readable"));
         let (started, start) = mpsc::channel();
         let thread = std::thread::spawn(move || {
-            server::worker::runtime().expect("threads").block_on(async move {
+            server::jobs::worker::runtime().expect("threads").block_on(async move {
                 let server = server::serve::start(config, site, Signals::LeftAlone).await.expect("a server");
                 started.send((server.addresses[0], server.handle())).expect("the test to wait");
                 server.run().await.expect("the server to run");

@@ -243,8 +243,8 @@ mod recorded {
 
     use std::sync::Mutex;
 
-    use server::repro::{Limits, Recording, run};
-    use server::sweep::{Audience, Outcome, Settings, fit, record_all, report};
+    use server::recording::repro::{Limits, Recording, run};
+    use server::recording::sweep::{Audience, Outcome, Settings, fit, record_all, report};
     use shared::job::{RawCheckpointing, RawJob};
     use testkit::repro::{Audience as Listener, built_recorder};
 

@@ -19,8 +19,8 @@ use crate::failure::Failure;
 use crate::folder::make_private;
 use crate::hex::hex;
 use crate::installation::{self, Belonging};
+use crate::jobs::worker;
 use crate::store::{Store, StoreAddress};
-use crate::worker;
 
 /// File name of the database in a data folder.
 const DATABASE: &str = "snapscope.sqlite";

@@ -11,11 +11,11 @@ use shared::job::{KeyPlaces, Overrides};
 use super::repro::config::{Written, refuse};
 use super::sweep::progress::Display;
 use super::text;
-use super::units;
 use crate::Failure;
 use crate::config::RecorderConfig;
-use crate::repro::{Limits, place};
-use crate::sweep::{FitError, fit};
+use crate::recording::repro::{Limits, place};
+use crate::recording::sweep::{FitError, fit};
+use crate::units;
 
 /// The options of `snapscope fit`.
 #[derive(Debug, Clone, Args)]

@@ -10,10 +10,10 @@ use shared::base::Diagnostic;
 use shared::base::format::{bytes, count, counted, duration};
 use shared::trace::{Action, Container, Device, Encoding, Format};
 
-use super::open::Opened;
 use super::range::EventRange;
 use super::{peak, text};
 use crate::Failure;
+use crate::snapshot_file::Opened;
 
 /// The options of `snapscope inspect`.
 #[derive(Debug, Clone, Args)]

@@ -7,7 +7,6 @@ mod diff;
 mod export;
 mod fit;
 mod inspect;
-pub(crate) mod open;
 mod peak;
 mod range;
 mod ranks;
@@ -16,7 +15,6 @@ mod repro;
 mod segments;
 mod sweep;
 mod text;
-pub(crate) mod units;
 
 pub use data::DataArgs;
 pub use diagnose::{DiagnoseArgs, DiagnoseOutput};

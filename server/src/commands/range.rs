@@ -7,8 +7,8 @@ use std::str::FromStr;
 use clap::Args;
 use shared::import::{Importer, Overview, OverviewDevice};
 
-use super::open::{Opened, foreign, import_with};
 use crate::Failure;
+use crate::snapshot_file::{Opened, foreign, import_with};
 
 /// The option of commands that can look at a part of a trace.
 #[derive(Debug, Clone, Default, Args)]

@@ -9,9 +9,9 @@ use shared::analysis::{Category, Outlier, RankFigures, Study, Unlike, order_of_r
 use shared::api::{RankOutlier, RankRow, RanksReport};
 use shared::base::format::{bytes, count, counted, percent};
 
-use super::open::Opened;
 use super::{abreast, text};
 use crate::Failure;
+use crate::snapshot_file::Opened;
 
 /// The options of `snapscope ranks`.
 #[derive(Debug, Clone, Args)]

@@ -13,11 +13,11 @@ use tracing::Level;
 
 use super::tokens::Tokens;
 use super::{RecorderConfig, SettingsArgs, program, program_folder};
-use crate::commands::units;
 use crate::failure::Failure;
-use crate::repro::Limits;
+use crate::jobs::worker::{Slots, WorkerSettings};
+use crate::recording::repro::Limits;
 use crate::store::{BucketVariables, StoreAddress};
-use crate::worker::{Slots, WorkerSettings};
+use crate::units;
 
 /// Niceness of recorders, so that requests to the server take precedence.
 const NICENESS: i32 = 10;

@@ -15,7 +15,6 @@ mod guard;
 mod headers;
 mod health;
 mod link;
-mod log;
 mod login;
 mod metrics;
 mod observe;
@@ -33,7 +32,6 @@ mod state;
 mod streams;
 
 pub use app::create_app;
-pub use log::start as start_log;
 pub use site::Site;
 pub use state::State;
 
@@ -52,7 +50,8 @@ use crate::config::{ServeConfig, SettingsArgs};
 use crate::failure::Failure;
 use crate::housekeeping::Housekeeper;
 use crate::installation;
-use crate::worker::{self, Context};
+use crate::jobs::worker::{self, Context};
+use crate::log::start_log;
 
 /// Time for open requests to end after a signal to stop, in seconds.
 const SHUTDOWN_SECONDS: u64 = 5;
@@ -72,7 +71,7 @@ const UNREAD_MS: u32 = 60_000;
 /// the address cannot be bound.
 pub fn run(args: SettingsArgs) -> Result<(), Failure> {
     let config = args.resolve()?;
-    log::start(config.log, config.log_format);
+    start_log(config.log, config.log_format);
     for line in config.to_string().lines() {
         info!("{line}");
     }

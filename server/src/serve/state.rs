@@ -7,6 +7,7 @@ use shared::api::GalleryRow;
 
 use crate::config::ServeConfig;
 use crate::database::{Database, Result};
+use crate::jobs::worker::Context;
 use crate::serve::feeds::Feeds;
 use crate::serve::guard::Guard;
 use crate::serve::metrics::Metrics;
@@ -15,7 +16,6 @@ use crate::serve::preview::Previews;
 use crate::serve::streams::Streams;
 use crate::shares::{Digester, Room};
 use crate::store::Store;
-use crate::worker::Context;
 
 /// State that all requests of the process share.
 #[derive(Debug)]

@@ -13,10 +13,10 @@ use shared::trace::{Device, Trace};
 use tokio::process::Command;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::commands::open;
 pub use crate::decoding::DecodeError as DigestError;
 use crate::decoding::{self, Allowance};
 use crate::failure::Failure;
+use crate::snapshot_file;
 
 /// Hidden subcommand that the process runs.
 pub const DIGEST_COMMAND: &str = "digest";
@@ -110,7 +110,7 @@ pub fn print_digest(file: &Path) -> Result<String, Failure> {
     // A missing file is reported when it is opened.
     let bytes = std::fs::metadata(file).map_or(0, |file| file.len());
     let most_bytes = bytes.saturating_mul(MOST_UNPACKED_TIMES).saturating_add(MOST_UNPACKED_APART);
-    let trace = open::import_by(Importer::new().at_most(most_bytes), file, "the file")?;
+    let trace = snapshot_file::import_by(Importer::new().at_most(most_bytes), file, "the file")?;
     Ok(serde_json::to_string(&digest(&trace)).expect("plain data can be written"))
 }
 

@@ -6,7 +6,7 @@ pub mod table;
 use std::path::Path;
 
 use server::config::RecorderConfig;
-use server::repro::{Limits, Recording, Watcher, run};
+use server::recording::repro::{Limits, Recording, Watcher, run};
 use shared::api::RecorderLine;
 use shared::job::{Card, Cards, Device, Job};
 

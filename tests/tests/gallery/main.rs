@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::thread;
 
 use serde_json::{Value, json};
-use server::repro::{Limits, run};
+use server::recording::repro::{Limits, run};
 use shared::analysis::{Timeline, spans};
 use shared::base::format;
 use shared::job::{Device, Job, Model, RawJob};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use server::repro::{Recording, RecordingFailure};
+use server::recording::repro::{Recording, RecordingFailure};
 use shared::api::RecorderLine;
 use testkit::repro::{Played, job};
 
@@ -260,7 +260,8 @@ fn a_failure_before_the_first_snapshot_leaves_an_older_file_alone() {
 fn a_folder_that_is_not_there_is_named() {
     let mut played = script(&[]);
     let output = played.output().join("deeper/out.pickle");
-    let outcome = server::repro::run(&played.config, &job("t4-16gb"), &played.limits, &output, &mut played.audience);
+    let outcome =
+        server::recording::repro::run(&played.config, &job("t4-16gb"), &played.limits, &output, &mut played.audience);
     let failure = outcome.expect_err("a failure");
     assert!(failure.message.contains("cannot be written"), "{failure}");
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use server::repro::{Limits, Recording, run};
+use server::recording::repro::{Limits, Recording, run};
 use shared::analysis::Timeline;
 use shared::base::frame_rules::{RECORDED_MODULE, RECORDED_OPERATOR, RECORDED_PHASE};
 use shared::import::import;

@@ -4,7 +4,7 @@ use std::fs::DirEntry;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use server::repro::{Limits, Recording, run};
+use server::recording::repro::{Limits, Recording, run};
 use shared::analysis::Timeline;
 use shared::job::{Cards, Device, Job};
 use shared::trace::{Action, Trace};

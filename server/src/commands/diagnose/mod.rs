@@ -10,8 +10,8 @@ use shared::base::{Severity, format, frame_rules};
 use shared::report::{Diagnosis, DiagnosisConfig, Finding, Frame, diagnosis};
 
 use super::range::EventRange;
-use super::units;
 use crate::Failure;
+use crate::units;
 
 mod growth;
 

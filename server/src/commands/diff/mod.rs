@@ -11,9 +11,9 @@ use shared::analysis::{DiffRow, Profile, Side, Study, Timeline, categories, diff
 use shared::api::DiffSide;
 use shared::trace::Device;
 
-use super::open::Opened;
 use super::{abreast, peak};
 use crate::Failure;
+use crate::snapshot_file::Opened;
 
 /// The options of `snapscope diff`.
 #[derive(Debug, Clone, Args)]

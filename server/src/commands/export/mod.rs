@@ -16,9 +16,9 @@ use shared::import::Importer;
 use shared::pickle::Style;
 use shared::trace::{Device, Trace};
 
-use super::open::{Opened, import};
-use super::units;
 use crate::Failure;
+use crate::snapshot_file::{Opened, import};
+use crate::units;
 use picture::{AxisName, PictureName};
 use write::Sink;
 

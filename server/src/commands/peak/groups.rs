@@ -8,8 +8,8 @@ use shared::report::{Frame, frame, frames};
 use shared::trace::{Device, StackId, Trace};
 
 use super::Request;
-use crate::commands::open::Opened;
 use crate::commands::text;
+use crate::snapshot_file::Opened;
 
 /// Groups of the requested allocations, of which the largest are shown.
 pub(in crate::commands) struct Chosen<'a> {

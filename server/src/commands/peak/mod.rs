@@ -11,9 +11,9 @@ use shared::analysis::{Category, Filter, GroupBy, Part, Population, Scope, Study
 use shared::trace::Device;
 
 pub(super) use self::groups::{Chosen, group_lines};
-use super::open::Opened;
 use super::range::EventRange;
 use crate::Failure;
+use crate::snapshot_file::Opened;
 
 /// The options of `snapscope peak`.
 #[derive(Debug, Clone, Args)]

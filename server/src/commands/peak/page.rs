@@ -6,7 +6,7 @@ use shared::trace::Device;
 
 use super::report::shown_moment;
 use super::{Chosen, Request, group_lines};
-use crate::commands::open::Opened;
+use crate::snapshot_file::Opened;
 
 pub(super) fn page(
     opened: &Opened,

@@ -5,7 +5,7 @@ use shared::api::{PeakGroup, PeakRange, PeakReport};
 use shared::trace::Device;
 
 use super::{Chosen, Request};
-use crate::commands::open::Opened;
+use crate::snapshot_file::Opened;
 
 pub(super) fn report(
     opened: &Opened,

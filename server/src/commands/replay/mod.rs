@@ -20,9 +20,10 @@ use shared::pickle::Style;
 use shared::trace::{Action, Device, Trace};
 
 use super::export::write::write;
-use super::open::Opened;
-use super::{text, units};
+use super::text;
 use crate::Failure;
+use crate::snapshot_file::Opened;
+use crate::units;
 
 /// The options of `snapscope replay`.
 #[derive(Debug, Clone, Args)]

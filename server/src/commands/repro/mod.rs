@@ -10,10 +10,10 @@ use std::time::Duration;
 use clap::Args;
 use shared::job::{Job, Overrides};
 
-use super::{open, units};
 use crate::Failure;
 use crate::config::RecorderConfig;
-use crate::repro::{self, Limits, Recording};
+use crate::recording::repro::{self, Limits, Recording};
+use crate::{snapshot_file, units};
 use config::Config;
 use progress::Display;
 
@@ -117,7 +117,7 @@ fn default_output(config: &Path) -> PathBuf {
 
 /// Returns an error if `output` exists and is not a snapshot, because it may be somebody's weights.
 pub(super) fn check_output(output: &Path) -> Result<(), Failure> {
-    if !output.exists() || open::import(output, "").is_ok() {
+    if !output.exists() || snapshot_file::import(output, "").is_ok() {
         return Ok(());
     }
     Err(Failure::new(

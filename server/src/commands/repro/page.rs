@@ -7,7 +7,7 @@ use shared::base::format::{bytes, count, counted, duration, percent};
 use shared::job::Job;
 
 use crate::commands::text;
-use crate::repro::{Recording, RecordingFailure, place};
+use crate::recording::repro::{Recording, RecordingFailure, place};
 
 pub(super) fn summary(recording: &Recording, job: &Job, output: &Path) -> String {
     let mut page = format!("{}\n{}\n\n", output.display(), subtitle(recording, job));

@@ -10,7 +10,7 @@ use shared::api::{Progress, RecorderLine};
 use shared::base::format::bytes;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::repro::Watcher;
+use crate::recording::repro::Watcher;
 
 /// Minimum time between two progress lines, where no bar can be drawn.
 const LINE_EVERY: Duration = Duration::from_secs(2);
@@ -115,7 +115,7 @@ fn bar() -> ProgressBar {
 
 /// Formats progress as `step 2 of 3 · backward · 12.3 GiB live · 14.0 GiB reserved`.
 fn text(progress: &Progress, steps: Option<u64>) -> String {
-    let step = crate::repro::place(progress.step, steps, "", "");
+    let step = crate::recording::repro::place(progress.step, steps, "", "");
     let memory = [(progress.live_bytes, "live"), (progress.reserved_bytes, "reserved")];
     let memory = memory.map(|(size_bytes, name)| format!("{} {name}", bytes(size_bytes)));
     let parts = [step, progress.phase.clone()].into_iter().chain(memory);

@@ -13,9 +13,9 @@ use shared::analysis::{
 };
 use shared::trace::{Device, Trace};
 
-use super::open::Opened;
 use super::peak;
 use crate::Failure;
+use crate::snapshot_file::Opened;
 
 /// The options of `snapscope segments`.
 #[derive(Debug, Clone, Args)]

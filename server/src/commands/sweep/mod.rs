@@ -13,11 +13,11 @@ use shared::job::{Overrides, RawJob, RawSweep, Sweep, Values};
 use super::repro::check_output;
 use super::repro::config::{Written, refuse};
 use super::text;
-use super::units;
 use crate::Failure;
 use crate::config::RecorderConfig;
-use crate::repro::Limits;
-use crate::sweep::{self, Outcome, Settings, record_all};
+use crate::recording::repro::Limits;
+use crate::recording::sweep::{self, Outcome, Settings, record_all};
+use crate::units;
 use output::Output;
 use progress::Display;
 

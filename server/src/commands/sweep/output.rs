@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use shared::api::SweepReport;
 
 use crate::Failure;
-use crate::sweep;
+use crate::recording::sweep;
 
 /// File for the result of a sweep.
 pub(super) struct Output {

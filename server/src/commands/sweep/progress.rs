@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use shared::base::format::bytes;
 
 use crate::commands::repro::progress::interrupted;
-use crate::sweep::{Audience, Outcome};
+use crate::recording::sweep::{Audience, Outcome};
 
 /// Display of finished recordings that also notices an interrupt by the user.
 pub(in crate::commands) struct Display {

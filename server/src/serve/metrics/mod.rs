@@ -13,9 +13,9 @@ use actix_web::web::Data;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::registry::Registry;
 
+use crate::jobs::worker::Context;
 use crate::serve::state::State;
 use crate::store::Store;
-use crate::worker::Context;
 use http::HttpMetrics;
 
 /// Prefix of the names of this server's own metrics.

@@ -9,7 +9,7 @@ use shared::job::{Combination, Sweep};
 
 use crate::Failure;
 use crate::config::RecorderConfig;
-use crate::repro::{self, Limits, Recording, RecordingFailure, Watcher};
+use crate::recording::repro::{self, Limits, Recording, RecordingFailure, Watcher};
 
 /// Result of recording one combination.
 pub type Outcome = Result<Recording, Box<RecordingFailure>>;

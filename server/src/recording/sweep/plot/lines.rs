@@ -2,7 +2,7 @@
 
 use shared::api::{RecordingReport, SweepReport, SweepRow};
 
-use crate::sweep::table::value;
+use crate::recording::sweep::table::value;
 
 /// Largest ratio of a card's memory to the highest peak at which its limit is drawn as a line.
 ///

@@ -12,27 +12,27 @@ use shared::trace::{Device, Trace};
 use crate::Failure;
 
 /// Snapshot with its timelines and diagnostics.
-pub(super) struct Opened {
-    pub(super) file: String,
-    pub(super) trace: Trace,
+pub(crate) struct Opened {
+    pub(crate) file: String,
+    pub(crate) trace: Trace,
     /// One timeline for each device of the trace, in the same order.
-    pub(super) timelines: Vec<Timeline>,
+    pub(crate) timelines: Vec<Timeline>,
     /// Timeline of pinned host memory, if the trace has it.
-    pub(super) host_timeline: Option<Timeline>,
+    pub(crate) host_timeline: Option<Timeline>,
     /// Diagnostics of the recording, followed by those of the file.
-    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 impl Opened {
     /// Reads a snapshot file chunk by chunk.
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let file = path.display().to_string();
         let trace = import(path, &file)?;
         Ok(Self::of(file, trace))
     }
 
     /// Derives the timelines and diagnostics of a trace; `file` is its name in messages.
-    pub(super) fn of(file: String, trace: Trace) -> Self {
+    pub(crate) fn of(file: String, trace: Trace) -> Self {
         let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(&trace, device)).collect();
         let host_timeline = trace.host.as_ref().map(|host| Timeline::new(&trace, host));
         let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
@@ -42,14 +42,14 @@ impl Opened {
     }
 
     /// Iterates over the devices with their timelines.
-    pub(super) fn devices(&self) -> impl DoubleEndedIterator<Item = (&Device, &Timeline)> {
+    pub(crate) fn devices(&self) -> impl DoubleEndedIterator<Item = (&Device, &Timeline)> {
         self.trace.devices.iter().zip(&self.timelines)
     }
 
     /// Returns the device with this index.
     ///
     /// Without an index, returns the device of which only a part was read, or else the device with the highest peak.
-    pub(super) fn choose_device(&self, index: Option<i64>) -> Result<(&Device, &Timeline), Failure> {
+    pub(crate) fn choose_device(&self, index: Option<i64>) -> Result<(&Device, &Timeline), Failure> {
         let Some(index) = index else {
             if let Some(of_part) = self.devices().find(|(device, _)| device.part.is_some()) {
                 return Ok(of_part);
@@ -83,7 +83,7 @@ pub(crate) fn import_by(importer: Importer, path: &Path, file: &str) -> Result<T
 }
 
 /// Feeds all bytes of a file to an importer; `file` is its name in messages.
-pub(super) fn import_with(mut importer: Importer, path: &Path, file: &str) -> Result<Importer, Failure> {
+pub(crate) fn import_with(mut importer: Importer, path: &Path, file: &str) -> Result<Importer, Failure> {
     const CHUNK_BYTES: usize = 1 << 20;
     let unreadable = |error: std::io::Error| {
         Failure::new(format!("{file}: {error}"), "check the path and the permissions of the file")
@@ -100,6 +100,6 @@ pub(super) fn import_with(mut importer: Importer, path: &Path, file: &str) -> Re
 }
 
 /// Builds the failure for a file that is not a snapshot.
-pub(super) fn foreign(file: &str, error: &ImportError) -> Failure {
+pub(crate) fn foreign(file: &str, error: &ImportError) -> Failure {
     Failure::new(format!("{file}: {error}"), error.hint.clone())
 }

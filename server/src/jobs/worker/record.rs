@@ -23,7 +23,7 @@ use super::heartbeat::{Left, follow};
 use super::listener::Listener;
 use crate::database::{Claim, JobRow, Outcome};
 use crate::hex::hex;
-use crate::repro::{self, Recording, RecordingFailure};
+use crate::recording::repro::{self, Recording, RecordingFailure};
 use crate::snapshots::{self, SnapshotError};
 use crate::store::StoreErrorKind;
 

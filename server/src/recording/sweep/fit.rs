@@ -11,7 +11,7 @@ use super::search::{Tried, largest};
 use super::{Audience, Outcome};
 use crate::Failure;
 use crate::config::RecorderConfig;
-use crate::repro::{self, Limits, Recording, RecordingFailure};
+use crate::recording::repro::{self, Limits, Recording, RecordingFailure};
 
 /// Upper limit of the batch for any config; the model may impose a lower one.
 const MOST_BATCH: u64 = 1 << 16;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use shared::base::format::bytes;
 
-use crate::repro::Limits;
+use crate::recording::repro::Limits;
 
 /// Settings of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]

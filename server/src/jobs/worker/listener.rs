@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use shared::api::{JobEvent, Message, Progress, RecorderLine};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::repro::Watcher;
+use crate::recording::repro::Watcher;
 
 /// Interval between progress events; the detail in between is in the snapshot anyway.
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);

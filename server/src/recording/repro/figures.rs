@@ -12,9 +12,9 @@ use shared::base::format::bytes;
 use super::Limits;
 use super::curve::curve;
 use crate::Failure;
-use crate::commands::open;
 use crate::config::RecorderConfig;
 use crate::decoding::{self, Allowance, DecodeError};
+use crate::snapshot_file;
 
 /// Hidden subcommand that the process runs.
 const FIGURES_COMMAND: &str = "figures";
@@ -85,7 +85,7 @@ fn unread(error: &DecodeError, config: &RecorderConfig, allowance: Allowance) ->
 /// Returns an error if the file is not a snapshot.
 pub fn print_figures(file: &Path, allowance: Allowance) -> Result<String, Failure> {
     allowance.hold(file);
-    let trace = open::import(file, "the recorder's snapshot")?;
+    let trace = snapshot_file::import(file, "the recorder's snapshot")?;
     let timelines = trace.devices.iter().map(|device| (device, Timeline::new(&trace, device)));
     // Of equal devices the first is chosen.
     let highest = timelines.max_by_key(|(device, timeline)| (timeline.live_peak().1, Reverse(device.index)));

@@ -30,7 +30,7 @@ use crate::config::SettingsArgs;
 use crate::database::Database;
 use crate::failure::Failure;
 use crate::installation;
-use crate::serve::start_log;
+use crate::log::start_log;
 
 /// Interval between polls of the queue.
 const POLL: Duration = Duration::from_millis(250);

@@ -14,7 +14,7 @@ use crate::config::LogFormat;
 ///
 /// Messages of libraries may include the address of a request and thus the token of a link, so `trace` should be used
 /// only on a private machine.
-pub fn start(level: Level, format: LogFormat) {
+pub(crate) fn start_log(level: Level, format: LogFormat) {
     let libraries = if level == Level::TRACE { level } else { level.min(Level::WARN) };
     let lines =
         tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());

@@ -3,7 +3,7 @@
 use shared::api::{OutOfMemory, SweepReport, SweepRow};
 use shared::base::format::{bytes, percent};
 
-use crate::repro::place;
+use crate::recording::repro::place;
 
 /// A table of formatted cells with a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
