@@ -1,7 +1,6 @@
 //! Delays other work of the Web Worker until the page has its first picture.
 
-use frontend::ask::Question;
-use frontend::ask::Report;
+use frontend::ask::{Question, Report};
 
 /// State of the request for the first picture of a file.
 ///

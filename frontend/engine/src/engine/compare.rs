@@ -1,9 +1,8 @@
 //! Answers questions about comparisons: profiles, differences, curves and ranks.
 
 use super::{Ready, texts};
-use frontend::ask::stack;
 use frontend::ask::{
-    AllocationKey, CompareSide, CurveData, DiffData, DiffRowData, GroupData, ProfileData, RankData, StepData,
+    AllocationKey, CompareSide, CurveData, DiffData, DiffRowData, GroupData, ProfileData, RankData, StepData, stack,
 };
 use shared::analysis::{AllocationId, Change, Diff, DiffRow, Profile, RankFigures, diff};
 use shared::base::frame_rules;

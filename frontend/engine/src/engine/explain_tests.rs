@@ -1,10 +1,9 @@
 //! Tests what the engine explains about small trainings: findings, steps and phases, categories.
 
 use super::*;
-use frontend::ask::bands;
 use frontend::ask::{
     Answers, FindAllocation, GetCategories, GetFindings, GetMarks, GetPicture, GetStacks, PartSpan, Parts, Phase,
-    PhaseBasis, StepSource,
+    PhaseBasis, StepSource, bands,
 };
 use shared::analysis::GrowthClass;
 use shared::base::Severity;

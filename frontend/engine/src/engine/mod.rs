@@ -26,11 +26,8 @@ mod tests;
 mod texts;
 mod what_if;
 
-use self::flame::FlameCache;
-use frontend::ask::ColorBy;
-use frontend::ask::PictureData;
-use frontend::ask::{AllocationKey, Hit, HitAllocation, Report, View};
-use frontend::ask::{FileSummary, Notice};
+use self::flame::cache::FlameCache;
+use frontend::ask::{AllocationKey, ColorBy, FileSummary, Hit, HitAllocation, Notice, PictureData, Report, View};
 use shared::analysis::{
     AllocationId, Axis, Category, Coloring, DistinctStacks, Origin, PictureRequest, RankFigures, SegmentHistory, Span,
     Studied, Study, Timeline, device_diagnostics, file_diagnostics, spans,

@@ -8,11 +8,8 @@
 //!
 //! Fields and values that this version does not know are ignored.
 
-use super::BlockColors;
-use super::Rootward;
 use super::escape::{escaped, unescaped};
-use super::names;
-use super::{Against, Choices, CompareChoice, Controls, Zoom};
+use super::{Against, BlockColors, Choices, CompareChoice, Controls, Rootward, Zoom, names};
 use crate::ask::{CompareSide, FilterData, GroupBy, GroupMark, NameMark, Weight, WhatIfSetup};
 use crate::state::Selecting;
 use crate::state::fields::Fields;

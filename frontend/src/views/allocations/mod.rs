@@ -9,8 +9,7 @@ use self::long_table::LongTable;
 use self::model::{Line, Target, heads, lines, match_text, sort_after, sort_for};
 use super::dock_props::DockProps;
 use super::selection::ScopeBar;
-use super::selection::hook::SelectingHandle;
-use super::selection::hook::use_selecting;
+use super::selection::hook::{SelectingHandle, use_selecting};
 use super::selection::model::{group_text, mistyped_text, share_text};
 use crate::ask::{
     Column, Found, GroupBy, ScopeData, SelectionData, SheetOf, Sort, TablePage, TableRequest, Walk, WalkRequest,

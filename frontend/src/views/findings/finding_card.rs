@@ -1,7 +1,6 @@
 //! Card for one finding: the problem, the advice and the evidence.
 
-use super::evidence::use_evidence;
-use super::evidence::{Evidence, Shown};
+use super::evidence::{Evidence, Shown, use_evidence};
 use super::model::{Prose, confidence, place, prose, severity_word, unbroken};
 use crate::ask::stack::heading;
 use crate::components::icon::{Icon, IconName};

@@ -2,8 +2,7 @@
 
 use crate::ask::RecordedSetup;
 use crate::state::ThisCard;
-use crate::views::what_if::model::CardOption;
-use crate::views::what_if::model::cards;
+use crate::views::what_if::model::{CardOption, cards};
 use shared::analysis::{ClassTotal, GrowthClass};
 use shared::base::format;
 

@@ -1,8 +1,7 @@
 //! Toolbar above a flame graph.
 
 use crate::components::icon::{Icon, IconName};
-use crate::state::Controls;
-use crate::state::Rootward;
+use crate::state::{Controls, Rootward};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 

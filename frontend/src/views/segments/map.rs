@@ -1,8 +1,6 @@
 //! Map of segments: a canvas behind a scroller that takes the pointer and the keys.
 
-use super::draw::MapScene;
-use super::draw::{Direction, MapPlan};
-use super::draw::{bytes_per_line, ops};
+use super::draw::{Direction, MapPlan, MapScene, bytes_per_line, ops};
 use super::model::{block_lines, head};
 use crate::ask::{AllocationKey, DeviceFigures, FindAllocation, Hit, SegmentsData};
 use crate::draw::layout::{Layout, Rect};
@@ -10,8 +8,7 @@ use crate::draw::svg::Sketch;
 use crate::draw::theme::Theme;
 use crate::platform;
 use crate::platform::{ResizeListener, WorkerClient};
-use crate::state::BlockColors;
-use crate::state::Scheme;
+use crate::state::{BlockColors, Scheme};
 use crate::views::export::picture::Easel;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;

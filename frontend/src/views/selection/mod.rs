@@ -3,8 +3,7 @@
 pub mod hook;
 pub mod model;
 
-use self::hook::SelectingHandle;
-use self::hook::use_selecting;
+use self::hook::{SelectingHandle, use_selecting};
 use self::model::{
     MIN_BYTES, MIN_LIFETIMES, category_text, min_bytes_text, min_lifetime_text, pool_text, stream_text, weight_text,
     when_text,

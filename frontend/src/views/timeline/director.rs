@@ -3,8 +3,7 @@
 use super::draw::plan::Layer;
 use super::model as texts;
 use super::stage::Stage;
-use crate::ask::{Axis, Details, Hit, View as Asked};
-use crate::ask::{GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace};
+use crate::ask::{Axis, Details, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, Hit, View as Asked};
 use crate::draw::camera::View;
 use crate::draw::gesture::Point;
 use crate::draw::span::Span;

@@ -1,8 +1,6 @@
 //! Fragmentation and stalls over the events, with a range of events that can be chosen and read out.
 
-use super::model::course;
-use super::model::{Course, moved, reading};
-use super::model::{HEIGHT, WIDTH};
+use super::model::{Course, HEIGHT, WIDTH, course, moved, reading};
 use super::plot::tick;
 use crate::ask::ReplayData;
 use crate::platform;

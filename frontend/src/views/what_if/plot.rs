@@ -1,8 +1,6 @@
 //! Plot of the reserved bytes as recorded and as replayed.
 
-use super::model::plot;
-use super::model::summary;
-use super::model::{HEIGHT, WIDTH, sketch};
+use super::model::{HEIGHT, WIDTH, plot, sketch, summary};
 use crate::ask::{ReplayData, WhatIfSetup};
 use crate::state::Scheme;
 use crate::views::export::picture::use_easel;

@@ -1,7 +1,6 @@
 //! Form for the allocator's settings, as controls and as the text they form, and for the card.
 
-use super::model::cards_with;
-use super::model::{FIELDS, Field, FieldKind, environment, option, refusal, variable, with_option};
+use super::model::{FIELDS, Field, FieldKind, cards_with, environment, option, refusal, variable, with_option};
 use crate::ask::{RecordedSetup, WhatIfSetup};
 use crate::components::copy_button::CopyButton;
 use crate::components::icon::{Icon, IconName};

@@ -1,37 +1,26 @@
 //! Answers questions about flame graphs: boxes of a range, all sites, and the largest allocation of a node.
 
+pub(super) mod cache;
 mod selected;
 mod sites;
 #[cfg(test)]
 mod tests;
 
-use self::sites::Search;
+use self::cache::KEPT_TREES;
+use self::sites::{Search, tally};
 use super::{Ready, found_hit};
 use frontend::ask::{
-    FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally, FlameTree, Hit, SiteKey,
-    SiteText,
+    FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTree, Hit, SiteKey, SiteText,
 };
 use shared::analysis::{
-    AllocationId, CallTree, Calls, Cut, CutContent, MergeBy, NodeOrder, PathConfig, Sandwich, Site, Tally, TreeConfig,
-    cut,
+    AllocationId, CallTree, Calls, Cut, CutContent, MergeBy, NodeOrder, PathConfig, Sandwich, Site, TreeConfig, cut,
 };
 use shared::trace::{FrameId, StackId, Trace};
-use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Number of trees that are stored, as many as the page shows at once: a sandwich adds two to the graph.
-const KEPT_TREES: usize = 3;
-
 /// Number of columns of the graph; a box must be at least 1/4096 of the range wide, because no screen shows more.
 const COLUMNS: f64 = 4096.0;
-
-/// Most recent calls and trees, because zooming and searching ask for the same ones again.
-#[derive(Debug, Default)]
-pub(super) struct FlameCache {
-    calls: RefCell<Option<(u32, FlameSource, Rc<Calls>)>>,
-    trees: RefCell<Vec<(u32, FlameTree, Rc<CallTree>)>>,
-}
 
 /// Source of the flame graphs of one device.
 #[derive(Clone, Copy)]
@@ -125,10 +114,6 @@ fn grow(calls: &Calls, asked: &FlameTree) -> CallTree {
         FlameShape::Callers(key) => Sandwich::new(calls, site_of(key), order).callers,
         FlameShape::Callees(key) => Sandwich::new(calls, site_of(key), order).callees,
     }
-}
-
-fn tally(tally: Tally) -> FlameTally {
-    FlameTally { weight: tally.weight, count: tally.count }
 }
 
 fn site_of(key: SiteKey) -> Site {

@@ -1,8 +1,7 @@
 //! Describes sites in words, and searches them.
 
-use super::tally;
-use frontend::ask::{FlameSites, SiteRow, SiteText};
-use shared::analysis::{Calls, Site, SiteTotal, TextFilter, place};
+use frontend::ask::{FlameSites, FlameTally, SiteRow, SiteText};
+use shared::analysis::{Calls, Site, SiteTotal, Tally, TextFilter, place};
 use shared::draw::flame::site_name;
 use shared::trace::{Frame, Trace};
 
@@ -64,4 +63,8 @@ impl Search {
             _ => false,
         }
     }
+}
+
+pub(super) fn tally(tally: Tally) -> FlameTally {
+    FlameTally { weight: tally.weight, count: tally.count }
 }

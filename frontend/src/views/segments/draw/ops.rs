@@ -5,8 +5,7 @@
 
 use super::groups::blocks_of;
 use super::plan::MapPlan;
-use crate::ask::ColorBy;
-use crate::ask::{BlockState, SegmentsData};
+use crate::ask::{BlockState, ColorBy, SegmentsData};
 use crate::draw::color::Color;
 use crate::draw::layout::Rect;
 use crate::draw::overlay::{Align, Font, Op, fitted};

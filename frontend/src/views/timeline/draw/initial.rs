@@ -1,9 +1,8 @@
 //! Label on the bands of memory from before the trace.
 
 use super::places::Places;
-use crate::ask::bands;
 use crate::ask::bands::{Band, bands};
-use crate::ask::{PictureData, View as Asked};
+use crate::ask::{PictureData, View as Asked, bands};
 use crate::draw::camera::{Camera, View};
 use crate::draw::layout::Layout;
 use crate::draw::overlay::{Align, Font, Op};

@@ -3,9 +3,8 @@
 //! Each picture is converted to an image once, and that image is moved and scaled.
 
 use super::painter::Painter;
-use crate::ask::PictureData;
 use crate::ask::bands::{Band, bands};
-use crate::ask::raster;
+use crate::ask::{PictureData, raster};
 use crate::draw::color::Color;
 use crate::draw::shade;
 use crate::draw::theme::Theme;

@@ -7,9 +7,7 @@
 use super::painter::Painter;
 use super::webgl_image::{Image, Instances, piece_bytes};
 use super::webgl_program::{Program, Programs};
-use crate::ask::PictureData;
-use crate::ask::bands;
-use crate::ask::raster;
+use crate::ask::{PictureData, bands, raster};
 use crate::draw::color::Color;
 use crate::draw::shade;
 use crate::platform::fit_canvas;

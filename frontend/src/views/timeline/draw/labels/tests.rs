@@ -1,8 +1,7 @@
 //! Tests that texts never overlap or leave the element, for any view and screen size.
 
 use super::*;
-use crate::ask::bands;
-use crate::ask::{ColorBy, PartSpan, Parts, Phase, PictureData, Span as Annotated};
+use crate::ask::{ColorBy, PartSpan, Parts, Phase, PictureData, Span as Annotated, bands};
 use crate::draw::camera::{Content, View};
 use crate::draw::layout::Rect;
 use crate::views::timeline::draw::markers::MarkerKind;
