@@ -180,10 +180,10 @@ async function prepare() {
 }
 
 if (location.protocol === "file:") {
-  say("A browser starts Snapscope from a server only: run “python3 -m http.server” in this folder and open the address that it prints.");
+  say("Browsers can't start Snapscope from a local file. Run “python3 -m http.server” in this folder and open the address that it prints.");
 } else {
   start().catch((error) => {
     console.error(error);
-    say("Snapscope could not start: the connection was lost, this browser is too old, or WebAssembly is switched off.");
+    say("Snapscope could not start: the connection was lost, this browser is too old, or WebAssembly is disabled.");
   });
 }

@@ -33,13 +33,13 @@ impl Reader {
     async fn fetch(url: &str, scope: &WorkerGlobalScope) -> Result<Self, String> {
         let failed = |reason: &str| format!("The snapshot at {url} could not be fetched: {reason}");
         let response =
-            JsFuture::from(scope.fetch_with_str(url)).await.map_err(|_| failed("the server does not answer"))?;
-        let response: Response = response.dyn_into().map_err(|_| failed("the answer is no response"))?;
+            JsFuture::from(scope.fetch_with_str(url)).await.map_err(|_| failed("the server does not respond"))?;
+        let response: Response = response.dyn_into().map_err(|_| failed("the response is invalid"))?;
         if !response.ok() {
-            return Err(failed(&format!("the server says {}", response.status())));
+            return Err(failed(&format!("the server returned status {}", response.status())));
         }
         let length = response.headers().get("content-length").ok().flatten();
-        let stream = response.body().ok_or_else(|| failed("the answer is empty"))?;
+        let stream = response.body().ok_or_else(|| failed("the response is empty"))?;
         let total_bytes = length.and_then(|length| length.parse().ok()).unwrap_or(0);
         Ok(Self { stream: stream.get_reader().unchecked_into(), total_bytes })
     }
@@ -69,5 +69,5 @@ async fn next_chunk(stream: &ReadableStreamDefaultReader) -> Result<Option<Uint8
 /// Describes a read error with the browser's reason, which is usually that the file was changed or moved meanwhile.
 fn unreadable(error: &JsValue) -> String {
     let reason = error.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
-    format!("The file can't be read any more: {}", reason.unwrap_or_else(|| "the browser gives no reason".to_owned()))
+    format!("The file can no longer be read: {}", reason.unwrap_or_else(|| "the browser gives no reason".to_owned()))
 }

@@ -187,7 +187,7 @@ impl FileWorker {
         let (importer, file_bytes) = self.read(source, reading, importer, true).await?;
         let first_bytes = self.overview.borrow().as_ref().map(|overview| overview.file_bytes);
         if matches!(wanted, Wanted::Part(_)) && first_bytes != Some(file_bytes) {
-            return Err(unreadable("The file changed between its first and its second reading".to_owned()));
+            return Err(unreadable("The file changed between the first and the second read".to_owned()));
         }
         if self.reading.get() != reading {
             return Ok(None);
@@ -305,7 +305,7 @@ impl FileWorker {
     /// Sends the bytes of a file to the page as a `Blob`, so that the message does not contain them.
     fn hand_over(&self, number: u32, file: &FileBytes) {
         let Ok(blob) = blob(&file.bytes, file.media_type) else {
-            let reason = "the browser has no room for the file".to_owned();
+            let reason = "the browser ran out of memory".to_owned();
             return self.post(&Report::Refused(number, reason));
         };
         let message = Array::of2(&number.into(), &blob);

@@ -107,7 +107,7 @@ pub fn entries(diff: &DiffData, by: DiffBy) -> Vec<Entry> {
     match by {
         DiffBy::Stack => (0..diff.stacks.len()).map(|position| stack(diff, position)).collect(),
         DiffBy::Category => groups(&diff.categories, ""),
-        DiffBy::Module => groups(&diff.modules, "no module known"),
+        DiffBy::Module => groups(&diff.modules, "unknown module"),
     }
 }
 
@@ -122,8 +122,8 @@ fn stack(diff: &DiffData, position: usize) -> Entry {
             Matched::Same => "",
             Matched::MovedLines => "lines moved",
             Matched::Place => "other calls",
-            Matched::OnlyBefore => "only there",
-            Matched::OnlyAfter => "only here",
+            Matched::OnlyBefore => "only other",
+            Matched::OnlyAfter => "only this",
         },
         change: row.change,
         stack: Some(position),
@@ -207,7 +207,7 @@ pub fn total_text(diff: &DiffData) -> String {
     let all = match delta.cmp(&0) {
         Ordering::Greater => format!("{} more", format::bytes(delta.unsigned_abs())),
         Ordering::Less => format!("{} less", format::bytes(delta.unsigned_abs())),
-        Ordering::Equal => "As many bytes".to_owned(),
+        Ordering::Equal => "The same number of bytes".to_owned(),
     };
     let mut changed: Vec<&GroupData> = diff.categories.iter().filter(|of| of.change.delta_bytes() != 0).collect();
     changed.sort_by_key(|of| Reverse(of.change.delta_bytes().unsigned_abs()));
@@ -293,7 +293,7 @@ mod tests {
     fn groups_that_are_alike_are_left_out() {
         let titles = |by| entries(&diff(), by).into_iter().map(|entry| entry.title).collect::<Vec<_>>();
         assert_eq!(titles(DiffBy::Category), ["activations", "gradients"]);
-        assert_eq!(titles(DiffBy::Module), ["no module known"]);
+        assert_eq!(titles(DiffBy::Module), ["unknown module"]);
     }
 
     #[test]
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(equal_text(&diff()).as_deref(), Some("1 stack with 7 B is the same"));
         assert_eq!(
             (total_text(&DiffData::default()).as_str(), equal_text(&DiffData::default())),
-            ("As many bytes", None)
+            ("The same number of bytes", None)
         );
     }
 }

@@ -90,7 +90,7 @@ impl Report {
             return Self::Stopped(words.to_owned());
         }
         let message = format!("The decoder stopped unexpectedly: {words}");
-        let hint = "This is a mistake of Snapscope: please report it with this text.".to_owned();
+        let hint = "This is a bug in Snapscope. Please report it with this text.".to_owned();
         Self::Failed { code: String::new(), message, offset: None, hint }
     }
 

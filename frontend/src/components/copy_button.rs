@@ -41,7 +41,7 @@ pub fn CopyButton(props: &CopyButtonProps) -> Html {
     let (icon, label) = match *outcome {
         None => (IconName::Copy, props.label.clone()),
         Some(Outcome::Copied) => (IconName::Done, "Copied".into()),
-        Some(Outcome::Failed) => (IconName::Error, "Not allowed by the browser".into()),
+        Some(Outcome::Failed) => (IconName::Error, "Blocked by the browser".into()),
     };
     html! {
         <button type="button" class="button quiet" {onclick}>

@@ -43,7 +43,9 @@ pub fn ExportButton(props: &ExportButtonProps) -> Html {
             let (step, making, name) = (step.clone(), make.emit(()), name.clone());
             step.set(Step::Making);
             spawn_local(async move {
-                let made = making.await.and_then(|file| save(&file, &name).map_err(|_| "no room".to_owned()));
+                let made = making
+                    .await
+                    .and_then(|file| save(&file, &name).map_err(|_| "the browser ran out of memory".to_owned()));
                 match made {
                     Ok(()) => {
                         step.set(Step::Saved);
@@ -57,7 +59,7 @@ pub fn ExportButton(props: &ExportButtonProps) -> Html {
     };
     let (icon, said) = match &*step {
         Step::Idle => (IconName::Drop, String::new()),
-        Step::Making => (IconName::Again, "Making the file…".to_owned()),
+        Step::Making => (IconName::Again, "Creating the file…".to_owned()),
         Step::Saved => (IconName::Done, format!("Saved as {}", props.name)),
         Step::Failed(reason) => (IconName::Error, format!("Not saved: {reason}")),
     };

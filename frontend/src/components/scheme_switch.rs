@@ -15,9 +15,9 @@ pub struct SchemeSwitchProps {
 pub fn SchemeSwitch(props: &SchemeSwitchProps) -> Html {
     let button = |choice: SchemeChoice| {
         let (icon, label) = match choice {
-            SchemeChoice::System => (IconName::System, "Colours of the system"),
-            SchemeChoice::Always(Scheme::Light) => (IconName::Light, "Light colours"),
-            SchemeChoice::Always(Scheme::Dark) => (IconName::Dark, "Dark colours"),
+            SchemeChoice::System => (IconName::System, "System colors"),
+            SchemeChoice::Always(Scheme::Light) => (IconName::Light, "Light colors"),
+            SchemeChoice::Always(Scheme::Dark) => (IconName::Dark, "Dark colors"),
         };
         let onclick = props.on_choose.reform(move |_: MouseEvent| choice);
         let pressed = (choice == props.choice).to_string();
@@ -28,6 +28,6 @@ pub fn SchemeSwitch(props: &SchemeSwitchProps) -> Html {
         }
     };
     html! {
-        <div class="segmented icons" role="group" aria-label="Colours">{ for SchemeChoice::ALL.map(button) }</div>
+        <div class="segmented icons" role="group" aria-label="Colors">{ for SchemeChoice::ALL.map(button) }</div>
     }
 }

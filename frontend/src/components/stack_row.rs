@@ -54,7 +54,7 @@ pub fn StackRow(props: &StackRowProps) -> Html {
             </button>
             if *is_open && props.frames.is_empty() {
                 <p class="panel-empty">
-                    { "Memory from before the trace often has no stack, nor has what the autograd engine allocates" }
+                    { "No stack was recorded, which is common for memory from before the trace and for the autograd engine" }
                 </p>
             } else if *is_open {
                 <StackView title="Stack" frames={props.frames.clone()} />

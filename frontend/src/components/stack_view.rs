@@ -26,7 +26,7 @@ pub fn StackView(props: &StackViewProps) -> Html {
     };
     let folded = folded_count(frames) as u64;
     let toggle_label = match *is_unfolded {
-        true => "Fold runtime frames".to_owned(),
+        true => "Hide runtime frames".to_owned(),
         false => format!("Show {}", format::counted(folded, "runtime frame")),
     };
     let line = |line: StackLine| match line {

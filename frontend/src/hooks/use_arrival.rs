@@ -91,8 +91,8 @@ async fn open_jobs(files: &FilesHandle, jobs: Vec<String>) -> Result<(), Arrival
         if job.snapshot_bytes.is_none() {
             return Err(ArrivalFailure {
                 title: "No snapshot yet",
-                message: format!("The job {} has left no snapshot.", job.name),
-                hint: "Wait until it has finished, or look at its page for why it failed.".to_owned(),
+                message: format!("The job {} has no snapshot.", job.name),
+                hint: "Wait until the job has finished. If it failed, its page shows the reason.".to_owned(),
             });
         }
         let card = job.capacity_bytes.map(ThisCard::whole);
@@ -105,9 +105,9 @@ async fn open_jobs(files: &FilesHandle, jobs: Vec<String>) -> Result<(), Arrival
 fn link_failure(error: ApiError) -> ArrivalFailure {
     match error {
         ApiError::Refused { status: 404, .. } => ArrivalFailure {
-            title: "This link has ended",
-            message: "It was deleted, its time is over, or the address is incomplete.".to_owned(),
-            hint: "Ask whoever sent it for a new one.".to_owned(),
+            title: "This link is no longer valid",
+            message: "It was deleted, it has expired, or the address is incomplete.".to_owned(),
+            hint: "Ask the person who sent the link for a new one.".to_owned(),
         },
         error => failure("The link can't be opened", error),
     }
@@ -117,8 +117,8 @@ fn job_failure(error: ApiError) -> ArrivalFailure {
     match error {
         ApiError::Refused { status: 404, .. } => ArrivalFailure {
             title: "There is no such job",
-            message: "It was removed, or the address is incomplete.".to_owned(),
-            hint: "Choose one from the list of jobs.".to_owned(),
+            message: "It was deleted, or the address is incomplete.".to_owned(),
+            hint: "Choose a job from the list of jobs.".to_owned(),
         },
         error => failure("The recording can't be opened", error),
     }
@@ -128,7 +128,7 @@ fn failure(title: &'static str, error: ApiError) -> ArrivalFailure {
     match error {
         ApiError::NoServer => ArrivalFailure {
             title,
-            message: "The server does not answer.".to_owned(),
+            message: "The server does not respond.".to_owned(),
             hint: "Check the connection, then reload the page.".to_owned(),
         },
         ApiError::Refused { body, .. } => ArrivalFailure { title, message: body.message, hint: body.hint },

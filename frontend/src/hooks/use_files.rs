@@ -315,7 +315,7 @@ impl FilesHandle {
             Ok(client) => drop(self.workers.clients.borrow_mut().insert(id, client)),
             Err(_) => on_report(Report::Failed {
                 code: String::new(),
-                message: "This browser can't start a worker, which is where files are decoded".to_owned(),
+                message: "The browser could not start a web worker, which Snapscope needs to decode files".to_owned(),
                 offset: None,
                 hint: "Allow web workers for this site, or open the page in another browser.".to_owned(),
             }),

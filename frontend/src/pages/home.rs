@@ -140,9 +140,9 @@ fn failed(on_retry: Callback<MouseEvent>, on_close: Callback<MouseEvent>) -> Htm
         <main class="state">
             <section class="card error" role="alert">
                 <h1 class="card-title"><Icon name={IconName::Error} />{ "The viewer could not be loaded" }</h1>
-                <p class="error-message">{ "The part of Snapscope that shows files did not come." }</p>
+                <p class="error-message">{ "The part of Snapscope that shows files could not be downloaded." }</p>
                 <p class="hint">
-                    { "Check the connection and try again; if Snapscope was updated meanwhile, reload the page." }
+                    { "Check the connection and try again. If Snapscope was updated in the meantime, reload the page." }
                 </p>
                 <div class="card-foot">
                     <button type="button" class="button primary" onclick={on_retry}>{ "Try again" }</button>

@@ -62,7 +62,7 @@ pub(super) fn Viewer(props: &ViewerProps) -> Html {
     let body = match file.shown_figures() {
         Some(device) => html! { <DeviceView viewer={props.clone()} device={device.clone()} /> },
         None if file.summary.devices.is_empty() => empty_file(),
-        None => html! { <p class="state" role="status">{ "Pairing allocations…" }</p> },
+        None => html! { <p class="state" role="status">{ "Processing allocations…" }</p> },
     };
     html! {
         <main class="viewer">
@@ -189,7 +189,7 @@ fn empty_file() -> Html {
             <div class="card">
                 <h1 class="card-title">{ "This snapshot has no devices" }</h1>
                 <p class="hint">
-                    { "It was taken before CUDA was used in the process: take it after the first step of training." }
+                    { "It was taken before the process used CUDA. Take the snapshot after the first training step." }
                 </p>
             </div>
         </section>

@@ -239,7 +239,8 @@ impl Failure {
             code: String::new(),
             message: "The part of Snapscope that decodes files could not be loaded".to_owned(),
             offset: None,
-            hint: "Check the connection and try again; if Snapscope was updated meanwhile, reload the page.".to_owned(),
+            hint: "Check the connection and try again. If Snapscope was updated in the meantime, reload the page."
+                .to_owned(),
             remedy: Remedy::Retry,
         }
     }
@@ -251,7 +252,7 @@ impl Failure {
             code: String::new(),
             message: format!("The decoder stopped unexpectedly{detail}"),
             offset: None,
-            hint: "The tab may have run out of memory: open a part of the file, or close other files first, or use \
+            hint: "The tab may have run out of memory. Open only a part of the file, close other files first, or use \
                    the command line."
                 .to_owned(),
             remedy: Remedy::Part,

@@ -75,10 +75,10 @@ pub fn take_awaited(waiting: &[SessionFile], name: &str, size_bytes: u64) -> Opt
 /// Describes which files the user should drop again.
 pub fn awaited_text(waiting: &[SessionFile]) -> String {
     match waiting {
-        [file] => format!("{} was open here: drop it again to get the same view", file.name),
+        [file] => format!("{} was open here. Drop it again to restore its view", file.name),
         files => {
             let names: Vec<_> = files.iter().map(|file| file.name.as_str()).collect();
-            format!("These files were open here, drop them again to get the same views: {}", names.join(", "))
+            format!("These files were open here. Drop them again to restore their views: {}", names.join(", "))
         }
     }
 }
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(take_awaited(&waiting, "b.pickle", 9).map(|file| file.key).as_deref(), Some("file-2"));
         assert_eq!(take_awaited(&waiting, "b.pickle", 8), None);
         assert_eq!(take_awaited(&waiting, "c.pickle", 9), None);
-        assert_eq!(awaited_text(&waiting[..1]), "a.pickle was open here: drop it again to get the same view");
-        assert!(awaited_text(&waiting).ends_with("the same views: a.pickle, b.pickle"));
+        assert_eq!(awaited_text(&waiting[..1]), "a.pickle was open here. Drop it again to restore its view");
+        assert!(awaited_text(&waiting).ends_with("restore their views: a.pickle, b.pickle"));
     }
 }

@@ -8,7 +8,7 @@ const CUT: &str = "cut=";
 
 /// Kinds of content that are removed from copies, with their words in the text and for display.
 const CUTS: [(&str, &str); 5] = [
-    ("paths", "paths are cut to the project"),
+    ("paths", "paths shortened to the project"),
     ("names", "names of people and machines"),
     ("metadata", "metadata"),
     ("annotations", "annotations"),
@@ -36,9 +36,9 @@ pub fn cuts_text(text: &str) -> Option<String> {
         Some((&first, rest)) if first == CUTS[0].1 => (Some(first.to_owned()), rest),
         _ => (None, &said[..]),
     };
-    let removed = (!removed.is_empty()).then(|| format!("{} left out", removed.join(", ")));
+    let removed = (!removed.is_empty()).then(|| format!("{} removed", removed.join(", ")));
     match [cut, removed].into_iter().flatten().collect::<Vec<_>>().join("; ") {
-        text if text.is_empty() => Some("nothing was taken out".to_owned()),
+        text if text.is_empty() => Some("nothing was removed".to_owned()),
         text => Some(text),
     }
 }
@@ -58,11 +58,11 @@ mod tests {
     #[test]
     fn a_link_says_what_was_taken_out() {
         let default = CopyOptions::default();
-        check(&default, "paths are cut to the project; names of people and machines, metadata left out");
-        check(&CopyOptions { cut_paths: false, ..default.clone() }, "names of people and machines, metadata left out");
+        check(&default, "paths shortened to the project; names of people and machines, metadata removed");
+        check(&CopyOptions { cut_paths: false, ..default.clone() }, "names of people and machines, metadata removed");
         let none = CopyOptions { cut_paths: false, remove_names: false, drop_metadata: false, ..default };
-        check(&none, "nothing was taken out");
-        check(&CopyOptions { dropped_packages: vec!["torch".into()], ..none }, "frames of some packages left out");
+        check(&none, "nothing was removed");
+        check(&CopyOptions { dropped_packages: vec!["torch".into()], ..none }, "frames of some packages removed");
     }
 
     #[test]

@@ -128,8 +128,8 @@ impl fmt::Display for ViewStateError {
                  Reload the page to get that version."
             }
             Self::Garbled => {
-                "The view in this address can't be read, so the whole timeline is shown. Ask for the address again if \
-                 it was cut short."
+                "The view in this address can't be read, so the whole timeline is shown. Check that the address is \
+                 complete."
             }
         })
     }
@@ -144,8 +144,8 @@ impl ViewStateError {
                  Reload the page to get that version."
             }
             Self::Garbled => {
-                "The view in this address can't be read, so the view stays as it is. Ask for the address again if it \
-                 was cut short."
+                "The view in this address can't be read, so the view stays as it is. Check that the address is \
+                 complete."
             }
         }
     }

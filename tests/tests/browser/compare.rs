@@ -38,7 +38,7 @@ fn steps_of_one_file_differ_in_what_stays() {
     choose(&page, "Moment of this side", "peak");
     choose(&page, "Moment of the other side", "peak");
     page.wait_for("document.querySelector('[data-compare]').dataset.stacks === '0'");
-    assert!(page.text(".compare-list").contains("Both sides hold the same"));
+    assert!(page.text(".compare-list").contains("Both sides are the same"));
     page.check_console();
 }
 

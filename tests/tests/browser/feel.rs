@@ -74,7 +74,7 @@ fn check_viewer(scheme: &str) {
             page.settle();
             check_audit(page, tab);
         }
-        for dialog in ["Keys", "My links", "Export", "Share"] {
+        for dialog in ["Keyboard shortcuts", "My links", "Export", "Share"] {
             page.click(&format!("header button[aria-label='{dialog}']"));
             page.wait_for("document.querySelector('dialog')?.open");
             page.settle();

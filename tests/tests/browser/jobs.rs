@@ -205,7 +205,7 @@ fn a_finished_job_tells_one_story() {
     page.wait_for("document.title.startsWith('far too large')");
 
     // The list has the same words and figures.
-    let (peak, took) = (page.figure("Peak live"), page.figure("Took"));
+    let (peak, took) = (page.figure("Peak live"), page.figure("Duration"));
     page.visit("/jobs");
     page.wait_for_text(".jobs", "far too large");
     let line = page.text(".jobs .job-link");

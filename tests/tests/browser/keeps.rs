@@ -216,7 +216,7 @@ fn a_file_that_is_not_kept_is_asked_for_with_its_view() {
 
     page.reload();
     page.wait_for("document.querySelector('[data-awaited]') !== null");
-    assert!(page.text("[data-awaited]").contains(&format!("{GPT2} was open here: drop it again")));
+    assert!(page.text("[data-awaited]").contains(&format!("{GPT2} was open here. Drop it again")));
     page.screenshot("awaited");
     assert_eq!(page.value(is_asked), false);
     page.attach(&[&snapshot(RESNET), &snapshot(GPT2)]);

@@ -77,7 +77,7 @@ fn keys_are_listed_and_the_list_closes() {
     page.press("?");
     page.wait_for("document.querySelector('dialog')?.open");
     let keys = page.text("dialog");
-    for part in ["Keys", "Timeline", "Jump to the peak", "Open snapshots"] {
+    for part in ["Keyboard shortcuts", "Timeline", "Jump to the peak", "Open snapshots"] {
         assert!(keys.contains(part), "{part} in {keys}");
     }
     page.press("\u{e00c}"); // Esc

@@ -160,7 +160,7 @@ fn more_files_than_processors_wait_for_their_turn_and_the_shown_one_is_next() {
     page.run(
         "window.waited = false;
         new MutationObserver(() => {
-            window.waited ||= document.body.innerText.includes('Waits until another file is read');
+            window.waited ||= document.body.innerText.includes('Waiting for another file to be read');
             if (document.querySelector('.viewer:not([data-loading]) .figures')) {
                 window.ready ??= document.querySelectorAll('.file-tab.ready').length;
             }

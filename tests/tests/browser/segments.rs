@@ -22,7 +22,7 @@ fn it_begins_where_the_most_is_reserved() {
     let page = segments();
     wait_for_moment(&page, "moment === 5194");
     let text = page.text(".waste");
-    for part in ["Reserved", "1.12 GiB", "In use", "Rounding", "Unsplit", "Free between", "Free segments"] {
+    for part in ["Reserved", "1.12 GiB", "In use", "Rounding", "Unsplit", "Free in used segments", "Free segments"] {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert!(page.text(".held-list").contains("24.4 MiB of 26.0 MiB"));

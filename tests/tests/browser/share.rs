@@ -85,7 +85,7 @@ fn a_link_shows_the_same_elsewhere_until_it_is_deleted() {
     let elsewhere = page.elsewhere(&link);
     assert_eq!(seen_again(&elsewhere), before);
     let said = elsewhere.text("[data-shared]");
-    assert!(said.contains("Shared copy") && said.contains("paths are cut"), "{said}");
+    assert!(said.contains("Shared copy") && said.contains("paths shortened"), "{said}");
     elsewhere.check_console();
 
     // Only the browser that made the link can delete it.
@@ -100,7 +100,7 @@ fn a_link_shows_the_same_elsewhere_until_it_is_deleted() {
 
     elsewhere.visit(&link);
     elsewhere.wait_for("document.querySelector('[data-arrival]') !== null");
-    assert!(elsewhere.text("[data-arrival]").contains("This link has ended"));
+    assert!(elsewhere.text("[data-arrival]").contains("This link is no longer valid"));
 }
 
 #[test]

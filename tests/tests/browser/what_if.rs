@@ -40,7 +40,7 @@ fn the_recording_is_replayed_beside_itself() {
 fn a_part_of_the_events_is_read_out() {
     let page = opened(OOM);
     let all = page.text("#what-if-reading");
-    assert!(all.starts_with("All 7,646 events: ") && all.contains("out of memory as recorded 1 time"), "{all}");
+    assert!(all.starts_with("All 7,646 events: ") && all.contains("out of memory in the recording 1 time"), "{all}");
     let bars = "document.querySelector('.what-if-recorded-calls').getAttribute('d').length > 0";
     page.wait_for(bars);
     page.value(

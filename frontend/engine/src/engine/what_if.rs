@@ -45,7 +45,7 @@ pub(super) fn sweep(ready: Ready<'_>, setup: &WhatIfSetup, is_new: bool) -> Resu
 /// Returns an error for a device whose allocator is not modelled.
 fn check(ready: Ready<'_>) -> Result<(), String> {
     match ready.device.index < 0 {
-        true => Err("Pinned host memory has another allocator, which is not modelled".to_owned()),
+        true => Err("Pinned host memory uses a different allocator, which is not modeled".to_owned()),
         false => Ok(()),
     }
 }

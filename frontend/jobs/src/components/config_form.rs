@@ -22,7 +22,7 @@ pub(crate) fn ConfigForm(props: &ConfigFormProps) -> Html {
     let values = Values::of(check.raw.as_deref(), check.job.as_deref());
     html! {
         <fieldset class="form" disabled={!props.draft.takes_fields()}>
-            <legend class="visually-hidden">{ "Keys of the config" }</legend>
+            <legend class="visually-hidden">{ "Config" }</legend>
             if let Some(reason) = props.draft.why_no_fields() {
                 <p class="hint" role="status">{ reason }</p>
             }
@@ -69,7 +69,7 @@ fn device(props: &ConfigFormProps, values: &Values) -> Html {
             <h2 class="form-title">{ "Runs on" }</h2>
             <div class="fields">
                 <label class="field wide">
-                    <span class="field-label">{ "Card" }</span>
+                    <span class="field-label">{ "GPU" }</span>
                     <select class="select" data-key="card" {onchange}>
                         <option value="" selected={written.is_empty()}>{ values.unset("card") }</option>
                         if !is_known {

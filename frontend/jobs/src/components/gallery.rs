@@ -30,7 +30,7 @@ pub(crate) fn Gallery() -> Html {
     html! {
         <section class="section" aria-labelledby="gallery-title">
             <h2 id="gallery-title" class="section-title">{ "Gallery" }</h2>
-            <p class="hint">{ "Mistakes beside their repairs, and healthy trainings of real size. Each is recorded in seconds." }</p>
+            <p class="hint">{ "Common mistakes with their fixes, and healthy training runs of realistic size. Each takes seconds to record." }</p>
             if let Some(error) = rows.now.error.clone() {
                 <RefusalNote {error} />
             }
@@ -38,7 +38,7 @@ pub(crate) fn Gallery() -> Html {
                 { filters(&filter, &all, &on_filter) }
                 <p class="visually-hidden" role="status">{ format::counted(found.len() as u64, "config") }</p>
                 if found.is_empty() {
-                    <p class="hint empty">{ "Nothing like that is in the gallery." }</p>
+                    <p class="hint empty">{ "No config in the gallery matches." }</p>
                 }
                 <div class="tiles" data-found={found.len().to_string()}>
                     { for found.iter().map(|entry| html! {
@@ -73,7 +73,7 @@ fn filters(filter: &CatalogFilter, all: &[Entry], on_filter: &Callback<CatalogFi
                 <span class="visually-hidden">{ "Search the gallery" }</span>
                 <input type="search" placeholder="Search" value={filter.query.clone()} {oninput} />
             </label>
-            <div class="segmented" role="group" aria-label="What a config shows">
+            <div class="segmented" role="group" aria-label="Kind of config">
                 { kind(None, "All") }
                 { kind(Some(Kind::Mistake), "Mistakes") }
                 { kind(Some(Kind::Healthy), "Healthy") }
@@ -82,7 +82,7 @@ fn filters(filter: &CatalogFilter, all: &[Entry], on_filter: &Callback<CatalogFi
                 let (filter, on_filter) = (filter.clone(), on_filter.clone());
                 Callback::from(move |model| on_filter.emit(CatalogFilter { model, ..filter.clone() }))
             }) }
-            { choice("All cards", filter.card.as_deref(), names(|entry| &entry.card), {
+            { choice("All GPUs", filter.card.as_deref(), names(|entry| &entry.card), {
                 let (filter, on_filter) = (filter.clone(), on_filter.clone());
                 Callback::from(move |card| on_filter.emit(CatalogFilter { card, ..filter.clone() }))
             }) }

@@ -31,14 +31,14 @@ pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
             <div class="tile-pictures">
                 { shown(row, top, if is_pair { "Mistake" } else { "" }) }
                 if let Some(repair) = repair {
-                    { shown(repair, top, "Repaired") }
+                    { shown(repair, top, "Fixed") }
                 }
             </div>
             <p class="tile-text">{ for pieces(&row.text).into_iter().map(piece) }</p>
             <footer class="tile-foot">
-                { link(row, if is_pair { "Record the bug" } else { "Record it" }) }
+                { link(row, if is_pair { "Record the mistake" } else { "Record" }) }
                 if let Some(repair) = repair {
-                    { link(repair, "Record the repair") }
+                    { link(repair, "Record the fix") }
                 }
             </footer>
         </article>

@@ -80,7 +80,7 @@ fn Cancel(props: &CancelProps) -> Html {
             </button>
             if *is_asked {
                 <Dialog id="cancel-title" class="small" title="Cancel this job?" on_close={set(false)}>
-                    <p class="hint">{ "It runs now. What it has recorded so far is not kept." }</p>
+                    <p class="hint">{ "The job is running. What it has recorded so far will be lost." }</p>
                     <div class="card-foot">
                         <button type="button" class="button primary" data-confirm="" onclick={confirm}>{ "Cancel the job" }</button>
                         <button type="button" class="button" onclick={set(false).reform(|_: MouseEvent| ())}>{ "Let it run" }</button>

@@ -84,10 +84,10 @@ pub(super) fn Delete(props: &DeleteProps) -> Html {
         }
     };
     let text = if props.has_snapshot {
-        "Its config, figures, log and snapshot are removed for everybody. This can’t be undone. Links that were shared \
-         from its snapshot keep working."
+        "This deletes its config, figures, log and snapshot for everyone, and can’t be undone. Links to copies of its \
+         snapshot keep working."
     } else {
-        "Its config and log are removed for everybody. This can’t be undone."
+        "This deletes its config and log for everyone, and can’t be undone."
     };
     html! {
         <>

@@ -65,7 +65,7 @@ pub(crate) fn JobList() -> Html {
 
 fn empty() -> Html {
     html! {
-        <p class="hint empty">{ "No jobs yet. Take a config of the gallery, or write one of your own." }</p>
+        <p class="hint empty">{ "No jobs yet. Choose a config from the gallery, or write your own." }</p>
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn JobOutcome(props: &JobOutcomeProps) -> Html {
                 { failure(error) }
             }
             if resource.state == JobState::Cancelled {
-                <p class="note plain"><Icon name={IconName::Stop} />{ "Cancelled: nothing of it was kept" }</p>
+                <p class="note plain"><Icon name={IconName::Stop} />{ "The job was cancelled, and nothing was kept" }</p>
             }
             if let Some(oom) = oom {
                 { out_of_memory(oom) }

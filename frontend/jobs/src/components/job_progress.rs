@@ -32,7 +32,7 @@ pub(crate) fn JobProgress(props: &JobProgressProps) -> Html {
             <p class="job-place numbers">
                 <span>{ text }</span>
                 if watch.link == Link::Away {
-                    <span class="away">{ "The server is away; trying again" }</span>
+                    <span class="away">{ "The server does not respond; trying again" }</span>
                 }
             </p>
             // This text changes once per step, not per phase, so that a screen reader can read it to its end.

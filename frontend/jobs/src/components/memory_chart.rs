@@ -52,7 +52,7 @@ pub(crate) fn MemoryChart(props: &MemoryChartProps) -> Html {
                 <span class="legend-reserved">{ "Reserved" }</span>
                 <span class="legend-note">{ source(props.course.source, props.is_over) }</span>
                 if let Some(memory) = memory {
-                    <span class="legend-note numbers">{ format!("The card's {} lie above the chart", format::bytes(memory)) }</span>
+                    <span class="legend-note numbers">{ format!("GPU memory of {} is above the chart", format::bytes(memory)) }</span>
                 }
             </figcaption>
         </figure>
@@ -62,10 +62,10 @@ pub(crate) fn MemoryChart(props: &MemoryChartProps) -> Html {
 /// Describes the source of the curves, and what they may miss.
 fn source(source: Source, is_over: bool) -> &'static str {
     match (source, is_over) {
-        (Source::Snapshot, _) => "From the snapshot, over its events",
-        (Source::Samples, false) => "Sampled while it runs: short peaks may be missing",
+        (Source::Snapshot, _) => "From the snapshot, by event",
+        (Source::Samples, false) => "Sampled during the run: short peaks may be missing",
         (Source::Samples, true) => {
-            "Sampled while it ran: short peaks may be missing, and there is no curve of a snapshot"
+            "Sampled during the run: short peaks may be missing, and there is no curve from a snapshot"
         }
     }
 }

@@ -20,16 +20,16 @@ pub(crate) fn NoServer(props: &NoServerProps) -> Html {
     html! {
         <main class="state">
             <section class="card" role="alert">
-                <h1 class="card-title"><Icon name={IconName::Warning} />{ "There is no server here" }</h1>
+                <h1 class="card-title"><Icon name={IconName::Warning} />{ "No server responds here" }</h1>
                 <p class="error-message">
-                    { "Jobs record a training on a virtual or real GPU, which takes a server, and none answers at this \
-                       address. The viewer needs none: files are decoded in the browser." }
+                    { "Jobs record a training run on a virtual or real GPU. They need a Snapscope server, and no server \
+                       responds at this address. The viewer needs no server: it decodes files in the browser." }
                 </p>
                 <div class="command">
                     <code>{ COMMAND }</code>
                     <CopyButton text={COMMAND} label="Copy" />
                 </div>
-                <p class="hint">{ "It serves this page with jobs at http://127.0.0.1:8080. This page goes on by itself once a server answers." }</p>
+                <p class="hint">{ "This command serves the page with jobs at http://127.0.0.1:8080. This page continues as soon as a server responds." }</p>
                 <div class="card-foot">
                     <button type="button" class="button primary" onclick={props.on_retry.reform(|_: MouseEvent| ())}>
                         { "Try again" }

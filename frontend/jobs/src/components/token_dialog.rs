@@ -31,11 +31,11 @@ pub(crate) fn TokenDialog(props: &TokenDialogProps) -> Html {
         }
     };
     html! {
-        <Dialog id="token-title" class="small" title="Token of the server" on_close={cancel.clone()} is_light={false}>
+        <Dialog id="token-title" class="small" title="Server token" on_close={cancel.clone()} is_light={false}>
             <form class="token-form" {onsubmit}>
                 <p class="hint">
-                    { "This server lets whoever has its token submit and cancel jobs. Ask whoever runs it; this browser \
-                       keeps it." }
+                    { "You need the token of this server to submit and cancel jobs. Ask the server's operator for it. This \
+                       browser keeps it." }
                 </p>
                 <label class="field">
                     <span class="field-label">{ "Token" }</span>

@@ -37,7 +37,7 @@ pub(crate) fn App() -> Html {
     let again = limits.again_callback();
     let shown = match (&limits.now.answer, &limits.now.error) {
         (None, Some(_)) => html! { <NoServer on_retry={again} /> },
-        (None, None) => html! { <main class="state"><p role="status">{ "Asking the server…" }</p></main> },
+        (None, None) => html! { <main class="state"><p role="status">{ "Contacting the server…" }</p></main> },
         (Some(limits), _) => match &*route {
             Route::List => html! { <ListPage limits={limits.clone()} /> },
             Route::New(start) => {

@@ -119,7 +119,7 @@ fn use_course(details: Option<&JobDetails>, watch: &Rc<Watch>) -> Rc<Course> {
 }
 
 fn way_back() -> Html {
-    html! { <nav class="way-back" aria-label="Way back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav> }
+    html! { <nav class="way-back" aria-label="Back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav> }
 }
 
 fn head(resource: &JobResource, state: JobState, is_ending: bool, on_order: Callback<Order>) -> Html {

@@ -23,7 +23,7 @@ pub(crate) fn ListPage(props: &ListPageProps) -> Html {
             <header class="page-head">
                 <div>
                     <h1 class="page-title">{ "Record a training run" }</h1>
-                    <p class="hint">{ "A config becomes a memory snapshot, on a virtual GPU or on a real one." }</p>
+                    <p class="hint">{ "Run a training config on a virtual or real GPU to get its memory snapshot." }</p>
                 </div>
                 <a class="button primary" href={site_url(&Route::New(Start::Example).path())}>
                     <Icon name={IconName::Add} />{ "New job" }
@@ -32,13 +32,13 @@ pub(crate) fn ListPage(props: &ListPageProps) -> Html {
             if props.limits.is_recorder_being_built {
                 <p class="note" role="status">
                     <Icon name={IconName::Info} />
-                    { "Recordings are still being built on this machine, which takes some minutes. Jobs that you submit \
-                       now start once that is done." }
+                    { "The recorder is still being built on this machine, which takes some minutes. Jobs that you submit \
+                       now start when it is ready." }
                 </p>
             } else if props.limits.kinds.is_empty() {
                 <p class="note warning" role="status">
                     <Icon name={IconName::Warning} />
-                    { "No worker takes jobs at this time. Jobs that were submitted wait until one does." }
+                    { "No worker is available. Submitted jobs wait until a worker takes them." }
                 </p>
             }
             <JobList />

@@ -45,11 +45,11 @@ pub(crate) fn NewJobPage(props: &NewJobPageProps) -> Html {
     let draft = handle.draft();
     html! {
         <main class="page new-job">
-            <nav class="way-back" aria-label="Way back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav>
+            <nav class="way-back" aria-label="Back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav>
             <header class="page-head">
                 <div>
                     <h1 class="page-title">{ "New job" }</h1>
-                    <p class="hint">{ "Write a config, or drop one: ours, or the config.json of Hugging Face with its training arguments." }</p>
+                    <p class="hint">{ "Write a config, or drop files: a Snapscope config, or a Hugging Face config.json with its training arguments." }</p>
                 </div>
                 { file_button(on_files) }
             </header>
@@ -103,8 +103,8 @@ fn other_language(draft: &Draft, dispatch: &Callback<DraftAction>) -> Html {
     html! {
         <p class="note plain">
             <Icon name={IconName::Info} />
-            <span class="note-text">{ format!("This is {name}, which runs as it is; the form changes TOML only.") }</span>
-            <button type="button" class="button" {onclick}>{ "Turn it into TOML" }</button>
+            <span class="note-text">{ format!("This config is {name} and can be recorded as it is. The form edits only TOML.") }</span>
+            <button type="button" class="button" {onclick}>{ "Convert to TOML" }</button>
         </p>
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn random_key() -> String {
 /// Returns a sentence if the file is too large for a config or can't be read.
 pub(crate) async fn read_text(file: &File) -> Result<String, String> {
     if file.size() > MOST_BYTES {
-        return Err(format!("{} is larger than any config.", file.name()));
+        return Err(format!("{} is too large for a config.", file.name()));
     }
     let text = JsFuture::from(file.text()).await.map_err(|_| format!("{} can't be read.", file.name()))?;
     Ok(text.as_string().unwrap_or_default())

@@ -116,8 +116,8 @@ impl Draft {
     pub(crate) fn why_no_fields(&self) -> Option<&'static str> {
         match (self.check.format, &self.check.raw) {
             (Format::Toml, Some(_)) => None,
-            (Format::Toml, None) => Some("The form waits until the text is valid TOML"),
-            _ => Some("The form changes TOML only: turn the text into TOML to use it"),
+            (Format::Toml, None) => Some("The form is disabled until the text is valid TOML"),
+            _ => Some("The form edits only TOML: convert the text to TOML to use it"),
         }
     }
 

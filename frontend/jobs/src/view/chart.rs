@@ -199,7 +199,7 @@ fn draw_labels<B: DrawingBackend>(
     }
     if let Some(capacity) = chart.capacity_bytes {
         let (x, y) = plot.backend_coord(&(chart.end(), capacity as f64));
-        let label = format!("card {}", format::bytes(capacity));
+        let label = format!("GPU memory {}", format::bytes(capacity));
         area.draw(&Text::new(label, (x - gap, y - gap / 3), style(theme.oom, HPos::Right, VPos::Bottom)))?;
     }
     // Labels stand next to their marks, on the side that has room.

@@ -77,7 +77,7 @@ pub(crate) fn form() -> Vec<Group> {
                 ("evaluation.every", "Evaluate every … steps"),
             ],
         ),
-        group("Mistakes", true, &[("mistakes", "What the script does and had better not")]),
+        group("Mistakes", true, &[("mistakes", "Mistakes that the script makes")]),
     ]
 }
 

@@ -30,7 +30,7 @@ pub(crate) const fn state_class(state: JobState, outcome: Option<JobOutcome>) ->
 
 /// Returns the displayed name of a job.
 pub(crate) fn name(job: &JobResource) -> &str {
-    if job.name.is_empty() { "Without a name" } else { &job.name }
+    if job.name.is_empty() { "Unnamed" } else { &job.name }
 }
 
 /// Summarises a job's progress or result for a line of the list.
@@ -73,9 +73,9 @@ pub(crate) fn took(job: &JobResource) -> String {
 /// Describes a job's place in the queue.
 pub(crate) fn queue_place(before: Option<u64>) -> String {
     match before {
-        None => "Waits for a worker".to_owned(),
+        None => "Waiting for a worker".to_owned(),
         Some(0) => "Next in the queue".to_owned(),
-        Some(before) => format!("{} before it", format::counted(before, "job")),
+        Some(before) => format!("{} ahead", format::counted(before, "job")),
     }
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn share(progress: Option<&Progress>, steps: u64) -> f64 {
 
 /// Describes where memory ran out: `Step 1, backward, in layers.3.attention (aten::mm)`.
 pub(crate) fn oom_place(oom: &OutOfMemory) -> String {
-    let step = oom.step.map_or_else(|| "While the model was built".to_owned(), |step| format!("Step {}", step + 1));
+    let step = oom.step.map_or_else(|| "While building the model".to_owned(), |step| format!("Step {}", step + 1));
     let phase = if oom.phase.is_empty() { String::new() } else { format!(", {}", words(&oom.phase)) };
     let module = if oom.module.is_empty() { String::new() } else { format!(", in {}", oom.module) };
     let operation = if oom.operation.is_empty() { String::new() } else { format!(" ({})", oom.operation) };
@@ -118,24 +118,24 @@ pub(crate) fn figures(report: &RecordingReport) -> Vec<Figure> {
         figure(
             "Peak live",
             format::bytes(report.peak_live_bytes),
-            "The highest sum of requested sizes of the allocations alive at one moment.",
+            "The highest total of requested sizes of live allocations at any moment.",
             Emphasis::Live,
         ),
         figure(
             "Peak allocated",
             format::bytes(report.peak_allocated_bytes),
-            "The same in the rounded sizes of blocks, as `max_memory_allocated` tells.",
+            "The same total with rounded block sizes, as in `max_memory_allocated`.",
             Emphasis::Plain,
         ),
         figure(
             "Peak reserved",
             format::bytes(report.peak_reserved_bytes),
-            "The highest sum of segments that PyTorch held from CUDA, as `max_memory_reserved` tells.",
+            "The highest total size of segments that PyTorch held from CUDA, as in `max_memory_reserved`.",
             Emphasis::Reserved,
         ),
         figure("Events", format::count(report.events), "Allocator events in the snapshot.", Emphasis::Plain),
-        figure("Steps", format::count(report.steps), "Optimizer steps that were completed.", Emphasis::Plain),
-        figure("Took", time::seconds(report.seconds), "From the recorder's start to its end.", Emphasis::Plain),
+        figure("Steps", format::count(report.steps), "Completed optimizer steps.", Emphasis::Plain),
+        figure("Duration", time::seconds(report.seconds), "From the recorder's start to its end.", Emphasis::Plain),
     ]
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn live_figures(watch: &Watch) -> Vec<Figure> {
             label: "Live",
             value: format::bytes(progress.live_bytes),
             note: peak(|sample| sample.live_bytes),
-            explanation: "Requested bytes of the tensors alive now.",
+            explanation: "Requested bytes of all tensors that are live now.",
             emphasis: Emphasis::Live,
         },
         Figure {
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_job_is_a_line() {
-        assert_eq!(outcome(&job(JobState::Queued)), "2 jobs before it");
+        assert_eq!(outcome(&job(JobState::Queued)), "2 jobs ahead");
         assert_eq!(outcome(&job(JobState::Running)), "Starting");
         let running = JobResource { progress: Some(progress(Some(1), "optimizer_step")), ..job(JobState::Running) };
         assert_eq!(outcome(&running), "Step 2 of 3 · optimizer step");
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(outcome(&finished), "Peak live 2.00 GiB");
         // The job's own page shows the same duration.
         assert_eq!(took(&finished), "1.50 s");
-        assert!(figures(&report(None)).iter().any(|figure| figure.label == "Took" && figure.value == "1.50 s"));
+        assert!(figures(&report(None)).iter().any(|figure| figure.label == "Duration" && figure.value == "1.50 s"));
         assert!(figures(&report(None)).iter().any(|figure| figure.label == "Peak live" && figure.value == "2.00 GiB"));
         assert_eq!(outcome(&job(JobState::Cancelled)), "");
     }
@@ -261,6 +261,6 @@ mod tests {
         assert_eq!(oom_place(&oom), "Step 1, backward, in layers.3 (aten::mm)");
         let early =
             OutOfMemory { step: None, phase: String::new(), module: String::new(), operation: String::new(), ..oom };
-        assert_eq!(oom_place(&early), "While the model was built");
+        assert_eq!(oom_place(&early), "While building the model");
     }
 }

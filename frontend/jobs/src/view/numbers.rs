@@ -14,7 +14,7 @@ pub(crate) fn warning(job: &Job) -> Option<String> {
     let (weights_bytes, memory_bytes) = (weights_bytes(job)?, memory_bytes(job)?);
     (weights_bytes > memory_bytes).then(|| {
         let (weights, memory) = (format::bytes(weights_bytes), format::bytes(memory_bytes));
-        format!("The weights alone take {weights}, more than the {memory} of the card: this will run out of memory.")
+        format!("The weights alone take {weights}, more than the GPU's {memory}: this job will run out of memory.")
     })
 }
 
@@ -28,7 +28,7 @@ fn parameters(job: &Job) -> Figure {
         } else {
             format!("{} trained", format::count(trained))
         },
-        explanation: "Those of the model and its adapters, counted once where they are shared.",
+        explanation: "Parameters of the model and its adapters; shared parameters count once.",
         emphasis: Emphasis::Plain,
     }
 }
@@ -67,10 +67,10 @@ fn card(job: &Job) -> Figure {
         Device::Cuda(index) => (format!("cuda:{index}"), "a GPU of the server".to_owned()),
     };
     Figure {
-        label: "Card memory",
+        label: "GPU memory",
         value,
         note,
-        explanation: "What PyTorch sees of the card's memory; a virtual GPU computes nothing and keeps the books.",
+        explanation: "GPU memory that PyTorch sees. A virtual GPU tracks memory and computes nothing.",
         emphasis: Emphasis::Reserved,
     }
 }
@@ -80,10 +80,10 @@ fn samples(job: &Job) -> Figure {
     let has_tokens = job.model.max_positions().is_some();
     let tokens = format!("{} tokens", format::count(samples.saturating_mul(job.sequence)));
     Figure {
-        label: "A step",
+        label: "Per step",
         value: format::counted(samples, "sample"),
         note: if has_tokens { tokens } else { format::counted(job.steps, "step") },
-        explanation: "Samples of an optimizer step: the batch times the accumulation.",
+        explanation: "Samples per optimizer step: the batch size times the gradient accumulation.",
         emphasis: Emphasis::Plain,
     }
 }
@@ -109,9 +109,9 @@ mod tests {
         let gpt2 = "model = \"gpt2\"\nbatch = 4\naccumulation = 2\nsequence = 512\ncard = \"2x t4-16gb\"";
         check(gpt2, "Parameters", "124,439,808", "transformer");
         check(gpt2, "Weights", "475 MiB", "32 bits each");
-        check(gpt2, "Card memory", "14.6 GiB each", "2x t4-16gb");
-        check(gpt2, "A step", "8 samples", "4,096 tokens");
-        check("model = \"mlp\"\ndevice = \"cuda:1\"", "Card memory", "cuda:1", "a GPU of the server");
+        check(gpt2, "GPU memory", "14.6 GiB each", "2x t4-16gb");
+        check(gpt2, "Per step", "8 samples", "4,096 tokens");
+        check("model = \"mlp\"\ndevice = \"cuda:1\"", "GPU memory", "cuda:1", "a GPU of the server");
         check("model = \"mlp\"\nprecision = \"bf16\"", "Weights", "47.8 MiB", "16 bits each");
     }
 

@@ -17,8 +17,8 @@ pub(crate) struct Refusal {
 pub(crate) fn refusal(error: &ApiError) -> Refusal {
     match error {
         ApiError::NoServer => Refusal {
-            message: "The server does not answer.".to_owned(),
-            hint: "Look whether it runs and whether this machine reaches it; nothing that was sent before is lost."
+            message: "The server does not respond.".to_owned(),
+            hint: "Check that the server runs and that this machine can reach it. Nothing that was sent is lost."
                 .to_owned(),
         },
         ApiError::Refused { body: ErrorBody { message, hint, .. }, .. } => {

@@ -145,7 +145,7 @@ impl ReadyFile {
             return;
         };
         let Some(device) = self.summary.devices.iter().position(|device| device.index == view.device) else {
-            self.notice = Some("The view in this address is of a device that this file does not have.".into());
+            self.notice = Some("The view in this address shows a device that this file does not have.".into());
             return;
         };
         let ViewState { axis, range, pin, tab, dock, color, choices, card, .. } = view;

@@ -185,7 +185,7 @@ fn table(rows: &Rows, pinned: Option<u32>, on_sort: Callback<Column>, on_row: Ca
     let totals = share_text(page.bytes, page.count, page.all_count);
     let has_groups = rows.request.by.is_some();
     let found = rows.request.selection.filter.text.clone();
-    let empty = if page.all_count == 0 { "Nothing is alive here" } else { "No allocation passes the filter" };
+    let empty = if page.all_count == 0 { "No allocations here" } else { "No allocation matches the filter" };
     html! {
         <>
             <LongTable label={if has_groups { "Groups of allocations" } else { "Allocations" }} heads={heads(has_groups)}

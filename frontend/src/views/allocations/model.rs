@@ -19,18 +19,18 @@ const fn head(column: Column, label: &'static str, hint: &'static str) -> Head {
 
 /// Columns of a table of single allocations.
 const OF_ALLOCATIONS: &[Head] = &[
-    head(Column::Bytes, "Size", "Requested size and its share of what is shown"),
-    head(Column::Born, "Allocated", "The event that allocated"),
-    head(Column::Lifetime, "Lifetime", "Events until it is freed, or until the trace ends"),
-    head(Column::Category, "Category", "What it is for, as far as the trace tells"),
-    head(Column::Title, "Stack", "What allocated it"),
+    head(Column::Bytes, "Size", "Requested size, and its share of the listed total"),
+    head(Column::Born, "Allocated", "Event of the allocation"),
+    head(Column::Lifetime, "Lifetime", "Number of events until it is freed, or until the trace ends"),
+    head(Column::Category, "Category", "Purpose of the memory, as far as the trace shows"),
+    head(Column::Title, "Stack", "Code that allocated it"),
 ];
 
 /// Columns of a table of groups.
 const OF_GROUPS: &[Head] = &[
-    head(Column::Bytes, "Size", "Sum of requested sizes and its share of what is shown"),
+    head(Column::Bytes, "Size", "Sum of requested sizes, and its share of the listed total"),
     head(Column::Count, "Count", "Number of allocations"),
-    head(Column::Title, "Group", "What they have in common"),
+    head(Column::Title, "Group", "Property that these allocations share"),
 ];
 
 /// Returns the columns of a table.

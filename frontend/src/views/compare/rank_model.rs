@@ -74,14 +74,14 @@ pub fn summary(strips: &[Strip]) -> String {
     let unusual = strips.iter().filter(|strip| !strip.unusual.is_empty()).count() as u64;
     let ranks = format::counted(strips.len() as u64, "rank");
     match (strips.len(), unusual) {
-        (..3, _) => format!("{ranks}: open three or more to see which one is unlike the others"),
-        (_, 0) => format!("{ranks}, none of which stands out"),
-        (_, unusual) => format!("{ranks}, {} of which {} unlike the others", format::count(unusual), are(unusual)),
+        (..3, _) => format!("{ranks}: open at least three to find outliers"),
+        (_, 0) => format!("{ranks}, no outliers"),
+        (_, unusual) => format!("{ranks}, {} of which {} from the others", format::count(unusual), differ(unusual)),
     }
 }
 
-fn are(count: u64) -> &'static str {
-    if count == 1 { "is" } else { "are" }
+fn differ(count: u64) -> &'static str {
+    if count == 1 { "differs" } else { "differ" }
 }
 
 fn order(files: &[RankFile]) -> Vec<(usize, u64)> {
@@ -98,7 +98,7 @@ fn strip(of: &RankFile, (file, rank): (usize, u64), top_bytes: u64, unusual: Vec
     let RankFile { name: file_name, index, data } = of;
     let mut facts = vec![format!("{} reserved", format::bytes(data.reserved_bytes))];
     let growth = data.growth_bytes.filter(|&bytes| bytes > 0);
-    facts.extend(growth.map(|growth| format!("+{} a step", format::bytes(growth))));
+    facts.extend(growth.map(|growth| format!("+{} per step", format::bytes(growth))));
     facts.extend((data.ooms > 0).then(|| format!("{}× out of memory", format::count(data.ooms))));
     Strip {
         file,
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(titles, ["Rank 0", "Rank 1", "Rank 2", "Rank 3"]);
         assert_eq!(strips.iter().map(|strip| strip.file).collect::<Vec<_>>(), [1, 2, 3, 0]);
         assert_eq!(strips[1].unusual, ["rank 1 peaks 1.95 KiB above the median: activations, 1.95 KiB more"]);
-        assert_eq!(summary(&strips), "4 ranks, 1 of which is unlike the others");
+        assert_eq!(summary(&strips), "4 ranks, 1 of which differs from the others");
         assert_eq!(legend(&strips), [Category::Parameter, Category::Activation]);
     }
 
@@ -158,8 +158,8 @@ mod tests {
     fn devices_of_one_process_are_ranks() {
         let strips = strips(&[file("a.pickle", 0, 0), file("a.pickle", 1, 0)]);
         assert_eq!(strips[1].note, "GPU 1, a.pickle");
-        assert!(summary(&strips).starts_with("2 ranks: open three"));
-        assert_eq!(summary(&[]), "0 ranks: open three or more to see which one is unlike the others");
+        assert!(summary(&strips).starts_with("2 ranks: open at least three"));
+        assert_eq!(summary(&[]), "0 ranks: open at least three to find outliers");
     }
 
     #[test]
@@ -177,7 +177,7 @@ mod tests {
         let mut loud = file("rank0", 0, 0);
         loud.data.growth_bytes = Some(512);
         loud.data.ooms = 1;
-        assert_eq!(strips(&[loud])[0].facts, "0 B reserved, +512 B a step, 1× out of memory");
+        assert_eq!(strips(&[loud])[0].facts, "0 B reserved, +512 B per step, 1× out of memory");
         assert_eq!(strips(&[file("rank0", 0, 0)])[0].facts, "0 B reserved");
     }
 }

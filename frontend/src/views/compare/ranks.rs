@@ -35,7 +35,7 @@ pub(super) fn Ranks(props: &RanksProps) -> Html {
         };
         strips(&devices.iter().zip(answers).map(file).collect::<Vec<_>>())
     });
-    let said = if answers.is_some() { summary(&strips) } else { "Looking at each rank…".to_owned() };
+    let said = if answers.is_some() { summary(&strips) } else { "Analyzing each rank…".to_owned() };
     html! {
         <div class="compare" data-ranks={strips.len().to_string()}>
             <div class="compare-head">

@@ -96,7 +96,7 @@ pub(super) fn Rows(props: &RowsProps) -> Html {
         row(entry, place, place == *cursor, largest.unwrap_or(0), Callback::from(onclick))
     };
     html! {
-        <div class="compare-grid" role="grid" aria-label="What differs" aria-rowcount={(count + 1).to_string()}>
+        <div class="compare-grid" role="grid" aria-label="Differences" aria-rowcount={(count + 1).to_string()}>
             <div class="compare-row compare-columns" role="row" aria-rowindex="1">
                 { head(props, Column::Delta, "Change") }
                 <span class="compare-cell compare-bar-cell" role="columnheader">
@@ -105,7 +105,7 @@ pub(super) fn Rows(props: &RowsProps) -> Html {
                 { head(props, Column::Other, "Other") }
                 { head(props, Column::This, "This") }
                 { head(props, Column::Count, "Count") }
-                { head(props, Column::Title, "What") }
+                { head(props, Column::Title, "Name") }
             </div>
             <div class="compare-list" ref={list} tabindex="0" role="rowgroup" aria-label="Rows"
                 aria-activedescendant={(count > 0).then(|| row_id(*cursor))}

@@ -51,7 +51,7 @@ pub(super) fn Table(props: &TableProps) -> Html {
         on_differences.reform(move |column: Column| DifferencesChoice { sort: sort.after(column), ..choice.clone() })
     };
     html! {
-        <section class="compare-table" aria-label="What differs">
+        <section class="compare-table" aria-label="Differences">
             <div class="compare-tools">
                 <div class="segmented" role="group" aria-label="Group by">{ for DiffBy::ALL.map(group) }</div>
                 <input type="search" class="compare-filter" placeholder="Filter" aria-label="Filter" value={filter.clone()}
@@ -76,7 +76,7 @@ fn count_text(props: &TableProps, all: &[Entry], shown: usize) -> String {
 fn empty_text(props: &TableProps, filter: &str) -> AttrValue {
     match (&props.comparison, filter) {
         (None, _) => "Comparing…".into(),
-        (_, "") => "Both sides hold the same".into(),
-        _ => "Nothing that differs has this in its name".into(),
+        (_, "") => "Both sides are the same".into(),
+        _ => "No difference matches the filter".into(),
     }
 }

@@ -63,38 +63,38 @@ pub fn ExportDialog(props: &ExportDialogProps) -> Html {
     html! {
         <Dialog id="export-title" title="Export" class="export" on_close={props.on_close.clone()}>
             <ul class="export-list">
-                { row("Report", "One page with findings, picture and stacks, to attach to a ticket", html! {
+                { row("Report", "One page with findings, pictures and stacks, for example for a bug report", html! {
                     { orders.button(ExportForm::Report, "HTML", "Save a report as HTML".into(), "-report.html") }
                 }) }
-                { row("Timeline", "The part in view as a picture", html! {
+                { row("Timeline", "A picture of the visible part", html! {
                     <>
                         { orders.button(ExportForm::Picture, "SVG", "Save the timeline as SVG".into(), "-timeline.svg") }
                         { orders.png() }
                     </>
                 }) }
-                { row("Table", "Sizes in bytes, one row each", html! {
+                { row("Table", "One row per entry, with sizes in bytes", html! {
                     <>
                         <select aria-label="Table" onchange={on_table}>{ for tables(props, *table) }</select>
                         { for TableFormat::ALL.map(as_format) }
                     </>
                 }) }
-                { row("speedscope", &format!("The stacks live {moment}, for speedscope.app"), html! {
+                { row("speedscope", &format!("Stacks of the live memory {moment}, for speedscope.app"), html! {
                     { orders.button(ExportForm::Speedscope, "JSON", "Save a profile for speedscope".into(), ".speedscope.json") }
                 }) }
                 { row("Perfetto", "Counters and spans of all devices, for ui.perfetto.dev", html! {
                     { orders.button(ExportForm::Perfetto, "JSON", "Save a trace for Perfetto".into(), ".perfetto.json") }
                 }) }
-                { row("Snapshot", "What PyTorch’s own page and Snapscope open", html! {
+                { row("Snapshot", "For Snapscope and for PyTorch’s memory_viz page", html! {
                     { orders.button(ExportForm::Pickle, "pickle.gz", "Save the snapshot".into(), ".pickle.gz") }
                 }) }
             </ul>
             <label class="check">
                 <input type="checkbox" checked={*is_clean} onchange={on_clean} data-clean="" />
-                <span class="check-label">{ "Name nobody" }</span>
-                <span class="check-note">{ "Leave out paths up to the project, names, hosts, keys and metadata" }</span>
+                <span class="check-label">{ "Remove names" }</span>
+                <span class="check-note">{ "Also removes hosts, keys, metadata and path prefixes" }</span>
             </label>
             if let Some(preview) = preview { <RemainingTexts {preview} /> }
-            <p class="hint">{ "Files are made in this tab: nothing is uploaded." }</p>
+            <p class="hint">{ "Files are created in this tab. Nothing is uploaded." }</p>
         </Dialog>
     }
 }
@@ -161,7 +161,7 @@ impl Orders<'_> {
             let (client, order) = (client.clone(), order.clone());
             Box::pin(async move {
                 let svg = client.file(order, |_| ()).await.map_err(reason)?;
-                png_of(&svg, PNG_SCALE).await.map_err(|_| "the browser can’t draw it".to_owned())
+                png_of(&svg, PNG_SCALE).await.map_err(|_| "the browser can’t draw the picture".to_owned())
             })
         });
         self.saving("PNG", "Save the timeline as PNG".into(), "-timeline.png", make)

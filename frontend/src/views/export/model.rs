@@ -25,7 +25,7 @@ pub fn moment_text(pinned: Option<u32>) -> String {
     match pinned {
         None => "at the peak".to_owned(),
         Some(0) => "before the first event".to_owned(),
-        Some(moment) => format!("after event {}, which is pinned", format::count(u64::from(moment) - 1)),
+        Some(moment) => format!("after event {} (pinned)", format::count(u64::from(moment) - 1)),
     }
 }
 
@@ -61,6 +61,6 @@ mod tests {
         let labels: std::collections::HashSet<String> =
             Table::ALL.into_iter().map(|table| table_label(table.name(), Some(8))).collect();
         assert_eq!(labels.len(), Table::ALL.len());
-        assert!(labels.contains("Stacks after event 7, which is pinned"));
+        assert!(labels.contains("Stacks after event 7 (pinned)"));
     }
 }

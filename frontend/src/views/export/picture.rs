@@ -68,11 +68,12 @@ pub fn picture_buttons(tab: DockTab, props: &DockProps, easel: &Easel) -> Html {
                 (!sketches.is_empty()).then(|| svg(&heading, sketches.values(), scheme.theme()))
             };
             Box::pin(async move {
-                let document = document.ok_or_else(|| "nothing is drawn here".to_owned())?;
-                let file = text_blob(&document, "image/svg+xml").map_err(|_| "no room".to_owned())?;
+                let document = document.ok_or_else(|| "there is no drawing".to_owned())?;
+                let file =
+                    text_blob(&document, "image/svg+xml").map_err(|_| "the browser ran out of memory".to_owned())?;
                 match is_pixels {
                     false => Ok(file),
-                    true => png_of(&file, PNG_SCALE).await.map_err(|_| "the browser can’t draw it".to_owned()),
+                    true => png_of(&file, PNG_SCALE).await.map_err(|_| "the browser can’t draw the picture".to_owned()),
                 }
             })
         });

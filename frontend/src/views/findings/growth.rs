@@ -31,13 +31,13 @@ pub(super) fn GrowthTable(props: &GrowthTableProps) -> Html {
     };
     html! {
         <table class="growth-table">
-            <caption>{ "What stays after steps" }</caption>
+            <caption>{ "Memory that stays after steps" }</caption>
             <thead>
                 <tr>
-                    <th scope="col">{ "Why" }</th>
+                    <th scope="col">{ "Kind" }</th>
                     <th scope="col">{ "At the end" }</th>
-                    <th scope="col">{ "A step" }</th>
-                    <th scope="col">{ "In step" }</th>
+                    <th scope="col">{ "Per step" }</th>
+                    <th scope="col">{ "In steps" }</th>
                 </tr>
             </thead>
             <tbody>{ for props.classes.iter().map(growth_line).map(row) }</tbody>
@@ -72,9 +72,11 @@ pub(super) fn CardPicker(props: &CardPickerProps) -> Html {
     };
     html! {
         <div class="findings-card">
-            <label for="findings-card">{ "Card" }</label>
-            <select id="findings-card" title="When growth fills it, what others had of it, and its line in the timeline"
-                {onchange}>{ for options.iter().enumerate().map(option) }</select>
+            <label for="findings-card">{ "GPU memory" }</label>
+            <select id="findings-card" {onchange}
+                title="Shows when growth fills the GPU, what was in use outside PyTorch, and a line in the timeline">
+                { for options.iter().enumerate().map(option) }
+            </select>
         </div>
     }
 }

@@ -26,11 +26,11 @@ pub struct GrowthLine {
 /// Returns the line for one reason why memory stays.
 pub fn growth_line(row: &ClassTotal) -> GrowthLine {
     let hint = match row.class {
-        GrowthClass::Leak => "More of it is there after each part of the trace",
-        GrowthClass::OptimizerState => "The optimizer made it in its first update: no leak",
-        GrowthClass::WarmUp => "It came in the first steps, and nothing since: no leak",
-        GrowthClass::Cache => "It fills up, or goes up and down below a bound: no leak, as far as the trace goes",
-        GrowthClass::OneOff => "It came in one later step: no leak, as far as the trace goes",
+        GrowthClass::Leak => "It grows until the end of the trace",
+        GrowthClass::OptimizerState => "The optimizer allocates it in its first update: not a leak",
+        GrowthClass::WarmUp => "It was allocated in the first steps and has not grown since: not a leak",
+        GrowthClass::Cache => "It fills up, or rises and falls below a limit: not a leak, as far as the trace shows",
+        GrowthClass::OneOff => "It was allocated once in a later step: not a leak, as far as the trace shows",
     };
     let (first, last) = (row.first_rise + 1, row.last_rise + 1);
     GrowthLine {
@@ -61,7 +61,7 @@ pub fn card_options(recorded_bytes: Option<u64>, chosen: Option<ThisCard>) -> Ve
     let of_option = |option: CardOption| {
         let elsewhere_bytes = option.elsewhere_bytes;
         let card = option.capacity_bytes.map(|capacity_bytes| ThisCard { capacity_bytes, elsewhere_bytes });
-        let label = if card.is_none() { "not known".to_owned() } else { option.label };
+        let label = if card.is_none() { "unknown".to_owned() } else { option.label };
         CardLine { label, card }
     };
     let mut lines: Vec<CardLine> = cards(&recorded).into_iter().map(of_option).collect();
@@ -99,7 +99,7 @@ mod tests {
     fn the_chosen_card_is_among_the_options() {
         let card = |capacity_bytes| Some(ThisCard { capacity_bytes, elsewhere_bytes: 0 });
         let plain = card_options(None, None);
-        assert_eq!((plain[0].label.as_str(), plain[0].card), ("not known", None));
+        assert_eq!((plain[0].label.as_str(), plain[0].card), ("unknown", None));
         assert!(plain.iter().any(|line| line.label.starts_with("t4-16gb")));
         let recorded = card_options(Some(3 << 30), card(3 << 30));
         assert_eq!(recorded.len(), plain.len() + 1);

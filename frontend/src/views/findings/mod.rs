@@ -43,7 +43,7 @@ pub(super) fn FindingList(props: &FindingListProps) -> Html {
         rows.map(|finding| Rc::new(finding.clone())).collect::<Vec<_>>()
     });
     let Some(diagnosis) = &props.file.findings else {
-        return html! { <p class="panel-empty" role="status">{ "Looking for steps, growth and waste…" }</p> };
+        return html! { <p class="panel-empty" role="status">{ "Analyzing steps, growth and waste…" }</p> };
     };
     let Lead { title, growth, looked_for } = lead(diagnosis);
     let summary = &props.file.summary;

@@ -8,8 +8,8 @@ use shared::report::{Diagnosis, Finding, RunOfDevice};
 const LEAST_STEPS: u64 = 3;
 
 /// Conditions that are checked on every device.
-const LOOKED_FOR: &str = "Looked for: growth, out-of-memory errors, tensors that outlive their step, several graphs at \
-                          once, a cache that is emptied, reserved memory that lies unused, a loss in 16 bits.";
+const LOOKED_FOR: &str = "Checked for: memory growth, out-of-memory errors, tensors that outlive their step, several \
+                          autograd graphs at once, an emptied cache, unused reserved memory, a 16-bit loss.";
 
 /// Code of the finding that a trace is too short, or has no stacks, to be judged.
 const TOO_LITTLE: &str = "too-little-recorded";
@@ -33,7 +33,7 @@ pub struct Lead {
 /// Returns the text above the findings.
 pub fn lead(diagnosis: &Diagnosis) -> Lead {
     if diagnosis.findings.is_empty() {
-        let title = "Nothing to explain".to_owned();
+        let title = "No findings".to_owned();
         return Lead { title, growth: "No memory was in use in this trace.".to_owned(), looked_for: "" };
     }
     let count = |severity: Severity, noun: &str| {
@@ -58,16 +58,18 @@ fn growth(diagnosis: &Diagnosis) -> String {
     };
     let runs = diagnosis.runs.iter().map(|run| (compared(run), run.kind));
     let Some(((bytes_per_step, steps), kind)) = runs.max_by_key(|(compared, _)| *compared) else {
-        return "Whether memory grows can't be told: no device was in use.".to_owned();
+        return "Growth can't be judged: no device was in use.".to_owned();
     };
     let unit = if kind == RunKind::Training { "step" } else { "call" };
     let grows = match (bytes_per_step, steps) {
-        (1.., _) => format!("Memory grows by {} from {unit} to {unit}.", format::bytes(bytes_per_step)),
-        (0, 0) => "Whether memory grows can't be told: nothing in the trace repeats.".to_owned(),
+        (1.., _) => format!("Memory grows by {} per {unit}.", format::bytes(bytes_per_step)),
+        (0, 0) => "Growth can't be judged: nothing in the trace repeats.".to_owned(),
         (0, 1..LEAST_STEPS) => {
-            format!("Whether memory grows can't be told from {}: record three or more.", format::counted(steps, unit))
+            format!("Growth can't be judged from {}: record at least three.", format::counted(steps, unit))
         }
-        (0, _) => format!("Nothing grows from {unit} to {unit}: {} were compared.", format::counted(steps, unit)),
+        (0, _) => {
+            format!("Memory does not grow from {unit} to {unit}: {} were compared.", format::counted(steps, unit))
+        }
     };
     format!("The trace shows {}. {grows}", kind.words())
 }
@@ -155,24 +157,20 @@ mod tests {
         use Severity::{Error, Info, Warning};
         let found = diagnosis(&[Error, Warning, Warning, Info], &[(5, 1 << 20), (5, 0)]);
         assert_eq!(problem_count(&found), 3);
-        check(&found, "1 error, 2 warnings", "Memory grows by 1.00 MiB from step to step.");
+        check(&found, "1 error, 2 warnings", "Memory grows by 1.00 MiB per step.");
     }
 
     #[test]
     fn without_problems_it_is_said_what_was_looked_for() {
         let healthy = |steps| diagnosis(&[Severity::Info], &[(steps, 0)]);
-        check(&healthy(12), "No problem found", "Nothing grows from step to step: 12 steps were compared.");
-        check(
-            &healthy(2),
-            "No problem found",
-            "Whether memory grows can't be told from 2 steps: record three or more.",
-        );
-        check(&healthy(0), "No problem found", "Whether memory grows can't be told: nothing in the trace repeats.");
+        check(&healthy(12), "No problem found", "Memory does not grow from step to step: 12 steps were compared.");
+        check(&healthy(2), "No problem found", "Growth can't be judged from 2 steps: record at least three.");
+        check(&healthy(0), "No problem found", "Growth can't be judged: nothing in the trace repeats.");
         let mut little = healthy(1);
         little.findings[0].code = TOO_LITTLE.to_owned();
-        let growth = "Whether memory grows can't be told from 1 step: record three or more.";
+        let growth = "Growth can't be judged from 1 step: record at least three.";
         check(&little, "Not enough recorded to judge", growth);
-        check(&diagnosis(&[], &[]), "Nothing to explain", "No memory was in use in this trace.");
+        check(&diagnosis(&[], &[]), "No findings", "No memory was in use in this trace.");
     }
 
     #[test]

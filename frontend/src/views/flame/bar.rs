@@ -54,15 +54,15 @@ pub(super) fn Bar(props: &BarProps) -> Html {
         <div class="flame-bar" role="toolbar" aria-label="Flame graph">
             <div class="flame-toggles" role="group" aria-label="Stacks">
                 if !now.is_table {
-                    { toggle("Inverted", "The functions that allocate first, their callers below", now.is_inverted,
+                    { toggle("Inverted", "Start with the functions that allocate, followed by their callers", now.is_inverted,
                         Controls { is_inverted: !now.is_inverted, ..now }) }
-                    { toggle("Largest first", "Else in order of first appearance", !now.by_appearance,
+                    { toggle("Largest first", "Sort by size instead of first appearance", !now.by_appearance,
                         Controls { by_appearance: !now.by_appearance, ..now }) }
-                    { toggle("Root below", "As flames rise, and not as icicles hang", rises,
+                    { toggle("Root below", "Draw the root at the bottom instead of at the top", rises,
                         Controls { rootward: turned, ..now }) }
                 }
-                { toggle("Lines", "Lines of a function apart", now.by_line, Controls { by_line: !now.by_line, ..now }) }
-                { toggle("Runtime", "With the frames of PyTorch and Python", now.with_runtime,
+                { toggle("Lines", "Separate the lines of a function", now.by_line, Controls { by_line: !now.by_line, ..now }) }
+                { toggle("Runtime", "Include the frames of PyTorch and Python", now.with_runtime,
                     Controls { with_runtime: !now.with_runtime, ..now }) }
             </div>
             <label class="scope-search">

@@ -44,7 +44,7 @@ pub(super) fn Footer(props: &FooterProps) -> Html {
                 <button type="button" class="button" {onclick} title="Pin its largest allocation">{ "Show in timeline" }</button>
             }
             if let Some(onclick) = on_sandwich {
-                <button type="button" class="button" {onclick} title="Its callers and callees">{ "Open sandwich" }</button>
+                <button type="button" class="button" {onclick} title="Show its callers and callees">{ "Open sandwich" }</button>
             }
         </footer>
     }

@@ -66,7 +66,7 @@ pub fn box_text(data: &FlameBoxes, index: u32, weight: Weight) -> Option<BoxText
         name,
         place,
         total: share(found.total.weight),
-        own: if own == 0 || own == found.total.weight { String::new() } else { format!("itself {}", share(own)) },
+        own: if own == 0 || own == found.total.weight { String::new() } else { format!("self {}", share(own)) },
         count: format::counted(found.total.count, "allocation"),
     })
 }
@@ -155,7 +155,7 @@ mod tests {
         let text = |index| box_text(&data(), index, Weight::Bytes).expect("it is there");
         let forward = text(1);
         assert_eq!((forward.name.as_str(), forward.place.as_str()), ("forward", "app/model.py:12"));
-        assert_eq!((forward.total.as_str(), forward.own.as_str()), ("3.00 KiB (75 %)", "itself 1.00 KiB (25 %)"));
+        assert_eq!((forward.total.as_str(), forward.own.as_str()), ("3.00 KiB (75 %)", "self 1.00 KiB (25 %)"));
         assert_eq!(text(2).own, "", "all of it is its own");
         assert_eq!(text(3).spoken(), "2 small parts, 512 B (12 %), 2 allocations");
         assert_eq!(box_text(&data(), 9, Weight::Bytes), None);

@@ -48,7 +48,7 @@ pub(super) fn Sites(props: &SitesProps) -> Html {
         on_told.emit(Told { found: None, error: error.map(AttrValue::from) });
     });
     let Some(sites) = readable.borrow().clone() else {
-        return html! { <p class="panel-empty flame-sites">{ "Summing up…" }</p> };
+        return html! { <p class="panel-empty flame-sites">{ "Computing totals…" }</p> };
     };
     let site = props.site.and_then(|site| marked(&sites, site));
     let half = |shape: FlameShape, rootward: Rootward, title: &'static str| {
@@ -71,7 +71,7 @@ pub(super) fn Sites(props: &SitesProps) -> Html {
                     { half(FlameShape::Callers(key), Rootward::Down, "Callers") }
                     { half(FlameShape::Callees(key), Rootward::Up, "Callees") }
                 } else {
-                    <p class="panel-empty">{ "Choose a function to see what calls it and what it calls" }</p>
+                    <p class="panel-empty">{ "Choose a function to see its callers and callees" }</p>
                 }
             </div>
         </div>

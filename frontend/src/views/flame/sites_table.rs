@@ -68,7 +68,7 @@ pub(super) fn SitesTable(props: &SitesTableProps) -> Html {
                 </tbody>
             </table>
             if rows.is_empty() {
-                <p class="panel-empty">{ "No function has this in its name or file" }</p>
+                <p class="panel-empty">{ "No function or file matches the search" }</p>
             }
         </div>
     }
@@ -108,7 +108,7 @@ fn label(column: SiteColumn) -> &'static str {
     match column {
         SiteColumn::Name => "Function",
         SiteColumn::Total => "Total",
-        SiteColumn::Own => "Itself",
+        SiteColumn::Own => "Self",
         SiteColumn::Count => "Allocations",
     }
 }

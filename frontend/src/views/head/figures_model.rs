@@ -47,7 +47,7 @@ fn peak_live(device: &DeviceFigures) -> Figure {
         label: "Peak live",
         value: format::bytes(device.peak_live_bytes),
         note,
-        explanation: "The highest sum of requested sizes of the allocations alive at one moment.",
+        explanation: "The highest total of requested sizes of live allocations at any moment.",
         emphasis: Emphasis::Live,
     }
 }
@@ -58,7 +58,7 @@ fn peak_reserved(device: &DeviceFigures) -> Figure {
         label: "Peak reserved",
         value: format::bytes(device.peak_reserved_bytes),
         note: if device.peak_reserved_bytes == 0 { String::new() } else { format!("peak live is {used} of it") },
-        explanation: "The highest sum of segments that PyTorch held from CUDA, in use or cached.",
+        explanation: "The highest total size of segments that PyTorch held from CUDA, in use or cached.",
         emphasis: Emphasis::Reserved,
     }
 }
@@ -68,7 +68,7 @@ fn end_live(device: &DeviceFigures) -> Figure {
         label: "Live at the end",
         value: format::bytes(device.end_live_bytes),
         note: format!("{} reserved", format::bytes(device.reserved_bytes)),
-        explanation: "What was alive when the snapshot was taken.",
+        explanation: "Live memory when the snapshot was taken.",
         emphasis: Emphasis::Plain,
     }
 }
@@ -76,13 +76,13 @@ fn end_live(device: &DeviceFigures) -> Figure {
 fn initial(device: &DeviceFigures) -> Figure {
     let note = match device.unmatched_frees {
         0 => String::new(),
-        frees => format!("{} freed in it", format::count(frees)),
+        frees => format!("{} freed in the trace", format::count(frees)),
     };
     Figure {
         label: "Before the trace",
         value: format::bytes(device.initial_bytes),
         note,
-        explanation: "Live memory from before the first event, found by winding the trace back from its final state.",
+        explanation: "Memory that was live before the first event, derived from the final state and all events.",
         emphasis: Emphasis::Plain,
     }
 }
@@ -93,7 +93,7 @@ fn out_of_memory(device: &DeviceFigures) -> Option<Figure> {
         label: "Out of memory",
         value: format::counted(count, "time"),
         note: String::new(),
-        explanation: "How often an allocation failed for want of memory.",
+        explanation: "How often an allocation failed because no memory was left.",
         emphasis: Emphasis::Error,
     })
 }
@@ -104,7 +104,7 @@ fn events(device: &DeviceFigures) -> Figure {
         label: "Events",
         value: format::count(device.events),
         note: if device.events == 0 { String::new() } else { format::counted(allocs, "allocation") },
-        explanation: "What the allocator recorded: allocations, frees, segments and marks.",
+        explanation: "Recorded allocator events, such as allocations, frees and segment operations.",
         emphasis: Emphasis::Plain,
     }
 }
@@ -124,7 +124,7 @@ fn segments(device: &DeviceFigures) -> Figure {
         label: "Segments",
         value: format::count(device.segments),
         note: format::counted(device.blocks, "block"),
-        explanation: "Pieces of memory that PyTorch held from CUDA at the end, and the blocks that they are cut into.",
+        explanation: "Memory segments that PyTorch held from CUDA at the end, and the blocks in them.",
         emphasis: Emphasis::Plain,
     }
 }

@@ -35,7 +35,7 @@ pub fn Header(props: &HeaderProps) -> Html {
             { open_button(&props.on_open) }
             if is_ready {
                 <button type="button" class="button" onclick={on_export} aria-label="Export"
-                    title="Save a report, a picture or tables">
+                    title="Save a report, a picture or a table">
                     <Icon name={IconName::Drop} /><span class="wide-only">{ "Export" }</span>
                 </button>
                 if has_server() {
@@ -77,7 +77,8 @@ pub fn last_actions(on_links: &Callback<()>, on_help: &Callback<()>) -> Html {
                     <Icon name={IconName::Links} />
                 </button>
             }
-            <button type="button" class="button quiet square" onclick={on_help} aria-label="Keys" title="Keys (?)">
+            <button type="button" class="button quiet square" onclick={on_help} aria-label="Keyboard shortcuts"
+                title="Keyboard shortcuts (?)">
                 <Icon name={IconName::Help} />
             </button>
         </>
@@ -92,7 +93,7 @@ fn file_tab(props: &HeaderProps, file: &OpenFile) -> Html {
     let (status, word) = match &file.status {
         FileStatus::Ready(_) if file.is_out_of_memory() => ("ready out", "out of memory"),
         FileStatus::Loading(_) => ("loading", "loading"),
-        FileStatus::Choosing(_) => ("loading", "waits for a choice"),
+        FileStatus::Choosing(_) => ("loading", "waiting for your selection"),
         FileStatus::Failed(_) => ("failed", "could not be read"),
         FileStatus::Ready(_) => ("ready", ""),
     };

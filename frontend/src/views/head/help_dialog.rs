@@ -13,7 +13,7 @@ pub struct HelpDialogProps {
 #[component]
 pub fn HelpDialog(props: &HelpDialogProps) -> Html {
     html! {
-        <Dialog id="keys-title" title="Keys" on_close={props.on_close.clone()}>
+        <Dialog id="keys-title" title="Keyboard shortcuts" on_close={props.on_close.clone()}>
             <div class="key-groups">{ for KEYS.iter().map(group) }</div>
         </Dialog>
     }

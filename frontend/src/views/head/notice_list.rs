@@ -25,8 +25,8 @@ pub fn NoticeList(props: &NoticeListProps) -> Html {
     let Some(worst) = notices.first() else {
         let text = match (props.are_known, props.summary.devices.len()) {
             (false, _) => "Checking the recording…".to_owned(),
-            (true, 0 | 1) => "Nothing is odd about this recording".to_owned(),
-            (true, _) => format!("Nothing is odd about the recording of {}", device_name(props.device)),
+            (true, 0 | 1) => "No notices about this recording".to_owned(),
+            (true, _) => format!("No notices about the recording of {}", device_name(props.device)),
         };
         return html! { <p class="notices notice quiet"><Icon name={IconName::Info} /><span>{ text }</span></p> };
     };

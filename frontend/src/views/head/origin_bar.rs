@@ -35,13 +35,13 @@ pub fn OriginBar(props: &OriginBarProps) -> Html {
 
 fn shared_copy(facts: &LinkFacts) -> Html {
     let LinkFacts { title, created, expires, cuts } = facts;
-    let ends = expires.as_ref().map_or_else(|| "the link does not end".to_owned(), |end| format!("ends {end}"));
+    let ends = expires.as_ref().map_or_else(|| "never expires".to_owned(), |end| format!("expires {end}"));
     html! {
         <p class="origin" data-shared="">
             <Icon name={IconName::Share} />
             <span>
                 <strong>{ title }</strong>
-                { format!(" · Shared copy of {created}, {ends}") }
+                { format!(" · Shared copy from {created}, {ends}") }
                 if let Some(cuts) = cuts { <span class="origin-cuts">{ format!(" · {cuts}") }</span> }
             </span>
         </p>

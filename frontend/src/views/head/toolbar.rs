@@ -28,14 +28,14 @@ pub fn Toolbar(props: &ToolbarProps) -> Html {
         }
     };
     let time_title = match props.has_times {
-        true => "Wall-clock time along x (T)",
-        false => "This trace has no times: torch records them from version 2.2 on",
+        true => "Show wall-clock time on the x axis (T)",
+        false => "This trace has no timestamps: only torch 2.2 and later record them",
     };
     let command = |command: TimelineCommand| props.on_command.reform(move |_: MouseEvent| command);
     html! {
         <div class="toolbar" role="toolbar" aria-label="Timeline">
             <div class="segmented" role="group" aria-label="Axis">
-                { axis(Axis::Events, "Events", "One step an event along x (E)", true) }
+                { axis(Axis::Events, "Events", "Show event numbers on the x axis (E)", true) }
                 { axis(Axis::Time, "Time", time_title, props.has_times) }
             </div>
             <button type="button" class="button" title="Jump to peak (P)" onclick={command(TimelineCommand::JumpToPeak)}>
@@ -44,7 +44,7 @@ pub fn Toolbar(props: &ToolbarProps) -> Html {
             <button type="button" class="button" title="Reset view (0)" onclick={command(TimelineCommand::Reset)}>
                 <Icon name={IconName::Fit} />{ "Reset view" }
             </button>
-            <button type="button" class="button" title="Back to the view before (Backspace)" aria-label="Back"
+            <button type="button" class="button" title="Go back to the previous view (Backspace)" aria-label="Back"
                 disabled={!props.can_go_back} onclick={command(TimelineCommand::Back)}>
                 <Icon name={IconName::Back} />
             </button>

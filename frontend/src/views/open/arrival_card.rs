@@ -21,7 +21,7 @@ pub fn ArrivalCard(props: &ArrivalCardProps) -> Html {
                 <p class="error-message">{ message }</p>
                 <p class="hint">{ hint }</p>
                 <div class="card-foot">
-                    <a class="button primary" href={site_url("")}>{ "Open a snapshot of your own" }</a>
+                    <a class="button primary" href={site_url("")}>{ "Open your own snapshot" }</a>
                     if has_server() {
                         <a class="button" href={site_url("jobs")}>{ "Jobs" }</a>
                     }

@@ -7,9 +7,11 @@ use yew::prelude::*;
 
 /// Python code that records a snapshot.
 const RECIPE: &str = "\
-torch.cuda.memory._record_memory_history()
-train_a_few_steps()
-torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")
+torch.cuda.memory._record_memory_history(max_entries=1_000_000)
+try:
+    train_a_few_steps()
+finally:  # also after an out-of-memory error
+    torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")
 ";
 
 #[derive(Clone, PartialEq, Properties)]
@@ -31,7 +33,7 @@ pub fn Hero(props: &HeroProps) -> Html {
                 <h1>{ "See where the GPU memory went" }</h1>
                 <p class="lead">
                     { "Snapscope opens a PyTorch CUDA memory snapshot and shows every allocation over time: \
-                       what held the peak, who allocated it, and when it was freed." }
+                       what makes up the peak, which code allocated it, and when it was freed." }
                 </p>
                 <div class="hero-actions">
                     <button type="button" class="button primary large" onclick={on_open}>
@@ -41,7 +43,7 @@ pub fn Hero(props: &HeroProps) -> Html {
                 </div>
                 <p class="hint">{ "or drop files anywhere on this page" }</p>
                 if fragment().is_some() {
-                    <p class="hint" data-addressed="">{ "This address has a view of a file: open that file to see it" }</p>
+                    <p class="hint" data-addressed="">{ "This address contains a view of a file. Open that file to see it" }</p>
                 }
                 <section class="recipe" aria-labelledby="recipe-title">
                     <div class="recipe-head">

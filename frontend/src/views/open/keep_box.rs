@@ -21,7 +21,7 @@ pub struct KeepBoxProps {
 pub fn KeepBox(props: &KeepBoxProps) -> Html {
     if !can_keep() {
         return html! {
-            <p class="keep hint">{ "This browser can't keep files here: after a reload they are to be opened again." }</p>
+            <p class="keep hint">{ "This browser can't keep files here. After a reload, open them again." }</p>
         };
     }
     let onchange = props.on_keep.reform(|event: Event| event.target_unchecked_into::<HtmlInputElement>().checked());
@@ -32,7 +32,7 @@ pub fn KeepBox(props: &KeepBoxProps) -> Html {
                 <span>{ "Keep open files in this browser for a day" }</span>
             </label>
             <p class="hint">
-                { "A reload or Back then opens them again. Closing a file’s tab or unticking this deletes its copy." }
+                { "A reload or Back then reopens them. To delete a copy, close the file’s tab or clear this checkbox." }
             </p>
             if let Some(text) = state_text(props.is_on, props.keeping) {
                 <p class="hint" role="status" data-keeping="">{ text }</p>
@@ -43,11 +43,11 @@ pub fn KeepBox(props: &KeepBoxProps) -> Html {
 
 fn state_text(is_on: bool, keeping: Option<Keeping>) -> Option<&'static str> {
     match (is_on, keeping?) {
-        (false, _) => Some("This file is not kept: the browser asks before it leaves the page."),
+        (false, _) => Some("This file is not kept: the browser asks before you leave the page."),
         (true, Keeping::Kept) => Some("This file is kept."),
         (true, Keeping::NotYet | Keeping::Begun) => Some("This file is not kept yet."),
         (true, Keeping::Never) => {
-            Some("There is no room to keep this file: the browser asks before it leaves the page.")
+            Some("There is not enough storage to keep this file: the browser asks before you leave the page.")
         }
     }
 }

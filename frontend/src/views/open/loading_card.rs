@@ -20,7 +20,7 @@ pub fn LoadingCard(props: &LoadingCardProps) -> Html {
     let progress = progress(&props.loading);
     let on_cancel = props.on_cancel.reform(|_: MouseEvent| ());
     let value = progress.share.map(|share| share.to_string());
-    let doing = if props.loading.is_survey { "Looking through " } else { "Reading " };
+    let doing = if props.loading.is_survey { "Scanning " } else { "Reading " };
     html! {
         <main class="state">
             <section class="card" aria-busy="true">

@@ -21,8 +21,8 @@ pub fn PartBar(props: &PartBarProps) -> Html {
     let Some((device, part)) = open else { return Html::default() };
     let end = part.first_event + device.events;
     let text = format!(
-        "Events {} to {} of {} on GPU {} are open, counted from 0 here; what was in use before them is one band at the \
-         bottom",
+        "Only events {} to {} of the {} events of GPU {} are open, numbered from 0 here. Memory that was live before \
+         them is one band at the bottom.",
         format::count(part.first_event),
         format::count(end),
         format::count(part.total_events),

@@ -75,8 +75,8 @@ pub fn PartCard(props: &PartCardProps) -> Html {
             <form class="card part-card" {onsubmit} data-part="">
                 <h1 class="card-title">{ "Open part of " }<span class="file-text">{ &props.name }</span></h1>
                 <p class="hint">
-                    { "Only the chosen events are opened. What was in use before them is counted, so that live bytes are \
-                       exact. Drag over the curve, or choose here." }
+                    { "Only the selected events are opened. Memory that was live before them is counted, so live bytes are \
+                       exact. Drag over the curve to select events, or use the controls below." }
                 </p>
                 if props.overview.devices.len() > 1 {
                     <label class="part-device">{ "Device" }<select onchange={on_device}>

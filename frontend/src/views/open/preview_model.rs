@@ -89,19 +89,16 @@ impl Preset {
 pub fn range_text(device: &PreviewDevice, range: &Range<u64>) -> Result<String, String> {
     let total = device.events;
     if range.start >= range.end {
-        return Err("The first event has to be before the last one".to_owned());
+        return Err("The first event must be before the last event".to_owned());
     }
     if range.end > total {
-        return Err(format!("GPU {} has {}", device.index, format::counted(total, "event")));
+        return Err(format!("GPU {} has only {}", device.index, format::counted(total, "event")));
     }
-    let peak =
-        device.highest_in(range.clone()).map_or_else(String::new, |peak| format!(", up to {}", format::bytes(peak)));
-    let has_peak = if (range.start..=range.end).contains(&device.peak_moment) { " with the peak" } else { "" };
-    Ok(format!(
-        "{} of {}{peak} live{has_peak}",
-        format::count(range.end - range.start),
-        format::counted(total, "event")
-    ))
+    let peak = device
+        .highest_in(range.clone())
+        .map_or_else(String::new, |peak| format!(", up to {} live", format::bytes(peak)));
+    let has_peak = if (range.start..=range.end).contains(&device.peak_moment) { ", including the peak" } else { "" };
+    Ok(format!("{} of {}{peak}{has_peak}", format::count(range.end - range.start), format::counted(total, "event")))
 }
 
 pub fn order(device: &PreviewDevice, range: &Range<u64>) -> PartOrder {
@@ -163,10 +160,13 @@ mod tests {
 
     #[test]
     fn ranges_are_told_or_refused() {
-        assert_eq!(range_text(&device(), &(30..60)).unwrap(), "30 of 99 events, up to 40.0 MiB live with the peak");
+        assert_eq!(
+            range_text(&device(), &(30..60)).unwrap(),
+            "30 of 99 events, up to 40.0 MiB live, including the peak"
+        );
         assert_eq!(range_text(&device(), &(60..70)).unwrap(), "10 of 99 events, up to 5.00 MiB live");
         assert!(range_text(&device(), &(60..60)).unwrap_err().contains("before the last"));
-        assert_eq!(range_text(&device(), &(60..160)).unwrap_err(), "GPU 1 has 99 events");
+        assert_eq!(range_text(&device(), &(60..160)).unwrap_err(), "GPU 1 has only 99 events");
     }
 
     #[test]

@@ -53,8 +53,8 @@ pub fn PreviewView(props: &PreviewViewProps) -> Html {
                 <aside class="panel">
                     <div class="panel-body">
                         <p class="hint">
-                            { "Live bytes of the part read so far. What was in use before the trace is added at the end, \
-                               and so are colours, stacks and findings." }
+                            { "Live bytes of the part read so far. Memory from before the trace, colors, stacks and findings \
+                               are added when the whole file is read." }
                         </p>
                     </div>
                 </aside>
@@ -69,7 +69,7 @@ fn figures(preview: &PreviewData, device: &PreviewDevice) -> Vec<(&'static str, 
     let events = preview.devices.iter().map(|device| device.events).sum();
     let devices = format::counted(preview.devices.len() as u64, "device");
     vec![
-        ("Peak live so far", format::bytes(highest), "above the beginning".to_owned()),
+        ("Peak live so far", format::bytes(highest), "relative to the start".to_owned()),
         ("Events so far", format::count(events), format!("on {devices}")),
     ]
 }

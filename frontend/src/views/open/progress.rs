@@ -20,7 +20,7 @@ const SHORTEST_MS: f64 = 250.0;
 pub fn progress(loading: &Loading) -> Progress {
     let Loading { seen_bytes, total_bytes, is_waiting, began_ms, now_ms, .. } = *loading;
     if is_waiting {
-        let text = "Waits until another file is read".to_owned();
+        let text = "Waiting for another file to be read".to_owned();
         return Progress { share: Some(0.0), spoken: text.clone(), text };
     }
     let share = (total_bytes > 0).then(|| (seen_bytes as f64 / total_bytes as f64).min(1.0));
@@ -28,7 +28,7 @@ pub fn progress(loading: &Loading) -> Progress {
     let mut text = match total_bytes {
         0 if seen_bytes == 0 => "Loading the decoder".to_owned(),
         0 => seen,
-        _ if seen_bytes >= total_bytes && !loading.is_survey => format!("{seen} read, pairing allocations"),
+        _ if seen_bytes >= total_bytes && !loading.is_survey => format!("{seen} read, processing allocations"),
         _ => format!("{seen} of {}", format::bytes(total_bytes)),
     };
     let elapsed_ms = now_ms - began_ms;
@@ -64,13 +64,13 @@ mod tests {
         check(1 << 20, 0, 0.0, "1.00 MiB");
         check(1 << 20, 4 << 20, 100.0, "1.00 MiB of 4.00 MiB");
         check(1 << 20, 4 << 20, 500.0, "1.00 MiB of 4.00 MiB, 2.00 MiB/s, 2 s left");
-        check(4 << 20, 4 << 20, 1000.0, "4.00 MiB read, pairing allocations, 4.00 MiB/s");
+        check(4 << 20, 4 << 20, 1000.0, "4.00 MiB read, processing allocations, 4.00 MiB/s");
     }
 
     #[test]
     fn a_file_that_waits_says_for_what() {
         let loading = Loading { is_waiting: true, ..Loading::default() };
-        assert_eq!(progress(&loading).text, "Waits until another file is read");
+        assert_eq!(progress(&loading).text, "Waiting for another file to be read");
     }
 
     #[test]

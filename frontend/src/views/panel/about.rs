@@ -50,7 +50,7 @@ pub(super) fn About(props: &AboutProps) -> Html {
             }
             <h2>{ "Allocator settings" }</h2>
             if settings.is_empty() {
-                <p class="panel-empty">{ "Not in the file: torch writes them from version 2.3 on" }</p>
+                <p class="panel-empty">{ "Not in this file: only torch 2.3 and later write them" }</p>
             } else {
                 <dl class="facts code">{ for settings.iter().map(setting) }</dl>
             }

@@ -28,7 +28,7 @@ pub(super) fn Allocation(props: &AllocationProps) -> Html {
     let details = use_details(&props.client, props.device.device, props.allocation);
     let Some(details) = details else {
         return html! {
-            <p class="panel-empty">{ "Point at the timeline to read an allocation, click to pin it" }</p>
+            <p class="panel-empty">{ "Point at an allocation in the timeline to see its details, or click to pin it" }</p>
         };
     };
     let on_unpin = props.on_unpin.reform(|_: MouseEvent| ());
@@ -38,7 +38,7 @@ pub(super) fn Allocation(props: &AllocationProps) -> Html {
                 <h2 class="allocation-size">{ format::bytes(details.size_bytes) }</h2>
                 <span class="fact-note">{ exact_bytes(details.size_bytes) }</span>
                 if props.is_pinned {
-                    <button type="button" class="button quiet unpin" onclick={on_unpin} title="Let it go (Esc)">
+                    <button type="button" class="button quiet unpin" onclick={on_unpin} title="Unpin (Esc)">
                         <Icon name={IconName::Pin} />{ "Pinned" }
                     </button>
                 }
@@ -63,11 +63,11 @@ fn fact(fact: &Fact) -> Html {
 }
 
 fn stack(details: &Details) -> Html {
-    let title = if details.is_free_stack { "Stack of the free" } else { "Stack" };
+    let title = if details.is_free_stack { "Stack where it was freed" } else { "Stack" };
     if details.frames.is_empty() {
         let reason = match details.is_initial {
-            true => "The file has no stack for this allocation: it is from before the trace",
-            false => "The file has no stack for this allocation: the autograd engine and some libraries leave none",
+            true => "No stack was recorded, because this allocation is from before the trace",
+            false => "No stack was recorded, which is common for the autograd engine and some libraries",
         };
         return html! { <p class="panel-empty">{ reason }</p> };
     }

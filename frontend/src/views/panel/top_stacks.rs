@@ -21,10 +21,10 @@ pub(super) struct TopStacksProps {
 #[component]
 pub(super) fn TopStacks(props: &TopStacksProps) -> Html {
     let Some(stacks) = use_stacks(&props.client, props.device, props.moment) else {
-        return html! { <p class="panel-empty">{ "Summing up…" }</p> };
+        return html! { <p class="panel-empty">{ "Computing totals…" }</p> };
     };
     if stacks.rows.is_empty() {
-        return html! { <p class="panel-empty">{ "Nothing is live at this moment" }</p> };
+        return html! { <p class="panel-empty">{ "No memory is live at this moment" }</p> };
     }
     let moment = stacks.moment;
     let lines = rows(&stacks).into_iter().zip(&stacks.rows).enumerate();

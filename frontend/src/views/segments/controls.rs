@@ -56,7 +56,7 @@ pub(super) fn Controls(props: &ControlsProps) -> Html {
                 <output class="numbers">{ text }</output>
             </div>
             <button type="button" class="button quiet" disabled={props.moment.is_none()}
-                title="Centres the timeline on this moment"
+                title="Center the timeline on this moment"
                 onclick={props.on_show.reform(|_: MouseEvent| ())}>{ "Show" }</button>
             { colors(props) }
             { scale(props) }
@@ -75,9 +75,9 @@ fn instants(props: &ControlsProps) -> Html {
     };
     html! {
         <div class="segmented" role="group" aria-label="Moment">
-            { choice("Most reserved", "The first moment with the most reserved", Some(Instant::ReservedPeak)) }
-            { choice("Peak", "The first moment with the most live bytes", Some(Instant::LivePeak)) }
-            { choice("Pinned", "Where the pinned allocation was clicked", props.pinned.map(Instant::At)) }
+            { choice("Most reserved", "The first moment of peak reserved memory", Some(Instant::ReservedPeak)) }
+            { choice("Peak", "The first moment of peak live memory", Some(Instant::LivePeak)) }
+            { choice("Pinned", "The moment at which the allocation was pinned", props.pinned.map(Instant::At)) }
             { choice("End", "After the last event", Some(Instant::End)) }
         </div>
     }
@@ -98,8 +98,8 @@ fn colors(props: &ControlsProps) -> Html {
         html! { <button type="button" {title} {onclick} aria-pressed={pressed}>{ label }</button> }
     };
     html! {
-        <div class="segmented" role="group" aria-label="Colours">
-            { choice("Stack", "The colours of the timeline", BlockColors::Stack) }
+        <div class="segmented" role="group" aria-label="Colors">
+            { choice("Stack", "The colors of the timeline", BlockColors::Stack) }
             { choice("State", "In use, pending or free", BlockColors::State) }
         </div>
     }

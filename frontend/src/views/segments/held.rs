@@ -23,7 +23,7 @@ pub(super) fn HeldList(props: &HeldListProps) -> Html {
         let onclick = props.on_show.reform(move |_: MouseEvent| block);
         html! {
             <li>
-                <button type="button" class="held" title="Shows the block in the map" {onclick}>
+                <button type="button" class="held" title="Show the block in the map" {onclick}>
                     <span class="held-free numbers">{ free }<small>{ " free" }</small></span>
                     <span class="held-title">{ title }</span>
                     <span class="held-by numbers">{ by }</span>
@@ -32,10 +32,10 @@ pub(super) fn HeldList(props: &HeldListProps) -> Html {
         }
     };
     html! {
-        <aside class="held-list" aria-label="Kept by little">
-            <h2 title="At most a quarter of the segment is in use; the rest can't go back to CUDA">{ "Kept by little" }</h2>
+        <aside class="held-list" aria-label="Mostly free segments">
+            <h2 title="At most a quarter of each segment is in use, but it can't be returned to CUDA">{ "Mostly free segments" }</h2>
             if data.held.is_empty() {
-                <p class="panel-empty">{ "No segment is kept by a quarter of its bytes or less" }</p>
+                <p class="panel-empty">{ "No segment in use is mostly free" }</p>
             } else {
                 <ol>{ for data.held.iter().map(row) }</ol>
             }

@@ -136,7 +136,7 @@ pub(super) fn Map(props: &MapProps) -> Html {
                 <strong></strong><span></span><span></span><small></small>
             </div>
             <p class="segments-status numbers" role="status">
-                { spoken.unwrap_or_else(|| "Arrow keys move among blocks, Enter pins one".to_owned()) }
+                { spoken.unwrap_or_else(|| "Use the arrow keys to move between blocks, and Enter to pin one".to_owned()) }
             </p>
         </div>
     }

@@ -93,7 +93,7 @@ fn body(data: Option<&Rc<SegmentsData>>, full: impl FnOnce(Rc<SegmentsData>) -> 
     match data {
         None => html! { <p class="panel-empty" role="status">{ "Reading the segments…" }</p> },
         Some(data) if data.segments.is_empty() => html! {
-            <p class="panel-empty" role="status">{ "No segment is there at this moment" }</p>
+            <p class="panel-empty" role="status">{ "PyTorch has no segments at this moment" }</p>
         },
         Some(data) => full(data.clone()),
     }

@@ -25,12 +25,12 @@ pub struct Part {
 pub fn parts(parts: &Fragmentation) -> Vec<Part> {
     let in_use = parts.live_bytes - parts.pending_bytes.min(parts.live_bytes);
     let all = [
-        ("live", "In use", "What was asked for and is not freed", in_use),
-        ("pending", "Pending", "Freed, but maybe still used by another stream", parts.pending_bytes),
-        ("rounding", "Rounding", "Rounded sizes minus requested ones", parts.rounding_bytes),
-        ("unsplit", "Unsplit", "Remainders behind blocks that are too short to be split off", parts.unsplit_bytes),
-        ("between", "Free between", "Free in segments in which something is alive", parts.free_in_used_bytes),
-        ("cached", "Free segments", "Segments in which nothing is alive: PyTorch's cache", parts.free_segment_bytes),
+        ("live", "In use", "Requested and not yet freed", in_use),
+        ("pending", "Pending", "Freed, but possibly still used by another stream", parts.pending_bytes),
+        ("rounding", "Rounding", "Rounded sizes minus requested sizes", parts.rounding_bytes),
+        ("unsplit", "Unsplit", "Remainders of blocks, too small to be split off", parts.unsplit_bytes),
+        ("between", "Free in used segments", "Free memory between live blocks", parts.free_in_used_bytes),
+        ("cached", "Free segments", "Segments without live blocks: PyTorch's cache", parts.free_segment_bytes),
     ];
     let whole = parts.reserved_bytes.max(1) as f64 / 100.0;
     let mut before = 0.0;
@@ -46,15 +46,15 @@ pub fn parts(parts: &Fragmentation) -> Vec<Part> {
 /// Returns further figures about the free bytes, each with name, size and definition.
 pub fn facts(parts: &Fragmentation) -> Vec<(&'static str, String, &'static str)> {
     let mut facts = vec![
-        ("Longest free", format::bytes(parts.largest_free_bytes), "A larger block needs cudaMalloc"),
+        ("Longest free block", format::bytes(parts.largest_free_bytes), "Larger requests need cudaMalloc"),
         (
-            "empty_cache() gives back",
+            "empty_cache() releases",
             format::bytes(parts.releasable_bytes),
-            "Free segments, and free pages of expandable ones; private pools keep theirs",
+            "Free segments, and free pages of expandable segments; private pools keep theirs",
         ),
     ];
     if parts.private_free_bytes > 0 {
-        let meaning = "Of the free bytes, those that only a CUDA graph or a MemPool may use";
+        let meaning = "Free memory that only a CUDA graph or a MemPool can use";
         facts.push(("Free in private pools", format::bytes(parts.private_free_bytes), meaning));
     }
     facts
@@ -101,7 +101,7 @@ pub fn block_lines(data: &SegmentsData, segment: u32, block: usize, offset: u64)
     let losses = match row.kind {
         BlockState::Inactive => String::new(),
         _ if lost == 0 => String::new(),
-        _ => format!("{} asked for, {} lost", format::bytes(row.requested_bytes), format::bytes(lost)),
+        _ => format!("{} requested, {} lost", format::bytes(row.requested_bytes), format::bytes(lost)),
     };
     let place = format!(
         "{} in a segment of {}, {} used",
@@ -120,7 +120,7 @@ pub fn held(data: &SegmentsData, held: &HeldRow) -> (String, String, String) {
     let title = look.map(|look| look.title.clone()).filter(|title| !title.is_empty());
     (
         format!("{} of {}", format::bytes(free), format::bytes(segment.size_bytes)),
-        format!("by {} in {}", format::bytes(segment.used_bytes), format::counted(held.blocks, "block")),
+        format!("kept by {} in {}", format::bytes(segment.used_bytes), format::counted(held.blocks, "block")),
         title.unwrap_or_else(|| "No stack recorded".to_owned()),
     )
 }
@@ -166,7 +166,7 @@ mod tests {
     fn blocks_are_described() {
         let lines = block_lines(&data(), 0, 0, 0);
         assert_eq!(lines[0], "5.00 MiB in use");
-        assert_eq!((lines[1].as_str(), lines[2].as_str()), ("forward (a.py:1)", "4.00 MiB asked for, 1.00 MiB lost"));
+        assert_eq!((lines[1].as_str(), lines[2].as_str()), ("forward (a.py:1)", "4.00 MiB requested, 1.00 MiB lost"));
         assert_eq!(lines[3], "0x1000 in a segment of 20.0 MiB, 25 % used");
         let free = block_lines(&data(), 0, 1, 5 * MIB);
         assert_eq!(
@@ -183,7 +183,7 @@ mod tests {
         (group.pool, group.stream, group.is_small) = ((0, 3), 16, true);
         assert!(head(&group).starts_with("Small blocks, private pool 3, stream 0x10 ·"));
         let (free, by, title) = held(&data, &data.held[0]);
-        assert_eq!((free.as_str(), by.as_str()), ("15.0 MiB of 20.0 MiB", "by 5.00 MiB in 1 block"));
+        assert_eq!((free.as_str(), by.as_str()), ("15.0 MiB of 20.0 MiB", "kept by 5.00 MiB in 1 block"));
         assert_eq!(title, "forward (a.py:1)");
         assert_eq!((moment(0).as_str(), moment(11).as_str()), ("At the start", "After event 10"));
     }

@@ -44,7 +44,7 @@ pub(super) fn Waste(props: &WasteProps) -> Html {
     html! {
         <div class="waste" aria-busy={props.parts.is_none().to_string()}>
             <svg class="waste-bar" height="10" role="img"
-                aria-label={format!("{} reserved, by what they are", format::bytes(bytes.reserved_bytes))}>{ for bar }</svg>
+                aria-label={format!("{} reserved, by use", format::bytes(bytes.reserved_bytes))}>{ for bar }</svg>
             <dl class="waste-parts">
                 <div class="waste-part">
                     <dt>{ "Reserved" }</dt>

@@ -60,7 +60,7 @@ pub fn ScopeBar(props: &ScopeBarProps) -> Html {
     };
     html! {
         <div class="scope-bar">
-            <div class="scope-line" role="toolbar" aria-label="What is shown">
+            <div class="scope-line" role="toolbar" aria-label="Scope and filters">
                 { scope_field(&handle, props) }
                 if props.has_weight { { weight_field(&handle, props.has_times) } }
                 { props.lead.clone() }
@@ -139,9 +139,9 @@ fn filter_line(handle: &SelectingHandle, props: &ScopeBarProps) -> Html {
     let on_clear = handle.choosing(|selecting, _: MouseEvent| *selecting = selecting.without_filter());
     html! {
         <div class="scope-line scope-filters" role="group" aria-label="Filters">
-            <Select label="Smallest size" options={sizes} on_choose={on_size}
+            <Select label="Minimum size" options={sizes} on_choose={on_size}
                 chosen={position(MIN_BYTES.iter().position(|&bytes| bytes == filter.min_bytes))} />
-            <Select label="Shortest lifetime" options={lifetimes} on_choose={on_lifetime}
+            <Select label="Minimum lifetime" options={lifetimes} on_choose={on_lifetime}
                 chosen={position(MIN_LIFETIMES.iter().position(|&events| events == filter.min_lifetime))} />
             { optional("Category", "Any category", (0..Category::ALL.len() as u8).zip(categories).collect(), filter.category, on_category) }
             { optional("Stream", "Any stream", named(&facts.streams, stream_text), filter.stream, on_stream) }
@@ -179,7 +179,7 @@ fn group_line(handle: &SelectingHandle) -> Html {
     let on_all = handle.choosing(|selecting, _: MouseEvent| *selecting = selecting.with_group(None));
     html! {
         <div class="scope-line">
-            <button type="button" class="scope-group" title="Show all again" onclick={on_all}>
+            <button type="button" class="scope-group" title="Show all allocations again" onclick={on_all}>
                 <span>{ "Only " }{ &handle.selecting().group_title }</span><Icon name={IconName::Close} />
             </button>
         </div>

@@ -91,7 +91,7 @@ pub fn pool_text(pool: (u64, u64)) -> String {
 pub fn mistyped_text(message: &str) -> String {
     let mut chars = message.chars();
     let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
-    format!("{first}{}. Switch .* off to look for the text as it is.", chars.as_str())
+    format!("{first}{}. Turn off .* to search for the text itself.", chars.as_str())
 }
 
 /// Formats a weight with its unit.
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_wrong_expression_is_a_sentence() {
         let text = mistyped_text("invalid regular expression: open group");
-        assert_eq!(text, "Invalid regular expression: open group. Switch .* off to look for the text as it is.");
+        assert_eq!(text, "Invalid regular expression: open group. Turn off .* to search for the text itself.");
     }
 
     #[test]

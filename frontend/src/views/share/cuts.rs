@@ -35,10 +35,10 @@ pub(super) fn Cuts(props: &CutsProps) -> Html {
     let rows = cut_rows(options, preview, props.annotations);
     html! {
         <fieldset class="cuts">
-            <legend>{ "Left out of the copy" }</legend>
+            <legend>{ "Removed from the copy" }</legend>
             { for rows.iter().map(|row| cut(row, options, &choose)) }
             <label class="share-field">
-                <span>{ "Further names to take out" }</span>
+                <span>{ "Additional names to remove" }</span>
                 <input type="text" onchange={on_names} placeholder="customer, host-17" autocomplete="off"
                     spellcheck="false" data-names="" />
             </label>
@@ -49,7 +49,7 @@ pub(super) fn Cuts(props: &CutsProps) -> Html {
                 </details>
             }
             if preview.is_some_and(|preview| preview.unknown_keys > 0) {
-                <p class="hint">{ "Fields that Snapscope does not know are in no copy." }</p>
+                <p class="hint">{ "Fields that are unknown to Snapscope are always removed." }</p>
             }
         </fieldset>
     }

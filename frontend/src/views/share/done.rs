@@ -26,8 +26,8 @@ pub(super) fn Done(props: &DoneProps) -> Html {
     });
     let address = site_url(&format!("s/{}", link.token));
     let ends = match link.expires_ms {
-        Some(end) => format!("It ends on {}.", day_text(end)),
-        None => "It does not end by itself.".to_owned(),
+        Some(end) => format!("It expires on {}.", day_text(end)),
+        None => "It does not expire.".to_owned(),
     };
     let on_delete = {
         let link = link.clone();
@@ -42,7 +42,7 @@ pub(super) fn Done(props: &DoneProps) -> Html {
             </div>
             <p class="hint">
                 { ends }
-                { " This browser can delete it, now or later under “My links”: nobody else can." }
+                { " Only this browser can delete it, here or later under “My links”." }
             </p>
             <div class="card-foot">
                 <button type="button" class="button" onclick={on_delete} data-delete="">{ "Delete the link" }</button>

@@ -39,9 +39,8 @@ pub(super) fn Form(props: &FormProps) -> Html {
     html! {
         <form class="share-form" {onsubmit}>
             <p class="share-lead">
-                { "A link opens a copy of this snapshot on exactly this view, for whoever has the link. Sizes, times and \
-                   device addresses stay as they are. No rule knows every name: look through the texts below before you send \
-                   them." }
+                { "Anyone with the link can open a copy of this snapshot in exactly this view. Sizes, times and device \
+                   addresses stay as they are. Automatic rules can miss names, so check the texts below before you upload." }
             </p>
             if let Some(text) = typed_text(&sharing.typed()) { <p class="hint" data-typed="">{ text }</p> }
             <fieldset class="share-fields" disabled={is_sending}>
@@ -61,7 +60,7 @@ pub(super) fn Form(props: &FormProps) -> Html {
                 { progress(sharing) }
                 <div class="card-foot">
                     <button type="submit" class="button primary" disabled={!state.can_send()}>
-                        { "Upload and make a link" }
+                        { "Upload and create a link" }
                     </button>
                     <button type="button" class="button" onclick={on_cancel}>{ "Cancel" }</button>
                 </div>
@@ -98,7 +97,7 @@ fn title_and_end(sharing: &SharingHandle) -> Html {
                     placeholder="Snapshot" autocomplete="off" />
             </label>
             <label class="share-field">
-                <span>{ "The link ends after" }</span>
+                <span>{ "Link expiration" }</span>
                 <select onchange={on_end}>
                     { for ends.iter().map(|end| html! {
                         <option selected={*end == state.days}>{ end_text(*end) }</option>
@@ -127,7 +126,7 @@ fn refusal(sharing: &SharingHandle) -> Html {
             <p class="hint">{ hint }</p>
             if *needs_token {
                 <label class="share-field">
-                    <span>{ "Token of this server" }</span>
+                    <span>{ "Server token" }</span>
                     <input type="password" onchange={on_token} autocomplete="off" />
                 </label>
             }

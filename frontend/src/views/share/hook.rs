@@ -147,14 +147,15 @@ fn outcome(title: String, answer: Result<String, ApiError>) -> SendStep {
 fn refused(error: ApiError) -> SendFailure {
     match error {
         ApiError::NoServer => SendFailure {
-            message: "The server does not answer.".to_owned(),
+            message: "The server does not respond.".to_owned(),
             hint: "Check the connection, then try again.".to_owned(),
             needs_token: false,
         },
         // The server's own hint is written for programs.
         ApiError::Refused { status: 401, .. } => SendFailure {
-            message: "This server takes copies from those who have its token.".to_owned(),
-            hint: "Ask whoever runs it, type the token below and upload again: this browser keeps it.".to_owned(),
+            message: "This server accepts copies only with its token.".to_owned(),
+            hint: "Ask the server's operator for the token, type it below and upload again. This browser keeps it."
+                .to_owned(),
             needs_token: true,
         },
         ApiError::Refused { body, .. } => SendFailure { message: body.message, hint: body.hint, needs_token: false },

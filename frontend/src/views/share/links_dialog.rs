@@ -47,15 +47,15 @@ pub fn LinksDialog(props: &LinksDialogProps) -> Html {
         <Dialog id="links-title" title="My links" class="links" on_close={props.on_close.clone()}>
             if !is_readable {
                 <p class="hint" role="status">
-                    { "This browser keeps a list of links that this version can't read. It is put aside when the next link \
-                       is made." }
+                    { "This version of Snapscope can't read the list of links in this browser. When you create a link, a new \
+                       list starts, and the old list is kept as a backup." }
                 </p>
             }
             if let Some(refusal) = &*refusal { <p class="error-message" role="alert">{ refusal }</p> }
             if links.all.is_empty() {
                 <p class="hint">
-                    { "No links yet: open a snapshot and press Share. Links that were made in this browser stand here, \
-                       since only it can delete them." }
+                    { "No links yet: open a snapshot and select Share. This list shows the links that you created in this \
+                       browser. Only this browser can delete them." }
                 </p>
             } else {
                 <ul class="link-list">{ for links.all.iter().map(row) }</ul>
@@ -79,8 +79,8 @@ fn LinkRow(props: &LinkRowProps) -> Html {
     let address = site_url(&format!("s/{}", link.token));
     let title = if link.title.is_empty() { "Snapshot" } else { &link.title };
     let days = match link.expires_ms {
-        Some(end) => format!("made {}, ends {}", day_text(link.created_ms), day_text(end)),
-        None => format!("made {}, does not end", day_text(link.created_ms)),
+        Some(end) => format!("created {}, expires {}", day_text(link.created_ms), day_text(end)),
+        None => format!("created {}, never expires", day_text(link.created_ms)),
     };
     let ask = |token: Option<String>| on_ask.reform(move |_: MouseEvent| token.clone());
     let delete = {
@@ -111,7 +111,7 @@ fn LinkRow(props: &LinkRowProps) -> Html {
 
 fn said(error: ApiError) -> String {
     match error {
-        ApiError::NoServer => "The server does not answer: the link is still there. Try again later.".to_owned(),
+        ApiError::NoServer => "The server does not respond, so the link was not deleted. Try again later.".to_owned(),
         ApiError::Refused { body, .. } => format!("{} {}", body.message, body.hint),
     }
 }

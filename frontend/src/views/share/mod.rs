@@ -39,7 +39,7 @@ pub fn ShareDialog(props: &ShareDialogProps) -> Html {
         (SendStep::Done(link), _) => {
             html! { <Done link={link.clone()} on_delete={let sharing = sharing.clone(); move |link| sharing.delete(link)} /> }
         }
-        (_, ServerState::Asking) => html! { <p class="hint" role="status">{ "Asking the server…" }</p> },
+        (_, ServerState::Asking) => html! { <p class="hint" role="status">{ "Contacting the server…" }</p> },
         (_, ServerState::Away) => no_server(),
         (_, ServerState::There(_)) => {
             html! { <Form {sharing} annotations={props.summary.annotations} on_close={props.on_close.clone()} /> }
@@ -55,10 +55,10 @@ pub fn ShareDialog(props: &ShareDialogProps) -> Html {
 fn no_server() -> Html {
     html! {
         <>
-            <p class="share-lead">{ "Links need a server of Snapscope, and none answers at this address." }</p>
+            <p class="share-lead">{ "Links need a Snapscope server, and no server responds at this address." }</p>
             <p class="hint">
-                { "Nothing has been uploaded. To have links, run " }<code>{ "snapscope serve" }</code>
-                { " and open the page there; or send the file itself, which opens here as well." }
+                { "Nothing has been uploaded. To share links, run " }<code>{ "snapscope serve" }</code>
+                { " and open the page from that server. You can also send the file itself, which opens on this page too." }
             </p>
         </>
     }

@@ -54,7 +54,7 @@ pub fn cut_rows(options: &CopyOptions, preview: Option<&CopyPreview>, annotation
     [
         CutRow {
             cut: Cut::Paths,
-            label: "Paths up to the project",
+            label: "Path prefixes up to the project folder",
             is_on: cut_paths,
             note: said(cut_paths, &|preview| counted(preview.paths.count, "path")),
             examples: examples(cut_paths, |preview| &preview.paths),
@@ -68,7 +68,7 @@ pub fn cut_rows(options: &CopyOptions, preview: Option<&CopyPreview>, annotation
         },
         CutRow {
             cut: Cut::Metadata,
-            label: "Metadata of events",
+            label: "Event metadata",
             is_on: drop_metadata,
             note: said(drop_metadata, &|preview| counted(preview.metadata.count, "text")),
             examples: examples(drop_metadata, |preview| &preview.metadata),
@@ -77,7 +77,7 @@ pub fn cut_rows(options: &CopyOptions, preview: Option<&CopyPreview>, annotation
             cut: Cut::Annotations,
             label: "Annotations, such as steps",
             is_on: drop_annotations,
-            note: said(drop_annotations, &|_| counted(annotations, "mark")),
+            note: said(drop_annotations, &|_| counted(annotations, "annotation")),
             examples: Vec::new(),
         },
     ]
@@ -105,7 +105,7 @@ pub fn copy_text(sharing: &Sharing) -> String {
         (CopyStep::Made { bytes }, None) => format!("{}, compressed", format::bytes(*bytes)),
         (CopyStep::Made { bytes }, Some(most)) => {
             format!(
-                "The copy has {}, and this server takes {} at most. Leave frames of some packages out, or share a \
+                "The copy has {}, but this server accepts at most {}. Remove the frames of some packages, or share a \
                  shorter recording.",
                 format::bytes(*bytes),
                 format::bytes(most)
@@ -124,10 +124,10 @@ pub fn sent_text(sharing: &Sharing) -> String {
         SendStep::Sending { sent_bytes, total_bytes } if sent_bytes < total_bytes => {
             format!("Uploading, {} of {}", format::bytes(*sent_bytes), format::bytes(*total_bytes))
         }
-        SendStep::Sending { .. } => "Uploaded, the server checks the copy".to_owned(),
-        SendStep::Failed(_) => "There is no link".to_owned(),
+        SendStep::Sending { .. } => "Uploaded; the server is checking the copy".to_owned(),
+        SendStep::Failed(_) => "No link was created".to_owned(),
         SendStep::Done(_) => "The copy is on the server".to_owned(),
-        SendStep::Deleted => "The copy is deleted from the server".to_owned(),
+        SendStep::Deleted => "The copy was deleted from the server".to_owned(),
     }
 }
 
@@ -149,7 +149,7 @@ pub fn ends(sharing: &Sharing) -> Vec<Option<u32>> {
 /// Describes the texts typed in the open view, which a link contains; `None` if nothing was typed.
 pub fn typed_text(typed: &[&str]) -> Option<String> {
     let quoted: Vec<String> = typed.iter().map(|text| format!("“{text}”")).collect();
-    (!quoted.is_empty()).then(|| format!("The link also has what you look for: {}.", quoted.join(" and ")))
+    (!quoted.is_empty()).then(|| format!("The link also contains your search text: {}.", quoted.join(" and ")))
 }
 
 #[cfg(test)]
@@ -171,7 +171,7 @@ mod tests {
         let default = CopyOptions::default();
         assert_eq!(notes(&default), ["2 paths", "ada, gpu-17", "none in this file", "stays as it is"]);
         let other = Cut::Annotations.toggled(&Cut::Paths.toggled(&default));
-        assert_eq!(notes(&other), ["stays as it is", "ada, gpu-17", "none in this file", "28 marks"]);
+        assert_eq!(notes(&other), ["stays as it is", "ada, gpu-17", "none in this file", "28 annotations"]);
         assert_eq!(cut_rows(&default, Some(&preview()), 0)[0].examples.len(), 1);
         assert_eq!(cut_rows(&other, Some(&preview()), 0)[0].examples.len(), 0);
         assert_eq!(cut_rows(&default, None, 0).map(|row| row.note), [""; 4]);
@@ -188,7 +188,10 @@ mod tests {
         let at = |sending| sent_text(&Sharing { sending, ..Sharing::default() });
         assert_eq!(at(SendStep::Nothing), "Nothing has been uploaded so far");
         assert_eq!(at(SendStep::Sending { sent_bytes: 512, total_bytes: 1024 }), "Uploading, 512 B of 1.00 KiB");
-        assert_eq!(at(SendStep::Sending { sent_bytes: 9, total_bytes: 9 }), "Uploaded, the server checks the copy");
+        assert_eq!(
+            at(SendStep::Sending { sent_bytes: 9, total_bytes: 9 }),
+            "Uploaded; the server is checking the copy"
+        );
     }
 
     #[test]
@@ -206,14 +209,14 @@ mod tests {
         };
         let server = ServerState::There(limits);
         let sharing = Sharing { copy: CopyStep::Made { bytes: 2048 }, server, ..Sharing::default() };
-        assert!(copy_text(&sharing).starts_with("The copy has 2.00 KiB, and this server takes 1.00 KiB at most."));
+        assert!(copy_text(&sharing).starts_with("The copy has 2.00 KiB, but this server accepts at most 1.00 KiB."));
         assert_eq!(ends(&sharing).into_iter().map(end_text).collect::<Vec<_>>(), ["1 day", "7 days", "Never"]);
     }
 
     #[test]
     fn what_was_typed_is_said() {
         assert_eq!(typed_text(&[]), None);
-        assert_eq!(typed_text(&["adam"]).as_deref(), Some("The link also has what you look for: “adam”."));
-        assert_eq!(typed_text(&["a", "b"]).as_deref(), Some("The link also has what you look for: “a” and “b”."));
+        assert_eq!(typed_text(&["adam"]).as_deref(), Some("The link also contains your search text: “adam”."));
+        assert_eq!(typed_text(&["a", "b"]).as_deref(), Some("The link also contains your search text: “a” and “b”."));
     }
 }

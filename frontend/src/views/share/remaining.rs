@@ -64,7 +64,7 @@ pub fn RemainingTexts(props: &RemainingTextsProps) -> Html {
     html! {
         <section class="remaining" aria-label="Texts in the copy" data-remaining={found.count().to_string()}>
             <div class="remaining-head">
-                <span class="check-label">{ "What others will read" }</span>
+                <span class="check-label">{ "Texts that others can read" }</span>
                 <input type="search" value={(*search).clone()} {oninput} {onkeydown} placeholder="Search"
                     aria-label="Search the texts of the copy" autocomplete="off" spellcheck="false" />
                 <span class="check-note numbers" role="status">{ found.count_text() }</span>
@@ -72,7 +72,7 @@ pub fn RemainingTexts(props: &RemainingTextsProps) -> Html {
             <div class="remaining-pane" ref={pane} tabindex="0" role="list" aria-label="Texts in the copy" {onscroll}>
                 <div class="remaining-rows" role="presentation">
                     { for rows.filter_map(|row| found.row(groups, row).map(|text| text_row(row, text, found.count()))) }
-                    if found.count() == 0 { <p class="hint">{ "No text has that." }</p> }
+                    if found.count() == 0 { <p class="hint">{ "No text matches the search." }</p> }
                 </div>
                 <div ref={spacer} role="presentation"></div>
             </div>

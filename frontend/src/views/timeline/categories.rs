@@ -23,13 +23,13 @@ pub fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
 
 /// Returns a remark if the categories are a guess.
 pub fn doubt(bytes: &CategoryBytes) -> Option<&'static str> {
-    (bytes.basis == PhaseBasis::Curve).then_some("guessed: no stack tells forward from backward")
+    (bytes.basis == PhaseBasis::Curve).then_some("a guess: no stack identifies forward or backward")
 }
 
 fn name(category: Category) -> &'static str {
     match category {
-        Category::Collective => "collectives",
-        Category::Unknown => "unknown use",
+        Category::Collective => "communication buffers",
+        Category::Unknown => "unknown purpose",
         category => category.plural(),
     }
 }
@@ -44,7 +44,10 @@ mod tests {
         let bytes = CategoryBytes { rows, basis: PhaseBasis::Operations, ..CategoryBytes::default() };
         let lines = lines(&bytes);
         let names: Vec<_> = lines.iter().map(|line| (line.color, line.name, line.size.as_str())).collect();
-        assert_eq!(names, [(1, "parameters", "1.00 GiB"), (4, "activations", "3.00 GiB"), (10, "unknown use", "0 B")]);
+        assert_eq!(
+            names,
+            [(1, "parameters", "1.00 GiB"), (4, "activations", "3.00 GiB"), (10, "unknown purpose", "0 B")]
+        );
         assert_eq!(doubt(&bytes), None);
         assert!(doubt(&CategoryBytes::default()).is_some(), "the curve alone is a guess");
     }

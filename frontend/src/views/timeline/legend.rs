@@ -38,14 +38,14 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
     let bytes = use_categories(&props.client, props.device.device, is_by_category.then_some(props.moment.0));
     html! {
         <div class="timeline-legend">
-            <div class="segmented" role="group" aria-label="Colours">
-                { choice(props, ColorBy::Stack, "Stack", "One colour a stack") }
-                { choice(props, ColorBy::Category, "Category", "Colours by what memory is for") }
+            <div class="segmented" role="group" aria-label="Colors">
+                { choice(props, ColorBy::Stack, "Stack", "One color per stack") }
+                { choice(props, ColorBy::Category, "Category", "Colors show what the memory is used for") }
             </div>
             <ul class="timeline-keys" aria-label="Legend">
                 <li>{line(theme.live)}{"live"}</li>
                 <li>{line(theme.reserved)}{"reserved"}</li>
-                <li title="Neighbours too small to draw one by one, in the colour of most of their bytes">{merged(props.color, theme)}{"merged small ones"}</li>
+                <li title="Neighbors that are too small to draw separately, in the color of their largest part">{merged(props.color, theme)}{"merged small allocations"}</li>
                 if props.device.initial_bytes > 0 && !is_by_category {
                     <li title="Allocated before the recording began">{initial(theme)}{"from before the trace"}</li>
                 }

@@ -58,7 +58,7 @@ pub fn markers(figures: &DeviceFigures, marks: &Marks, axis: Axis) -> Vec<Marker
             Axis::Events => f64::from(mark.moment),
             Axis::Time => mark.time_us? as f64,
         };
-        let label = format!("out of memory: {} asked", format::bytes(mark.size_bytes));
+        let label = format!("out of memory: {} requested", format::bytes(mark.size_bytes));
         Some(Marker { position, bytes: 0.0, label, kind: MarkerKind::Oom })
     });
     let peak = peak_position(figures, axis).filter(|_| figures.events > 0).map(|position| Marker {
@@ -154,12 +154,14 @@ fn allocator_name(allocation: &HitAllocation) -> String {
 
 fn lifetime(allocation: &HitAllocation) -> String {
     let since = if allocation.is_initial { "from before the trace, " } else { "" };
-    let time = allocation.lifetime_us.map_or(String::new(), |time_us| format!(" in {}", format::duration(time_us)));
+    let time = allocation.lifetime_us.map_or(String::new(), |time_us| format!(", {}", format::duration(time_us)));
     match allocation.died {
         Some(died) if allocation.is_initial => {
             format!("{since}freed at event {}", format::count(u64::from(died).max(1) - 1))
         }
-        Some(died) => format!("lives {}{time}", format::counted(died.saturating_sub(allocation.born).into(), "event")),
+        Some(died) => {
+            format!("live for {}{time}", format::counted(died.saturating_sub(allocation.born).into(), "event"))
+        }
         None => format!("{since}never freed"),
     }
 }
@@ -211,7 +213,7 @@ mod tests {
         let marks = Marks { marks: vec![oom], ..Marks::default() };
         let labels =
             |axis| markers(&figures(), &marks, axis).into_iter().map(|marker| marker.label).collect::<Vec<_>>();
-        assert_eq!(labels(Axis::Events), ["out of memory: 1.00 MiB asked", "peak 3.00 GiB"]);
+        assert_eq!(labels(Axis::Events), ["out of memory: 1.00 MiB requested", "peak 3.00 GiB"]);
         assert_eq!(labels(Axis::Time), ["peak 3.00 GiB"]);
     }
 
@@ -229,7 +231,7 @@ mod tests {
         let expected = Tooltip {
             title: "1.50 KiB".into(),
             name: "forward  model.py:7".into(),
-            detail: "lives 20 events in 1.50 ms".into(),
+            detail: "live for 20 events, 1.50 ms".into(),
             moment: "1.00 GiB live at event 12".into(),
         };
         assert_eq!(tooltip(&hit(allocation), Axis::Events), expected);

@@ -70,8 +70,8 @@ pub(super) fn CourseRows(props: &CourseRowsProps) -> Html {
     html! {
         <figure class="what-if-course">
             <div ref={node} class="what-if-rows" tabindex="0" role="group" aria-describedby="what-if-reading"
-                aria-label="Fragmentation and stalls over the events; the arrow keys choose a part, with Shift its length, \
-                            Escape all"
+                aria-label="Fragmentation and stalls over the events. Arrow keys select a range, Shift and arrow keys change \
+                            its length, and Escape selects all events."
                 aria-keyshortcuts="ArrowLeft ArrowRight Home End Escape"
                 {onpointerdown} {onpointermove} onpointercancel={onpointerup.clone()} {onpointerup} {onkeydown}>
                 { fragmentation(&rows, chosen.as_ref(), columns) }
@@ -88,7 +88,7 @@ pub(super) fn CourseRows(props: &CourseRowsProps) -> Html {
 fn fragmentation(rows: &Course, part: Option<&Range<usize>>, columns: usize) -> Html {
     html! {
         <>
-            <span class="what-if-row-label">{ "Reserved beyond live" }</span>
+            <span class="what-if-row-label">{ "Reserved minus live" }</span>
             <svg class="what-if-fragmentation" aria-hidden="true">
                 { for rows.ticks.iter().map(tick) }
                 <svg viewBox={format!("0 0 {WIDTH} {HEIGHT}")} preserveAspectRatio="none">
@@ -135,7 +135,7 @@ fn legend(rows: &Course) -> Html {
         <figcaption class="what-if-legend">
             <span class="what-if-key-recorded">{ "Recorded" }</span>
             <span class="what-if-key-replayed">{ "Replayed" }</span>
-            if !rows.retries.is_empty() { <span class="what-if-key-retries">{ "Whole cache given back" }</span> }
+            if !rows.retries.is_empty() { <span class="what-if-key-retries">{ "Whole cache released" }</span> }
             if !rows.collections.is_empty() { <span class="what-if-key-collections">{ "Garbage collected" }</span> }
             if has_ooms { <span class="what-if-key-ooms">{ "Out of memory" }</span> }
         </figcaption>

@@ -20,7 +20,7 @@ pub(super) fn FigureTable(props: &FigureTableProps) -> Html {
                     <th scope="col"><span class="visually-hidden">{ "Figure" }</span></th>
                     <th scope="col">{ "Recorded" }</th>
                     <th scope="col">{ "Replayed" }</th>
-                    <th scope="col"><span class="visually-hidden">{ "Compared" }</span></th>
+                    <th scope="col"><span class="visually-hidden">{ "Comparison" }</span></th>
                 </tr>
             </thead>
             <tbody>{ for figure_rows(&props.data).into_iter().map(row) }</tbody>

@@ -44,7 +44,7 @@ pub(super) fn SettingsForm(props: &SettingsFormProps) -> Html {
                 <CopyButton text={environment(&setup.conf, recorded.version)} label="Copy as environment variable" />
             </div>
             if !recorded.refusal.is_empty() {
-                <p class="hint">{ format!("As recorded it can't be replayed. {}", recorded.refusal) }</p>
+                <p class="hint">{ format!("The recorded settings can't be replayed. {}", recorded.refusal) }</p>
             }
         </form>
     }
@@ -69,7 +69,7 @@ fn card_picker(recorded: &RecordedSetup, setup: &Rc<WhatIfSetup>, on_change: &Ca
     };
     html! {
         <div class="what-if-field wide">
-            <label for="what-if-card">{ "Card" }</label>
+            <label for="what-if-card">{ "GPU memory" }</label>
             <select id="what-if-card" {onchange}>{ for options.iter().enumerate().map(option) }</select>
         </div>
     }

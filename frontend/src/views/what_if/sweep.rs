@@ -34,7 +34,7 @@ pub(super) fn SweepTable(props: &SweepTableProps) -> Html {
                 if sweep.is_running {
                     <progress class="progress" max="1" value={format!("{share:.3}")} aria-label="Settings tried" />
                 } else if sweep.data.is_none() {
-                    <span class="hint">{ "Replays the requests under many settings and on all cards of the list" }</span>
+                    <span class="hint">{ "Replays the requests with many settings and on all GPUs in the list" }</span>
                 }
             </div>
             if let Some(data) = &sweep.data { { table(data, &setup.conf, on_apply) } }
@@ -56,7 +56,7 @@ fn table(data: &SweepData, shown: &str, on_apply: &Callback<String>) -> Html {
                             <th scope="col">{ "Peak reserved" }</th>
                             <th scope="col">{ "Driver calls" }</th>
                             <th scope="col">{ "Out of memory" }</th>
-                            <th scope="col"><span class="visually-hidden">{ "Take over" }</span></th>
+                            <th scope="col"><span class="visually-hidden">{ "Apply" }</span></th>
                         </tr>
                     </thead>
                     <tbody>{ for sweep_rows(data).into_iter().map(|one| row(one, shown, on_apply)) }</tbody>
@@ -82,7 +82,7 @@ fn row(row: SweepRow, shown: &str, on_apply: &Callback<String>) -> Html {
             <td class="numbers">{ oom }</td>
             <td>
                 <button type="button" class="button quiet" aria-label={name} disabled={is_shown} {onclick}>
-                    { if is_shown { "Shown" } else { "Apply" } }
+                    { if is_shown { "Applied" } else { "Apply" } }
                 </button>
             </td>
         </tr>

@@ -98,7 +98,7 @@ fn curves_and_labels_reach_the_canvas() {
     let memory = Memory::default();
     draw(&memory.clone().into_drawing_area(), &chart, &theme, 2.0).unwrap();
     let drawing = memory.0.borrow();
-    for text in ["0 GiB", "step 1", "step 3", "card 16.0 GiB"] {
+    for text in ["0 GiB", "step 1", "step 3", "GPU memory 16.0 GiB"] {
         assert!(drawing.texts.iter().any(|drawn| drawn == text), "{text} in {:?}", drawing.texts);
     }
     for color in [theme.accent, theme.reserved, theme.oom] {

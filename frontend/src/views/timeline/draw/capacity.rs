@@ -11,7 +11,7 @@ use shared::base::format;
 pub fn capacity(capacity_bytes: u64, camera: &Camera, layout: &Layout, theme: &Theme, places: &mut Places) -> Vec<Op> {
     let (plot, view) = (layout.plot, camera.view().y);
     let bytes = capacity_bytes as f64;
-    let name = format!("card {}", format::bytes(capacity_bytes));
+    let name = format!("GPU memory {}", format::bytes(capacity_bytes));
     if bytes > view.end {
         let text = format!("{name} above");
         return places.take_text(labels(&text, &[plot.y + 9.0], plot, theme)).into_iter().collect();
@@ -67,8 +67,8 @@ mod tests {
     fn a_card_in_view_is_a_line_and_one_above_a_word() {
         let (line, text) = drawn(10, (0, 20));
         assert!(line.is_some_and(|y| y > 0.0), "{line:?}");
-        assert_eq!(text.as_deref(), Some("card 10.0 GiB"));
-        assert_eq!(drawn(80, (0, 20)), (None, Some("card 80.0 GiB above".to_owned())));
+        assert_eq!(text.as_deref(), Some("GPU memory 10.0 GiB"));
+        assert_eq!(drawn(80, (0, 20)), (None, Some("GPU memory 80.0 GiB above".to_owned())));
         assert_eq!(drawn(2, (5, 10)), (None, None));
     }
 }

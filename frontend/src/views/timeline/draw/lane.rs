@@ -317,6 +317,6 @@ mod tests {
         let nothing = Lane::new(&[], Some(&Parts::default()), 2, Axis::Events);
         let (camera, layout) = stage(2);
         let ops = nothing.ops(&camera, &layout, &Theme::light());
-        assert_eq!(texts(&ops), ["steps", "none that repeat", "phases", "nothing in the trace tells them"]);
+        assert_eq!(texts(&ops), ["steps", "no repeating steps found", "phases", "no phases identified"]);
     }
 }

@@ -121,8 +121,8 @@ impl Kind {
     pub(super) fn remark(&self) -> Option<&'static str> {
         match self {
             Self::Annotated(..) => None,
-            Self::Steps(_) => Some("none that repeat"),
-            Self::Phases(..) => Some("nothing in the trace tells them"),
+            Self::Steps(_) => Some("no repeating steps found"),
+            Self::Phases(..) => Some("no phases identified"),
         }
     }
 

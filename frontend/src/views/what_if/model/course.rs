@@ -118,17 +118,17 @@ pub fn reading(data: &ReplayData, part: Option<&Range<usize>>) -> String {
     let sum = |count: fn(&WhatIfColumn) -> u64| shown.iter().map(count).sum::<u64>();
     let highest = |bytes: fn(&WhatIfColumn) -> u64| format::bytes(shown.iter().map(bytes).max().unwrap_or(0));
     let mut text = format!(
-        "{events}: {} recorded, {} replayed · at most {} beyond live recorded, {} replayed",
+        "{events}: {} recorded, {} replayed · reserved minus live at most {} recorded, {} replayed",
         format::counted(sum(|column| column.recorded_calls), "stall"),
         format::count(sum(|column| column.replayed_calls)),
         highest(|column| column.recorded_beyond_bytes),
         highest(|column| column.replayed_beyond_bytes),
     );
     for (count, what) in [
-        (sum(|column| column.retries), "cache given back"),
+        (sum(|column| column.retries), "cache released"),
         (sum(|column| column.collections), "garbage collected"),
-        (sum(|column| column.recorded_ooms), "out of memory as recorded"),
-        (sum(|column| column.replayed_ooms), "out of memory as replayed"),
+        (sum(|column| column.recorded_ooms), "out of memory in the recording"),
+        (sum(|column| column.replayed_ooms), "out of memory in the replay"),
     ] {
         if count > 0 {
             let _ = write!(text, " · {what} {}", format::counted(count, "time"));
@@ -171,11 +171,14 @@ mod tests {
     #[test]
     fn a_part_is_read_out() {
         let all = reading(&data(), None);
-        assert!(all.starts_with("All 42 events: 5 stalls recorded, 19 replayed · at most 100 MiB"), "{all}");
-        assert!(all.ends_with("cache given back 1 time · out of memory as replayed 2 times"), "{all}");
+        assert!(
+            all.starts_with("All 42 events: 5 stalls recorded, 19 replayed · reserved minus live at most 100 MiB"),
+            "{all}"
+        );
+        assert!(all.ends_with("cache released 1 time · out of memory in the replay 2 times"), "{all}");
         let part = reading(&data(), Some(&(0..2)));
         assert!(part.starts_with("Events 0 to 20: 4 stalls recorded, 1 replayed"), "{part}");
-        assert!(part.ends_with("100 MiB beyond live recorded, 10.0 MiB replayed"), "{part}");
+        assert!(part.ends_with("at most 100 MiB recorded, 10.0 MiB replayed"), "{part}");
         assert_eq!(reading(&ReplayData::default(), None), "");
     }
 

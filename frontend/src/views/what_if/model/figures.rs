@@ -59,14 +59,14 @@ pub fn figure_rows(data: &ReplayData) -> Vec<FigureRow> {
     vec![
         FigureRow {
             label: "Peak reserved",
-            explanation: "The highest sum of segments that PyTorch holds from CUDA.",
+            explanation: "The highest total size of segments that PyTorch holds from CUDA.",
             recorded: format::bytes(recorded.peak_reserved_bytes),
             replayed: format::bytes(replayed.peak_reserved_bytes),
             verdict: Verdict::of(&recorded.peak_reserved_bytes, &replayed.peak_reserved_bytes),
         },
         FigureRow {
             label: "Fragmentation",
-            explanation: "What the peak of reserved bytes is above the peak of live bytes, and its share: cache, pieces and \
+            explanation: "Peak reserved minus peak live memory, and its share of peak reserved: cache, fragments and \
                           rounding.",
             recorded: share(recorded),
             replayed: share(replayed),
@@ -74,28 +74,28 @@ pub fn figure_rows(data: &ReplayData) -> Vec<FigureRow> {
         },
         FigureRow {
             label: "Driver calls",
-            explanation: "Calls that fetch memory from CUDA or give it back; each stalls the program.",
+            explanation: "Calls that request memory from CUDA or return it. Each call stalls the program.",
             recorded: format::count(recorded.driver_calls),
             replayed: format::count(replayed.driver_calls),
             verdict: Verdict::of(&recorded.driver_calls, &replayed.driver_calls),
         },
         FigureRow {
             label: "Retries",
-            explanation: "Requests for which the whole cache is given back; a recording does not tell how many it had.",
+            explanation: "Requests for which PyTorch returns its whole cache to CUDA. Recordings do not contain this number.",
             recorded: recorded.retries.map_or_else(|| "not recorded".to_owned(), format::count),
             replayed: replayed.retries.map_or_else(String::new, format::count),
             verdict: Verdict::Unknown,
         },
         FigureRow {
             label: "Garbage collections",
-            explanation: "How often garbage_collection_threshold made the cache smaller; a recording does not tell.",
+            explanation: "How often garbage_collection_threshold reduced the cache. Recordings do not contain this number.",
             recorded: recorded.collections.map_or_else(|| "not recorded".to_owned(), format::count),
             replayed: replayed.collections.map_or_else(String::new, format::count),
             verdict: Verdict::Unknown,
         },
         FigureRow {
             label: "Out of memory",
-            explanation: "The first request that is not served; the replay goes on without it.",
+            explanation: "The first request that fails. The replay continues without it.",
             recorded: out_of_memory(recorded),
             replayed: out_of_memory(replayed),
             verdict: Verdict::of(&oom(recorded), &oom(replayed)),
@@ -107,7 +107,7 @@ fn out_of_memory(run: &RunFigures) -> String {
     match run.first_oom_event {
         None => "never".to_owned(),
         Some(event) if run.ooms == 1 => format!("at event {}", format::count(event)),
-        Some(event) => format!("at event {}, {} in all", format::count(event), format::counted(run.ooms, "time")),
+        Some(event) => format!("at event {}, {} in total", format::count(event), format::counted(run.ooms, "time")),
     }
 }
 
@@ -115,22 +115,28 @@ fn out_of_memory(run: &RunFigures) -> String {
 pub fn notes(data: &ReplayData, setup: &WhatIfSetup) -> Vec<String> {
     let oom = data.replayed.first_oom_event.map(|event| {
         format!(
-            "The request for {} at event {} fails. The program would end there unless it catches the error; the replay \
-             goes on without it.",
+            "The request for {} at event {} fails. The program would stop there unless it catches the error. The replay \
+             continues without the request.",
             format::bytes(data.oom_bytes),
             format::count(event)
         )
     });
     let goes_on = (data.recorded.ooms > 0 && data.replayed.ooms == 0).then(|| {
-        "The recording ends where it ran out of memory, or goes another way from there: what the program would have \
-         asked for next is not known."
+        "The recording ran out of memory and then stopped or took another path, so the requests that would have \
+         followed are unknown."
             .to_owned()
     });
     let guessed = (data.guessed_blocks > 0).then(|| {
-        format!("{} from before the trace lie where they probably lay.", format::counted(data.guessed_blocks, "block"))
+        format!(
+            "The size or address of {} from before the trace is a guess.",
+            format::counted(data.guessed_blocks, "block")
+        )
     });
     let elsewhere = (setup.elsewhere_bytes > 0).then(|| {
-        format!("{} of the card are left to the CUDA context and libraries.", format::bytes(setup.elsewhere_bytes))
+        format!(
+            "{} of GPU memory is set aside for the CUDA context and libraries.",
+            format::bytes(setup.elsewhere_bytes)
+        )
     });
     oom.into_iter().chain(goes_on).chain(guessed).chain(elsewhere).collect()
 }
@@ -138,7 +144,7 @@ pub fn notes(data: &ReplayData, setup: &WhatIfSetup) -> Vec<String> {
 /// Describes the outcome in one sentence, for screen readers.
 pub fn summary(data: &ReplayData) -> String {
     let oom = data.replayed.first_oom_event.map_or_else(
-        || "memory is never out".to_owned(),
+        || "no out-of-memory error".to_owned(),
         |event| format!("out of memory at event {}", format::count(event)),
     );
     format!(
@@ -181,7 +187,7 @@ mod tests {
         let rows = figure_rows(&data());
         let words: Vec<_> = rows.iter().map(|row| format!("{} {}", row.replayed, row.verdict.word())).collect();
         assert_eq!(words, ["3.25 GiB better", "256 MiB, 7.7 % better", "1,200 worse", "0 ", "3 ", "never better"]);
-        assert_eq!(rows[5].recorded, "at event 1,200, 2 times in all");
+        assert_eq!(rows[5].recorded, "at event 1,200, 2 times in total");
         assert_eq!(rows[3].recorded, "not recorded");
         assert!(figure_rows(&ReplayData::default()).iter().all(|row| row.verdict != Verdict::Worse));
     }
@@ -190,8 +196,8 @@ mod tests {
     fn what_is_not_known_is_said() {
         let setup = WhatIfSetup { elsewhere_bytes: 512 << 20, ..WhatIfSetup::default() };
         let all = notes(&data(), &setup).join(" ");
-        assert!(all.contains("what the program would have asked for next is not known"), "{all}");
-        assert!(all.contains("3 blocks from before the trace") && all.contains("512 MiB of the card"), "{all}");
+        assert!(all.contains("the requests that would have followed are unknown"), "{all}");
+        assert!(all.contains("3 blocks from before the trace") && all.contains("512 MiB of GPU memory"), "{all}");
         let mut failed = data();
         (failed.replayed.first_oom_event, failed.replayed.ooms, failed.oom_bytes) = (Some(7), 1, 1 << 30);
         let all = notes(&failed, &WhatIfSetup::default()).join(" ");

@@ -51,8 +51,8 @@ pub fn plot(data: &ReplayData, setup: &WhatIfSetup) -> Plot {
     let line = |bytes: fn(&WhatIfColumn) -> u64| stepped(data.columns.iter().map(|column| y(bytes(column) as f64)));
     let live = line(|column| column.live_bytes);
     let card = |bytes: u64| match capacity {
-        Some(_) => format!("card {}", format::bytes(bytes)),
-        None => format!("The card's {} lie above the plot", format::bytes(bytes)),
+        Some(_) => format!("GPU memory {}", format::bytes(bytes)),
+        None => format!("GPU memory of {} is above the plot", format::bytes(bytes)),
     };
     let place = |event: u64| event as f64 / data.events.max(1) as f64 * WIDTH;
     Plot {
@@ -153,10 +153,10 @@ mod tests {
     #[test]
     fn a_card_is_drawn_where_it_is_in_sight() {
         let near = plot(&data(), &setup(Some(200)));
-        assert_eq!(near.capacity_label, "card 200 MiB");
+        assert_eq!(near.capacity_label, "GPU memory 200 MiB");
         assert!(near.capacity.is_some_and(|y| y > 0.0 && y < 10.0));
         let far = plot(&data(), &setup(Some(80 << 10)));
-        assert_eq!((far.capacity, far.capacity_label.as_str()), (None, "The card's 80.0 GiB lie above the plot"));
+        assert_eq!((far.capacity, far.capacity_label.as_str()), (None, "GPU memory of 80.0 GiB is above the plot"));
     }
 
     #[test]

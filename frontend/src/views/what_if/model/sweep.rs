@@ -56,8 +56,8 @@ pub fn findings(data: &SweepData) -> Vec<String> {
     sentences.push(card_sentence(&data.smallest_cards));
     sentences.extend(data.batch_factor.map(|factor| {
         format!(
-            "On this card about {} fits under the best settings: an estimate, for which inputs, activations and \
-             temporaries are scaled and the rest is kept.",
+            "By an estimate that scales inputs, activations and temporaries, about {} fits on this GPU with the best \
+             settings.",
             batch(factor)
         )
     }));
@@ -67,23 +67,23 @@ pub fn findings(data: &SweepData) -> Vec<String> {
 /// Formats a factor of the batch size.
 fn batch(factor: f64) -> String {
     if factor < 1.0 {
-        format!("{} of the batch", format::percent((factor * 1000.0) as u64, 1000))
+        format!("{} of the recorded batch", format::percent((factor * 1000.0) as u64, 1000))
     } else {
-        format!("{factor} times the batch")
+        format!("{factor} times the recorded batch")
     }
 }
 
 fn best_sentence(best: &TrialRow, recorded: &TrialRow) -> String {
     let (least, first) = (best.figures.peak_reserved_bytes, recorded.figures.peak_reserved_bytes);
     if best.is_recorded {
-        return "No setting that was tried needs less than those of the recording.".to_owned();
+        return "None of the tried settings needs less memory than the recorded settings.".to_owned();
     }
     if best.figures.first_oom_event.is_some() {
-        return "It still runs out of memory under each of these settings: less has to be live, or the card be larger."
+        return "The replay runs out of memory with each of these settings. Reduce live memory, or use a larger GPU."
             .to_owned();
     }
     let saved = match first.checked_sub(least) {
-        Some(saved) if saved > 0 => format!(", {} less than as recorded", format::bytes(saved)),
+        Some(saved) if saved > 0 => format!(", {} less than with the recorded settings", format::bytes(saved)),
         _ => String::new(),
     };
     format!("Best: {}, with {} reserved at the peak{saved}.", name(&best.conf), format::bytes(least))
@@ -91,14 +91,14 @@ fn best_sentence(best: &TrialRow, recorded: &TrialRow) -> String {
 
 fn card_sentence([best, recorded]: &[Option<String>; 2]) -> String {
     match (best, recorded) {
-        (None, _) => "No card of the list has room for it.".to_owned(),
+        (None, _) => "No GPU in the list has enough memory.".to_owned(),
         (Some(best), Some(recorded)) if best == recorded => {
-            format!("The smallest card that has room for it is {best}, as recorded too.")
+            format!("The smallest GPU that fits is {best}, also with the recorded settings.")
         }
         (Some(best), Some(recorded)) => {
-            format!("The smallest card that has room for it is {best}; as recorded it is {recorded}.")
+            format!("The smallest GPU that fits is {best}; with the recorded settings, it is {recorded}.")
         }
-        (Some(best), None) => format!("The smallest card that has room for it is {best}; as recorded there is none."),
+        (Some(best), None) => format!("The smallest GPU that fits is {best}; with the recorded settings, none fits."),
     }
 }
 
@@ -126,12 +126,13 @@ mod tests {
         let sentences = findings(&data);
         assert_eq!(
             sentences[0],
-            "Best: expandable_segments:True, with 15.0 GiB reserved at the peak, 5.00 GiB less than as recorded."
+            "Best: expandable_segments:True, with 15.0 GiB reserved at the peak, 5.00 GiB less than with the recorded \
+             settings."
         );
-        assert!(sentences[1].ends_with("as recorded there is none."), "{sentences:?}");
-        assert!(sentences[2].contains("about 1.5 times the batch"), "{sentences:?}");
+        assert!(sentences[1].ends_with("with the recorded settings, none fits."), "{sentences:?}");
+        assert!(sentences[2].contains("about 1.5 times the recorded batch"), "{sentences:?}");
         let smaller = findings(&SweepData { batch_factor: Some(0.875), ..data });
-        assert!(smaller[2].contains("about 88 % of the batch"), "{smaller:?}");
+        assert!(smaller[2].contains("about 88 % of the recorded batch"), "{smaller:?}");
     }
 
     #[test]
@@ -144,8 +145,8 @@ mod tests {
     #[test]
     fn nothing_helps_is_an_answer_too() {
         let none = findings(&done(vec![trial("", 20, Some(9)), trial("a:1", 19, Some(10))], 1));
-        assert!(none[0].starts_with("It still runs out of memory under each of these settings"), "{none:?}");
+        assert!(none[0].starts_with("The replay runs out of memory with each of these settings"), "{none:?}");
         let same = findings(&done(vec![trial("", 20, None)], 0));
-        assert!(same[0].starts_with("No setting that was tried"), "{same:?}");
+        assert!(same[0].starts_with("None of the tried settings"), "{same:?}");
     }
 }

@@ -154,7 +154,7 @@ fn what_matters_is_written_where_there_is_room() {
         pin: None,
     };
     let ops = labels.ops(&camera, &layout, &Theme::light());
-    for part in ["peak ", "out of memory", "card 1.00 GiB", "from before", "0.5 GiB", "10,000", "event"] {
+    for part in ["peak ", "out of memory", "GPU memory 1.00 GiB", "from before", "0.5 GiB", "10,000", "event"] {
         let is_there = ops.iter().any(|op| matches!(op, Op::Text { text, .. } if text.contains(part)));
         assert!(is_there, "{part} in {ops:?}");
     }
