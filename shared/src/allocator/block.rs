@@ -2,7 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use super::pool::PoolIndex;
+use super::pool_key::PoolIndex;
 
 /// Handle of a block, valid from the request until the block is back in its pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

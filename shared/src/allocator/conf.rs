@@ -39,6 +39,62 @@ fn invalid<T>(key: &str, message: impl Into<String>) -> Result<T, ConfError> {
     Err(ConfError::Invalid { key: key.to_owned(), message: message.into() })
 }
 
+impl Settings {
+    /// Parses `PYTORCH_CUDA_ALLOC_CONF`, such as `max_split_size_mb:128,expandable_segments:True`.
+    ///
+    /// # Errors
+    /// Returns an error if PyTorch would refuse the text, or if an option changes device memory but is not modelled.
+    pub fn parse(conf: &str, version: TorchVersion) -> Result<Self, ConfError> {
+        let mut settings = Self { version, ..Self::default() };
+        let compact: String = conf.chars().filter(|c| !c.is_whitespace()).collect();
+        let options: Vec<(&str, &str)> =
+            split(&compact).map(|option| key_and_value(option)).collect::<Result<_, _>>()?;
+        // The segment size is the lower bound of two other options, so it is read first, wherever it stands.
+        if let Some((key, value)) = options.iter().find(|(key, _)| *key == "large_segment_size_mb") {
+            settings.large_segment_bytes = more_than(key, value, 10)?;
+            settings.max_non_split_rounding_bytes = settings.large_segment_bytes;
+        }
+        for (key, value) in options {
+            set(&mut settings, key, value)?;
+        }
+        Ok(settings)
+    }
+
+    /// Writes the text that parses to these settings; empty for the default ones.
+    pub fn to_conf(&self) -> String {
+        let Self {
+            version: _,
+            max_split_bytes,
+            max_non_split_rounding_bytes,
+            large_segment_bytes,
+            roundup_power2_divisions,
+            garbage_collection_threshold,
+            per_process_memory_fraction,
+            expandable_segments,
+        } = self;
+        let default = Self::default();
+        let mut options = Vec::new();
+        let mut option = |is_set: bool, key: &str, value: String| {
+            if is_set {
+                options.push(format!("{key}:{value}"));
+            }
+        };
+        option(*expandable_segments, "expandable_segments", "True".to_owned());
+        let is_large_set = *large_segment_bytes != default.large_segment_bytes;
+        option(is_large_set, "large_segment_size_mb", (large_segment_bytes / MIB).to_string());
+        option(max_split_bytes.is_some(), "max_split_size_mb", (max_split_bytes.unwrap_or(0) / MIB).to_string());
+        let is_rounding_set = max_non_split_rounding_bytes != large_segment_bytes;
+        option(is_rounding_set, "max_non_split_rounding_mb", (max_non_split_rounding_bytes / MIB).to_string());
+        let is_rounded = *roundup_power2_divisions != default.roundup_power2_divisions;
+        option(is_rounded, "roundup_power2_divisions", write_divisions(roundup_power2_divisions));
+        let is_collected = *garbage_collection_threshold > 0.0;
+        option(is_collected, "garbage_collection_threshold", garbage_collection_threshold.to_string());
+        let is_limited = *per_process_memory_fraction < 1.0;
+        option(is_limited, "per_process_memory_fraction", per_process_memory_fraction.to_string());
+        options.join(",")
+    }
+}
+
 /// Options that do not change device memory as long as requests come one at a time.
 const WITHOUT_EFFECT: [&str; 5] = [
     "release_lock_on_cudamalloc",
@@ -47,22 +103,6 @@ const WITHOUT_EFFECT: [&str; 5] = [
     "pinned_use_hip_host_register",
     "pinned_use_background_threads",
 ];
-
-/// See [`Settings::parse`].
-pub(super) fn parse(conf: &str, version: TorchVersion) -> Result<Settings, ConfError> {
-    let mut settings = Settings { version, ..Settings::default() };
-    let compact: String = conf.chars().filter(|c| !c.is_whitespace()).collect();
-    let options: Vec<(&str, &str)> = split(&compact).map(|option| key_and_value(option)).collect::<Result<_, _>>()?;
-    // The segment size is the lower bound of two other options, so it is read first, wherever it stands.
-    if let Some((key, value)) = options.iter().find(|(key, _)| *key == "large_segment_size_mb") {
-        settings.large_segment_bytes = more_than(key, value, 10)?;
-        settings.max_non_split_rounding_bytes = settings.large_segment_bytes;
-    }
-    for (key, value) in options {
-        set(&mut settings, key, value)?;
-    }
-    Ok(settings)
-}
 
 /// Splits a text into its options; commas inside brackets do not end one.
 fn split(text: &str) -> impl Iterator<Item = &str> {
@@ -181,40 +221,6 @@ fn parts(key: &str, value: &str) -> Result<u64, ConfError> {
     }
 }
 
-/// See [`Settings::to_conf`].
-pub(super) fn write(settings: &Settings) -> String {
-    let Settings {
-        version: _,
-        max_split_bytes,
-        max_non_split_rounding_bytes,
-        large_segment_bytes,
-        roundup_power2_divisions,
-        garbage_collection_threshold,
-        per_process_memory_fraction,
-        expandable_segments,
-    } = settings;
-    let default = Settings::default();
-    let mut options = Vec::new();
-    let mut option = |is_set: bool, key: &str, value: String| {
-        if is_set {
-            options.push(format!("{key}:{value}"));
-        }
-    };
-    option(*expandable_segments, "expandable_segments", "True".to_owned());
-    let is_large_set = *large_segment_bytes != default.large_segment_bytes;
-    option(is_large_set, "large_segment_size_mb", (large_segment_bytes / MIB).to_string());
-    option(max_split_bytes.is_some(), "max_split_size_mb", (max_split_bytes.unwrap_or(0) / MIB).to_string());
-    let is_rounding_set = max_non_split_rounding_bytes != large_segment_bytes;
-    option(is_rounding_set, "max_non_split_rounding_mb", (max_non_split_rounding_bytes / MIB).to_string());
-    let is_rounded = *roundup_power2_divisions != default.roundup_power2_divisions;
-    option(is_rounded, "roundup_power2_divisions", write_divisions(roundup_power2_divisions));
-    let is_collected = *garbage_collection_threshold > 0.0;
-    option(is_collected, "garbage_collection_threshold", garbage_collection_threshold.to_string());
-    let is_limited = *per_process_memory_fraction < 1.0;
-    option(is_limited, "per_process_memory_fraction", per_process_memory_fraction.to_string());
-    options.join(",")
-}
-
 fn write_divisions(table: &[u64; ROUNDUP_INTERVALS]) -> String {
     if table[0] > 0 && table.iter().all(|value| *value == table[0]) {
         return table[0].to_string();
@@ -229,8 +235,13 @@ mod tests {
 
     #[track_caller]
     fn parsed(conf: &str) -> Settings {
-        let settings = parse(conf, TorchVersion::default()).unwrap();
-        assert_eq!(parse(&settings.to_conf(), TorchVersion::default()), Ok(settings.clone()), "{}", settings.to_conf());
+        let settings = Settings::parse(conf, TorchVersion::default()).unwrap();
+        assert_eq!(
+            Settings::parse(&settings.to_conf(), TorchVersion::default()),
+            Ok(settings.clone()),
+            "{}",
+            settings.to_conf()
+        );
         settings
     }
 
@@ -257,7 +268,7 @@ mod tests {
 
     #[track_caller]
     fn check_refused(conf: &str, message: &str) {
-        let error = parse(conf, TorchVersion::default()).unwrap_err();
+        let error = Settings::parse(conf, TorchVersion::default()).unwrap_err();
         assert!(error.to_string().contains(message), "{error}");
     }
 
@@ -271,7 +282,7 @@ mod tests {
         check_refused("no_such_option:1", "no option with this name");
         check_refused("backend:cudaMallocAsync", "`backend:cudaMallocAsync` is not modeled");
         check_refused("throw_on_cudamalloc_oom:True", "`throw_on_cudamalloc_oom:True` is not modeled");
-        let error = parse("large_segment_size_mb:32", TorchVersion(2, 10)).unwrap_err();
+        let error = Settings::parse("large_segment_size_mb:32", TorchVersion(2, 10)).unwrap_err();
         assert!(error.to_string().contains("since version 2.11"), "{error}");
         assert_eq!(parsed("backend:native,pinned_use_background_threads:True"), Settings::default());
     }

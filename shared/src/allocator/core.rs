@@ -12,13 +12,14 @@
 use std::collections::VecDeque;
 
 use super::block::{Block, BlockId, BlockUse, Blocks};
+use super::counters::Counters;
 use super::driver::Driver;
 use super::event::{Event, EventKind};
-use super::expandable::Reservations;
-use super::pool::{HalfPool, Pool, PoolIndex, PoolKey, PoolOptions};
+use super::pool::{HalfPool, Pool, PoolOptions};
+use super::pool_key::{PoolIndex, PoolKey};
+use super::reservation::Reservations;
 use super::rounding;
 use super::settings::Settings;
-use super::state::Counters;
 
 /// A request that could not be served; an `oom` event has the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

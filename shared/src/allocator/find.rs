@@ -5,7 +5,8 @@
 use super::block::{BlockId, BlockUse};
 use super::core::{Allocator, Request};
 use super::driver::Driver;
-use super::pool::{FreeKey, PoolIndex, PoolKey};
+use super::pool::FreeKey;
+use super::pool_key::{PoolIndex, PoolKey};
 use super::rounding::{MIN_BLOCK, SMALL_REQUEST};
 
 impl<D: Driver> Allocator<D> {

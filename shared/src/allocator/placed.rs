@@ -3,8 +3,8 @@
 use super::block::{Block, BlockId, BlockUse};
 use super::core::Allocator;
 use super::driver::Driver;
-use super::expandable::Reservation;
-use super::pool::{PoolIndex, PoolKey};
+use super::pool_key::{PoolIndex, PoolKey};
+use super::reservation::Reservation;
 use super::rounding;
 
 /// A block in use at a known address.

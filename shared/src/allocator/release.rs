@@ -4,7 +4,8 @@ use super::block::BlockId;
 use super::core::{Allocator, Request};
 use super::driver::Driver;
 use super::event::EventKind;
-use super::pool::{FreeKey, PoolIndex, PoolKey};
+use super::pool::FreeKey;
+use super::pool_key::{PoolIndex, PoolKey};
 
 impl<D: Driver> Allocator<D> {
     /// Releases the older unsplit segments of the large pool, pass after pass, until enough is released.

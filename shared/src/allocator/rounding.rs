@@ -63,6 +63,30 @@ pub(super) fn segment_bytes(block_bytes: u64, settings: &Settings) -> u64 {
     }
 }
 
+impl Settings {
+    /// Returns the size of the block for a request.
+    pub fn block_bytes(&self, request_bytes: u64) -> u64 {
+        block_bytes(request_bytes.min(MOST_BYTES), self)
+    }
+
+    /// Returns true if a block of this size belongs to the small pool.
+    pub fn is_small(block_bytes: u64) -> bool {
+        block_bytes <= SMALL_REQUEST
+    }
+
+    /// Returns true if a block of the large pool keeps the rest behind its rounded request instead of splitting it off.
+    ///
+    /// Expandable segments split off every rest of at least 512 bytes, and so does the small pool.
+    pub fn keeps_rest(&self, block_bytes: u64, rest_bytes: u64) -> bool {
+        !self.expandable_segments && (self.is_oversize(block_bytes) || rest_bytes <= SMALL_REQUEST)
+    }
+
+    /// Returns the unit in bytes in which an expandable segment grows and shrinks.
+    pub fn unit_bytes(&self, is_small: bool) -> u64 {
+        if is_small { SMALL_SEGMENT } else { self.large_segment_bytes }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,5 @@
 //! Settings of the allocator: the options of `PYTORCH_CUDA_ALLOC_CONF` and the version of PyTorch.
 
-use super::conf::{self, ConfError};
-
 const MIB: u64 = 1 << 20;
 
 /// A release of PyTorch (major, minor), such as 2.11.
@@ -66,36 +64,6 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Parses `PYTORCH_CUDA_ALLOC_CONF`, such as `max_split_size_mb:128,expandable_segments:True`.
-    ///
-    /// # Errors
-    /// Returns an error if PyTorch would refuse the text, or if an option changes device memory but is not modelled.
-    pub fn parse(conf: &str, version: TorchVersion) -> Result<Self, ConfError> {
-        conf::parse(conf, version)
-    }
-
-    /// Writes the text that parses to these settings; empty for the default ones.
-    pub fn to_conf(&self) -> String {
-        conf::write(self)
-    }
-
-    /// Returns the size of the block for a request.
-    pub fn block_bytes(&self, request_bytes: u64) -> u64 {
-        super::rounding::block_bytes(request_bytes.min(super::rounding::MOST_BYTES), self)
-    }
-
-    /// Returns true if a block of this size belongs to the small pool.
-    pub fn is_small(block_bytes: u64) -> bool {
-        block_bytes <= super::rounding::SMALL_REQUEST
-    }
-
-    /// Returns true if a block of the large pool keeps the rest behind its rounded request instead of splitting it off.
-    ///
-    /// Expandable segments split off every rest of at least 512 bytes, and so does the small pool.
-    pub fn keeps_rest(&self, block_bytes: u64, rest_bytes: u64) -> bool {
-        !self.expandable_segments && (self.is_oversize(block_bytes) || rest_bytes <= super::rounding::SMALL_REQUEST)
-    }
-
     /// Returns true if a block of this size is too large to be split.
     pub(super) fn is_oversize(&self, size_bytes: u64) -> bool {
         self.max_split_bytes.is_some_and(|limit| size_bytes >= limit)
@@ -105,10 +73,5 @@ impl Settings {
     pub(super) fn allowed_bytes(&self, total_bytes: u64) -> Option<u64> {
         let fraction = self.per_process_memory_fraction;
         (fraction < 1.0).then_some((fraction * total_bytes as f64) as u64)
-    }
-
-    /// Returns the unit in bytes in which an expandable segment grows and shrinks.
-    pub fn unit_bytes(&self, is_small: bool) -> u64 {
-        if is_small { super::rounding::SMALL_SEGMENT } else { self.large_segment_bytes }
     }
 }

@@ -10,6 +10,11 @@ pub mod markup;
 mod names;
 mod pieces;
 
+/// For [`names!`](crate::names), which other crates expand.
+#[cfg(feature = "openapi")]
+#[doc(hidden)]
+pub use utoipa;
+
 pub use column::Column;
 pub use diagnostic::{Diagnostic, Severity};
 pub use feed::{Feed, Scan, Scanned};

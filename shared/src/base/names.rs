@@ -1,6 +1,6 @@
 //! Enums with names: one list for JSON, tables, addresses and messages.
 
-/// Implements `ALL`, `name`, `of_name` and serde for an enum without fields.
+/// Implements `ALL`, `name`, `of_name`, serde and, with the feature `openapi`, a schema for an enum without fields.
 ///
 /// Formats that people read get the name; binary ones get the position in the list, a byte.
 ///
@@ -15,6 +15,8 @@
 #[macro_export]
 macro_rules! names {
     ($type:ident { $($variant:ident => $name:literal),+ $(,)? }) => {
+        $crate::schema_of_names!($type { $($name),+ });
+
         impl $type {
             /// All variants in the order of their names' list.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
@@ -55,6 +57,35 @@ macro_rules! names {
             }
         }
     };
+}
+
+/// Implements the schema of an enum that [`names!`](crate::names) has given names.
+#[cfg(feature = "openapi")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! schema_of_names {
+    ($type:ident { $($name:literal),+ }) => {
+        impl $crate::base::utoipa::PartialSchema for $type {
+            fn schema() -> $crate::base::utoipa::openapi::RefOr<$crate::base::utoipa::openapi::Schema> {
+                use $crate::base::utoipa::openapi::{ObjectBuilder, Type};
+                ObjectBuilder::new().schema_type(Type::String).enum_values(Some([$($name),+])).into()
+            }
+        }
+
+        impl $crate::base::utoipa::ToSchema for $type {
+            fn name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+        }
+    };
+}
+
+/// Programs without documents of an API need no schemas.
+#[cfg(not(feature = "openapi"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! schema_of_names {
+    ($type:ident { $($name:literal),+ }) => {};
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! Assembles a trace from the rows and the root of a document.
 
-use super::build::{EVENT, LIST, RawSegment, SEGMENT, SnapshotBuilder};
+use super::build::{RawSegment, SnapshotBuilder};
+use super::devices::{MOST_DEVICES, too_many_devices};
 use super::documents;
 use super::error::ImportError;
 use super::keeper::Keeper;
 use super::keys::*;
+use super::kinds::{EVENT, LIST, SEGMENT};
 use super::oddities::Record;
 use super::other_data::not_a_snapshot;
 use super::part::{self, Overview, OverviewDevice};
-use super::room::{MOST_DEVICES, Room, RowBudget, too_many_devices};
+use super::room::{Room, RowBudget};
 use super::runs::Runs;
 use super::unwind::unwind;
 use crate::base::{Diagnostic, Severity, StringId, format};

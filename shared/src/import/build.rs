@@ -3,6 +3,7 @@
 use super::fields::Fields;
 use super::keeper::Keeper;
 use super::keys::{self, *};
+use super::kinds::{BLOCK, EVENT, FRAME, HISTORY_ENTRY, LIST, POOL, SEGMENT, STACK};
 use super::oddities::Oddities;
 use super::part::PartRequest;
 use super::preview::Watch;
@@ -15,18 +16,6 @@ use crate::trace::{
     StackId, StackTable,
 };
 use hashbrown::HashMap;
-
-// Kinds of handles; the memo packs only kinds up to 8.
-pub(super) const FRAME: u8 = 0;
-pub(super) const STACK: u8 = 1;
-pub(super) const EVENT: u8 = 2;
-pub(super) const BLOCK: u8 = 3;
-pub(super) const SEGMENT: u8 = 4;
-pub(super) const HISTORY_ENTRY: u8 = 5;
-/// List of rows of one kind.
-pub(super) const LIST: u8 = 6;
-/// Pair of numbers that was written as a list.
-pub(super) const POOL: u8 = 7;
 
 /// Block before its segment is known.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,9 @@
 //! Identifies documents that could be read but are no snapshot.
 
-use super::build::{POOL, SnapshotBuilder};
+use super::build::SnapshotBuilder;
 use super::error::ImportError;
 use super::foreign::{self, MOST_ITEMS, MOST_KEYS, MOST_LEVELS, Outline};
+use super::kinds::POOL;
 use crate::base::StringId;
 use crate::pickle::{Heap, Kind, Val};
 

@@ -1,9 +1,8 @@
 //! Converts dictionaries to events, frames, segments, blocks and history entries.
 
-use super::build::{
-    BLOCK, EVENT, FRAME, HISTORY_ENTRY, POOL, RawBlock, RawHistory, RawSegment, SEGMENT, STACK, SnapshotBuilder,
-};
+use super::build::{RawBlock, RawHistory, RawSegment, SnapshotBuilder};
 use super::keys::{self, *};
+use super::kinds::{BLOCK, EVENT, FRAME, HISTORY_ENTRY, POOL, SEGMENT, STACK};
 use super::oddities::Record;
 use crate::base::StringId;
 use crate::pickle::{Heap, Val};

@@ -6,15 +6,13 @@
 //! copied.
 
 use super::build::{RawSegment, SnapshotBuilder};
+use super::devices::{MOST_DEVICES, too_many_devices};
 use super::error::{HINT_LIMIT, ImportError, OVER_A_LIMIT};
 use crate::base::format;
 use crate::trace::SegmentTable;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::iter::Sum;
-
-/// Maximum number of devices of a snapshot; PyTorch numbers them in eight bits.
-pub(super) const MOST_DEVICES: usize = 1024;
 
 /// Lower bound on the bytes of a row; an event with one key is `}(h.h.u`, a dot being a byte.
 const LEAST_ROW_BYTES: u64 = 4;
@@ -133,11 +131,6 @@ impl<'a> RowBudget<'a> {
         self.known.insert(list, (blocks, history));
         (blocks, history)
     }
-}
-
-/// Returns the error of a snapshot with more than [`MOST_DEVICES`].
-pub(super) fn too_many_devices() -> ImportError {
-    over_a_limit(format!("The snapshot has more than {} devices", format::count(MOST_DEVICES as u64)))
 }
 
 fn over_a_limit(message: String) -> ImportError {

@@ -4,8 +4,8 @@
 //! values that events share (stream, pool, texts) are mostly identical.
 //! Any other event is left to [`SnapshotBuilder::event`](super::build::SnapshotBuilder), which handles every case.
 
-use super::build::STACK;
 use super::keys::{self, *};
+use super::kinds::STACK;
 use crate::pickle::{Kind, Val};
 use crate::trace::{ContextId, Event, StackId};
 

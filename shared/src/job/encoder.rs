@@ -1,6 +1,8 @@
 //! Encoders: transformers in which every token attends to all others.
 
-use super::model::{Activation, Attention};
+use super::activation::Activation;
+use super::attention::Attention;
+use super::names::Names;
 
 /// A masked language model on random tokens: Hugging Face's `BertForMaskedLM`, with a tied head.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,3 +68,11 @@ impl Vit {
         self.patches() + 1
     }
 }
+
+/// Activations of encoders, which have no gate.
+pub(super) const ENCODER_ACTIVATIONS: Names<Activation> = &[
+    ("gelu", Activation::Gelu),
+    ("gelu_new", Activation::GeluNew),
+    ("gelu_tanh", Activation::GeluTanh),
+    ("relu", Activation::Relu),
+];

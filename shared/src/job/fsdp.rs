@@ -1,6 +1,6 @@
 //! Options of `fully_shard` that change memory.
 
-use super::parallel::Rank;
+use super::rank::Rank;
 
 /// Sharding of parameters, gradients and optimizer state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

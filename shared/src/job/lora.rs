@@ -3,7 +3,8 @@
 //! Source: Hu et al., "LoRA: Low-Rank Adaptation of Large Language Models"; keys and defaults are those of peft's
 //! `LoraConfig`.
 
-use super::model::{Activation, Transformer, TransformerFamily};
+use super::activation::Activation;
+use super::model::{Transformer, TransformerFamily};
 use super::names::{Names, name_of};
 
 /// LoRA adapters of a job.

@@ -4,6 +4,8 @@
 //! a [`Job`], in which every default is filled in and every limit is checked.
 //! Nothing here calls PyTorch: the recorder runs the job.
 
+mod activation;
+mod attention;
 mod card;
 mod cnn;
 mod data;
@@ -11,6 +13,7 @@ mod ddp;
 mod document;
 mod encoder;
 mod experts;
+mod family;
 mod fsdp;
 mod huggingface;
 mod limits;
@@ -25,6 +28,7 @@ mod parameters;
 mod pipeline;
 mod preset;
 mod problem;
+mod rank;
 mod raw;
 mod reader;
 mod recurrent;
@@ -37,8 +41,11 @@ mod size;
 mod sweep;
 mod training;
 mod unet;
+mod values;
 mod write;
 
+pub use activation::Activation;
+pub use attention::Attention;
 pub use card::{Card, CardError, Cards, ComputeCapability};
 pub use cnn::{Cnn, CnnLayer, Conv, Features, Layers, Window};
 pub use data::{BatchSize, Data, Normalize, Spread};
@@ -51,13 +58,14 @@ pub use huggingface::{Import, ImportNote, Source};
 pub use lora::{Lora, LoraTarget};
 pub use mistake::Mistake;
 pub use model::{
-    Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, ResNetFamily,
-    Transformer, TransformerFamily,
+    Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, ResNetFamily, Transformer,
+    TransformerFamily,
 };
 pub use overrides::Overrides;
-pub use parallel::{Gather, Parallel, Rank};
+pub use parallel::{Gather, Parallel};
 pub use pipeline::{Pipeline, Schedule};
 pub use problem::{Place, Problem};
+pub use rank::Rank;
 pub use raw::{
     Betas, RawCheckpointing, RawData, RawEvaluation, RawJob, RawLora, RawLoss, RawModel, RawOptimizer, RawParallel,
     RawSweep, Sizes,
@@ -66,8 +74,9 @@ pub use recurrent::{CarryHidden, RecurrentCell, Rnn};
 pub use saving::{Keep, OptimizerStorage, Saving};
 pub use schema::{bounds, words};
 pub use size::parse as parse_size;
-pub use sweep::{Axis, Combination, MOST_COMBINATIONS, Sweep, Values, Word};
+pub use sweep::{Axis, Combination, Sweep};
 pub use training::{
     Amp, Device, Evaluation, Job, Optimizer, OptimizerImplementation, OptimizerKind, Precision, ZeroGrad,
 };
 pub use unet::Unet;
+pub use values::{MOST_COMBINATIONS, Values, Word};

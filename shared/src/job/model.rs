@@ -1,11 +1,13 @@
 //! Models that a job can train, with every size resolved.
 
+use super::activation::Activation;
+use super::attention::Attention;
 use super::cnn::Cnn;
 use super::encoder::{Bert, Vit};
 use super::experts::Experts;
-use super::names::{FAMILIES, name_of};
+use super::family::{FAMILIES, Family};
+use super::names::{Names, name_of};
 use super::recurrent::Rnn;
-use super::resolve::family_of;
 use super::unet::Unet;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +59,19 @@ impl Model {
     }
 }
 
+pub(super) const fn family_of(model: &Model) -> Family {
+    match model {
+        Model::Mlp(_) => Family::Mlp,
+        Model::ResNet(_) => Family::ResNet,
+        Model::Transformer(_) => Family::Transformer,
+        Model::Bert(_) => Family::Bert,
+        Model::Vit(_) => Family::Vit,
+        Model::Unet(_) => Family::Unet,
+        Model::Rnn(_) => Family::Rnn,
+        Model::Cnn(_) => Family::Cnn,
+    }
+}
+
 /// Linear layers with an activation between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mlp {
@@ -85,6 +100,9 @@ pub enum MlpActivation {
     Tanh,
 }
 
+pub(super) const MLP_ACTIVATIONS: Names<MlpActivation> =
+    &[("relu", MlpActivation::Relu), ("gelu", MlpActivation::Gelu), ("tanh", MlpActivation::Tanh)];
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResNet {
     /// Implementation that is followed.
@@ -108,6 +126,9 @@ pub enum ResNetFamily {
     Transformers,
 }
 
+pub(super) const RESNET_ARCHITECTURES: Names<ResNetFamily> =
+    &[("torchvision", ResNetFamily::Torchvision), ("transformers", ResNetFamily::Transformers)];
+
 /// Supported depths of a [`ResNet`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResNetDepth {
@@ -117,6 +138,15 @@ pub enum ResNetDepth {
     D101,
     D152,
 }
+
+/// Depths of residual networks.
+pub(super) const DEPTHS: [(u64, ResNetDepth); 5] = [
+    (18, ResNetDepth::D18),
+    (34, ResNetDepth::D34),
+    (50, ResNetDepth::D50),
+    (101, ResNetDepth::D101),
+    (152, ResNetDepth::D152),
+];
 
 impl ResNetDepth {
     /// Returns the number of blocks in each of the four stages.
@@ -186,6 +216,9 @@ pub enum TransformerFamily {
     Llama,
 }
 
+pub(super) const ARCHITECTURES: Names<TransformerFamily> =
+    &[("gpt2", TransformerFamily::Gpt2), ("llama", TransformerFamily::Llama)];
+
 /// Norm of a [`Transformer`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Norm {
@@ -194,6 +227,9 @@ pub enum Norm {
     /// Root mean square norm as Llama computes it, with its epsilon.
     RmsNorm(f64),
 }
+
+/// Names of the norms: true for one that subtracts the mean, as layer norm does.
+pub(super) const NORMS: Names<bool> = &[("layer_norm", true), ("rms_norm", false)];
 
 /// Position embedding of a [`Transformer`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -204,20 +240,8 @@ pub enum Positions {
     Rotary(f64),
 }
 
-/// Activation of a feed-forward network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Activation {
-    /// Tanh approximation of GELU written out in eight operations, `gelu_new` in Hugging Face.
-    GeluNew,
-    /// `torch.nn.functional.gelu`, one operation.
-    Gelu,
-    /// `torch.nn.functional.gelu(approximate="tanh")`, one operation.
-    GeluTanh,
-    /// `torch.nn.functional.relu`.
-    Relu,
-    /// SiLU of a gate times a linear layer.
-    SwiGlu,
-}
+/// Names of the position embeddings: true for learned ones.
+pub(super) const POSITIONS: Names<bool> = &[("learned", true), ("rotary", false)];
 
 /// Dropout probabilities; with 0 the operation is left out where the Python code leaves it out.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -228,21 +252,4 @@ pub struct Dropout {
     pub attention: f64,
     /// For the outputs of attention and of the feed-forward network, before they are added to the residual stream.
     pub residual: f64,
-}
-
-/// Implementation of attention.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attention {
-    /// `scaled_dot_product_attention` with the backend that PyTorch picks for the card.
-    Sdpa,
-    /// `scaled_dot_product_attention` with flash attention only.
-    Flash,
-    /// `scaled_dot_product_attention` with memory-efficient attention only.
-    Efficient,
-    /// `scaled_dot_product_attention` with cuDNN attention only.
-    Cudnn,
-    /// `scaled_dot_product_attention` with matrix products only.
-    Math,
-    /// Matrix products and a softmax written out in the model, `eager` in Hugging Face.
-    Eager,
 }

@@ -4,6 +4,7 @@ use super::ddp::Ddp;
 use super::fsdp::Fsdp;
 use super::names::Names;
 use super::pipeline::Pipeline;
+use super::rank::Rank;
 
 /// How a job uses several devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,15 +43,6 @@ pub enum Gather {
     Outputs,
     /// Only the loss, because a module wraps model and loss.
     Losses,
-}
-
-/// The recorded process among those that train together, each with a device of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rank {
-    /// Rank of the process, from 0.
-    pub rank: u64,
-    /// Number of processes, at least 2.
-    pub ranks: u64,
 }
 
 impl Parallel {

@@ -5,7 +5,8 @@ mod encoder;
 mod recurrent;
 mod unet;
 
-use super::model::{Activation, Mlp, Model, Norm, Positions, ResNet, ResNetDepth, Transformer};
+use super::activation::Activation;
+use super::model::{Mlp, Model, Norm, Positions, ResNet, ResNetDepth, Transformer};
 use super::training::Job;
 
 impl Job {

@@ -5,10 +5,12 @@ mod encoder;
 mod recurrent;
 mod unet;
 
+use super::activation::Activation;
+use super::attention::Attention;
 use super::experts::{Experts, ExpertsImplementation};
 use super::model::{
-    Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, ResNetFamily,
-    Transformer, TransformerFamily,
+    Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, ResNetFamily, Transformer,
+    TransformerFamily,
 };
 
 type Make = fn() -> Model;

@@ -1,5 +1,7 @@
 //! Recurrent language models: an embedding, LSTM or GRU layers, and a head.
 
+use super::names::Names;
+
 /// A language model on random tokens: embedding, dropout, `nn.LSTM` or `nn.GRU`, dropout, and a linear head.
 ///
 /// This is the model of PyTorch's example `word_language_model`, with the batch as the first dimension.
@@ -52,3 +54,7 @@ impl RecurrentCell {
         }
     }
 }
+
+pub(super) const CELLS: Names<RecurrentCell> = &[("lstm", RecurrentCell::Lstm), ("gru", RecurrentCell::Gru)];
+
+pub(super) const CARRIES: Names<CarryHidden> = &[("detach", CarryHidden::Detach), ("none", CarryHidden::None)];

@@ -1,7 +1,7 @@
 //! Tests that keep `README.md` in step with the schema.
 
+use super::family::Family;
 use super::mistake::MISTAKES;
-use super::names::Family;
 use super::raw::RawSelected;
 use super::resolve::keys_of;
 use super::{

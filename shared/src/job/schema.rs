@@ -1,15 +1,19 @@
 //! Allowed words and bounds of the keys of a config, for forms; the parser uses the same tables.
 
+use super::attention::ATTENTIONS;
 use super::data::{NORMALIZATIONS, SPREADS};
 use super::experts::IMPLEMENTATIONS as EXPERTS_IMPLEMENTATIONS;
+use super::family::FAMILIES;
 use super::limits;
 use super::lora::TARGETS;
 use super::mistake::MISTAKES;
-use super::model::Model;
-use super::names::{ATTENTIONS, CARRIES, CELLS, FAMILIES, IMPLEMENTATIONS, NORMS, Names, POSITIONS, PRECISIONS, RULES};
+use super::model::{Model, NORMS, POSITIONS};
+use super::names::Names;
 use super::parallel::{GATHERS, KINDS};
 use super::pipeline::SCHEDULES;
+use super::recurrent::{CARRIES, CELLS};
 use super::saving::{KEEPS, STATES};
+use super::training::{IMPLEMENTATIONS, PRECISIONS, RULES};
 use std::ops::RangeInclusive;
 
 /// Returns the words that a key accepts, in the order of the reference; empty if it accepts none.

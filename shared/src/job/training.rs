@@ -5,6 +5,7 @@ use super::data::Data;
 use super::lora::Lora;
 use super::mistake::Mistake;
 use super::model::Model;
+use super::names::Names;
 use super::parallel::Parallel;
 use super::saving::{OptimizerStorage, Saving};
 
@@ -72,6 +73,15 @@ pub struct Amp {
     pub grad_scaler: bool,
 }
 
+/// Names of the precisions, each with its default `grad_scaler`: on for float16, whose gradients can underflow.
+pub(super) const PRECISIONS: Names<Precision> = &[
+    ("fp32", Precision::Fp32),
+    ("tf32", Precision::Tf32),
+    ("bf16", Precision::Bf16),
+    ("autocast-bf16", Precision::Autocast(Amp { fp16: false, grad_scaler: false })),
+    ("autocast-fp16", Precision::Autocast(Amp { fp16: true, grad_scaler: true })),
+];
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Optimizer {
     pub kind: OptimizerKind,
@@ -108,6 +118,16 @@ pub enum OptimizerKind {
     },
 }
 
+/// Update rules of optimizers, without their parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    Sgd,
+    Adam,
+    AdamW,
+}
+
+pub(super) const RULES: Names<Rule> = &[("sgd", Rule::Sgd), ("adam", Rule::Adam), ("adamw", Rule::AdamW)];
+
 /// Implementation of an optimizer's step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptimizerImplementation {
@@ -118,6 +138,12 @@ pub enum OptimizerImplementation {
     /// One parameter after the other.
     ForLoop,
 }
+
+pub(super) const IMPLEMENTATIONS: Names<OptimizerImplementation> = &[
+    ("foreach", OptimizerImplementation::Foreach),
+    ("fused", OptimizerImplementation::Fused),
+    ("for-loop", OptimizerImplementation::ForLoop),
+];
 
 /// How `zero_grad` clears gradients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The U-Net of latent diffusion.
 
-use super::model::Attention;
+use super::attention::Attention;
 
 /// A denoiser of random latents: diffusers' `UNet2DConditionModel`, as Stable Diffusion 1 has it.
 ///

@@ -8,19 +8,23 @@ mod recurrent;
 mod saving;
 mod unet;
 
+use super::activation::ACTIVATIONS;
+use super::attention::ATTENTIONS;
 use super::cnn::Layers;
+use super::family::FAMILIES;
 use super::lora::Lora;
 use super::mistake::MISTAKES;
-use super::model::{Mlp, Model, Norm, Positions, ResNet, Transformer};
-use super::names::{
-    ACTIVATIONS, ARCHITECTURES, ATTENTIONS, DEPTHS, FAMILIES, MLP_ACTIVATIONS, NORMS, POSITIONS, PRECISIONS,
-    RESNET_ARCHITECTURES, RULES, Rule, name_of,
+use super::model::{
+    ARCHITECTURES, DEPTHS, MLP_ACTIVATIONS, Mlp, Model, NORMS, Norm, POSITIONS, Positions, RESNET_ARCHITECTURES,
+    ResNet, Transformer, family_of,
 };
+use super::names::name_of;
 use super::parallel::{GATHERS, KINDS, Parallel};
 use super::pipeline::SCHEDULES;
 use super::raw::{Betas, RawEvaluation, RawJob, RawLora, RawLoss, RawModel, RawOptimizer, RawParallel, Sizes};
-use super::resolve::family_of;
-use super::training::{Amp, Device, Evaluation, Job, Optimizer, OptimizerKind, Precision, ZeroGrad};
+use super::training::{
+    Amp, Device, Evaluation, Job, Optimizer, OptimizerKind, PRECISIONS, Precision, RULES, Rule, ZeroGrad,
+};
 
 impl Job {
     /// Returns the job as the JSON document that the recorder reads; it resolves to the same job.

@@ -2,28 +2,17 @@
 //!
 //! CPython writes a long list as several batches, and the builder takes the list after the first one.
 
+use super::batch::Batch;
 use super::error::ErrorKind;
 use super::machine::{Machine, Result, unexpected};
 use super::memo::Entry;
 use super::{Build, Val};
-
-/// Length of a list's first batch from which the list may continue (CPython's `BATCHSIZE`).
-pub(super) const BATCH_ITEMS: usize = 1000;
 
 /// List items that may be copied to the heap, in addition to as many as were appended so far.
 ///
 /// A list is copied once as it is written, after its first batch; further copies mean that a list is changed through
 /// the memo again and again.
 const FREE_COPIES: u64 = 10_000;
-
-/// List that the builder took after its first batch.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Batch {
-    /// Index of the list on the stack.
-    position: usize,
-    memo_index: usize,
-    val: Val,
-}
 
 impl<B: Build> Machine<B> {
     /// Records the memo index of a list that the builder took and that may continue.

@@ -6,6 +6,7 @@
 //! Memory is at most [`MOST_MEMORY_PER_BYTE`] per byte plus [`MOST_MEMORY_APART`], whatever the pickle shares; time is
 //! proportional to the bytes as well.
 
+mod batch;
 mod batches;
 mod build;
 mod error;
@@ -22,6 +23,7 @@ mod scanner;
 mod text;
 mod val;
 mod value;
+mod window;
 mod writer;
 
 pub use build::Build;

@@ -15,17 +15,11 @@ use super::error::Error;
 use super::known_keys::{KnownKey, KnownKeys};
 use super::opcode::*;
 use super::scanner::{Scanner, memo_bound};
+use super::window::{WINDOW, u32_at, u64_at, window};
 use super::{Build, Val};
 
-/// Bytes that are checked at once.
-///
-/// They are enough for a value of ten bytes and the opcode that memoizes it, for a key, and for the opcodes that open a
-/// container.
-pub(super) const WINDOW: usize = 32;
 /// Maximum number of keys and values of a dictionary; the dictionaries of snapshots have at most fourteen keys.
 const MOST_ENTRIES: usize = 32;
-/// Maximum number of items of a list; a longer list goes over the stack.
-pub(super) const MOST_ITEMS: usize = 256;
 
 /// Start of a container.
 struct Opening {
@@ -235,19 +229,4 @@ impl<B: Build> Scanner<B> {
         }
         usize::from(is_memoized)
     }
-}
-
-#[inline(always)]
-fn window(input: &[u8], at: usize) -> Option<&[u8; WINDOW]> {
-    input.get(at..)?.first_chunk()
-}
-
-#[inline(always)]
-pub(super) fn u32_at<const AT: usize>(window: &[u8; WINDOW]) -> u32 {
-    u32::from_le_bytes(std::array::from_fn(|byte| window[AT + byte]))
-}
-
-#[inline(always)]
-pub(super) fn u64_at<const AT: usize>(window: &[u8; WINDOW]) -> u64 {
-    u64::from_le_bytes(std::array::from_fn(|byte| window[AT + byte]))
 }

@@ -5,13 +5,14 @@ use super::heap::Shape;
 use super::known_keys::KnownKeys;
 use super::machine::Machine;
 use super::opcode::{self, *};
-use super::runs::MOST_ITEMS;
 use super::{Build, Val, text};
 use crate::base::{Scan, Scanned, StringId};
 use num_bigint::BigInt;
 
 /// Highest supported protocol.
 const MAX_PROTOCOL: u8 = 5;
+/// Maximum number of items of a list that the fast path reads as a whole; a longer list goes over the stack.
+const MOST_ITEMS: usize = 256;
 
 /// Reads opcodes from the bytes that have arrived.
 #[derive(Debug)]

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// Diagnosis of a whole snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Diagnosis {
     /// Runs of the devices with memory in use, in the order of the devices.
     pub runs: Vec<RunOfDevice>,
@@ -22,6 +23,7 @@ pub struct Diagnosis {
 
 /// Activity of one device while it was recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunOfDevice {
     /// CUDA index.
     pub device: i64,
@@ -33,6 +35,7 @@ pub struct RunOfDevice {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Finding {
     /// Stable name in kebab-case, such as `graphs-kept`.
     pub code: String,
@@ -53,6 +56,7 @@ pub struct Finding {
 
 /// Evidence for a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Evidence {
     /// Reasoning that led to the finding, in one sentence.
     pub shows: String,
@@ -64,6 +68,7 @@ pub struct Evidence {
 
 /// Memory that the steps of one device leave behind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Growth {
     /// CUDA index.
     pub device: i64,
@@ -82,6 +87,7 @@ pub struct Growth {
 
 /// Time until leaks have used up the memory that PyTorch can use, if nothing else changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UntilFull {
     /// Bytes that PyTorch can use.
     pub budget_bytes: u64,
@@ -97,6 +103,7 @@ pub struct UntilFull {
 
 /// Memory of one stack at the ends of steps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GrowthGroup {
     pub class: GrowthClass,
     /// Bytes that one step adds; 0 unless the stack leaks.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 /// Stack frame as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Frame {
     /// Name of the function.
     pub name: String,

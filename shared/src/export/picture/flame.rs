@@ -3,7 +3,8 @@
 use super::drawing::{Anchor, Drawing, Ink, Shape};
 use super::frame::{fitting, width_of};
 use super::heading::{ABOVE, MARGIN, heading, legend};
-use super::{LEAST_PX, MOST_PX, MomentOptions, when};
+use super::options::MomentOptions;
+use super::{LEAST_PX, MOST_PX, when};
 use crate::analysis::{CallTree, Calls, Cut, CutContent, PathConfig, Site, Timeline, TreeConfig, cut};
 use crate::base::format;
 use crate::draw::flame::{site_hue, site_label, site_name};

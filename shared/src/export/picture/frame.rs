@@ -1,7 +1,7 @@
 //! Draws everything around the plot of a timeline: axes, annotated spans, title and legend.
 
-use super::PictureOptions;
 use super::drawing::{Anchor, Drawing, Ink, Place, Shape};
+use super::options::PictureOptions;
 use crate::analysis::{Axis, Span as Marked, Timeline};
 use crate::base::format;
 use crate::draw::span::Span;

@@ -3,7 +3,8 @@
 use super::drawing::{Anchor, BAND_COLORS, Drawing, Ink, Shape};
 use super::frame::fitting;
 use super::heading::{ABOVE, MARGIN, heading, legend};
-use super::{LEAST_PX, MOST_PX, MomentOptions, when};
+use super::options::MomentOptions;
+use super::{LEAST_PX, MOST_PX, when};
 use crate::analysis::{AllocationId, Room, SegmentMap, Timeline, rooms};
 use crate::base::format;
 use crate::draw::segment_lines::{HEAD, LINE, Line, Piece, Run, Writer, bytes_per_line, pieces};

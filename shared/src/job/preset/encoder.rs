@@ -1,7 +1,9 @@
 //! Encoders with published sizes.
 
+use super::super::activation::Activation;
+use super::super::attention::Attention;
 use super::super::encoder::{Bert, Encoder, Vit};
-use super::super::model::{Activation, Attention, Model};
+use super::super::model::Model;
 
 /// Returns a model with the config of `google-bert/bert-…-uncased` on Hugging Face; these differ only in three sizes.
 pub(super) fn bert(layers: u64, hidden: u64, heads: u64) -> Model {

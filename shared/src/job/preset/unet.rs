@@ -1,6 +1,7 @@
 //! U-Nets with published sizes.
 
-use super::super::model::{Attention, Model};
+use super::super::attention::Attention;
+use super::super::model::Model;
 use super::super::unet::Unet;
 
 /// Returns the model of `stable-diffusion-v1-5/stable-diffusion-v1-5` on Hugging Face.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::super::document::Value;
 use super::super::reader::{FromValue, Reader};
-use super::super::sweep::Values;
+use super::super::values::Values;
 
 raw_table! {
     /// Parallelism of a [`RawJob`](super::RawJob) over several devices.

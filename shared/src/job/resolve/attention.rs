@@ -3,9 +3,10 @@
 //! The rules are those of `sdp_utils.cpp` in PyTorch 2.11. A forced kernel that can't run is an error there too, but
 //! only in the middle of the run.
 
+use super::super::attention::Attention;
 use super::super::card::{Card, ComputeCapability};
 use super::super::encoder::Encoder;
-use super::super::model::{Attention, Dropout, Model};
+use super::super::model::{Dropout, Model};
 use super::super::training::{Device, Job, Precision};
 use super::super::unet::Unet;
 use super::Resolver;

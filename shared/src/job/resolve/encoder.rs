@@ -1,7 +1,7 @@
 //! Resolves encoders: a preset, and the keys that override it.
 
-use super::super::encoder::{Bert, Encoder, Vit};
-use super::super::names::{ATTENTIONS, ENCODER_ACTIVATIONS};
+use super::super::attention::ATTENTIONS;
+use super::super::encoder::{Bert, ENCODER_ACTIVATIONS, Encoder, Vit};
 use super::super::raw::RawModel;
 use super::Resolver;
 

@@ -1,8 +1,9 @@
 //! Resolves experts, which need a Llama model, and a routing if their shapes depend on it.
 
+use super::super::activation::Activation;
 use super::super::card::{Card, ComputeCapability};
 use super::super::experts::{Experts, ExpertsImplementation, IMPLEMENTATIONS, RawRouting, Routing};
-use super::super::model::{Activation, Model, Transformer, TransformerFamily};
+use super::super::model::{Model, Transformer, TransformerFamily};
 use super::super::raw::RawModel;
 use super::super::training::{Device, Job};
 use super::Resolver;

@@ -2,7 +2,8 @@
 
 use super::super::fsdp::Fsdp;
 use super::super::model::Model;
-use super::super::parallel::{ParallelKind, Rank};
+use super::super::parallel::ParallelKind;
+use super::super::rank::Rank;
 use super::super::raw::RawParallel;
 use super::super::saving::Keep;
 use super::super::training::{Job, Precision};

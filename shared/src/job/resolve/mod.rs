@@ -22,18 +22,17 @@ mod tensor;
 mod unet;
 mod work;
 
-pub(super) use model::family_of;
 #[cfg(test)]
 pub(super) use model::keys_of;
 
 use super::card::{Card, Cards};
 use super::limits::{self, MOST_CHARACTERS, MOST_NAME_CHARACTERS};
 use super::model::Model;
-use super::names::{Names, PRECISIONS};
+use super::names::Names;
 use super::nearest::did_you_mean;
 use super::problem::{Problem, excerpt};
 use super::raw::{RawCheckpointing, RawEvaluation, RawJob, RawModel};
-use super::training::{Amp, Device, Evaluation, Job, Precision, ZeroGrad};
+use super::training::{Amp, Device, Evaluation, Job, PRECISIONS, Precision, ZeroGrad};
 use crate::base::format;
 
 /// Default number of steps: optimizer state and fragmentation have settled by the third.

@@ -1,10 +1,13 @@
 //! Resolves the model of a job: a preset or a family's defaults, and the keys that override them.
 
-use super::super::model::{Activation, Dropout, Mlp, Model, Norm, Positions, ResNet, Transformer, TransformerFamily};
-use super::super::names::{
-    ACTIVATIONS, ARCHITECTURES, ATTENTIONS, DEPTHS, FAMILIES, Family, MLP_ACTIVATIONS, NORMS, POSITIONS,
-    RESNET_ARCHITECTURES, name_of,
+use super::super::activation::{ACTIVATIONS, Activation};
+use super::super::attention::ATTENTIONS;
+use super::super::family::{FAMILIES, Family};
+use super::super::model::{
+    ARCHITECTURES, DEPTHS, Dropout, MLP_ACTIVATIONS, Mlp, Model, NORMS, Norm, POSITIONS, Positions,
+    RESNET_ARCHITECTURES, ResNet, Transformer, TransformerFamily, family_of,
 };
+use super::super::names::name_of;
 use super::super::nearest::did_you_mean;
 use super::super::problem::excerpt;
 use super::super::raw::{RawModel, Sizes};
@@ -325,19 +328,6 @@ impl Resolver {
             attention: self.real("model.attention_dropout", raw.attention_dropout, of(base.attention)),
             residual: self.real("model.residual_dropout", raw.residual_dropout, of(base.residual)),
         }
-    }
-}
-
-pub(in crate::job) const fn family_of(model: &Model) -> Family {
-    match model {
-        Model::Mlp(_) => Family::Mlp,
-        Model::ResNet(_) => Family::ResNet,
-        Model::Transformer(_) => Family::Transformer,
-        Model::Bert(_) => Family::Bert,
-        Model::Vit(_) => Family::Vit,
-        Model::Unet(_) => Family::Unet,
-        Model::Rnn(_) => Family::Rnn,
-        Model::Cnn(_) => Family::Cnn,
     }
 }
 

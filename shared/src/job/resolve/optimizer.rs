@@ -1,9 +1,8 @@
 //! Resolves the optimizer of a job; the defaults are those of `torch.optim`.
 
-use super::super::names::{IMPLEMENTATIONS, RULES, Rule};
 use super::super::raw::{Betas, RawOptimizer};
 use super::super::saving::OptimizerStorage;
-use super::super::training::{Optimizer, OptimizerImplementation, OptimizerKind};
+use super::super::training::{IMPLEMENTATIONS, Optimizer, OptimizerImplementation, OptimizerKind, RULES, Rule};
 use super::Resolver;
 
 /// Returns the default implementation: PyTorch's own, or torchao's for AdamW on the host.

@@ -2,7 +2,8 @@
 
 use super::super::card::Cards;
 use super::super::model::Model;
-use super::super::parallel::{GATHERS, Gather, KINDS, Parallel, ParallelKind, Rank};
+use super::super::parallel::{GATHERS, Gather, KINDS, Parallel, ParallelKind};
+use super::super::rank::Rank;
 use super::super::raw::{RawJob, RawParallel};
 use super::super::training::{Device, Job};
 use super::Resolver;

@@ -1,9 +1,11 @@
 //! Resolves pipelines, which need a model that is a sequence of layers and a batch that can be split.
 
+use super::super::attention::Attention;
 use super::super::data::Data;
-use super::super::model::{Attention, Model};
-use super::super::parallel::{Parallel, ParallelKind, Rank};
+use super::super::model::Model;
+use super::super::parallel::{Parallel, ParallelKind};
 use super::super::pipeline::{Pipeline, SCHEDULES, Schedule};
+use super::super::rank::Rank;
 use super::super::raw::RawParallel;
 use super::super::training::{Job, Precision};
 use super::Resolver;

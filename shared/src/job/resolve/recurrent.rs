@@ -1,8 +1,7 @@
 //! Resolves recurrent models: a preset, and the keys that override it.
 
-use super::super::names::{CARRIES, CELLS};
 use super::super::raw::RawModel;
-use super::super::recurrent::Rnn;
+use super::super::recurrent::{CARRIES, CELLS, Rnn};
 use super::Resolver;
 
 /// Keys of recurrent models, besides `family` and `preset`.

@@ -1,12 +1,12 @@
 //! Resolves the ways to save memory, and refuses what they can't be combined with.
 
+use super::super::attention::Attention;
 use super::super::encoder::{Bert, Vit};
 use super::super::mistake::Mistake;
-use super::super::model::{Attention, Model};
-use super::super::names::Rule;
+use super::super::model::Model;
 use super::super::raw::{RawCheckpointing, RawJob, RawOptimizer};
 use super::super::saving::{KEEPS, Keep, OptimizerStorage, STATES, Saving};
-use super::super::training::{Amp, Job, Precision, ZeroGrad};
+use super::super::training::{Amp, Job, Precision, Rule, ZeroGrad};
 use super::Resolver;
 
 impl Resolver {

@@ -1,9 +1,11 @@
 //! Resolves tensor parallelism, which needs a model whose layers can be split into equal parts.
 
+use super::super::attention::Attention;
 use super::super::data::Spread;
 use super::super::mistake::Mistake;
-use super::super::model::{Attention, Model, Transformer, TransformerFamily};
-use super::super::parallel::{Parallel, ParallelKind, Rank};
+use super::super::model::{Model, Transformer, TransformerFamily};
+use super::super::parallel::{Parallel, ParallelKind};
+use super::super::rank::Rank;
 use super::super::raw::RawParallel;
 use super::super::saving::{Keep, OptimizerStorage};
 use super::super::training::{Job, OptimizerKind, ZeroGrad};

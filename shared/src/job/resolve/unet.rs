@@ -1,6 +1,6 @@
 //! Resolves U-Nets: a preset, and the keys that override it.
 
-use super::super::names::SDPA_ATTENTIONS;
+use super::super::attention::SDPA_ATTENTIONS;
 use super::super::raw::{RawModel, Sizes};
 use super::super::unet::Unet;
 use super::Resolver;

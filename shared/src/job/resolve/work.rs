@@ -1,10 +1,11 @@
 //! Checks the total work and memory of a job, whose single numbers are already within their limits.
 
+use super::super::attention::Attention;
 use super::super::card::ComputeCapability;
 use super::super::cnn::Features;
 use super::super::encoder::{Bert, Encoder, Vit};
 use super::super::limits::{MOST_BATCH_BYTES, MOST_EVENTS, MOST_PARAMETERS, MOST_TENSOR_BYTES};
-use super::super::model::{Attention, Mlp, Model, ResNet, Transformer};
+use super::super::model::{Mlp, Model, ResNet, Transformer};
 use super::super::problem::Problem;
 use super::super::recurrent::Rnn;
 use super::super::training::{Device, Job, Precision};

@@ -1,8 +1,8 @@
 //! Writes encoders with every key.
 
+use super::super::attention::ATTENTIONS;
 use super::super::cnn::Layers;
-use super::super::encoder::{Bert, Encoder, Vit};
-use super::super::names::{ATTENTIONS, ENCODER_ACTIVATIONS};
+use super::super::encoder::{Bert, ENCODER_ACTIVATIONS, Encoder, Vit};
 use super::super::raw::{RawModel, Sizes};
 use super::word;
 

@@ -1,9 +1,8 @@
 //! Writes recurrent models with every key.
 
 use super::super::cnn::Layers;
-use super::super::names::{CARRIES, CELLS};
 use super::super::raw::{RawModel, Sizes};
-use super::super::recurrent::Rnn;
+use super::super::recurrent::{CARRIES, CELLS, Rnn};
 use super::word;
 
 pub(super) fn raw_rnn(rnn: &Rnn) -> RawModel {

@@ -1,9 +1,9 @@
 //! Writes the settings that save memory.
 
-use super::super::names::{IMPLEMENTATIONS, name_of};
+use super::super::names::name_of;
 use super::super::raw::{RawCheckpointing, RawOptimizer, RawSelected};
 use super::super::saving::{KEEPS, OptimizerStorage, STATES};
-use super::super::training::{Job, Optimizer};
+use super::super::training::{IMPLEMENTATIONS, Job, Optimizer};
 
 pub(super) fn raw_checkpointing(job: &Job) -> RawCheckpointing {
     if !job.checkpointing {

@@ -1,7 +1,7 @@
 //! Writes U-Nets with every key.
 
+use super::super::attention::SDPA_ATTENTIONS;
 use super::super::cnn::Layers;
-use super::super::names::SDPA_ATTENTIONS;
 use super::super::raw::{RawModel, Sizes};
 use super::super::unet::Unet;
 use super::word;

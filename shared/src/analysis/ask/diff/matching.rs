@@ -13,10 +13,33 @@
 //! Only the last part of a file's path counts, because folders differ between machines.
 //! Cost: each level hashes the frames of the stacks that the levels before have left.
 
-use super::profile::file_tail;
-use super::{Matched, Profile, ProfileFrame};
+use super::profile::{Profile, ProfileFrame, file_tail};
 use crate::base::frame_rules;
 use hashbrown::HashMap;
+
+/// Criterion by which stacks of the two sides were paired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Matched {
+    /// All frames are equal, including lines.
+    #[default]
+    Same,
+    /// All frames are equal except for lines, because the code was edited.
+    MovedLines,
+    /// The innermost frames of the program have the same function and file, but what they call or their callers differ.
+    Place,
+    /// No counterpart: only the first side has the stack.
+    OnlyBefore,
+    /// No counterpart: only the second side has the stack.
+    OnlyAfter,
+}
+
+crate::names!(Matched {
+    Same => "same",
+    MovedLines => "moved-lines",
+    Place => "place",
+    OnlyBefore => "only-a",
+    OnlyAfter => "only-b",
+});
 
 /// Rows of a profile that have the same stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

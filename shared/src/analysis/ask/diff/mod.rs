@@ -6,6 +6,7 @@ mod side;
 #[cfg(test)]
 mod tests;
 
+pub use matching::Matched;
 pub use profile::{Profile, ProfileFrame, ProfileRow};
 pub use side::Side;
 
@@ -15,30 +16,6 @@ use hashbrown::HashMap;
 use matching::{Pair, Stack};
 use std::cmp::Reverse;
 use std::hash::Hash;
-
-/// Criterion by which stacks of the two sides were paired.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Matched {
-    /// All frames are equal, including lines.
-    #[default]
-    Same,
-    /// All frames are equal except for lines, because the code was edited.
-    MovedLines,
-    /// The innermost frames of the program have the same function and file, but what they call or their callers differ.
-    Place,
-    /// No counterpart: only the first side has the stack.
-    OnlyBefore,
-    /// No counterpart: only the second side has the stack.
-    OnlyAfter,
-}
-
-crate::names!(Matched {
-    Same => "same",
-    MovedLines => "moved-lines",
-    Place => "place",
-    OnlyBefore => "only-a",
-    OnlyAfter => "only-b",
-});
 
 /// Bytes and allocations on both sides, `before` being the first and `after` the second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

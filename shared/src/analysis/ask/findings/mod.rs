@@ -21,6 +21,7 @@ mod precision;
 mod recorded;
 mod settled;
 mod staying;
+mod tiny;
 mod tried;
 mod waste;
 
@@ -84,6 +85,7 @@ pub enum Rank {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SourceLine {
     /// File name as in the stack.
     pub file: String,
@@ -173,6 +175,7 @@ fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     found.extend(recorded::finding(study));
     found.extend(precision::finding(study));
     found.extend(cache::finding(study));
+    found.extend(tiny::finding(study));
     found.extend(waste::finding(study));
     found.extend(peak::finding(study));
     found

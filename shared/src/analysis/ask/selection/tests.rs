@@ -5,9 +5,11 @@ use crate::analysis::naive;
 use crate::analysis::naive::Random;
 use crate::analysis::track::allocations::Allocation;
 use crate::analysis::track::axis::Axis;
-use crate::analysis::track::spans::spans;
+use crate::analysis::track::category::Category;
+use crate::analysis::track::spans::{Span, spans};
 use crate::analysis::track::stack_title::stack_title;
-use crate::trace::{StackId, text};
+use crate::analysis::track::timeline::Timeline;
+use crate::trace::{StackId, Trace, text};
 use hashbrown::HashMap;
 use std::ops::Range;
 

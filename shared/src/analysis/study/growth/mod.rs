@@ -128,6 +128,7 @@ pub struct Growth {
 
 /// Totals of all groups of a class.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ClassTotal {
     pub class: GrowthClass,
     /// Rise in bytes per step; 0 unless they leak.

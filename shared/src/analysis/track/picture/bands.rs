@@ -1,6 +1,36 @@
-//! Extends rectangles from slice to slice until they change.
+//! The rectangles of a picture, which are extended from slice to slice until they change.
 
-use super::{Band, BandOwner, PictureRequest};
+use super::request::PictureRequest;
+use crate::analysis::track::allocations::AllocationId;
+
+/// Memory that a rectangle stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BandOwner {
+    Allocation(AllocationId),
+    /// Group of neighbours in the stack that are too small to be drawn one by one, merged in place.
+    Merged,
+    /// All memory from before the trace.
+    Initial,
+}
+
+/// Rectangle of the stack, in `0.0..=1.0` across the request's ranges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band {
+    /// Left edge.
+    pub x0: f32,
+    /// Right edge.
+    pub x1: f32,
+    /// Lower edge.
+    pub y0: f32,
+    /// Upper edge.
+    pub y1: f32,
+    pub owner: BandOwner,
+    /// Number to choose a colour by, the same for equal call stacks or categories; 0 for the initial band.
+    ///
+    /// A merged band has the number of the call stack or category with the largest part of its group, measured as bytes
+    /// times lifetimes of the allocations in view.
+    pub color: u32,
+}
 
 /// Rectangle that has begun and may go on, in bytes and slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -31,6 +31,7 @@
 
 mod bands;
 mod heights;
+mod request;
 mod rungs;
 mod scale;
 mod slices;
@@ -39,61 +40,15 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-use crate::analysis::track::allocations::AllocationId;
+pub use bands::{Band, BandOwner};
+pub use request::PictureRequest;
+
 use crate::analysis::track::axis::Axis;
 use crate::analysis::track::colors::Coloring;
 use crate::analysis::track::timeline::Timeline;
 use crate::trace::Device;
 use slices::Slices;
 use slices::moment_shown_at;
-
-/// Part of the timeline, and the pixels that it is drawn on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PictureRequest {
-    /// Unit of `x0` and `x1`.
-    pub axis: Axis,
-    /// Left edge, in units of the axis.
-    pub x0: f64,
-    /// Right edge, in units of the axis.
-    pub x1: f64,
-    /// Bottom edge in bytes.
-    pub y0: f64,
-    /// Top edge in bytes.
-    pub y1: f64,
-    /// Device pixels between `x0` and `x1`.
-    pub width_px: u32,
-    /// Device pixels between `y0` and `y1`; with 0, the picture has only its outlines.
-    pub height_px: u32,
-}
-
-/// Memory that a rectangle stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BandOwner {
-    Allocation(AllocationId),
-    /// Group of neighbours in the stack that are too small to be drawn one by one, merged in place.
-    Merged,
-    /// All memory from before the trace.
-    Initial,
-}
-
-/// Rectangle of the stack, in `0.0..=1.0` across the request's ranges.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Band {
-    /// Left edge.
-    pub x0: f32,
-    /// Right edge.
-    pub x1: f32,
-    /// Lower edge.
-    pub y0: f32,
-    /// Upper edge.
-    pub y1: f32,
-    pub owner: BandOwner,
-    /// Number to choose a colour by, the same for equal call stacks or categories; 0 for the initial band.
-    ///
-    /// A merged band has the number of the call stack or category with the largest part of its group, measured as bytes
-    /// times lifetimes of the allocations in view.
-    pub color: u32,
-}
 
 /// Step of an outline: from `x` on (`0.0..=1.0` across the request) the curve is at `bytes`.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -16,11 +16,10 @@
 //! the large one is freed                        (a b) (c c c)                5 bytes don't join
 //! ```
 
-use super::bands::{Bands, Open};
+use super::bands::{Band, BandOwner, Bands, Open};
 use super::heights::Heights;
 use super::scale::Scale;
 use super::tally::Tally;
-use super::{Band, BandOwner};
 use crate::analysis::track::allocations::AllocationId;
 
 const NONE: u32 = u32::MAX;

@@ -1,6 +1,6 @@
 //! Computes the sizes in bytes from which allocations and groups are drawn.
 
-use super::PictureRequest;
+use super::request::PictureRequest;
 
 /// Minimum height of an allocation that is a band of its own, in pixels.
 ///

@@ -13,7 +13,7 @@
 //!
 //! Cost: two range maxima per slice, at most two slices per pixel.
 
-use super::PictureRequest;
+use super::request::PictureRequest;
 use crate::analysis::track::axis::Axis;
 use crate::analysis::track::timeline::Timeline;
 use crate::trace::Device;

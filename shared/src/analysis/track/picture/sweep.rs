@@ -1,10 +1,10 @@
 //! Sweeps over the slices from left to right and collects the bands.
 
-use super::bands::Bands;
+use super::bands::{Band, Bands};
+use super::request::PictureRequest;
 use super::rungs::Rungs;
 use super::scale::Scale;
 use super::slices::Slices;
-use super::{Band, PictureRequest};
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::colors::Coloring;
 use crate::analysis::track::seen::Seen;

@@ -249,3 +249,21 @@ fn waste_names_the_setting_that_helps() {
                  at the peak instead of 1.99 GiB.";
     assert!(waste.advice.ends_with(helps), "{}", waste.advice);
 }
+
+#[test]
+fn many_tiny_tensors_are_noted_and_few_are_not() {
+    let kept = |count: usize| {
+        let numbers = (0..count).fold(String::new(), |mut lines, number| {
+            let _ = writeln!(lines, "alloc n{number} 4 @append<train");
+            lines
+        });
+        found_with(&format!("alloc weights 64MiB @setup\n{numbers}"), &FindingsConfig::default())
+    };
+    let is_tiny = |finding: &&Finding| finding.code == "tiny-allocations";
+    assert_eq!(kept(9_999).iter().find(is_tiny), None);
+    let found = kept(10_000);
+    let tiny = found.iter().find(is_tiny).expect("there are enough");
+    assert_eq!((tiny.severity, tiny.bytes), (Severity::Info, 10_000 * 512));
+    assert!(tiny.title.starts_with("10,000 tensors") && tiny.title.contains("append"), "{}", tiny.title);
+    assert!(tiny.evidence.shows.contains("39.1 KiB"), "{}", tiny.evidence.shows);
+}

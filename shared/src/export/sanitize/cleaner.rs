@@ -1,0 +1,284 @@
+//! Cleans the tables of a trace.
+
+use super::files::{distinct, projects, told_apart};
+use super::names::{Names, SortedNames};
+use super::options::SanitizeOptions;
+use super::packages::{is_public, is_public_symbol, package_of};
+use super::paths::Projects;
+use super::remaining::remaining;
+use super::report::{Package, SanitizeReport};
+use super::secrets::{self, Language, without_secrets};
+use super::tables::Tables;
+use super::texts::with_paths;
+use crate::base::StringId;
+use crate::trace::{Annotation, EventContext, Frame, FrameId, FxNode, LinesId, Setting, Settings, StackId, Trace};
+use hashbrown::{HashMap, HashSet};
+use std::collections::BTreeMap;
+
+/// Maximum number of times that a text is cleaned; two or three are enough for all texts that were tried.
+const MAX_PASSES: usize = 32;
+
+/// Role of a text, which decides how it is cleaned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Role {
+    /// File of a frame: the whole text is a path.
+    File,
+    /// File or function of a public package, where a name is a coincidence: Adam is an optimizer.
+    Public,
+    /// Symbol, or lines of source.
+    Code,
+    /// Text written by a person, which may name anything.
+    Prose,
+    /// Text written by a person about an allocation.
+    Metadata,
+}
+
+struct Cleaner<'a> {
+    trace: &'a Trace,
+    options: &'a SanitizeOptions,
+    projects: Projects,
+    names: SortedNames,
+    asked_names: SortedNames,
+    files: HashMap<StringId, String>,
+    tables: Tables,
+    report: SanitizeReport,
+    known: HashMap<(Role, StringId), StringId>,
+}
+
+impl Tables {
+    /// Cleans the tables of a trace and reports what was taken out.
+    pub(super) fn clean(trace: &Trace, options: &SanitizeOptions) -> (Self, SanitizeReport) {
+        let projects = projects(trace);
+        let names = names(trace, options, &projects);
+        let report = SanitizeReport { names: names.clone(), unknown_keys: unknown_keys(trace), ..Default::default() };
+        let mut cleaner = Cleaner {
+            trace,
+            options,
+            projects,
+            names: SortedNames::new(&names),
+            asked_names: SortedNames::new(&asked_names(options).into_sorted()),
+            files: HashMap::new(),
+            tables: Self::default(),
+            report,
+            known: HashMap::new(),
+        };
+        cleaner.files();
+        let frame_ids = cleaner.frames();
+        cleaner.stacks(&frame_ids);
+        cleaner.contexts();
+        cleaner.annotations();
+        cleaner.settings();
+        cleaner.report.remaining = remaining(&cleaner.tables);
+        (cleaner.tables, cleaner.report)
+    }
+}
+
+impl Cleaner<'_> {
+    /// Computes the clean name of each file of a frame.
+    fn files(&mut self) {
+        let trace = self.trace;
+        let mut cleaned = Vec::new();
+        for id in distinct(trace) {
+            let file = trace.strings.get(id);
+            cleaned.push((id, self.cleaned(if is_public(file) { Role::Public } else { Role::File }, file)));
+        }
+        self.files = told_apart(trace, cleaned);
+    }
+
+    /// Cleans the frames and returns their handles in the copy; `None` for frames that it leaves out.
+    fn frames(&mut self) -> Vec<Option<FrameId>> {
+        let mut packages: HashMap<String, Package> = HashMap::new();
+        let mut ids = Vec::with_capacity(self.trace.frames.len());
+        for frame in self.trace.frames.iter() {
+            let name = package_of(self.trace.strings.get(frame.filename));
+            let is_kept = self.options.packages.as_ref().is_none_or(|kept| kept.contains(&name));
+            let package =
+                packages.entry_ref(&name).or_insert_with(|| Package { name: name.clone(), frames: 0, is_kept });
+            package.frames += 1;
+            ids.push(is_kept.then(|| self.frame(frame)));
+        }
+        let mut packages: Vec<Package> = packages.into_values().collect();
+        packages.sort_by(|a, b| b.frames.cmp(&a.frames).then_with(|| a.name.cmp(&b.name)));
+        self.report.packages = packages;
+        ids
+    }
+
+    fn frame(&mut self, frame: &Frame) -> FrameId {
+        let text = |id| self.trace.strings.get(id);
+        let is_public = is_public(text(frame.filename)) || is_public_symbol(text(frame.name), text(frame.filename));
+        let name = self.text(if is_public { Role::Public } else { Role::Code }, frame.name);
+        let filename = self.tables.strings.intern(&self.files[&frame.filename]);
+        let fx = frame.fx.map(|fx| FxNode {
+            op: self.text(Role::Code, fx.op),
+            name: self.text(Role::Code, fx.name),
+            target: self.text(Role::Code, fx.target),
+            original_trace: self.text(Role::Code, fx.original_trace),
+        });
+        self.tables.frames.intern(Frame { name, filename, line: frame.line, fx })
+    }
+
+    fn stacks(&mut self, frame_ids: &[Option<FrameId>]) {
+        let table = &self.trace.stacks;
+        self.tables.stack_ids = vec![StackId::NONE, StackId::EMPTY];
+        for id in table.ids() {
+            let frames: Vec<FrameId> = table.frames(id).iter().filter_map(|frame| frame_ids[frame.index()]).collect();
+            let id = self.tables.stacks.intern(&frames);
+            self.tables.stack_ids.push(id);
+        }
+    }
+
+    fn contexts(&mut self) {
+        // Many events share the lines of one forward pass.
+        let mut known: HashMap<LinesId, LinesId> = HashMap::new();
+        for context in self.trace.contexts.iter() {
+            let forward_frames = *known.entry(context.forward_frames).or_insert_with_key(|&lines| {
+                let lines = self.trace.contexts.lines(lines);
+                let lines: Vec<StringId> = lines.iter().map(|&line| self.text(Role::Code, line)).collect();
+                self.tables.contexts.intern_lines(&lines)
+            });
+            let clean = EventContext {
+                stream: context.stream,
+                pool: context.pool,
+                compile_context: self.text(Role::Prose, context.compile_context),
+                user_metadata: self.metadata(context.user_metadata),
+                internal_metadata: self.text(Role::Prose, context.internal_metadata),
+                category: self.text(Role::Prose, context.category),
+                forward_frames,
+            };
+            let id = self.tables.contexts.intern(clean);
+            self.tables.context_ids.push(id);
+        }
+    }
+
+    fn metadata(&mut self, text: StringId) -> StringId {
+        if !self.options.drop_metadata || text == StringId::EMPTY {
+            return self.text(Role::Metadata, text);
+        }
+        if self.known.insert((Role::Metadata, text), StringId::EMPTY).is_none() {
+            self.report.metadata.add(self.trace.strings.get(text), "");
+        }
+        StringId::EMPTY
+    }
+
+    fn annotations(&mut self) {
+        if self.options.drop_annotations {
+            self.report.annotations = self.trace.annotations.len() as u64;
+            return;
+        }
+        for annotation in &self.trace.annotations {
+            let name = self.text(Role::Prose, annotation.name);
+            self.tables.annotations.push(Annotation { name, ..*annotation });
+        }
+    }
+
+    /// Cleans the settings; if several names become equal, the last setting is kept, as a reader of the copy would do.
+    fn settings(&mut self) {
+        let entries = self.trace.settings.entries.iter().map(|(name, setting)| {
+            let setting = match setting {
+                Setting::Text(text) => Setting::Text(self.cleaned(Role::Prose, text)),
+                Setting::Table(rows) => {
+                    Setting::table(rows.iter().map(|(key, n)| (self.cleaned(Role::Prose, key), *n)).collect())
+                }
+                other => other.clone(),
+            };
+            (self.cleaned(Role::Prose, name), setting)
+        });
+        let entries: BTreeMap<String, Setting> = entries.collect();
+        self.tables.settings = Settings { entries: entries.into_iter().collect() };
+    }
+
+    /// Returns the handle of a clean text; each text is cleaned and counted once per role.
+    fn text(&mut self, role: Role, id: StringId) -> StringId {
+        if let Some(&known) = self.known.get(&(role, id)) {
+            return known;
+        }
+        let text = self.trace.strings.get(id);
+        let clean = self.cleaned(role, text);
+        let clean = self.tables.strings.intern(&clean);
+        self.known.insert((role, id), clean);
+        clean
+    }
+
+    /// Cleans a text until nothing changes, because what one rule leaves may have the shape that another looks for.
+    fn cleaned(&mut self, role: Role, text: &str) -> String {
+        let mut clean = self.cleaned_once(role, text);
+        let mut before = None;
+        for _ in 1..MAX_PASSES {
+            if before.as_deref().unwrap_or(text) == clean {
+                break;
+            }
+            let again = self.cleaned_once(role, &clean);
+            before = Some(std::mem::replace(&mut clean, again));
+        }
+        clean
+    }
+
+    fn cleaned_once(&mut self, role: Role, text: &str) -> String {
+        let mut secretless = None;
+        if self.options.remove_names && !matches!(role, Role::File | Role::Public) {
+            let is_prose = matches!(role, Role::Prose | Role::Metadata);
+            secretless = without_secrets(text, if is_prose { Language::Prose } else { Language::Code });
+        }
+        let has_secret = secretless.is_some();
+        let mut clean = secretless.unwrap_or_else(|| text.to_owned());
+        if self.options.cut_paths
+            && let Some(short) = cut(&self.projects, role, &clean)
+        {
+            self.report.paths.add(&clean, &short);
+            clean = short;
+        }
+        let names = if role == Role::Public { &self.asked_names } else { &self.names };
+        let nameless = names.without(&clean);
+        if has_secret || nameless.is_some() {
+            self.report.texts.add(text, nameless.as_deref().unwrap_or(&clean));
+        }
+        nameless.unwrap_or(clean)
+    }
+}
+
+fn cut(projects: &Projects, role: Role, text: &str) -> Option<String> {
+    match role {
+        Role::File | Role::Public => projects.cut(text),
+        Role::Code | Role::Prose | Role::Metadata => with_paths(text, |path| projects.cut_inside(path)),
+    }
+}
+
+fn asked_names(options: &SanitizeOptions) -> Names {
+    let mut names = Names::default();
+    options.names.iter().for_each(|name| names.add(name));
+    names
+}
+
+/// Returns the names found in paths and settings and the names that the user asked for, longest first.
+///
+/// Paths are searched in the files of frames and in all other texts, settings such as `USER=ada` in annotations only.
+fn names(trace: &Trace, options: &SanitizeOptions, projects: &Projects) -> Vec<String> {
+    let mut names = asked_names(options);
+    if options.remove_names {
+        let files = distinct(trace);
+        files.iter().for_each(|&file| found(&mut names, projects.names(trace.strings.get(file))));
+        let is_file: HashSet<StringId> = files.into_iter().collect();
+        let texts = trace.strings.ids().filter(|id| !is_file.contains(id)).map(|id| trace.strings.get(id));
+        let settings = trace.settings.entries.iter().filter_map(|(_, setting)| match setting {
+            Setting::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        for text in texts.chain(settings) {
+            with_paths(text, |path| {
+                found(&mut names, projects.names_inside(path));
+                None
+            });
+        }
+        let annotations = trace.annotations.iter().map(|annotation| trace.strings.get(annotation.name));
+        annotations.for_each(|text| found(&mut names, secrets::names(text)));
+    }
+    names.into_sorted()
+}
+
+fn found(names: &mut Names, words: Vec<String>) {
+    words.iter().for_each(|word| names.add_found(word));
+}
+
+fn unknown_keys(trace: &Trace) -> u64 {
+    trace.diagnostics.iter().filter(|diagnostic| diagnostic.code == "unknown-keys").map(|found| found.count).sum()
+}
