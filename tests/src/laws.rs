@@ -1,6 +1,8 @@
 //! Defines laws that hold for every snapshot from any source.
 
+use std::any::Any;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use shared::analysis::Timeline;
 use shared::export;
@@ -10,16 +12,16 @@ use shared::trace::{Action, BlockState, Device, Encoding, Trace};
 use crate::corpus::{Sample, decode};
 use crate::equal::difference;
 
-/// Law, which panics for a snapshot that breaks it.
-pub type Law = fn(&Sample, &Trace);
+/// Law with its name, which panics for a snapshot that breaks it.
+pub type Law = (&'static str, fn(&Sample, &Trace));
 
 pub const LAWS: &[Law] = &[
-    chunks_make_no_difference,
-    an_export_decodes_to_the_same,
-    the_peak_is_that_of_a_counter,
-    allocated_minus_freed_is_live_at_the_end,
-    live_blocks_are_live_at_the_end,
-    blocks_tile_their_segments,
+    ("chunks make no difference", chunks_make_no_difference),
+    ("an export decodes to the same", an_export_decodes_to_the_same),
+    ("the peak is that of a counter", the_peak_is_that_of_a_counter),
+    ("allocated minus freed is live at the end", allocated_minus_freed_is_live_at_the_end),
+    ("live blocks are live at the end", live_blocks_are_live_at_the_end),
+    ("blocks tile their segments", blocks_tile_their_segments),
 ];
 
 /// Checks a snapshot against all laws and returns its trace.
@@ -30,8 +32,25 @@ pub const LAWS: &[Law] = &[
 #[track_caller]
 pub fn hold(sample: &Sample) -> Trace {
     let trace = sample.trace();
-    LAWS.iter().for_each(|law| law(sample, &trace));
+    LAWS.iter().for_each(|(_, law)| law(sample, &trace));
     trace
+}
+
+/// Decodes a snapshot once, checks it against laws, and returns a line for each that it breaks.
+pub fn broken<'a>(sample: &Sample, laws: impl IntoIterator<Item = &'a Law>) -> Vec<String> {
+    let said = |panic: Box<dyn Any + Send>| match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(panic) => panic.downcast::<&str>().map_or_else(|_| "a panic".to_owned(), |text| (*text).to_owned()),
+    };
+    let trace = match catch_unwind(|| sample.trace()) {
+        Ok(trace) => trace,
+        Err(panic) => return vec![format!("{} cannot be decoded: {}", sample.name, said(panic))],
+    };
+    let check = |(name, law): &Law| {
+        let outcome = catch_unwind(AssertUnwindSafe(|| law(sample, &trace)));
+        outcome.err().map(|panic| format!("{}: {name}: {}", sample.name, said(panic)))
+    };
+    laws.into_iter().filter_map(check).collect()
 }
 
 fn all_devices(trace: &Trace) -> impl Iterator<Item = &Device> {

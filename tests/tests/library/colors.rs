@@ -96,3 +96,16 @@ fn categories_are_told_apart_by_eyes_without_red_or_green() {
         }
     }
 }
+
+#[test]
+fn curves_and_the_accent_have_the_same_colours_everywhere() {
+    let named = named("tokens.css");
+    let themes = [Theme::light(), Theme::dark()];
+    for (name, drawn) in [
+        ("live", themes.map(|theme| theme.live)),
+        ("reserved", themes.map(|theme| theme.reserved)),
+        ("accent", themes.map(|theme| theme.accent)),
+    ] {
+        assert_eq!(named[name], drawn, "{name}");
+    }
+}

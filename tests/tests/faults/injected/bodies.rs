@@ -6,8 +6,8 @@ use std::net::{Shutdown, TcpStream};
 use testkit::form::Form;
 use testkit::http::{self, Reply};
 
-use crate::check_refusal;
-use crate::place::{Place, snapshot};
+use crate::injected::check_refusal;
+use crate::injected::place::{Place, snapshot};
 
 /// Returns the head of a request with a body; `length` is the line about its length.
 fn head(place: &Place, path: &str, content_type: &str, length: &str) -> Vec<u8> {

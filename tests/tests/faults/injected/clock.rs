@@ -8,8 +8,8 @@ use testkit::form::Form;
 use testkit::repro::Played;
 use testkit::serving::{Launch, ServeProcess};
 
-use crate::jobs::{PATIENCE, check_finished, recorder, submit, submitted, wait_for};
-use crate::place::snapshot;
+use crate::injected::jobs::{PATIENCE, check_finished, recorder, submit, submitted, wait_for};
+use crate::injected::place::snapshot;
 
 /// Lease of a worker in these tests.
 const LEASE: Duration = Duration::from_secs(3);

@@ -3,8 +3,8 @@
 use server::config::SettingsArgs;
 use testkit::http::Reply;
 
-use crate::check_refusal;
-use crate::place::Place;
+use crate::injected::check_refusal;
+use crate::injected::place::Place;
 
 /// Starts a server that accepts jobs, so that refusals are due to the config.
 fn place() -> Place {

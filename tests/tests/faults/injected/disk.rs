@@ -12,9 +12,9 @@ use testkit::padded::padded;
 use testkit::repro::Played;
 use testkit::serving::{Launch, ServeProcess};
 
-use crate::check_refusal;
-use crate::jobs::{check_failed, check_finished, recorder, submit, submitted};
-use crate::place::{check_no_files, files};
+use crate::injected::check_refusal;
+use crate::injected::jobs::{check_failed, check_finished, recorder, submit, submitted};
+use crate::injected::place::{check_no_files, files};
 
 const MIB: u64 = 1 << 20;
 

@@ -5,8 +5,8 @@ use server::config::SettingsArgs;
 use testkit::form::Form;
 use testkit::http::Reply;
 
-use crate::check_refusal;
-use crate::place::{Place, files, snapshot};
+use crate::injected::check_refusal;
+use crate::injected::place::{Place, files, snapshot};
 
 const CONFIG: &[u8] = b"steps = 2\nmodel = \"mlp\"\n";
 

@@ -7,7 +7,7 @@ use testkit::http::Reply;
 use testkit::repro::Played;
 use testkit::serving::ServeProcess;
 
-use crate::check_refusal;
+use crate::injected::check_refusal;
 
 /// Timeout of any wait on a loaded machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);

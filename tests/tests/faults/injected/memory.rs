@@ -6,7 +6,7 @@ use testkit::http;
 use testkit::padded::padded;
 use testkit::serving::{Launch, ServeProcess};
 
-use crate::jobs::recorder;
+use crate::injected::jobs::recorder;
 
 /// Limit of the server's peak memory, less than the 500 MB of a hundred uploads of 5 MB.
 const MOST_BYTES: u64 = 300_000_000;
@@ -30,8 +30,8 @@ fn a_hundred_uploads_at_once_stay_out_of_memory() {
     std::thread::scope(|scope| (0..100).for_each(|seed| drop(scope.spawn(move || upload(seed)))));
     let peak_bytes = peak_memory_bytes(server.pid()).expect("Linux");
     assert!(peak_bytes < MOST_BYTES, "{peak_bytes} bytes");
-    assert_eq!(crate::place::files(&server.data().join("store")).len(), 100);
-    crate::place::check_no_files(&server.data().join("scratch"));
+    assert_eq!(crate::injected::place::files(&server.data().join("store")).len(), 100);
+    crate::injected::place::check_no_files(&server.data().join("scratch"));
 }
 
 #[test]

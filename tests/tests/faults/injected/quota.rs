@@ -6,9 +6,9 @@ use testkit::padded::padded;
 use testkit::repro::Played;
 use testkit::serving::{Launch, ServeProcess};
 
-use crate::check_refusal;
-use crate::jobs::{check_failed, check_finished, recorder, submitted};
-use crate::place::{check_no_files, files};
+use crate::injected::check_refusal;
+use crate::injected::jobs::{check_failed, check_finished, recorder, submitted};
+use crate::injected::place::{check_no_files, files};
 
 /// Starts a server with a quota and a recorder that plays a script.
 fn server(quota: &str, script: &str) -> (ServeProcess, Played) {

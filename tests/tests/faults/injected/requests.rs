@@ -2,8 +2,8 @@
 
 use testkit::http;
 
-use crate::check_refusal;
-use crate::place::Place;
+use crate::injected::check_refusal;
+use crate::injected::place::Place;
 
 #[test]
 fn other_methods_are_named_with_those_that_there_are() {

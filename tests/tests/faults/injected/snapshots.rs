@@ -8,8 +8,8 @@ use flate2::{Compress, Compression, FlushCompress};
 use testkit::form::Form;
 use testkit::http::Reply;
 
-use crate::check_refusal;
-use crate::place::{Place, snapshot};
+use crate::injected::check_refusal;
+use crate::injected::place::{Place, snapshot};
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());

@@ -10,9 +10,9 @@ use testkit::repro::Played;
 use testkit::s3::{Mood, S3};
 use testkit::serving::{Launch, ServeProcess};
 
-use crate::check_refusal;
-use crate::jobs::{PATIENCE, check_failed, check_finished, recorder, submitted, wait_for};
-use crate::place::{check_no_files, files};
+use crate::injected::check_refusal;
+use crate::injected::jobs::{PATIENCE, check_failed, check_finished, recorder, submitted, wait_for};
+use crate::injected::place::{check_no_files, files};
 
 /// Server on a bucket that a test can break.
 struct Place {

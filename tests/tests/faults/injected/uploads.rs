@@ -11,8 +11,8 @@ use server::config::SettingsArgs;
 use testkit::form::Form;
 use testkit::padded::padded;
 
-use crate::check_refusal;
-use crate::place::{Place, check_no_files, files, snapshot};
+use crate::injected::check_refusal;
+use crate::injected::place::{Place, check_no_files, files, snapshot};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use testkit::histories::{Client, Fleet, aftermath};
 
-use crate::traffic::{Shared, Traffic};
+use crate::kill::traffic::{Shared, Traffic};
 
 /// Waits until all jobs have ended, and checks everything.
 #[track_caller]

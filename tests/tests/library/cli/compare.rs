@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use testkit::corpus::samples;
 
-use crate::command::{check_refusal, file, json, run};
+use crate::cli::command::{check_refusal, file, json, run};
 
 #[test]
 fn a_snapshot_differs_from_itself_nowhere() {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::command::{check_refusal, file, json, run};
+use crate::cli::command::{check_refusal, file, json, run};
 
 #[test]
 fn a_diagnosis_has_an_exit_status_for_scripts() {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::command::{check_refusal, file, json};
+use crate::cli::command::{check_refusal, file, json};
 
 const GPT2: &str = "torch2.15-gpt2-3steps-py311.pickle.gz";
 

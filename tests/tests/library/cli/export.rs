@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 use testkit::server::snapscope;
 
-use crate::command::{check_refusal, file, json, run};
+use crate::cli::command::{check_refusal, file, json, run};
 
 #[test]
 fn an_export_is_the_same_snapshot_and_names_nobody_where_it_should_not() {

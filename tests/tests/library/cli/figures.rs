@@ -2,7 +2,7 @@
 
 use testkit::corpus::samples;
 
-use crate::command::{check_refusal, file, json, run};
+use crate::cli::command::{check_refusal, file, json, run};
 
 #[test]
 fn bad_input_is_one_sentence_and_a_hint() {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::command::{check_refusal, file, json, run};
+use crate::cli::command::{check_refusal, file, json, run};
 
 const OOM: &str = "virtual-py-gpt2-oom-t4.pickle.gz";
 

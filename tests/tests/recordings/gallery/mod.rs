@@ -282,7 +282,7 @@ fn readme(entries: &[Entry], figures: &BTreeMap<String, Value>) -> String {
         Between steps, memory should hold little more than weights and optimizer state; a mistake usually keeps the \
         rest.\n\
         Peaks are those of the first GPU.\n\
-        `UPDATE=1 cargo test -p snapscope-tests --test gallery` writes this page and `figures.json`. Without `UPDATE`, \
+        `UPDATE=1 cargo test --workspace --test recordings gallery` writes this page and `figures.json`. Without `UPDATE`, \
         the same test records all configs again and compares.\n\n\
         ## Mistakes and their repairs\n"
         .to_owned();

@@ -7,8 +7,8 @@ use testkit::server::{ServeProcess, Server, built_page};
 use testkit::serving::Launch;
 use testkit::storage::Backend;
 
-use crate::check_refusal;
-use crate::shares::snapshot;
+use crate::api::check_refusal;
+use crate::api::shares::snapshot;
 
 fn with(backend: Backend, settings: SettingsArgs) -> Server {
     Server::on(backend, SettingsArgs { dist: Some(built_page()), jobs: Some(String::new()), ..settings })

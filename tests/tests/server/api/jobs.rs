@@ -10,8 +10,8 @@ use testkit::both;
 use testkit::server::{Reply, Server, built_page};
 use testkit::storage::Backend;
 
-use crate::check_refusal;
-use crate::shares::share;
+use crate::api::check_refusal;
+use crate::api::shares::share;
 
 /// Model that is recorded in a second.
 const SMALL: &str = "steps = 3\n[model]\nfamily = \"mlp\"\ninput = 64\nhidden = [128]\nclasses = 10";

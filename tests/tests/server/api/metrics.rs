@@ -6,7 +6,7 @@ use server::config::SettingsArgs;
 use testkit::form::Form;
 use testkit::server::{Server, built_page, root};
 
-use crate::check_refusal;
+use crate::api::check_refusal;
 
 fn server(settings: SettingsArgs) -> Server {
     let jobs = settings.jobs.clone().or_else(|| Some(String::new()));

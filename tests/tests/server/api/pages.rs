@@ -7,7 +7,7 @@ use server::config::SettingsArgs;
 use testkit::form::Form;
 use testkit::server::{Reply, Server, built_page, root};
 
-use crate::check_refusal;
+use crate::api::check_refusal;
 
 const TITLE: &str = "a <b>\"leak\"</b> & more";
 const ESCAPED: &str = "a &lt;b&gt;&quot;leak&quot;&lt;/b&gt; &amp; more";

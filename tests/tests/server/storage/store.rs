@@ -9,7 +9,7 @@ use testkit::both;
 use testkit::s3::S3;
 use testkit::storage::Backend;
 
-use crate::with_store;
+use crate::storage::with_store;
 
 /// Larger than one part, so that it is uploaded in several.
 const LARGE: usize = 9 << 20;

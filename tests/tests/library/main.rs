@@ -1,0 +1,21 @@
+//! Tests of what runs without a server: decoding, analyses, exports, the command line, and the rules of the code.
+
+mod bench;
+mod both_ways;
+mod circles;
+mod cli;
+mod colors;
+mod cpython_export;
+mod cpython_inspect;
+mod cpython_pickle;
+mod damage;
+mod documents;
+mod job_configs;
+mod laws;
+mod mistake_scripts;
+mod mistakes;
+mod parts;
+mod pictures;
+mod sanitize;
+mod tidy;
+mod zooms;

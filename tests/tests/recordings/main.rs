@@ -1,0 +1,5 @@
+//! Tests of recordings by the recorder process: single ones, sweeps, and the gallery.
+
+mod gallery;
+mod repro;
+mod sweep;

@@ -1,0 +1,7 @@
+//! Tests of the server: its API, pages, database, store and deployment.
+
+mod api;
+mod data;
+mod deploy;
+mod http;
+mod storage;
