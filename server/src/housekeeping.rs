@@ -59,8 +59,6 @@ pub struct Removed {
     pub trash: u64,
     /// Remains of objects that were never written completely.
     pub unfinished: u64,
-    /// Finished tasks of the queue.
-    pub tasks: u64,
 }
 
 /// Removes unreferenced data from the database and the store.
@@ -86,8 +84,8 @@ impl Housekeeper {
         for round in 0_u32.. {
             match self.guarded_round(round.is_multiple_of(ROUNDS_PER_LIST), &mut rests_until).await {
                 Ok(removed) if removed == Removed::default() => {}
-                Ok(Removed { shares, jobs, snapshots, objects, trash, unfinished, tasks }) => {
-                    info!(shares, jobs, snapshots, objects, trash, unfinished, tasks, "removed");
+                Ok(Removed { shares, jobs, snapshots, objects, trash, unfinished }) => {
+                    info!(shares, jobs, snapshots, objects, trash, unfinished, "removed");
                 }
                 Err(error) => warn!(%error, "the cleanup failed; the next round tries again"),
             }
@@ -129,8 +127,8 @@ impl Housekeeper {
                 snapshots += 1;
             }
         }
-        let tasks = self.database.forget_tasks().await?;
-        let mut removed = Removed { shares, jobs, snapshots, tasks, ..Removed::default() };
+        self.database.forget_workers().await?;
+        let mut removed = Removed { shares, jobs, snapshots, ..Removed::default() };
         if lists {
             removed.objects = self.discard_unknown().await?;
             removed.trash = self.store.empty_trash(before(TRASH)).await?;
@@ -306,7 +304,7 @@ mod tests {
             steps: 1,
         };
         database.submit(&job).await?;
-        database.claim(id, "worker").await?;
+        database.claim("virtual", "worker", true).await?;
         let (state, snapshot) = (JobState::Finished, Some(hash.to_owned()));
         let outcome = Outcome { state, result: None, curve: None, error: None, log: text(), snapshot };
         assert!(database.finish(id, "worker", &outcome).await?);

@@ -56,15 +56,3 @@ impl From<sqlx::migrate::MigrateError> for DatabaseError {
         Self(error.into())
     }
 }
-
-impl From<apalis_sqlite::Error> for DatabaseError {
-    fn from(error: apalis_sqlite::Error) -> Self {
-        Self(error.into())
-    }
-}
-
-impl From<apalis_postgres::Error> for DatabaseError {
-    fn from(error: apalis_postgres::Error) -> Self {
-        Self(error.into())
-    }
-}

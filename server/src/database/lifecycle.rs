@@ -2,13 +2,12 @@
 //!
 //! A job is submitted, claimed by a worker and ended.
 //!
-//! Invariant: a job becomes `queued` together with a task in apalis's queue, and leaves `queued` at most once per task.
+//! Invariant: a job leaves `queued` by one statement, which only one worker can win.
 
 use shared::api::JobState;
 
 use super::events::{append, event};
 use super::jobs::COLUMNS;
-use super::queue::change_and_enqueue;
 use super::{Database, JobRow, Result, change, now_ms, on};
 
 /// Maximum number of starts of a job, because a worker that dies may be the job's fault.
@@ -19,13 +18,15 @@ pub const MOST_ATTEMPTS: i64 = 3;
 /// Its last attempt is alone on the worker, so that a crash can be attributed to it.
 const MOST_ATTEMPTS_BESIDE_OTHERS: i64 = MOST_ATTEMPTS - 1;
 
-/// Result of claiming the job of a queue task.
+/// Result of claiming the next job of a queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
     /// The job now belongs to this worker.
     Mine(Box<JobRow>),
-    /// The job was cancelled, is unknown, or belongs to another worker.
-    Over,
+    /// The next job must run alone on its worker.
+    Alone,
+    /// No job is queued.
+    Nothing,
 }
 
 /// End of a job, with its results.
@@ -45,59 +46,53 @@ pub struct Outcome {
     pub snapshot: Option<String>,
 }
 
-/// Completes a transaction that may have requeued a job: appends the event of its state and enqueues it if needed.
+/// Completes a transaction that may have requeued a job: appends the event of its state.
 macro_rules! settle {
     ($transaction:expr, $job:expr, $changed:expr) => {{
-        let changed: Option<(String, i64, String)> = $changed;
-        let state = changed.as_ref().and_then(|(_, _, state)| JobState::of(state));
+        let changed: Option<(String,)> = $changed;
+        let state = changed.and_then(|(state,)| JobState::of(&state));
         if let Some(state) = state {
             append!($transaction, $job, event(state));
         }
-        let queued = changed.filter(|_| state == Some(JobState::Queued));
-        (queued.map(|(kind, priority, _)| (kind, priority)), Ok(state))
+        Ok(state)
     }};
 }
 
 impl Database {
-    /// Claims a queued job for a worker that runs no other job.
+    /// Claims the next queued job of a kind: the highest priority first, then the oldest.
+    ///
+    /// A job whose workers have died is left to a worker that `is_alone`, which runs no other job.
     ///
     /// # Errors
     ///
-    /// Returns an error if the database fails.
-    pub async fn claim(&self, id: &str, worker: &str) -> Result<Claim> {
-        self.claim_if(id, worker, i64::MAX).await.map(|claim| claim.unwrap_or(Claim::Over))
-    }
-
-    /// Claims a queued job for a worker that may run others; `None` if the job must run alone.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
-    pub async fn claim_beside_others(&self, id: &str, worker: &str) -> Result<Option<Claim>> {
-        self.claim_if(id, worker, MOST_ATTEMPTS_BESIDE_OTHERS).await
-    }
-
-    /// Claims a queued job that was started fewer than `attempts` times; `None` if it was started more often.
-    async fn claim_if(&self, id: &str, worker: &str, attempts: i64) -> Result<Option<Claim>> {
+    /// Returns an error if the database fails. If the claim took effect all the same, the reaper finds the job.
+    pub async fn claim(&self, kind: &str, worker: &str, is_alone: bool) -> Result<Claim> {
+        // An idle worker looks often, and does not write.
+        let next = "SELECT attempts FROM recording_jobs WHERE state = 'queued' AND kind = $1 \
+                    ORDER BY priority DESC, id LIMIT 1";
+        let waiting: Option<(i64,)> = on!(self, pool => sqlx::query_as(next).bind(kind).fetch_optional(pool).await)?;
+        let Some((attempts,)) = waiting else { return Ok(Claim::Nothing) };
+        let most = if is_alone { i64::MAX } else { MOST_ATTEMPTS_BESIDE_OTHERS };
+        if attempts >= most {
+            return Ok(Claim::Alone);
+        }
+        // On PostgreSQL, workers that claim at the same time get different jobs instead of waiting for one another.
+        let lock = if matches!(self, Self::Postgres(_)) { "FOR UPDATE SKIP LOCKED" } else { "" };
+        let claim = format!(
+            "UPDATE recording_jobs SET state = 'running', worker = $2, started_ms = $3, attempts = attempts + 1, \
+             beats = beats + 1, progress = NULL WHERE state = 'queued' AND id = (SELECT id FROM recording_jobs \
+             WHERE state = 'queued' AND kind = $1 AND attempts < $4 ORDER BY priority DESC, id LIMIT 1 {lock}) \
+             RETURNING {COLUMNS}"
+        );
         change!(self, transaction => {
-            let claimed = sqlx::query(
-                "UPDATE recording_jobs SET state = 'running', worker = $2, started_ms = $3, attempts = attempts + 1, \
-                 beats = beats + 1, progress = NULL WHERE id = $1 AND state = 'queued' AND attempts < $4",
-            )
-            .bind(id).bind(worker).bind(now_ms()).bind(attempts)
-            .execute(&mut *transaction)
-            .await?;
-            let query = format!("SELECT {COLUMNS} FROM recording_jobs WHERE id = $1");
-            let row: Option<JobRow> =
-                sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(&mut *transaction).await?;
-            if claimed.rows_affected() > 0 {
-                append!(transaction, id, event(JobState::Running));
+            let row: Option<JobRow> = sqlx::query_as(sqlx::AssertSqlSafe(claim))
+                .bind(kind).bind(worker).bind(now_ms()).bind(most)
+                .fetch_optional(&mut *transaction)
+                .await?;
+            if let Some(row) = &row {
+                append!(transaction, &row.id, event(JobState::Running));
             }
-            Ok(match row {
-                Some(row) if claimed.rows_affected() > 0 => Some(Claim::Mine(Box::new(row))),
-                Some(row) if row.state == JobState::Queued.word() => None,
-                _ => Some(Claim::Over),
-            })
+            Ok(row.map_or(Claim::Nothing, |row| Claim::Mine(Box::new(row))))
         })
     }
 
@@ -171,14 +166,14 @@ impl Database {
     ///
     /// Returns an error if the database fails.
     pub async fn put_back(&self, id: &str, beats: i64, error: &str) -> Result<Option<JobState>> {
-        change_and_enqueue!(self, id, transaction => {
-            let changed: Option<(String, i64, String)> = sqlx::query_as(
+        change!(self, transaction => {
+            let changed: Option<(String,)> = sqlx::query_as(
                 "UPDATE recording_jobs SET beats = beats + 1, worker = NULL, \
                  state = CASE WHEN cancel_requested <> 0 THEN 'cancelled' WHEN attempts < $3 THEN 'queued' \
                    ELSE 'failed' END, \
                  finished_ms = CASE WHEN cancel_requested = 0 AND attempts < $3 THEN NULL ELSE $4 END, \
                  error = CASE WHEN cancel_requested = 0 AND attempts >= $3 THEN $5 END \
-                 WHERE id = $1 AND beats = $2 AND state = 'running' RETURNING kind, priority, state",
+                 WHERE id = $1 AND beats = $2 AND state = 'running' RETURNING state",
             )
             .bind(id).bind(beats).bind(MOST_ATTEMPTS).bind(now_ms()).bind(error)
             .fetch_optional(&mut *transaction)
@@ -198,12 +193,12 @@ impl Database {
     ///
     /// Returns an error if the database fails.
     pub async fn give_back(&self, id: &str, worker: &str, is_attempt: bool) -> Result<Option<JobState>> {
-        change_and_enqueue!(self, id, transaction => {
-            let changed: Option<(String, i64, String)> = sqlx::query_as(
+        change!(self, transaction => {
+            let changed: Option<(String,)> = sqlx::query_as(
                 "UPDATE recording_jobs SET beats = beats + 1, worker = NULL, attempts = attempts - $4, \
                  state = CASE WHEN cancel_requested <> 0 THEN 'cancelled' ELSE 'queued' END, \
                  finished_ms = CASE WHEN cancel_requested <> 0 THEN $3 END \
-                 WHERE id = $1 AND worker = $2 AND state = 'running' RETURNING kind, priority, state",
+                 WHERE id = $1 AND worker = $2 AND state = 'running' RETURNING state",
             )
             .bind(id).bind(worker).bind(now_ms()).bind(i64::from(!is_attempt))
             .fetch_optional(&mut *transaction)

@@ -1,6 +1,6 @@
 //! Stores jobs, their events, snapshots and shares in SQLite or PostgreSQL.
 //!
-//! Both backends run the same SQL on different pools. The tables of the queue belong to apalis.
+//! Both backends run the same SQL on different pools. The queue is the rows of queued jobs.
 //!
 //! Invariant: a change is committed before it is answered with success, and the store holds whatever a row refers to.
 
@@ -8,10 +8,10 @@ mod clock;
 mod error;
 mod events;
 mod figures;
+mod former_queue;
 mod installation;
 mod jobs;
 mod lifecycle;
-mod queue;
 mod room;
 mod shares;
 mod snapshots;
@@ -32,8 +32,6 @@ use std::path::Path;
 use std::str::FromStr as _;
 use std::time::Duration;
 
-use apalis_postgres::PostgresStorage;
-use apalis_sqlite::SqliteStorage;
 use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -134,29 +132,25 @@ impl Database {
     }
 
     async fn migrate(&self) -> Result<()> {
-        let queue = match self {
-            Self::Sqlite(_) => SqliteStorage::migrations(),
-            Self::Postgres(_) => PostgresStorage::migrations(),
-        };
-        let lists = [sqlx::migrate!("./migrations"), queue];
-        self.refuse_later(&lists).await?;
-        // Both lists share one table of applied migrations, so each must ignore those of the other.
-        for mut migrations in lists {
-            migrations.set_ignore_missing(true);
-            on!(self, pool => migrations.run(pool).await?);
-        }
-        Ok(())
+        let mut migrations = sqlx::migrate!("./migrations");
+        self.refuse_later(&migrations).await?;
+        // Databases of earlier versions list those of their queue as well.
+        migrations.set_ignore_missing(true);
+        on!(self, pool => migrations.run(pool).await?);
+        self.leave_former_queue().await
     }
 
-    /// Returns an error if a migration was applied that is in none of `lists`.
-    async fn refuse_later(&self, lists: &[Migrator]) -> Result<()> {
+    /// Returns an error if a migration was applied that neither this version nor an earlier one has.
+    async fn refuse_later(&self, migrations: &Migrator) -> Result<()> {
         let query = "SELECT version FROM _sqlx_migrations";
         let applied: Vec<(i64,)> = match on!(self, pool => sqlx::query_as(query).fetch_all(pool).await) {
             // A new database does not have this table.
             Err(sqlx::Error::Database(_)) => Vec::new(),
             applied => applied?,
         };
-        let is_known = |version: i64| lists.iter().flat_map(|list| list.iter()).any(|known| known.version == version);
+        let is_known = |version: i64| {
+            former_queue::MIGRATIONS.contains(&version) || migrations.iter().any(|known| known.version == version)
+        };
         if applied.iter().all(|&(version,)| is_known(version)) { Ok(()) } else { Err(DatabaseError::later()) }
     }
 

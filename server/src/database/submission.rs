@@ -3,9 +3,8 @@
 use shared::api::JobState;
 
 use super::events::{append, event};
-use super::queue::change_and_enqueue;
 use super::room::{LIMITS, Limits, USED, fits};
-use super::{Database, NewJob, Result, now_ms, on};
+use super::{Database, NewJob, Result, change, now_ms, on};
 
 /// Result of a submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,9 +63,9 @@ impl Database {
     /// Returns an error if the database fails; nothing is queued then.
     pub async fn submit(&self, job: &NewJob) -> Result<Submission> {
         let priority = i64::from(job.priority);
-        change_and_enqueue!(self, &job.id, transaction => {
+        change!(self, transaction => {
             if let Some(refusal) = refusal!(transaction, job) {
-                (None, Ok(refusal))
+                Ok(refusal)
             } else {
                 sqlx::query(
                     "INSERT INTO recording_jobs (id, state, kind, priority, name, config, source, notes, \
@@ -79,7 +78,7 @@ impl Database {
                 .execute(&mut *transaction)
                 .await?;
                 append!(transaction, &job.id, event(JobState::Queued));
-                (Some((job.kind.clone(), priority)), Ok(Submission::New))
+                Ok(Submission::New)
             }
         })
     }

@@ -15,7 +15,21 @@ pub struct WorkerRow {
     pub seen_ms: i64,
 }
 
+/// Time after its last sign of life at which a worker process is forgotten.
+const KEPT_MS: i64 = 24 * 3600 * 1000;
+
 impl Database {
+    /// Deletes workers that have been silent for a day.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the database fails.
+    pub async fn forget_workers(&self) -> Result<()> {
+        let query = "DELETE FROM recording_workers WHERE seen_ms < $1";
+        on!(self, pool => sqlx::query(query).bind(now_ms() - KEPT_MS).execute(pool).await.map(drop))?;
+        Ok(())
+    }
+
     /// Records that a worker now serves a kind.
     ///
     /// # Errors

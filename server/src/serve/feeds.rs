@@ -173,7 +173,7 @@ mod tests {
         let database = Database::open(&address).await.unwrap();
         let job = NewJob { id: "a".to_owned(), kind: "virtual".to_owned(), ..NewJob::default() };
         database.submit(&job).await.unwrap();
-        database.claim("a", "w").await.unwrap();
+        database.claim("virtual", "w", true).await.unwrap();
         (folder, database)
     }
 

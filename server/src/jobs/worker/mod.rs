@@ -1,8 +1,7 @@
 //! Runs workers, which take jobs from the queue, record them and store the snapshots.
 //!
 //! A worker runs inside `snapscope serve`, or alone as `snapscope worker` on other machines with access to the same
-//! database and store. apalis delivers tasks and redelivers those of dead workers. The job's own row decides which
-//! worker runs it and whether that worker is alive.
+//! database and store. The job's own row decides which worker runs it and whether that worker is alive.
 
 mod context;
 mod heartbeat;
@@ -20,26 +19,13 @@ pub use settings::{Slots, WorkerSettings};
 use std::sync::Arc;
 use std::time::Duration;
 
-use apalis::prelude::{BackendExt as _, BoxDynError, Data, WorkerBuilder, WorkerBuilderExt as _, WorkerContext};
-use apalis_postgres::PostgresStorage;
-use apalis_sqlite::SqliteStorage;
 use tokio::sync::{Semaphore, watch};
-use tracing::{error, info};
+use tracing::info;
 
 use crate::config::SettingsArgs;
-use crate::database::Database;
 use crate::failure::Failure;
 use crate::installation;
 use crate::log::start_log;
-
-/// Interval between polls of the queue.
-const POLL: Duration = Duration::from_millis(250);
-
-/// Number of apalis heartbeats per lease.
-const HEARTBEATS: u32 = 6;
-
-/// Pause before a worker uses the queue again after an error.
-const AGAIN: Duration = Duration::from_secs(2);
 
 /// Runs jobs until `stop` changes, then waits for the running ones to end or to be given back.
 pub async fn run(context: Arc<Context>, stop: watch::Receiver<bool>) {
@@ -101,29 +87,26 @@ async fn signal() {
     }
 }
 
-/// Runs jobs of one kind of device until `stop` changes.
+/// Runs jobs of one kind of device until `stop` changes, at most one per slot at a time.
 async fn serve_kind(context: Arc<Context>, slots: Slots, mut stop: watch::Receiver<bool>) {
     wait_for_recorder(&context, &mut stop).await;
-    let kind = Arc::new(Kind { context: Arc::clone(&context), free: Semaphore::new(slots.jobs) });
-    let mut round = 0;
+    let free = Arc::new(Semaphore::new(slots.jobs));
     while !*stop.borrow() {
-        // The name changes with each round, because apalis refuses a name that was seen alive a moment ago.
-        let name = format!("{}-{}-{round}", context.name, slots.kind);
-        let worked = work(Arc::clone(&kind), &slots, name, stop.clone()).await;
-        if let Err(error) = worked
-            && !*stop.borrow()
-        {
-            error!(kind = slots.kind, %error, "the queue failed; trying again");
-        }
-        round += 1;
-        tokio::select! {
-            _ = stop.wait_for(|stopped| *stopped) => {}
-            () = tokio::time::sleep(AGAIN) => {}
-        }
+        let slot = tokio::select! {
+            _ = stop.wait_for(|stopped| *stopped) => break,
+            slot = Arc::clone(&free).acquire_owned() => slot.expect("nobody closes it"),
+        };
+        let Some(claimed) = record::next(&context, &slots.kind, &mut stop).await else { break };
+        let context = Arc::clone(&context);
+        tokio::spawn(async move {
+            record::run(&context, claimed).await;
+            drop(slot);
+        });
     }
     info!(kind = slots.kind, "no longer taking jobs");
     context.turns.close();
-    kind.wind_down(slots.jobs).await;
+    let all = u32::try_from(slots.jobs).unwrap_or(u32::MAX);
+    let _ended = free.acquire_many(all).await;
 }
 
 /// Waits while a script builds the recorder: jobs stay in the queue until it is there.
@@ -138,66 +121,4 @@ async fn wait_for_recorder(context: &Context, stop: &mut watch::Receiver<bool>) 
             () = tokio::time::sleep(LOOK) => {}
         }
     }
-}
-
-/// State that the tasks of one kind of device share.
-struct Kind {
-    context: Arc<Context>,
-    /// One permit per slot; apalis counts tasks only until its queue fails, while their recordings continue.
-    free: Semaphore,
-}
-
-impl Kind {
-    /// Waits for running recordings and prevents new ones.
-    async fn wind_down(&self, jobs: usize) {
-        const LOOK: Duration = Duration::from_millis(20);
-        self.free.close();
-        while self.free.available_permits() < jobs {
-            tokio::time::sleep(LOOK).await;
-        }
-    }
-}
-
-/// Builds and runs apalis's worker on either storage.
-macro_rules! run_worker {
-    ($storage:ty, $config:ty, $pool:expr, $kind:expr, $slots:expr, $name:expr, $stop:expr) => {{
-        let config = <$config>::default()
-            .queue(&$slots.kind)
-            // A task fetched in advance would wait here while another worker has a free slot.
-            .batch_size(1)
-            .heartbeat_interval($kind.context.settings.lease / HEARTBEATS)
-            .missed_heartbeats(HEARTBEATS as usize)
-            // Otherwise a task stays open for ever and is delivered again after each restart.
-            .persist_results(true);
-        let backend = <$storage>::new($pool).with_config(config).poll_with_interval(POLL);
-        let worker = WorkerBuilder::new($name).backend(backend).data($kind).concurrency($slots.jobs).build(handle);
-        worker.run_until($stop).await.map_err(|error| error.to_string())
-    }};
-}
-
-async fn work(kind: Arc<Kind>, slots: &Slots, name: String, mut stop: watch::Receiver<bool>) -> Result<(), String> {
-    let stopped = async move {
-        // A dropped sender also stops the worker.
-        let _ = stop.wait_for(|stopped| *stopped).await;
-        Ok::<(), std::io::Error>(())
-    };
-    match kind.context.database.clone() {
-        Database::Sqlite(pool) => {
-            run_worker!(SqliteStorage<String>, apalis_sqlite::Config, &pool, kind, slots, name, stopped)
-        }
-        Database::Postgres(pool) => {
-            run_worker!(PostgresStorage<String>, apalis_postgres::Config, &pool, kind, slots, name, stopped)
-        }
-    }
-}
-
-/// Handles a task, whose payload is a job's ID; a failed task is delivered again.
-async fn handle(job: String, kind: Data<Arc<Kind>>, _: WorkerContext) -> Result<(), BoxDynError> {
-    let kind = Arc::clone(&kind);
-    // A separate tokio task lets the recording continue when apalis drops this one after a failure of its queue.
-    let work = tokio::spawn(async move {
-        let _free = kind.free.acquire().await?;
-        record::run(&kind.context, &job).await
-    });
-    work.await?
 }

@@ -1,4 +1,4 @@
-//! Runs one job from its claim to its end.
+//! Claims a job and runs it to its end.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use apalis::prelude::BoxDynError;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
@@ -15,13 +14,14 @@ use shared::api::{ErrorBody, JobState};
 use shared::job::{Job, RawJob};
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::task::spawn_blocking;
 use tracing::{Instrument as _, Span, error, info, info_span, warn};
 
 use super::Context;
 use super::heartbeat::{Left, follow};
 use super::listener::Listener;
-use crate::database::{Claim, JobRow, Outcome};
+use crate::database::{Claim, DatabaseError, JobRow, Outcome};
 use crate::hex::hex;
 use crate::recording::repro::{self, Recording, RecordingFailure};
 use crate::snapshots::{self, SnapshotError};
@@ -44,30 +44,57 @@ struct Made {
     hash: String,
 }
 
-/// Claims a job, runs it and records its end.
+/// Interval between looks for a job, and the pause after an error of the database.
+const LOOK: Duration = Duration::from_millis(250);
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// Job that belongs to this worker, with the permit to run it.
+pub(super) struct Claimed {
+    row: Box<JobRow>,
+    turn: OwnedSemaphorePermit,
+}
+
+/// Waits for a job of a kind and claims it; `None` once the worker is to stop.
 ///
-/// # Errors
-///
-/// Returns an error if the job cannot be claimed, so that the task is delivered again. If the claim took effect all the
-/// same, the reaper finds the job.
-pub(super) async fn run(context: &Arc<Context>, job: &str) -> Result<(), BoxDynError> {
-    let mut turn = context.turns.beside_others().await?;
-    let claim = match context.database.claim_beside_others(job, &context.name).await? {
-        Some(claim) => claim,
-        None => {
-            drop(turn);
-            info!(job, "the job waits to run alone, because workers have died while it ran");
-            turn = context.turns.alone().await?;
-            context.database.claim(job, &context.name).await?
+/// A claim is never dropped halfway, because it may have taken effect.
+pub(super) async fn next(context: &Context, kind: &str, stop: &mut watch::Receiver<bool>) -> Option<Claimed> {
+    while !*stop.borrow() {
+        let turn = context.turns.beside_others().await.ok()?;
+        let pause = match context.database.claim(kind, &context.name, false).await {
+            Ok(Claim::Mine(row)) => return Some(Claimed { row, turn }),
+            Ok(Claim::Alone) => {
+                drop(turn);
+                info!(kind, "the next job waits to run alone, because workers have died while it ran");
+                let turn = context.turns.alone().await.ok()?;
+                match context.database.claim(kind, &context.name, true).await {
+                    Ok(Claim::Mine(row)) => return Some(Claimed { row, turn }),
+                    Ok(Claim::Alone | Claim::Nothing) => LOOK,
+                    Err(error) => after(kind, &error),
+                }
+            }
+            Ok(Claim::Nothing) => LOOK,
+            Err(error) => after(kind, &error),
+        };
+        tokio::select! {
+            _ = stop.wait_for(|stopped| *stopped) => {}
+            () = tokio::time::sleep(pause) => {}
         }
-    };
-    let Claim::Mine(row) = claim else { return Ok(()) };
+    }
+    None
+}
+
+fn after(kind: &str, error: &DatabaseError) -> Duration {
+    error!(kind, %error, "the queue can't be read; trying again");
+    AGAIN
+}
+
+/// Runs a claimed job and records its end.
+pub(super) async fn run(context: &Arc<Context>, Claimed { row, turn }: Claimed) {
     let span = info_span!("job", id = row.id, name = row.name);
     context.running.fetch_add(1, Ordering::Relaxed);
     attempt(context, &row).instrument(span).await;
     context.running.fetch_sub(1, Ordering::Relaxed);
     drop(turn);
-    Ok(())
 }
 
 async fn attempt(context: &Arc<Context>, row: &JobRow) {

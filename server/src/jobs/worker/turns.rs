@@ -3,13 +3,15 @@
 //! A worker that dies counts as an attempt of every job that it ran. A job's last attempt is made alone, so that no
 //! other job is charged if the worker dies again.
 
-use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
+use std::sync::Arc;
+
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 /// Permits to run jobs, over all kinds of devices of a worker.
 #[derive(Debug)]
 pub(super) struct Turns {
     /// The semaphore is fair, so a job that needs all permits eventually gets them.
-    free: Semaphore,
+    free: Arc<Semaphore>,
     all: u32,
 }
 
@@ -17,7 +19,7 @@ impl Turns {
     /// Makes as many permits as the worker takes simultaneous jobs.
     pub(super) fn new(jobs: usize) -> Self {
         let all = u32::try_from(jobs).unwrap_or(u32::MAX);
-        Self { free: Semaphore::new(all as usize), all }
+        Self { free: Arc::new(Semaphore::new(all as usize)), all }
     }
 
     /// Acquires one permit; waits while a job runs alone or waits to do so.
@@ -25,8 +27,8 @@ impl Turns {
     /// # Errors
     ///
     /// Returns an error if the worker is stopping.
-    pub(super) async fn beside_others(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
-        self.free.acquire().await
+    pub(super) async fn beside_others(&self) -> Result<OwnedSemaphorePermit, AcquireError> {
+        Arc::clone(&self.free).acquire_owned().await
     }
 
     /// Acquires all permits; waits until no job runs.
@@ -34,8 +36,8 @@ impl Turns {
     /// # Errors
     ///
     /// Returns an error if the worker is stopping.
-    pub(super) async fn alone(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
-        self.free.acquire_many(self.all).await
+    pub(super) async fn alone(&self) -> Result<OwnedSemaphorePermit, AcquireError> {
+        Arc::clone(&self.free).acquire_many_owned(self.all).await
     }
 
     /// Refuses all further permits, including those being waited for.

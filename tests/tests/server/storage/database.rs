@@ -7,7 +7,7 @@ use shared::api::{JobEvent, JobState};
 use testkit::both;
 use testkit::storage::Backend;
 
-use crate::with_database;
+use crate::storage::with_database;
 
 fn job(id: &str, priority: u16) -> NewJob {
     NewJob {
@@ -29,10 +29,14 @@ fn outcome(state: JobState, snapshot: Option<&str>) -> Outcome {
     Outcome { state, result: None, curve: None, error: None, log: String::new(), snapshot: snapshot.map(str::to_owned) }
 }
 
+/// Claims the next job for a worker that runs no other, and checks that it is this one.
 async fn claim(database: &Database, id: &str, worker: &str) -> Option<JobRow> {
-    match database.claim(id, worker).await.unwrap() {
-        Claim::Mine(row) => Some(*row),
-        Claim::Over => None,
+    match database.claim("virtual", worker, true).await.unwrap() {
+        Claim::Mine(row) => {
+            assert_eq!(row.id, id);
+            Some(*row)
+        }
+        Claim::Alone | Claim::Nothing => None,
     }
 }
 
@@ -82,8 +86,8 @@ fn cancelled_jobs_do_not_start(backend: Backend) {
         database.submit(&job("a", 0)).await.unwrap();
         database.submit(&job("b", 0)).await.unwrap();
         assert_eq!(database.cancel("a").await.unwrap(), Some(JobState::Cancelled));
+        claim(&database, "b", "w").await.expect("it is next");
         assert_eq!(claim(&database, "a", "w").await, None);
-        claim(&database, "b", "w").await.unwrap();
         assert_eq!(database.cancel("b").await.unwrap(), Some(JobState::Running));
         assert_eq!(database.report("b", "w", None, &[]).await.unwrap(), Some(true));
         assert_eq!(database.cancel("c").await.unwrap(), None);
@@ -112,16 +116,15 @@ fn a_job_that_saw_two_workers_die_runs_alone(backend: Backend) {
     with_database(backend, async |database| {
         database.submit(&job("a", 0)).await.unwrap();
         for worker in ["w1", "w2"] {
-            let Some(Claim::Mine(row)) = database.claim_beside_others("a", worker).await.unwrap() else {
+            let Claim::Mine(row) = database.claim("virtual", worker, false).await.unwrap() else {
                 panic!("it runs beside others");
             };
             database.put_back("a", row.beats, "dead").await.unwrap();
         }
-        assert_eq!(database.claim_beside_others("a", "w3").await.unwrap(), None);
+        assert_eq!(database.claim("virtual", "w3", false).await.unwrap(), Claim::Alone);
         assert_eq!(database.job("a").await.unwrap().unwrap().state, "queued", "it was left as it is");
         assert_eq!(claim(&database, "a", "w3").await.unwrap().attempts, 3);
-        assert_eq!(database.claim_beside_others("a", "w4").await.unwrap(), Some(Claim::Over));
-        assert_eq!(database.claim_beside_others("b", "w4").await.unwrap(), Some(Claim::Over), "there is none");
+        assert_eq!(database.claim("virtual", "w4", false).await.unwrap(), Claim::Nothing);
     });
 }
 
@@ -148,7 +151,34 @@ fn the_queue_has_an_order(backend: Backend) {
             assert_eq!(database.job_summary(id).await.unwrap().unwrap().ahead, Some(before), "{id}");
         }
         let counts = database.job_counts().await.unwrap();
+        for id in ["b", "d", "a", "c"] {
+            claim(&database, id, "w").await.expect("it is next");
+        }
         assert_eq!(counts, [Counts { kind: "virtual".to_owned(), state: "queued".to_owned(), jobs: 4 }]);
+    });
+}
+
+fn workers_that_claim_at_once_get_different_jobs(backend: Backend) {
+    with_database(backend, async |database| {
+        for number in 0..20 {
+            database.submit(&job(&format!("{number:02}"), 0)).await.unwrap();
+        }
+        let mut ids = Vec::new();
+        // Whoever finds the next job taken looks again, as workers do.
+        while ids.len() < 20 {
+            let workers: Vec<String> = (0..8).map(|number| format!("w{number}")).collect();
+            let claims = workers.iter().map(|worker| database.claim("virtual", worker, false));
+            for claim in futures_util::future::join_all(claims).await {
+                if let Claim::Mine(row) = claim.unwrap() {
+                    ids.push(row.id);
+                }
+            }
+        }
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), 20);
+        assert_eq!(database.claim("virtual", "w", false).await.unwrap(), Claim::Nothing);
+        assert_eq!(database.claim("cuda:0", "w", false).await.unwrap(), Claim::Nothing);
     });
 }
 
@@ -249,7 +279,7 @@ fn a_job_that_is_over_can_be_deleted(backend: Backend) {
         assert_eq!(database.delete_job("a").await.unwrap(), Deletion::Unknown);
         assert_eq!(database.job("a").await.unwrap(), None);
         assert_eq!(bodies(&database, "a").await, Vec::<String>::new());
-        // A task of the queue that is delivered again finds nothing to do, and a late worker changes nothing.
+        // Nothing is left to do, and a late worker changes nothing.
         assert_eq!(claim(&database, "a", "w").await, None);
         assert!(!database.finish("a", "w", &outcome(JobState::Failed, None)).await.unwrap());
         assert_eq!(database.put_back("a", 1, "dead").await.unwrap(), None);
@@ -324,6 +354,7 @@ both!(
     a_job_that_saw_two_workers_die_runs_alone,
     an_orderly_stop_is_no_attempt,
     the_queue_has_an_order,
+    workers_that_claim_at_once_get_different_jobs,
     the_queue_is_bounded_however_many_submit_at_once,
     lists_read_what_they_show,
     all_that_is_kept_counts_in_the_quota,
