@@ -3,14 +3,17 @@
 //! Settings come from flags, then from `SNAPSCOPE_…` variables, then from a file, and otherwise have a default.
 //! [`SettingsArgs`] holds them as typed; [`ServeConfig`] holds them checked and complete.
 
+mod checked;
+mod database_address;
 mod others;
 mod recorder;
 mod resolve;
 mod settings;
 mod tokens;
 
+pub use checked::{LogFormat, ServeConfig, ShareLimits, WorkerConfig};
+pub use database_address::DatabaseAddress;
 pub use recorder::RecorderConfig;
-pub use resolve::{DatabaseAddress, LogFormat, ServeConfig, ShareLimits, WorkerConfig};
 pub use settings::SettingsArgs;
 
 use std::env;

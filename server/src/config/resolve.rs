@@ -2,17 +2,18 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ipnet::IpNet;
-use shared::base::format::bytes;
 use tracing::Level;
 
 use super::tokens::Tokens;
-use super::{RecorderConfig, SettingsArgs, program, program_folder};
+use super::{
+    DatabaseAddress, LogFormat, RecorderConfig, ServeConfig, SettingsArgs, ShareLimits, WorkerConfig, program,
+    program_folder,
+};
 use crate::failure::Failure;
 use crate::jobs::worker::{Slots, WorkerSettings};
 use crate::recording::repro::Limits;
@@ -24,111 +25,6 @@ const NICENESS: i32 = 10;
 
 /// Maximum size of a file that a recorder may write.
 const OUTPUT_BYTES: u64 = 4 << 30;
-
-/// Configuration of the server, resolved and checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServeConfig {
-    /// Address to bind.
-    pub listen: SocketAddr,
-    /// Public address of the server, without a trailing slash.
-    pub public_address: Option<String>,
-    /// Token required to submit and delete.
-    pub token: Option<String>,
-    /// True if the token was generated, so that the printed address must include it.
-    pub is_token_made: bool,
-    /// True if reading requires the token too.
-    pub is_private: bool,
-    /// Token required to read the metrics.
-    pub metrics_token: Option<String>,
-    /// This program, which reads uploads in a separate process.
-    pub program: PathBuf,
-    /// Folder of the built page, which contains `index.html`.
-    pub dist: PathBuf,
-    /// Folder of all data; the default place of the database and the store.
-    pub data: PathBuf,
-    pub database: DatabaseAddress,
-    pub store: StoreAddress,
-    /// Settings of the worker in this process.
-    pub worker: WorkerSettings,
-    /// Locations of its recorder.
-    pub recorder: RecorderConfig,
-    /// Maximum number of queued jobs.
-    pub queue: u64,
-    /// Time that jobs are kept after their end.
-    pub keep_jobs: Duration,
-    /// Limits of uploads and links.
-    pub shares: ShareLimits,
-    /// Requests per address and minute; `None` for no limit.
-    pub requests: Option<u32>,
-    /// Networks of proxies whose statement of the client's address is trusted.
-    pub trusted_proxies: Vec<IpNet>,
-    /// Jobs and shares per address and minute; `None` for no limit.
-    pub submissions: Option<u32>,
-    /// Most verbose level that is logged.
-    pub log: Level,
-    pub log_format: LogFormat,
-}
-
-/// Limits of uploads and links.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShareLimits {
-    /// Maximum size of a snapshot, in compressed bytes.
-    pub upload_bytes: u64,
-    /// Maximum size of the store and the texts of jobs, in bytes.
-    pub quota_bytes: u64,
-    /// Maximum lifetime of a link; `None` for no limit.
-    pub longest: Option<Duration>,
-}
-
-/// Format of log lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogFormat {
-    /// Plain text for people.
-    Text,
-    /// One JSON document per line.
-    Json,
-}
-
-/// The address of the database; `Display` and `Debug` omit its password.
-#[derive(Clone, PartialEq, Eq)]
-pub struct DatabaseAddress(String);
-
-impl DatabaseAddress {
-    /// Makes the address of a SQLite file.
-    pub fn file(path: &Path) -> Self {
-        Self(format!("sqlite:{}", path.display()))
-    }
-
-    /// Returns the path of a SQLite file, or `None` for a PostgreSQL server.
-    pub fn path(&self) -> Option<&Path> {
-        self.0.strip_prefix("sqlite:").map(Path::new)
-    }
-
-    /// Returns the address including its password.
-    pub fn secret(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for DatabaseAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A password may be in both places: `postgres://user:password@host/name?password=…`.
-        let (place, query) = self.0.split_once('?').map_or((&*self.0, ""), |(place, _)| (place, "?…"));
-        match place.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
-            Some((scheme, (user, place))) => {
-                let user = user.split_once(':').map_or(user, |(user, _)| user);
-                write!(f, "{scheme}://{user}@{place}{query}")
-            }
-            None => write!(f, "{place}{query}"),
-        }
-    }
-}
-
-impl fmt::Debug for DatabaseAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
-}
 
 impl SettingsArgs {
     /// Reads the settings file, checks all settings and fills in the defaults.
@@ -184,40 +80,6 @@ impl SettingsArgs {
         Ok((database(self.database.as_deref(), &data)?, store))
     }
 
-    fn worker(&self, data: &Path, default_jobs: &str) -> Result<WorkerSettings, Failure> {
-        Ok(WorkerSettings {
-            slots: slots(self.jobs.as_deref().unwrap_or(default_jobs))?,
-            limits: Limits {
-                time: time("job-time", self.job_time.as_deref(), "30min")?,
-                memory_bytes: size("job-memory", self.job_memory.as_deref(), "8GiB")?,
-                output_bytes: OUTPUT_BYTES,
-                niceness: NICENESS,
-                ..Limits::default()
-            },
-            scratch: data.join("scratch"),
-            lease: time("lease", self.lease.as_deref(), "30s")?,
-            grace: time("grace", self.grace.as_deref(), "20s")?,
-        })
-    }
-}
-
-/// Configuration of a worker process without a server, resolved and checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkerConfig {
-    /// Address of the server's database.
-    pub database: DatabaseAddress,
-    /// Address of the server's store.
-    pub store: StoreAddress,
-    /// Settings of the worker.
-    pub worker: WorkerSettings,
-    /// Locations of its recorder.
-    pub recorder: RecorderConfig,
-    /// Most verbose level that is logged.
-    pub log: Level,
-    pub log_format: LogFormat,
-}
-
-impl SettingsArgs {
     /// Resolves the settings of `snapscope worker` and ignores those that only a server needs.
     ///
     /// # Errors
@@ -241,45 +103,21 @@ impl SettingsArgs {
             log_format: log_format(args.log_format.as_deref())?,
         })
     }
-}
 
-impl fmt::Display for WorkerConfig {
-    /// Writes one line per setting, without secrets.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "database: {}", self.database)?;
-        writeln!(f, "store: {}", self.store)?;
-        write!(f, "{}", self.worker)
-    }
-}
-
-impl fmt::Display for ServeConfig {
-    /// Writes one line per setting, without secrets.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let secret = |text: Option<&String>| if text.is_some() { "set" } else { "none" }.to_owned();
-        let rate = |rate: Option<u32>| rate.map_or("no limit".to_owned(), |rate| format!("{rate} per minute"));
-        for (name, value) in [
-            ("listen", self.listen.to_string()),
-            ("public address", self.public_address.clone().unwrap_or_else(|| "as the browser requests".to_owned())),
-            ("token", secret(self.token.as_ref())),
-            ("metrics token", secret(self.metrics_token.as_ref())),
-            ("reading", if self.is_private { "with the token" } else { "free" }.to_owned()),
-            ("page", self.dist.display().to_string()),
-            ("data", self.data.display().to_string()),
-            ("database", self.database.to_string()),
-            ("store", self.store.to_string()),
-            ("queue", self.queue.to_string()),
-            ("keep jobs", seconds(self.keep_jobs)),
-            ("upload", bytes(self.shares.upload_bytes)),
-            ("quota", bytes(self.shares.quota_bytes)),
-            ("share time", self.shares.longest.map_or_else(|| "no limit".to_owned(), seconds)),
-            ("requests", rate(self.requests)),
-            ("submissions", rate(self.submissions)),
-            ("trusted proxies", names_of(&self.trusted_proxies)),
-            ("log", self.log.to_string()),
-        ] {
-            writeln!(f, "{name}: {value}")?;
-        }
-        write!(f, "{}", self.worker)
+    fn worker(&self, data: &Path, default_jobs: &str) -> Result<WorkerSettings, Failure> {
+        Ok(WorkerSettings {
+            slots: slots(self.jobs.as_deref().unwrap_or(default_jobs))?,
+            limits: Limits {
+                time: time("job-time", self.job_time.as_deref(), "30min")?,
+                memory_bytes: size("job-memory", self.job_memory.as_deref(), "8GiB")?,
+                output_bytes: OUTPUT_BYTES,
+                niceness: NICENESS,
+                ..Limits::default()
+            },
+            scratch: data.join("scratch"),
+            lease: time("lease", self.lease.as_deref(), "30s")?,
+            grace: time("grace", self.grace.as_deref(), "20s")?,
+        })
     }
 }
 
@@ -298,13 +136,6 @@ fn networks(text: &str) -> Result<Vec<IpNet>, Failure> {
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
     let networks: Option<Vec<IpNet>> = parts.map(network).collect();
     networks.ok_or_else(|| wrong("trusted-proxies", text, "use for example 127.0.0.1,10.0.0.0/8"))
-}
-
-fn names_of(networks: &[IpNet]) -> String {
-    match networks {
-        [] => "none".to_owned(),
-        networks => networks.iter().map(IpNet::to_string).collect::<Vec<_>>().join(", "),
-    }
 }
 
 fn public_address(text: &str) -> Result<String, Failure> {
@@ -343,10 +174,10 @@ fn database(text: Option<&str>, data: &Path) -> Result<DatabaseAddress, Failure>
         return Ok(DatabaseAddress::file(&data.join("snapscope.sqlite")));
     };
     if !["sqlite:", "postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
-        let address = DatabaseAddress(text.to_owned()).to_string();
+        let address = DatabaseAddress::new(text).to_string();
         return Err(wrong("database", &address, "use sqlite:PATH or postgres://user@host/name"));
     }
-    Ok(DatabaseAddress(text.to_owned()))
+    Ok(DatabaseAddress::new(text))
 }
 
 /// Parses the address of the store and adds the variables for a bucket.
@@ -394,10 +225,6 @@ fn log_format(text: Option<&str>) -> Result<LogFormat, Failure> {
     }
 }
 
-fn seconds(time: Duration) -> String {
-    format!("{} s", time.as_secs_f64())
-}
-
 /// Returns `None` for 0.
 const fn some_of(number: u32) -> Option<u32> {
     if number == 0 { None } else { Some(number) }
@@ -405,22 +232,4 @@ const fn some_of(number: u32) -> Option<u32> {
 
 fn wrong(name: &str, text: &str, hint: &str) -> Failure {
     Failure::new(format!("the setting `{name}` cannot be `{text}`"), hint)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passwords_of_databases_are_not_shown() {
-        for (address, shown) in [
-            ("postgres://ada:hunter2@db/x", "postgres://ada@db/x"),
-            ("postgres://db/x?user=ada&password=hunter2", "postgres://db/x?…"),
-            ("postgres://ada:hunter2@db/x?sslmode=require&password=hunter2", "postgres://ada@db/x?…"),
-            ("sqlite:/data/a.sqlite", "sqlite:/data/a.sqlite"),
-        ] {
-            let address = DatabaseAddress(address.to_owned());
-            assert_eq!((address.to_string(), format!("{address:?}")), (shown.to_owned(), shown.to_owned()));
-        }
-    }
 }

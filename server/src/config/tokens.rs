@@ -7,8 +7,8 @@ use std::path::Path;
 
 use tracing::warn;
 
+use super::SettingsArgs;
 use super::others::share_this_machine;
-use super::{ServeConfig, SettingsArgs};
 use crate::failure::Failure;
 use crate::folder::make_private;
 use crate::hex::hex;
@@ -60,13 +60,6 @@ impl SettingsArgs {
             }
             (None, false) => Ok(Tokens { token: None, is_made: false, is_private }),
         }
-    }
-}
-
-impl ServeConfig {
-    /// Returns the token if it was generated.
-    pub fn made_token(&self) -> Option<&str> {
-        self.token.as_deref().filter(|_| self.is_token_made)
     }
 }
 

@@ -1,6 +1,8 @@
-//! Defines the access rights of each route.
+//! Middlewares that ask the guard about each request, and about the access right of its route.
 //!
-//! They are checked after routing, because a path has many spellings and only the router knows them all.
+//! Access rights are checked after routing, because a path has many spellings and only the router knows them all.
+
+pub(crate) use crate::serve::access_right::Access;
 
 use std::rc::Rc;
 
@@ -11,30 +13,23 @@ use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage as _, ResponseError as _};
 
-use crate::serve::guard::Client;
+use crate::serve::client::Client;
 use crate::serve::login;
 use crate::serve::site::Site;
 use crate::serve::state::State;
 
-/// Access right of a route, which also decides how requests are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// Anybody, without a rate limit; for health checks.
-    Health,
-    /// Anybody; for content that is not private to this server, and for links, whose own token grants access.
-    Open,
-    /// Anybody, or holders of the server's token in private mode.
-    Read,
-    /// Like `Read`, for pages; a browser without the token gets the login form.
-    Page,
-    /// Holders of the token for metrics.
-    Metrics,
-    /// Holders of the server's token.
-    Change,
-    /// Like `Change`, and counted as a submission of a job or a link.
-    Submit,
-    /// Holders of the deletion token of one link, which the handler checks.
-    OwnToken,
+/// Outermost check, a middleware that refuses foreign host names and origins.
+pub(crate) async fn guard(
+    state: Data<State>,
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    match state.guard.check(&request) {
+        Ok(()) => Ok(next.call(request).await?.map_into_left_body()),
+        // The refusal is a response instead of an error, because the outer middleware adds its headers to responses
+        // only.
+        Err(refusal) => Ok(request.into_response(refusal.error_response()).map_into_right_body()),
+    }
 }
 
 /// Access rights of a path, by method.

@@ -6,7 +6,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::Data;
 use actix_web::{App, Error};
 
-use crate::serve::guard::guard;
+use crate::serve::access::guard;
 use crate::serve::observe::observe;
 use crate::serve::site::Site;
 use crate::serve::state::State;

@@ -7,8 +7,9 @@ use actix_web::http::header::{
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 
+use crate::serve::asset_file::{Asset, Encoding};
 use crate::serve::error::{ErrorCode, refuse_page};
-use crate::serve::site::{Asset, Encoding, Site};
+use crate::serve::site::Site;
 
 /// Handles `GET` and `HEAD` for every path that no other route matches.
 pub(crate) async fn serve(request: HttpRequest, site: Data<Site>) -> HttpResponse {

@@ -4,8 +4,9 @@
 //! address these would be wrong, and the security policy forbids a `base` element. Therefore the addresses are made
 //! absolute once, when the page is loaded.
 
-use crate::serve::site::Asset;
 use shared::base::markup::escaped;
+
+use crate::serve::asset_file::Asset;
 
 /// An HTML document of the built page for nested addresses.
 pub(crate) struct Document {

@@ -9,23 +9,20 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use actix_web::body::MessageBody;
 use actix_web::cookie::Cookie;
-use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::dev::ServiceRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{HOST, HeaderMap, ORIGIN};
-use actix_web::middleware::Next;
-use actix_web::web::Data;
-use actix_web::{Error, HttpMessage as _, HttpRequest, ResponseError as _};
+use actix_web::{HttpMessage as _, HttpRequest};
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use ipnet::IpNet;
 
 use crate::config::ServeConfig;
-use crate::serve::access::Access;
+use crate::serve::access_right::Access;
+use crate::serve::client::Client;
 use crate::serve::error::{ApiError, ErrorCode};
 use crate::serve::session::{Key, bearer};
-use crate::serve::state::State;
 
 /// Number of remembered addresses above which idle ones are forgotten.
 const MOST_ADDRESSES: usize = 50_000;
@@ -77,7 +74,7 @@ impl Guard {
     }
 
     /// Refuses requests with a foreign host name, and changes made by a page of another site.
-    fn check(&self, request: &ServiceRequest) -> Result<(), ApiError> {
+    pub(crate) fn check(&self, request: &ServiceRequest) -> Result<(), ApiError> {
         let headers = request.headers();
         if !self.is_own_name(request) {
             let message = match self.is_local {
@@ -177,10 +174,6 @@ impl Guard {
     }
 }
 
-/// The client of a request, for handlers that count clients.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Client(pub(crate) IpAddr);
-
 /// Rate limit per client.
 #[derive(Debug)]
 struct Limit {
@@ -218,20 +211,6 @@ impl Limit {
 
 fn take_turn(limit: Option<&Limit>, client: IpAddr) -> Result<(), ApiError> {
     limit.map_or(Ok(()), |limit| limit.take_turn(client))
-}
-
-/// Outermost check, a middleware that refuses foreign host names and origins.
-pub(crate) async fn guard(
-    state: Data<State>,
-    request: ServiceRequest,
-    next: Next<impl MessageBody + 'static>,
-) -> Result<ServiceResponse<impl MessageBody>, Error> {
-    match state.guard.check(&request) {
-        Ok(()) => Ok(next.call(request).await?.map_into_left_body()),
-        // The refusal is a response instead of an error, because the outer middleware adds its headers to responses
-        // only.
-        Err(refusal) => Ok(request.into_response(refusal.error_response()).map_into_right_body()),
-    }
 }
 
 /// Reduces an IPv6 address to its /64 network, which one household usually has; IPv4 stays as it is.

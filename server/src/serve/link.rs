@@ -9,13 +9,12 @@ use shared::base::format::{bytes, counted};
 use tracing::error;
 
 use crate::database::ShareRow;
-use crate::serve::api::shares::digest_of;
 use crate::serve::document::{Head, Preview};
 use crate::serve::error::{ErrorCode, refuse_page};
 use crate::serve::preview;
 use crate::serve::site::Site;
 use crate::serve::state::State;
-use crate::shares::hash_of;
+use crate::shares::{digest_of, hash_of};
 
 /// Returns the page of a link.
 ///

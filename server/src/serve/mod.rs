@@ -4,9 +4,12 @@
 //! uploads.
 
 mod access;
+mod access_right;
 mod api;
 mod app;
 mod asset;
+mod asset_file;
+mod client;
 mod document;
 mod error;
 mod feeds;
@@ -25,6 +28,7 @@ mod presence;
 mod preview;
 mod query;
 mod request_id;
+mod route;
 mod routes;
 mod session;
 mod site;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::serve::guard::Client;
+use crate::serve::client::Client;
 
 /// Maximum number of streams of all clients together.
 const MOST: usize = 512;

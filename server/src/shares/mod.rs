@@ -1,12 +1,14 @@
 //! Handles links: uploaded snapshots with a view and a preview.
 
 mod digest;
+mod figures;
 mod limits;
 mod room;
 mod token;
 mod upload;
 
-pub use digest::{DIGEST_COMMAND, DigestError, Digester, print_digest};
+pub use digest::{DIGEST_COMMAND, DigestError, Digester, FINDINGS_COMMAND, print_digest, print_findings};
+pub use figures::digest_of;
 pub use limits::{days_of, expires_ms};
 pub use room::{Holding, Place, Room};
 pub use token::{Token, hash_of};

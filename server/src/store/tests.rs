@@ -13,7 +13,7 @@ fn addresses_are_folders_or_buckets() {
     check_address("data/store", r#"Folder("data/store")"#);
     check_address("s3://snapshots", r#"Bucket { bucket: "snapshots", prefix: "","#);
     check_address("s3://snapshots/team/a/", r#"Bucket { bucket: "snapshots", prefix: "team/a","#);
-    check_address("s3:///a", "no name of a bucket");
+    check_address("s3:///a", "has no bucket name");
     check_address("gs://a", "`gs://…`");
 }
 

@@ -19,7 +19,7 @@ use shared::trace::{Device, Trace};
 use crate::Failure;
 use crate::snapshot_file::{Opened, import};
 use crate::units;
-use picture::{AxisName, PictureName};
+use picture::{PictureArgs, PictureName};
 use write::Sink;
 
 /// The options of `snapscope export`.
@@ -49,33 +49,8 @@ pub struct ExportArgs {
     #[arg(long, value_name = "SIZE", value_parser = units::capacity)]
     capacity: Option<u64>,
 
-    /// Content of a picture [default: timeline]
-    #[arg(long, value_enum)]
-    picture: Option<PictureName>,
-
-    /// Horizontal axis of a timeline [default: events]
-    #[arg(long, value_enum)]
-    axis: Option<AxisName>,
-
-    /// The first event of a timeline
-    #[arg(long, value_name = "EVENT")]
-    first: Option<u32>,
-
-    /// The last event of a timeline
-    #[arg(long, value_name = "EVENT")]
-    last: Option<u32>,
-
-    /// The width of a picture in pixels [default: 1200]
-    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(240..=8000))]
-    width: Option<u32>,
-
-    /// The height of a picture in pixels [default: 600 for a timeline, else as needed]
-    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(240..=8000))]
-    height: Option<u32>,
-
-    /// Draw a picture with a dark background
-    #[arg(long)]
-    dark: bool,
+    #[command(flatten)]
+    picture: PictureArgs,
 
     /// Remove names, hosts, addresses, keys, metadata, and the parts of paths above the project
     #[arg(long)]
@@ -161,26 +136,26 @@ impl ExportArgs {
         use Target::{Html, Pickle, Png, Speedscope, Svg};
         const PICTURES: &[Target] = &[Svg, Png];
         let is_for = |forms: &[Target]| forms.contains(&self.to);
-        let is_timeline = is_for(PICTURES) && self.shows() == PictureName::Timeline;
+        let is_timeline = is_for(PICTURES) && self.picture.shows() == PictureName::Timeline;
         let is_table = self.to.table_format().is_some();
         let is_of_moment = is_table || is_for(&[Speedscope, Html]) || is_for(PICTURES) && !is_timeline;
         let wrong = [
             ("--table", self.table.is_some() && !is_table),
             ("--at", self.at.is_some() && !is_of_moment),
-            ("--picture", self.picture.is_some() && !is_for(PICTURES)),
+            ("--picture", self.picture.picture.is_some() && !is_for(PICTURES)),
             ("--device", self.device.is_some() && is_for(&[Pickle])),
-            ("--axis", self.axis.is_some() && !is_timeline),
-            ("--first", self.first.is_some() && !is_timeline),
-            ("--last", self.last.is_some() && !is_timeline),
-            ("--width", self.width.is_some() && !is_for(PICTURES)),
-            ("--height", self.height.is_some() && !is_for(PICTURES)),
-            ("--dark", self.dark && !is_for(PICTURES)),
+            ("--axis", self.picture.axis.is_some() && !is_timeline),
+            ("--first", self.picture.first.is_some() && !is_timeline),
+            ("--last", self.picture.last.is_some() && !is_timeline),
+            ("--width", self.picture.width.is_some() && !is_for(PICTURES)),
+            ("--height", self.picture.height.is_some() && !is_for(PICTURES)),
+            ("--dark", self.picture.dark && !is_for(PICTURES)),
         ];
         match wrong.iter().find(|(_, is_wrong)| *is_wrong) {
             Some((option, _)) => {
                 let name = |value: Option<PossibleValue>| value.map_or_else(String::new, |v| v.get_name().to_owned());
                 let what = match is_for(PICTURES) {
-                    true => format!("--picture {}", name(self.shows().to_possible_value())),
+                    true => format!("--picture {}", name(self.picture.shows().to_possible_value())),
                     false => format!("--to {}", name(self.to.to_possible_value())),
                 };
                 Err(Failure::new(format!("{option} does not apply to {what}"), "omit it"))
@@ -235,11 +210,11 @@ impl ExportArgs {
         match self.to {
             Target::Svg | Target::Png => {
                 let (device, timeline) = opened.choose_device(self.device)?;
-                let drawing = self.drawing(&opened.trace, device, timeline, moment)?;
-                let look = if self.dark { Look::Dark } else { Look::Light };
+                let drawing = self.picture.drawing(&name, &opened.trace, (device, timeline), moment)?;
+                let look = if self.picture.dark { Look::Dark } else { Look::Light };
                 match self.to {
                     Target::Svg => self.write(|sink| sink(export::svg(&drawing, look).as_bytes())),
-                    _ => self.write(|sink| sink(&png::png(&drawing, self.dark))),
+                    _ => self.write(|sink| sink(&png::png(&drawing, self.picture.dark))),
                 }
             }
             Target::Csv | Target::Json | Target::Markdown => {

@@ -1,13 +1,46 @@
 //! Draws the picture that the options of `snapscope export` ask for.
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use shared::analysis::{Axis, Timeline};
 use shared::draw::span::Span;
 use shared::export::{self, Drawing, MomentOptions, PictureOptions};
 use shared::trace::{Device, Trace};
 
-use super::ExportArgs;
 use crate::Failure;
+
+/// The options of pictures.
+#[derive(Debug, Clone, Args)]
+// Otherwise clap shows the doc comment above as the description of the command.
+#[command(about = None, long_about = None)]
+pub(super) struct PictureArgs {
+    /// Content of a picture [default: timeline]
+    #[arg(long, value_enum)]
+    pub(super) picture: Option<PictureName>,
+
+    /// Horizontal axis of a timeline [default: events]
+    #[arg(long, value_enum)]
+    pub(super) axis: Option<AxisName>,
+
+    /// The first event of a timeline
+    #[arg(long, value_name = "EVENT")]
+    pub(super) first: Option<u32>,
+
+    /// The last event of a timeline
+    #[arg(long, value_name = "EVENT")]
+    pub(super) last: Option<u32>,
+
+    /// The width of a picture in pixels [default: 1200]
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(240..=8000))]
+    pub(super) width: Option<u32>,
+
+    /// The height of a picture in pixels [default: 600 for a timeline, else as needed]
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(240..=8000))]
+    pub(super) height: Option<u32>,
+
+    /// Draw a picture with a dark background
+    #[arg(long)]
+    pub(super) dark: bool,
+}
 
 /// Values of `--picture`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -29,25 +62,25 @@ pub(super) enum AxisName {
     Time,
 }
 
-impl ExportArgs {
+impl PictureArgs {
     /// Returns the chosen kind of picture, by default a timeline.
     pub(super) fn shows(&self) -> PictureName {
         self.picture.unwrap_or(PictureName::Timeline)
     }
 
-    /// Draws the picture of a device; `moment` is the one of `--at`.
+    /// Draws the picture of a device of a file; `moment` is the one of `--at`.
     ///
     /// # Errors
     ///
     /// Returns an error if the timeline of the device does not have the requested part.
     pub(super) fn drawing(
         &self,
+        file: &str,
         trace: &Trace,
-        device: &Device,
-        timeline: &Timeline,
+        (device, timeline): (&Device, &Timeline),
         moment: Option<u32>,
     ) -> Result<Drawing, Failure> {
-        let title = format!("{} · GPU {}", self.name(), device.index);
+        let title = format!("{file} · GPU {}", device.index);
         let width = self.width.unwrap_or(1200);
         let of_moment = |title| MomentOptions { title, moment, width, height: self.height };
         Ok(match self.shows() {

@@ -11,9 +11,9 @@ use tokio::time::timeout;
 
 use super::jobs::find;
 use crate::database::Event;
+use crate::serve::client::Client;
 use crate::serve::error::{ApiError, ErrorCode};
 use crate::serve::feeds::Reader;
-use crate::serve::guard::Client;
 use crate::serve::state::State;
 use crate::serve::streams::Seat;
 

@@ -6,4 +6,5 @@ pub(super) mod catalog;
 pub(super) mod job_events;
 pub(super) mod job_request;
 pub(super) mod jobs;
+mod share_form;
 pub(super) mod shares;

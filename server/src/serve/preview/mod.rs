@@ -4,70 +4,25 @@
 //! 304 before anything is drawn. Drawing takes some ten milliseconds of processor time; therefore the latest pictures
 //! are cached and only one is drawn at a time.
 
+mod cache;
 mod picture;
 
+pub(crate) use cache::Previews;
 pub(crate) use picture::SIZE;
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
-
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName};
-use actix_web::web::{self, Bytes, Data, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use sha2::{Digest as _, Sha256};
-use tokio::sync::Semaphore;
 
-use super::api::shares::{digest_of, find};
+use super::api::shares::find;
 use super::asset::is_current;
-use super::error::{ApiError, ErrorCode};
+use super::error::ApiError;
 use super::state::State;
-use crate::database::ShareRow;
 use crate::hex::hex;
 
 /// Part of the tag; changing it invalidates all pictures.
 const VERSION: &str = "1";
-
-/// Number of cached pictures; each takes some tens of kilobytes.
-const KEPT: usize = 64;
-
-/// Draws pictures and caches the latest.
-#[derive(Debug)]
-pub(crate) struct Previews {
-    turn: Semaphore,
-    kept: Mutex<VecDeque<(String, Bytes)>>,
-}
-
-impl Default for Previews {
-    fn default() -> Self {
-        Self { turn: Semaphore::new(1), kept: Mutex::default() }
-    }
-}
-
-impl Previews {
-    fn kept(&self, tag: &str) -> Option<Bytes> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.iter().find(|(known, _)| known == tag).map(|(_, picture)| picture.clone())
-    }
-
-    /// Returns the picture of a link from the cache, or draws it.
-    async fn picture(&self, tag: &str, share: ShareRow) -> Result<Bytes, ApiError> {
-        let failed = |_| ApiError::new(ErrorCode::Internal, "The picture can't be drawn.");
-        if let Some(picture) = self.kept(tag) {
-            return Ok(picture);
-        }
-        let _turn = self.turn.acquire().await.map_err(|_| failed(()))?;
-        // Another request may have drawn the same picture in the meantime.
-        if let Some(picture) = self.kept(tag) {
-            return Ok(picture);
-        }
-        let drawn = web::block(move || Bytes::from(picture::draw(&share.title, &digest_of(&share)))).await;
-        let picture = drawn.map_err(|_| failed(()))?;
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.truncate(KEPT - 1);
-        kept.push_front((tag.to_owned(), picture.clone()));
-        Ok(picture)
-    }
-}
 
 /// Returns the preview picture of a link, 1200 by 630 pixels.
 #[utoipa::path(
