@@ -4,29 +4,19 @@
 //! them. The document at `/api/v1/openapi.json` takes its refusals from the table.
 
 use std::rc::Rc;
+use std::sync::LazyLock;
 
-use actix_web::http::Method;
+use actix_web::HttpRequest;
 use actix_web::middleware::from_fn;
-use actix_web::web::{self, ServiceConfig};
-use actix_web::{HttpRequest, Route, guard};
+use actix_web::web::{self, Data, ServiceConfig};
 
-use crate::serve::access::{self, Access};
+use crate::serve::access;
+use crate::serve::access_right::Access;
 use crate::serve::api::{catalog, job_events, job_request, jobs, shares};
 use crate::serve::error::{self, ErrorCode};
+use crate::serve::openapi::ApiDocument;
+use crate::serve::route::{Row, delete, get, patch, post, read};
 use crate::serve::{asset, health, link, login, metrics, openapi, pages, preview};
-
-/// One method of a path.
-pub(crate) struct Row {
-    /// HTTP method; documents with `GET` also support `HEAD`.
-    pub(crate) method: Method,
-    /// Template of the path.
-    pub(crate) path: &'static str,
-    /// Errors that a request may get, besides those that any request may get.
-    pub(crate) refusals: &'static [ErrorCode],
-    pub(crate) access: Access,
-    has_head: bool,
-    handler: fn() -> Route,
-}
 
 /// Returns all routes except the files of the page; rows of one path are adjacent.
 pub(crate) fn table() -> Vec<Row> {
@@ -39,6 +29,7 @@ pub(crate) fn table() -> Vec<Row> {
     const SHARED: &[ErrorCode] = &[BadRequest, Unauthorized, TooSlow, TooLarge, InvalidSnapshot, Unavailable, NoRoom];
     const CHANGED: &[ErrorCode] = &[BadRequest, Unauthorized, NotFound, TooSlow, TooLarge, Unavailable, NoRoom];
     const FOUND: &[ErrorCode] = &[NotFound, Unavailable];
+    const DIAGNOSED: &[ErrorCode] = &[NotFound, Gone, TooLarge, InvalidSnapshot, Unavailable];
     const SHOWN: &[ErrorCode] = &[Unauthorized, NotFound, Unavailable];
     vec![
         read("/healthz", &[], || web::to(health::healthz)).of(Access::Health),
@@ -52,7 +43,7 @@ pub(crate) fn table() -> Vec<Row> {
         read("/s/{token}/preview.png", FOUND, || web::to(preview::preview)).of(Access::Open),
         read("/api/v1/openapi.json", &[], || web::to(openapi::document)).of(Access::Open),
         read("/api/v1/docs", &[], || web::to(openapi::page)).of(Access::Open),
-        read("/api/v1/docs.css", &[], || web::to(openapi::style)).of(Access::Open),
+        read("/api/v1/docs/{file}", &[NotFound], || web::to(openapi::file)).of(Access::Open),
         get("/api/v1/limits", &[Unavailable], || web::to(shares::limits)).of(Access::Open),
         get("/api/v1/cards", &[], || web::to(catalog::cards)).of(Access::Open),
         get("/api/v1/models", &[], || web::to(catalog::models)).of(Access::Open),
@@ -69,10 +60,14 @@ pub(crate) fn table() -> Vec<Row> {
         get("/api/v1/shares/{token}", FOUND, || web::to(shares::get)).of(Access::Open),
         delete("/api/v1/shares/{token}", &[Unauthorized, NotFound, Unavailable], || web::to(shares::delete))
             .of(Access::OwnToken),
+        get("/api/v1/shares/{token}/findings", DIAGNOSED, || web::to(shares::findings)).of(Access::Open),
         get("/api/v1/shares/{token}/snapshot", &[NotFound, Gone, Unavailable], || web::to(shares::snapshot))
             .of(Access::Open),
     ]
 }
+
+/// Document of the API, which is made once for all threads of the server.
+static DOCUMENT: LazyLock<Data<ApiDocument>> = LazyLock::new(|| Data::new(ApiDocument::new(&table())));
 
 /// Adds all routes to an app.
 pub(crate) fn configure(config: &mut ServiceConfig) {
@@ -89,48 +84,7 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
     }
     config
         .app_data(job_request::form_limits())
+        .app_data(DOCUMENT.clone())
         .service(web::scope("/api").default_service(web::to(error::unknown_resource)))
         .default_service(web::to(asset::serve));
-}
-
-impl Row {
-    /// Sets an access right that differs from the default of the method.
-    fn of(self, access: Access) -> Self {
-        Self { access, ..self }
-    }
-
-    fn route(&self) -> Route {
-        let method = guard::Any(guard::Method(self.method.clone()));
-        (self.handler)().guard(if self.has_head { method.or(guard::Head()) } else { method })
-    }
-
-    /// Returns the methods as in an `Allow` header.
-    fn methods(&self) -> String {
-        format!("{}{}", self.method, if self.has_head { ", HEAD" } else { "" })
-    }
-}
-
-/// Makes the row of a document that also supports `HEAD`.
-fn read(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
-    Row { has_head: true, ..get(path, refusals, handler) }
-}
-
-fn get(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
-    Row { method: Method::GET, path, refusals, access: Access::Read, has_head: false, handler }
-}
-
-fn post(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
-    Row { method: Method::POST, ..change(path, refusals, handler) }
-}
-
-fn patch(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
-    Row { method: Method::PATCH, ..change(path, refusals, handler) }
-}
-
-fn delete(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
-    Row { method: Method::DELETE, ..change(path, refusals, handler) }
-}
-
-fn change(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
-    Row { access: Access::Change, ..get(path, refusals, handler) }
 }

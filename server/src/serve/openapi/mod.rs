@@ -1,14 +1,12 @@
-//! Describes the API as an OpenAPI document for programs and as a page for people.
+//! Describes the API as an OpenAPI document for programs, and shows it to people in Swagger UI.
 //!
-//! Handlers describe themselves; their refusals come from the route table and the table of errors. The page is
-//! generated from the document, without scripts and without content from other hosts.
+//! Handlers describe themselves; their refusals come from the route table and the table of errors. The page loads
+//! nothing from other hosts.
 
-mod page;
-mod schema;
-
-use std::sync::LazyLock;
+mod ui;
 
 use actix_web::http::Method;
+use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use shared::api::{ErrorBody, JobEvent, ProblemBody};
 use utoipa::openapi::path::{Operation, PathItem};
@@ -17,9 +15,9 @@ use utoipa::openapi::{ContentBuilder, OpenApi, Ref, ResponseBuilder};
 use utoipa::{Modify, OpenApi as _};
 
 use crate::serve::asset::respond;
-use crate::serve::error::ErrorCode;
-use crate::serve::routes::{self, Row};
-use crate::serve::site::Asset;
+use crate::serve::asset_file::Asset;
+use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::route::Row;
 
 /// Errors that any request may get.
 const ANY: [ErrorCode; 2] = [ErrorCode::Forbidden, ErrorCode::TooManyRequests];
@@ -43,28 +41,25 @@ const ANY: [ErrorCode; 2] = [ErrorCode::Forbidden, ErrorCode::TooManyRequests];
         crate::serve::api::job_events::events, crate::serve::api::jobs::cancel, crate::serve::api::jobs::snapshot,
         crate::serve::api::jobs::change, crate::serve::api::jobs::delete,
         crate::serve::api::shares::share, crate::serve::api::shares::get, crate::serve::api::shares::delete,
-        crate::serve::api::shares::snapshot, crate::serve::api::shares::limits,
+        crate::serve::api::shares::findings, crate::serve::api::shares::snapshot,
+        crate::serve::api::shares::limits,
         crate::serve::api::catalog::cards, crate::serve::api::catalog::models, crate::serve::api::catalog::gallery,
         crate::serve::health::healthz, crate::serve::health::readyz, crate::serve::metrics::metrics,
         crate::serve::link::page, crate::serve::preview::preview,
         crate::serve::login::page, crate::serve::login::login,
         crate::serve::pages::jobs, crate::serve::pages::job,
-        document, page, style,
+        document, page, file,
     ),
-    modifiers(&Refusals, &Tokens)
+    modifiers(&Tokens)
 )]
 struct Document;
 
 /// Adds the refusals of each route.
-struct Refusals;
-
-impl Modify for Refusals {
-    fn modify(&self, document: &mut OpenApi) {
-        for row in routes::table() {
-            let item = document.paths.paths.get_mut(row.path);
-            if let Some(operation) = item.and_then(|item| operation_of(item, &row)) {
-                row.refusals.iter().chain(&ANY).for_each(|code| refuse(operation, *code));
-            }
+fn add_refusals(document: &mut OpenApi, rows: &[Row]) {
+    for row in rows {
+        let item = document.paths.paths.get_mut(row.path);
+        if let Some(operation) = item.and_then(|item| operation_of(item, row)) {
+            row.refusals.iter().chain(&ANY).for_each(|code| refuse(operation, *code));
         }
     }
 }
@@ -113,43 +108,49 @@ impl Modify for Tokens {
     }
 }
 
-/// The document, the page and its style sheet, generated once.
-static MADE: LazyLock<[Asset; 3]> = LazyLock::new(|| {
-    let document = Document::openapi();
-    let json = serde_json::to_value(&document).expect("plain data can be written");
-    let style = concat!(include_str!("../../../../static/tokens.css"), include_str!("page.css"));
-    [
-        Asset::made("openapi.json", format!("{json:#}\n")),
-        Asset::made("docs.html", page::html(&json)),
-        Asset::made("docs.css", style.to_owned()),
-    ]
-});
+/// The document of the API as a file.
+pub(crate) struct ApiDocument(Asset);
+
+impl ApiDocument {
+    /// Describes the routes.
+    pub(crate) fn new(rows: &[Row]) -> Self {
+        Self(Asset::made("openapi.json", format!("{:#}\n", described(rows))))
+    }
+}
+
+fn described(rows: &[Row]) -> serde_json::Value {
+    let mut document = Document::openapi();
+    add_refusals(&mut document, rows);
+    serde_json::to_value(&document).expect("plain data can be written")
+}
 
 /// Returns this document.
 #[utoipa::path(
     get, path = "/api/v1/openapi.json", operation_id = "get_document", tag = "operations",
     responses((status = 200, description = "OpenAPI 3.1", body = String, content_type = "application/json"))
 )]
-pub(crate) async fn document(request: HttpRequest) -> HttpResponse {
-    respond(&MADE[0], request.headers())
+pub(crate) async fn document(request: HttpRequest, document: Data<ApiDocument>) -> HttpResponse {
+    respond(&document.0, request.headers())
 }
 
-/// Returns this document as a web page.
+/// Shows this document in Swagger UI.
 #[utoipa::path(
     get, path = "/api/v1/docs", operation_id = "get_docs", tag = "operations",
     responses((status = 200, description = "The page", body = String, content_type = "text/html"))
 )]
 pub(crate) async fn page(request: HttpRequest) -> HttpResponse {
-    respond(&MADE[1], request.headers())
+    respond(&ui::FILES[ui::PAGE], request.headers())
 }
 
-/// Returns the style sheet of that page.
+/// Returns a script, a style sheet or an icon of that page.
 #[utoipa::path(
-    get, path = "/api/v1/docs.css", operation_id = "get_docs_style", tag = "operations",
-    responses((status = 200, description = "A style sheet", body = String, content_type = "text/css"))
+    get, path = "/api/v1/docs/{file}", operation_id = "get_docs_file", tag = "operations",
+    params(("file" = String, Path, description = "The file's name")),
+    responses((status = 200, description = "The file", body = String))
 )]
-pub(crate) async fn style(request: HttpRequest) -> HttpResponse {
-    respond(&MADE[2], request.headers())
+pub(crate) async fn file(request: HttpRequest, name: Path<String>) -> Result<HttpResponse, ApiError> {
+    let file = ui::FILES.get(name.as_str()).ok_or_else(|| ApiError::not_found("The page has no such file."))?;
+    Ok(respond(file, request.headers()))
 }
 
 #[cfg(test)]
@@ -157,10 +158,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::serve::routes;
 
     #[test]
     fn routes_and_document_agree() {
-        let json = serde_json::to_value(Document::openapi()).unwrap();
+        let json = described(&routes::table());
         let paths = json["paths"].as_object().unwrap();
         let documented = paths.iter().flat_map(|(path, item)| {
             let methods = item.as_object().unwrap().keys();
@@ -174,7 +176,7 @@ mod tests {
 
     #[test]
     fn every_operation_has_a_name_of_its_own() {
-        let json = serde_json::to_value(Document::openapi()).unwrap();
+        let json = described(&routes::table());
         let items = json["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
         let names: Vec<_> = items.map(|operation| operation["operationId"].as_str().unwrap().to_owned()).collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
