@@ -40,6 +40,13 @@ enum Command {
         file: PathBuf,
     },
 
+    /// Find the findings of a shared snapshot, within limits
+    #[command(hide = true)]
+    Findings {
+        /// The file
+        file: PathBuf,
+    },
+
     /// Convert a snapshot to another format, or make a sanitized copy to share
     Export(ExportArgs),
 
@@ -101,6 +108,7 @@ fn main() -> ExitCode {
         Command::Figures { file, memory_bytes, seconds } => {
             server::recording::repro::print_figures(&file, Allowance { memory_bytes, seconds }).map(print)
         }
+        Command::Findings { file } => server::shares::print_findings(&file).map(print),
         Command::Fit(args) => args.run().map(print),
         Command::Inspect(args) => args.run().map(print),
         Command::Peak(args) => args.run().map(print),

@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn colours_are_those_of_the_page() {
-        assert_eq!(Ink::token("live"), Ink::hex("1f5fd6"));
+        assert_eq!(Ink::token("live"), Ink::hex("1b3a7a"));
         assert_eq!(Ink::hex("000000").thinned(0.0), Ink::hex("ffffff"));
         assert_eq!(Ink::hex("000000").thinned(1.0), Ink::hex("000000"));
     }

@@ -1,4 +1,4 @@
-//! Reads the figures of an uploaded snapshot in a process with limits.
+//! Reads the figures and the findings of an uploaded snapshot in a process with limits.
 //!
 //! A small compressed file can unpack to a lot of data. Therefore the unpacked size is limited, several files are read
 //! in parallel, and small files have their own queue.
@@ -6,9 +6,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use shared::analysis::Timeline;
+use serde::de::DeserializeOwned;
+use shared::analysis::{Timeline, studies};
 use shared::api::SnapshotDigest;
 use shared::import::Importer;
+use shared::report::{Diagnosis, DiagnosisConfig, diagnosis};
 use shared::trace::{Device, Trace};
 use tokio::process::Command;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -18,8 +20,9 @@ use crate::decoding::{self, Allowance};
 use crate::failure::Failure;
 use crate::snapshot_file;
 
-/// Hidden subcommand that the process runs.
+/// Hidden subcommands that the process runs.
 pub const DIGEST_COMMAND: &str = "digest";
+pub const FINDINGS_COMMAND: &str = "findings";
 
 /// Limits of the process: memory for some ten million events, and the time to read them.
 const ALLOWANCE: Allowance = Allowance { memory_bytes: 2 << 30, seconds: 60 };
@@ -88,10 +91,23 @@ impl Digester {
     ///
     /// Returns an error if the file is not a snapshot, exceeds the limits, or cannot be read.
     pub async fn digest(&self, file: &Path) -> Result<SnapshotDigest, DigestError> {
+        self.run(DIGEST_COMMAND, file).await
+    }
+
+    /// Waits for the file's turn and diagnoses it.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`digest`](Self::digest) does.
+    pub async fn diagnose(&self, file: &Path) -> Result<Diagnosis, DigestError> {
+        self.run(FINDINGS_COMMAND, file).await
+    }
+
+    async fn run<T: DeserializeOwned>(&self, name: &str, file: &Path) -> Result<T, DigestError> {
         let failed = |error: &dyn std::fmt::Display| DigestError::Failed(error.to_string());
         let bytes = tokio::fs::metadata(file).await.map_err(|error| failed(&error))?.len();
         let _turn = self.line(bytes).turns.acquire().await.map_err(|error| failed(&error))?;
-        let command = decoding::command(&self.program, DIGEST_COMMAND, file);
+        let command = decoding::command(&self.program, name, file);
         let output = Command::from(command).kill_on_drop(true).output();
         // The limit on processor time usually applies earlier, unless the machine is busy.
         let output = tokio::time::timeout(Duration::from_secs(2 * ALLOWANCE.seconds), output).await;
@@ -106,12 +122,28 @@ impl Digester {
 ///
 /// Returns an error if the file is not a snapshot.
 pub fn print_digest(file: &Path) -> Result<String, Failure> {
+    Ok(serde_json::to_string(&digest(&read(file)?)).expect("plain data can be written"))
+}
+
+/// Runs in the process: applies the limits, reads the file and returns its diagnosis as JSON.
+///
+/// # Errors
+///
+/// Returns an error if the file is not a snapshot.
+pub fn print_findings(file: &Path) -> Result<String, Failure> {
+    let trace = read(file)?;
+    let timelines: Vec<Timeline> = trace.devices.iter().map(|device| Timeline::new(&trace, device)).collect();
+    let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
+    let found = diagnosis(&trace, &studies(&trace, &devices), &DiagnosisConfig::default());
+    Ok(serde_json::to_string(&found).expect("plain data can be written"))
+}
+
+fn read(file: &Path) -> Result<Trace, Failure> {
     ALLOWANCE.hold(file);
     // A missing file is reported when it is opened.
     let bytes = std::fs::metadata(file).map_or(0, |file| file.len());
     let most_bytes = bytes.saturating_mul(MOST_UNPACKED_TIMES).saturating_add(MOST_UNPACKED_APART);
-    let trace = snapshot_file::import_by(Importer::new().at_most(most_bytes), file, "the file")?;
-    Ok(serde_json::to_string(&digest(&trace)).expect("plain data can be written"))
+    snapshot_file::import_by(Importer::new().at_most(most_bytes), file, "the file")
 }
 
 fn digest(trace: &Trace) -> SnapshotDigest {

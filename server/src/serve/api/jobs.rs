@@ -3,9 +3,10 @@
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LOCATION,
 };
-use actix_web::web::{self, Data, Path, Payload};
+use actix_web::web::{self, Bytes, Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
 use serde::Deserialize;
 use shared::api::{JobChange, JobDetails, JobList, JobRequest, JobResource, JobState};
 use utoipa::IntoParams;
@@ -17,7 +18,7 @@ use crate::serve::asset::is_current;
 use crate::serve::error::{ApiError, ErrorCode};
 use crate::serve::query::parameters;
 use crate::serve::state::State;
-use crate::store::StoreErrorKind;
+use crate::store::{StoreError, StoreErrorKind};
 
 /// Number of jobs per page, by default and at most.
 const DEFAULT_LIMIT: u32 = 50;
@@ -252,10 +253,7 @@ pub(crate) async fn send(
     if unchanged {
         return Ok(response.finish());
     }
-    let (bytes, stream) = state.store.read(object).await.map_err(|error| match error.kind() {
-        StoreErrorKind::NotFound => ApiError::new(ErrorCode::Gone, "The store has lost this snapshot."),
-        _ => error.into(),
-    })?;
+    let (bytes, stream) = content(state, object).await?;
     Ok(response
         .insert_header((CONTENT_TYPE, "application/gzip"))
         .insert_header((CONTENT_LENGTH, bytes))
@@ -263,6 +261,17 @@ pub(crate) async fn send(
         .insert_header((CONTENT_ENCODING, "identity"))
         .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"{}.pickle.gz\"", file_name(name))))
         .streaming(stream.map(|piece| piece.map_err(|error| std::io::Error::other(error.to_string())))))
+}
+
+/// Opens an object of the store; returns its size in bytes and its content.
+pub(crate) async fn content(
+    state: &State,
+    object: &str,
+) -> Result<(u64, BoxStream<'static, Result<Bytes, StoreError>>), ApiError> {
+    state.store.read(object).await.map_err(|error| match error.kind() {
+        StoreErrorKind::NotFound => ApiError::new(ErrorCode::Gone, "The store has lost this snapshot."),
+        _ => error.into(),
+    })
 }
 
 /// Reduces a name to characters that any file system accepts.

@@ -1,34 +1,24 @@
 //! Handles `shares`, the links to snapshots.
 
-use std::future::ready;
-
-use actix_multipart::{Field, Multipart, MultipartError};
-use actix_web::error::PayloadError;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_LENGTH};
+use actix_web::http::header::{CACHE_CONTROL, ETAG};
 use actix_web::web::{Data, Json, Path, Payload};
-use actix_web::{FromRequest as _, HttpMessage as _, HttpRequest, HttpResponse};
-use futures_util::stream::{Stream, StreamExt as _};
-use shared::api::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
-use shared::base::markup::turns_direction;
+use actix_web::{HttpRequest, HttpResponse};
+use futures_util::stream::StreamExt as _;
+use shared::api::{ServerLimits, ShareCreated, ShareResource};
+use shared::report::Diagnosis;
 use tempfile::NamedTempFile;
+use tokio::io::AsyncWriteExt as _;
 use tracing::error;
-use utoipa::ToSchema;
 
-use super::jobs::send;
+use super::jobs::{content, send};
+use super::share_form::{self, Parts, ShareForm, count_kept, crowded, title};
 use crate::database::{NewShare, ShareRow};
+use crate::serve::asset::is_current;
 use crate::serve::error::{ApiError, ErrorCode};
-use crate::serve::guard::Client;
-use crate::serve::pace::Pace;
 use crate::serve::session::bearer;
 use crate::serve::state::State;
-use crate::shares::{DigestError, Place, Token, Upload, UploadError, days_of, expires_ms, hash_of};
+use crate::shares::{DigestError, Token, days_of, digest_of, expires_ms, hash_of};
 use crate::snapshots;
-
-/// Maximum size of the form's part `view`: a title and the state of a page.
-const MOST_VIEW_BYTES: usize = 64 << 10;
-
-/// Maximum length of a title, in characters.
-const MOST_TITLE: usize = 200;
 
 /// Returns the limits of this server.
 #[utoipa::path(
@@ -47,30 +37,6 @@ pub(crate) async fn limits(request: HttpRequest, state: Data<State>) -> Result<J
     }))
 }
 
-/// A form with a snapshot.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "the parts are read one by one; this is for the document")]
-pub(crate) struct ShareForm {
-    /// Properties of the link, as JSON.
-    view: ShareRequest,
-    /// PyTorch's official pickle, compressed with gzip.
-    #[schema(format = Binary)]
-    snapshot: String,
-}
-
-/// The parts of an upload.
-struct Parts {
-    view: ShareRequest,
-    file: NamedTempFile,
-    hash: String,
-    bytes: u64,
-    /// Reservation of disk space for the upload.
-    place: Place,
-}
-
-/// Retry time for clients that are refused because of other uploads, in seconds.
-const AGAIN_SECONDS: u64 = 10;
-
 /// Makes a link to a snapshot.
 ///
 /// The response is sent once the snapshot is stored completely.
@@ -84,10 +50,11 @@ pub(crate) async fn share(
     payload: Payload,
     state: Data<State>,
 ) -> Result<HttpResponse, ApiError> {
-    let form = form_of(&request, payload).await?;
-    let Parts { view, file, hash, bytes, place: _place } = read_form(form, &request, &state).await?;
-    let expires_ms = expires_ms(view.days, state.config.shares.longest)
-        .map_err(|most| bad(format!("On this server, a link may live for at most {most} days.")))?;
+    let Parts { view, file, hash, bytes, place: _place } = share_form::read(&request, payload, &state).await?;
+    let expires_ms = expires_ms(view.days, state.config.shares.longest).map_err(|most| {
+        let message = format!("On this server, a link may live for at most {most} days.");
+        ApiError::new(ErrorCode::BadRequest, message)
+    })?;
     let in_line = state.digester.line_up(bytes).ok_or_else(crowded)?;
     let digest = state.digester.digest(file.path()).await.map_err(digest_error)?;
     drop(in_line);
@@ -112,148 +79,6 @@ pub(crate) async fn share(
         delete_token: delete_token.text,
         expires_ms,
     }))
-}
-
-/// Returns the body as a form; any other body is read to its end, so that the client receives the refusal.
-async fn form_of(request: &HttpRequest, payload: Payload) -> Result<Multipart, ApiError> {
-    let is_form = request.mime_type().ok().flatten().is_some_and(|mime| {
-        mime.type_() == "multipart" && mime.get_param("boundary").is_some_and(|boundary| !boundary.as_str().is_empty())
-    });
-    if !is_form {
-        Pace::new().drain(payload).await;
-        return Err(bad("The request is not a form: its Content-Type must be multipart/form-data with a boundary."));
-    }
-    let form = Multipart::from_request(request, &mut payload.into_inner()).await;
-    form.map_err(|error| bad(format!("The request is not a form: {error}.")))
-}
-
-/// Returns the fields of a form up to the first error, because `Multipart` panics if polled after one.
-fn until_error(form: Multipart) -> impl Stream<Item = Result<Field, MultipartError>> + Unpin {
-    form.scan(false, |has_failed, field| {
-        let next = (!*has_failed).then_some(field);
-        *has_failed = next.as_ref().is_some_and(Result::is_err);
-        ready(next)
-    })
-    .fuse()
-}
-
-async fn read_form(form: Multipart, request: &HttpRequest, state: &State) -> Result<Parts, ApiError> {
-    let mut pace = Pace::new();
-    let mut form = until_error(form);
-    let parts = match hold_room(request, state).await {
-        Ok(place) => read_parts(&mut form, &mut pace, place, state).await,
-        Err(refusal) => Err(refusal),
-    };
-    if parts.is_err() {
-        pace.drain(form).await;
-    }
-    parts
-}
-
-/// Reserves space for an upload before any of it is read.
-async fn hold_room(request: &HttpRequest, state: &State) -> Result<Place, ApiError> {
-    let most_bytes = most_bytes(request, state.config.shares.upload_bytes);
-    // If the queue is full already, the upload is not read at all.
-    drop(state.digester.line_up(most_bytes).ok_or_else(crowded)?);
-    // Without a submission limit, as behind an untrusted proxy, uploads are not counted per client.
-    let client = request.extensions().get::<Client>().map(|client| client.0);
-    let client = client.filter(|_| state.config.submissions.is_some());
-    let Some((place, holding)) = state.room.hold(client, most_bytes) else {
-        let message = "This address has reached its limit of simultaneous uploads.";
-        return Err(ApiError::new(ErrorCode::TooManyRequests, message).retry_after(AGAIN_SECONDS));
-    };
-    // A request that breaks off while it awaits something other than its body gets no response. Therefore the database
-    // is queried only if the upload may be refused, and otherwise the last known usage is used; storing the snapshot
-    // checks the quota again.
-    let is_beyond = |kept_bytes: u64| kept_bytes.saturating_add(holding.bytes) > state.config.shares.quota_bytes;
-    if is_beyond(state.room.kept_bytes()) && is_beyond(count_kept(state).await?) {
-        let message = "The quota of the store is used up, counting the uploads in progress.";
-        return Err(ApiError::new(ErrorCode::NoRoom, message));
-    }
-    if free_bytes(state.worker.scratch()) < holding.unwritten_bytes {
-        return Err(ApiError::new(ErrorCode::NoRoom, "The server's disk has no space for this upload."));
-    }
-    Ok(place)
-}
-
-/// Queries the usage in bytes and remembers it.
-async fn count_kept(state: &State) -> Result<u64, ApiError> {
-    let bytes = state.database.used_bytes().await?;
-    state.room.note_kept(bytes);
-    Ok(bytes)
-}
-
-/// Returns the maximum size of an upload: the declared length, which it cannot exceed, or the limit.
-fn most_bytes(request: &HttpRequest, limit_bytes: u64) -> u64 {
-    let claimed = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    claimed.map_or(limit_bytes, |claimed: u64| claimed.min(limit_bytes))
-}
-
-/// Returns the free bytes on a folder's disk; if unknown, the maximum, so that writing reports the error.
-fn free_bytes(folder: &std::path::Path) -> u64 {
-    rustix::fs::statvfs(folder).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
-}
-
-async fn read_parts(
-    form: &mut (impl Stream<Item = Result<Field, MultipartError>> + Unpin),
-    pace: &mut Pace,
-    mut place: Place,
-    state: &State,
-) -> Result<Parts, ApiError> {
-    let (mut view, mut snapshot) = (None, None);
-    while let Some(field) = pace.wait(form.next()).await? {
-        let field = field.map_err(|error| match error {
-            MultipartError::Payload(PayloadError::Overflow) => bad("The form can't be read: no part starts in it."),
-            MultipartError::Payload(error) => broken_off(&error),
-            error => bad(format!("The form can't be read: {error}.")),
-        })?;
-        match field.name() {
-            Some("view") if view.is_none() => view = Some(read_view(field, pace).await?),
-            Some("snapshot") if snapshot.is_none() => {
-                snapshot = Some(read_snapshot(field, pace, &mut place, state).await?);
-            }
-            Some(name @ ("view" | "snapshot")) => return Err(bad(format!("The form has the part `{name}` twice."))),
-            name => {
-                let name: String = name.unwrap_or_default().chars().take(MOST_TITLE).collect();
-                return Err(bad(format!(
-                    "The form has an unknown part `{name}`; the parts are `view` and `snapshot`."
-                )));
-            }
-        }
-    }
-    let Some((file, hash, bytes)) = snapshot else { return Err(bad("The form has no part `snapshot`.")) };
-    Ok(Parts { view: view.unwrap_or_default(), file, hash, bytes, place })
-}
-
-async fn read_view(mut field: Field, pace: &mut Pace) -> Result<ShareRequest, ApiError> {
-    let mut bytes = Vec::new();
-    while let Some(piece) = pace.wait(field.next()).await? {
-        let piece = piece.map_err(|error| broken_off(&error))?;
-        pace.took(piece.len());
-        bytes.extend_from_slice(&piece);
-        if bytes.len() > MOST_VIEW_BYTES {
-            let message = format!("The part `view` has more than {MOST_VIEW_BYTES} bytes.");
-            return Err(ApiError::new(ErrorCode::TooLarge, message));
-        }
-    }
-    serde_json::from_slice(&bytes).map_err(|error| bad(format!("The part `view` is not valid: {error}.")))
-}
-
-async fn read_snapshot(
-    mut field: Field,
-    pace: &mut Pace,
-    place: &mut Place,
-    state: &State,
-) -> Result<(NamedTempFile, String, u64), ApiError> {
-    let most_bytes = state.config.shares.upload_bytes;
-    let mut upload = Upload::start(state.worker.scratch(), most_bytes)?;
-    while let Some(piece) = pace.wait(field.next()).await? {
-        let piece = piece.map_err(|error| broken_off(&error))?;
-        pace.took(piece.len());
-        upload.push(&piece).await.map_err(|error| upload_error(error, most_bytes))?;
-        place.wrote(piece.len() as u64);
-    }
-    upload.finish().await.map_err(|error| upload_error(error, most_bytes))
 }
 
 /// Returns a link: its title, the view to restore, and the figures of its snapshot.
@@ -293,6 +118,48 @@ pub(crate) async fn snapshot(
     send(&request, &state, (&row.snapshot, &row.object), &row.title).await
 }
 
+/// Returns the findings of a link's snapshot, as `snapscope diagnose --json` reports them.
+#[utoipa::path(
+    get, path = "/api/v1/shares/{token}/findings", operation_id = "get_share_findings", tag = "shares",
+    params(("token" = String, Path, description = "The link's `token`")),
+    responses(
+        (status = 200, description = "Findings, the most important first, and memory that grows", body = Diagnosis),
+        (status = 304, description = "The findings have the tag in `If-None-Match`"),
+    )
+)]
+pub(crate) async fn findings(
+    request: HttpRequest,
+    token: Path<String>,
+    state: Data<State>,
+) -> Result<HttpResponse, ApiError> {
+    let row = find(&state, &token).await?;
+    // Another version may find something else.
+    let tag = format!("\"{}-{}\"", row.snapshot, env!("CARGO_PKG_VERSION"));
+    let unchanged = is_current(request.headers(), &tag);
+    let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    response.insert_header((ETAG, tag)).insert_header((CACHE_CONTROL, "private, no-cache"));
+    if unchanged {
+        return Ok(response.finish());
+    }
+    let bytes = row.stored_bytes.try_into().unwrap_or(u64::MAX);
+    let _in_line = state.digester.line_up(bytes).ok_or_else(crowded)?;
+    let file = fetch(&state, &row.object).await?;
+    let diagnosis = state.digester.diagnose(file.path()).await.map_err(digest_error)?;
+    Ok(response.json(diagnosis))
+}
+
+/// Copies an object of the store to a file, for a process that reads it within limits.
+async fn fetch(state: &State, object: &str) -> Result<NamedTempFile, ApiError> {
+    let (_, mut pieces) = content(state, object).await?;
+    let file = NamedTempFile::new_in(state.worker.scratch())?;
+    let mut out = tokio::fs::File::from_std(file.reopen()?);
+    while let Some(piece) = pieces.next().await {
+        out.write_all(&piece?).await?;
+    }
+    out.flush().await?;
+    Ok(file)
+}
+
 /// Deletes a link with its deletion token, sent as `Authorization: Bearer`.
 #[utoipa::path(
     delete, path = "/api/v1/shares/{token}", operation_id = "delete_share", tag = "shares",
@@ -319,44 +186,6 @@ pub(crate) async fn delete(
 pub(crate) async fn find(state: &State, token: &str) -> Result<ShareRow, ApiError> {
     let row = state.database.shared(&hash_of(token)).await?;
     row.ok_or_else(|| ApiError::not_found("There is no such link: it has expired, was deleted, or is mistyped."))
-}
-
-/// Returns the figures of a link's snapshot.
-pub(crate) fn digest_of(row: &ShareRow) -> SnapshotDigest {
-    // Figures of an older version that can no longer be parsed are shown as unknown.
-    serde_json::from_str(&row.digest).unwrap_or_default()
-}
-
-/// Reduces a title to one line of limited length, without characters that change the direction of following text.
-fn title(text: &str) -> String {
-    let letters = text.chars().filter(|c| !turns_direction(*c)).map(|c| if c.is_control() { ' ' } else { c });
-    let line: String = letters.take(MOST_TITLE).collect();
-    let line = line.trim();
-    if line.is_empty() { "Snapshot".to_owned() } else { line.to_owned() }
-}
-
-fn bad(message: impl Into<String>) -> ApiError {
-    ApiError::new(ErrorCode::BadRequest, message)
-}
-
-fn crowded() -> ApiError {
-    let message = "Too many uploads are waiting to be read.";
-    ApiError::new(ErrorCode::TooManyRequests, message).retry_after(AGAIN_SECONDS)
-}
-
-fn broken_off(error: &dyn std::fmt::Display) -> ApiError {
-    bad(format!("The upload was interrupted: {error}."))
-}
-
-fn upload_error(error: UploadError, most_bytes: u64) -> ApiError {
-    match error {
-        UploadError::TooLarge => {
-            let size = shared::base::format::bytes(most_bytes);
-            ApiError::new(ErrorCode::TooLarge, format!("The snapshot exceeds the {size} that this server accepts."))
-        }
-        UploadError::NotGzip => ApiError::new(ErrorCode::InvalidSnapshot, "The snapshot is not compressed with gzip."),
-        UploadError::Io(error) => error.into(),
-    }
 }
 
 fn digest_error(digest: DigestError) -> ApiError {

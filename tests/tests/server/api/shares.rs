@@ -1,16 +1,19 @@
 //! Tests creating, opening and deleting links, and uploads that are refused.
 
 use std::io::Write as _;
+use std::process::Command;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use server::config::SettingsArgs;
 use testkit::both;
-use testkit::server::{Reply, Server, built_page, root};
+use testkit::server::{Reply, Server, built_page, root, snapscope};
 use testkit::storage::Backend;
 
-use crate::check_refusal;
+use crate::api::check_refusal;
+
+const SNAPSHOT: &str = "tests/data/snapshots/torch2.15-basic-py311.pickle.gz";
 
 const BOUNDARY: &str = "a-boundary-that-is-in-no-file";
 
@@ -24,7 +27,23 @@ fn with(backend: Backend, settings: SettingsArgs) -> Server {
 
 /// Reads a stored snapshot, still compressed.
 pub(crate) fn snapshot() -> Vec<u8> {
-    std::fs::read(root().join("tests/data/snapshots/torch2.15-basic-py311.pickle.gz")).expect("a snapshot")
+    std::fs::read(root().join(SNAPSHOT)).expect("a snapshot")
+}
+
+/// Returns what the command line finds in the stored snapshot, without the file's name and without groups.
+fn diagnosed_by_command() -> Value {
+    let file = root().join(SNAPSHOT);
+    let output = Command::new(snapscope()).args(["diagnose", "--json"]).arg(file).output().expect("it runs");
+    let mut all: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    for rows in all.as_object_mut().expect("an object").values_mut() {
+        for row in rows.as_array_mut().expect("a list").iter_mut().filter_map(Value::as_object_mut) {
+            row.remove("file");
+            if let Some(groups) = row.get_mut("groups") {
+                *groups = json!([]);
+            }
+        }
+    }
+    all
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -72,6 +91,11 @@ fn a_link_opens_what_was_shared_until_it_is_deleted(backend: Backend) {
         link["digest"]["events"].as_u64() > Some(0) && link["digest"]["peak_live_bytes"].as_u64() > Some(0),
         "{link}"
     );
+    let found = server.get(&format!("{path}/findings"), &[]);
+    assert_eq!(found.status, 200, "{}", found.text());
+    assert_eq!(found.json(), diagnosed_by_command());
+    let known = [("If-None-Match", found.header("etag").expect("a tag"))];
+    assert_eq!(server.get(&format!("{path}/findings"), &known).status, 304);
     let file = server.get(&format!("{path}/snapshot"), &[]);
     assert_eq!((&file.body, file.header("cache-control")), (&snapshot(), Some("private, no-cache")));
     let known = [("If-None-Match", file.header("etag").expect("a tag"))];
