@@ -1,7 +1,5 @@
 //! Shared support code of the tests: generators, servers, a browser driver and fault injection.
 
-pub mod bench;
-
 pub mod browser;
 
 pub mod clock;
@@ -28,11 +26,11 @@ pub mod judge;
 
 pub mod laws;
 
-pub mod load;
-
 pub mod padded;
 
 pub mod postgres;
+
+pub mod process;
 
 pub mod repro;
 
@@ -45,7 +43,3 @@ pub mod static_folder;
 pub mod storage;
 
 pub mod serving;
-
-/// Bare opcode scan, the lower bound of decoding, which the benchmarks of `shared` measure as well.
-#[path = "../../shared/benches/support/opcode_scan.rs"]
-mod opcode_scan;

@@ -1,6 +1,5 @@
 //! Tests of what runs without a server: decoding, analyses, exports, the command line, and the rules of the code.
 
-mod bench;
 mod both_ways;
 mod circles;
 mod cli;

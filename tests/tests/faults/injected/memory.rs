@@ -1,9 +1,9 @@
 //! Tests that many large uploads and jobs do not accumulate in the server's memory.
 
-use testkit::bench::peak_memory_bytes;
 use testkit::form::Form;
 use testkit::http;
 use testkit::padded::padded;
+use testkit::process::peak_memory_bytes;
 use testkit::serving::{Launch, ServeProcess};
 
 use crate::injected::jobs::recorder;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::process;
+use testkit::process;
 
 /// Read timeout of the connection.
 const PATIENCE: Duration = Duration::from_mins(2);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::site::{self, Answer, Site};
-use crate::serving::{Launch, ServeProcess};
+use testkit::serving::{Launch, ServeProcess};
 
 /// Viewer served on this machine.
 pub struct Viewer {

@@ -12,14 +12,12 @@ mod budget;
 mod devtools;
 mod figures;
 mod measure;
-mod process;
 mod site;
 mod stats;
 mod table;
 
 pub use budget::{Budget, Unit, table as budget_table};
 pub use measure::{Measured, measure};
-pub use process::{cpu_seconds, descendants_with, peak_memory_bytes};
 pub use stats::{median, percentile};
 pub use table::Table;
 
@@ -27,8 +25,8 @@ use std::path::PathBuf;
 
 use shared::pickle::Style;
 
-use crate::generator::{Config, generate};
-use crate::server::root;
+use testkit::generator::{Config, generate};
+use testkit::server::root;
 
 /// Number of generated events in 1 MB: an event takes about 112 bytes.
 const EVENTS_PER_MB: usize = 10_000;

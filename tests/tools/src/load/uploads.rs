@@ -13,8 +13,9 @@ use shared::pickle::Style;
 
 use super::figures::{Times, milliseconds};
 use super::{Loaded, post};
-use crate::bench::{Table, descendants_with, peak_memory_bytes, snapshot};
-use crate::form::Form;
+use crate::bench::{Table, snapshot};
+use testkit::form::Form;
+use testkit::process::{descendants_with, peak_memory_bytes};
 
 const UPLOADS: u32 = 100;
 

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::devtools::DevTools;
-use super::process;
 use super::trace::{self, CATEGORIES, Frames};
 use super::viewer::{Kind, Viewer};
-use crate::browser::Browser;
+use testkit::browser::Browser;
+use testkit::process;
 
 /// Timeout of one file.
 const PATIENCE: Duration = Duration::from_mins(3);

@@ -16,7 +16,7 @@ pub fn descendants_with(ancestor: u32, word: &str) -> Vec<u32> {
 }
 
 /// Returns the text after a prefix such as `--user-data-dir=` in the command line of a descendant of `ancestor`.
-pub(super) fn argument_below(ancestor: u32, word: &str) -> Option<String> {
+pub fn argument_below(ancestor: u32, word: &str) -> Option<String> {
     let entries = fs::read_dir("/proc").expect("Linux");
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let value = |pid: u32| {
@@ -69,7 +69,7 @@ pub fn cpu_seconds(pid: u32) -> Option<f64> {
 /// # Errors
 ///
 /// Returns an error if the command cannot be started, or with the end of its standard error if it fails.
-pub(super) fn measure(command: &mut std::process::Command) -> Result<(f64, Option<u64>), String> {
+pub fn measure(command: &mut std::process::Command) -> Result<(f64, Option<u64>), String> {
     const PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
     let start = std::time::Instant::now();
     let quiet = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());

@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::http::Reply;
-use crate::serving::{Launch, ServeProcess};
 use proxy::Proxy;
+use testkit::http::Reply;
+use testkit::serving::{Launch, ServeProcess};
 
 /// Timeout of any wait.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -80,7 +80,7 @@ impl Loaded {
     }
 
     fn job(&self, path: &str) -> Value {
-        crate::http::send(self.proxy.address, "GET", path, &[AUTHORIZED]).json()
+        testkit::http::send(self.proxy.address, "GET", path, &[AUTHORIZED]).json()
     }
 }
 
@@ -91,7 +91,7 @@ fn post(proxy: SocketAddr, client: u32, path: &str, headers: &[(&str, &str)], bo
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let stream = runtime.block_on(async { proxy::connect(client, proxy).await?.into_std() });
     let stream = stream.and_then(|stream| stream.set_nonblocking(false).map(|()| stream)).expect("the proxy to listen");
-    crate::http::send_body_over(stream, proxy, "POST", path, &[headers, &[AUTHORIZED]].concat(), body)
+    testkit::http::send_body_over(stream, proxy, "POST", path, &[headers, &[AUTHORIZED]].concat(), body)
 }
 
 /// Returns the path of `snapscope`, beside this program.

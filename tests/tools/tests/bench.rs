@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::Command;
 
-use testkit::bench::page::visit;
-use testkit::bench::viewer::Viewer;
 use testkit::server::snapscope;
+use tools::bench::page::visit;
+use tools::bench::viewer::Viewer;
 
 /// Serves a toy page with a canvas and a script, as a viewer to measure.
 ///

@@ -5,7 +5,8 @@ use std::time::Duration;
 use shared::base::format::bytes;
 
 use super::Loaded;
-use crate::bench::{Table, cpu_seconds, peak_memory_bytes};
+use crate::bench::Table;
+use testkit::process::{cpu_seconds, peak_memory_bytes};
 
 const DURING: Duration = Duration::from_secs(30);
 

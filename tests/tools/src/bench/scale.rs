@@ -10,9 +10,10 @@ use serde_json::Value;
 use super::figures::{bytes, seconds};
 use super::native::Programs;
 use super::viewer::Viewer;
-use super::{Table, file_of, process, snapshot_of};
-use crate::browser::Browser;
-use crate::server::root;
+use super::{Table, file_of, snapshot_of};
+use testkit::browser::Browser;
+use testkit::process;
+use testkit::server::root;
 
 /// Number of ranks of one job. The files have at most `RANK_MB` MB each, and no more than the other files.
 const RANKS: usize = 64;

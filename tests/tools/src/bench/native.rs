@@ -12,9 +12,9 @@ use shared::analysis::{FindingsConfig, Summary, Timeline, findings};
 use shared::import::Importer;
 use shared::trace::Trace;
 
-use super::process;
-use crate::cpython;
 use crate::opcode_scan::opcode_scan;
+use testkit::cpython;
+use testkit::process;
 
 /// Time and memory of one process for one file.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -99,7 +99,7 @@ fn media_type(path: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::send;
+    use testkit::http::send;
 
     #[test]
     fn a_folder_is_served_and_nothing_above_it() {

@@ -9,8 +9,8 @@ use super::Loaded;
 use super::client::Client;
 use super::figures::Times;
 use crate::bench::Table;
-use crate::form::Form;
-use crate::server::root;
+use testkit::form::Form;
+use testkit::server::root;
 
 const CLIENTS: u32 = 200;
 

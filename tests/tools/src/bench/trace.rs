@@ -112,7 +112,7 @@ mod tests {
 
     /// Loads part of a trace of the official page, written by Chromium 156 and cut to the fields read here.
     fn stored() -> Vec<Value> {
-        serde_json::from_str(include_str!("../../data/bench/zoom.json")).expect("JSON")
+        serde_json::from_str(include_str!("../../../data/bench/zoom.json")).expect("JSON")
     }
 
     #[test]

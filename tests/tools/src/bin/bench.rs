@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
-use testkit::bench::native::{self, Programs};
-use testkit::bench::options::{Options, Part};
-use testkit::bench::viewer::Viewer;
-use testkit::bench::{Table, budget_table, measure, report, scale};
+use tools::bench::native::{self, Programs};
+use tools::bench::options::{Options, Part};
+use tools::bench::viewer::Viewer;
+use tools::bench::{Table, budget_table, measure, report, scale};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

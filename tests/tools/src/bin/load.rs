@@ -1,5 +1,5 @@
 //! Runs `./dev load`, which puts the server under the load of many clients and concurrent uploads.
 
 fn main() {
-    testkit::load::run();
+    tools::load::run();
 }

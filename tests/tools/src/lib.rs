@@ -1,0 +1,9 @@
+//! Tools that measure: the benchmark of the page and the command line, and the load on a server.
+
+pub mod bench;
+
+pub mod load;
+
+/// Bare opcode scan, the lower bound of decoding, which the benchmarks of `shared` measure as well.
+#[path = "../../../shared/benches/support/opcode_scan.rs"]
+mod opcode_scan;
