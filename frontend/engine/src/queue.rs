@@ -27,10 +27,6 @@ impl Queue {
         }
         (superseded, None)
     }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
-    }
 }
 
 #[cfg(test)]
@@ -47,7 +43,6 @@ mod tests {
         for &(superseded, number) in answered {
             assert_eq!(queue.take_next(), (superseded.to_vec(), Some((number, asked[number as usize].clone()))));
         }
-        assert!(queue.is_empty());
         assert_eq!(queue.take_next(), (vec![], None));
     }
 

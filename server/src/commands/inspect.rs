@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use shared::analysis::{DistinctStacks, Summary, Timeline};
 use shared::api::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
-use shared::base::Diagnostic;
 use shared::base::format::{bytes, count, counted, duration};
+use shared::base::{Diagnostic, Moment};
 use shared::trace::{Action, Container, Device, Encoding, Format};
 
 use super::range::EventRange;
@@ -167,10 +167,7 @@ fn device_page(page: &mut String, opened: &Opened, name: &str, device: &Device, 
 }
 
 fn memory_rows(summary: &Summary) -> Vec<Vec<String>> {
-    let at = |event: i64| match event {
-        -1 => "before the first event".to_owned(),
-        event => format!("after event {}", count(event as u64)),
-    };
+    let at = |event: i64| Moment::of_event_number(event).to_string();
     let row = |name: &str, size_bytes: u64, note: String| vec![name.to_owned(), bytes(size_bytes), note];
     let mut rows = vec![
         row("peak live", summary.peak_live_bytes, at(summary.peak_event)),

@@ -12,6 +12,7 @@ use shared::base::format::{bytes, count, counted, percent};
 use super::{abreast, text};
 use crate::Failure;
 use crate::snapshot_file::Opened;
+use shared::base::Moment;
 
 /// The options of `snapscope ranks`.
 #[derive(Debug, Clone, Args)]
@@ -168,7 +169,7 @@ fn report(ranks: &[Rank], found: &[Outlier]) -> RanksReport {
             file: rank.file.clone(),
             device: rank.device,
             peak_live_bytes: of.peak_bytes,
-            peak_event: i64::from(of.peak_moment) - 1,
+            peak_event: Moment(of.peak_moment).event_number(),
             peak_reserved_bytes: of.reserved_bytes,
             peak_by_category: of.at_peak.iter().map(|(category, bytes)| (category.name(), *bytes)).collect(),
             steps: of.steps as u64,

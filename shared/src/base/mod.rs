@@ -7,6 +7,7 @@ pub mod format;
 pub mod frame_rules;
 mod interner;
 pub mod markup;
+mod moment;
 mod names;
 mod pieces;
 
@@ -19,4 +20,5 @@ pub use column::Column;
 pub use diagnostic::{Diagnostic, Severity};
 pub use feed::{Feed, Scan, Scanned};
 pub use interner::{StringId, StringTable};
+pub use moment::Moment;
 pub use pieces::pieces;

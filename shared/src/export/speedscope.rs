@@ -4,9 +4,9 @@
 //! stacks begin with the outermost frame.
 
 use super::pieces::{Pieces, quoted};
-use super::subject::{Subject, device_name, event_of};
+use super::subject::{Subject, device_name};
 use crate::analysis::live_by_stack;
-use crate::base::format;
+use crate::base::{Moment, format};
 use hashbrown::HashMap;
 
 const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
@@ -43,10 +43,7 @@ pub fn speedscope<S: FnMut(&[u8])>(subject: &Subject<'_>, sink: S) {
         let moment = subject.moment_of(timeline);
         let groups = live_by_stack(device, &timeline.allocations, moment);
         let total: u64 = groups.iter().map(|group| group.bytes).sum();
-        let when = match event_of(moment) {
-            -1 => "before the first event".to_owned(),
-            event => format!("after event {}", format::count(event as u64)),
-        };
+        let when = Moment(moment);
         let name = quoted(&format!("{} · {} live {when}", device_name(device), format::bytes(total)));
         let comma = if position > 0 { "," } else { "" };
         out.put(format_args!(

@@ -55,11 +55,6 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Returns the event that leads to a moment; -1 for the initial state.
-pub(super) fn event_of(moment: u32) -> i64 {
-    i64::from(moment) - 1
-}
-
 /// Returns a device's name for people.
 pub(super) fn device_name(device: &Device) -> String {
     if device.index < 0 { "Pinned host memory".to_owned() } else { format!("GPU {}", device.index) }

@@ -8,7 +8,7 @@ pub(super) use self::sheet::{Whole, pool, stream};
 use super::selection::{Selected, group_key_data, population, scope};
 use super::{Ready, found_hit};
 use frontend::ask::{
-    AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, NameMark, ScopeData, SelectionData, Sort,
+    AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, ScopeData, SelectionData, Sort,
     TablePage, TableRequest, TableRows, Walk, WalkRequest,
 };
 use shared::analysis::{AllocationId, Group, Groups, Label, Scope, group, label, stack_callers, stack_title};

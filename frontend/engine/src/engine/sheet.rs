@@ -7,6 +7,7 @@ use super::{Engine, Ready, compare};
 use frontend::ask::differences::{DiffBy, Entry, entries, shown};
 use frontend::ask::site_table::{shown as shown_sites, site_name};
 use frontend::ask::{DiffData, Instant, Matched, SheetOf, SheetOrder, Weight};
+use shared::base::Moment;
 use shared::export;
 use shared::export::{Cell, Rows, Sheet, Subject, Table};
 use shared::trace::SegmentType;
@@ -127,7 +128,7 @@ fn segments(ready: Ready<'_>, instant: Instant, row: &mut Rows<'_>) {
         let is_range = segment.home != segment.at.addr;
         row(&[
             Cell::number(ready.device.index),
-            Cell::number(i64::from(map.moment) - 1),
+            Cell::number(Moment(map.moment).event_number()),
             Cell::Address(segment.at.addr),
             Cell::number(segment.at.end() - segment.at.addr),
             Cell::number(segment.used_bytes),
@@ -162,7 +163,7 @@ const DIFFERENCES: Sheet<'_> = Sheet {
 };
 
 fn difference(diff: &DiffData, entry: &Entry, by: DiffBy, row: &mut Rows<'_>) {
-    let event = |moment: u32| Cell::number(i64::from(moment) - 1);
+    let event = |moment: u32| Cell::number(Moment(moment).event_number());
     let matched = entry.stack.map(|position| match diff.stacks[position].matched {
         Matched::Same => "same",
         Matched::MovedLines => "lines moved",

@@ -1,6 +1,6 @@
 //! Names and labels of exported files.
 
-use shared::base::format;
+use shared::base::Moment;
 
 /// File extensions that a snapshot's name may have.
 const ENDINGS: [&str; 6] = [".gz", ".pickle", ".pkl", ".json", ".html", ".bin"];
@@ -24,8 +24,8 @@ pub fn file_name(snapshot: &str, is_clean: bool, ending: &str) -> String {
 pub fn moment_text(pinned: Option<u32>) -> String {
     match pinned {
         None => "at the peak".to_owned(),
-        Some(0) => "before the first event".to_owned(),
-        Some(moment) => format!("after event {} (pinned)", format::count(u64::from(moment) - 1)),
+        Some(0) => Moment(0).to_string(),
+        Some(moment) => format!("{} (pinned)", Moment(moment)),
     }
 }
 

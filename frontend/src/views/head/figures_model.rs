@@ -1,7 +1,7 @@
 //! Texts and numbers of the row of figures above the timeline.
 
 use crate::ask::DeviceFigures;
-use shared::base::format;
+use shared::base::{Moment, format};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
@@ -40,8 +40,7 @@ pub fn figures(device: &DeviceFigures) -> Vec<Figure> {
 fn peak_live(device: &DeviceFigures) -> Figure {
     let note = match device.peak_moment {
         0 if device.events == 0 => String::new(),
-        0 => "before the first event".to_owned(),
-        moment => format!("after event {}", format::count(u64::from(moment) - 1)),
+        moment => Moment(moment).to_string(),
     };
     Figure {
         label: "Peak live",

@@ -22,14 +22,6 @@ pub fn rows(stacks: &Stacks) -> Vec<TopStack> {
     stacks.rows.iter().map(|row| top_stack(row, stacks.live_bytes, longest)).collect()
 }
 
-/// Formats a moment, to follow the word "live".
-pub fn when(moment: u32) -> String {
-    match moment.checked_sub(1) {
-        Some(event) => format!("after event {}", format::count(u64::from(event))),
-        None => "at the start".to_owned(),
-    }
-}
-
 /// Describes the stacks without a line of their own, if there are any.
 pub fn rest(stacks: &Stacks) -> Option<String> {
     (stacks.other_stacks > 0).then(|| {
@@ -52,12 +44,6 @@ fn top_stack(row: &StackRow, live_bytes: u64, longest: u64) -> TopStack {
 mod tests {
     use super::*;
     use shared::report::Frame;
-
-    #[test]
-    fn a_moment_is_named_by_the_event_before_it() {
-        assert_eq!(when(5159), "after event 5,158");
-        assert_eq!(when(0), "at the start");
-    }
 
     #[test]
     fn recorded_rows_have_their_operation_in_place_of_a_file() {

@@ -1,11 +1,11 @@
 //! Panel tab for the stacks that hold the memory at a moment.
 
-use super::stacks_model::{TopStack, rest, rows, when};
+use super::stacks_model::{TopStack, rest, rows};
 use crate::ask as worker;
 use crate::components::stack_row::{RowFigures, StackRow};
 use crate::hooks::use_stacks;
 use crate::platform::WorkerClient;
-use shared::base::format;
+use shared::base::{Moment, format};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -31,7 +31,7 @@ pub(super) fn TopStacks(props: &TopStacksProps) -> Html {
     html! {
         <section class="top-stacks">
             <p class="panel-lead numbers">
-                <strong>{ format::bytes(stacks.live_bytes) }</strong>{ format!(" live {}, by stack", when(moment)) }
+                <strong>{ format::bytes(stacks.live_bytes) }</strong>{ format!(" live {}, by stack", Moment(moment)) }
             </p>
             <ol>{ for lines.map(|(rank, (row, data))| line(&format!("{moment}/{rank}"), row, data)) }</ol>
             if let Some(rest) = rest(&stacks) { <p class="panel-empty numbers">{ rest }</p> }

@@ -14,6 +14,7 @@ use shared::trace::Device;
 use super::{abreast, peak};
 use crate::Failure;
 use crate::snapshot_file::Opened;
+use shared::base::Moment;
 
 /// The options of `snapscope diff`.
 #[derive(Debug, Clone, Args)]
@@ -147,7 +148,7 @@ fn side(
     DiffSide {
         file: opened.file.clone(),
         device: device.index,
-        event: i64::from(moment) - 1,
+        event: Moment(moment).event_number(),
         step: step.map(|step| step as u64),
         live_bytes: profile.live_bytes(),
         reserved_bytes: timeline.reserved_at(moment),

@@ -6,6 +6,7 @@ use shared::base::format::{bytes, count, counted};
 
 use super::{Chosen, GroupBy, title, told};
 use crate::commands::text;
+use shared::base::Moment;
 
 pub(super) fn page((a, b): (&Chosen, &Chosen), found: &Diff, by: GroupBy, top: usize) -> String {
     let named = |name: &str, fallback: &str| if name.is_empty() { fallback.to_owned() } else { name.to_owned() };
@@ -42,10 +43,10 @@ fn line(name: &str, change: &Change) -> Line {
 }
 
 fn side_line(side: &DiffSide) -> String {
-    let at = match (side.step, side.event) {
-        (_, -1) => "before the first event".to_owned(),
-        (None, event) => format!("after event {}", count(event as u64)),
-        (Some(step), event) => format!("at the peak of step {step}, after event {}", count(event as u64)),
+    let moment = Moment::of_event_number(side.event);
+    let at = match (side.step, moment.event()) {
+        (Some(step), Some(_)) => format!("at the peak of step {step}, {moment}"),
+        _ => moment.to_string(),
     };
     format!("{} · GPU {} · {} live {at}", side.file, side.device, bytes(side.live_bytes))
 }

@@ -20,6 +20,7 @@ use crate::Failure;
 use crate::snapshot_file::{Opened, import};
 use crate::units;
 use picture::{PictureArgs, PictureName};
+use shared::base::Moment;
 use write::Sink;
 
 /// The options of `snapscope export`.
@@ -255,7 +256,7 @@ fn moment(event: i64, devices: &[(&Device, &Timeline)]) -> Result<u32, Failure> 
     moment.filter(|&moment| moment <= most).ok_or_else(|| {
         Failure::new(
             format!("there is no event {event}"),
-            format!("events go from -1 (before the first) to {}", i64::from(most) - 1),
+            format!("events go from -1 (before the first) to {}", Moment(most).event_number()),
         )
     })
 }

@@ -7,6 +7,7 @@ use shared::export::{self, Drawing, MomentOptions, PictureOptions};
 use shared::trace::{Device, Trace};
 
 use crate::Failure;
+use shared::base::Moment;
 
 /// The options of pictures.
 #[derive(Debug, Clone, Args)]
@@ -107,7 +108,7 @@ impl PictureArgs {
         if is_part && (first > last || last >= events) {
             return Err(Failure::new(
                 format!("there is no range from event {first} to event {last} on device {}", device.index),
-                format!("events go from 0 to {}", i64::from(events) - 1),
+                format!("events go from 0 to {}", Moment(events).event_number()),
             ));
         }
         // The part includes the state before its first event, because that event changes it.

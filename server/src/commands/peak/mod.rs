@@ -14,6 +14,7 @@ pub(super) use self::groups::{Chosen, group_lines};
 use super::range::EventRange;
 use crate::Failure;
 use crate::snapshot_file::Opened;
+use shared::base::Moment;
 
 /// The options of `snapscope peak`.
 #[derive(Debug, Clone, Args)]
@@ -172,7 +173,7 @@ pub(super) fn moment_after(device: &Device, timeline: &Timeline, event: i64) -> 
     moment.filter(|&moment| moment <= timeline.events()).ok_or_else(|| {
         Failure::new(
             format!("there is no event {event} on device {}", device.index),
-            format!("events go from -1 (before the first) to {}", i64::from(timeline.events()) - 1),
+            format!("events go from -1 (before the first) to {}", Moment(timeline.events()).event_number()),
         )
     })
 }

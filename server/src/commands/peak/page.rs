@@ -7,6 +7,7 @@ use shared::trace::Device;
 use super::report::shown_moment;
 use super::{Chosen, Request, group_lines};
 use crate::snapshot_file::Opened;
+use shared::base::Moment;
 
 pub(super) fn page(
     opened: &Opened,
@@ -27,8 +28,10 @@ fn head(timeline: &Timeline, request: &Request, chosen: &Chosen<'_>) -> String {
     let sum = bytes(chosen.totals().bytes);
     let with = request.filter_text.as_ref().map(|text| format!(" with \"{text}\"")).unwrap_or_default();
     match &request.scope {
-        Scope::At(moment) if with.is_empty() => format!("{live} live {found} {} · {reserved} reserved", at(*moment)),
-        Scope::At(moment) => format!("{sum} {found}{with} of {live} live {} · {reserved} reserved", at(*moment)),
+        Scope::At(moment) if with.is_empty() => {
+            format!("{live} live {found} {} · {reserved} reserved", Moment(*moment))
+        }
+        Scope::At(moment) => format!("{sum} {found}{with} of {live} live {} · {reserved} reserved", Moment(*moment)),
         Scope::Within { moments, part } => {
             let last = count(u64::from(moments.end).saturating_sub(2));
             let between = match moments.start {
@@ -37,13 +40,6 @@ fn head(timeline: &Timeline, request: &Request, chosen: &Chosen<'_>) -> String {
             };
             format!("{sum} {found}{with}, {} between {between} · {live} live at most", words(*part))
         }
-    }
-}
-
-fn at(moment: u32) -> String {
-    match moment {
-        0 => "before the first event".to_owned(),
-        moment => format!("after event {}", count(u64::from(moment) - 1)),
     }
 }
 

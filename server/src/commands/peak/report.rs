@@ -6,6 +6,7 @@ use shared::trace::Device;
 
 use super::{Chosen, Request};
 use crate::snapshot_file::Opened;
+use shared::base::Moment;
 
 pub(super) fn report(
     opened: &Opened,
@@ -29,7 +30,7 @@ pub(super) fn report(
     PeakReport {
         file: opened.file.clone(),
         device: device.index,
-        event: i64::from(moment) - 1,
+        event: Moment(moment).event_number(),
         live_bytes: timeline.live_at(moment),
         reserved_bytes: timeline.reserved_at(moment),
         range: range(&request.scope),

@@ -5,6 +5,7 @@ use shared::api::{HeldRow, HolderRow, PoolRow, SegmentRow, SegmentsReport};
 use shared::trace::PoolId;
 
 use super::Found;
+use shared::base::Moment;
 
 /// Maximum number of allocations that are named for a held segment.
 const MOST_HOLDERS: usize = 5;
@@ -14,7 +15,7 @@ pub(super) fn report(found: &Found<'_>) -> SegmentsReport {
     SegmentsReport {
         file: found.file.to_owned(),
         device: found.device.index,
-        event: i64::from(found.map.moment) - 1,
+        event: Moment(found.map.moment).event_number(),
         bytes: found.parts,
         pools: found.rooms.iter().map(pool_row).collect(),
         held: found.held.iter().take(found.top).map(|held| held_row(found, held)).collect(),

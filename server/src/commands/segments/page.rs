@@ -8,6 +8,7 @@ use shared::trace::{PoolId, SegmentType};
 
 use super::Found;
 use crate::commands::text;
+use shared::base::Moment;
 
 pub(super) fn page(found: &Found<'_>) -> String {
     let mut page = head(found);
@@ -24,10 +25,7 @@ pub(super) fn page(found: &Found<'_>) -> String {
 }
 
 fn head(found: &Found<'_>) -> String {
-    let at = match found.map.moment {
-        0 => "before the first event".to_owned(),
-        moment => format!("after event {}", count(u64::from(moment) - 1)),
-    };
+    let at = Moment(found.map.moment);
     let peak = if found.is_peak { ", the peak of reserved memory" } else { "" };
     let (reserved, segments) = (bytes(found.parts.reserved_bytes), counted(found.parts.segments, "segment"));
     format!("{}\nGPU {} · {reserved} reserved in {segments} {at}{peak}\n", found.file, found.device.index)

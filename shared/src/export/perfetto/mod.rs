@@ -9,9 +9,9 @@
 //! microsecond.
 
 use super::pieces::{Pieces, quoted};
-use super::subject::{Subject, device_name, event_of};
+use super::subject::{Subject, device_name};
 use crate::analysis::{Axis, Span, StepSource, Steps, Timeline, spans};
-use crate::base::format;
+use crate::base::{Moment, format};
 use crate::trace::{Action, Device};
 
 /// Maximum number of parts of a counter.
@@ -147,7 +147,7 @@ impl Process<'_> {
     ) {
         let (name, dur) = (quoted(name), end_us - start_us);
         let peak_bytes = self.timeline.live_max_in(start..end + 1).1;
-        let last = event_of(end);
+        let last = Moment(end).event_number();
         out.event(
             'X',
             self.pid,

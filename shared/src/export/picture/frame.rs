@@ -3,7 +3,7 @@
 use super::drawing::{Anchor, Drawing, Ink, Place, Shape};
 use super::options::PictureOptions;
 use crate::analysis::{Axis, Span as Marked, Timeline};
-use crate::base::format;
+use crate::base::{Moment, format};
 use crate::draw::span::Span;
 use crate::draw::ticks::{byte_ticks, count_ticks, time_ticks};
 use crate::trace::{Action, Device, Trace};
@@ -181,10 +181,7 @@ impl<'a> Frame<'a> {
 
     fn figures(&self) -> String {
         let (moment, live_bytes) = self.timeline.live_max_in(self.shown());
-        let when = match moment {
-            0 => "before the first event".to_owned(),
-            moment => format!("after event {}", format::count(u64::from(moment) - 1)),
-        };
+        let when = Moment(moment);
         let reserved = format::bytes(self.timeline.reserved_max_in(self.shown()).1);
         format!("peak live {} {when} · peak reserved {reserved}", format::bytes(live_bytes))
     }

@@ -19,7 +19,7 @@ pub use segments::segments_picture;
 pub use svg::{Look, svg};
 
 use crate::analysis::Timeline;
-use crate::base::format;
+use crate::base::Moment;
 use crate::trace::{Device, Trace};
 use frame::Frame;
 
@@ -31,11 +31,8 @@ const MOST_PX: u32 = 4000;
 
 /// Describes a moment in words.
 fn when(moment: u32, peak: u32) -> String {
-    let after = match moment {
-        0 => "before the first event".to_owned(),
-        moment => format!("after event {}", format::count(u64::from(moment) - 1)),
-    };
-    if moment == peak { format!("at the peak, {after},") } else { after }
+    let after = Moment(moment);
+    if moment == peak { format!("at the peak, {after},") } else { after.to_string() }
 }
 
 /// Draws a timeline; `timeline` was built from `device`.

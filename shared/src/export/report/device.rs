@@ -4,9 +4,10 @@ use super::html::Html;
 use crate::analysis::{
     Course, Fragmentation, PhaseBasis, StackBytes, StepSource, Study, live_by_category, live_by_stack,
 };
+use crate::base::Moment;
 use crate::base::format::{self, bytes, count, counted};
 use crate::base::markup::escaped;
-use crate::export::subject::{Subject, event_of};
+use crate::export::subject::Subject;
 use crate::trace::Action;
 
 /// Maximum number of stacks to show.
@@ -23,13 +24,6 @@ fn percent(part: u64, whole: u64) -> String {
     escaped(&format::percent(part, whole))
 }
 
-fn when(moment: u32) -> String {
-    match event_of(moment) {
-        -1 => "before the first event".to_owned(),
-        event => format!("after event {}", count(event as u64)),
-    }
-}
-
 /// Writes what is alive at the moment of the report, by category and by stack.
 pub(super) fn live(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &mut Html) {
     let moment = subject.moment_of(study.timeline);
@@ -39,7 +33,7 @@ pub(super) fn live(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &mu
         if total == 0 {
             return;
         }
-        page.paragraph("lead", &format!("{} live {}", bytes(total), when(moment)));
+        page.paragraph("lead", &format!("{} live {}", bytes(total), Moment(moment)));
         if study.phases.are_told() {
             page.push("<div class=\"bars\">\n");
             for held in live_by_category(study, moment) {
@@ -127,7 +121,7 @@ fn step_table(study: &Study<'_>, page: &mut Html) {
             let (peak, live) = timeline.live_max_in(step.start..step.end + 1);
             let reserved = timeline.reserved_max_in(step.start..step.end + 1).1;
             let end = bytes(timeline.live_at(step.end));
-            let peak_event = event_of(peak).max(0) as u64;
+            let peak_event = u64::from(Moment(peak).event().unwrap_or(0));
             rows.push(vec![count(index as u64), bytes(live), count(peak_event), bytes(reserved), end]);
         } else if is_shown(index - 1) {
             rows.push(["…", "", "", "", ""].map(str::to_owned).to_vec());
@@ -145,7 +139,7 @@ pub(super) fn reserved(study: &Study<'_>, of: &str, page: &mut Html) {
         }
         let parts = Fragmentation::at(study, moment);
         let whole = parts.reserved_bytes.max(1);
-        page.paragraph("lead", &format!("{} reserved at the peak, {}", bytes(most_bytes), when(moment)));
+        page.paragraph("lead", &format!("{} reserved at the peak, {}", bytes(most_bytes), Moment(moment)));
         page.push("<div class=\"bars\">\n");
         for (name, part) in [
             ("live", parts.live_bytes),

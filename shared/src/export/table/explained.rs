@@ -2,7 +2,8 @@
 
 use super::{Cell, Rows};
 use crate::analysis::Axis;
-use crate::export::subject::{Subject, event_of};
+use crate::base::Moment;
+use crate::export::subject::Subject;
 use crate::trace::StackId;
 
 pub(super) const STEPS: &[&str] = &[
@@ -31,11 +32,11 @@ pub(super) fn steps(subject: &Subject<'_>, row: &mut Rows<'_>) {
                 Cell::number(device.index),
                 Cell::number(index as i64),
                 Cell::number(step.start),
-                Cell::number(event_of(step.end)),
+                Cell::number(Moment(step.end).event_number()),
                 time_us(step.start + 1),
                 time_us(step.end),
                 Cell::number(peak_live_bytes),
-                Cell::number(event_of(peak_moment)),
+                Cell::number(Moment(peak_moment).event_number()),
                 Cell::number(timeline.live_at(step.end)),
                 Cell::number(timeline.reserved_max_in(step.start..step.end + 1).1),
             ]);

@@ -2,8 +2,9 @@
 
 use super::{Cell, Rows};
 use crate::analysis::{Axis, Origin, categories};
+use crate::base::Moment;
 use crate::base::{StringId, format};
-use crate::export::subject::{Subject, event_of};
+use crate::export::subject::Subject;
 use crate::trace::{Action, PoolId, StackId};
 use std::borrow::Cow;
 
@@ -46,7 +47,7 @@ pub(super) fn allocations(subject: &Subject<'_>, row: &mut Rows<'_>) {
                 Cell::number(device.index),
                 Cell::number(id.index() as i64),
                 alloc_event.into(),
-                died.map(event_of).into(),
+                died.map(|died| Moment(died).event_number()).into(),
                 Cell::Address(allocation.addr),
                 Cell::number(allocation.size_bytes),
                 if is_initial { Cell::Nothing } else { time_us(allocation.born) },

@@ -2,7 +2,8 @@
 
 use super::{Cell, Rows};
 use crate::analysis::{Category, live_by_category, live_by_stack};
-use crate::export::subject::{Subject, event_of};
+use crate::base::Moment;
+use crate::export::subject::Subject;
 
 pub(super) const STACKS: &[&str] = &["device", "event", "stack", "bytes", "count", "initial_bytes", "title", "frames"];
 
@@ -12,7 +13,7 @@ pub(super) fn stacks(subject: &Subject<'_>, row: &mut Rows<'_>) {
         for group in live_by_stack(device, &timeline.allocations, moment) {
             row(&[
                 Cell::number(device.index),
-                Cell::number(event_of(moment)),
+                Cell::number(Moment(moment).event_number()),
                 Cell::stack(group.stack),
                 Cell::number(group.bytes),
                 Cell::number(group.count),
@@ -32,7 +33,7 @@ pub(super) fn categories(subject: &Subject<'_>, row: &mut Rows<'_>) {
         for held in live_by_category(&study, moment) {
             row(&[
                 Cell::number(study.device.index),
-                Cell::number(event_of(moment)),
+                Cell::number(Moment(moment).event_number()),
                 Cell::text(Category::name(held.category)),
                 Cell::number(held.bytes),
                 Cell::number(held.count),

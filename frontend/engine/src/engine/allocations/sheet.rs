@@ -4,7 +4,7 @@ use super::{Rows, Table};
 use crate::engine::Ready;
 use frontend::ask::TableRequest;
 use shared::analysis::{Category, pool_of, stack_callers, stream_of};
-use shared::base::format;
+use shared::base::{Moment, format};
 use shared::export::{Cell, Rows as Out, Sheet};
 use shared::trace::PoolId;
 
@@ -58,7 +58,7 @@ impl Whole {
                     let allocations = &timeline.allocations;
                     let (allocation, stack) = (allocations.get(id, of), allocations.allocation_stack(id, of));
                     let died = (allocation.died != u32::MAX).then_some(allocation.died);
-                    let event = |moment: u32| i64::from(moment) - 1;
+                    let event = |moment: u32| Moment(moment).event_number();
                     let origin = allocations.origin(id);
                     out(&[
                         device.clone(),

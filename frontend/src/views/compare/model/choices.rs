@@ -1,7 +1,7 @@
 //! Moments to which a side of the comparison can be set.
 
 use crate::ask::{CompareSide, DeviceFigures, StepData};
-use shared::base::format;
+use shared::base::{Moment, format};
 
 /// One option of a select box.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,12 +29,12 @@ pub fn moment_choices(figures: &DeviceFigures, pinned: Option<u32>, chosen: Comp
         choice(CompareSide::End, format!("End, {}", size(figures.end_live_bytes))),
     ];
     if let Some(moment) = pinned {
-        choices.push(choice(CompareSide::Moment(moment), format!("Pin, {}", after_event(moment))));
+        choices.push(choice(CompareSide::Moment(moment), format!("Pin, {}", Moment(moment))));
     }
     if let CompareSide::Moment(moment) = chosen
         && pinned != Some(moment)
     {
-        choices.push(choice(chosen, after_event(moment)));
+        choices.push(choice(chosen, Moment(moment).to_string()));
     }
     choices
 }
@@ -54,7 +54,7 @@ pub fn side_name(side: CompareSide) -> String {
         CompareSide::Peak => "peak".to_owned(),
         CompareSide::Start => "start".to_owned(),
         CompareSide::End => "end".to_owned(),
-        CompareSide::Moment(moment) => after_event(moment),
+        CompareSide::Moment(moment) => Moment(moment).to_string(),
         CompareSide::Step(step) => format!("peak of step {}", step + 1),
     }
 }
@@ -69,13 +69,6 @@ pub fn default_sides(is_same_device: bool, steps: usize) -> (CompareSide, Compar
         (false, _) => (CompareSide::Peak, CompareSide::Peak),
         (true, 0 | 1) => (CompareSide::Peak, CompareSide::End),
         (true, steps) => (CompareSide::Step(steps as u32 - 1), CompareSide::Step(u32::from(steps > 2))),
-    }
-}
-
-fn after_event(moment: u32) -> String {
-    match moment.checked_sub(1) {
-        Some(event) => format!("after event {}", format::count(u64::from(event))),
-        None => "before the first event".to_owned(),
     }
 }
 
