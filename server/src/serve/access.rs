@@ -2,8 +2,6 @@
 //!
 //! Access rights are checked after routing, because a path has many spellings and only the router knows them all.
 
-pub(crate) use crate::serve::access_right::Access;
-
 use std::rc::Rc;
 
 use actix_web::body::MessageBody;
@@ -13,6 +11,7 @@ use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage as _, ResponseError as _};
 
+use crate::serve::access_right::Access;
 use crate::serve::client::Client;
 use crate::serve::login;
 use crate::serve::site::Site;

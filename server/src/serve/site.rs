@@ -1,7 +1,5 @@
 //! Holds the built page in memory.
 
-pub(crate) use crate::serve::asset_file::Asset;
-
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -9,7 +7,7 @@ use std::{fs, io};
 use actix_web::web::Bytes;
 
 use crate::failure::Failure;
-use crate::serve::asset_file::{CompressedCopy, Encoding};
+use crate::serve::asset_file::{Asset, CompressedCopy, Encoding};
 use crate::serve::document::Document;
 
 /// Path of the viewer's document.

@@ -23,7 +23,7 @@ const LOADED: [&str; 7] = [
 
 /// Files by their names.
 pub(super) static FILES: LazyLock<BTreeMap<&'static str, Asset>> = LazyLock::new(|| {
-    let config = Arc::new(Config::from("/api/v1/openapi.json"));
+    let config = Arc::new(Config::from("/api/v1/openapi.json").use_base_layout());
     let made = |name| {
         let file = utoipa_swagger_ui::serve(name, Arc::clone(&config)).ok().flatten().expect("a file of Swagger UI");
         let bytes = if name == PAGE { of_this_server(&file.bytes) } else { file.bytes.into_owned() };

@@ -116,7 +116,7 @@ fn what_is_wrong_is_said_by_key_and_line(backend: Backend) {
     let server = server(backend, "virtual=1");
     let wrong = |config: &str| server.send_body("POST", "/api/v1/jobs", &[], config.as_bytes());
     let reply = wrong("model = \"gpt2\"\nbatch = 0\nsteps = 0");
-    check_refusal(&reply, 422, "invalid_config", "2 things");
+    check_refusal(&reply, 422, "invalid_config", "2 problems");
     let paths: Vec<_> =
         reply.json()["problems"].as_array().expect("problems").iter().map(|p| p["path"].clone()).collect();
     assert!(paths.contains(&json!("steps")) && paths.contains(&json!("batch")), "{paths:?}");

@@ -123,7 +123,7 @@ fn a_link_has_a_picture() {
     let count = |color: [u8; 3]| pixels.iter().filter(|pixel| **pixel == color).count();
     assert!(pixels.iter().collect::<HashSet<_>>().len() > 100);
     // Colours of live and reserved bytes as on the page, on a white background.
-    assert!(count([0x1f, 0x5f, 0xd6]) > 1000 && count([0xa8, 0x57, 0x08]) > 1000, "lines");
+    assert!(count([0x1b, 0x3a, 0x7a]) > 1000 && count([0xa8, 0x57, 0x08]) > 1000, "lines");
     assert!(count([0xff; 3]) > pixels.len() / 2, "paper");
 
     // Shared caches must not store it, and it is revalidated each time, because links can be deleted.

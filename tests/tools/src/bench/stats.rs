@@ -7,7 +7,7 @@
 /// # Examples
 ///
 /// ```
-/// assert_eq!(crate::bench::percentile(&[4.0, 1.0, 3.0, 2.0], 0.5), 3.0);
+/// assert_eq!(tools::bench::percentile(&[4.0, 1.0, 3.0, 2.0], 0.5), 3.0);
 /// ```
 pub fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
