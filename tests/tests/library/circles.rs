@@ -36,7 +36,7 @@ impl Sources {
             let name = path.file_stem().and_then(|name| name.to_str()).expect("UTF-8").to_owned();
             let own = match name.as_str() {
                 "lib" | "mod" => module.to_vec(),
-                _ => [module, &[name.clone()]].concat(),
+                _ => [module, std::slice::from_ref(&name)].concat(),
             };
             if path.is_dir() {
                 self.collect(&path, &own);
