@@ -197,8 +197,8 @@ fn a_finished_job_tells_one_story() {
     page.screenshot("job-out-of-memory");
 
     page.click("[data-rename]");
-    page.wait_for("document.querySelector('dialog')?.open");
-    page.click("[data-name]");
+    // The field has the focus once the dialog is open.
+    page.wait_for("document.activeElement?.matches('[data-name]') ?? false");
     page.press(SELECT_ALL);
     page.press("far too large\u{e007}");
     page.wait_for_text(".page-title", "far too large");
