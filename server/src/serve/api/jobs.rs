@@ -9,6 +9,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use serde::Deserialize;
 use shared::api::{JobChange, JobDetails, JobList, JobRequest, JobResource, JobState};
+use shared::base::format::counted;
 use utoipa::IntoParams;
 
 use super::job_request;
@@ -71,7 +72,7 @@ pub(crate) async fn submit(
             return Err(ApiError::new(ErrorCode::Conflict, message));
         }
         Submission::QueueFull => {
-            let message = format!("The queue is full: {} jobs are waiting.", state.config.queue);
+            let message = format!("The queue is full, with {} waiting.", counted(state.config.queue, "job"));
             return Err(ApiError::new(ErrorCode::QueueFull, message).retry_after(30));
         }
         Submission::NoRoom => {

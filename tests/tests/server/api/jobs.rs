@@ -262,7 +262,7 @@ fn a_full_queue_says_so(backend: Backend) {
     let accepted = keyed();
     assert_eq!(accepted.status, 202, "{}", accepted.text());
     let reply = server.send_body("POST", "/api/v1/jobs", &[], SMALL.as_bytes());
-    check_refusal(&reply, 503, "queue_full", "1 jobs are waiting");
+    check_refusal(&reply, 503, "queue_full", "with 1 job waiting");
     assert!(reply.header("retry-after").is_some());
     // A client that repeats an accepted request gets the same answer, although the queue is full.
     assert_eq!((keyed().status, &keyed().json()["id"]), (202, &accepted.json()["id"]));
