@@ -231,6 +231,13 @@ async fn backup(place: &Place, to: &Path) -> Result<String, Failure> {
 }
 
 async fn restore(from: &Path, place: &Place) -> Result<String, Failure> {
+    if !from.join(DATABASE).is_file() {
+        return Err(Failure::new(
+            format!("the backup in {} contains no database", from.display()),
+            "pass the folder that `snapscope data backup` wrote; if the server uses PostgreSQL, restore its database \
+             with `pg_restore` or `psql` and copy the backup's folder `store` to the server's store",
+        ));
+    }
     let (source, objects) = Place::backup(from).open().await?;
     let Some(file) = place.database.path() else {
         return Err(Failure::new(

@@ -99,6 +99,12 @@ fn what_is_missing_or_changed_is_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path();
     check(&snapscope_data("check", None, data, &[]), 2, &["no database at", "--data"]);
+    let empty = data.join("empty");
+    check(
+        &snapscope_data("restore", Some(&empty), data, &[]),
+        2,
+        &["contains no database", "data backup`", "PostgreSQL"],
+    );
     served_once(data);
     let snapshots = files(&data.join("store/snapshots"));
     let [snapshot] = &snapshots[..] else { panic!("one, not {snapshots:?}") };
