@@ -54,6 +54,24 @@ impl Reply {
     }
 }
 
+/// Checks that a refusal has this status and code, sentences as message and hint, and is not cached.
+///
+/// # Panics
+///
+/// Panics if it does not, or if its message lacks `part`.
+#[track_caller]
+pub fn check_refusal(reply: &Reply, status: u16, code: &str, part: &str) {
+    assert_eq!(reply.status, status, "{}", reply.text());
+    let body = reply.json();
+    assert_eq!(body["code"], code, "{body}");
+    let message = body["message"].as_str().expect("a message");
+    assert!(message.contains(part), "{part:?} in {message:?}");
+    for sentence in [message, body["hint"].as_str().expect("a hint")] {
+        assert!(sentence.ends_with('.') && !sentence.ends_with("?.") && !sentence.ends_with(".."), "{sentence}");
+    }
+    assert_eq!(reply.header("cache-control"), Some("no-store"));
+}
+
 /// Sends a request over a new connection.
 ///
 /// # Panics

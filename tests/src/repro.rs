@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -180,4 +180,20 @@ pub fn built_recorder() -> &'static RecorderConfig {
             library_path: None,
         }
     })
+}
+
+/// Checks the status of a finished program, and that its two outputs have these parts.
+///
+/// # Panics
+///
+/// Panics if they do not.
+#[track_caller]
+pub fn check_output(output: &Output, status: i32, stdout: &[&str], stderr: &[&str]) {
+    let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert_eq!(output.status.code(), Some(status), "{texts:?}");
+    for (parts, text) in [stdout, stderr].into_iter().zip(&texts) {
+        for part in parts {
+            assert!(text.contains(part), "{part:?} in {text}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use testkit::repro::Played;
+use testkit::repro::{Played, check_output};
 
 /// Recorder script that needs 1 GiB per sample and runs out of memory above a batch of 6.
 const RECORDER: &str = r#"
@@ -31,19 +31,8 @@ fn snapscope(played: &Played, arguments: &[&str]) -> Output {
 }
 
 #[track_caller]
-fn check(output: &Output, status: i32, stdout: &[&str], stderr: &[&str]) {
-    let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-    assert_eq!(output.status.code(), Some(status), "{texts:?}");
-    for (parts, text) in [stdout, stderr].into_iter().zip(&texts) {
-        for part in parts {
-            assert!(text.contains(part), "{part:?} in {text}");
-        }
-    }
-}
-
-#[track_caller]
 fn document(output: &Output) -> Value {
-    check(output, 0, &[], &[]);
+    check_output(output, 0, &[], &[]);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "nothing while it runs");
     serde_json::from_slice(&output.stdout).expect("one document")
 }
@@ -59,7 +48,7 @@ fn a_sweep_is_a_table() {
         "2.00 GiB       2.00 GiB         25 %  fits",
         "out of memory in step 1 of 2, backward, h.0",
     ];
-    check(&output, 0, &rows, &["6 of 6 · checkpointing ", " · 2.00 GiB reserved", "batch 8 · out of memory"]);
+    check_output(&output, 0, &rows, &["6 of 6 · checkpointing ", " · 2.00 GiB reserved", "batch 8 · out of memory"]);
     let left = played.files().into_iter().filter(|name| name.to_string_lossy().contains(".pickle"));
     assert_eq!(left.count(), 0, "snapshots are dropped");
 }
@@ -69,7 +58,7 @@ fn every_kind_of_output_is_written() {
     let played = played(RECORDER);
     let outputs = ["-o", "t.md", "-o", "t.csv", "-o", "t.json", "-o", "t.svg", "--keep", "kept"];
     let output = snapscope(&played, &[&["sweep", "small.toml", "--batch", "2,8"], &outputs[..]].concat());
-    check(&output, 0, &["wrote t.md\nwrote t.csv\nwrote t.json\nwrote t.svg\nthe snapshots are in kept"], &[]);
+    check_output(&output, 0, &["wrote t.md\nwrote t.csv\nwrote t.json\nwrote t.svg\nthe snapshots are in kept"], &[]);
     let read = |name: &str| std::fs::read_to_string(played.path(name)).expect(name);
     assert!(read("t.md").starts_with("| batch | peak live | peak allocated |"), "{}", read("t.md"));
     assert_eq!(read("t.csv").lines().count(), 3);
@@ -113,7 +102,7 @@ fn names_cannot_break_the_picture() {
     let played = played(RECORDER);
     let config = "name = '<script>&\"| x'\nmodel = 'gpt2'\nsteps = 1\n[sweep]\nbatch = '1..2'\n";
     std::fs::write(played.path("odd.toml"), config).expect("room");
-    check(&snapscope(&played, &["sweep", "odd.toml", "-o", "odd.svg"]), 0, &["<script>"], &[]);
+    check_output(&snapscope(&played, &["sweep", "odd.toml", "-o", "odd.svg"]), 0, &["<script>"], &[]);
     let svg = std::fs::read_to_string(played.path("odd.svg")).expect("the picture");
     assert!(tags(&svg).all(|tag| tag != "script"), "{svg}");
 }
@@ -122,7 +111,7 @@ fn names_cannot_break_the_picture() {
 fn a_picture_shows_what_lies_far_off_or_on_one_another() {
     let played = played(RECORDER);
     let arguments = ["sweep", "small.toml", "--batch", "1..4", "--card", "custom:6GiB,custom:900GiB", "-o", "two.svg"];
-    check(&snapscope(&played, &arguments), 0, &["wrote two.svg"], &[]);
+    check_output(&snapscope(&played, &arguments), 0, &["wrote two.svg"], &[]);
     let svg = std::fs::read_to_string(played.path("two.svg")).expect("the picture");
     assert_eq!(tags(&svg).filter(|tag| *tag == "circle").count(), 8 + 2, "points and legend: {svg}");
     assert_eq!(svg.matches("class=\"line over\"").count(), 3, "the second line is dashed over the first: {svg}");
@@ -139,7 +128,7 @@ fn the_command_line_overrides_the_ranges_of_the_config() {
     let rows = report["rows"].as_array().expect("rows");
     let pairs: Vec<_> = rows.iter().map(|row| (row["batch"].as_u64(), row["sequence"].as_u64())).collect();
     assert_eq!(pairs, [(Some(3), Some(128)), (Some(3), Some(256))]);
-    check(
+    check_output(
         &snapscope(&played, &["repro", "ranges.toml"]),
         2,
         &[],
@@ -152,7 +141,7 @@ fn bad_ranges_are_refused_before_anything_runs() {
     let played = played("touch \"$HOME/ran\"; exit 1");
     let refuse = |arguments: &[&str], parts: &[&str]| {
         let output = snapscope(&played, &[&["sweep", "small.toml"], arguments].concat());
-        check(&output, 2, &[], parts);
+        check_output(&output, 2, &[], parts);
         assert!(output.stdout.is_empty() && !played.path("ran").exists());
     };
     refuse(&[], &["sweep: the sweep varies nothing", "--batch 1..8x2"]);
@@ -164,16 +153,16 @@ fn bad_ranges_are_refused_before_anything_runs() {
     refuse(&["--batch", "1,2", "-o", "table.pdf"], &["the name `table.pdf` has no known file type", ".svg"]);
     std::fs::write(played.path("own.json"), r#"{"model": "gpt2"}"#).expect("room");
     let output = snapscope(&played, &["sweep", "own.json", "--batch", "1,2", "-o", "./own.json"]);
-    check(&output, 2, &[], &["is the config itself"]);
+    check_output(&output, 2, &[], &["is the config itself"]);
 }
 
 #[test]
 fn one_failure_is_a_row_and_all_are_an_error() {
     let fails = r#"case "$job" in *'"batch": 2,'*) echo 'broken' >&2; exit 1;; esac"#;
     let output = snapscope(&played(&format!("{fails}\n{RECORDER}")), &["sweep", "small.toml", "--batch", "1,2"]);
-    check(&output, 0, &["fits", "failed: the recorder ended without a result, with exit status 1"], &[]);
+    check_output(&output, 0, &["fits", "failed: the recorder ended without a result, with exit status 1"], &[]);
     let output = snapscope(&played("exit 1"), &["sweep", "small.toml", "--batch", "1,2"]);
-    check(&output, 2, &[], &["error: the recorder ended without a result", "hint: "]);
+    check_output(&output, 2, &[], &["error: the recorder ended without a result", "hint: "]);
 }
 
 #[test]
@@ -193,7 +182,7 @@ fn an_interrupt_ends_all_recorders() {
     };
     let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.expect("kill").success());
-    check(&child.wait_with_output().expect("the command to end"), 2, &[], &["error: the sweep was cancelled"]);
+    check_output(&child.wait_with_output().expect("the command to end"), 2, &[], &["error: the sweep was cancelled"]);
     for recorder in recorders.lines() {
         assert!(!std::path::Path::new("/proc").join(recorder).exists(), "recorder {recorder} has ended");
     }
@@ -208,7 +197,7 @@ fn the_largest_batch_comes_with_its_proof() {
         "batch  6  fits: peak reserved 6.00 GiB of 8.00 GiB, 2.00 GiB free\n",
         "batch  7  runs out of memory in step 1 of 2, backward, h.0, allocating 2.00 GiB\n",
     ];
-    check(&output, 0, &proof, &["batch 4 · 4.00 GiB reserved", "batch 8 · out of memory"]);
+    check_output(&output, 0, &proof, &["batch 4 · 4.00 GiB reserved", "batch 8 · out of memory"]);
     let report = document(&snapscope(&played, &["fit", "small.toml", "--json"]));
     assert_eq!((&report["batch"], &report["gaps"]), (&Value::from(6), &Value::Array(Vec::new())));
     let batches: Vec<_> = report["probes"].as_array().expect("probes").iter().map(|probe| &probe["batch"]).collect();
@@ -218,9 +207,14 @@ fn the_largest_batch_comes_with_its_proof() {
 #[test]
 fn no_batch_may_fit_and_a_failure_is_told() {
     let everything = RECORDER.replace("-gt 6", "-gt 0");
-    check(&snapscope(&played(&everything), &["fit", "small.toml"]), 0, &["No batch fits", "batch  1  runs out"], &[]);
+    check_output(
+        &snapscope(&played(&everything), &["fit", "small.toml"]),
+        0,
+        &["No batch fits", "batch  1  runs out"],
+        &[],
+    );
     let output = snapscope(&played("exit 3"), &["fit", "small.toml"]);
-    check(&output, 2, &[], &["error: batch 1: the recorder ended without a result, with exit status 3"]);
+    check_output(&output, 2, &[], &["error: batch 1: the recorder ended without a result, with exit status 3"]);
 }
 
 #[test]
@@ -232,9 +226,9 @@ fn the_host_bounds_a_batch_too() {
     assert!(bound > 1 && bound < 65_536, "{bound}");
     let note = format!("Batch {bound} is the largest that fits");
     let output = snapscope(&played, &["fit", "wide.toml"]);
-    check(&output, 0, &[&note, &format!("batch {bound} is the largest that this program accepts")], &[]);
+    check_output(&output, 0, &[&note, &format!("batch {bound} is the largest that this program accepts")], &[]);
     let output = snapscope(&played, &["repro", "wide.toml", "--batch", &(bound + 1).to_string()]);
-    check(&output, 2, &[], &["wide.toml: batch: "]);
+    check_output(&output, 2, &[], &["wide.toml: batch: "]);
 }
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -4,9 +4,8 @@ use std::io::Write as _;
 use std::net::{Shutdown, TcpStream};
 
 use testkit::form::Form;
-use testkit::http::{self, Reply};
+use testkit::http::{self, Reply, check_refusal};
 
-use crate::injected::check_refusal;
 use crate::injected::place::{Place, snapshot};
 
 /// Returns the head of a request with a body; `length` is the line about its length.

@@ -1,9 +1,8 @@
 //! Tests configs that are too large, too deeply nested, or have values that are not valid numbers.
 
 use server::config::SettingsArgs;
-use testkit::http::Reply;
+use testkit::http::{Reply, check_refusal};
 
-use crate::injected::check_refusal;
 use crate::injected::place::Place;
 
 /// Starts a server that accepts jobs, so that refusals are due to the config.

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 use testkit::form::Form;
+use testkit::http::check_refusal;
 use testkit::padded::padded;
 use testkit::repro::Played;
 use testkit::serving::{Launch, ServeProcess};
 
-use crate::injected::check_refusal;
 use crate::injected::jobs::{check_failed, check_finished, recorder, submit, submitted};
 use crate::injected::place::{check_no_files, files};
 

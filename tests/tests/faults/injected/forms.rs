@@ -3,9 +3,8 @@
 use serde_json::json;
 use server::config::SettingsArgs;
 use testkit::form::Form;
-use testkit::http::Reply;
+use testkit::http::{Reply, check_refusal};
 
-use crate::injected::check_refusal;
 use crate::injected::place::{Place, files, snapshot};
 
 const CONFIG: &[u8] = b"steps = 2\nmodel = \"mlp\"\n";

@@ -3,11 +3,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use testkit::http::Reply;
+use testkit::http::{Reply, check_refusal};
 use testkit::repro::Played;
 use testkit::serving::ServeProcess;
-
-use crate::injected::check_refusal;
 
 /// Timeout of any wait on a loaded machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);

@@ -13,20 +13,3 @@ mod requests;
 mod snapshots;
 mod store;
 mod uploads;
-
-use testkit::http::Reply;
-
-/// Checks that a refusal has this status and code, sentences as message and hint, and is not cached.
-#[track_caller]
-fn check_refusal(reply: &Reply, status: u16, code: &str, part: &str) {
-    assert_eq!(reply.status, status, "{}", reply.text());
-    let body = reply.json();
-    assert_eq!(body["code"], code, "{body}");
-    let message = body["message"].as_str().expect("a message");
-    assert!(message.contains(part), "{part:?} in {message:?}");
-    for sentence in [message, body["hint"].as_str().expect("a hint")] {
-        let ends = sentence.ends_with(['.', '?']) && !sentence.ends_with("?.") && !sentence.ends_with("..");
-        assert!(ends, "{sentence}");
-    }
-    assert_eq!(reply.header("cache-control"), Some("no-store"));
-}

@@ -1,12 +1,11 @@
 //! Tests that a store at its quota accepts nothing more and says what to do.
 
 use testkit::form::Form;
-use testkit::http::Reply;
+use testkit::http::{Reply, check_refusal};
 use testkit::padded::padded;
 use testkit::repro::Played;
 use testkit::serving::{Launch, ServeProcess};
 
-use crate::injected::check_refusal;
 use crate::injected::jobs::{check_failed, check_finished, recorder, submitted};
 use crate::injected::place::{check_no_files, files};
 

@@ -1,8 +1,7 @@
 //! Tests malformed and hostile requests.
 
-use testkit::http;
+use testkit::http::{self, check_refusal};
 
-use crate::injected::check_refusal;
 use crate::injected::place::Place;
 
 #[test]

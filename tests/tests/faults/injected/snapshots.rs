@@ -6,9 +6,8 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use flate2::{Compress, Compression, FlushCompress};
 use testkit::form::Form;
-use testkit::http::Reply;
+use testkit::http::{Reply, check_refusal};
 
-use crate::injected::check_refusal;
 use crate::injected::place::{Place, snapshot};
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

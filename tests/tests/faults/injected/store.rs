@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use testkit::form::Form;
 use testkit::histories::without_folder;
+use testkit::http::check_refusal;
 use testkit::padded::padded;
 use testkit::repro::Played;
 use testkit::s3::{Mood, S3};
 use testkit::serving::{Launch, ServeProcess};
 
-use crate::injected::check_refusal;
 use crate::injected::jobs::{PATIENCE, check_failed, check_finished, recorder, submitted, wait_for};
 use crate::injected::place::{check_no_files, files};
 

@@ -9,9 +9,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use server::config::SettingsArgs;
 use testkit::form::Form;
+use testkit::http::check_refusal;
 use testkit::padded::padded;
 
-use crate::injected::check_refusal;
 use crate::injected::place::{Place, check_no_files, files, snapshot};
 
 const PATIENCE: Duration = Duration::from_secs(30);

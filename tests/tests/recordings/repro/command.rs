@@ -4,7 +4,7 @@ use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use testkit::repro::Played;
+use testkit::repro::{Played, check_output};
 
 const RUN: &str = r#"
 echo '{"type":"started","device":"Fake","memory_bytes":1000000,"parameters":1234567,"steps":2}'
@@ -31,34 +31,23 @@ fn repro(played: &Played, arguments: &[&str]) -> Output {
     played.command().arg("repro").args(arguments).output().expect("the binary to start")
 }
 
-#[track_caller]
-fn check(output: &Output, status: i32, stdout: &[&str], stderr: &[&str]) {
-    let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-    assert_eq!(output.status.code(), Some(status), "{texts:?}");
-    for (parts, text) in [stdout, stderr].into_iter().zip(&texts) {
-        for part in parts {
-            assert!(text.contains(part), "{part:?} in {text}");
-        }
-    }
-}
-
 #[test]
 fn a_recording_is_summed_up() {
     let played = played(FINISHED);
     let output = repro(&played, &["small.toml"]);
     let summary = ["small.pickle\n", "t4-16gb · small · 1,234,567 parameters · 2 steps in", "peak reserved", "586 KiB"];
-    check(&output, 0, &summary, &["note: attention takes the flash"]);
+    check_output(&output, 0, &summary, &["note: attention takes the flash"]);
     assert!(!String::from_utf8_lossy(&output.stderr).contains("step 1"), "a run of a moment shows no progress");
-    check(&output, 0, &["20 % more than allocated", "60 % of it reserved", "snapscope peak small.pickle"], &[]);
+    check_output(&output, 0, &["20 % more than allocated", "60 % of it reserved", "snapscope peak small.pickle"], &[]);
     assert!(played.path("small.pickle").exists(), "in the current folder, named like the config");
-    check(&repro(&played, &["small.toml"]), 0, &[], &[]);
+    check_output(&repro(&played, &["small.toml"]), 0, &[], &[]);
 }
 
 #[test]
 fn json_is_one_document_and_nothing_else() {
     let played = played(FINISHED);
     let output = repro(&played, &["small.toml", "--json", "-o", "other.pickle"]);
-    check(&output, 0, &[], &[]);
+    check_output(&output, 0, &[], &[]);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
     assert_eq!(document["card"], "t4-16gb");
@@ -73,9 +62,9 @@ fn running_out_of_memory_is_no_error() {
     let output = repro(&played, &["small.toml"]);
     let summary =
         ["1 of 2 steps in", "Out of memory in step 2 of 2, backward, h.0, in aten::mm\n  CUDA out of memory."];
-    check(&output, 0, &summary, &[]);
+    check_output(&output, 0, &summary, &[]);
     let output = repro(&played, &["small.toml", "--json"]);
-    check(&output, 0, &[], &[]);
+    check_output(&output, 0, &[], &[]);
     let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
     let oom = document["oom"].as_object().expect("where memory ran out");
     let keys: Vec<_> = oom.keys().map(String::as_str).collect();
@@ -93,7 +82,7 @@ fn a_failure_says_where_and_keeps_the_trace() {
         "error: the recorder crashed with SIGSEGV",
         "hint: ",
     ];
-    check(&output, 2, &[], &says);
+    check_output(&output, 2, &[], &says);
     assert!(output.stdout.is_empty());
     assert!(played.path("small.pickle").exists());
 }
@@ -102,8 +91,8 @@ fn a_failure_says_where_and_keeps_the_trace() {
 fn the_command_line_overrides_the_config() {
     let played = played("echo \"$job\" | tr -d ' \\n' >&2; echo >&2; exit 1");
     let output = repro(&played, &["small.toml", "--card", "h100-80gb", "--steps", "7", "--batch", "5"]);
-    check(&output, 2, &[], &["\"card\":\"h100-80gb\"", "\"steps\":7", "\"batch\":5", "\"name\":\"small\""]);
-    check(&repro(&played, &["small.toml", "--card", "h100-80gb", "--device", "cuda:0"]), 2, &[], &["--device"]);
+    check_output(&output, 2, &[], &["\"card\":\"h100-80gb\"", "\"steps\":7", "\"batch\":5", "\"name\":\"small\""]);
+    check_output(&repro(&played, &["small.toml", "--card", "h100-80gb", "--device", "cuda:0"]), 2, &[], &["--device"]);
 }
 
 #[test]
@@ -111,7 +100,7 @@ fn bad_input_is_refused_before_anything_runs() {
     let played = played(FINISHED);
     let refuse = |arguments: &[&str], parts: &[&str]| {
         let output = repro(&played, arguments);
-        check(&output, 2, &[], parts);
+        check_output(&output, 2, &[], parts);
         assert!(output.stdout.is_empty());
     };
     refuse(&["no-such.toml"], &["no-such.toml: ", "hint: check the path"]);
@@ -136,9 +125,14 @@ fn bad_input_is_refused_before_anything_runs() {
 #[test]
 fn limits_can_be_set() {
     let played = played("sleep 60");
-    check(&repro(&played, &["small.toml", "--time-limit", "0.3s"]), 2, &[], &["longer than 0.3 s and was stopped"]);
+    check_output(
+        &repro(&played, &["small.toml", "--time-limit", "0.3s"]),
+        2,
+        &[],
+        &["longer than 0.3 s and was stopped"],
+    );
     let output = repro(&played, &["small.toml", "--memory-limit", "1KiB"]);
-    check(&output, 2, &[], &["more than its limit of 1.00 KiB"]);
+    check_output(&output, 2, &[], &["more than its limit of 1.00 KiB"]);
 }
 
 #[test]
@@ -162,6 +156,11 @@ fn an_interrupt_ends_the_recorder_too() {
     let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.expect("kill").success());
     let output = child.wait_with_output().expect("the command to end");
-    check(&output, 2, &[], &["error: the recording was cancelled", "the trace up to this point is in small.pickle"]);
+    check_output(
+        &output,
+        2,
+        &[],
+        &["error: the recording was cancelled", "the trace up to this point is in small.pickle"],
+    );
     assert!(!std::path::Path::new("/proc").join(recorder).exists(), "the recorder has ended");
 }

@@ -3,11 +3,11 @@
 use server::config::SettingsArgs;
 use testkit::both;
 use testkit::form::Form;
+use testkit::http::check_refusal;
 use testkit::server::{ServeProcess, Server, built_page};
 use testkit::serving::Launch;
 use testkit::storage::Backend;
 
-use crate::api::check_refusal;
 use crate::api::shares::snapshot;
 
 fn with(backend: Backend, settings: SettingsArgs) -> Server {

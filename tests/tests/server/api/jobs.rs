@@ -7,10 +7,10 @@ use server::config::SettingsArgs;
 use shared::analysis::Timeline;
 use shared::import::import;
 use testkit::both;
+use testkit::http::check_refusal;
 use testkit::server::{Reply, Server, built_page};
 use testkit::storage::Backend;
 
-use crate::api::check_refusal;
 use crate::api::shares::share;
 
 /// Model that is recorded in a second.

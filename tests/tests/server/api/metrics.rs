@@ -4,9 +4,8 @@ use std::time::{Duration, Instant};
 
 use server::config::SettingsArgs;
 use testkit::form::Form;
+use testkit::http::check_refusal;
 use testkit::server::{Server, built_page, root};
-
-use crate::api::check_refusal;
 
 fn server(settings: SettingsArgs) -> Server {
     let jobs = settings.jobs.clone().or_else(|| Some(String::new()));

@@ -5,9 +5,8 @@ use std::collections::HashSet;
 use serde_json::json;
 use server::config::SettingsArgs;
 use testkit::form::Form;
+use testkit::http::check_refusal;
 use testkit::server::{Reply, Server, built_page, root};
-
-use crate::api::check_refusal;
 
 const TITLE: &str = "a <b>\"leak\"</b> & more";
 const ESCAPED: &str = "a &lt;b&gt;&quot;leak&quot;&lt;/b&gt; &amp; more";

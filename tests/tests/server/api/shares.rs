@@ -8,10 +8,9 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use server::config::SettingsArgs;
 use testkit::both;
+use testkit::http::check_refusal;
 use testkit::server::{Reply, Server, built_page, root, snapscope};
 use testkit::storage::Backend;
-
-use crate::api::check_refusal;
 
 const SNAPSHOT: &str = "tests/data/snapshots/torch2.15-basic-py311.pickle.gz";
 

@@ -206,15 +206,7 @@ fn line(from: (f64, f64), to: (f64, f64), color: Color) -> Op {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::camera::Content;
-
-    const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
-
-    fn stage(width: f64) -> (Camera, Layout) {
-        let layout = Layout::new(width, 500.0, 1.0, 0);
-        let content = Content { x_end: 10_000_001.0, min_len: 4.0, max_bytes: 74.0 * GIB };
-        (Camera::new(content, layout.plot_size()), layout)
-    }
+    use crate::views::timeline::draw::stage::stage;
 
     #[test]
     fn a_lifetime_that_leaves_the_view_has_no_end_there() {

@@ -102,15 +102,7 @@ fn candidates(width: f64, (x, y): (f64, f64), plot: Rect) -> impl Iterator<Item 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::camera::Content;
-
-    const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
-
-    fn stage(width: f64) -> (Camera, Layout) {
-        let layout = Layout::new(width, 500.0, 1.0, 0);
-        let content = Content { x_end: 10_000_001.0, min_len: 4.0, max_bytes: 74.0 * GIB };
-        (Camera::new(content, layout.plot_size()), layout)
-    }
+    use crate::views::timeline::draw::stage::{GIB, stage};
 
     fn drawn(all: &[Marker], camera: &Camera, layout: &Layout) -> Vec<Op> {
         markers(all, camera, layout, &Theme::light(), &mut Places::new(layout.plot))

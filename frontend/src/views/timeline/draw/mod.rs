@@ -14,3 +14,19 @@ pub mod plan;
 mod rows;
 pub mod scene;
 pub mod steps;
+
+/// What the tests of several painters draw on.
+#[cfg(test)]
+mod stage {
+    use crate::draw::camera::{Camera, Content};
+    use crate::draw::layout::Layout;
+
+    pub(super) const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
+
+    /// Returns a camera over ten million events and 74 GiB, and a layout of this width.
+    pub(super) fn stage(width: f64) -> (Camera, Layout) {
+        let layout = Layout::new(width, 500.0, 1.0, 0);
+        let content = Content { x_end: 10_000_001.0, min_len: 4.0, max_bytes: 74.0 * GIB };
+        (Camera::new(content, layout.plot_size()), layout)
+    }
+}
