@@ -1,12 +1,23 @@
-//! Provides colours, ranges, ticks and layouts for pictures of memory, the same on the page and in exports.
+//! Provides the operations that drawings consist of, and the colours, ticks, layouts and charts that make them.
 //!
-//! Invariant: this module only computes numbers and names; nothing here draws.
+//! Everything is the same on the page and in exports.
+//!
+//! Invariant: nothing here knows a screen, a file or a trace; a drawing is a list of operations until something else
+//! carries them out.
+
+pub mod rect;
 
 pub mod span;
 pub mod ticks;
 
 pub mod color;
 pub mod theme;
+
+pub mod op;
+pub mod sketch;
+pub mod svg;
+
+pub mod chart;
 
 pub mod flame;
 pub mod segment_lines;

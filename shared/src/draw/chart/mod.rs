@@ -1,0 +1,189 @@
+//! Draws charts of memory with plotters, as operations.
+//!
+//! A chart is data: axes, curves and their colours. plotters lays out its grid, labels and curves on a backend that
+//! records operations, so that a chart looks the same on a canvas, as SVG and as PNG.
+
+mod axis;
+mod recorder;
+
+pub use axis::{Axis, Labels};
+
+use super::color::Color;
+use super::op::{Font, Op, Point};
+use super::rect::Rect;
+use super::span::Span;
+use super::theme::Theme;
+use axis::Scale;
+use plotters::chart::{ChartBuilder, ChartContext, LabelAreaPosition};
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::drawing::IntoDrawingArea as _;
+use plotters::series::{AreaSeries, LineSeries};
+use plotters::style::{FontStyle, IntoFont as _, RGBAColor, ShapeStyle, TRANSPARENT, TextStyle};
+use recorder::{Recorder, units};
+
+/// Distance from the plot to the labels of its axes, in CSS pixels.
+const LABEL_GAP: f64 = 8.0;
+
+/// Chart without its size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    pub x: Axis,
+    /// Vertical axis, whose values are bytes.
+    pub y: Axis,
+    pub room: Room,
+    /// Font of the labels at the axes.
+    pub font: Font,
+    /// Curves, the lowest one first.
+    pub curves: Vec<Curve>,
+}
+
+/// Room around the plot, in CSS pixels.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Room {
+    /// Room for the labels of the vertical axis.
+    pub left: f64,
+    pub top: f64,
+    pub right: f64,
+    /// Room for the labels of the horizontal axis.
+    pub bottom: f64,
+}
+
+/// Line through points, with or without an area below it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Positions on the axes, from left to right.
+    pub points: Vec<Point>,
+    pub color: Color,
+    /// Thickness in CSS pixels.
+    pub width: f64,
+    /// Colour of the area below the line; `None` for a line alone.
+    pub area: Option<Color>,
+}
+
+/// Drawn chart, to which marks may be added.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plotted {
+    pub ops: Vec<Op>,
+    /// Area of the plot, without its labels.
+    pub plot: Rect,
+    x: Span,
+    y: Span,
+}
+
+impl Chart {
+    /// Draws the chart at a size in CSS pixels.
+    pub fn plotted(&self, (width, height): (f64, f64), theme: &Theme) -> Plotted {
+        let Room { left, top, right, bottom } = self.room;
+        let plot = Rect::new(left, top, (width - left - right).max(1.0), (height - top - bottom).max(1.0));
+        let mut ops = Vec::new();
+        // The backend only records, which never fails.
+        let _ = self.record(Recorder::new(&mut ops, (plot.right() + right, plot.bottom() + bottom)), plot, theme);
+        Plotted { ops, plot, x: self.x.range, y: self.y.range }
+    }
+
+    fn record(&self, recorder: Recorder<'_>, plot: Rect, theme: &Theme) -> recorder::Recorded {
+        let area = recorder.into_drawing_area();
+        let scales = (self.x.scale(plot.width, self.font), self.y.scale(plot.height, self.font));
+        let mut context = ChartBuilder::on(&area)
+            .margin_top(units(self.room.top))
+            .margin_right(units(self.room.right))
+            .set_label_area_size(LabelAreaPosition::Left, units(self.room.left))
+            .set_label_area_size(LabelAreaPosition::Bottom, units(self.room.bottom))
+            .build_cartesian_2d(scales.0, scales.1)?;
+        self.draw_mesh(&mut context, theme)?;
+        for curve in &self.curves {
+            let edge = ShapeStyle::from(rgba(curve.color)).stroke_width(units(curve.width));
+            let points = curve.points.iter().copied();
+            match curve.area {
+                Some(area) => {
+                    context.draw_series(AreaSeries::new(points, self.y.range.start, rgba(area)).border_style(edge))?;
+                }
+                None => drop(context.draw_series(LineSeries::new(points, edge))?),
+            }
+        }
+        area.present()
+    }
+
+    /// Draws the grid and the labels.
+    fn draw_mesh(
+        &self,
+        context: &mut ChartContext<'_, Recorder<'_>, Cartesian2d<Scale, Scale>>,
+        theme: &Theme,
+    ) -> recorder::Recorded {
+        let style = if self.font.is_strong { FontStyle::Bold } else { FontStyle::Normal };
+        let font = ("sans-serif", f64::from(units(self.font.size)), style).into_font();
+        // Labels are twice the length of a tick mark away from the plot, whether or not the mark is drawn.
+        let mark = units(LABEL_GAP / 2.0) as i32;
+        context
+            .configure_mesh()
+            .axis_style(TRANSPARENT)
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(ShapeStyle::from(rgba(theme.grid)).stroke_width(units(1.0)))
+            .label_style(TextStyle::from(font).color(&rgba(theme.text_muted)))
+            .set_tick_mark_size(LabelAreaPosition::Left, mark)
+            .set_tick_mark_size(LabelAreaPosition::Bottom, mark)
+            .draw()
+    }
+}
+
+impl Curve {
+    /// Creates a line.
+    pub fn line(points: Vec<Point>, color: Color, width: f64) -> Self {
+        Self { points, color, width, area: None }
+    }
+
+    /// Creates an area with a line along its top; the area has the line's colour and `share` of its opacity.
+    pub fn area(points: Vec<Point>, color: Color, width: f64, share: f32) -> Self {
+        Self { points, color, width, area: Some(color.with_alpha(share)) }
+    }
+}
+
+impl Plotted {
+    /// Converts a position on the axes to CSS pixels.
+    pub fn at(&self, (x, bytes): Point) -> Point {
+        let Rect { width, height, .. } = self.plot;
+        (self.plot.x + self.x.fraction(x) * width, self.plot.bottom() - self.y.fraction(bytes) * height)
+    }
+
+    /// Draws a dashed line from edge to edge at a number of bytes.
+    pub fn level(&mut self, bytes: f64, color: Color) {
+        let y = super::op::crisp(self.at((self.x.start, bytes)).1);
+        self.ops.push(Op::dashed([(self.plot.x, y), (self.plot.right(), y)], 1.5, color));
+    }
+
+    /// Draws a dashed line from bottom to top at a position of the horizontal axis.
+    pub fn upright(&mut self, x: f64, color: Color) {
+        let x = super::op::crisp(self.at((x, self.y.start)).0);
+        self.ops.push(Op::dashed([(x, self.plot.y), (x, self.plot.bottom())], 1.5, color));
+    }
+}
+
+/// Returns the corners of a line that is level from each value to the next and ends at `end`.
+///
+/// Neighbours of equal height share a corner, so that a long level line has two.
+pub fn steps(values: impl Iterator<Item = Point>, end: f64) -> Vec<Point> {
+    let mut corners: Vec<Point> = Vec::new();
+    for (x, y) in values {
+        match corners.last() {
+            Some(&(_, before)) if before == y => continue,
+            Some(&(_, before)) => corners.extend([(x, before), (x, y)]),
+            None => corners.push((x, y)),
+        }
+    }
+    corners.extend(corners.last().map(|&(_, y)| (end, y)));
+    corners
+}
+
+/// Returns the corners of a line with a level part for each of several equal parts of an axis from 0 to 1.
+pub fn columns(values: impl ExactSizeIterator<Item = u64>) -> Vec<Point> {
+    let count = values.len().max(1) as f64;
+    steps(values.enumerate().map(|(column, bytes)| (column as f64 / count, bytes as f64)), 1.0)
+}
+
+fn rgba(color: Color) -> RGBAColor {
+    let [red, green, blue] = color.channels();
+    RGBAColor(red, green, blue, f64::from(color.alpha))
+}
+
+#[cfg(test)]
+mod tests;

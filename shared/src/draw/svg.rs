@@ -1,0 +1,234 @@
+//! Writes drawings as SVG, with text as text elements.
+//!
+//! Colours are attributes, which every program understands; a drawing that follows the colour scheme of its viewer also
+//! has a style sheet with the dark colours.
+
+use super::color::Color;
+use super::op::{Align, DASH, HALO, Op, Point, RING};
+use super::rect::Rect;
+use super::sketch::Sketch;
+use crate::base::markup::escaped;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+const FONT: &str = "ui-sans-serif, system-ui, -apple-system, Segoe UI, Roboto, Helvetica, Arial, sans-serif";
+
+/// Writes a drawing as an SVG document, which can also be part of an HTML page.
+pub fn svg(title: &str, sketch: &Sketch) -> String {
+    write(title, sketch, None)
+}
+
+/// Writes a drawing that is light, or dark if the viewer's browser prefers that.
+///
+/// Both drawings have the same operations, except for their colours.
+pub fn svg_for_both(title: &str, light: &Sketch, dark: &Sketch) -> String {
+    write(title, light, Some(dark))
+}
+
+fn write(title: &str, sketch: &Sketch, dark: Option<&Sketch>) -> String {
+    let mut pen = Pen { out: String::new(), clips: 0, open: 0, classes: dark.map(|_| BTreeMap::new()) };
+    let other = dark.map_or(&sketch.ops, |dark| &dark.ops);
+    sketch.ops.iter().zip(other).for_each(|(op, dark)| pen.draw(op, dark));
+    (0..pen.open).for_each(|_| pen.put("</g>\n"));
+    let Sketch { width, height, .. } = sketch;
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+         height=\"{height}\" role=\"img\" font-family=\"{FONT}\" stroke-linejoin=\"round\">\n<title>{}</title>\n\
+         {}{}</svg>\n",
+        escaped(title),
+        pen.style(),
+        pen.out
+    )
+}
+
+/// Attribute that takes a colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum How {
+    Fill,
+    Stroke,
+}
+
+impl How {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Fill => "fill",
+            Self::Stroke => "stroke",
+        }
+    }
+}
+
+struct Pen {
+    out: String,
+    /// Number of clips so far, because each one needs its own id.
+    clips: usize,
+    /// Number of clips that have not ended.
+    open: usize,
+    /// Declarations of the dark colours with the numbers of their classes; `None` if the drawing has one theme.
+    classes: Option<BTreeMap<String, usize>>,
+}
+
+impl Pen {
+    fn put(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    fn draw(&mut self, op: &Op, dark: &Op) {
+        match (op, dark) {
+            (Op::Fill { rect, radius, color }, Op::Fill { color: dark, .. }) => {
+                let rounded = if *radius > 0.0 { format!(" rx=\"{}\"", short(*radius)) } else { String::new() };
+                let fill = self.painted(&[(How::Fill, *color, *dark)]);
+                self.put(&format!("<rect {}{rounded} {fill}/>\n", place(*rect)));
+            }
+            (Op::Boxes { boxes, color }, Op::Boxes { color: dark, .. }) => {
+                let path: String = boxes.iter().map(box_path).collect();
+                let fill = self.painted(&[(How::Fill, *color, *dark)]);
+                self.put(&format!("<path {fill} shape-rendering=\"crispEdges\" d=\"{path}\"/>\n"));
+            }
+            (Op::Area { points, color }, Op::Area { color: dark, .. }) => {
+                let fill = self.painted(&[(How::Fill, *color, *dark)]);
+                self.put(&format!("<path {fill} d=\"{}z\"/>\n", line_path(points)));
+            }
+            (Op::Line { points, width, color, dashed }, Op::Line { color: dark, .. }) => {
+                let [dash, gap] = DASH;
+                let dashes = if *dashed { format!(" stroke-dasharray=\"{dash} {gap}\"") } else { String::new() };
+                let (path, stroke) = (line_path(points), self.painted(&[(How::Stroke, *color, *dark)]));
+                self.put(&format!("<path {stroke} fill=\"none\" stroke-width=\"{width}\"{dashes} d=\"{path}\"/>\n"));
+            }
+            (Op::Dot { at, radius, color, ring }, Op::Dot { color: dark, ring: dark_ring, .. }) => {
+                let painted = self.painted(&[(How::Fill, *color, *dark), (How::Stroke, *ring, *dark_ring)]);
+                // A stroke lies half inside the circle.
+                let (x, y, radius) = (short(at.0), short(at.1), short(radius + RING / 2.0));
+                self.put(&format!(
+                    "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" stroke-width=\"{RING}\" {painted}/>\n"
+                ));
+            }
+            (Op::Hint { rect, text }, _) => {
+                let words = escaped(text);
+                self.put(&format!("<rect {} fill-opacity=\"0\"><title>{words}</title></rect>\n", place(*rect)));
+            }
+            (Op::Clip(rect), _) => self.clip(*rect),
+            (Op::Unclip, _) if self.open > 0 => {
+                self.put("</g>\n");
+                self.open -= 1;
+            }
+            (Op::Text { .. }, _) => self.text(op, dark),
+            _ => (),
+        }
+    }
+
+    fn clip(&mut self, rect: Rect) {
+        self.clips += 1;
+        self.open += 1;
+        let name = format!("clip{}", self.clips);
+        self.put(&format!(
+            "<clipPath id=\"{name}\"><rect {}/></clipPath>\n<g clip-path=\"url(#{name})\">\n",
+            place(rect)
+        ));
+    }
+
+    fn text(&mut self, op: &Op, dark: &Op) {
+        let (Op::Text { x, y, text, align, font, color, halo }, Op::Text { color: dark, halo: dark_halo, .. }) =
+            (op, dark)
+        else {
+            return;
+        };
+        let anchor = match align {
+            Align::Left => "",
+            Align::Center => " text-anchor=\"middle\"",
+            Align::Right => " text-anchor=\"end\"",
+        };
+        let weight = if font.is_strong { format!(" font-weight=\"{}\"", font.weight()) } else { String::new() };
+        let contour =
+            if halo.is_some() { format!(" paint-order=\"stroke\" stroke-width=\"{HALO}\"") } else { String::new() };
+        let stroke = halo.zip(*dark_halo).map(|(halo, dark)| (How::Stroke, halo, dark));
+        let colors: Vec<_> = std::iter::once((How::Fill, *color, *dark)).chain(stroke).collect();
+        let (painted, words) = (self.painted(&colors), escaped(text));
+        let (x, y, size) = (short(*x), short(y + font.baseline()), font.size);
+        self.put(&format!(
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{weight}{contour} {painted}>{words}</text>\n"
+        ));
+    }
+
+    /// Returns colours as attributes, with the classes of their dark variants.
+    fn painted(&mut self, colors: &[(How, Color, Color)]) -> String {
+        let classes: Vec<String> = colors.iter().filter_map(|(how, _, dark)| self.class(*how, *dark)).collect();
+        let class = if classes.is_empty() { None } else { Some(format!("class=\"{}\"", classes.join(" "))) };
+        let attributes = colors.iter().map(|(how, color, _)| {
+            let name = how.name();
+            let opacity =
+                if color.alpha < 1.0 { format!(" {name}-opacity=\"{}\"", alpha(*color)) } else { String::new() };
+            format!("{name}=\"{}\"{opacity}", hex(*color))
+        });
+        class.into_iter().chain(attributes).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the class of a dark colour; `None` if the drawing has one theme.
+    fn class(&mut self, how: How, dark: Color) -> Option<String> {
+        let name = how.name();
+        let classes = self.classes.as_mut()?;
+        let opacity = if dark.alpha < 1.0 { format!(";{name}-opacity:{}", alpha(dark)) } else { String::new() };
+        let next = classes.len();
+        Some(format!("c{}", classes.entry(format!("{name}:{}{opacity}", hex(dark))).or_insert(next)))
+    }
+
+    /// Returns a style sheet with the dark colours; empty if the drawing has one theme.
+    fn style(&self) -> String {
+        let Some(classes) = &self.classes else { return String::new() };
+        let mut style = "<style>@media (prefers-color-scheme:dark){".to_owned();
+        for (declarations, class) in classes {
+            let _ = write!(style, ".c{class}{{{declarations}}}");
+        }
+        style + "}</style>\n"
+    }
+}
+
+fn hex(color: Color) -> String {
+    format!("#{:06x}", color.rgb)
+}
+
+fn alpha(color: Color) -> String {
+    let text = format!("{:.3}", color.alpha);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn place(Rect { x, y, width, height }: Rect) -> String {
+    let (width, height) = (width.max(0.0), height.max(0.0));
+    format!("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", short(x), short(y), short(width), short(height))
+}
+
+/// Formats a rectangle as a path, with one decimal because a drawing may have thousands of them.
+///
+/// Edges are rounded instead of lengths, because rounded lengths would leave seams between neighbours.
+fn box_path(rect: &Rect) -> String {
+    let edge = |at: f64| (at * 10.0).round() / 10.0;
+    let (left, top) = (edge(rect.x), edge(rect.y));
+    let (width, height) = (short(edge(rect.right()) - left), short(edge(rect.bottom()) - top));
+    format!("M{} {}h{width}v{height}h-{width}z", short(left), short(top))
+}
+
+fn line_path(points: &[Point]) -> String {
+    let mut path = String::new();
+    let mut last = None;
+    for &(x, y) in points {
+        let (x, y) = (short(x), short(y));
+        // Writing to a string never fails.
+        let _ = match &last {
+            None => write!(path, "M{x} {y}"),
+            Some((before, _)) if *before == x => write!(path, "V{y}"),
+            Some((_, before)) if *before == y => write!(path, "H{x}"),
+            Some(_) => write!(path, "L{x} {y}"),
+        };
+        last = Some((x, y));
+    }
+    path
+}
+
+/// Formats a length with at most two decimals.
+fn short(length: f64) -> String {
+    let text = format!("{length:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests;
