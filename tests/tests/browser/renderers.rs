@@ -7,7 +7,7 @@ use std::io::BufReader;
 use png::ColorType;
 use serde_json::json;
 
-use crate::journey::{Journey, MIDDLE, PLOT};
+use crate::journey::{Journey, MIDDLE};
 
 /// Tolerance of a channel of a pixel, because blending is rounded in two ways.
 const NEAR: u8 = 8;
@@ -31,10 +31,9 @@ impl Pixels {
         let mut all = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut all).unwrap();
         let channels = if info.color_type == ColorType::Rgba { 4 } else { 3 };
-        let place = page.value(&format!(
-            "(box => [box.left, box.top, box.width, box.height].map(Math.round))\
-             (document.querySelector('{PLOT}').getBoundingClientRect())"
-        ));
+        let place = page
+            .plot()
+            .value("(box => [box.left, box.top, box.width, box.height].map(Math.round))(it.getBoundingClientRect())");
         let [left, top, width, height]: [usize; 4] = serde_json::from_value(place).unwrap();
         let rows = (top..top + height).map(|y| &all[(y * info.width as usize + left) * channels..][..width * channels]);
         let bytes = rows.flat_map(|row| row.chunks(channels).flat_map(|pixel| &pixel[..3])).copied().collect();
@@ -62,9 +61,9 @@ impl Pixels {
 fn drawn_by(renderer: &str, theme: &str) -> Journey {
     let page = Journey::start(&format!("/?sample&renderer={renderer}&theme={theme}"));
     page.wait_for_timeline();
-    page.wait_for_element(".findings-lead");
-    let name = page.value(&format!("document.querySelector('{PLOT}').dataset.renderer"));
-    assert!(name.as_str().is_some_and(|name| name.starts_with(renderer)), "{name}");
+    page.lead().wait();
+    let name = page.plot().attribute("data-renderer");
+    assert!(name.starts_with(renderer), "{name}");
     page
 }
 
@@ -99,9 +98,9 @@ fn check_theme(theme: &str) {
     check(&pages, &format!("{theme}-deep"), |page| show(page, (0.41, 0.43), (0.30, 0.34)));
     // At this zoom, a band is high enough to have edges.
     check(&pages, &format!("{theme}-pinned"), |page| {
-        page.drag(PLOT, MIDDLE, MIDDLE);
-        page.wait_for_element(".allocation.pinned [data-stack]");
-        page.hover("header", MIDDLE);
+        page.plot().drag(MIDDLE, MIDDLE);
+        page.pinned().find("[data-stack]").wait();
+        page.role("banner", "*").hover(MIDDLE);
     });
     pages.iter().for_each(|page| page.check_console());
 }

@@ -93,7 +93,7 @@ fn curves(props: &SumProps) -> Html {
         let path = curve(data, top_bytes);
         let mark = moment.and_then(|moment| place_of(data, moment));
         html! {
-            <g class={side}>
+            <g class={side} data-side={side}>
                 <path class="compare-area" d={path.area} />
                 <path class="compare-line" d={path.line} />
                 if let Some(x) = mark { <path class="compare-mark" d={format!("M{x:.1} 0V100")} /> }

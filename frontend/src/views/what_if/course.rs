@@ -108,7 +108,7 @@ fn stalls(rows: &Course, part: Option<&Range<usize>>, columns: usize) -> Html {
             <svg class="what-if-stalls" aria-hidden="true" viewBox={format!("0 0 {WIDTH} {HEIGHT}")}
                 preserveAspectRatio="none">
                 { part_of(part, columns) }
-                <path class="what-if-recorded-calls" d={rows.recorded_calls.clone()} />
+                <path class="what-if-recorded-calls" data-calls="recorded" d={rows.recorded_calls.clone()} />
                 <path class="what-if-replayed-calls" d={rows.replayed_calls.clone()} />
                 <path class="what-if-collections" d={rows.collections.clone()} />
                 <path class="what-if-retries" d={rows.retries.clone()} />
@@ -124,7 +124,7 @@ fn part_of(part: Option<&Range<usize>>, columns: usize) -> Html {
     let Some(part) = part else { return Html::default() };
     let x = |column: usize| column as f64 / columns.max(1) as f64 * WIDTH;
     html! {
-        <rect class="what-if-part" x={format!("{:.1}", x(part.start))} y="0"
+        <rect class="what-if-part" data-range="" x={format!("{:.1}", x(part.start))} y="0"
             width={format!("{:.1}", x(part.end) - x(part.start))} height={HEIGHT.to_string()} />
     }
 }
