@@ -10,15 +10,18 @@ use std::time::{Duration, Instant};
 use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction, WheelAction, WheelActions};
 use fantoccini::error::CmdError;
 use fantoccini::wd::Capabilities;
-use fantoccini::{Client, ClientBuilder, Locator};
+use fantoccini::{Client, ClientBuilder};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::server::root;
 
 use driver::{Driver, Own};
+use locator::FIND;
+pub use locator::Locator;
 
 mod driver;
+mod locator;
 
 /// Timeout of [`Browser::wait_for`].
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -101,17 +104,10 @@ impl Browser {
         self.run(&format!("return ({expression})"), Vec::new())
     }
 
-    /// Returns the visible text of the elements that a selector finds, one per line.
-    #[track_caller]
-    pub fn text(&self, selector: &str) -> String {
-        let texts = format!("[...document.querySelectorAll({selector:?})].map(e => e.innerText).join('\\n')");
-        self.value(&texts).as_str().unwrap_or_default().to_owned()
-    }
-
     /// Runs statements with `arguments` and returns their result.
     #[track_caller]
     pub fn run(&self, script: &str, arguments: Vec<Value>) -> Value {
-        self.wait(self.client.execute(script, arguments))
+        self.wait(self.client.execute(&format!("{FIND}\n{script}"), arguments))
     }
 
     /// Runs statements like [`Self::run`], on a page that may be busy or may crash.
@@ -143,7 +139,7 @@ impl Browser {
             }
             if start.elapsed() > PATIENCE {
                 let picture = self.screenshot("gave-up");
-                let (page, console) = (self.text("body"), self.console());
+                let (page, console) = (self.find("body").text(), self.console());
                 panic!("waited in vain for {expression}; see {}\n{page}\n{console:#?}", picture.display());
             }
             std::thread::sleep(PAUSE);
@@ -163,7 +159,7 @@ impl Browser {
     pub fn choose(&self, files: &[&Path]) {
         let names = files.iter().map(|file| file.canonicalize().expect("the file to be there"));
         let names: Vec<_> = names.map(|name| name.to_string_lossy().into_owned()).collect();
-        let input = self.wait(self.client.find(Locator::Css("input[type=file]")));
+        let input = self.wait(self.client.find(fantoccini::Locator::Css("input[type=file]")));
         self.wait(input.send_keys(&names.join("\n")));
     }
 
@@ -183,20 +179,6 @@ impl Browser {
         self.run(script, vec![json!(name), json!(bytes)]);
     }
 
-    #[track_caller]
-    pub fn click(&self, selector: &str) {
-        let element = self.wait(self.client.find(Locator::Css(selector)));
-        self.wait(element.click());
-    }
-
-    /// Clicks the first `tag` element that contains a text.
-    #[track_caller]
-    pub fn click_text(&self, tag: &str, text: &str) {
-        let path = format!("//{tag}[contains(normalize-space(.), '{text}')]");
-        let element = self.wait(self.client.find(Locator::XPath(&path)));
-        self.wait(element.click());
-    }
-
     /// Types keys into the focused element.
     #[track_caller]
     pub fn press(&self, keys: &str) {
@@ -204,28 +186,24 @@ impl Browser {
         self.wait(element.send_keys(keys));
     }
 
-    /// Turns the wheel over a point of an element; a positive `delta_y` turns it towards the user.
     #[track_caller]
-    pub fn wheel(&self, selector: &str, at: Spot, delta_y: i64) {
-        let (x, y) = self.pixel(selector, at);
+    fn wheel_pixel(&self, (x, y): (i64, i64), delta_y: i64) {
         let scroll = WheelAction::Scroll { duration: None, x, y, delta_x: 0, delta_y };
         self.wait(self.client.perform_actions(WheelActions::new("wheel".to_owned()).then(scroll)));
     }
 
     #[track_caller]
-    pub fn hover(&self, selector: &str, at: Spot) {
-        let action = self.move_to(selector, at);
-        self.wait(self.client.perform_actions(MouseActions::new("mouse".to_owned()).then(action)));
+    fn hover_pixel(&self, at: (i64, i64)) {
+        self.wait(self.client.perform_actions(MouseActions::new("mouse".to_owned()).then(move_to(at))));
     }
 
-    /// Drags with the left button from one point of an element to another.
     #[track_caller]
-    pub fn drag(&self, selector: &str, from: Spot, to: Spot) {
+    fn drag_pixels(&self, [from, between, to]: [(i64, i64); 3]) {
         let gesture = MouseActions::new("mouse".to_owned())
-            .then(self.move_to(selector, from))
+            .then(move_to(from))
             .then(PointerAction::Down { button: MOUSE_BUTTON_LEFT })
-            .then(self.move_to(selector, Spot((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0)))
-            .then(self.move_to(selector, to))
+            .then(move_to(between))
+            .then(move_to(to))
             .then(PointerAction::Up { button: MOUSE_BUTTON_LEFT });
         self.wait(self.client.perform_actions(gesture));
     }
@@ -273,24 +251,6 @@ impl Browser {
     }
 
     #[track_caller]
-    fn move_to(&self, selector: &str, at: Spot) -> PointerAction {
-        let (x, y) = self.pixel(selector, at);
-        #[expect(clippy::cast_precision_loss, reason = "a position on a screen")]
-        PointerAction::MoveTo { duration: None, x: x as f64, y: y as f64 }
-    }
-
-    /// Converts a spot of an element to CSS pixels of the viewport.
-    #[track_caller]
-    fn pixel(&self, selector: &str, Spot(x, y): Spot) -> (i64, i64) {
-        let script = "
-            const [selector, x, y] = arguments;
-            const box = document.querySelector(selector).getBoundingClientRect();
-            return [Math.round(box.left + x * box.width), Math.round(box.top + y * box.height)];";
-        let pixel = self.run(script, vec![json!(selector), json!(x), json!(y)]);
-        (pixel[0].as_i64().expect("a number"), pixel[1].as_i64().expect("a number"))
-    }
-
-    #[track_caller]
     fn wait<T>(&self, command: impl Future<Output = Result<T, CmdError>>) -> T {
         // No `expect` in a closure, because the panic has to name the line of the journey.
         match self.runtime.block_on(command) {
@@ -305,6 +265,11 @@ impl Drop for Browser {
         // Closing the session ends Chromium; ending only the driver would leave it running.
         let _ = self.runtime.block_on(self.client.clone().close());
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a position on a screen")]
+fn move_to((x, y): (i64, i64)) -> PointerAction {
+    PointerAction::MoveTo { duration: None, x: x as f64, y: y as f64 }
 }
 
 /// Point of an element, as fractions of its width from the left and of its height from the top.

@@ -181,14 +181,15 @@ pub fn built(binary: &str) -> PathBuf {
     test.ancestors().nth(2).expect("a target folder").join(binary)
 }
 
-/// Returns the folder of the page that `./dev` built.
+/// Returns the folder of the page that `./dev` built, or that `SNAPSCOPE_TEST_DIST` names.
 ///
 /// # Panics
 ///
 /// Panics if the page is not built.
 #[track_caller]
 pub fn built_page() -> PathBuf {
-    let dist = root().join("target/dist");
+    let named = std::env::var_os("SNAPSCOPE_TEST_DIST").map(PathBuf::from);
+    let dist = root().join(named.unwrap_or_else(|| "target/dist".into()));
     assert!(dist.join("index.html").is_file(), "the page is not built: run the tests by `./dev test`");
     dist
 }

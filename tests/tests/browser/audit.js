@@ -3,10 +3,9 @@
 const problems = [];
 const isShown = (element) => element.checkVisibility({ visibilityProperty: true }) && !element.closest('[aria-hidden="true"], [inert]');
 const shown = (selector) => [...document.querySelectorAll(selector)].filter(isShown);
-const describe = (element) => {
-  const name = element.id ? `#${element.id}` : [...element.classList].map((one) => `.${one}`).join("");
-  return `<${element.localName}${name}> "${element.textContent.trim().slice(0, 40)}"`;
-};
+const describe = (element) => `${element.cloneNode(false).outerHTML} "${element.textContent.trim().slice(0, 40)}"`;
+// Texts for screen readers alone are clipped away.
+const isOnlySpoken = (element) => element && (getComputedStyle(element).clipPath === "inset(50%)" || isOnlySpoken(element.parentElement));
 const claim = (holds, element, sentence) => holds || problems.push(`${describe(element)} ${sentence}`);
 
 // The text that names an element for assistive technology, as far as this page makes use of the rules.
@@ -79,7 +78,8 @@ for (const element of shown("*")) {
 }
 
 // Room for a finger: 24 CSS pixels, or as much of the page around it (WCAG 2.5.8), text links excepted.
-for (const element of shown("button, select, summary, [role=tab], input:not([type=checkbox], [type=radio], .visually-hidden)")) {
+for (const element of shown("button, select, summary, [role=tab], input:not([type=checkbox], [type=radio])")) {
+  if (isOnlySpoken(element)) continue;
   const { width, height } = element.getBoundingClientRect();
   if (width && height) claim(width >= 23.5 && height >= 23.5, element, `is ${width.toFixed()} × ${height.toFixed()} pixels small`);
 }
@@ -104,7 +104,7 @@ const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 const seen = new Set();
 while (walker.nextNode()) {
   const element = walker.currentNode.parentElement;
-  if (!walker.currentNode.data.trim() || seen.has(element) || !isShown(element) || element.closest("svg, option, :disabled, [aria-disabled=true], .visually-hidden, [data-timeline]")) continue;
+  if (!walker.currentNode.data.trim() || seen.has(element) || !isShown(element) || element.closest("svg, option, :disabled, [aria-disabled=true], [data-timeline]") || isOnlySpoken(element)) continue;
   seen.add(element);
   const ground = groundOf(element);
   const style = getComputedStyle(element);

@@ -13,8 +13,8 @@ const GOOD: &str = "virtual-py-resnet50-h100.pickle.gz";
 #[track_caller]
 fn refused(page: &Journey, name: &str, bytes: &[u8]) -> String {
     page.drop_file(name, bytes);
-    page.wait_for(&format!("document.querySelector('.file-tab.failed.shown')?.innerText.includes('{name}')"));
-    page.text("[role=alert]")
+    page.find("[data-status=failed]:has([aria-current=page])").wait_text(name);
+    page.find("[role=alert]").text()
 }
 
 /// Returns the first half of a valid file.
@@ -55,16 +55,16 @@ fn a_foreign_file_is_refused() {
 #[test]
 fn open_files_stay_usable_beside_a_refused_one() {
     let page = Journey::with(GOOD);
-    let before = page.text(".figures");
+    let before = page.figures().text();
     refused(&page, "cut.pickle", &cut());
 
-    page.click_text("button[@title]", GOOD);
-    page.wait_for("document.querySelector('.figures') !== null");
+    page.show_file(GOOD);
+    page.figures().wait();
     page.settle();
-    assert_eq!(page.text(".figures"), before);
+    assert_eq!(page.figures().text(), before);
     assert!(page.attribute("data-bands") > 0.0);
 
-    page.click("[aria-label='Close cut.pickle']");
-    page.wait_for("document.querySelectorAll('.file-tab').length === 1");
+    page.button("Close cut.pickle").click();
+    page.files().wait_count(1);
     page.check_console();
 }

@@ -19,7 +19,7 @@ const CATCH: &str = "
 
 /// Clicks the button of a file; returns the file's length, media type and first 400 characters.
 fn save(page: &Journey, name: &str) -> (f64, String, String) {
-    page.click(&format!("[data-export='{name}']"));
+    page.find(&format!("[data-export='{name}']")).click();
     let size = page.wait_for(&format!("window.saved.find(file => file.name === '{name}')?.blob.size"));
     let read = "
         const blob = window.saved.find(file => file.name === arguments[0]).blob;
@@ -33,8 +33,8 @@ fn save(page: &Journey, name: &str) -> (f64, String, String) {
 fn the_shown_file_is_saved_in_other_forms() {
     let page = Journey::with(ANNOTATED);
     page.run(CATCH, Vec::new());
-    page.click("[aria-label=Export]");
-    page.wait_for("document.querySelector('dialog.export')?.open");
+    page.button("Export").click();
+    page.dialog("Export").wait();
     page.screenshot("export");
     let stem = "torch2.10-train-annotated";
     for (ending, media_type, start) in [
@@ -58,13 +58,13 @@ fn drawings_below_the_timeline_are_saved() {
     let page = Journey::with(ANNOTATED);
     page.run(CATCH, Vec::new());
     for (tab, drawing, ending, word) in [
-        ("#dock-flame", "Number(document.querySelector('[data-flame]')?.dataset.boxes) > 3", "-flame-graph", "All"),
-        ("#dock-segments", "document.querySelector('.segments-canvas')?.width > 400", "-segments", "blocks"),
-        ("#dock-what-if", "document.querySelector('.what-if-plot') !== null", "-what-if", "Reserved, replayed"),
-        ("#dock-compare", "document.querySelectorAll('.compare-line').length === 2", "-comparison", "peak"),
+        ("Flame graph", ("[data-flame]", "Number(all[0]?.dataset.boxes) > 3"), "-flame-graph", "All"),
+        ("Segments", ("[data-segments] canvas", "all[0]?.width > 400"), "-segments", "blocks"),
+        ("What if", ("[data-replayed] figure", "all.length > 0"), "-what-if", "Reserved, replayed"),
+        ("Compare", ("[data-compare] [data-curves]", "all[0]?.dataset.curves === '2'"), "-comparison", "peak"),
     ] {
-        page.click(tab);
-        page.wait_for(drawing);
+        page.tab(tab).click();
+        page.find(drawing.0).wait_until_all(drawing.1);
         page.settle();
         // A frame has to be drawn before it can be saved.
         page.wait_for("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))");
@@ -95,37 +95,37 @@ fn tables_are_saved_as_they_are_filtered() {
         let text = page.run(WHOLE, vec![json!(name)]);
         text.as_str().expect("a text").matches("\r\n").count() as u64
     };
-    page.click("#dock-allocations");
-    page.wait_for("document.querySelector('.table-row') !== null");
-    page.run("document.querySelector('#dock-search').focus()", Vec::new());
+    page.tab("Allocations").click();
+    page.grid("Allocations").find("[role=row][aria-selected]").wait();
+    page.searchbox("Search allocations").focus();
     page.press("step");
-    page.wait_for("location.hash.includes('find=step')");
-    page.wait_for("document.querySelector('.table-totals')?.innerText.includes(' of ')");
-    let rows = page.value("Number(document.querySelector('.table').getAttribute('aria-rowcount'))");
+    page.wait_for_address("find=step");
+    page.status("Totals").wait_text(" of ");
+    let rows = page.grid("Allocations").value("Number(it.ariaRowCount)");
     assert_eq!(Some(lines("torch2.10-train-annotated-allocations.csv")), rows.as_u64(), "a head and all rows");
     let (_, of, text) = save(&page, "torch2.10-train-annotated-allocations.json");
     assert!(of == "application/json" && text.starts_with("{\"file\":"), "{of} {text}");
 
-    page.click("#dock-flame");
-    page.click_text("button", "Table");
-    let sites = page.wait_for("Number(document.querySelector('[data-sites]')?.dataset.sites)");
+    page.tab("Flame graph").click();
+    page.button("Table").click();
+    let sites = page.region("Functions").wait_until("Number(it.dataset.sites)");
     assert_eq!(Some(lines("torch2.10-train-annotated-functions.csv") - 1), sites.as_f64().map(|sites| sites as u64));
 
-    page.click("#dock-segments");
-    page.wait_for("document.querySelector('.segments-controls [data-export$=\".csv\"]') !== null");
-    page.click(".segments-controls [title='After the last event']");
-    page.wait_for("document.querySelector('[data-export=\"torch2.10-train-annotated-segments.csv\"]') !== null");
+    page.tab("Segments").click();
+    page.toolbar("Segments").button("Save the table as CSV").wait();
+    page.toolbar("Segments").button("End").click();
+    page.find("[data-export='torch2.10-train-annotated-segments.csv']").wait();
     assert!(lines("torch2.10-train-annotated-segments.csv") > 1);
 
-    page.click("#dock-compare");
-    page.wait_for("document.querySelector('[data-compare]')?.dataset.stacks");
-    page.wait_for("document.querySelector('.compare-grid') !== null");
-    let rows = page.value("Number(document.querySelector('.compare-grid').getAttribute('aria-rowcount'))");
+    page.tab("Compare").click();
+    page.find("[data-compare]").wait_until("it.dataset.stacks");
+    page.grid("Differences").wait();
+    let rows = page.grid("Differences").value("Number(it.ariaRowCount)");
     assert_eq!(Some(lines("torch2.10-train-annotated-differences.csv")), rows.as_u64());
-    page.wait_for("document.querySelector('.findings') !== null");
-    let cards = page.value("document.querySelectorAll('.findings > ol > li').length");
+    page.lead().wait();
+    let cards = page.region("Findings").find("[data-code]").count();
     if cards != 0 {
-        assert_eq!(Some(lines("torch2.10-train-annotated-findings.csv") - 1), cards.as_u64());
+        assert_eq!(lines("torch2.10-train-annotated-findings.csv") - 1, cards);
     }
     page.check_console();
 }
@@ -134,8 +134,8 @@ fn tables_are_saved_as_they_are_filtered() {
 fn a_file_that_names_nobody_has_another_name() {
     let page = Journey::with(ANNOTATED);
     page.run(CATCH, Vec::new());
-    page.click("[aria-label=Export]");
-    page.click("dialog [data-clean]");
+    page.button("Export").click();
+    page.dialog("Export").checkbox("Remove names*").click();
     let (_, _, text) = save(&page, "snapshot-report.html");
     assert!(text.contains("<title>Snapshot – GPU memory report</title>"), "{text}");
     page.check_console();

@@ -57,30 +57,28 @@ fn check_viewer(scheme: &str) {
         check_focus(page, "the empty page");
         page.attach(&[&Path::new(root()).join("static/sample.pickle.gz")]);
         page.wait_for_timeline();
-        page.wait_for("document.querySelector('.finding-title')");
+        page.region("Findings").heading("*").wait();
         check_audit(page, "an open file");
         check_focus(page, "an open file");
-        for tab in ["dock-flame", "dock-allocations", "dock-segments", "dock-what-if", "dock-compare"] {
-            page.click(&format!("#{tab}"));
-            page.wait_for(&format!(
-                "document.querySelector('#dock-body')?.getAttribute('aria-labelledby') === '{tab}'"
-            ));
+        for tab in ["Flame graph", "Allocations", "Segments", "What if", "Compare"] {
+            page.tab(tab).click();
+            page.role("tabpanel", tab).wait();
             page.settle();
             check_audit(page, tab);
             check_focus(page, tab);
         }
-        for tab in ["tab-stacks", "tab-allocation", "tab-file", "tab-findings"] {
-            page.click(&format!("#{tab}"));
+        for tab in ["At *", "Allocation", "File", "Findings*"] {
+            page.tablist("Details").tab(tab).click();
             page.settle();
             check_audit(page, tab);
         }
         for dialog in ["Keyboard shortcuts", "My links", "Export", "Share"] {
-            page.click(&format!("header button[aria-label='{dialog}']"));
-            page.wait_for("document.querySelector('dialog')?.open");
+            page.role("banner", "*").button(dialog).click();
+            page.dialog(dialog).wait();
             page.settle();
             check_audit(page, dialog);
             page.press("\u{e00c}"); // Esc
-            page.wait_for("document.querySelector('dialog') === null");
+            page.dialog("*").wait_gone();
             let back = page.value("document.activeElement.getAttribute('aria-label')");
             assert_eq!(back, dialog, "the focus returns to what opened the dialog");
         }
@@ -101,7 +99,7 @@ fn so_it_can_in_the_dark() {
 fn so_can_the_page_of_jobs() {
     for path in ["/jobs?theme=light", "/jobs?theme=dark", "/jobs?new"] {
         let page = Journey::start(path);
-        page.wait_for("document.querySelector('main h1') !== null");
+        page.find("main h1").wait();
         check_audit(&page, path);
         check_focus(&page, path);
     }
@@ -111,29 +109,29 @@ fn so_can_the_page_of_jobs() {
 fn a_zoom_is_undone_by_key_and_by_button() {
     let page = Journey::start("/?sample");
     page.wait_for_timeline();
-    let back = "document.querySelector('.toolbar button[aria-label=Back]')";
+    let back = page.toolbar("Timeline").button("Back");
     let whole = page.view();
-    assert_eq!(page.value(&format!("{back}.disabled")), true);
+    assert_eq!(back.value("it.disabled"), true);
     page.press("=");
     page.wait_for_view(&format!("x1 - x0 < {}", whole.width() * 0.8));
     let zoomed = page.view();
-    page.wait_for(&format!("!{back}.disabled"));
+    back.wait_until("!it.disabled");
     // Movements without a pause between them count as one step back.
     std::thread::sleep(std::time::Duration::from_millis(800));
     page.press("p");
     page.wait_for_view(&format!("x1 - x0 < {}", zoomed.width() * 0.8));
     page.press("\u{e003}"); // Backspace
     page.wait_for_view(&format!("x0 === {} && x1 === {}", zoomed.x0, zoomed.x1));
-    page.click(".toolbar button[aria-label=Back]");
+    back.click();
     page.wait_for_view(&format!("x0 === {} && x1 === {}", whole.x0, whole.x1));
-    page.wait_for(&format!("{back}.disabled"));
+    back.wait_until("it.disabled");
 }
 
 #[test]
 fn nothing_shifts_while_a_file_loads() {
     let page = Journey::start("/?sample");
     page.wait_for_timeline();
-    page.wait_for("document.querySelector('.finding-title')");
+    page.region("Findings").heading("*").wait();
     let shift = page.run(SHIFT, Vec::new()).as_f64();
     assert!(shift.is_some_and(|shift| shift < 0.01), "the layout shifted by {shift:?}");
 }
@@ -161,6 +159,5 @@ fn whoever_asks_for_less_motion_gets_none() {
         return [early, range()];";
     let ranges = page.run(&format!("return (async () => {{ {script} }})();"), Vec::new());
     assert_eq!(ranges[0], ranges[1]);
-    let whole = page.value("document.querySelector('[data-timeline]').getAttribute('data-x0')");
-    assert_ne!(whole, "0", "the key moved the view");
+    assert_ne!(page.plot().attribute("data-x0"), "0", "the key moved the view");
 }

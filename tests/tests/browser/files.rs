@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::journey::{Journey, PLOT, snapshot};
+use crate::journey::{Journey, snapshot};
 
 const GPT2: &str = "torch2.15-gpt2-3steps-py311.pickle.gz";
 const RESNET: &str = "virtual-py-resnet50-h100.pickle.gz";
@@ -11,7 +11,7 @@ const DATA_PARALLEL: &str = "virtual-py-dataparallel4.pickle.gz";
 #[test]
 fn a_chosen_file_opens() {
     let page = Journey::with(GPT2);
-    assert!(page.text(".file-tab").contains(GPT2));
+    assert!(page.files().text().contains(GPT2));
     assert_eq!(page.value("document.title"), format!("{GPT2} – Snapscope"));
     page.screenshot("chosen-file");
     page.check_console();
@@ -22,7 +22,7 @@ fn a_dropped_file_opens() {
     let page = Journey::start("/");
     page.drop_file(RESNET, &fs::read(snapshot(RESNET)).unwrap());
     page.wait_for_timeline();
-    assert!(page.text(".file-tab").contains(RESNET));
+    assert!(page.files().text().contains(RESNET));
     page.check_console();
 }
 
@@ -30,30 +30,30 @@ fn a_dropped_file_opens() {
 fn several_files_open_side_by_side() {
     let page = Journey::start("/");
     page.attach(&[&snapshot(GPT2), &snapshot(RESNET)]);
-    page.wait_for("document.querySelectorAll('.file-tab.ready').length === 2");
+    page.wait_for_files(2);
     let figures = |name: &str| {
-        page.click_text("button[@title]", name);
+        page.show_file(name);
         page.wait_for(&format!("document.title.startsWith('{name}')"));
-        page.wait_for("document.querySelector('.figures') !== null");
+        page.figures().wait();
         page.settle();
-        page.text(".figures")
+        page.figures().text()
     };
     assert_ne!(figures(GPT2), figures(RESNET));
 
-    page.click(&format!("[aria-label='Close {GPT2}']"));
-    page.wait_for("document.querySelectorAll('.file-tab').length === 1");
-    assert!(page.text(".file-tab").contains(RESNET));
+    page.button(&format!("Close {GPT2}")).click();
+    page.files().wait_count(1);
+    assert!(page.files().text().contains(RESNET));
     page.check_console();
 }
 
 #[test]
 fn another_device_shows_other_memory() {
     let page = Journey::with(DATA_PARALLEL);
-    assert_eq!(page.value("document.querySelectorAll('.device-tab').length"), 4);
-    let first = page.text(".figures");
-    page.click("[data-device='1']");
-    page.wait_for("document.querySelector('[data-device=\"1\"]').ariaSelected === 'true'");
-    page.wait_for(&format!("document.querySelector('.figures')?.innerText !== {first:?}"));
+    assert_eq!(page.tablist("Devices").tab("*").count(), 4);
+    let first = page.figures().text();
+    page.tablist("Devices").tab("GPU 1*").click();
+    page.wait_for_device(1);
+    page.figures().wait_until(&format!("it.innerText !== {first:?}"));
     page.settle();
     assert!(page.attribute("data-bands") > 0.0);
     page.check_console();
@@ -62,7 +62,7 @@ fn another_device_shows_other_memory() {
 #[test]
 fn a_file_without_a_trace_shows_its_final_state() {
     let page = Journey::with("torch2.1-no-trace.pickle.gz");
-    let text = page.text("main");
+    let text = page.find("main").text();
     assert!(text.contains("No events were recorded"), "{text}");
     page.check_console();
 }
@@ -79,14 +79,14 @@ fn reading_can_be_cancelled() {
         dataTransfer.items.add(file);
         document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));";
     page.run(script, Vec::new());
-    page.wait_for("document.querySelector('progress')?.value > 0");
+    page.role("progressbar", "Progress").wait_until("it.value > 0");
     page.screenshot("loading");
-    page.click_text("button", "Cancel");
-    page.wait_for("document.querySelector('.file-tab') === null");
-    assert!(page.text("main").contains("Open snapshot"));
+    page.button("Cancel").click();
+    page.files().wait_gone();
+    assert!(page.find("main").text().contains("Open snapshot"));
 
     page.attach(&[&snapshot(GPT2)]);
     page.wait_for_timeline();
-    assert!(page.value(&format!("document.querySelector('{PLOT}') !== null")) == true);
+    assert!(page.plot().is_there());
     page.check_console();
 }

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use serde_json::json;
 use server::config::SettingsArgs;
-use testkit::browser::Browser;
+use testkit::browser::{Browser, Locator};
 use testkit::server::{Server, built_page};
 
 use crate::journey::SELECT_ALL;
@@ -16,22 +16,19 @@ const LONG: &str = "name = \"long\"\nsteps = 4000\nbatch = 1\nsequence = 64\n[mo
 fn a_private_server_lets_a_browser_in_once() {
     let settings = SettingsArgs { private: Some(true), token: Some("secret".to_owned()), ..SettingsArgs::default() };
     let page = Recording::start("/jobs", settings);
-    assert_eq!(page.text("h1"), "Log in to this server");
+    assert_eq!(page.heading("*").text(), "Log in to this server");
     let log_in = |token: &str| {
-        page.run("document.querySelector('#token').value = arguments[0];", vec![json!(token)]);
-        page.click_text("button", "Log in");
+        page.textbox("Token").write(token);
+        page.button("Log in").click();
     };
     log_in("wrong");
-    page.wait_for_text("[role=alert]", "not the server's token");
+    page.find("[role=alert]").wait_text("not the server's token");
     page.screenshot("login-wrong");
     log_in("secret");
     // The session allows reading and writing; the token is not asked for again.
-    page.wait_for_text("main", "No jobs yet");
+    page.jobs().wait_text("No jobs yet");
     page.visit("/jobs?new");
-    page.wait_for("document.querySelector('textarea') !== null");
-    page.write(LONG);
-    page.wait_for_text(".problems", "Valid");
-    page.click("[data-submit]");
+    page.submit(LONG);
     page.wait_for_state("running");
 }
 
@@ -62,8 +59,13 @@ impl Recording {
         let server = Server::with(SettingsArgs { dist, jobs: Some("virtual=1".to_owned()), ..settings });
         let browser = Browser::open_sized(&server.url(path), width, height);
         let page = Self { browser, server };
-        page.wait_for("document.querySelector('main h1') !== null");
+        page.wait_for_page();
         page
+    }
+
+    #[track_caller]
+    fn wait_for_page(&self) {
+        self.find("main h1").wait();
     }
 
     #[track_caller]
@@ -71,106 +73,113 @@ impl Recording {
         self.goto(&self.server.url(path));
     }
 
-    /// Replaces the text of the editor, as typing does.
-    #[track_caller]
-    fn write(&self, text: &str) {
-        let script = "
-            const field = document.querySelector('textarea');
-            field.value = arguments[0];
-            field.dispatchEvent(new InputEvent('input', { bubbles: true }));";
-        self.run(script, vec![json!(text)]);
+    /// Returns the editor of the config.
+    fn editor(&self) -> Locator<'_> {
+        self.textbox("Config")
     }
 
+    /// Writes a config and submits it.
     #[track_caller]
-    fn wait_for_text(&self, selector: &str, part: &str) {
-        self.wait_for(&format!("document.querySelector({selector:?})?.innerText.includes({part:?})"));
+    fn submit(&self, config: &str) {
+        self.editor().write(config);
+        self.status("Problems").wait_text("Valid");
+        self.button("Record").click();
     }
 
+    /// Waits until the config contains a text.
     #[track_caller]
-    fn config(&self) -> String {
-        self.value("document.querySelector('textarea').value").as_str().expect("a text").to_owned()
+    fn wait_for_config(&self, part: &str) {
+        self.editor().wait_until(&format!("it.value.includes({})", json!(part)));
     }
 
-    /// Sets a field of the form, as a user does.
+    fn field(&self, key: &str) -> Locator<'_> {
+        self.find(&format!("[data-key='{key}']"))
+    }
+
+    /// Returns the list of jobs, or what is said in its place.
+    fn jobs(&self) -> Locator<'_> {
+        self.region("Jobs")
+    }
+
+    /// Returns the chart of a job's memory.
+    fn chart(&self) -> Locator<'_> {
+        self.role("figure", "*").find("[data-samples]")
+    }
+
+    /// Presses a button of the job that asks before it does anything.
     #[track_caller]
-    fn set(&self, key: &str, value: &str) {
-        let script = "
-            const field = document.querySelector(`[data-key='${arguments[0]}']`);
-            field.value = arguments[1];
-            field.dispatchEvent(new Event(field.tagName === 'SELECT' ? 'change' : 'input', { bubbles: true }));";
-        self.run(script, vec![json!(key), json!(value)]);
+    fn ask(&self, button: &str) -> Locator<'_> {
+        self.button(button).click();
+        self.dialog("*").wait();
+        self.dialog("*")
     }
 
     /// Returns a figure by its label.
     #[track_caller]
     fn figure(&self, label: &str) -> String {
-        let names = "[...document.querySelectorAll('.numbers-row dt, .figures dt')]";
-        let value = format!("{names}.find(it => it.textContent === {label:?})?.nextElementSibling.textContent");
-        self.value(&value).as_str().expect("a figure").to_owned()
+        let names = self.find("[data-figures] dt");
+        let value = names
+            .value_of_all(&format!("all.find(it => it.textContent === {label:?})?.nextElementSibling.textContent"));
+        value.as_str().expect("a figure").to_owned()
     }
 
     #[track_caller]
     fn wait_for_state(&self, state: &str) {
-        self.wait_for(&format!("document.querySelector('main')?.dataset.state === {state:?}"));
+        self.find("main").wait_until(&format!("it.dataset.state === {state:?}"));
     }
 }
 
 #[test]
 fn a_config_of_the_gallery_becomes_a_recording() {
     let page = Recording::start("/jobs", SettingsArgs::default());
-    page.wait_for("document.querySelectorAll('[data-config]').length > 20");
-    assert!(page.text(".jobs, .empty").contains("No jobs yet"));
-    page.wait_for("document.querySelector('[data-config=keep-losses] .thumb-live').getAttribute('d').length > 100");
+    page.find("[data-config]").wait_until_all("all.length > 20");
+    page.jobs().wait_text("No jobs yet");
+    let config = page.find("[data-config=keep-losses]");
+    config.img("Memory over the recording*").find("path").wait_until("it.getAttribute('d').length > 100");
 
-    page.click("[data-config=keep-losses] a");
-    page.wait_for("document.querySelector('textarea')?.value.includes('keep_losses')");
-    page.wait_for_text(".problems", "Valid");
-    page.click("[data-submit]");
+    config.link("*").click();
+    page.wait_for_config("keep_losses");
+    page.status("Problems").wait_text("Valid");
+    page.button("Record").click();
 
     page.wait_for("location.pathname.startsWith('/jobs/')");
-    page.wait_for("document.querySelector('[data-samples]')?.dataset.samples > 1");
+    page.chart().wait_until("it.dataset.samples > 1");
     page.wait_for_state("finished");
-    assert!(page.text(".numbers-row").contains("Peak reserved"), "{}", page.text(".numbers-row"));
+    let figures = page.find("[data-figures]").text();
+    assert!(figures.contains("Peak reserved"), "{figures}");
     page.screenshot("job-finished");
     let id = page.value("location.pathname.split('/').pop()");
-    let link = page.value("document.querySelector('[data-open]').getAttribute('href')");
-    let expected = page.server.url(&format!("/?job={}", id.as_str().expect("an id")));
-    assert_eq!(link, json!(expected));
+    let link = page.link("Open in viewer").attribute("href");
+    assert_eq!(link, page.server.url(&format!("/?job={}", id.as_str().expect("an id"))));
     page.check_console();
 
     page.visit("/jobs");
-    page.wait_for_text(".jobs", "Finished");
-    assert!(page.text(".jobs").contains("Losses kept"), "{}", page.text(".jobs"));
+    page.jobs().wait_text("Finished");
+    assert!(page.jobs().text().contains("Losses kept"), "{}", page.jobs().text());
 }
 
 #[test]
 fn a_running_job_is_watched_and_cancelled() {
     let page = Recording::start("/jobs?new", SettingsArgs::default());
-    page.write(LONG);
-    page.wait_for_text(".problems", "Valid");
-    page.click("[data-submit]");
+    page.submit(LONG);
     page.wait_for_state("running");
     // It can be cancelled as soon as it is shown as running.
-    page.click("[data-cancel]");
-    page.wait_for("document.querySelector('dialog')?.open");
-    page.click_text("button", "Let it run");
-    page.wait_for("document.querySelector('dialog') === null");
+    page.ask("Cancel").button("Let it run").click();
+    page.dialog("*").wait_gone();
     // The curve grows during the recording.
-    page.wait_for("+document.querySelector('[data-samples]')?.dataset.samples > 5");
-    let before = page.value("+document.querySelector('[data-samples]').dataset.samples").as_f64().expect("a number");
-    page.wait_for(&format!("+document.querySelector('[data-samples]').dataset.samples > {before}"));
-    page.wait_for_text(".job-place", "of 4,000");
+    page.chart().wait_until("+it.dataset.samples > 5");
+    let before = page.chart().value("+it.dataset.samples").as_f64().expect("a number");
+    page.chart().wait_until(&format!("+it.dataset.samples > {before}"));
+    page.find("[data-progress]").wait_text("of 4,000");
     page.screenshot("job-running");
 
-    page.click("[data-cancel]");
-    page.wait_for("document.querySelector('dialog')?.open");
-    page.click("[data-confirm]");
+    page.ask("Cancel").button("Cancel the job").click();
     page.wait_for_state("cancelled");
-    assert_eq!(page.value("document.querySelector('[data-open]')"), json!(null));
+    assert!(!page.link("Open in viewer").is_there());
 
     // The new form has the config of the job.
-    page.click_text("a", "Run again with");
-    page.wait_for("document.querySelector('textarea')?.value.includes('name = \"long\"')");
+    page.link("Run again with…").click();
+    page.wait_for_config("name = \"long\"");
     page.check_console();
 }
 
@@ -181,34 +190,32 @@ const TOO_LARGE: &str = "name = \"too large\"\nbatch = 4096\nsequence = 64\nstep
 #[test]
 fn a_finished_job_tells_one_story() {
     let page = Recording::start("/jobs?new", SettingsArgs::default());
-    page.write(TOO_LARGE);
-    page.wait_for_text(".problems", "Valid");
-    page.click("[data-submit]");
+    page.submit(TOO_LARGE);
     page.wait_for_state("finished");
-    page.wait_for("document.querySelector('main').dataset.outcome === 'out-of-memory'");
-    assert!(page.text(".page-title").contains("Out of memory"), "{}", page.text(".page-title"));
+    page.find("main").wait_until("it.dataset.outcome === 'out-of-memory'");
+    let title = page.find("h1");
+    assert!(title.text().contains("Out of memory"), "{}", title.text());
     // The chart is that of the snapshot: its peaks are the figures of the job, to the byte.
-    page.wait_for_text(".legend", "From the snapshot");
+    page.role("figure", "*").wait_text("From the snapshot");
     let id = page.value("location.pathname.split('/').pop()").as_str().expect("an id").to_owned();
     let job = page.server.get(&format!("/api/v1/jobs/{id}"), &[]).json();
-    let drawn = |name: &str| page.value(&format!("+document.querySelector('[data-samples]').dataset.{name}"));
+    let drawn = |name: &str| page.chart().value(&format!("+it.dataset.{name}"));
     assert_eq!(drawn("peakLive"), job["result"]["peak_live_bytes"]);
     assert_eq!(drawn("peakReserved"), job["result"]["peak_reserved_bytes"]);
     page.screenshot("job-out-of-memory");
 
-    page.click("[data-rename]");
     // The field has the focus once the dialog is open.
-    page.wait_for("document.activeElement?.matches('[data-name]') ?? false");
+    page.ask("Rename").textbox("Name").wait_until("it === document.activeElement");
     page.press(SELECT_ALL);
     page.press("far too large\u{e007}");
-    page.wait_for_text(".page-title", "far too large");
+    title.wait_text("far too large");
     page.wait_for("document.title.startsWith('far too large')");
 
     // The list has the same words and figures.
     let (peak, took) = (page.figure("Peak live"), page.figure("Duration"));
     page.visit("/jobs");
-    page.wait_for_text(".jobs", "far too large");
-    let line = page.text(".jobs .job-link");
+    page.jobs().wait_text("far too large");
+    let line = page.jobs().find("[data-job]").text();
     for part in ["Out of memory", &took, &format!("Peak live {peak}")] {
         assert!(line.contains(part), "{part:?} in {line:?}");
     }
@@ -216,24 +223,20 @@ fn a_finished_job_tells_one_story() {
     // The viewer shows the name, the figures and the card.
     page.visit(&format!("/?job={id}"));
     page.wait_for("document.title.includes('far too large')");
-    page.wait_for("document.querySelector('.figures dt') !== null");
+    page.find("main:not([data-loading]) [data-figures] dt").wait();
     assert_eq!(page.figure("Peak live"), peak);
-    let chosen = "[...document.querySelectorAll('select')].map(it => it.selectedOptions[0]?.text ?? '')";
-    page.wait_for(&format!("{chosen}.some(text => text.startsWith('t4-16gb'))"));
+    page.combobox("GPU memory").wait_until("it.selectedOptions[0].text.startsWith('t4-16gb')");
     page.check_console();
 
     page.visit(&format!("/jobs/{id}"));
     page.wait_for_state("finished");
-    page.click("[data-delete]");
-    page.wait_for("document.querySelector('dialog')?.open");
+    let asked = page.ask("Delete");
     page.screenshot("job-delete");
-    page.click_text("button", "Keep it");
-    page.wait_for("document.querySelector('dialog') === null");
-    page.click("[data-delete]");
-    page.wait_for("document.querySelector('dialog')?.open");
-    page.click("[data-confirm]");
+    asked.button("Keep it").click();
+    page.dialog("*").wait_gone();
+    page.ask("Delete").button("Delete the job").click();
     page.wait_for("location.pathname === '/jobs'");
-    page.wait_for_text(".empty", "No jobs yet");
+    page.jobs().wait_text("No jobs yet");
     assert_eq!(page.server.get(&format!("/api/v1/jobs/{id}"), &[]).status, 404);
     page.check_console();
 }
@@ -241,18 +244,19 @@ fn a_finished_job_tells_one_story() {
 #[test]
 fn form_and_text_change_each_other() {
     let page = Recording::start("/jobs?new", SettingsArgs::default());
-    page.write("# mine\nmodel = \"gpt2\"\nbatch = 2 # small\n");
-    page.wait_for("document.querySelector('[data-key=batch]').value === '2'");
-    page.set("batch", "8");
-    page.set("optimizer.kind", "sgd");
-    page.set("card", "t4-16gb");
-    page.wait_for("document.querySelector('textarea').value.includes('t4-16gb')");
-    assert_eq!(page.config(), "# mine\nmodel = \"gpt2\"\nbatch = 8 # small\noptimizer = \"sgd\"\ncard = \"t4-16gb\"\n");
+    page.editor().write("# mine\nmodel = \"gpt2\"\nbatch = 2 # small\n");
+    page.field("batch").wait_until("it.value === '2'");
+    page.field("batch").write("8");
+    page.field("optimizer.kind").choose_value("sgd");
+    page.combobox("GPU").choose_value("t4-16gb");
+    page.wait_for_config("t4-16gb");
+    let config = "# mine\nmodel = \"gpt2\"\nbatch = 8 # small\noptimizer = \"sgd\"\ncard = \"t4-16gb\"\n";
+    assert_eq!(page.editor().value("it.value"), config);
 
-    page.write("model = \"gpt2\"\n\nbatch = 0\n");
-    page.wait_for_text(".problems", "Line 3:1 · batch");
-    assert_eq!(page.value("[...document.querySelectorAll('.line.wrong')].map(line => line.textContent)"), json!(["3"]));
-    assert_eq!(page.value("document.querySelector('[data-submit]').disabled"), json!(true));
+    page.editor().write("model = \"gpt2\"\n\nbatch = 0\n");
+    page.status("Problems").wait_text("Line 3:1 · batch");
+    assert_eq!(page.find("[data-wrong]").text(), "3");
+    assert_eq!(page.button("Record").value("it.disabled"), true);
     page.check_console();
 }
 
@@ -261,11 +265,11 @@ fn a_config_of_hugging_face_is_dropped() {
     let page = Recording::start("/jobs?new", SettingsArgs::default());
     let config = br#"{"model_type": "gpt2", "n_layer": 6, "task_specific_params": {}}"#;
     page.drop_file("config.json", config);
-    page.wait_for("document.querySelector('textarea').value.includes('layers = 6')");
-    let notes = page.value("[...document.querySelectorAll('.key-note')].map(note => note.textContent).join('|')");
-    assert!(notes.as_str().expect("a text").contains("task_specific_params"), "{notes}");
+    page.wait_for_config("layers = 6");
+    page.button("* ignored").click();
+    page.find("details[open]").wait_text("task_specific_params");
     page.drop_file("training_args.json", br#"{"per_device_train_batch_size": 16}"#);
-    page.wait_for("document.querySelector('textarea').value.includes('batch = 16')");
+    page.wait_for_config("batch = 16");
     page.check_console();
 }
 
@@ -273,10 +277,8 @@ fn a_config_of_hugging_face_is_dropped() {
 fn the_token_is_asked_for_once() {
     let settings = SettingsArgs { token: Some("a token that is long enough".to_owned()), ..SettingsArgs::default() };
     let page = Recording::start("/jobs?new", settings);
-    page.write("steps = 2\n[model]\nfamily = \"mlp\"\ninput = 64\nhidden = [128]\nclasses = 10\n");
-    page.wait_for_text(".problems", "Valid");
-    page.click("[data-submit]");
-    page.wait_for("document.querySelector('dialog')?.open");
+    page.submit("steps = 2\n[model]\nfamily = \"mlp\"\ninput = 64\nhidden = [128]\nclasses = 10\n");
+    page.dialog("Server token").wait();
     page.press("a token that is long enough\u{e007}");
     page.wait_for_state("finished");
     page.check_console();
@@ -285,10 +287,10 @@ fn the_token_is_asked_for_once() {
 #[test]
 fn the_pages_fit_on_a_phone() {
     let page = Recording::start_sized("/jobs", SettingsArgs::default(), (375, 812));
-    page.wait_for("document.querySelectorAll('[data-config]').length > 20");
+    page.find("[data-config]").wait_until_all("all.length > 20");
     for path in ["/jobs", "/jobs?new"] {
         page.visit(path);
-        page.wait_for("document.querySelector('main h1') !== null");
+        page.wait_for_page();
         let overhang = page.value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
         assert_eq!(overhang, 0, "{path}");
     }

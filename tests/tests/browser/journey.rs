@@ -4,11 +4,8 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use testkit::browser::{Browser, Spot};
+use testkit::browser::{Browser, Locator, Spot};
 use testkit::server::{Server, root};
-
-/// Selector of the element around the plot.
-pub(crate) const PLOT: &str = "[data-timeline]";
 
 pub(crate) const MIDDLE: Spot = Spot(0.5, 0.5);
 
@@ -77,13 +74,76 @@ impl Journey {
     /// Waits until the script of the page has drawn it.
     #[track_caller]
     pub(crate) fn wait_for_page(&self) {
-        self.wait_for("document.querySelector('header') !== null");
+        self.role("banner", "*").wait();
     }
 
-    /// Waits until a selector finds an element.
+    /// Returns the element around the plot.
+    pub(crate) fn plot(&self) -> Locator<'_> {
+        self.find("[data-timeline]")
+    }
+
+    /// Returns the figures of the shown device.
+    pub(crate) fn figures(&self) -> Locator<'_> {
+        self.find("main:not([data-loading]) [data-figures]")
+    }
+
+    /// Returns the details of the pinned allocation.
+    pub(crate) fn pinned(&self) -> Locator<'_> {
+        self.article("Pinned allocation")
+    }
+
+    /// Returns the sentences above the findings, which are there once the findings are.
+    pub(crate) fn lead(&self) -> Locator<'_> {
+        self.region("Findings").status("*").nth(0)
+    }
+
+    /// Returns the finding with a code.
+    pub(crate) fn finding(&self, code: &str) -> Locator<'_> {
+        self.region("Findings").find(&format!("[data-code={code}]"))
+    }
+
+    /// Returns the chosen tab of the panel next to the timeline.
+    pub(crate) fn panel_tab(&self) -> Locator<'_> {
+        self.tablist("Details").find("[aria-selected=true]")
+    }
+
+    /// Returns the chosen tab of the devices.
+    pub(crate) fn device_tab(&self) -> Locator<'_> {
+        self.tablist("Devices").find("[aria-selected=true]")
+    }
+
+    /// Waits until a device is shown.
     #[track_caller]
-    pub(crate) fn wait_for_element(&self, selector: &str) {
-        self.wait_for(&format!("document.querySelector(`{selector}`) !== null"));
+    pub(crate) fn wait_for_device(&self, position: u32) {
+        self.device_tab().wait_until(&format!("it.dataset.device === '{position}'"));
+    }
+
+    /// Returns the tabs of the open files.
+    pub(crate) fn files(&self) -> Locator<'_> {
+        self.role("navigation", "Open files").role("listitem", "*")
+    }
+
+    /// Returns the tab of the shown file.
+    pub(crate) fn shown_file(&self) -> Locator<'_> {
+        self.role("navigation", "Open files").find("li:has([aria-current=page])")
+    }
+
+    /// Shows an open file.
+    #[track_caller]
+    pub(crate) fn show_file(&self, name: &str) {
+        self.files().button(&format!("{name}*")).click();
+    }
+
+    /// Waits until this many files have been read.
+    #[track_caller]
+    pub(crate) fn wait_for_files(&self, count: usize) {
+        self.role("navigation", "Open files").find("[data-status=ready]").wait_count(count);
+    }
+
+    /// Waits until the URL's fragment contains a text.
+    #[track_caller]
+    pub(crate) fn wait_for_address(&self, part: &str) {
+        self.wait_for(&format!("location.hash.includes('{part}')"));
     }
 
     /// Waits until the service worker has cached the page for offline visits.
@@ -105,7 +165,8 @@ impl Journey {
     #[track_caller]
     pub(crate) fn reload(&self) {
         self.run("window.isOld = true; location.reload()", Vec::new());
-        self.wait_for("window.isOld === undefined && document.querySelector('header') !== null");
+        self.wait_for("window.isOld === undefined");
+        self.wait_for_page();
     }
 
     /// Opens the page with one snapshot and waits for its timeline.
@@ -135,15 +196,14 @@ impl Journey {
     /// Waits until the picture on the screen is that of the current view.
     #[track_caller]
     pub(crate) fn settle(&self) {
-        self.wait_for(&format!("document.querySelector('{PLOT}')?.dataset.settled === 'true'"));
+        self.plot().wait_until("it.dataset.settled === 'true'");
     }
 
     /// Returns a numeric attribute of the plot.
     #[track_caller]
     pub(crate) fn attribute(&self, name: &str) -> f64 {
-        let value = self.value(&format!("document.querySelector('{PLOT}').getAttribute('{name}')"));
-        let number = value.as_str().and_then(|text| text.parse().ok());
-        number.unwrap_or_else(|| panic!("{name} is {value}"))
+        let value = self.plot().attribute(name);
+        value.parse().unwrap_or_else(|_| panic!("{name} is {value}"))
     }
 
     /// Returns the view of the plot, once it has settled.
@@ -157,9 +217,9 @@ impl Journey {
     /// Waits until a condition on the view holds, because wheel and keys take effect in the next frame.
     #[track_caller]
     pub(crate) fn wait_for_view(&self, condition: &str) {
-        self.wait_for(&format!(
+        self.plot().wait_until(&format!(
             "(({{ x0, x1, y0, y1 }}) => {condition})\
-             (Object.fromEntries(['x0', 'x1', 'y0', 'y1'].map(k => [k, +document.querySelector('{PLOT}').dataset[k]])))"
+             (Object.fromEntries(['x0', 'x1', 'y0', 'y1'].map(k => [k, +it.dataset[k]])))"
         ));
     }
 }

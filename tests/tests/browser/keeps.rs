@@ -7,9 +7,9 @@ use serde_json::json;
 use shared::export;
 use shared::pickle::Style;
 use shared::trace::text;
-use testkit::browser::Spot;
+use testkit::browser::{Locator, Spot};
 
-use crate::journey::{Journey, PLOT, snapshot};
+use crate::journey::{Journey, snapshot};
 
 const GPT2: &str = "torch2.15-gpt2-3steps-py311.pickle.gz";
 const RESNET: &str = "virtual-py-resnet50-h100.pickle.gz";
@@ -26,23 +26,28 @@ const COPIES: &str = "(async () => {
     return count;
 })()";
 
-#[track_caller]
-fn wait_for_address(page: &Journey, part: &str) {
-    page.wait_for(&format!("location.hash.includes('{part}')"));
-}
-
 fn go(page: &Journey, steps: i32) {
     page.run(&format!("history.go({steps})"), Vec::new());
 }
 
 #[track_caller]
-fn wait_for_tab(page: &Journey, id: &str) {
-    page.wait_for(&format!("document.querySelector('.panel .panel-tabs [aria-selected=true]')?.id === '{id}'"));
+fn wait_for_tab(page: &Journey, name: &str) {
+    page.tablist("Details").tab(name).wait_until("it.ariaSelected === 'true'");
 }
 
+/// Waits for the page that is shown while no file is.
 #[track_caller]
-fn shown_file(page: &Journey) -> String {
-    page.text(".file-tab.shown .file-text")
+fn wait_for_start(page: &Journey) {
+    page.button("Open snapshot").wait();
+}
+
+/// Returns the bar that asks for the files that are not kept.
+fn awaited(page: &Journey) -> Locator<'_> {
+    page.find("[data-awaited]")
+}
+
+fn notice<'a>(page: &'a Journey, code: &str) -> Locator<'a> {
+    page.find(&format!("[data-notices] [data-code={code}]"))
 }
 
 /// Writes a file with this name to a new folder.
@@ -82,31 +87,31 @@ fn of_six_devices() -> Vec<u8> {
 fn back_undoes_steps_and_forward_does_them_again() {
     let page = Journey::with(GPT2);
     page.run("window.isSame = true", Vec::new());
-    wait_for_address(&page, "tab=findings");
-    page.click("#tab-file");
-    wait_for_address(&page, "tab=file");
-    page.click("#dock-flame");
-    wait_for_address(&page, "dock=flame");
+    page.wait_for_address("tab=findings");
+    page.tab("File").click();
+    page.wait_for_address("tab=file");
+    page.tab("Flame graph").click();
+    page.wait_for_address("dock=flame");
 
     go(&page, -1);
-    page.wait_for("document.querySelector('#dock-body') === null");
-    wait_for_tab(&page, "tab-file");
+    page.role("tabpanel", "Flame graph").wait_gone();
+    wait_for_tab(&page, "File");
     go(&page, -1);
-    wait_for_tab(&page, "tab-findings");
+    wait_for_tab(&page, "Findings*");
     // Back to the empty page; the file stays open.
     go(&page, -1);
-    page.wait_for_element(".hero");
-    assert_eq!(page.text(".file-tab"), GPT2);
+    wait_for_start(&page);
+    assert_eq!(page.files().text(), GPT2);
     page.wait_for("location.hash === ''");
     go(&page, 1);
-    page.wait_for_element(PLOT);
-    wait_for_tab(&page, "tab-findings");
+    page.plot().wait();
+    wait_for_tab(&page, "Findings*");
     go(&page, 2);
-    page.wait_for_element("#dock-body");
-    wait_for_tab(&page, "tab-file");
+    page.role("tabpanel", "Flame graph").wait();
+    wait_for_tab(&page, "File");
     // Keys reach the page as before.
     page.press("?");
-    page.wait_for("document.querySelector('dialog')?.open");
+    page.dialog("Keyboard shortcuts").wait();
     assert_eq!(page.value("window.isSame"), true);
     page.check_console();
 }
@@ -114,23 +119,23 @@ fn back_undoes_steps_and_forward_does_them_again() {
 #[test]
 fn a_turn_of_the_wheel_is_one_step_and_so_is_a_file() {
     let page = Journey::with(GPT2);
-    wait_for_address(&page, "tab=findings");
+    page.wait_for_address("tab=findings");
     let whole = page.view();
     let before = page.value("history.length").as_i64().unwrap();
     for _ in 0..4 {
-        page.wheel(PLOT, Spot(0.4, 0.5), -240);
+        page.plot().wheel(Spot(0.4, 0.5), -240);
     }
-    wait_for_address(&page, "x=");
+    page.wait_for_address("x=");
     assert_eq!(page.value("history.length"), before + 1);
     let zoomed = page.view();
     page.attach(&[&snapshot(RESNET)]);
-    page.wait_for("document.querySelectorAll('.file-tab.ready').length === 2");
+    page.wait_for_files(2);
     page.wait_for("!location.hash.includes('x=')");
-    assert_eq!(shown_file(&page), RESNET);
+    assert_eq!(page.shown_file().text(), RESNET);
     assert_eq!(page.value("history.length"), before + 2);
 
     go(&page, -1);
-    page.wait_for(&format!("document.querySelector('.file-tab.shown')?.innerText === '{GPT2}'"));
+    page.shown_file().wait_until(&format!("it.innerText === '{GPT2}'"));
     page.wait_for_view(&format!("Math.abs(x0 - {}) < 1 && Math.abs(x1 - {}) < 1", zoomed.x0, zoomed.x1));
     go(&page, -1);
     page.wait_for_view(&format!("x1 - x0 > {} - 1", whole.width()));
@@ -139,9 +144,9 @@ fn a_turn_of_the_wheel_is_one_step_and_so_is_a_file() {
     go(&page, 1);
     page.wait_for_view(&format!("x1 - x0 < {}", whole.width() * 0.9));
     page.settle();
-    page.click_text("button[@title]", RESNET);
+    page.show_file(RESNET);
     page.wait_for("!location.hash.includes('x=')");
-    page.click_text("button[@title]", GPT2);
+    page.show_file(GPT2);
     page.wait_for_view(&format!("Math.abs(x0 - {}) < 1 && Math.abs(x1 - {}) < 1", zoomed.x0, zoomed.x1));
     page.check_console();
 }
@@ -150,44 +155,45 @@ fn a_turn_of_the_wheel_is_one_step_and_so_is_a_file() {
 fn a_reload_and_another_page_bring_local_files_back() {
     let page = Journey::start("/");
     page.attach(&[&snapshot(GPT2), &snapshot(RESNET)]);
-    page.wait_for("document.querySelectorAll('.file-tab.ready').length === 2");
-    page.click_text("button[@title]", GPT2);
+    page.wait_for_files(2);
+    page.show_file(GPT2);
     page.wait_for(&format!("document.title.startsWith('{GPT2}')"));
-    page.wait_for_element(PLOT);
+    page.plot().wait();
     page.settle();
-    page.wheel(PLOT, Spot(0.4, 0.5), -480);
-    wait_for_address(&page, "x=");
-    page.click("#tab-file");
-    wait_for_address(&page, "tab=file");
-    page.wait_for("document.querySelector('[data-keeping]')?.innerText === 'This file is kept.'");
+    page.plot().wheel(Spot(0.4, 0.5), -480);
+    page.wait_for_address("x=");
+    page.tab("File").click();
+    page.wait_for_address("tab=file");
+    page.find("[data-keeping]").wait_until("it.innerText === 'This file is kept.'");
     page.wait_until_files_are_kept();
     page.screenshot("kept");
     let before = page.view();
 
     let is_back = || {
-        page.wait_for("document.querySelectorAll('.file-tab.ready').length === 2");
+        page.wait_for_files(2);
         page.wait_for_timeline();
-        assert_eq!(shown_file(&page), GPT2);
+        assert_eq!(page.shown_file().text(), GPT2);
         page.wait_for_view(&format!("Math.abs(x0 - {}) < 1 && Math.abs(x1 - {}) < 1", before.x0, before.x1));
-        wait_for_tab(&page, "tab-file");
+        wait_for_tab(&page, "File");
     };
     page.reload();
     is_back();
     page.visit("/jobs");
-    page.wait_for("document.querySelector('header') !== null && location.pathname === '/jobs'");
+    page.wait_for("location.pathname === '/jobs'");
+    page.wait_for_page();
     go(&page, -1);
     page.wait_for("location.pathname === '/'");
     is_back();
     // Steps from before the reload are still in the history.
     go(&page, -1);
-    wait_for_tab(&page, "tab-findings");
+    wait_for_tab(&page, "Findings*");
 
     for left in [1, 0] {
-        page.click(".file-close");
+        page.button("Close *.pickle.gz").click();
         page.wait_for(&format!("{COPIES}.then(count => count === {left})"));
     }
     page.reload();
-    page.wait_for_element(".hero");
+    wait_for_start(&page);
     assert_eq!(page.value("sessionStorage.getItem('snapscope-files')"), json!(null));
     page.check_console();
 }
@@ -209,20 +215,19 @@ fn a_file_that_is_not_kept_is_asked_for_with_its_view() {
     assert_eq!(page.value(is_asked), false);
     page.attach(&[&snapshot(GPT2)]);
     page.wait_for_timeline();
-    page.click("#tab-file");
-    page.wait_for("document.querySelector('.panel .keep')?.innerText.includes('keep files here')");
-    wait_for_address(&page, "tab=file");
+    page.tab("File").click();
+    page.role("complementary", "Details").wait_text("keep files here");
+    page.wait_for_address("tab=file");
     assert_eq!(page.value(is_asked), true);
 
     page.reload();
-    page.wait_for("document.querySelector('[data-awaited]') !== null");
-    assert!(page.text("[data-awaited]").contains(&format!("{GPT2} was open here. Drop it again")));
+    awaited(&page).wait_text(&format!("{GPT2} was open here. Drop it again"));
     page.screenshot("awaited");
     assert_eq!(page.value(is_asked), false);
     page.attach(&[&snapshot(RESNET), &snapshot(GPT2)]);
-    page.wait_for("document.querySelectorAll('.file-tab.ready').length === 2");
-    wait_for_tab(&page, "tab-file");
-    assert_eq!(page.value("document.querySelector('[data-awaited]')"), json!(null));
+    page.wait_for_files(2);
+    wait_for_tab(&page, "File");
+    assert!(!awaited(&page).is_there());
     page.check_console();
 }
 
@@ -231,19 +236,19 @@ fn copies_go_when_somebody_says_so_and_after_a_day() {
     let page = Journey::with(GPT2);
     page.wait_until_files_are_kept();
     assert_eq!(page.value(COPIES), 1);
-    page.click("#tab-file");
-    page.wait_for_element("input[name=keep]");
-    page.click("input[name=keep]");
+    page.tab("File").click();
+    let keep = page.checkbox("Keep open files*");
+    keep.click();
     page.wait_for(&format!("{COPIES}.then(count => count === 0)"));
-    page.wait_for("document.querySelector('[data-keeping]').innerText.includes('is not kept')");
-    page.click("input[name=keep]");
+    page.find("[data-keeping]").wait_text("is not kept");
+    keep.click();
     page.wait_for(&format!("{COPIES}.then(count => count === 1)"));
     page.wait_until_files_are_kept();
 
     let source = "const now = Date.now; Date.now = () => now() + 25 * 3600 * 1000";
     page.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": source }));
     page.reload();
-    page.wait_for("document.querySelector('[data-awaited]') !== null");
+    awaited(&page).wait();
     page.wait_for(&format!("{COPIES}.then(count => count === 0)"));
     page.check_console();
 }
@@ -253,21 +258,22 @@ fn an_unreadable_file_hides_no_good_one() {
     let page = Journey::start("/");
     let (_folder, broken) = made("notes.pickle", b"not a snapshot at all");
     page.attach(&[&snapshot(GPT2), &broken]);
-    page.wait_for("document.querySelectorAll('.file-tab.ready').length === 1");
-    page.wait_for("document.querySelectorAll('.file-tab.failed').length === 1");
+    page.wait_for_files(1);
+    page.find("[data-status=failed]").wait_count(1);
     page.wait_for_timeline();
-    assert_eq!(shown_file(&page), GPT2);
-    page.click_text("button[@title]", "notes.pickle");
-    page.wait_for("document.querySelector('[data-error]') !== null && location.hash === ''");
+    assert_eq!(page.shown_file().text(), GPT2);
+    page.show_file("notes.pickle");
+    page.find("[data-error]").wait();
+    page.wait_for("location.hash === ''");
     // Back from the error leads to the previous view.
     go(&page, -1);
-    page.wait_for_element(PLOT);
+    page.plot().wait();
     // The unreadable file is not brought back.
     page.wait_until_files_are_kept();
     page.reload();
     page.wait_for_timeline();
-    assert_eq!(page.text(".file-tab"), GPT2);
-    assert_eq!(page.value("document.querySelector('[data-awaited]')"), json!(null));
+    assert_eq!(page.files().text(), GPT2);
+    assert!(!awaited(&page).is_there());
     page.check_console();
 }
 
@@ -275,9 +281,10 @@ fn an_unreadable_file_hides_no_good_one() {
 fn of_several_files_the_one_with_the_error_is_shown() {
     let page = Journey::start("/");
     page.attach(&[&snapshot(OUT_OF_MEMORY), &snapshot(GPT2)]);
-    page.wait_for("document.querySelectorAll('.file-tab.ready').length === 2");
-    page.wait_for(&format!("document.querySelector('.file-tab.shown')?.innerText.includes('{OUT_OF_MEMORY}')"));
-    assert!(page.text(".file-tab.out").contains(OUT_OF_MEMORY));
+    page.wait_for_files(2);
+    page.shown_file().wait_text(OUT_OF_MEMORY);
+    assert_eq!(page.files().button(&format!("{OUT_OF_MEMORY} out of memory")).count(), 1);
+    assert_eq!(page.files().button("* out of memory").count(), 1);
     page.check_console();
 }
 
@@ -287,23 +294,23 @@ fn the_device_with_the_error_is_shown_and_unused_ones_are_folded() {
     let (_folder, file) = made("six.pickle", &of_six_devices());
     page.attach(&[&file]);
     page.wait_for_timeline();
-    let shown = || page.text(".device-tab[aria-selected=true]");
+    let shown = || page.device_tab().text();
+    let devices = page.tablist("Devices").tab("*");
     assert!(shown().contains("GPU 1") && shown().contains("peak 2.00 MiB · out of memory"), "{}", shown());
-    assert_eq!(page.value("document.querySelectorAll('.device-tab').length"), 4);
-    page.wait_for("document.querySelector('.notices [data-code=out-of-memory]') !== null");
+    assert_eq!(devices.count(), 4);
+    notice(&page, "out-of-memory").wait();
     page.screenshot("six-devices");
 
     // A note is shown on the device that it concerns.
     page.press("]");
-    page.wait_for("document.querySelector('.device-tab[aria-selected=true]').dataset.device === '2'");
-    page.wait_for("document.querySelector('.notices [data-code=recording-began-late]') !== null");
-    assert_eq!(page.value("document.querySelector('.notices [data-code=out-of-memory]')"), json!(null));
+    page.wait_for_device(2);
+    notice(&page, "recording-began-late").wait();
+    assert!(!notice(&page, "out-of-memory").is_there());
     // Keys skip the folded devices.
     page.press("]");
-    page.wait_for("document.querySelector('.device-tab[aria-selected=true]').dataset.device === '5'");
-    assert_eq!(page.text(".devices .unused"), "2 unused");
-    page.click(".devices .unused");
-    page.wait_for("document.querySelectorAll('.device-tab').length === 6");
-    assert_eq!(page.text(".devices .unused"), "Hide unused");
+    page.wait_for_device(5);
+    page.button("2 unused").click();
+    devices.wait_count(6);
+    page.button("Hide unused").wait();
     page.check_console();
 }

@@ -31,7 +31,7 @@ fn a_second_visit_needs_no_network() {
     page.visit("/?sample&theme=dark");
     page.wait_for_page();
     page.wait_for_timeline();
-    assert!(page.text(".figures").contains("GiB"), "{}", page.text(".figures"));
+    assert!(page.figures().text().contains("GiB"), "{}", page.figures().text());
 }
 
 #[test]
@@ -173,22 +173,23 @@ fn a_file_waits_for_a_decoder_that_does_not_come() {
     let bring_back = copy.lose("engine_bg.wasm");
     let (page, server) = copy.open();
     page.attach(&[&snapshot(SNAPSHOT)]);
-    page.wait_for("document.querySelector('[role=alert]')");
-    let text = page.text("[role=alert]");
+    let alert = page.find("[role=alert]");
+    alert.wait();
+    let text = alert.text();
     for part in [SNAPSHOT, "decodes files could not be loaded", "Check the connection", "Try again"] {
         assert!(text.contains(part), "{part} in {text}");
     }
     page.screenshot("no-decoder");
 
     bring_back();
-    page.click_text("button", "Try again");
+    page.button("Try again").click();
     page.wait_for_timeline();
 
     // The script that starts the Web Worker can be missing as well.
     fs::remove_file(copy.asset("worker.js")).unwrap();
     let page = Journey::at(&server.url(""), "/");
     page.attach(&[&snapshot(SNAPSHOT)]);
-    page.wait_for("document.querySelector('[role=alert]')?.innerText.includes('decodes files could not be loaded')");
+    page.find("[role=alert]").wait_text("decodes files could not be loaded");
 }
 
 #[test]
@@ -197,12 +198,12 @@ fn a_file_waits_for_a_viewer_that_does_not_come() {
     let bring_back = copy.lose("viewer.js");
     let (page, _server) = copy.open();
     page.attach(&[&snapshot(SNAPSHOT)]);
-    page.wait_for("document.querySelector('[role=alert]')?.innerText.includes('The viewer could not be loaded')");
+    page.find("[role=alert]").wait_text("The viewer could not be loaded");
     page.screenshot("no-viewer");
     bring_back();
-    page.click_text("button", "Try again");
+    page.button("Try again").click();
     page.wait_for_timeline();
-    assert_eq!(page.value("document.querySelectorAll('.file-tab').length"), 1);
+    assert_eq!(page.files().count(), 1);
 }
 
 #[test]
@@ -256,6 +257,6 @@ fn files_that_the_system_opens_are_opened() {
         window.launch({ files: [{ getFile: () => Promise.reject(new Error('gone')) }] });";
     page.run(script, vec![json!(SNAPSHOT), json!(bytes)]);
     page.wait_for_timeline();
-    assert_eq!(page.value("document.querySelectorAll('.file-tab').length"), 1);
+    assert_eq!(page.files().count(), 1);
     page.check_console();
 }

@@ -5,7 +5,7 @@ use crate::journey::Journey;
 #[test]
 fn the_empty_page_says_what_it_is() {
     let page = Journey::start("/");
-    let text = page.text("main");
+    let text = page.find("main").text();
     for part in ["Open snapshot", "Try the sample", "_record_memory_history", "nothing leaves this machine"] {
         assert!(text.contains(part), "{part} in {text}");
     }
@@ -18,7 +18,7 @@ fn the_empty_page_says_what_it_is() {
 fn the_sample_opens_by_its_address() {
     let page = Journey::start("/?sample");
     page.wait_for_timeline();
-    assert!(page.text(".figures").contains("GiB"), "{}", page.text(".figures"));
+    assert!(page.figures().text().contains("GiB"), "{}", page.figures().text());
     page.screenshot("sample");
     page.check_console();
 }
@@ -75,13 +75,14 @@ fn foreign_code_does_not_run() {
 fn keys_are_listed_and_the_list_closes() {
     let page = Journey::start("/");
     page.press("?");
-    page.wait_for("document.querySelector('dialog')?.open");
-    let keys = page.text("dialog");
+    let dialog = page.dialog("Keyboard shortcuts");
+    dialog.wait();
+    let keys = dialog.text();
     for part in ["Keyboard shortcuts", "Timeline", "Jump to the peak", "Open snapshots"] {
         assert!(keys.contains(part), "{part} in {keys}");
     }
     page.press("\u{e00c}"); // Esc
-    page.wait_for("document.querySelector('dialog') === null");
+    dialog.wait_gone();
     page.check_console();
 }
 
@@ -91,7 +92,7 @@ fn the_colours_are_chosen_and_remembered() {
     let background = |page: &Journey| page.value("getComputedStyle(document.body).backgroundColor");
     let dark = background(&page);
     page.visit("/?theme=light");
-    page.wait_for("document.querySelector('header') !== null");
+    page.wait_for_page();
     assert_ne!(background(&page), dark);
 }
 
@@ -103,7 +104,7 @@ fn check_fits(width: u32, height: u32, has_plot_in_sight: bool) {
     page.screenshot(&format!("sample-{width}x{height}"));
     let overhang = page.value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
     assert_eq!(overhang, 0, "{width} × {height}");
-    let bottom = page.value("document.querySelector('[data-timeline]').getBoundingClientRect().bottom <= innerHeight");
+    let bottom = page.plot().value("it.getBoundingClientRect().bottom <= innerHeight");
     assert!(bottom == true || !has_plot_in_sight, "{width} × {height}: the plot's end is out of sight");
 }
 
@@ -117,9 +118,9 @@ fn a_phone_has_no_sideways_scrolling() {
     check_fits(390, 844, false);
     let page = Journey::start_sized("/?sample", 375, 740);
     page.wait_for_timeline();
-    for tab in ["dock-flame", "dock-allocations", "dock-segments", "dock-what-if", "dock-compare"] {
-        page.click(&format!("#{tab}"));
-        page.wait_for(&format!("document.querySelector('#dock-body')?.getAttribute('aria-labelledby') === '{tab}'"));
+    for tab in ["Flame graph", "Allocations", "Segments", "What if", "Compare"] {
+        page.tab(tab).click();
+        page.role("tabpanel", tab).wait();
         page.wait_for("document.documentElement.scrollWidth === document.documentElement.clientWidth");
     }
 }

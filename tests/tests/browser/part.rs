@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use shared::base::format;
 use shared::pickle::Style;
-use testkit::browser::Spot;
+use testkit::browser::{Locator, Spot};
 use testkit::generator::{Config, generate};
 use testkit::server::snapscope;
 
@@ -18,6 +18,9 @@ const EVENTS: u64 = 400_000;
 
 const TAB: &str = "\u{e004}";
 const ENTER: &str = "\u{e007}";
+
+/// Room for labels beside the curve, in CSS pixels.
+const LABELS: f64 = 86.0;
 
 /// Writes a file that is large enough for a preview.
 fn large(folder: &Path) -> PathBuf {
@@ -37,10 +40,10 @@ fn large(folder: &Path) -> PathBuf {
 fn interrupt(page: &Journey, file: &Path) {
     page.run(
         "new MutationObserver((_, observer) => {
-            const curve = document.querySelector('[data-loading] [data-preview]');
+            const curve = document.querySelector('main[data-loading] [data-preview]');
             const button = [...document.querySelectorAll('button')].find(b => b.innerText === 'Open part…');
             if (curve && button) {
-                window.seen = [Number(curve.dataset.preview), document.querySelector('.figures').innerText];
+                window.seen = [Number(curve.dataset.preview), document.querySelector('[data-figures]').innerText];
                 observer.disconnect();
                 button.click();
             }
@@ -48,7 +51,17 @@ fn interrupt(page: &Journey, file: &Path) {
         Vec::new(),
     );
     page.attach(&[file]);
-    page.wait_for("document.querySelector('[data-part]') !== null");
+    part_card(page).wait();
+}
+
+/// Returns the form that chooses the events to open.
+fn part_card(page: &Journey) -> Locator<'_> {
+    page.find("[data-part]")
+}
+
+/// Returns the bar that tells which events are open.
+fn part_bar(page: &Journey) -> Locator<'_> {
+    page.find("[data-part-bar]")
 }
 
 /// Returns what `snapscope inspect` reports about some events.
@@ -60,9 +73,9 @@ fn inspected(file: &Path, arguments: &[&str]) -> Value {
 
 #[track_caller]
 fn check_figures(page: &Journey, expected: &Value) {
-    page.wait_for("document.querySelector('.viewer:not([data-loading]) .figures') !== null");
+    page.figures().wait();
     page.settle();
-    let figures = page.text(".figures");
+    let figures = page.figures().text();
     for key in ["peak_live_bytes", "end_live_bytes", "initial_bytes", "peak_reserved_bytes"] {
         let bytes = format::bytes(expected[key].as_u64().expect(key));
         assert!(figures.contains(&bytes), "{key} {bytes} in {figures}");
@@ -87,33 +100,38 @@ fn a_part_is_chosen_by_keyboard_while_the_file_is_read() {
         page.value(is_field) == true
     });
     page.press(&format!("{SELECT_ALL}250000{TAB}{SELECT_ALL}240000"));
-    page.wait_for("document.querySelector('[data-part] [type=submit]').disabled");
-    assert!(page.text("[data-part] [role=status]").contains("before the last"), "{}", page.text("[data-part]"));
+    let card = part_card(&page);
+    let (open, said) = (card.button("Open"), card.status("*"));
+    open.wait_until("it.disabled");
+    assert!(said.text().contains("before the last"), "{}", card.text());
     page.press(&format!("{SELECT_ALL}310000"));
-    page.wait_for("!document.querySelector('[data-part] [type=submit]').disabled");
-    assert!(page.text("[data-part] [role=status]").starts_with("60,000 of 400,000 events"));
+    open.wait_until("!it.disabled");
+    assert!(said.text().starts_with("60,000 of 400,000 events"));
     page.screenshot("part-card");
     page.press(ENTER);
 
-    page.wait_for("document.querySelector('[data-part-bar]') !== null");
+    part_bar(&page).wait();
     check_figures(&page, &inspected(&file, &["--events", "250000..310000"]));
-    assert!(page.text("[data-part-bar]").contains("250,000"), "{}", page.text("[data-part-bar]"));
+    assert!(part_bar(&page).text().contains("250,000"), "{}", part_bar(&page).text());
     page.screenshot("part-opened");
 
     // The overview of the file is still there: another part can be chosen at once.
-    page.click_text("button", "Other events…");
-    page.wait_for("document.querySelector('[data-part]') !== null");
-    page.click_text("button", "Around the peak");
-    page.drag("[data-part] [data-preview]", Spot(0.75, 0.5), Spot(0.25, 0.5));
-    // Accurate to one pixel.
-    page.wait_for("/^(200|199),/.test(document.querySelector('[data-part] [role=status]').innerText)");
-    page.click_text("button", "Last 100,000 events");
-    page.wait_for("document.querySelector('[data-part] [role=status]').innerText.startsWith('100,000 of')");
-    page.click_text("button", "All");
-    page.click("[data-part] [type=submit]");
-    page.wait_for("document.querySelector('[data-timeline]') !== null");
+    page.button("Other events…").click();
+    card.button("Around the peak").click();
+    let curve = card.find("[data-preview]");
+    curve.drag(Spot(0.75, 0.5), Spot(0.25, 0.5));
+    // The plot is narrower than its element by the room for labels.
+    let width = curve.value("it.clientWidth").as_f64().expect("a width");
+    let events = EVENTS as f64 * 0.5 * width / (width - LABELS);
+    let pixel = EVENTS as f64 / (width - LABELS);
+    said.wait_until(&format!("Math.abs(parseInt(it.innerText.replaceAll(',', '')) - {events}) < 2 * {pixel}"));
+    card.button("Last 100,000 events").click();
+    said.wait_until("it.innerText.startsWith('100,000 of')");
+    card.button("All").click();
+    open.click();
+    page.plot().wait();
     check_figures(&page, &inspected(&file, &[]));
-    assert_eq!(page.value("document.querySelector('[data-part-bar]')"), Value::Null);
+    assert!(!part_bar(&page).is_there());
     page.check_console();
 }
 
@@ -123,15 +141,14 @@ fn a_part_becomes_the_whole() {
     let file = large(folder.path());
     let page = Journey::start("/");
     interrupt(&page, &file);
-    page.click_text("button", "Around the peak");
-    let fields = page.value("[...document.querySelectorAll('[data-part] input')].map(field => field.value).join('..')");
-    page.click("[data-part] [type=submit]");
-    page.wait_for("document.querySelector('[data-part-bar]') !== null");
+    let card = part_card(&page);
+    card.button("Around the peak").click();
+    let fields = card.role("spinbutton", "*").value_of_all("all.map(field => field.value).join('..')");
+    card.button("Open").click();
+    part_bar(&page).wait();
     check_figures(&page, &inspected(&file, &["--events", fields.as_str().unwrap()]));
-    page.click_text("button", "Open all");
-    page.wait_for(
-        "document.querySelector('.viewer:not([data-loading]) .figures') && !document.querySelector('[data-part-bar]')",
-    );
+    page.button("Open all").click();
+    part_bar(&page).wait_gone();
     check_figures(&page, &inspected(&file, &[]));
     page.check_console();
 }
@@ -144,8 +161,8 @@ fn a_file_that_ends_too_early_says_so_in_place_of_its_curve() {
     File::options().write(true).open(&file).unwrap().set_len(length * 9 / 10).unwrap();
     let page = Journey::start("/");
     page.attach(&[&file]);
-    page.wait_for("document.querySelector('[role=alert]') !== null");
-    assert_eq!(page.value("document.querySelector('[data-preview]')"), Value::Null);
+    page.find("[role=alert]").wait();
+    assert!(!page.find("[data-preview]").is_there());
     page.check_console();
 }
 
@@ -161,17 +178,17 @@ fn more_files_than_processors_wait_for_their_turn_and_the_shown_one_is_next() {
         "window.waited = false;
         new MutationObserver(() => {
             window.waited ||= document.body.innerText.includes('Waiting for another file to be read');
-            if (document.querySelector('.viewer:not([data-loading]) .figures')) {
-                window.ready ??= document.querySelectorAll('.file-tab.ready').length;
+            if (document.querySelector('main:not([data-loading]) [data-figures]')) {
+                window.ready ??= document.querySelectorAll('[data-status=ready]').length;
             }
         }).observe(document.body, { childList: true, subtree: true, characterData: true });",
         Vec::new(),
     );
     page.attach(&names.iter().map(PathBuf::as_path).collect::<Vec<_>>());
-    page.wait_for("document.querySelector('.viewer:not([data-loading]) .figures') !== null");
+    page.figures().wait();
     assert_eq!(page.value("window.waited"), true, "the last one of {} files had to wait", names.len());
     let ready = page.value("window.ready").as_u64().unwrap() as usize;
     assert!(ready < names.len(), "it was there before those that had come earlier");
-    page.wait_for(&format!("document.querySelectorAll('.file-tab.ready').length === {}", names.len()));
+    page.wait_for_files(names.len());
     page.check_console();
 }

@@ -7,7 +7,7 @@ use std::io::BufReader;
 use png::ColorType;
 use serde_json::json;
 
-use crate::journey::{Journey, MIDDLE, PLOT};
+use crate::journey::{Journey, MIDDLE};
 
 /// Tolerance of a channel of a pixel, because blending is rounded.
 const NEAR: u8 = 8;
@@ -31,10 +31,9 @@ impl Pixels {
         let mut all = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut all).unwrap();
         let channels = if info.color_type == ColorType::Rgba { 4 } else { 3 };
-        let place = page.value(&format!(
-            "(box => [box.left, box.top, box.width, box.height].map(Math.round))\
-             (document.querySelector('{PLOT}').getBoundingClientRect())"
-        ));
+        let place = page
+            .plot()
+            .value("(box => [box.left, box.top, box.width, box.height].map(Math.round))(it.getBoundingClientRect())");
         let [left, top, width, height]: [usize; 4] = serde_json::from_value(place).unwrap();
         let rows = (top..top + height).map(|y| &all[(y * info.width as usize + left) * channels..][..width * channels]);
         let bytes = rows.flat_map(|row| row.chunks(channels).flat_map(|pixel| &pixel[..3])).copied().collect();
@@ -72,7 +71,7 @@ fn show(page: &Journey, (x0, x1): (f64, f64), (y0, y1): (f64, f64)) {
 fn check_theme(theme: &str) {
     let page = Journey::start(&format!("/?sample&theme={theme}"));
     page.wait_for_timeline();
-    page.wait_for_element("[data-findings]");
+    page.lead().wait();
     let plot = |what: &str| {
         let pixels = Pixels::of_plot(&page, &format!("plot-{theme}-{what}"));
         assert!(pixels.colors() > 20, "{what}: {} colours", pixels.colors());
@@ -83,15 +82,15 @@ fn check_theme(theme: &str) {
     let deep = plot("deep");
     assert!(whole.difference(&deep).0 > 0.3, "a part looks different");
     // A pinned allocation keeps its colours, and everything else is dimmed.
-    page.drag(PLOT, MIDDLE, MIDDLE);
-    page.wait_for_element("[data-stack]");
-    page.hover("header", MIDDLE);
+    page.plot().drag(MIDDLE, MIDDLE);
+    page.pinned().find("[data-stack]").wait();
+    page.role("banner", "*").hover(MIDDLE);
     let (share, _) = deep.difference(&plot("pinned"));
     assert!((0.1..0.999).contains(&share), "{share} of the pixels are dimmed");
     page.press("\u{e00c}");
     page.press("0");
     page.wait_for_view("x0 === 0");
-    page.hover("header", MIDDLE);
+    page.role("banner", "*").hover(MIDDLE);
     let (share, first) = whole.difference(&plot("again"));
     assert!(share <= FEW, "{share:.5} of the pixels differ, the first at {first:?}");
     page.check_console();

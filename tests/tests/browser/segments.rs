@@ -1,31 +1,38 @@
 //! Tests the segments below the timeline: moments, the map, and segments held by few live bytes.
 
-use testkit::browser::Spot;
+use testkit::browser::{Locator, Spot};
 
 use crate::journey::Journey;
 
-const MAP: &str = ".segments-scroll";
-
 fn segments() -> Journey {
     let page = Journey::with("torch2.5-train-mixed-from-start.pickle.gz");
-    page.click("#dock-segments");
-    page.wait_for("document.querySelector('.segments-scroll') !== null");
+    page.tab("Segments").click();
+    map(&page).wait();
     page
 }
 
+fn map(page: &Journey) -> Locator<'_> {
+    page.role("application", "Map of segments")
+}
+
 fn wait_for_moment(page: &Journey, condition: &str) {
-    page.wait_for(&format!("(moment => {condition})(Number(document.querySelector('{MAP}').dataset.moment))"));
+    map(page).wait_until(&format!("(moment => {condition})(Number(it.dataset.moment))"));
+}
+
+/// Returns the list of segments that little memory holds.
+fn held(page: &Journey) -> Locator<'_> {
+    page.role("complementary", "Mostly free segments")
 }
 
 #[test]
 fn it_begins_where_the_most_is_reserved() {
     let page = segments();
     wait_for_moment(&page, "moment === 5194");
-    let text = page.text(".waste");
+    let text = page.group("Reserved memory by use").text();
     for part in ["Reserved", "1.12 GiB", "In use", "Rounding", "Unsplit", "Free in used segments", "Free segments"] {
         assert!(text.contains(part), "{part} in {text}");
     }
-    assert!(page.text(".held-list").contains("24.4 MiB of 26.0 MiB"));
+    assert!(held(&page).text().contains("24.4 MiB of 26.0 MiB"));
     page.screenshot("segments");
     page.check_console();
 }
@@ -34,11 +41,11 @@ fn it_begins_where_the_most_is_reserved() {
 fn segment_events_are_a_step_apart() {
     let page = segments();
     wait_for_moment(&page, "moment === 5194");
-    page.click("[aria-label='Previous segment event']");
+    page.button("Previous segment event").click();
     wait_for_moment(&page, "moment < 5194");
-    page.click("[aria-label='Next segment event']");
+    page.button("Next segment event").click();
     wait_for_moment(&page, "moment === 5194");
-    page.click(".segments-controls [title='After the last event']");
+    page.toolbar("Segments").button("End").click();
     wait_for_moment(&page, "moment > 5194");
     page.check_console();
 }
@@ -46,25 +53,23 @@ fn segment_events_are_a_step_apart() {
 #[test]
 fn the_keyboard_goes_from_block_to_block_and_pins() {
     let page = segments();
-    page.click(".held");
-    page.wait_for("document.querySelector('.segments-status').innerText.includes('1.59 MiB in use')");
-    page.wait_for(&format!("(document.querySelector('{MAP}').focus(), true)"));
+    held(&page).button("*").click();
+    let block = page.status("Block");
+    block.wait_text("1.59 MiB in use");
+    map(&page).focus();
     page.press("\u{e012}"); // Left
-    page.wait_for("document.querySelector('.segments-status').innerText.includes('24.4 MiB free')");
+    block.wait_text("24.4 MiB free");
     page.press("\u{e014}"); // Right
-    page.wait_for("document.querySelector('.segments-status').innerText.includes('1.59 MiB in use')");
+    block.wait_text("1.59 MiB in use");
     page.press("\u{e007}"); // Enter
-    page.wait_for("document.querySelector('.allocation.pinned') !== null");
-    page.wait_for("document.querySelector('.allocation').innerText.includes('1.31 MiB')");
+    page.pinned().wait_text("1.31 MiB");
     page.check_console();
 }
 
 #[test]
 fn pointing_at_a_block_says_what_it_is() {
     let page = segments();
-    page.hover(MAP, Spot(0.03, 0.3));
-    page.wait_for(
-        "document.querySelector('.segments-map .timeline-tooltip:not([hidden])')?.innerText.includes('segment of')",
-    );
+    map(&page).hover(Spot(0.03, 0.3));
+    page.region("Segments").find("[data-tooltip]").wait_text("segment of");
     page.check_console();
 }

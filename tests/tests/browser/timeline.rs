@@ -2,7 +2,7 @@
 
 use testkit::browser::Spot;
 
-use crate::journey::{Journey, MIDDLE, PLOT};
+use crate::journey::{Journey, MIDDLE};
 
 const LATE_START: &str = "torch2.5-train-late-start-27k.pickle.gz";
 const NO_TIMES: &str = "torch2.1-no-trace.pickle.gz";
@@ -18,13 +18,13 @@ fn timeline() -> Journey {
 fn the_wheel_zooms_about_the_pointer() {
     let page = timeline();
     let whole = page.view();
-    page.wheel(PLOT, MIDDLE, -300);
+    page.plot().wheel(MIDDLE, -300);
     page.wait_for_view(&format!("x1 - x0 < {}", whole.width() * 0.9));
     let zoomed = page.view();
     assert!(zoomed.x0 > whole.x0 && zoomed.x1 < whole.x1, "{whole:?} → {zoomed:?}");
     assert_eq!((zoomed.y0, zoomed.y1), (whole.y0, whole.y1), "the bytes stay");
 
-    page.wheel(PLOT, MIDDLE, 3000);
+    page.plot().wheel(MIDDLE, 3000);
     page.wait_for_view(&format!("x1 - x0 >= {}", whole.width()));
     assert_eq!(page.view(), whole, "the whole trace is the end of zooming out");
     page.check_console();
@@ -34,10 +34,10 @@ fn the_wheel_zooms_about_the_pointer() {
 fn a_drag_pans() {
     let page = timeline();
     let whole = page.view();
-    page.wheel(PLOT, MIDDLE, -600);
+    page.plot().wheel(MIDDLE, -600);
     page.wait_for_view(&format!("x1 - x0 < {}", whole.width() * 0.7));
     let before = page.view();
-    page.drag(PLOT, Spot(0.7, 0.5), Spot(0.4, 0.5));
+    page.plot().drag(Spot(0.7, 0.5), Spot(0.4, 0.5));
     page.wait_for_view(&format!("x0 > {}", before.x0));
     let after = page.view();
     assert!((after.width() - before.width()).abs() < before.width() * 1e-6, "{before:?} → {after:?}");
@@ -48,18 +48,18 @@ fn a_drag_pans() {
 #[test]
 fn pointing_shows_an_allocation_and_a_click_pins_it() {
     let page = timeline();
-    page.hover(PLOT, LOW);
-    page.wait_for("document.querySelector('.timeline-tooltip:not([hidden])')?.innerText.includes('iB')");
-    page.drag(PLOT, LOW, LOW);
-    page.wait_for("document.querySelector('.allocation.pinned [data-stack]') !== null");
-    let details = page.text(".allocation");
+    page.plot().hover(LOW);
+    page.plot().find("[data-tooltip]").wait_text("iB");
+    page.plot().drag(LOW, LOW);
+    page.pinned().find("[data-stack]").wait();
+    let details = page.pinned().text();
     for part in ["MiB", "Lifetime", "Address", "Stream", "Stack"] {
         assert!(details.contains(part), "{part} in {details}");
     }
     page.screenshot("pinned");
 
     page.press("\u{e00c}"); // Esc
-    page.wait_for("document.querySelector('.allocation.pinned') === null");
+    page.pinned().wait_gone();
     page.check_console();
 }
 
@@ -67,12 +67,12 @@ fn pointing_shows_an_allocation_and_a_click_pins_it() {
 fn the_peak_is_one_button_away() {
     let page = timeline();
     let whole = page.view();
-    page.click_text("button", "Jump to peak");
+    page.button("Jump to peak").click();
     page.wait_for_view(&format!("x1 - x0 < {}", whole.width()));
     let peak = page.view();
     assert!(peak.x0 >= whole.x0 && peak.x1 <= whole.x1, "{whole:?} → {peak:?}");
 
-    page.click_text("button", "Reset view");
+    page.button("Reset view").click();
     page.wait_for_view(&format!("x1 - x0 >= {}", whole.width()));
     assert_eq!(page.view(), whole);
     page.check_console();
@@ -90,23 +90,22 @@ fn keys_move_the_view() {
     page.press("0");
     page.wait_for_view(&format!("x1 - x0 >= {}", whole.width()));
     page.press("t");
-    page.wait_for(&format!("document.querySelector('{PLOT}').dataset.axis === 'time'"));
+    page.plot().wait_until("it.dataset.axis === 'time'");
     page.press("e");
-    page.wait_for(&format!("document.querySelector('{PLOT}').dataset.axis === 'events'"));
+    page.plot().wait_until("it.dataset.axis === 'events'");
     page.check_console();
 }
 
 #[test]
 fn time_is_not_offered_without_times() {
     let page = Journey::with(NO_TIMES);
-    let time = "[...document.querySelectorAll('.toolbar button')].find(b => b.innerText === 'Time')";
-    assert_eq!(page.value(&format!("{time}.disabled")), true);
+    assert_eq!(page.toolbar("Timeline").button("Time").value("it.disabled"), true);
 }
 
 #[test]
 fn memory_from_before_the_trace_is_there_and_said() {
     let page = Journey::with(LATE_START);
-    let text = page.text("main");
+    let text = page.find("main").text();
     assert!(text.contains("before the trace") || text.contains("Before the trace"), "{text}");
     assert!(page.view().height() > 0.0);
     page.check_console();
@@ -116,7 +115,7 @@ fn memory_from_before_the_trace_is_there_and_said() {
 fn a_view_that_nobody_changes_is_not_drawn_again() {
     let page = timeline();
     // Findings that arrive later cause a redraw.
-    page.wait_for("document.querySelector('.findings-lead') !== null");
+    page.lead().wait();
     page.wait_until_files_are_kept();
     let script = "
         let frames = 0;

@@ -10,6 +10,7 @@ mod cpython_pickle;
 mod damage;
 mod documents;
 mod job_configs;
+mod journeys;
 mod laws;
 mod mistake_scripts;
 mod mistakes;

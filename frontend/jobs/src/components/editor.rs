@@ -25,7 +25,7 @@ pub(crate) fn Editor(props: &EditorProps) -> Html {
     });
     let line = |number: usize| {
         let is_wrong = props.problems.iter().any(|problem| problem.place.is_some_and(|place| place.line == number));
-        html! { <div class={classes!("line", is_wrong.then_some("wrong"))}>{ number }</div> }
+        html! { <div class={classes!("line", is_wrong.then_some("wrong"))} data-wrong={is_wrong.then_some("")}>{ number }</div> }
     };
     html! {
         <div class="editor">

@@ -12,5 +12,5 @@ pub(crate) struct FigureListProps {
 /// Shows figures with their names; the explanation of each is its tooltip.
 #[component]
 pub(crate) fn FigureList(props: &FigureListProps) -> Html {
-    html! { <dl class="numbers-row">{ for props.figures.iter().map(|row| figure(row, "number")) }</dl> }
+    html! { <dl class="numbers-row" data-figures="">{ for props.figures.iter().map(|row| figure(row, "number")) }</dl> }
 }

@@ -17,7 +17,7 @@ pub(crate) struct ProblemListProps {
 #[component]
 pub(crate) fn ProblemList(props: &ProblemListProps) -> Html {
     html! {
-        <div id="problems" class="problems" role="status">
+        <div id="problems" class="problems" role="status" aria-label="Problems">
             if props.problems.is_empty() {
                 <p class="fine"><Icon name={IconName::Done} />{ &props.fine }</p>
             } else {

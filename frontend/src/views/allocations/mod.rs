@@ -191,7 +191,7 @@ fn table(rows: &Rows, pinned: Option<u32>, on_sort: Callback<Column>, on_row: Ca
             <LongTable label={if has_groups { "Groups of allocations" } else { "Allocations" }} heads={heads(has_groups)}
                 sort={rows.request.sort} first={page.first} lines={rows.lines.clone()} row_count={page.row_count}
                 chosen={pinned.map(Target::Allocation)} {empty} {on_sort} {on_row} on_window={rows.on_window.clone()} />
-            <p class="table-totals numbers" role="status" data-found={found}>{ totals }</p>
+            <p class="table-totals numbers" role="status" aria-label="Totals" data-found={found}>{ totals }</p>
         </>
     }
 }

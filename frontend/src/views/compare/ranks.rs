@@ -47,7 +47,7 @@ pub(super) fn Ranks(props: &RanksProps) -> Html {
                 <span class="numbers" role="status">{ said }</span>
                 <ul class="compare-legend compare-parts">{ for legend(&strips).into_iter().map(part_key) }</ul>
             </div>
-            <ol class="compare-ranks">{ for strips.iter().map(|strip| line(props, strip)) }</ol>
+            <ol class="compare-ranks" aria-label="Ranks">{ for strips.iter().map(|strip| line(props, strip)) }</ol>
         </div>
     }
 }

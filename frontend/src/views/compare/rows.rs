@@ -143,7 +143,8 @@ fn row(entry: &Entry, place: usize, is_current: bool, largest: u64, onclick: Cal
     let title = title.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
     html! {
         <div key={place} id={row_id(place)} class={classes!("compare-row", entry.stack.map(|_| "pickable"))} role="row"
-            aria-rowindex={(place + 2).to_string()} aria-selected={is_current.to_string()} {onclick} {title}>
+            aria-rowindex={(place + 2).to_string()} aria-selected={is_current.to_string()}
+            data-pickable={entry.stack.map(|_| "")} {onclick} {title}>
             <span class="compare-cell numbers" role="gridcell">{ delta_text(delta, format::bytes) }</span>
             <span class="compare-cell compare-bar-cell" role="gridcell">
                 <svg class={classes!("compare-bar", if delta < 0 { "less" } else { "more" })} viewBox="0 0 100 8"

@@ -52,7 +52,9 @@ pub(super) fn Sum(props: &SumProps) -> Html {
                     <StackView title="Stack on the other side" frames={frames.clone()} />
                 }
             }
-            <Picture class="compare-curves" {draw} label="Live bytes of both sides, from the start to the end of each" />
+            <div class="compare-curves" data-curves={curves.chart.curves.len().to_string()}>
+                <Picture {draw} label="Live bytes of both sides, from the start to the end of each" />
+            </div>
             <ul class="compare-legend numbers">
                 <li>{ key("this") }<span>{ this }</span><strong>{ size(diff.map(|diff| diff.total.bytes)) }</strong></li>
                 <li>{ key("other") }<span>{ other }</span><strong>{ size(diff.map(|diff| diff.total.other_bytes)) }</strong></li>

@@ -57,7 +57,7 @@ pub(super) fn FindingList(props: &FindingListProps) -> Html {
         }
     };
     html! {
-        <section class="findings">
+        <section class="findings" aria-label="Findings">
             <div class="findings-lead" role="status">
                 <strong>{ title }</strong>
                 <p>{ growth }</p>

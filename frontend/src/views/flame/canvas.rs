@@ -58,7 +58,7 @@ pub(super) fn FlameCanvas(props: &FlameCanvasProps) -> Html {
             aria-roledescription="flame graph" aria-label={&props.label} aria-busy={is_waiting.to_string()}
             aria-keyshortcuts="ArrowUp ArrowDown ArrowLeft ArrowRight Enter Backspace">
             <canvas ref={&nodes.canvas} class="timeline-canvas" aria-hidden="true"></canvas>
-            <div ref={&nodes.tooltip} class="timeline-tooltip" hidden=true aria-hidden="true">
+            <div ref={&nodes.tooltip} class="timeline-tooltip" data-tooltip="" hidden=true aria-hidden="true">
                 <strong></strong><span></span><span></span><small></small>
             </div>
             if is_empty {

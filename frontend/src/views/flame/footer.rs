@@ -34,7 +34,7 @@ pub(super) fn Footer(props: &FooterProps) -> Html {
     let numbers: Vec<&str> = numbers.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     html! {
         <footer class="flame-foot">
-            <p class="flame-chosen">
+            <p class="flame-chosen" data-chosen="">
                 <strong>{ &text.name }</strong>
                 <span class="flame-place">{ &text.place }</span>
                 <span class="numbers">{ numbers.join(", ") }</span>

@@ -13,7 +13,7 @@ pub struct FiguresRowProps {
 /// Shows figures with their names; the explanation of each is its tooltip.
 #[component]
 pub fn FiguresRow(props: &FiguresRowProps) -> Html {
-    html! { <dl class="figures">{ for figures(&props.device).iter().map(|row| figure(row, "figure")) }</dl> }
+    html! { <dl class="figures" data-figures="">{ for figures(&props.device).iter().map(|row| figure(row, "figure")) }</dl> }
 }
 
 /// Returns a figure with its name; `class` is the CSS class and the prefix of those of its parts.

@@ -90,15 +90,17 @@ fn file_tab(props: &HeaderProps, file: &OpenFile) -> Html {
     let is_shown = props.files.shown == Some(id);
     let on_show = props.on_show.reform(move |_: MouseEvent| id);
     let on_close = props.on_close.reform(move |_: MouseEvent| id);
+    let is_out = file.is_out_of_memory();
     let (status, word) = match &file.status {
-        FileStatus::Ready(_) if file.is_out_of_memory() => ("ready out", "out of memory"),
+        FileStatus::Ready(_) if is_out => ("ready", "out of memory"),
         FileStatus::Loading(_) => ("loading", "loading"),
         FileStatus::Choosing(_) => ("loading", "waiting for your selection"),
         FileStatus::Failed(_) => ("failed", "could not be read"),
         FileStatus::Ready(_) => ("ready", ""),
     };
     html! {
-        <li key={id} class={format!("file-tab {status}{}", if is_shown { " shown" } else { "" })}>
+        <li key={id} class={classes!("file-tab", status, is_out.then_some("out"), is_shown.then_some("shown"))}
+            data-status={status}>
             <button type="button" class="file-name" onclick={on_show} title={file.name.to_string()}
                 aria-current={is_shown.then_some("page")}>
                 <span class="dot" aria-hidden="true" />

@@ -28,14 +28,14 @@ pub fn NoticeList(props: &NoticeListProps) -> Html {
             (true, 0 | 1) => "No notices about this recording".to_owned(),
             (true, _) => format!("No notices about the recording of {}", device_name(props.device)),
         };
-        return html! { <p class="notices notice quiet"><Icon name={IconName::Info} /><span>{ text }</span></p> };
+        return html! { <p class="notices notice quiet" data-notices=""><Icon name={IconName::Info} /><span>{ text }</span></p> };
     };
     let lines = html! { <ul>{ for notices.iter().map(line) }</ul> };
     if !is_folded(notices) {
-        return html! { <section class="notices" aria-label="Notices">{ lines }</section> };
+        return html! { <section class="notices" aria-label="Notices" data-notices="">{ lines }</section> };
     }
     html! {
-        <details class="notices folded">
+        <details class="notices folded" data-notices="">
             <summary class={classes!("notice", worst.severity.clone())}>
                 <Icon name={icon(worst)} /><span>{ summary(notices) }</span>
                 <span class="notice-first">{ &worst.message }</span>

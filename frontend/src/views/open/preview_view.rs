@@ -31,7 +31,7 @@ pub fn PreviewView(props: &PreviewViewProps) -> Html {
     let value = progress.share.map(|share| share.to_string());
     html! {
         <main class="viewer" aria-busy="true" data-loading="">
-            <dl class="figures">{ for figures(&props.preview, &device).into_iter().map(figure) }</dl>
+            <dl class="figures" data-figures="">{ for figures(&props.preview, &device).into_iter().map(figure) }</dl>
             <div class="toolbar">
                 <span class="preview-name">{ "Reading " }<span class="file-text">{ &props.name }</span></span>
                 <progress class="progress" max="1" {value} aria-label="Progress" />

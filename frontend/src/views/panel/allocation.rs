@@ -33,7 +33,9 @@ pub(super) fn Allocation(props: &AllocationProps) -> Html {
     };
     let on_unpin = props.on_unpin.reform(|_: MouseEvent| ());
     html! {
-        <article class={classes!("allocation", props.is_pinned.then_some("pinned"))} data-allocation={details.allocation.to_string()}>
+        <article class={classes!("allocation", props.is_pinned.then_some("pinned"))}
+            aria-label={if props.is_pinned { "Pinned allocation" } else { "Allocation" }}
+            data-allocation={details.allocation.to_string()}>
             <header class="allocation-head numbers">
                 <h2 class="allocation-size">{ format::bytes(details.size_bytes) }</h2>
                 <span class="fact-note">{ exact_bytes(details.size_bytes) }</span>

@@ -132,10 +132,10 @@ pub(super) fn Map(props: &MapProps) -> Html {
                 {onpointermove} {onpointerleave} {onclick} {onkeydown} {onscroll}>
                 <div ref={&nodes.spacer}></div>
             </div>
-            <div ref={&nodes.tooltip} class="timeline-tooltip" hidden=true aria-hidden="true">
+            <div ref={&nodes.tooltip} class="timeline-tooltip" data-tooltip="" hidden=true aria-hidden="true">
                 <strong></strong><span></span><span></span><small></small>
             </div>
-            <p class="segments-status numbers" role="status">
+            <p class="segments-status numbers" role="status" aria-label="Block">
                 { spoken.unwrap_or_else(|| "Use the arrow keys to move between blocks, and Enter to pin one".to_owned()) }
             </p>
         </div>

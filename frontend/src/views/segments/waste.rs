@@ -42,7 +42,7 @@ pub(super) fn Waste(props: &WasteProps) -> Html {
         }
     });
     html! {
-        <div class="waste" aria-busy={props.parts.is_none().to_string()}>
+        <div class="waste" role="group" aria-label="Reserved memory by use" aria-busy={props.parts.is_none().to_string()}>
             <svg class="waste-bar" height="10" role="img"
                 aria-label={format!("{} reserved, by use", format::bytes(bytes.reserved_bytes))}>{ for bar }</svg>
             <dl class="waste-parts">

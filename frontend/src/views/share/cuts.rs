@@ -66,7 +66,7 @@ fn cut(row: &CutRow, options: &CopyOptions, choose: &Callback<CopyOptions>) -> H
                 <span class="check-note">{ &row.note }</span>
             </label>
             if !row.examples.is_empty() {
-                <ul class="examples">{ for row.examples.iter().map(example) }</ul>
+                <ul class="examples" aria-label={format!("Examples: {}", row.label)}>{ for row.examples.iter().map(example) }</ul>
             }
         </div>
     }

@@ -42,7 +42,7 @@ pub fn Timeline(props: &TimelineProps) -> Html {
                 aria-roledescription="memory timeline" aria-keyshortcuts="+ - ArrowLeft ArrowRight 0 P , .">
                 <canvas ref={&nodes.bands} class="timeline-canvas" data-bands-canvas=""></canvas>
                 <canvas ref={&nodes.overlay} class="timeline-canvas" aria-hidden="true"></canvas>
-                <div ref={&nodes.tooltip} class="timeline-tooltip" hidden=true aria-hidden="true">
+                <div ref={&nodes.tooltip} class="timeline-tooltip" data-tooltip="" hidden=true aria-hidden="true">
                     <strong></strong><span></span><span></span><small></small>
                 </div>
             </div>

@@ -14,7 +14,7 @@ pub(super) struct FigureTableProps {
 #[component]
 pub(super) fn FigureTable(props: &FigureTableProps) -> Html {
     html! {
-        <table class="what-if-table">
+        <table class="what-if-table" aria-label="Recorded and replayed">
             <thead>
                 <tr>
                     <th scope="col"><span class="visually-hidden">{ "Figure" }</span></th>
