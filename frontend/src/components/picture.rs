@@ -1,9 +1,8 @@
 //! Canvas that shows a drawing in whatever size it has.
 
 use crate::draw::sketch::Sketch;
-use crate::hooks::use_size;
-use crate::platform::{paint_ops, pixel_ratio};
-use web_sys::HtmlCanvasElement;
+use crate::platform::{ResizeListener, paint_ops, pixel_ratio, size_of_element};
+use web_sys::{HtmlCanvasElement, HtmlElement};
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -36,4 +35,20 @@ pub fn Picture(props: &PictureProps) -> Html {
             }
         </span>
     }
+}
+
+/// Returns the current width and height of an element in CSS pixels; 0 before it is mounted.
+#[hook]
+fn use_size(node: &NodeRef) -> (f64, f64) {
+    let size = use_state_eq(|| (0.0, 0.0));
+    let setter = size.setter();
+    use_effect_with(node.clone(), move |node| {
+        let listener = node.cast::<HtmlElement>().and_then(|element| {
+            setter.set(size_of_element(&element));
+            let watched = element.clone();
+            ResizeListener::new(&element, move || setter.set(size_of_element(&watched)))
+        });
+        move || drop(listener)
+    });
+    *size
 }
