@@ -16,6 +16,7 @@ mod experts;
 mod family;
 mod fsdp;
 mod huggingface;
+mod key;
 mod limits;
 mod lora;
 mod mistake;
@@ -35,6 +36,7 @@ mod recurrent;
 #[cfg(test)]
 mod reference;
 mod resolve;
+mod resolved;
 mod saving;
 mod schema;
 mod size;
@@ -42,7 +44,6 @@ mod sweep;
 mod training;
 mod unet;
 mod values;
-mod write;
 
 pub use activation::Activation;
 pub use attention::Attention;
@@ -71,12 +72,13 @@ pub use raw::{
     RawSweep, Sizes,
 };
 pub use recurrent::{CarryHidden, RecurrentCell, Rnn};
+pub use resolved::Job;
 pub use saving::{Keep, OptimizerStorage, Saving};
 pub use schema::{bounds, words};
 pub use size::parse as parse_size;
 pub use sweep::{Axis, Combination, Sweep};
 pub use training::{
-    Amp, Device, Evaluation, Job, Optimizer, OptimizerImplementation, OptimizerKind, Precision, ZeroGrad,
+    Amp, Device, Evaluation, Optimizer, OptimizerImplementation, OptimizerKind, Precision, Training, ZeroGrad,
 };
 pub use unet::Unet;
 pub use values::{MOST_COMBINATIONS, Values, Word};

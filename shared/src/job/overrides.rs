@@ -1,6 +1,6 @@
 //! Keys of a config that the command line overrides.
 
-use super::raw::RawJob;
+use super::raw::{JOB, RawJob};
 
 /// Overridden keys; `None` keeps the value of the config.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,11 +22,11 @@ impl Overrides {
         let Self { card, device, steps, batch, sequence } = self;
         let place = card.is_some() || device.is_some();
         [
-            ("card", place),
-            ("device", place),
-            ("steps", steps.is_some()),
-            ("batch", batch.is_some()),
-            ("sequence", sequence.is_some()),
+            (JOB.card.name, place),
+            (JOB.device.name, place),
+            (JOB.steps.name, steps.is_some()),
+            (JOB.batch.name, batch.is_some()),
+            (JOB.sequence.name, sequence.is_some()),
         ]
         .into_iter()
         .filter_map(|(key, is_overridden)| is_overridden.then_some(key))

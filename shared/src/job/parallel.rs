@@ -72,17 +72,6 @@ impl Parallel {
             _ => None,
         }
     }
-
-    pub(super) const fn kind(&self) -> ParallelKind {
-        match self {
-            Self::DataParallel { .. } => ParallelKind::DataParallel,
-            Self::Ddp { .. } => ParallelKind::Ddp,
-            Self::Zero1 { .. } => ParallelKind::Zero1,
-            Self::Fsdp(_) => ParallelKind::Fsdp,
-            Self::Tensor { .. } => ParallelKind::Tensor,
-            Self::Pipeline { .. } => ParallelKind::Pipeline,
-        }
-    }
 }
 
 /// Kind of parallelism.

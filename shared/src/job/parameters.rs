@@ -7,9 +7,9 @@ mod unet;
 
 use super::activation::Activation;
 use super::model::{Mlp, Model, Norm, Positions, ResNet, ResNetDepth, Transformer};
-use super::training::Job;
+use super::training::Training;
 
-impl Job {
+impl Training {
     /// Returns the parameters of the model and its adapters; shared ones count once.
     pub fn parameters(&self) -> u64 {
         self.model.parameters().saturating_add(self.adapter_parameters())

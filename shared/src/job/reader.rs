@@ -1,6 +1,7 @@
 //! Reads values of a document into typed fields, and collects the path of each value that does not fit.
 
 use super::document::Value;
+use super::key::Domain;
 use super::nearest::did_you_mean_key;
 use super::problem::{Problem, excerpt};
 
@@ -18,8 +19,16 @@ pub(super) trait FromValue: Sized {
     /// Expected values, for messages.
     const EXPECTED: &str;
 
+    /// Keys of the value, if it is a table.
+    const KEYS: &[&str] = &[];
+
     /// Returns the field, or `None` if the value has another type.
     fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self>;
+
+    /// Returns the valid values of a key below this one.
+    fn domain(_path: &str) -> Option<&'static dyn Domain> {
+        None
+    }
 }
 
 impl<'a> Reader<'a> {

@@ -1,57 +1,19 @@
-//! Allowed words and bounds of the keys of a config, for forms; the parser uses the same tables.
+//! Allowed words and bounds of the keys of a config, for forms; the parser uses the same declarations.
 
-use super::attention::ATTENTIONS;
-use super::data::{NORMALIZATIONS, SPREADS};
-use super::experts::IMPLEMENTATIONS as EXPERTS_IMPLEMENTATIONS;
-use super::family::FAMILIES;
-use super::limits;
-use super::lora::TARGETS;
-use super::mistake::MISTAKES;
-use super::model::{Model, NORMS, POSITIONS};
-use super::names::Names;
-use super::parallel::{GATHERS, KINDS};
-use super::pipeline::SCHEDULES;
-use super::recurrent::{CARRIES, CELLS};
-use super::saving::{KEEPS, STATES};
-use super::training::{IMPLEMENTATIONS, PRECISIONS, RULES};
 use std::ops::RangeInclusive;
+
+use super::raw::RawJob;
 
 /// Returns the words that a key accepts, in the order of the reference; empty if it accepts none.
 ///
 /// Cards are not listed, since `card` also accepts lists and sizes: see [`Card::all`](super::Card::all).
 pub fn words(path: &str) -> Vec<&'static str> {
-    match path {
-        "model.preset" => Model::presets().collect(),
-        "model.family" => of(FAMILIES),
-        "model.attention" => of(ATTENTIONS),
-        "model.cell" => of(CELLS),
-        "model.carry_hidden" => of(CARRIES),
-        "model.norm" => of(NORMS),
-        "model.positions" => of(POSITIONS),
-        "model.experts_implementation" => of(EXPERTS_IMPLEMENTATIONS),
-        "precision" => of(PRECISIONS),
-        "optimizer.kind" => of(RULES),
-        "optimizer.implementation" => of(IMPLEMENTATIONS),
-        "optimizer.state" => of(STATES),
-        "checkpointing.keep" => of(KEEPS),
-        "lora.targets" => of(TARGETS),
-        "data.lengths" | "data.batches" => of(SPREADS),
-        "data.normalize" => of(NORMALIZATIONS),
-        "mistakes" => of(MISTAKES),
-        "parallel.kind" => of(KINDS),
-        "parallel.gather" => of(GATHERS),
-        "parallel.schedule" => of(SCHEDULES),
-        _ => Vec::new(),
-    }
+    RawJob::domain(path).map(|domain| domain.words()).unwrap_or_default()
 }
 
 /// Returns the bounds of a key, `None` if it takes no whole number.
 pub fn bounds(path: &str) -> Option<RangeInclusive<u64>> {
-    limits::whole(path).map(|limit| limit.least..=limit.most)
-}
-
-fn of<T>(names: Names<T>) -> Vec<&'static str> {
-    names.iter().map(|(name, _)| *name).collect()
+    RawJob::domain(path)?.bounds()
 }
 
 #[cfg(test)]

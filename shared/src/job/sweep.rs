@@ -8,9 +8,10 @@
 
 use std::fmt::Display;
 
+use super::key::Key;
 use super::problem::Problem;
-use super::raw::{RawCheckpointing, RawJob, RawSweep};
-use super::training::Job;
+use super::raw::{JOB, RawCheckpointing, RawJob, RawSweep};
+use super::resolved::Job;
 use super::values::{MOST_COMBINATIONS, Values, Word};
 
 /// A config with ranges, with each combination resolved.
@@ -93,25 +94,31 @@ struct Column {
 impl RawSweep {
     /// Returns the axes, slowest first, which is how a table is grouped.
     fn columns(self) -> Vec<Column> {
+        let Self { card, precision, checkpointing, sequence, batch } = self;
         let columns = [
-            column("card", self.card, |raw, card| {
+            column(&JOB.card, card, |raw, card| {
                 raw.card = Some(card);
                 raw.device = None;
             }),
-            column("precision", self.precision, |raw, precision| raw.precision = Some(precision)),
-            column("checkpointing", self.checkpointing, |raw, is_on| {
+            column(&JOB.precision, precision, |raw, precision| raw.precision = Some(precision)),
+            column(&JOB.checkpointing, checkpointing, |raw, is_on| {
                 raw.checkpointing = Some(RawCheckpointing::All(is_on));
             }),
-            column("sequence", self.sequence, |raw, sequence| raw.sequence = Some(sequence)),
-            column("batch", self.batch, |raw, batch| raw.batch = Some(batch)),
+            column(&JOB.sequence, sequence, |raw, sequence| raw.sequence = Some(sequence)),
+            column(&JOB.batch, batch, |raw, batch| raw.batch = Some(batch)),
         ];
         columns.into_iter().flatten().collect()
     }
 }
 
-fn column<T: Word>(name: &'static str, values: Option<Values<T>>, set: fn(&mut RawJob, T)) -> Option<Column> {
+/// Returns the column of a key that has values.
+fn column<T: Word, K, D>(
+    key: &Key<RawJob, K, D>,
+    values: Option<Values<T>>,
+    set: fn(&mut RawJob, T),
+) -> Option<Column> {
     let Values(values) = values?;
-    let axis = Axis { name, values: values.iter().map(shown).collect(), is_number: T::IS_NUMBER };
+    let axis = Axis { name: key.name, values: values.iter().map(shown).collect(), is_number: T::IS_NUMBER };
     Some(Column { axis, set: Box::new(move |raw, position| set(raw, values[position].clone())) })
 }
 

@@ -1,4 +1,4 @@
-//! A resolved job: how a model is trained, with every default filled in.
+//! How a model is trained, with every default filled in.
 
 use super::card::Cards;
 use super::data::Data;
@@ -9,9 +9,9 @@ use super::names::Names;
 use super::parallel::Parallel;
 use super::saving::{OptimizerStorage, Saving};
 
-/// A recording to make: valid, complete, and within the limits.
+/// The training of a job: valid, complete, and within the limits.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Job {
+pub struct Training {
     /// Name of the recording, one line.
     pub name: String,
     pub model: Model,

@@ -8,7 +8,7 @@ use std::path::Path;
 use server::config::RecorderConfig;
 use server::recording::repro::{Limits, Recording, Watcher, run};
 use shared::api::RecorderLine;
-use shared::job::{Card, Cards, Device, Job};
+use shared::job::{Card, Cards, Device, Job, Overrides};
 
 use crate::corpus::decode;
 use sequences::{Agreement, Step, steps};
@@ -65,11 +65,13 @@ pub struct Side {
 pub fn record(config: &RecorderConfig, job: &Job, device: Device) -> Result<Side, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let output = folder.path().join("snapshot.pickle");
-    let index = match &device {
-        Device::Virtual(_) => 0,
-        Device::Cuda(index) => i64::from(*index),
+    let (index, place) = match &device {
+        Device::Virtual(cards) => (0, Overrides { card: Some(cards.to_string()), ..Overrides::default() }),
+        Device::Cuda(index) => {
+            (i64::from(*index), Overrides { device: Some(format!("cuda:{index}")), ..Overrides::default() })
+        }
     };
-    let job = Job { device, ..job.clone() };
+    let job = place.apply(job.to_raw()).resolve().map_err(|problems| problems[0].to_string())?;
     let recording = run(config, &job, &Limits::default(), &output, &mut Deaf)
         .map_err(|failure| format!("{} ({})", failure.message, failure.log_tail.last().map_or("", String::as_str)))?;
     Ok(Side { recording, steps: read_steps(&output, index)? })

@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 
 use super::Spread;
-use crate::job::{Job, Model};
+use crate::job::{Model, Training};
 
 /// Size of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct BatchSize {
     pub length: u64,
 }
 
-impl Job {
+impl Training {
     /// Returns the largest [`BatchSize::length`] of a batch.
     pub const fn longest(&self) -> u64 {
         match &self.model {
@@ -99,7 +99,7 @@ impl SplitMix64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::RawJob;
+    use crate::job::{Job, RawJob};
 
     fn job(text: &str) -> Job {
         RawJob::from_toml(text).unwrap().resolve().unwrap()

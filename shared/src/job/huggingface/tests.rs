@@ -32,10 +32,10 @@ fn check_note(arguments: &str, key: &str, note: &str) {
 
 #[test]
 fn what_a_model_does_not_say_is_transformers_default() {
-    let Model::Transformer(gpt2) = job(GPT2, None).model else { panic!("a transformer") };
+    let Model::Transformer(gpt2) = job(GPT2, None).model.clone() else { panic!("a transformer") };
     assert_eq!((gpt2.intermediate, gpt2.vocabulary, gpt2.head_dim, gpt2.max_positions), (256, 50_257, 16, 1024));
     assert!(gpt2.tied_head && gpt2.use_cache);
-    let Model::Transformer(llama) = job(r#"{"architectures": ["LlamaForCausalLM"]}"#, None).model else {
+    let Model::Transformer(llama) = job(r#"{"architectures": ["LlamaForCausalLM"]}"#, None).model.clone() else {
         panic!("a transformer")
     };
     assert_eq!((llama.hidden, llama.intermediate, llama.kv_heads, llama.max_positions), (4096, 11_008, 32, 2048));
@@ -45,7 +45,7 @@ fn what_a_model_does_not_say_is_transformers_default() {
 
 #[test]
 fn kinds_of_llama_say_what_they_changed() {
-    let transformer = |config| match job(config, None).model {
+    let transformer = |config| match job(config, None).model.clone() {
         Model::Transformer(model) => model,
         other => panic!("{other:?} is no transformer"),
     };
@@ -66,21 +66,21 @@ fn encoders_have_their_own_keys() {
         "type_vocab_size": 1, "hidden_act": "gelu_pytorch_tanh", "use_cache": true, "max_position_embeddings": 64}"#;
     let bert = job(config, Some("use_cache: false\nmax_length: 32"));
     assert_eq!((bert.sequence, bert.keep_outputs), (32, false));
-    let Model::Bert(bert) = bert.model else { panic!("a BERT") };
+    let Model::Bert(bert) = bert.model.clone() else { panic!("a BERT") };
     assert_eq!((bert.encoder.hidden, bert.encoder.intermediate, bert.token_types), (128, 3072, 1));
     assert_eq!((bert.encoder.residual_dropout, bert.encoder.attention_dropout), (0.2, 0.1));
 
     let config = r#"{"architectures": ["ViTModel"], "model_type": "vit", "image_size": 64, "qkv_bias": false,
         "id2label": {"0": "cat", "1": "dog", "2": "bird"}}"#;
-    let Model::Vit(vit) = job(config, Some("max_length: 512")).model else { panic!("a vision transformer") };
+    let Model::Vit(vit) = job(config, Some("max_length: 512")).model.clone() else { panic!("a vision transformer") };
     assert_eq!((vit.image_size, vit.patch_size, vit.classes, vit.qkv_bias), (64, 16, 3, false));
-    let Model::Vit(vit) = job(r#"{"model_type": "vit"}"#, None).model else { panic!("a vision transformer") };
+    let Model::Vit(vit) = job(r#"{"model_type": "vit"}"#, None).model.clone() else { panic!("a vision transformer") };
     assert_eq!(vit.classes, 2);
 }
 
 #[test]
 fn residual_networks_are_those_of_transformers() {
-    let depth = |config| match job(config, None).model {
+    let depth = |config| match job(config, None).model.clone() {
         Model::ResNet(resnet) => {
             assert_eq!(resnet.family, ResNetFamily::Transformers);
             (resnet.depth, resnet.classes)
@@ -124,7 +124,7 @@ fn precision_is_that_of_the_training_or_of_the_weights() {
 
 #[test]
 fn the_cache_and_the_outputs_are_as_the_arguments_say() {
-    let uses_cache = |arguments| match job(LLAMA, Some(arguments)).model {
+    let uses_cache = |arguments| match job(LLAMA, Some(arguments)).model.clone() {
         Model::Transformer(model) => model.use_cache,
         _ => panic!("a transformer"),
     };

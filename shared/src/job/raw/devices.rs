@@ -2,25 +2,27 @@
 
 use serde::Serialize;
 
-use super::super::document::Value;
-use super::super::reader::{FromValue, Reader};
+use super::super::limits::{Whole, whole};
+use super::super::names::Names;
+use super::super::parallel::{GATHERS, Gather, KINDS, ParallelKind};
+use super::super::pipeline::{SCHEDULES, Schedule};
 use super::super::values::Values;
 
 raw_table! {
     /// Parallelism of a [`RawJob`](super::RawJob) over several devices.
-    RawParallel {
+    RawParallel(PARALLEL: ParallelKeys) at "parallel.", expects "a table such as { kind = \"data_parallel\" }" {
         /// `data_parallel`, `ddp`, `zero1`, `fsdp`, `tensor` or `pipeline`.
-        kind: String,
+        kind: String as Names<ParallelKind> = KINDS,
         /// Number of devices in one process, for `data_parallel`.
-        devices: u64,
+        devices: u64 as Whole = whole(2, 16, "no machine has that many GPUs in one process"),
         /// Values that are gathered on the first device: `outputs` or `losses`.
-        gather: String,
+        gather: String as Names<Gather> = GATHERS,
         /// Number of processes.
-        ranks: u64,
+        ranks: u64 as Whole = whole(2, 1 << 16, "no cluster has that many GPUs"),
         /// Rank of the process that is recorded, from 0.
-        rank: u64,
+        rank: u64 as Whole = whole(0, (1 << 16) - 1, "no cluster has that many GPUs"),
         /// Largest size of a gradient bucket, in MiB.
-        bucket_mb: u64,
+        bucket_mb: u64 as Whole = whole(1, 1 << 20, "no GPU has that much memory"),
         /// True if gradients are views of their buckets.
         gradient_as_bucket_view: bool,
         /// True if every step uses the same parameters.
@@ -36,15 +38,15 @@ raw_table! {
         /// True if a process of `tensor` holds only its part of the tokens.
         sequence_parallel: bool,
         /// Number of parts into which a batch is split for a pipeline.
-        micro_batches: u64,
+        micro_batches: u64 as Whole = whole(1, 1 << 16, "no GPU can hold that many"),
         /// Schedule of a pipeline: `gpipe` or `1f1b`.
-        schedule: String,
+        schedule: String as Names<Schedule> = SCHEDULES,
     }
 }
 
 raw_table! {
     /// Ranges of values in a [`RawJob`](super::RawJob).
-    RawSweep {
+    RawSweep(SWEEP: SweepKeys) at "sweep.", expects "a table such as { batch = \"1..8x2\" }" {
         card: Values<String>,
         precision: Values<String>,
         checkpointing: Values<bool>,
@@ -52,27 +54,5 @@ raw_table! {
         sequence: Values<u64>,
         /// Samples of a micro batch.
         batch: Values<u64>,
-    }
-}
-
-impl FromValue for RawParallel {
-    const EXPECTED: &str = "a table such as { kind = \"data_parallel\" }";
-
-    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
-        match value {
-            Value::Table(entries) => Some(Self::read(entries, reader)),
-            _ => None,
-        }
-    }
-}
-
-impl FromValue for RawSweep {
-    const EXPECTED: &str = "a table such as { batch = \"1..8x2\" }";
-
-    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
-        match value {
-            Value::Table(entries) => Some(Self::read(entries, reader)),
-            _ => None,
-        }
     }
 }

@@ -1,81 +1,52 @@
 //! The training config as written: every key may be missing, and only types are checked.
 //!
+//! The tables here are the only list of the keys: readers, writers, forms and hints follow from it.
 //! `README.md` beside this folder is the reference of the keys; a test keeps the two in step.
 
 use serde::Serialize;
 
 use super::document::{Format, KeyPlaces, Value};
+use super::limits::{ABOVE_0, HOURS, NO_MODEL, Real, Whole, real, whole};
+use super::mistake::{MISTAKES, Mistake};
+use super::names::Names;
 use super::problem::Problem;
 use super::reader::{MOST_PROBLEMS, Reader};
+use super::training::{PRECISIONS, Precision};
 
-/// Declares a table of a config: one optional field for each key, and the function that reads the table.
-///
-/// Derived code would stop at the first wrong key; this code finds all wrong keys at once, each with its path.
-macro_rules! raw_table {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $key:ident: $type:ty,)* }
-        $(with $($table:literal $inner:ty,)*)?) => {
-        $(#[$meta])*
-        #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-        pub struct $name {
-            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<$type>,)*
-        }
-
-        impl $name {
-            /// Keys of the table, in the order of the reference.
-            pub const KEYS: &[&str] = &[$(stringify!($key)),*];
-
-            /// Returns the tables below this one, with the keys that may have been meant for them.
-            fn elsewhere() -> &'static [(&'static str, &'static [&'static str])] {
-                &[$($(($table, <$inner>::KEYS),)*)?]
-            }
-
-            pub(super) fn read(entries: &[(String, Value)], reader: &mut Reader<'_>) -> Self {
-                let mut raw = Self::default();
-                for (key, value) in entries {
-                    match key.as_str() {
-                        $(stringify!($key) => raw.$key = reader.value(key, value),)*
-                        _ => reader.unknown(key, Self::KEYS, Self::elsewhere()),
-                    }
-                }
-                raw
-            }
-
-            /// Returns the keys that have a value, in the order of the reference.
-            pub fn keys_set(&self) -> impl Iterator<Item = &'static str> {
-                [$((stringify!($key), self.$key.is_some())),*].into_iter().filter(|(_, set)| *set).map(|(key, _)| key)
-            }
-        }
-    };
-}
+#[macro_use]
+mod table;
 
 mod data;
 mod devices;
 mod model;
 mod training;
 
+pub(super) use data::{DATA, EVALUATION};
 pub use data::{RawData, RawEvaluation};
+pub(super) use devices::PARALLEL;
 pub use devices::{RawParallel, RawSweep};
+pub(super) use model::MODEL;
 pub use model::{RawModel, Sizes};
-pub(super) use training::RawSelected;
 pub use training::{Betas, RawCheckpointing, RawLora, RawLoss, RawOptimizer};
+pub(super) use training::{LORA, LOSS, OPTIMIZER, RawSelected, SELECTED};
 
 raw_table! {
     /// A training config as written.
-    RawJob {
+    RawJob(JOB: JobKeys) at "" {
         /// Name of the recording.
         name: String,
         /// Model: a preset's name, or a table.
         model: RawModel,
         /// Samples of a micro batch.
-        batch: u64,
+        batch: u64 as Whole = whole(1, 1 << 16, "no GPU can hold that many"),
         /// Tokens of a sample.
-        sequence: u64,
+        sequence: u64 as Whole = whole(1, 1 << 20, NO_MODEL),
         /// Optimizer steps.
-        steps: u64,
+        steps: u64 as Whole = whole(1, 10_000, HOURS),
         /// Micro batches of a step.
-        accumulation: u64,
+        accumulation: u64 as Whole = whole(1, 1024, HOURS),
         /// Number format: `fp32`, `tf32`, `bf16`, `autocast-bf16` or `autocast-fp16`.
-        precision: String,
+        precision: String as Names<Precision> = PRECISIONS,
         /// True if a `GradScaler` scales the loss.
         grad_scaler: bool,
         /// Optimizer: its kind, or a table.
@@ -88,7 +59,7 @@ raw_table! {
         /// LoRA adapters that are trained while the model's own weights are frozen.
         lora: RawLora,
         /// Upper bound of the total norm of all gradients.
-        clip_grad_norm: f64,
+        clip_grad_norm: f64 as Real = real(ABOVE_0, 1e30, "above 0, or remove the key to turn clipping off"),
         /// True if the model's outputs live until the step ends.
         keep_outputs: bool,
         /// True if gradients are freed after a step.
@@ -98,11 +69,11 @@ raw_table! {
         /// Forward passes without training between the steps.
         evaluation: RawEvaluation,
         /// Memory mistakes that the training script makes on purpose.
-        mistakes: Vec<String>,
+        mistakes: Vec<String> as Names<Mistake> = MISTAKES,
         /// Text of `PYTORCH_CUDA_ALLOC_CONF`.
         allocator: String,
         /// Fraction of the card's memory that PyTorch may take.
-        memory_fraction: f64,
+        memory_fraction: f64 as Real = real(ABOVE_0, 1.0, "above 0 and at most 1"),
         /// Parallelism over several devices.
         parallel: RawParallel,
         /// Virtual GPUs: `h100-80gb`, `4x t4-16gb`, `custom:48GiB`.
@@ -111,12 +82,7 @@ raw_table! {
         device: String,
         /// Ranges of values; each combination is recorded.
         sweep: RawSweep,
-    } with
-        "model" RawModel,
-        "optimizer" RawOptimizer,
-        "lora" RawLora,
-        "data" RawData,
-        "evaluation" RawEvaluation,
+    } with model, optimizer, lora, data, evaluation
 }
 
 impl RawJob {

@@ -2,74 +2,81 @@
 
 use serde::Serialize;
 
+use super::super::attention::{ATTENTIONS, Attention};
 use super::super::cnn::Layers;
 use super::super::document::Value;
-use super::super::experts::RawRouting;
+use super::super::experts::{IMPLEMENTATIONS, RawRouting};
+use super::super::family::{FAMILIES, Family};
+use super::super::key::Presets;
+use super::super::limits::{NO_MODEL, Real, SHARE, Whole, real, whole};
+use super::super::model::{NORMS, POSITIONS};
+use super::super::names::Names;
 use super::super::reader::{FromValue, Reader};
+use super::super::recurrent::{CARRIES, CELLS, CarryHidden, RecurrentCell};
 
 raw_table! {
     /// The model of a [`RawJob`](super::RawJob).
-    RawModel {
+    RawModel(MODEL: ModelKeys) at "model.", expects "a preset name or a table" or preset {
         /// Name of a model with known sizes; further keys override them.
-        preset: String,
+        preset: String as Presets = Presets,
         /// `mlp`, `resnet`, `transformer`, `bert`, `unet`, `vit`, `rnn` or `cnn`.
-        family: String,
+        family: String as Names<Family> = FAMILIES,
         /// Implementation: `gpt2` or `llama` for a transformer, `torchvision` or `transformers` for a residual network.
         architecture: String,
         /// Cell of recurrent layers: `lstm` or `gru`.
-        cell: String,
+        cell: String as Names<RecurrentCell> = CELLS,
         /// Features of an input vector, or channels of the images of a `cnn`.
-        input: u64,
+        input: u64 as Whole = whole(1, 1 << 20, NO_MODEL),
         /// Features between layers; for an `mlp` those of each hidden layer.
-        hidden: Sizes,
+        hidden: Sizes as Whole = whole(1, 1 << 18, NO_MODEL),
         /// Number of layers, or a list of them.
-        layers: Layers,
-        classes: u64,
+        layers: Layers as Whole = whole(1, 1024, NO_MODEL),
+        classes: u64 as Whole = whole(2, 1 << 22, NO_MODEL),
         /// Depth of a residual network: 18, 34, 50, 101 or 152.
         depth: u64,
         /// Height and width of the images, in pixels.
-        image_size: u64,
+        image_size: u64 as Whole = whole(32, 4096, "a batch would not fit in host memory"),
         /// Height and width of a patch, in pixels.
-        patch_size: u64,
+        patch_size: u64 as Whole = whole(1, 4096, "no image is larger"),
         /// True if images and weights are in `torch.channels_last`.
         channels_last: bool,
         /// Channels of each level of a U-Net.
-        channels: Sizes,
+        channels: Sizes as Whole = whole(1, 1 << 16, NO_MODEL),
         /// Features of a text token that a U-Net attends to.
-        cross_attention_dim: u64,
+        cross_attention_dim: u64 as Whole = whole(1, 1 << 18, NO_MODEL),
         /// Tokens of a text that a U-Net attends to.
-        text_tokens: u64,
+        text_tokens: u64 as Whole = whole(1, 1 << 20, NO_MODEL),
         /// Number of tokens in the vocabulary.
-        vocabulary: u64,
+        vocabulary: u64 as Whole = whole(2, 1 << 22, NO_MODEL),
         /// Features of an embedded token, if the layers have another number.
-        embedding: u64,
+        embedding: u64 as Whole = whole(1, 1 << 18, NO_MODEL),
         /// Features inside the feed-forward network.
-        intermediate: u64,
+        intermediate: u64 as Whole = whole(1, 1 << 20, NO_MODEL),
         /// Number of experts (feed-forward networks) of a layer; each token goes through a few of them.
-        experts: u64,
+        experts: u64 as Whole = whole(1, 1024, NO_MODEL),
         /// Number of experts that compute a token.
-        experts_per_token: u64,
+        experts_per_token: u64 as Whole = whole(1, 1024, NO_MODEL),
         /// `grouped_mm` or `eager`.
-        experts_implementation: String,
+        experts_implementation: String as Names<bool> = IMPLEMENTATIONS,
         /// Distribution of tokens over the experts: `even`, or a share for each.
         routing: RawRouting,
         /// Attention heads of the queries.
-        heads: u64,
+        heads: u64 as Whole = whole(1, 4096, NO_MODEL),
         /// Attention heads of keys and values.
-        kv_heads: u64,
-        head_dim: u64,
+        kv_heads: u64 as Whole = whole(1, 4096, NO_MODEL),
+        head_dim: u64 as Whole = whole(1, 4096, NO_MODEL),
         /// Longest sequence that the model has positions for, in tokens.
-        max_positions: u64,
+        max_positions: u64 as Whole = whole(1, 1 << 24, NO_MODEL),
         /// Number of token types, such as first and second sentence.
-        token_types: u64,
+        token_types: u64 as Whole = whole(1, 1024, NO_MODEL),
         /// `layer_norm` or `rms_norm`.
-        norm: String,
+        norm: String as Names<bool> = NORMS,
         /// Epsilon of the norms.
-        norm_epsilon: f64,
+        norm_epsilon: f64 as Real = real(0.0, 1.0, SHARE),
         /// Position embedding: `learned` or `rotary`.
-        positions: String,
+        positions: String as Names<bool> = POSITIONS,
         /// Base (theta) of rotary positions.
-        rope_theta: f64,
+        rope_theta: f64 as Real = real(1.0, 1e12, "from 1 to 10^12"),
         activation: String,
         /// True if the linear layers of an `mlp` have a bias.
         bias: bool,
@@ -82,17 +89,17 @@ raw_table! {
         /// True if the head uses the weights of the token embedding.
         tied_head: bool,
         /// Dropout probability of all places that have dropout.
-        dropout: f64,
+        dropout: f64 as Real = real(0.0, 1.0, SHARE),
         /// Dropout probability after the embeddings.
-        embedding_dropout: f64,
+        embedding_dropout: f64 as Real = real(0.0, 1.0, SHARE),
         /// Dropout probability of the attention probabilities.
-        attention_dropout: f64,
+        attention_dropout: f64 as Real = real(0.0, 1.0, SHARE),
         /// Dropout probability of what is added to the residual stream.
-        residual_dropout: f64,
+        residual_dropout: f64 as Real = real(0.0, 1.0, SHARE),
         /// Hidden state at the beginning of a batch: `detach` or `none`.
-        carry_hidden: String,
+        carry_hidden: String as Names<CarryHidden> = CARRIES,
         /// Attention kernels: `sdpa`, `flash`, `efficient`, `cudnn`, `math` or `eager`.
-        attention: String,
+        attention: String as Names<Attention> = ATTENTIONS,
         /// True if the forward pass fills a key-value cache.
         use_cache: bool,
     }
@@ -105,18 +112,6 @@ pub enum Sizes {
     One(u64),
     /// Sizes from the first layer to the last.
     Each(Vec<u64>),
-}
-
-impl FromValue for RawModel {
-    const EXPECTED: &str = "a preset name or a table";
-
-    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
-        match value {
-            Value::Text(preset) => Some(Self { preset: Some(preset.clone()), ..Self::default() }),
-            Value::Table(entries) => Some(Self::read(entries, reader)),
-            _ => None,
-        }
-    }
 }
 
 impl FromValue for Sizes {

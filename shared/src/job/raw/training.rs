@@ -3,27 +3,33 @@
 use serde::Serialize;
 
 use super::super::document::Value;
+use super::super::key::Domain;
+use super::super::limits::{BELOW_1, NO_MODEL, Real, SHARE, Whole, real, whole};
+use super::super::lora::{LoraTarget, TARGETS};
+use super::super::names::Names;
 use super::super::reader::{FromValue, Reader};
+use super::super::saving::{KEEPS, Keep, STATES};
+use super::super::training::{IMPLEMENTATIONS, OptimizerImplementation, RULES, Rule};
 
 raw_table! {
     /// The optimizer of a [`RawJob`](super::RawJob).
-    RawOptimizer {
+    RawOptimizer(OPTIMIZER: OptimizerKeys) at "optimizer.", expects "`sgd`, `adam`, `adamw` or a table" or kind {
         /// `sgd`, `adam` or `adamw`.
-        kind: String,
+        kind: String as Names<Rule> = RULES,
         /// `foreach`, `fused` or `for-loop`.
-        implementation: String,
-        learning_rate: f64,
-        weight_decay: f64,
+        implementation: String as Names<OptimizerImplementation> = IMPLEMENTATIONS,
+        learning_rate: f64 as Real = real(0.0, 1e3, "from 0 to 1000"),
+        weight_decay: f64 as Real = real(0.0, 1e3, "from 0 to 1000"),
         /// Momentum of SGD.
-        momentum: f64,
+        momentum: f64 as Real = real(0.0, 1.0, SHARE),
         /// True if SGD uses Nesterov's momentum.
         nesterov: bool,
         /// Decay rates of Adam's running averages.
-        betas: Betas,
+        betas: Betas as Real = real(0.0, BELOW_1, "from 0 to below 1"),
         /// Epsilon in Adam's denominator.
-        epsilon: f64,
+        epsilon: f64 as Real = real(0.0, 1.0, SHARE),
         /// Number format of the optimizer state: `full` or `8bit`.
-        state: String,
+        state: String as Names<bool> = STATES,
         /// True if the optimizer state and the step are on the host.
         offload: bool,
         /// True if gradients are freed once the host has them.
@@ -37,11 +43,11 @@ pub struct Betas(pub f64, pub f64);
 
 raw_table! {
     /// Layers of a [`RawJob`](super::RawJob) that are checkpointed.
-    RawSelected {
+    RawSelected(SELECTED: SelectedKeys) at "checkpointing." {
         /// Distance between checkpointed layers: 2 takes every second layer.
-        every: u64,
+        every: u64 as Whole = whole(1, 1024, NO_MODEL),
         /// Results that are kept nevertheless: `nothing`, `attention` or `matmul`.
-        keep: String,
+        keep: String as Names<Keep> = KEEPS,
     }
 }
 
@@ -63,35 +69,23 @@ impl RawCheckpointing {
 
 raw_table! {
     /// The loss of a [`RawJob`](super::RawJob).
-    RawLoss {
+    RawLoss(LOSS: LossKeys) at "loss.", expects "a table such as { chunks = 8 }" {
         /// Number of parts into which the sequence is cut.
-        chunks: u64,
+        chunks: u64 as Whole = whole(1, 1 << 14, "smaller chunks are not worth the overhead"),
     }
 }
 
 raw_table! {
     /// LoRA adapters of a [`RawJob`](super::RawJob).
-    RawLora {
+    RawLora(LORA: LoraKeys) at "lora.", expects "a table such as { rank = 16 }" {
         /// Features between the two matrices of an adapter.
-        rank: u64,
+        rank: u64 as Whole = whole(1, 1 << 14, "no layer has that many features"),
         /// The output of an adapter is multiplied by `alpha / rank`.
-        alpha: f64,
+        alpha: f64 as Real = real(0.0, 1e6, "from 0 to 10^6"),
         /// Dropout probability of the input of the adapters.
-        dropout: f64,
+        dropout: f64 as Real = real(0.0, 1.0, SHARE),
         /// Linear layers that have adapters.
-        targets: Vec<String>,
-    }
-}
-
-impl FromValue for RawOptimizer {
-    const EXPECTED: &str = "`sgd`, `adam`, `adamw` or a table";
-
-    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
-        match value {
-            Value::Text(kind) => Some(Self { kind: Some(kind.clone()), ..Self::default() }),
-            Value::Table(entries) => Some(Self::read(entries, reader)),
-            _ => None,
-        }
+        targets: Vec<String> as Names<LoraTarget> = TARGETS,
     }
 }
 
@@ -118,26 +112,8 @@ impl FromValue for RawCheckpointing {
             _ => None,
         }
     }
-}
 
-impl FromValue for RawLoss {
-    const EXPECTED: &str = "a table such as { chunks = 8 }";
-
-    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
-        match value {
-            Value::Table(entries) => Some(Self::read(entries, reader)),
-            _ => None,
-        }
-    }
-}
-
-impl FromValue for RawLora {
-    const EXPECTED: &str = "a table such as { rank = 16 }";
-
-    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
-        match value {
-            Value::Table(entries) => Some(Self::read(entries, reader)),
-            _ => None,
-        }
+    fn domain(path: &str) -> Option<&'static dyn Domain> {
+        RawSelected::domain(path)
     }
 }

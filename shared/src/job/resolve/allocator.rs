@@ -2,7 +2,9 @@
 
 use super::super::nearest::did_you_mean;
 use super::super::problem::excerpt;
+use super::super::raw::{JOB, RawJob};
 use super::Resolver;
+use super::table::Table;
 
 /// Options of PyTorch 2.11's caching allocator.
 const OPTIONS: &[&str] = &[
@@ -23,12 +25,14 @@ const OPTIONS: &[&str] = &[
 ];
 
 impl Resolver {
-    pub(super) fn allocator(&mut self, text: &str) -> String {
+    pub(super) fn allocator(&mut self, raw: &mut Table<'_, RawJob>) -> String {
+        let text = raw.given(&JOB.allocator).map_or("", String::as_str);
         if self.is_one_line("allocator", text) {
             for option in options(text) {
                 self.option(option);
             }
         }
+        raw.settle(&JOB.allocator, text.trim().to_owned());
         text.trim().to_owned()
     }
 

@@ -7,7 +7,8 @@ use super::super::attention::Attention;
 use super::super::card::{Card, ComputeCapability};
 use super::super::encoder::Encoder;
 use super::super::model::{Dropout, Model};
-use super::super::training::{Device, Job, Precision};
+use super::super::resolved::Job;
+use super::super::training::{Device, Precision};
 use super::super::unet::Unet;
 use super::Resolver;
 

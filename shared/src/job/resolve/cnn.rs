@@ -1,15 +1,12 @@
 //! Resolves lists of layers: parses each layer and checks that it fits its input.
 
 use super::super::cnn::{Cnn, CnnLayer, Fault, Features, Layers};
-use super::super::limits::of_whole;
 use super::super::model::Model;
 use super::super::problem::excerpt;
-use super::super::raw::RawModel;
-use super::super::training::Job;
+use super::super::raw::{MODEL, RawModel};
+use super::super::resolved::Job;
 use super::Resolver;
-
-/// Keys of models that are a list of layers, besides `family` and `preset`.
-pub(super) const CNN_KEYS: &[&str] = &["layers", "input", "image_size", "channels_last"];
+use super::table::Table;
 
 /// Least image size in pixels, smaller than that of other models: handwritten digits have 28.
 const LEAST_IMAGE_SIZE: u64 = 1;
@@ -22,15 +19,15 @@ struct Numbered<'a> {
 }
 
 impl Resolver {
-    pub(super) fn cnn(&mut self, raw: &RawModel, base: &Cnn) -> Cnn {
+    pub(super) fn cnn(&mut self, raw: &mut Table<'_, RawModel>, base: &Cnn) -> Cnn {
         let before = self.problems.len();
         let cnn = Cnn {
-            input_channels: self.whole("model.input", raw.input, base.input_channels),
-            image_size: self.small_image_size(raw.image_size, base.image_size),
-            channels_last: raw.channels_last.unwrap_or(base.channels_last),
+            input_channels: self.whole(raw, &MODEL.input, base.input_channels),
+            image_size: self.small_image_size(raw, base.image_size),
+            channels_last: raw.flag(&MODEL.channels_last, base.channels_last),
             layers: base.layers.clone(),
         };
-        let texts = match &raw.layers {
+        let texts = match raw.given(&MODEL.layers) {
             Some(Layers::Each(texts)) => texts.clone(),
             Some(Layers::Count(_)) => {
                 let hint = "for example, write [\"conv 64 3\", \"relu\", \"flatten\", \"linear 10\"]";
@@ -43,33 +40,24 @@ impl Resolver {
         if self.problems.len() == before {
             self.check_places(&cnn, &layers);
         }
+        raw.settle(&MODEL.layers, Layers::Each(layers.iter().map(|numbered| numbered.layer.to_string()).collect()));
         let fits = self.problems.len() == before;
         if fits { Cnn { layers: layers.iter().map(|numbered| numbered.layer).collect(), ..cnn } } else { cnn }
     }
 
-    /// Returns the number of layers of a model whose layers are all alike.
-    pub(super) fn layer_count(&mut self, raw: &RawModel, usual: u64) -> u64 {
-        match &raw.layers {
-            Some(Layers::Count(count)) => self.whole("model.layers", Some(*count), usual),
-            Some(Layers::Each(_)) => {
-                let hint = "write their number, or use family = \"cnn\"";
-                self.problem("model.layers", "all layers of this model are the same", hint);
-                usual
-            }
-            None => usual,
+    fn small_image_size(&mut self, raw: &mut Table<'_, RawModel>, base: u64) -> u64 {
+        let key = &MODEL.image_size;
+        let small = raw.given(key).filter(|size| (LEAST_IMAGE_SIZE..key.domain.least).contains(size));
+        if let Some(size) = small {
+            raw.settle(key, *size);
+            return *size;
         }
-    }
-
-    fn small_image_size(&mut self, raw: Option<u64>, base: u64) -> u64 {
-        match raw {
-            Some(size) if (LEAST_IMAGE_SIZE..of_whole("model.image_size").least).contains(&size) => size,
-            other => self.whole("model.image_size", other, base),
-        }
+        self.whole(raw, key, base)
     }
 
     /// Parses the layers, and reports those that can't be parsed.
     fn layers<'a>(&mut self, texts: &'a [String]) -> Vec<Numbered<'a>> {
-        self.whole("model.layers", Some(texts.len() as u64), 1);
+        self.whole_within(&MODEL.layers, Some(texts.len() as u64), 1);
         let mut layers = Vec::new();
         for (number, text) in (1..).zip(texts) {
             match CnnLayer::parse(text) {

@@ -1,12 +1,16 @@
 //! Resolves the data of a training, and checks that the sizes fit the model and that the options fit each other.
 
-use super::super::data::{Data, NORMALIZATIONS, Normalize, SPREADS, Spread, SpreadKind};
+use super::super::data::{Data, Normalize, Spread, SpreadKind};
+use super::super::key::Key;
+use super::super::limits::Whole;
 use super::super::mistake::Mistake;
 use super::super::model::Model;
-use super::super::raw::RawData;
+use super::super::names::Names;
+use super::super::raw::{DATA, JOB, RawData, RawJob};
 use super::super::recurrent::CarryHidden;
-use super::super::training::Job;
+use super::super::resolved::Job;
 use super::Resolver;
+use super::table::Table;
 use crate::base::format;
 
 /// Least height and width of images in pixels, because residual networks halve them five times.
@@ -14,32 +18,45 @@ const SMALLEST_IMAGE: u64 = 32;
 
 impl Resolver {
     /// Returns the data of a training; every option is off by default.
-    pub(super) fn data(&mut self, raw: Option<&RawData>, model: Option<&Model>) -> Data {
+    pub(super) fn data(&mut self, job: &mut Table<'_, RawJob>, model: Option<&Model>) -> Data {
         let standard = Data::default();
-        let Some(raw) = raw else { return standard };
+        let given = job.given(&JOB.data).cloned().unwrap_or_default();
+        let raw = &mut Table::new(&given);
         let shortest = if matches!(model, Some(Model::ResNet(_))) { SMALLEST_IMAGE } else { 1 };
-        Data {
-            lengths: self.spread(["data.lengths", "data.shortest"], raw.lengths.as_deref(), raw.shortest, shortest),
-            batches: self.spread(["data.batches", "data.smallest"], raw.batches.as_deref(), raw.smallest, 1),
-            seed: self.whole("data.seed", raw.seed, standard.seed),
-            longest_first: raw.longest_first.unwrap_or(standard.longest_first),
-            pad_to_multiple_of: self.whole("data.pad_to_multiple_of", raw.pad_to_multiple_of, 1),
-            samples: raw.samples.map(|samples| self.whole("data.samples", Some(samples), 1)),
-            drop_last: raw.drop_last.unwrap_or(standard.drop_last),
-            prefetch: self.whole("data.prefetch", raw.prefetch, standard.prefetch),
-            pin_memory: raw.pin_memory.unwrap_or(standard.pin_memory),
-            reuse_buffer: raw.reuse_buffer.unwrap_or(standard.reuse_buffer),
-            normalize: self.choice("data.normalize", raw.normalize.as_deref(), standard.normalize, NORMALIZATIONS),
-        }
+        let data = Data {
+            lengths: self.spread(raw, &DATA.lengths, (&DATA.shortest, shortest)),
+            batches: self.spread(raw, &DATA.batches, (&DATA.smallest, 1)),
+            seed: self.whole(raw, &DATA.seed, standard.seed),
+            longest_first: raw.flag(&DATA.longest_first, standard.longest_first),
+            pad_to_multiple_of: self.whole(raw, &DATA.pad_to_multiple_of, standard.pad_to_multiple_of),
+            samples: self.optional_whole(raw, &DATA.samples),
+            drop_last: raw.flag(&DATA.drop_last, standard.drop_last),
+            prefetch: self.whole(raw, &DATA.prefetch, standard.prefetch),
+            pin_memory: raw.flag(&DATA.pin_memory, standard.pin_memory),
+            reuse_buffer: raw.flag(&DATA.reuse_buffer, standard.reuse_buffer),
+            normalize: self.word(raw, &DATA.normalize, standard.normalize),
+        };
+        job.settle(&JOB.data, std::mem::take(&mut raw.settled));
+        data
     }
 
-    fn spread(&mut self, [path, least_path]: [&str; 2], kind: Option<&str>, least: Option<u64>, usual: u64) -> Spread {
-        let kind = self.choice(path, kind, SpreadKind::Fixed, SPREADS);
-        if kind == SpreadKind::Fixed && least.is_some() {
-            let hint = format!("write `{} = \"uniform\"`, or remove it", key(path));
-            self.problem(least_path, format!("this has no effect if {} are fixed", key(path)), hint);
+    /// Returns a distribution of sizes: its kind and its minimum, each with a key.
+    fn spread(
+        &mut self,
+        raw: &mut Table<'_, RawData>,
+        key: &Key<RawData, String, Names<SpreadKind>>,
+        (least, usual): (&Key<RawData, u64, Whole>, u64),
+    ) -> Spread {
+        let kind = self.word(raw, key, SpreadKind::Fixed);
+        if kind != SpreadKind::Fixed {
+            return Spread::of(kind, self.whole(raw, least, usual));
         }
-        Spread::of(kind, self.whole(least_path, least, usual))
+        let given = raw.given(least).copied();
+        if given.is_some() {
+            let hint = format!("write `{} = \"uniform\"`, or remove it", key.name);
+            self.problem(least.path, format!("this has no effect if {} are fixed", key.name), hint);
+        }
+        Spread::of(kind, self.whole_within(least, given, usual))
     }
 
     /// Checks that the data fit the rest of the job.
@@ -123,11 +140,6 @@ impl Resolver {
             self.problem("data.normalize", "this model reads no images", "remove it");
         }
     }
-}
-
-/// Returns a key without its table.
-fn key(path: &str) -> &str {
-    path.rsplit('.').next().unwrap_or(path)
 }
 
 #[cfg(test)]

@@ -3,18 +3,19 @@
 use super::super::ddp::Ddp;
 use super::super::model::Model;
 use super::super::parallel::{Parallel, ParallelKind};
-use super::super::raw::RawParallel;
-use super::super::training::Job;
+use super::super::raw::{PARALLEL, RawParallel};
+use super::super::resolved::Job;
 use super::Resolver;
+use super::table::Table;
 
 impl Resolver {
     /// Returns the settings of gradient averaging.
-    pub(super) fn ddp(&mut self, raw: &RawParallel) -> Ddp {
+    pub(super) fn ddp(&mut self, raw: &mut Table<'_, RawParallel>) -> Ddp {
         Ddp {
-            bucket_mb: raw.bucket_mb.map(|size| self.whole("parallel.bucket_mb", Some(size), size)),
-            gradient_as_bucket_view: raw.gradient_as_bucket_view.unwrap_or(false),
-            static_graph: raw.static_graph.unwrap_or(false),
-            find_unused_parameters: raw.find_unused_parameters.unwrap_or(false),
+            bucket_mb: self.optional_whole(raw, &PARALLEL.bucket_mb),
+            gradient_as_bucket_view: raw.flag(&PARALLEL.gradient_as_bucket_view, false),
+            static_graph: raw.flag(&PARALLEL.static_graph, false),
+            find_unused_parameters: raw.flag(&PARALLEL.find_unused_parameters, false),
         }
     }
 

@@ -1,62 +1,27 @@
 //! Resolves encoders: a preset, and the keys that override it.
 
-use super::super::attention::ATTENTIONS;
 use super::super::encoder::{Bert, ENCODER_ACTIVATIONS, Encoder, Vit};
-use super::super::raw::RawModel;
+use super::super::raw::{MODEL, RawModel};
 use super::Resolver;
-
-/// Keys of BERT models, besides `family` and `preset`.
-pub(super) const BERT_KEYS: &[&str] = &[
-    "vocabulary",
-    "layers",
-    "hidden",
-    "intermediate",
-    "heads",
-    "max_positions",
-    "token_types",
-    "norm_epsilon",
-    "activation",
-    "dropout",
-    "residual_dropout",
-    "attention_dropout",
-    "attention",
-];
-
-/// Keys of vision transformers, besides `family` and `preset`.
-pub(super) const VIT_KEYS: &[&str] = &[
-    "layers",
-    "hidden",
-    "intermediate",
-    "heads",
-    "image_size",
-    "patch_size",
-    "classes",
-    "qkv_bias",
-    "norm_epsilon",
-    "activation",
-    "dropout",
-    "residual_dropout",
-    "attention_dropout",
-    "attention",
-];
+use super::table::Table;
 
 impl Resolver {
-    pub(super) fn bert(&mut self, raw: &RawModel, base: &Bert) -> Bert {
+    pub(super) fn bert(&mut self, raw: &mut Table<'_, RawModel>, base: &Bert) -> Bert {
         Bert {
             encoder: self.encoder(raw, &base.encoder),
-            vocabulary: self.whole("model.vocabulary", raw.vocabulary, base.vocabulary),
-            max_positions: self.whole("model.max_positions", raw.max_positions, base.max_positions),
-            token_types: self.whole("model.token_types", raw.token_types, base.token_types),
+            vocabulary: self.whole(raw, &MODEL.vocabulary, base.vocabulary),
+            max_positions: self.whole(raw, &MODEL.max_positions, base.max_positions),
+            token_types: self.whole(raw, &MODEL.token_types, base.token_types),
         }
     }
 
-    pub(super) fn vit(&mut self, raw: &RawModel, base: &Vit) -> Vit {
+    pub(super) fn vit(&mut self, raw: &mut Table<'_, RawModel>, base: &Vit) -> Vit {
         let vit = Vit {
             encoder: self.encoder(raw, &base.encoder),
-            image_size: self.whole("model.image_size", raw.image_size, base.image_size),
-            patch_size: self.whole("model.patch_size", raw.patch_size, base.patch_size),
-            classes: self.whole("model.classes", raw.classes, base.classes),
-            qkv_bias: raw.qkv_bias.unwrap_or(base.qkv_bias),
+            image_size: self.whole(raw, &MODEL.image_size, base.image_size),
+            patch_size: self.whole(raw, &MODEL.patch_size, base.patch_size),
+            classes: self.whole(raw, &MODEL.classes, base.classes),
+            qkv_bias: raw.flag(&MODEL.qkv_bias, base.qkv_bias),
         };
         if vit.patch_size > vit.image_size {
             let message =
@@ -66,29 +31,26 @@ impl Resolver {
         vit
     }
 
-    fn encoder(&mut self, raw: &RawModel, base: &Encoder) -> Encoder {
-        let hidden = self.one_size(raw.hidden.as_ref(), base.hidden);
-        let heads = self.whole("model.heads", raw.heads, base.heads);
+    fn encoder(&mut self, raw: &mut Table<'_, RawModel>, base: &Encoder) -> Encoder {
+        let hidden = self.one_size(raw, base.hidden);
+        let heads = self.whole(raw, &MODEL.heads, base.heads);
         if !hidden.is_multiple_of(heads) {
             let message = format!("{hidden} features are not divisible by {heads} heads");
             self.problem("model.heads", message, "change `heads` or `hidden`");
         }
-        let usual = if raw.hidden.is_some() { 4 * hidden } else { base.intermediate };
-        let activation = raw.activation.as_deref();
+        let usual = if raw.given.hidden.is_some() { 4 * hidden } else { base.intermediate };
         // `dropout` sets both probabilities, and each has a key that overrides it.
-        let everywhere = raw.dropout.map(|dropout| self.real("model.dropout", Some(dropout), 0.0));
-        let residual_dropout = everywhere.unwrap_or(base.residual_dropout);
-        let attention_dropout = everywhere.unwrap_or(base.attention_dropout);
+        let everywhere = self.dropout_everywhere(raw);
         Encoder {
             layers: self.layer_count(raw, base.layers),
             hidden,
-            intermediate: self.whole("model.intermediate", raw.intermediate, usual),
+            intermediate: self.whole(raw, &MODEL.intermediate, usual),
             heads,
-            norm_epsilon: self.real("model.norm_epsilon", raw.norm_epsilon, base.norm_epsilon),
-            activation: self.choice("model.activation", activation, base.activation, ENCODER_ACTIVATIONS),
-            residual_dropout: self.real("model.residual_dropout", raw.residual_dropout, residual_dropout),
-            attention_dropout: self.real("model.attention_dropout", raw.attention_dropout, attention_dropout),
-            attention: self.choice("model.attention", raw.attention.as_deref(), base.attention, ATTENTIONS),
+            norm_epsilon: self.real(raw, &MODEL.norm_epsilon, base.norm_epsilon),
+            activation: self.word_of(raw, &MODEL.activation, ENCODER_ACTIVATIONS, base.activation),
+            residual_dropout: self.real(raw, &MODEL.residual_dropout, everywhere.unwrap_or(base.residual_dropout)),
+            attention_dropout: self.real(raw, &MODEL.attention_dropout, everywhere.unwrap_or(base.attention_dropout)),
+            attention: self.word(raw, &MODEL.attention, base.attention),
         }
     }
 }

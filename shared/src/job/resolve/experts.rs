@@ -2,14 +2,14 @@
 
 use super::super::activation::Activation;
 use super::super::card::{Card, ComputeCapability};
-use super::super::experts::{Experts, ExpertsImplementation, IMPLEMENTATIONS, RawRouting, Routing};
+use super::super::experts::{Experts, ExpertsImplementation, RawRouting, Routing};
+use super::super::key::Key;
 use super::super::model::{Model, Transformer, TransformerFamily};
-use super::super::raw::RawModel;
-use super::super::training::{Device, Job};
+use super::super::raw::{MODEL, RawModel};
+use super::super::resolved::Job;
+use super::super::training::Device;
 use super::Resolver;
-
-/// Keys of experts, among those of transformers.
-pub(super) const EXPERTS_KEYS: [&str; 4] = ["experts", "experts_per_token", "experts_implementation", "routing"];
+use super::table::Table;
 
 /// Default of Mixtral.
 const PER_TOKEN: u64 = 2;
@@ -19,48 +19,65 @@ const AMPERE: ComputeCapability = ComputeCapability { major: 8, minor: 0 };
 
 impl Resolver {
     /// Returns the experts of a transformer, if it has any.
-    pub(super) fn experts(&mut self, raw: &RawModel, base: Option<&Experts>) -> Option<Experts> {
-        let Some(usual) = raw.experts.or(base.map(|base| base.count)) else {
-            for key in raw.keys_set().filter(|key| EXPERTS_KEYS.contains(key)) {
-                self.problem(&format!("model.{key}"), "the model has no experts", "for example, write experts = 8");
-            }
+    pub(super) fn experts(&mut self, raw: &mut Table<'_, RawModel>, base: Option<&Experts>) -> Option<Experts> {
+        let Some(usual) = raw.given(&MODEL.experts).copied().or(base.map(|base| base.count)) else {
+            self.no_experts(raw, &MODEL.experts_per_token);
+            self.no_experts(raw, &MODEL.experts_implementation);
+            self.no_experts(raw, &MODEL.routing);
             return None;
         };
-        let count = self.whole("model.experts", raw.experts, usual);
+        let count = self.whole(raw, &MODEL.experts, usual);
         let usual = base.map_or(PER_TOKEN, |base| base.per_token).min(count);
-        let per_token = self.whole("model.experts_per_token", raw.experts_per_token, usual);
+        let per_token = self.whole(raw, &MODEL.experts_per_token, usual);
         if per_token > count {
             let message = format!("{per_token} experts per token, but the model has only {count}");
             self.problem("model.experts_per_token", message, format!("write at most {count}"));
         }
         let is_grouped = base.is_none_or(|base| base.implementation == ExpertsImplementation::GroupedMm);
-        let name = raw.experts_implementation.as_deref();
-        let is_grouped = self.choice("model.experts_implementation", name, is_grouped, IMPLEMENTATIONS);
+        let is_grouped = self.word(raw, &MODEL.experts_implementation, is_grouped);
         let implementation = if is_grouped {
             self.no_routing(raw);
             ExpertsImplementation::GroupedMm
         } else {
-            ExpertsImplementation::Eager(self.routing(raw.routing.as_ref(), count, per_token))
+            ExpertsImplementation::Eager(self.routing(raw, count, per_token))
         };
         Some(Experts { count, per_token, implementation })
     }
 
-    fn no_routing(&mut self, raw: &RawModel) {
-        if raw.routing.is_some() {
+    /// Reports a key of experts, of which the model has none.
+    fn no_experts<T: 'static, D>(&mut self, raw: &mut Table<'_, RawModel>, key: &Key<RawModel, T, D>) {
+        if raw.given(key).is_some() {
+            self.problem(key.path, "the model has no experts", "for example, write experts = 8");
+        }
+    }
+
+    fn no_routing(&mut self, raw: &mut Table<'_, RawModel>) {
+        if raw.given(&MODEL.routing).is_some() {
             let hint = "write experts_implementation = \"eager\", or remove it";
             self.problem("model.routing", "`grouped_mm` takes the same memory with any routing", hint);
         }
     }
 
-    fn routing(&mut self, raw: Option<&RawRouting>, count: u64, per_token: u64) -> Routing {
-        let shares = match raw {
-            None => return Routing::Even,
+    fn routing(&mut self, raw: &mut Table<'_, RawModel>, count: u64, per_token: u64) -> Routing {
+        let routing = match raw.given(&MODEL.routing) {
+            None => Routing::Even,
             Some(RawRouting::Word(word)) => {
                 self.choice("model.routing", Some(word), (), &[("even", ())]);
-                return Routing::Even;
+                Routing::Even
             }
-            Some(RawRouting::Shares(shares)) => shares,
+            Some(RawRouting::Shares(shares)) => self.shares(shares, count, per_token),
         };
+        raw.settle(
+            &MODEL.routing,
+            match &routing {
+                Routing::Even => RawRouting::Word("even".to_owned()),
+                Routing::Shares(shares) => RawRouting::Shares(shares.clone()),
+            },
+        );
+        routing
+    }
+
+    fn shares(&mut self, shares: &[f64], count: u64, per_token: u64) -> Routing {
         let sum = shares.iter().sum::<f64>();
         if shares.len() as u64 != count {
             let message = format!("{} shares for {count} experts", shares.len());
@@ -76,7 +93,7 @@ impl Resolver {
                 format!("a share is more than 1/{per_token} of the sum, but an expert computes each token only once");
             self.problem("model.routing", message, "write a smaller share");
         } else {
-            return Routing::Shares(shares.clone());
+            return Routing::Shares(shares.to_vec());
         }
         Routing::Even
     }

@@ -3,19 +3,20 @@
 use super::super::fsdp::Fsdp;
 use super::super::model::Model;
 use super::super::parallel::ParallelKind;
-use super::super::rank::Rank;
-use super::super::raw::RawParallel;
+use super::super::raw::{PARALLEL, RawParallel};
+use super::super::resolved::Job;
 use super::super::saving::Keep;
-use super::super::training::{Job, Precision};
+use super::super::training::Precision;
 use super::Resolver;
+use super::table::Table;
 
 impl Resolver {
     /// Returns the settings of sharding.
-    pub(super) fn fsdp(&self, rank: Rank, raw: &RawParallel) -> Fsdp {
+    pub(super) fn fsdp(&mut self, raw: &mut Table<'_, RawParallel>) -> Fsdp {
         Fsdp {
-            rank,
-            reshard_after_forward: raw.reshard_after_forward.unwrap_or(true),
-            mixed_precision: raw.mixed_precision.unwrap_or(false),
+            rank: self.rank(raw),
+            reshard_after_forward: raw.flag(&PARALLEL.reshard_after_forward, true),
+            mixed_precision: raw.flag(&PARALLEL.mixed_precision, false),
         }
     }
 

@@ -3,8 +3,9 @@
 use super::super::lora::{Lora, LoraTarget, TARGETS};
 use super::super::model::{Model, Transformer};
 use super::super::problem::excerpt;
-use super::super::raw::{RawJob, RawLora};
+use super::super::raw::{JOB, LORA, RawJob, RawLora};
 use super::Resolver;
+use super::table::Table;
 
 /// Defaults of peft.
 const RANK: u64 = 8;
@@ -12,22 +13,32 @@ const ALPHA: f64 = 8.0;
 
 impl Resolver {
     /// Returns the adapters of a config.
-    pub(super) fn lora(&mut self, raw: &RawJob, model: Option<&Model>) -> Option<Lora> {
-        let lora = raw.lora.as_ref()?;
+    pub(super) fn lora(&mut self, job: &mut Table<'_, RawJob>, model: Option<&Model>) -> Option<Lora> {
+        let mut raw = Table::new(job.given(&JOB.lora)?);
         let Model::Transformer(model) = model? else {
             self.problem("lora", "only `transformer` models can have adapters", "remove it");
             return None;
         };
-        Some(Lora {
-            rank: self.whole("lora.rank", lora.rank, RANK),
-            alpha: self.real("lora.alpha", lora.alpha, ALPHA),
-            dropout: self.real("lora.dropout", lora.dropout, 0.0),
-            targets: self.targets(lora, model),
-        })
+        let lora = Lora {
+            rank: self.whole(&mut raw, &LORA.rank, RANK),
+            alpha: self.real(&mut raw, &LORA.alpha, ALPHA),
+            dropout: self.real(&mut raw, &LORA.dropout, 0.0),
+            targets: self.targets(&mut raw, model),
+        };
+        job.settle(&JOB.lora, raw.settled);
+        Some(lora)
     }
 
-    fn targets(&mut self, raw: &RawLora, model: &Transformer) -> Vec<LoraTarget> {
-        let Some(names) = &raw.targets else { return LoraTarget::usual(model) };
+    fn targets(&mut self, raw: &mut Table<'_, RawLora>, model: &Transformer) -> Vec<LoraTarget> {
+        let targets = match raw.given(&LORA.targets) {
+            Some(names) => self.chosen_targets(names, model),
+            None => LoraTarget::usual(model),
+        };
+        raw.settle(&LORA.targets, targets.iter().map(|target| target.name().to_owned()).collect());
+        targets
+    }
+
+    fn chosen_targets(&mut self, names: &[String], model: &Transformer) -> Vec<LoraTarget> {
         let known = LoraTarget::of(model).map(LoraTarget::name).collect::<Vec<_>>().join(", ");
         let mut targets = Vec::new();
         for name in names {

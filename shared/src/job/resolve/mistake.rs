@@ -3,27 +3,30 @@
 use super::super::mistake::{MISTAKES, Mistake};
 use super::super::model::{Model, ResNetFamily};
 use super::super::names::name_of;
-use super::super::raw::{RawCheckpointing, RawJob};
+use super::super::raw::{JOB, RawCheckpointing, RawJob};
 use super::super::recurrent::CarryHidden;
-use super::super::training::{Amp, Device, Job, OptimizerImplementation, Precision};
+use super::super::resolved::Job;
+use super::super::training::{Amp, Device, OptimizerImplementation, Precision};
 use super::Resolver;
+use super::table::Table;
 
 /// Reason why a mistake does not fit, and what to write instead.
 type Misfit = (&'static str, &'static str);
 
 impl Resolver {
     /// Returns the mistakes that a config lists.
-    pub(super) fn mistakes(&mut self, raw: &RawJob) -> Vec<Mistake> {
+    pub(super) fn mistakes(&mut self, raw: &mut Table<'_, RawJob>) -> Vec<Mistake> {
         let mut mistakes = Vec::new();
-        for name in raw.mistakes.iter().flatten() {
+        for name in raw.given(&JOB.mistakes).into_iter().flatten() {
             let mistake = self.choice("mistakes", Some(name), Mistake::KeepLosses, MISTAKES);
             if mistakes.contains(&mistake) {
                 self.problem("mistakes", format!("`{name}` is listed twice"), "remove one");
             } else {
-                self.check_mistake(mistake, name, raw);
+                self.check_mistake(mistake, name, raw.given);
                 mistakes.push(mistake);
             }
         }
+        raw.settle(&JOB.mistakes, mistakes.iter().map(|mistake| name_of(MISTAKES, mistake).to_owned()).collect());
         mistakes
     }
 

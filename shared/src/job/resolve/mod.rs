@@ -3,6 +3,8 @@
 mod allocator;
 mod attention;
 #[cfg(test)]
+mod both_ways;
+#[cfg(test)]
 mod check;
 mod cnn;
 mod data;
@@ -18,22 +20,23 @@ mod parallel;
 mod pipeline;
 mod recurrent;
 mod saving;
+mod table;
 mod tensor;
 mod unet;
+mod values;
 mod work;
 
 #[cfg(test)]
 pub(super) use model::keys_of;
 
 use super::card::{Card, Cards};
-use super::limits::{self, MOST_CHARACTERS, MOST_NAME_CHARACTERS};
+use super::limits::{MOST_CHARACTERS, MOST_NAME_CHARACTERS};
 use super::model::Model;
-use super::names::Names;
-use super::nearest::did_you_mean;
 use super::problem::{Problem, excerpt};
-use super::raw::{RawCheckpointing, RawEvaluation, RawJob, RawModel};
-use super::training::{Amp, Device, Evaluation, Job, PRECISIONS, Precision, ZeroGrad};
-use crate::base::format;
+use super::raw::{EVALUATION, JOB, RawCheckpointing, RawJob, RawModel};
+use super::resolved::Job;
+use super::training::{Amp, Device, Evaluation, Precision, Training, ZeroGrad};
+use table::Table;
 
 /// Default number of steps: optimizer state and fragmentation have settled by the third.
 pub(super) const DEFAULT_STEPS: u64 = 3;
@@ -69,34 +72,36 @@ struct Resolver {
 }
 
 impl Resolver {
-    fn job(&mut self, raw: &RawJob) -> Option<Job> {
-        let checkpointing = raw.checkpointing.as_ref().is_some_and(RawCheckpointing::is_on);
-        let model = self.model(raw.model.as_ref(), checkpointing);
-        let batch = self.whole("batch", raw.batch, 1);
-        let sequence = self.sequence(raw.sequence, model.as_ref());
-        let job = Job {
+    fn job(&mut self, given: &RawJob) -> Option<Job> {
+        let raw = &mut Table::new(given);
+        let checkpointing = given.checkpointing.as_ref().is_some_and(RawCheckpointing::is_on);
+        let model = self.model(raw, checkpointing);
+        let batch = self.whole(raw, &JOB.batch, 1);
+        let sequence = self.sequence(raw, model.as_ref());
+        let training = Training {
             name: self.name(raw),
             sequence,
             batch,
-            steps: self.whole("steps", raw.steps, DEFAULT_STEPS),
-            accumulation: self.whole("accumulation", raw.accumulation, 1),
+            steps: self.whole(raw, &JOB.steps, DEFAULT_STEPS),
+            accumulation: self.whole(raw, &JOB.accumulation, 1),
             precision: self.precision(raw),
-            optimizer: self.optimizer(&raw.optimizer.clone().unwrap_or_default()),
+            optimizer: self.optimizer(raw),
             checkpointing,
             saving: self.saving(raw, model.as_ref(), sequence),
             lora: self.lora(raw, model.as_ref()),
-            clip_grad_norm: raw.clip_grad_norm.map(|norm| self.real("clip_grad_norm", Some(norm), 1.0)),
-            keep_outputs: raw.keep_outputs.unwrap_or(true),
-            zero_grad: if raw.set_to_none.unwrap_or(true) { ZeroGrad::SetToNone } else { ZeroGrad::Zero },
-            data: self.data(raw.data.as_ref(), model.as_ref()),
-            evaluation: raw.evaluation.as_ref().map(|evaluation| self.evaluation(evaluation, batch)),
+            clip_grad_norm: self.optional_real(raw, &JOB.clip_grad_norm),
+            keep_outputs: raw.flag(&JOB.keep_outputs, true),
+            zero_grad: if raw.flag(&JOB.set_to_none, true) { ZeroGrad::SetToNone } else { ZeroGrad::Zero },
+            data: self.data(raw, model.as_ref()),
+            evaluation: self.evaluation(raw, batch),
             mistakes: self.mistakes(raw),
-            allocator: self.allocator(raw.allocator.as_deref().unwrap_or_default()),
-            memory_fraction: raw.memory_fraction.map(|share| self.real("memory_fraction", Some(share), 1.0)),
+            allocator: self.allocator(raw),
+            memory_fraction: self.optional_real(raw, &JOB.memory_fraction),
             parallel: self.parallel(raw),
             device: self.device(raw),
             model: model?,
         };
+        let job = Job::new(training, std::mem::take(&mut raw.settled));
         self.check_attention(&job);
         self.check_recurrent(&job);
         self.check_cnn(&job);
@@ -105,7 +110,7 @@ impl Resolver {
         self.check_parallel(&job);
         self.check_saving(&job);
         self.check_mistakes(&job);
-        self.check_no_ranges(raw);
+        self.check_no_ranges(given);
         Some(job)
     }
 
@@ -117,9 +122,9 @@ impl Resolver {
         }
     }
 
-    fn name(&mut self, raw: &RawJob) -> String {
-        let RawModel { preset, family, .. } = raw.model.clone().unwrap_or_default();
-        let name = raw.name.clone().or(preset).or(family).unwrap_or_default();
+    fn name(&mut self, raw: &mut Table<'_, RawJob>) -> String {
+        let RawModel { preset, family, .. } = raw.given.model.clone().unwrap_or_default();
+        let name = raw.given(&JOB.name).cloned().or(preset).or(family).unwrap_or_default();
         if name.chars().count() > MOST_NAME_CHARACTERS || name.chars().any(char::is_control) {
             self.problem(
                 "name",
@@ -127,18 +132,19 @@ impl Resolver {
                 "shorten it",
             );
         }
+        raw.settle(&JOB.name, name.clone());
         name
     }
 
     /// Returns the tokens of a sample; 1 for models that read no sequences.
-    fn sequence(&mut self, raw: Option<u64>, model: Option<&Model>) -> u64 {
+    fn sequence(&mut self, raw: &mut Table<'_, RawJob>, model: Option<&Model>) -> u64 {
         let Some(most) = model.and_then(Model::max_positions) else {
-            if raw.is_some() && model.is_some() {
+            if raw.given(&JOB.sequence).is_some() && model.is_some() {
                 self.problem("sequence", "this model reads no sequences", "remove it");
             }
             return 1;
         };
-        let sequence = self.whole("sequence", raw, DEFAULT_SEQUENCE.min(most));
+        let sequence = self.whole(raw, &JOB.sequence, DEFAULT_SEQUENCE.min(most));
         if sequence > most {
             let message = format!("{sequence} tokens, but the model has only {most} positions");
             self.problem("sequence", message, format!("write at most {most}, or a larger `model.max_positions`"));
@@ -146,31 +152,33 @@ impl Resolver {
         sequence
     }
 
-    fn precision(&mut self, raw: &RawJob) -> Precision {
-        let precision = self.choice("precision", raw.precision.as_deref(), Precision::Fp32, PRECISIONS);
-        match (precision, raw.grad_scaler) {
-            (Precision::Autocast(amp), Some(grad_scaler)) => Precision::Autocast(Amp { grad_scaler, ..amp }),
-            (precision, Some(true)) => {
-                let hint = "write precision = \"autocast-fp16\", or remove it";
-                self.problem("grad_scaler", "a gradient scaler needs autocast", hint);
-                precision
-            }
-            (precision, _) => precision,
+    fn precision(&mut self, raw: &mut Table<'_, RawJob>) -> Precision {
+        let precision = self.word(raw, &JOB.precision, Precision::Fp32);
+        if let Precision::Autocast(amp) = precision {
+            return Precision::Autocast(Amp { grad_scaler: raw.flag(&JOB.grad_scaler, amp.grad_scaler), ..amp });
         }
+        if raw.given(&JOB.grad_scaler) == Some(&true) {
+            let hint = "write precision = \"autocast-fp16\", or remove it";
+            self.problem("grad_scaler", "a gradient scaler needs autocast", hint);
+        }
+        precision
     }
 
-    fn evaluation(&mut self, raw: &RawEvaluation, batch: u64) -> Evaluation {
-        Evaluation {
-            every: self.whole("evaluation.every", raw.every, 1),
-            batches: self.whole("evaluation.batches", raw.batches, 1),
-            batch: self.whole("evaluation.batch", raw.batch, batch),
-            no_grad: raw.no_grad.unwrap_or(true),
-        }
+    fn evaluation(&mut self, job: &mut Table<'_, RawJob>, batch: u64) -> Option<Evaluation> {
+        let mut raw = Table::new(job.given(&JOB.evaluation)?);
+        let evaluation = Evaluation {
+            every: self.whole(&mut raw, &EVALUATION.every, 1),
+            batches: self.whole(&mut raw, &EVALUATION.batches, 1),
+            batch: self.whole(&mut raw, &EVALUATION.batch, batch),
+            no_grad: raw.flag(&EVALUATION.no_grad, true),
+        };
+        job.settle(&JOB.evaluation, raw.settled);
+        Some(evaluation)
     }
 
-    fn device(&mut self, raw: &RawJob) -> Device {
+    fn device(&mut self, raw: &mut Table<'_, RawJob>) -> Device {
         let standard = Device::Virtual(Cards(vec![Card::default()]));
-        match (raw.card.as_deref(), raw.device.as_deref()) {
+        let device = match (raw.given(&JOB.card), raw.given(&JOB.device)) {
             (Some(_), Some(_)) => {
                 self.problem("device", "`card` selects a virtual GPU and `device` a real one", "keep one of them");
                 standard
@@ -185,49 +193,16 @@ impl Resolver {
                 standard
             }),
             (None, None) => standard,
+        };
+        match &device {
+            Device::Virtual(cards) => raw.settle(&JOB.card, cards.to_string()),
+            Device::Cuda(index) => raw.settle(&JOB.device, format!("cuda:{index}")),
         }
+        device
     }
 
     fn problem(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
         self.problems.push(Problem::new(path, message, hint));
-    }
-
-    /// Returns a whole number within its limits.
-    fn whole(&mut self, path: &str, raw: Option<u64>, default: u64) -> u64 {
-        let Some(value) = raw else { return default };
-        let limit = limits::of_whole(path);
-        if (limit.least..=limit.most).contains(&value) {
-            return value;
-        }
-        let (least, most) = (format::count(limit.least), format::count(limit.most));
-        let because = if value > limit.most { limit.because } else { "" };
-        let message = format!("{} is not between {least} and {most}", format::count(value));
-        self.problem(path, message, because);
-        default
-    }
-
-    /// Returns a real number within its limits.
-    fn real(&mut self, path: &str, raw: Option<f64>, default: f64) -> f64 {
-        let Some(value) = raw else { return default };
-        let limit = limits::of_real(path);
-        if (limit.least..=limit.most).contains(&value) {
-            return value;
-        }
-        self.problem(path, format!("{value} is out of range"), format!("write a number {}", limit.words));
-        default
-    }
-
-    /// Returns the value of one of a few words.
-    fn choice<T: Copy>(&mut self, path: &str, raw: Option<&str>, default: T, names: Names<T>) -> T {
-        let Some(word) = raw else { return default };
-        if let Some((_, value)) = names.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
-            return *value;
-        }
-        let words = names.iter().map(|(name, _)| *name);
-        let hint = did_you_mean(word, words.clone());
-        let hint = hint.unwrap_or_else(|| format!("the possible values are {}", words.collect::<Vec<_>>().join(", ")));
-        self.problem(path, format!("unknown value `{}`", excerpt(word)), hint);
-        default
     }
 
     /// Returns true if a text is a single line of reasonable length, and reports a problem otherwise.

@@ -1,74 +1,49 @@
 //! Resolves the model of a job: a preset or a family's defaults, and the keys that override them.
 
 use super::super::activation::{ACTIVATIONS, Activation};
-use super::super::attention::ATTENTIONS;
+use super::super::cnn::Layers;
 use super::super::family::{FAMILIES, Family};
 use super::super::model::{
-    ARCHITECTURES, DEPTHS, Dropout, MLP_ACTIVATIONS, Mlp, Model, NORMS, Norm, POSITIONS, Positions,
-    RESNET_ARCHITECTURES, ResNet, Transformer, TransformerFamily, family_of,
+    ARCHITECTURES, DEPTHS, Dropout, MLP_ACTIVATIONS, Mlp, Model, Norm, Positions, RESNET_ARCHITECTURES, ResNet,
+    ResNetDepth, Transformer, TransformerFamily, family_of,
 };
 use super::super::names::name_of;
 use super::super::nearest::did_you_mean;
 use super::super::problem::excerpt;
-use super::super::raw::{RawModel, Sizes};
+use super::super::raw::{JOB, MODEL, RawJob, RawModel, Sizes};
 use super::Resolver;
-use super::cnn::CNN_KEYS;
-use super::encoder::{BERT_KEYS, VIT_KEYS};
-use super::recurrent::RNN_KEYS;
-use super::unet::UNET_KEYS;
+use super::table::Table;
 
-/// Keys of each family, besides `family` and `preset`.
-const KEYS: &[(Family, &[&str])] = &[
-    (Family::Mlp, &["input", "hidden", "layers", "classes", "activation", "bias", "dropout"]),
-    (Family::ResNet, &["architecture", "depth", "classes", "image_size", "channels_last"]),
-    (
-        Family::Transformer,
-        &[
-            "architecture",
-            "vocabulary",
-            "layers",
-            "hidden",
-            "intermediate",
-            "experts",
-            "experts_per_token",
-            "experts_implementation",
-            "routing",
-            "heads",
-            "kv_heads",
-            "head_dim",
-            "max_positions",
-            "norm",
-            "norm_epsilon",
-            "positions",
-            "rope_theta",
-            "activation",
-            "qkv_bias",
-            "attention_bias",
-            "mlp_bias",
-            "tied_head",
-            "dropout",
-            "embedding_dropout",
-            "attention_dropout",
-            "residual_dropout",
-            "attention",
-            "use_cache",
-        ],
-    ),
-    (Family::Bert, BERT_KEYS),
-    (Family::Vit, VIT_KEYS),
-    (Family::Unet, UNET_KEYS),
-    (Family::Rnn, RNN_KEYS),
-    (Family::Cnn, CNN_KEYS),
-];
+/// Returns the keys of the models of a family, besides `family` and `preset`.
+pub(in crate::job) fn keys_of(family: Family) -> Vec<&'static str> {
+    let given = RawModel::default();
+    let mut raw = Table::new(&given);
+    if let Some(base) = Model::preset(usual_preset(family, TransformerFamily::Gpt2)) {
+        Resolver::default().sizes(&mut raw, base, false);
+    }
+    raw.known
+}
 
-/// Returns the keys of the models of a family.
-pub(in crate::job) fn keys_of(family: Family) -> &'static [&'static str] {
-    KEYS.iter().find(|(known, _)| *known == family).map_or(&[], |(_, keys)| keys)
+/// Returns the preset that has the default sizes of a family.
+const fn usual_preset(family: Family, architecture: TransformerFamily) -> &'static str {
+    match family {
+        Family::Mlp => "mlp",
+        Family::ResNet => "resnet50",
+        Family::Transformer => match architecture {
+            TransformerFamily::Gpt2 => "gpt2",
+            TransformerFamily::Llama => "llama-2-7b",
+        },
+        Family::Bert => "bert-base",
+        Family::Vit => "vit-b-16",
+        Family::Unet => "sd-1.5",
+        Family::Rnn => "lstm-medium",
+        Family::Cnn => "alexnet",
+    }
 }
 
 impl Resolver {
-    pub(super) fn model(&mut self, raw: Option<&RawModel>, checkpointing: bool) -> Option<Model> {
-        let Some(raw) = raw else {
+    pub(super) fn model(&mut self, job: &mut Table<'_, RawJob>, checkpointing: bool) -> Option<Model> {
+        let Some(given) = job.given(&JOB.model) else {
             let presets = Model::presets().collect::<Vec<_>>().join(", ");
             self.problem(
                 "model",
@@ -77,9 +52,18 @@ impl Resolver {
             );
             return None;
         };
-        let base = self.base(raw)?;
-        self.check_keys(raw, &base);
-        Some(match base {
+        let base = self.base(given)?;
+        self.check_keys(given, &base);
+        let mut raw = Table::new(given);
+        raw.settle(&MODEL.family, base.family().to_owned());
+        let model = self.sizes(&mut raw, base, checkpointing);
+        job.settle(&JOB.model, raw.settled);
+        Some(model)
+    }
+
+    /// Returns a model with the sizes of a base that keys override.
+    fn sizes(&mut self, raw: &mut Table<'_, RawModel>, base: Model, checkpointing: bool) -> Model {
+        match base {
             Model::Mlp(base) => Model::Mlp(self.mlp(raw, &base)),
             Model::ResNet(base) => Model::ResNet(self.resnet(raw, &base)),
             Model::Transformer(base) => Model::Transformer(self.transformer(raw, &base, checkpointing)),
@@ -88,14 +72,13 @@ impl Resolver {
             Model::Unet(base) => Model::Unet(self.unet(raw, &base)),
             Model::Rnn(base) => Model::Rnn(self.rnn(raw, &base)),
             Model::Cnn(base) => Model::Cnn(self.cnn(raw, &base)),
-        })
+        }
     }
 
     /// Returns the model whose sizes the keys override: the preset, or the default of the family.
     fn base(&mut self, raw: &RawModel) -> Option<Model> {
         let before = self.problems.len();
-        let family =
-            raw.family.as_deref().map(|family| self.choice("model.family", Some(family), Family::Mlp, FAMILIES));
+        let family = raw.family.as_ref().map(|family| self.choice("model.family", Some(family), Family::Mlp, FAMILIES));
         if self.problems.len() > before {
             return None;
         }
@@ -123,32 +106,19 @@ impl Resolver {
     }
 
     fn architecture(&mut self, raw: &RawModel, default: TransformerFamily) -> TransformerFamily {
-        self.choice("model.architecture", raw.architecture.as_deref(), default, ARCHITECTURES)
+        self.choice(MODEL.architecture.path, raw.architecture.as_ref(), default, ARCHITECTURES)
     }
 
     fn usual(&mut self, family: Option<Family>, raw: &RawModel) -> Option<Model> {
-        let preset = match family {
-            Some(Family::Mlp) => "mlp",
-            Some(Family::ResNet) => "resnet50",
-            Some(Family::Transformer) => match self.architecture(raw, TransformerFamily::Gpt2) {
-                TransformerFamily::Gpt2 => "gpt2",
-                TransformerFamily::Llama => "llama-2-7b",
-            },
-            Some(Family::Bert) => "bert-base",
-            Some(Family::Vit) => "vit-b-16",
-            Some(Family::Unet) => "sd-1.5",
-            Some(Family::Rnn) => "lstm-medium",
-            Some(Family::Cnn) => "alexnet",
-            None => {
-                self.problem(
-                    "model",
-                    "either `preset` or `family` is required",
-                    "for example, write preset = \"gpt2\"",
-                );
-                return None;
-            }
+        let Some(family) = family else {
+            self.problem("model", "either `preset` or `family` is required", "for example, write preset = \"gpt2\"");
+            return None;
         };
-        Model::preset(preset)
+        let architecture = match family {
+            Family::Transformer => self.architecture(raw, TransformerFamily::Gpt2),
+            _ => TransformerFamily::Gpt2,
+        };
+        Model::preset(usual_preset(family, architecture))
     }
 
     /// Reports keys that only models of other families have.
@@ -164,90 +134,121 @@ impl Resolver {
         }
     }
 
-    fn mlp(&mut self, raw: &RawModel, base: &Mlp) -> Mlp {
+    fn mlp(&mut self, raw: &mut Table<'_, RawModel>, base: &Mlp) -> Mlp {
         Mlp {
-            input_features: self.whole("model.input", raw.input, base.input_features),
+            input_features: self.whole(raw, &MODEL.input, base.input_features),
             hidden_features: self.hidden_features(raw, &base.hidden_features),
-            classes: self.whole("model.classes", raw.classes, base.classes),
-            activation: self.choice("model.activation", raw.activation.as_deref(), base.activation, MLP_ACTIVATIONS),
-            bias: raw.bias.unwrap_or(base.bias),
-            dropout: self.real("model.dropout", raw.dropout, base.dropout),
+            classes: self.whole(raw, &MODEL.classes, base.classes),
+            activation: self.word_of(raw, &MODEL.activation, MLP_ACTIVATIONS, base.activation),
+            bias: raw.flag(&MODEL.bias, base.bias),
+            dropout: self.real(raw, &MODEL.dropout, base.dropout),
         }
     }
 
     /// Returns a list of sizes, or one size repeated for `layers` layers.
-    fn hidden_features(&mut self, raw: &RawModel, base: &[u64]) -> Vec<u64> {
+    fn hidden_features(&mut self, raw: &mut Table<'_, RawModel>, base: &[u64]) -> Vec<u64> {
         let usual = base.len() as u64;
-        let layers = self.layer_count(raw, usual);
-        match &raw.hidden {
+        let layers = self.number_of_layers(raw, usual);
+        let has_number = raw.given.layers.is_some();
+        let features = match raw.given(&MODEL.hidden) {
             Some(Sizes::Each(sizes)) => {
-                if raw.layers.is_some() && layers != sizes.len() as u64 {
+                if has_number && layers != sizes.len() as u64 {
                     self.problem("model.layers", "`hidden` lists a different number of layers", "remove it");
                 }
                 if !sizes.is_empty() {
-                    self.whole("model.layers", Some(sizes.len() as u64), usual);
+                    self.whole_within(&MODEL.layers, Some(sizes.len() as u64), usual);
                 }
-                sizes.iter().map(|size| self.whole("model.hidden", Some(*size), 1)).collect()
+                sizes.iter().map(|size| self.whole_within(&MODEL.hidden, Some(*size), 1)).collect()
             }
-            Some(Sizes::One(size)) => vec![self.whole("model.hidden", Some(*size), 1); layers as usize],
-            None if raw.layers.is_some() => vec![base[0]; layers as usize],
+            Some(Sizes::One(size)) => vec![self.whole_within(&MODEL.hidden, Some(*size), 1); layers as usize],
+            None if has_number => vec![base[0]; layers as usize],
             None => base.to_vec(),
-        }
+        };
+        raw.settle(&MODEL.hidden, Sizes::Each(features.clone()));
+        features
     }
 
-    fn resnet(&mut self, raw: &RawModel, base: &ResNet) -> ResNet {
-        let depth = raw.depth.map(|depth| {
-            let known = DEPTHS.iter().find(|(known, _)| *known == depth);
-            if known.is_none() {
-                self.problem(
-                    "model.depth",
-                    format!("residual networks of depth {depth} are not supported"),
-                    "write 18, 34, 50, 101 or 152",
-                );
+    /// Returns the number of layers of a model whose layers are all alike.
+    fn number_of_layers(&mut self, raw: &mut Table<'_, RawModel>, usual: u64) -> u64 {
+        match raw.given(&MODEL.layers) {
+            Some(Layers::Count(count)) => self.whole_within(&MODEL.layers, Some(*count), usual),
+            Some(Layers::Each(_)) => {
+                let hint = "write their number, or use family = \"cnn\"";
+                self.problem("model.layers", "all layers of this model are the same", hint);
+                usual
             }
-            known.map_or(base.depth, |(_, depth)| *depth)
-        });
-        ResNet {
-            family: self.choice("model.architecture", raw.architecture.as_deref(), base.family, RESNET_ARCHITECTURES),
-            depth: depth.unwrap_or(base.depth),
-            classes: self.whole("model.classes", raw.classes, base.classes),
-            image_size: self.whole("model.image_size", raw.image_size, base.image_size),
-            channels_last: raw.channels_last.unwrap_or(base.channels_last),
+            None => usual,
         }
     }
 
-    fn transformer(&mut self, raw: &RawModel, base: &Transformer, checkpointing: bool) -> Transformer {
-        let hidden = self.one_size(raw.hidden.as_ref(), base.hidden);
-        let heads = self.whole("model.heads", raw.heads, base.heads);
-        let resized = raw.hidden.is_some() || raw.heads.is_some();
+    /// Settles the number of layers of a model whose layers are all alike.
+    pub(super) fn layer_count(&mut self, raw: &mut Table<'_, RawModel>, usual: u64) -> u64 {
+        let count = self.number_of_layers(raw, usual);
+        raw.settle(&MODEL.layers, Layers::Count(count));
+        count
+    }
+
+    fn resnet(&mut self, raw: &mut Table<'_, RawModel>, base: &ResNet) -> ResNet {
+        let depth = self.depth(raw, base.depth);
+        ResNet {
+            family: self.word_of(raw, &MODEL.architecture, RESNET_ARCHITECTURES, base.family),
+            depth,
+            classes: self.whole(raw, &MODEL.classes, base.classes),
+            image_size: self.whole(raw, &MODEL.image_size, base.image_size),
+            channels_last: raw.flag(&MODEL.channels_last, base.channels_last),
+        }
+    }
+
+    fn depth(&mut self, raw: &mut Table<'_, RawModel>, base: ResNetDepth) -> ResNetDepth {
+        let given = raw.given(&MODEL.depth).map(|given| (given, DEPTHS.iter().find(|(known, _)| known == given)));
+        if let Some((given, None)) = given {
+            self.problem(
+                "model.depth",
+                format!("residual networks of depth {given} are not supported"),
+                "write 18, 34, 50, 101 or 152",
+            );
+        }
+        let depth = given.and_then(|(_, known)| known).map_or(base, |(_, depth)| *depth);
+        for (number, _) in DEPTHS.iter().filter(|(_, known)| *known == depth) {
+            raw.settle(&MODEL.depth, *number);
+        }
+        depth
+    }
+
+    fn transformer(&mut self, raw: &mut Table<'_, RawModel>, base: &Transformer, checkpointing: bool) -> Transformer {
+        let given = raw.given;
+        raw.settle(&MODEL.architecture, name_of(ARCHITECTURES, &base.family).to_owned());
+        let hidden = self.one_size(raw, base.hidden);
+        let heads = self.whole(raw, &MODEL.heads, base.heads);
+        let resized = given.hidden.is_some() || given.heads.is_some();
         let head_dim = if resized { (hidden / heads).max(1) } else { base.head_dim };
-        let kv_heads = if raw.heads.is_some() { heads } else { base.kv_heads };
-        let activation = self.choice("model.activation", raw.activation.as_deref(), base.activation, ACTIVATIONS);
+        let kv_heads = if given.heads.is_some() { heads } else { base.kv_heads };
+        let activation = self.word_of(raw, &MODEL.activation, ACTIVATIONS, base.activation);
         let intermediate =
-            if raw.hidden.is_some() { usual_intermediate(hidden, activation) } else { base.intermediate };
+            if given.hidden.is_some() { usual_intermediate(hidden, activation) } else { base.intermediate };
         let model = Transformer {
             family: base.family,
-            vocabulary: self.whole("model.vocabulary", raw.vocabulary, base.vocabulary),
+            vocabulary: self.whole(raw, &MODEL.vocabulary, base.vocabulary),
             layers: self.layer_count(raw, base.layers),
             hidden,
-            intermediate: self.whole("model.intermediate", raw.intermediate, intermediate),
+            intermediate: self.whole(raw, &MODEL.intermediate, intermediate),
             experts: self.experts(raw, base.experts.as_ref()),
             heads,
-            kv_heads: self.whole("model.kv_heads", raw.kv_heads, kv_heads),
-            head_dim: self.whole("model.head_dim", raw.head_dim, head_dim),
-            max_positions: self.whole("model.max_positions", raw.max_positions, base.max_positions),
+            kv_heads: self.whole(raw, &MODEL.kv_heads, kv_heads),
+            head_dim: self.whole(raw, &MODEL.head_dim, head_dim),
+            max_positions: self.whole(raw, &MODEL.max_positions, base.max_positions),
             norm: self.norm(raw, base.norm),
             positions: self.positions(raw, base.positions),
             activation,
-            qkv_bias: raw.qkv_bias.or(raw.attention_bias).unwrap_or(base.qkv_bias),
-            attention_bias: raw.attention_bias.unwrap_or(base.attention_bias),
-            mlp_bias: raw.mlp_bias.unwrap_or(base.mlp_bias),
-            tied_head: raw.tied_head.unwrap_or(base.tied_head),
+            qkv_bias: raw.flag(&MODEL.qkv_bias, given.attention_bias.unwrap_or(base.qkv_bias)),
+            attention_bias: raw.flag(&MODEL.attention_bias, base.attention_bias),
+            mlp_bias: raw.flag(&MODEL.mlp_bias, base.mlp_bias),
+            tied_head: raw.flag(&MODEL.tied_head, base.tied_head),
             dropout: self.dropout(raw, base.dropout),
-            attention: self.choice("model.attention", raw.attention.as_deref(), base.attention, ATTENTIONS),
-            use_cache: raw.use_cache.unwrap_or(base.use_cache && !checkpointing),
+            attention: self.word(raw, &MODEL.attention, base.attention),
+            use_cache: raw.flag(&MODEL.use_cache, base.use_cache && !checkpointing),
         };
-        self.check_heads(raw, &model);
+        self.check_heads(given, &model);
         self.check_expert_model(&model);
         if checkpointing && model.use_cache {
             self.problem(
@@ -259,15 +260,18 @@ impl Resolver {
         model
     }
 
-    pub(super) fn one_size(&mut self, raw: Option<&Sizes>, default: u64) -> u64 {
-        match raw {
-            Some(Sizes::One(size)) => self.whole("model.hidden", Some(*size), default),
+    /// Settles the features between layers that all have the same.
+    pub(super) fn one_size(&mut self, raw: &mut Table<'_, RawModel>, default: u64) -> u64 {
+        let size = match raw.given(&MODEL.hidden) {
+            Some(Sizes::One(size)) => self.whole_within(&MODEL.hidden, Some(*size), default),
             Some(Sizes::Each(_)) => {
                 self.problem("model.hidden", "all layers of this model have the same size", "write a whole number");
                 default
             }
             None => default,
-        }
+        };
+        raw.settle(&MODEL.hidden, Sizes::One(size));
+        size
     }
 
     fn check_heads(&mut self, raw: &RawModel, model: &Transformer) {
@@ -294,40 +298,47 @@ impl Resolver {
         }
     }
 
-    fn norm(&mut self, raw: &RawModel, base: Norm) -> Norm {
+    fn norm(&mut self, raw: &mut Table<'_, RawModel>, base: Norm) -> Norm {
         let (is_layer_norm, epsilon) = match base {
             Norm::LayerNorm(epsilon) => (true, epsilon),
             Norm::RmsNorm(epsilon) => (false, epsilon),
         };
-        let epsilon = self.real("model.norm_epsilon", raw.norm_epsilon, epsilon);
-        let is_layer_norm = self.choice("model.norm", raw.norm.as_deref(), is_layer_norm, NORMS);
+        let epsilon = self.real(raw, &MODEL.norm_epsilon, epsilon);
+        let is_layer_norm = self.word(raw, &MODEL.norm, is_layer_norm);
         if is_layer_norm { Norm::LayerNorm(epsilon) } else { Norm::RmsNorm(epsilon) }
     }
 
-    fn positions(&mut self, raw: &RawModel, base: Positions) -> Positions {
+    fn positions(&mut self, raw: &mut Table<'_, RawModel>, base: Positions) -> Positions {
         let (are_learned, theta) = match base {
             Positions::Learned => (true, 10_000.0),
             Positions::Rotary(theta) => (false, theta),
         };
-        let theta = self.real("model.rope_theta", raw.rope_theta, theta);
-        if !self.choice("model.positions", raw.positions.as_deref(), are_learned, POSITIONS) {
+        let given = raw.given(&MODEL.rope_theta).copied();
+        let theta = self.real_within(&MODEL.rope_theta, given, theta);
+        if !self.word(raw, &MODEL.positions, are_learned) {
+            raw.settle(&MODEL.rope_theta, theta);
             return Positions::Rotary(theta);
         }
-        if raw.rope_theta.is_some() {
+        if given.is_some() {
             self.problem("model.rope_theta", "learned positions have no rope base", "remove it");
         }
         Positions::Learned
     }
 
     /// Returns the three probabilities: `dropout` sets all of them, and each has a key that overrides it.
-    fn dropout(&mut self, raw: &RawModel, base: Dropout) -> Dropout {
-        let everywhere = raw.dropout.map(|dropout| self.real("model.dropout", Some(dropout), 0.0));
+    fn dropout(&mut self, raw: &mut Table<'_, RawModel>, base: Dropout) -> Dropout {
+        let everywhere = self.dropout_everywhere(raw);
         let of = |base| everywhere.unwrap_or(base);
         Dropout {
-            embedding: self.real("model.embedding_dropout", raw.embedding_dropout, of(base.embedding)),
-            attention: self.real("model.attention_dropout", raw.attention_dropout, of(base.attention)),
-            residual: self.real("model.residual_dropout", raw.residual_dropout, of(base.residual)),
+            embedding: self.real(raw, &MODEL.embedding_dropout, of(base.embedding)),
+            attention: self.real(raw, &MODEL.attention_dropout, of(base.attention)),
+            residual: self.real(raw, &MODEL.residual_dropout, of(base.residual)),
         }
+    }
+
+    /// Returns the probability that `dropout` gives to all keys of dropout.
+    pub(super) fn dropout_everywhere(&mut self, raw: &mut Table<'_, RawModel>) -> Option<f64> {
+        raw.given(&MODEL.dropout).map(|dropout| self.real_within(&MODEL.dropout, Some(*dropout), 0.0))
     }
 }
 

@@ -1,9 +1,11 @@
 //! Resolves the optimizer of a job; the defaults are those of `torch.optim`.
 
-use super::super::raw::{Betas, RawOptimizer};
+use super::super::key::Key;
+use super::super::raw::{Betas, JOB, OPTIMIZER, RawJob, RawOptimizer};
 use super::super::saving::OptimizerStorage;
-use super::super::training::{IMPLEMENTATIONS, Optimizer, OptimizerImplementation, OptimizerKind, RULES, Rule};
+use super::super::training::{Optimizer, OptimizerImplementation, OptimizerKind, Rule};
 use super::Resolver;
+use super::table::Table;
 
 /// Returns the default implementation: PyTorch's own, or torchao's for AdamW on the host.
 fn usual_implementation(storage: OptimizerStorage, rule: Rule) -> OptimizerImplementation {
@@ -14,30 +16,47 @@ fn usual_implementation(storage: OptimizerStorage, rule: Rule) -> OptimizerImple
 }
 
 impl Resolver {
-    pub(super) fn optimizer(&mut self, raw: &RawOptimizer) -> Optimizer {
-        let rule = self.choice("optimizer.kind", raw.kind.as_deref(), Rule::AdamW, RULES);
+    pub(super) fn optimizer(&mut self, job: &mut Table<'_, RawJob>) -> Optimizer {
+        let given = job.given(&JOB.optimizer).cloned().unwrap_or_default();
+        let raw = &mut Table::new(&given);
+        let rule = self.word(raw, &OPTIMIZER.kind, Rule::AdamW);
         let kind = match rule {
             Rule::Sgd => self.sgd(raw),
             Rule::Adam | Rule::AdamW => self.adam(raw, rule),
         };
         let storage = self.storage(raw, rule);
-        let implementation = raw.implementation.as_deref();
-        let usual = usual_implementation(storage, rule);
         let decay = if rule == Rule::AdamW { 0.01 } else { 0.0 };
-        Optimizer {
+        let optimizer = Optimizer {
             kind,
-            implementation: self.choice("optimizer.implementation", implementation, usual, IMPLEMENTATIONS),
-            learning_rate: self.real("optimizer.learning_rate", raw.learning_rate, 1e-3),
-            weight_decay: self.real("optimizer.weight_decay", raw.weight_decay, decay),
+            implementation: self.implementation(raw, storage, rule),
+            learning_rate: self.real(raw, &OPTIMIZER.learning_rate, 1e-3),
+            weight_decay: self.real(raw, &OPTIMIZER.weight_decay, decay),
             storage,
+        };
+        job.settle(&JOB.optimizer, std::mem::take(&mut raw.settled));
+        optimizer
+    }
+
+    /// Returns the implementation of the step; 8-bit state has only one, which has no word.
+    fn implementation(
+        &mut self,
+        raw: &mut Table<'_, RawOptimizer>,
+        storage: OptimizerStorage,
+        rule: Rule,
+    ) -> OptimizerImplementation {
+        let (key, usual) = (&OPTIMIZER.implementation, usual_implementation(storage, rule));
+        if storage == OptimizerStorage::EightBit {
+            self.choice(key.path, raw.given(key), usual, key.domain)
+        } else {
+            self.word(raw, key, usual)
         }
     }
 
-    fn sgd(&mut self, raw: &RawOptimizer) -> OptimizerKind {
-        self.refuse("optimizer.betas", raw.betas.is_some(), "sgd");
-        self.refuse("optimizer.epsilon", raw.epsilon.is_some(), "sgd");
-        let momentum = self.real("optimizer.momentum", raw.momentum, 0.0);
-        let nesterov = raw.nesterov.unwrap_or(false);
+    fn sgd(&mut self, raw: &mut Table<'_, RawOptimizer>) -> OptimizerKind {
+        self.refuse(raw, &OPTIMIZER.betas, "sgd");
+        self.refuse(raw, &OPTIMIZER.epsilon, "sgd");
+        let momentum = self.real(raw, &OPTIMIZER.momentum, 0.0);
+        let nesterov = raw.flag(&OPTIMIZER.nesterov, false);
         if nesterov && momentum == 0.0 {
             self.problem(
                 "optimizer.nesterov",
@@ -48,13 +67,15 @@ impl Resolver {
         OptimizerKind::Sgd { momentum, nesterov }
     }
 
-    fn adam(&mut self, raw: &RawOptimizer, rule: Rule) -> OptimizerKind {
+    fn adam(&mut self, raw: &mut Table<'_, RawOptimizer>, rule: Rule) -> OptimizerKind {
         let name = if rule == Rule::Adam { "adam" } else { "adamw" };
-        self.refuse("optimizer.momentum", raw.momentum.is_some(), name);
-        self.refuse("optimizer.nesterov", raw.nesterov.is_some(), name);
-        let Betas(first, second) = raw.betas.unwrap_or(Betas(0.9, 0.999));
-        let betas = (self.real("optimizer.betas", Some(first), 0.9), self.real("optimizer.betas", Some(second), 0.999));
-        let epsilon = self.real("optimizer.epsilon", raw.epsilon, 1e-8);
+        self.refuse(raw, &OPTIMIZER.momentum, name);
+        self.refuse(raw, &OPTIMIZER.nesterov, name);
+        let Betas(first, second) = raw.given(&OPTIMIZER.betas).copied().unwrap_or(Betas(0.9, 0.999));
+        let first = self.real_within(&OPTIMIZER.betas, Some(first), 0.9);
+        let second = self.real_within(&OPTIMIZER.betas, Some(second), 0.999);
+        raw.settle(&OPTIMIZER.betas, Betas(first, second));
+        let (betas, epsilon) = ((first, second), self.real(raw, &OPTIMIZER.epsilon, 1e-8));
         match rule {
             Rule::Adam => OptimizerKind::Adam { betas, epsilon },
             _ => OptimizerKind::AdamW { betas, epsilon },
@@ -62,9 +83,9 @@ impl Resolver {
     }
 
     /// Reports a key that this kind of optimizer does not have.
-    fn refuse(&mut self, path: &str, is_set: bool, kind: &str) {
-        if is_set {
-            self.problem(path, format!("{kind} does not have this option"), "remove it, or choose another kind");
+    fn refuse<T: 'static, D>(&mut self, raw: &mut Table<'_, RawOptimizer>, key: &Key<RawOptimizer, T, D>, kind: &str) {
+        if raw.given(key).is_some() {
+            self.problem(key.path, format!("{kind} does not have this option"), "remove it, or choose another kind");
         }
     }
 }

@@ -2,56 +2,61 @@
 
 use super::super::card::Cards;
 use super::super::model::Model;
-use super::super::parallel::{GATHERS, Gather, KINDS, Parallel, ParallelKind};
+use super::super::parallel::{Gather, Parallel, ParallelKind};
 use super::super::rank::Rank;
-use super::super::raw::{RawJob, RawParallel};
-use super::super::training::{Device, Job};
+use super::super::raw::{JOB, PARALLEL, RawJob, RawParallel};
+use super::super::resolved::Job;
+use super::super::training::Device;
 use super::Resolver;
+use super::table::Table;
 
 /// Default number of processes: the devices of a usual machine.
 const DEFAULT_RANKS: u64 = 8;
 
 impl Resolver {
     /// Returns the parallelism of a config.
-    pub(super) fn parallel(&mut self, raw: &RawJob) -> Option<Parallel> {
-        let parallel = raw.parallel.as_ref()?;
-        let kind = self.choice("parallel.kind", parallel.kind.as_deref(), ParallelKind::DataParallel, KINDS);
-        self.only_of_tensor(kind, parallel);
-        self.only_of_pipeline(kind, parallel);
-        self.only_of_ddp(kind, parallel);
-        self.only_of_fsdp(kind, parallel);
-        if kind == ParallelKind::DataParallel {
-            self.only_of_ranks("ranks", parallel.ranks);
-            self.only_of_ranks("rank", parallel.rank);
-            let gather = self.choice("parallel.gather", parallel.gather.as_deref(), Gather::Outputs, GATHERS);
-            return Some(Parallel::DataParallel { devices: self.devices(raw, parallel.devices), gather });
-        }
-        let rank = self.rank(parallel);
-        Some(match kind {
-            ParallelKind::DataParallel => unreachable!("it has devices, not ranks"),
-            ParallelKind::Ddp => Parallel::Ddp { rank, ddp: self.ddp(parallel) },
+    pub(super) fn parallel(&mut self, job: &mut Table<'_, RawJob>) -> Option<Parallel> {
+        let raw = &mut Table::new(job.given(&JOB.parallel)?);
+        let kind = self.word(raw, &PARALLEL.kind, ParallelKind::DataParallel);
+        self.only_of_tensor(kind, raw.given);
+        self.only_of_pipeline(kind, raw.given);
+        self.only_of_ddp(kind, raw.given);
+        self.only_of_fsdp(kind, raw.given);
+        let parallel = match kind {
+            ParallelKind::DataParallel => self.data_parallel(raw, job.given),
+            ParallelKind::Ddp => Parallel::Ddp { rank: self.rank(raw), ddp: self.ddp(raw) },
             ParallelKind::Zero1 => Parallel::Zero1 {
-                rank,
-                ddp: self.ddp(parallel),
-                parameters_as_bucket_view: parallel.parameters_as_bucket_view.unwrap_or(false),
+                rank: self.rank(raw),
+                ddp: self.ddp(raw),
+                parameters_as_bucket_view: raw.flag(&PARALLEL.parameters_as_bucket_view, false),
             },
-            ParallelKind::Fsdp => Parallel::Fsdp(self.fsdp(rank, parallel)),
-            ParallelKind::Tensor => self.tensor(parallel, rank),
-            ParallelKind::Pipeline => self.pipeline(parallel, rank, raw.batch.unwrap_or(1)),
-        })
+            ParallelKind::Fsdp => Parallel::Fsdp(self.fsdp(raw)),
+            ParallelKind::Tensor => self.tensor(raw),
+            ParallelKind::Pipeline => self.pipeline(raw, job.given.batch.unwrap_or(1)),
+        };
+        job.settle(&JOB.parallel, std::mem::take(&mut raw.settled));
+        Some(parallel)
+    }
+
+    /// Returns the devices of one process, which has no ranks.
+    fn data_parallel(&mut self, raw: &mut Table<'_, RawParallel>, job: &RawJob) -> Parallel {
+        self.only_of_ranks("ranks", raw.given.ranks);
+        self.only_of_ranks("rank", raw.given.rank);
+        let gather = self.word(raw, &PARALLEL.gather, Gather::Outputs);
+        Parallel::DataParallel { devices: self.devices(raw, job), gather }
     }
 
     /// Returns the process that is recorded; it has one device.
-    fn rank(&mut self, parallel: &RawParallel) -> Rank {
-        if parallel.devices.is_some() {
+    pub(super) fn rank(&mut self, raw: &mut Table<'_, RawParallel>) -> Rank {
+        if raw.given.devices.is_some() {
             let hint = "write `ranks` for the number of processes, each of which has its own device";
             self.problem("parallel.devices", "only `data_parallel` uses several devices in one process", hint);
         }
-        if parallel.gather.is_some() {
+        if raw.given.gather.is_some() {
             self.problem("parallel.gather", "only `data_parallel` has this option", "remove it");
         }
-        let ranks = self.whole("parallel.ranks", parallel.ranks, DEFAULT_RANKS);
-        let rank = self.whole("parallel.rank", parallel.rank, 0);
+        let ranks = self.whole(raw, &PARALLEL.ranks, DEFAULT_RANKS);
+        let rank = self.whole(raw, &PARALLEL.rank, 0);
         if rank >= ranks {
             let message = format!("{ranks} processes have ranks 0 to {}", ranks - 1);
             self.problem("parallel.rank", message, "write one of these");
@@ -67,14 +72,14 @@ impl Resolver {
     }
 
     /// Returns the number of devices in one process; the default is the number of cards.
-    fn devices(&mut self, raw: &RawJob, devices: Option<u64>) -> u64 {
+    fn devices(&mut self, raw: &mut Table<'_, RawParallel>, job: &RawJob) -> u64 {
         // The number of cards is unknown on a real machine, or if `card` itself is wrong.
-        let cards = match (raw.card.as_deref(), raw.device.as_deref()) {
+        let cards = match (job.card.as_deref(), job.device.as_deref()) {
             (Some(cards), None) => Cards::parse(cards).ok().map(|cards| cards.0.len() as u64),
             (None, None) => Some(1),
             _ => None,
         };
-        let devices = self.whole("parallel.devices", devices, cards.unwrap_or(2).max(2));
+        let devices = self.whole(raw, &PARALLEL.devices, cards.unwrap_or(2).max(2));
         if let Some(cards) = cards.filter(|cards| *cards < devices) {
             let message = format!("{devices} devices, but `card` lists only {cards}");
             self.problem("parallel.devices", message, format!("for example, write `card = \"{devices}x a100-80gb\"`"));

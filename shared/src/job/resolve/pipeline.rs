@@ -4,19 +4,22 @@ use super::super::attention::Attention;
 use super::super::data::Data;
 use super::super::model::Model;
 use super::super::parallel::{Parallel, ParallelKind};
-use super::super::pipeline::{Pipeline, SCHEDULES, Schedule};
+use super::super::pipeline::{Pipeline, Schedule};
 use super::super::rank::Rank;
-use super::super::raw::RawParallel;
-use super::super::training::{Job, Precision};
+use super::super::raw::{PARALLEL, RawParallel};
+use super::super::resolved::Job;
+use super::super::training::Precision;
 use super::Resolver;
+use super::table::Table;
 
 impl Resolver {
     /// Returns the process that is recorded and the parts of a batch; by default a part is one sample.
-    pub(super) fn pipeline(&mut self, raw: &RawParallel, rank: Rank, batch: u64) -> Parallel {
+    pub(super) fn pipeline(&mut self, raw: &mut Table<'_, RawParallel>, batch: u64) -> Parallel {
+        let rank = self.rank(raw);
         let standard = Schedule::OneForwardOneBackward;
         let pipeline = Pipeline {
-            micro_batches: self.whole("parallel.micro_batches", raw.micro_batches, batch),
-            schedule: self.choice("parallel.schedule", raw.schedule.as_deref(), standard, SCHEDULES),
+            micro_batches: self.whole(raw, &PARALLEL.micro_batches, batch),
+            schedule: self.word(raw, &PARALLEL.schedule, standard),
         };
         Parallel::Pipeline { rank, pipeline }
     }

@@ -1,26 +1,23 @@
 //! Resolves recurrent models: a preset, and the keys that override it.
 
-use super::super::raw::RawModel;
-use super::super::recurrent::{CARRIES, CELLS, Rnn};
+use super::super::raw::{MODEL, RawModel};
+use super::super::recurrent::Rnn;
 use super::Resolver;
-
-/// Keys of recurrent models, besides `family` and `preset`.
-pub(super) const RNN_KEYS: &[&str] =
-    &["cell", "vocabulary", "embedding", "layers", "hidden", "dropout", "tied_head", "carry_hidden"];
+use super::table::Table;
 
 impl Resolver {
-    pub(super) fn rnn(&mut self, raw: &RawModel, base: &Rnn) -> Rnn {
-        let hidden = self.one_size(raw.hidden.as_ref(), base.hidden);
-        let usual = if raw.hidden.is_some() { hidden } else { base.embedding };
+    pub(super) fn rnn(&mut self, raw: &mut Table<'_, RawModel>, base: &Rnn) -> Rnn {
+        let hidden = self.one_size(raw, base.hidden);
+        let usual = if raw.given.hidden.is_some() { hidden } else { base.embedding };
         let rnn = Rnn {
-            cell: self.choice("model.cell", raw.cell.as_deref(), base.cell, CELLS),
-            vocabulary: self.whole("model.vocabulary", raw.vocabulary, base.vocabulary),
-            embedding: self.whole("model.embedding", raw.embedding, usual),
+            cell: self.word(raw, &MODEL.cell, base.cell),
+            vocabulary: self.whole(raw, &MODEL.vocabulary, base.vocabulary),
+            embedding: self.whole(raw, &MODEL.embedding, usual),
             layers: self.layer_count(raw, base.layers),
             hidden,
-            dropout: self.real("model.dropout", raw.dropout, base.dropout),
-            tied_head: raw.tied_head.unwrap_or(base.tied_head),
-            carry_hidden: self.choice("model.carry_hidden", raw.carry_hidden.as_deref(), base.carry_hidden, CARRIES),
+            dropout: self.real(raw, &MODEL.dropout, base.dropout),
+            tied_head: raw.flag(&MODEL.tied_head, base.tied_head),
+            carry_hidden: self.word(raw, &MODEL.carry_hidden, base.carry_hidden),
         };
         if rnn.tied_head && rnn.embedding != rnn.hidden {
             let message = format!("a tied head needs an embedding of {hidden} features, not {}", rnn.embedding);

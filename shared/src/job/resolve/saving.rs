@@ -4,28 +4,40 @@ use super::super::attention::Attention;
 use super::super::encoder::{Bert, Vit};
 use super::super::mistake::Mistake;
 use super::super::model::Model;
-use super::super::raw::{RawCheckpointing, RawJob, RawOptimizer};
-use super::super::saving::{KEEPS, Keep, OptimizerStorage, STATES, Saving};
-use super::super::training::{Amp, Job, Precision, Rule, ZeroGrad};
+use super::super::raw::{JOB, LOSS, OPTIMIZER, RawCheckpointing, RawJob, RawOptimizer, RawSelected, SELECTED};
+use super::super::resolved::Job;
+use super::super::saving::{Keep, OptimizerStorage, Saving};
+use super::super::training::{Amp, Precision, Rule, ZeroGrad};
 use super::Resolver;
+use super::table::Table;
 
 impl Resolver {
     /// Returns the settings of a config that save memory.
-    pub(super) fn saving(&mut self, raw: &RawJob, model: Option<&Model>, sequence: u64) -> Saving {
-        let selected = match &raw.checkpointing {
+    pub(super) fn saving(&mut self, job: &mut Table<'_, RawJob>, model: Option<&Model>, sequence: u64) -> Saving {
+        let checkpointing = job.given(&JOB.checkpointing);
+        let selected = match checkpointing {
             Some(RawCheckpointing::Selected(selected)) => selected.clone(),
             _ => Default::default(),
         };
-        Saving {
-            checkpoint_every: self.whole("checkpointing.every", selected.every, 1),
-            keep: self.keep(selected.keep.as_deref(), model),
-            loss_chunks: self.loss_chunks(raw, model, sequence),
-            offload_activations: raw.offload_activations.unwrap_or(false),
-        }
+        let mut raw = Table::new(&selected);
+        let saving = Saving {
+            checkpoint_every: self.whole(&mut raw, &SELECTED.every, 1),
+            keep: self.keep(&mut raw, model),
+            loss_chunks: self.loss_chunks(job, model, sequence),
+            offload_activations: job.flag(&JOB.offload_activations, false),
+        };
+        job.settle(
+            &JOB.checkpointing,
+            match checkpointing {
+                None | Some(RawCheckpointing::All(false)) => RawCheckpointing::All(false),
+                Some(_) => RawCheckpointing::Selected(raw.settled),
+            },
+        );
+        saving
     }
 
-    fn keep(&mut self, word: Option<&str>, model: Option<&Model>) -> Keep {
-        let keep = self.choice("checkpointing.keep", word, Keep::Nothing, KEEPS);
+    fn keep(&mut self, raw: &mut Table<'_, RawSelected>, model: Option<&Model>) -> Keep {
+        let keep = self.word(raw, &SELECTED.keep, Keep::Nothing);
         let is_kernel = |attention| !matches!(attention, Attention::Math | Attention::Eager);
         let has_kernel = match model {
             None => true,
@@ -40,9 +52,10 @@ impl Resolver {
         keep
     }
 
-    fn loss_chunks(&mut self, raw: &RawJob, model: Option<&Model>, sequence: u64) -> Option<u64> {
-        let chunks = raw.loss.as_ref()?.chunks;
-        let chunks = self.whole("loss.chunks", chunks, 8);
+    fn loss_chunks(&mut self, job: &mut Table<'_, RawJob>, model: Option<&Model>, sequence: u64) -> Option<u64> {
+        let mut raw = Table::new(job.given(&JOB.loss)?);
+        let chunks = self.whole(&mut raw, &LOSS.chunks, 8);
+        job.settle(&JOB.loss, raw.settled);
         if !matches!(model, None | Some(Model::Transformer(_))) {
             self.problem("loss", "only `transformer` models can have a chunked loss", "remove it");
         } else if chunks > sequence {
@@ -53,16 +66,16 @@ impl Resolver {
     }
 
     /// Returns where the optimizer state is, and in which number format.
-    pub(super) fn storage(&mut self, raw: &RawOptimizer, rule: Rule) -> OptimizerStorage {
-        let is_narrow = self.choice("optimizer.state", raw.state.as_deref(), false, STATES);
-        let is_on_host = raw.offload.unwrap_or(false);
-        if raw.offload_gradients.is_some() && !is_on_host {
+    pub(super) fn storage(&mut self, raw: &mut Table<'_, RawOptimizer>, rule: Rule) -> OptimizerStorage {
+        let is_narrow = self.word(raw, &OPTIMIZER.state, false);
+        let is_on_host = raw.flag(&OPTIMIZER.offload, false);
+        if raw.given(&OPTIMIZER.offload_gradients).is_some() && !is_on_host {
             self.problem("optimizer.offload_gradients", "nothing is offloaded", "also write `offload = true`");
         }
         if is_narrow && rule == Rule::Sgd {
             self.problem("optimizer.state", "8-bit state is supported only for adam and adamw", "choose one of them");
         }
-        if is_narrow && raw.implementation.is_some() {
+        if is_narrow && raw.given(&OPTIMIZER.implementation).is_some() {
             let hint = "remove it: bitsandbytes runs one kernel for each parameter";
             self.problem("optimizer.implementation", "8-bit state has its own implementation", hint);
         }
@@ -72,7 +85,7 @@ impl Resolver {
                 OptimizerStorage::EightBit
             }
             (true, false) => OptimizerStorage::EightBit,
-            (false, true) => OptimizerStorage::Host { gradients: raw.offload_gradients.unwrap_or(false) },
+            (false, true) => OptimizerStorage::Host { gradients: raw.flag(&OPTIMIZER.offload_gradients, false) },
             (false, false) => OptimizerStorage::Device,
         }
     }

@@ -6,15 +6,18 @@ use super::super::mistake::Mistake;
 use super::super::model::{Model, Transformer, TransformerFamily};
 use super::super::parallel::{Parallel, ParallelKind};
 use super::super::rank::Rank;
-use super::super::raw::RawParallel;
+use super::super::raw::{PARALLEL, RawParallel};
+use super::super::resolved::Job;
 use super::super::saving::{Keep, OptimizerStorage};
-use super::super::training::{Job, OptimizerKind, ZeroGrad};
+use super::super::training::{OptimizerKind, ZeroGrad};
 use super::Resolver;
+use super::table::Table;
 
 impl Resolver {
     /// Returns the process that is recorded, with its part of every layer.
-    pub(super) fn tensor(&mut self, raw: &RawParallel, rank: Rank) -> Parallel {
-        Parallel::Tensor { rank, sequence_parallel: raw.sequence_parallel.unwrap_or(false) }
+    pub(super) fn tensor(&mut self, raw: &mut Table<'_, RawParallel>) -> Parallel {
+        let rank = self.rank(raw);
+        Parallel::Tensor { rank, sequence_parallel: raw.flag(&PARALLEL.sequence_parallel, false) }
     }
 
     /// Refuses the option of `tensor` for other kinds.

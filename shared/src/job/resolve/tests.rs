@@ -39,17 +39,17 @@ fn every_preset_resolves_and_is_written_back() {
 
 #[test]
 fn keys_override_a_preset() {
-    let Model::Transformer(model) = job("model = { preset = 'gpt2', hidden = 1024, heads = 16 }").model else {
+    let Model::Transformer(model) = job("model = { preset = 'gpt2', hidden = 1024, heads = 16 }").model.clone() else {
         panic!("gpt2 is a transformer");
     };
     assert_eq!((model.intermediate, model.head_dim, model.kv_heads, model.layers), (4096, 64, 16, 12));
     let Model::Transformer(model) =
-        job("model = { family = 'transformer', architecture = 'llama', hidden = 2048, kv_heads = 4 }").model
+        job("model = { family = 'transformer', architecture = 'llama', hidden = 2048, kv_heads = 4 }").model.clone()
     else {
         panic!("llama is a transformer");
     };
     assert_eq!((model.intermediate, model.head_dim, model.kv_heads), (5632, 64, 4));
-    let Model::Mlp(mlp) = job("model = { family = 'mlp', hidden = 64, layers = 3 }").model else {
+    let Model::Mlp(mlp) = job("model = { family = 'mlp', hidden = 64, layers = 3 }").model.clone() else {
         panic!("an mlp is an mlp");
     };
     assert_eq!(mlp.hidden_features, [64; 3]);
@@ -86,7 +86,7 @@ fn every_setting_is_read() {
     assert_eq!(job.evaluation, Some(Evaluation { every: 2, batches: 3, batch: 2, no_grad: false }));
     assert_eq!((job.zero_grad, job.clip_grad_norm, job.memory_fraction), (ZeroGrad::Zero, Some(1.0), Some(0.9)));
     assert_eq!(job.device, Device::Cuda(1));
-    let Model::Transformer(model) = job.model else { panic!("llama is a transformer") };
+    let Model::Transformer(model) = job.model.clone() else { panic!("llama is a transformer") };
     assert!(!model.use_cache, "checkpointing turns the cache off");
 }
 

@@ -1,31 +1,24 @@
 //! Resolves U-Nets: a preset, and the keys that override it.
 
 use super::super::attention::SDPA_ATTENTIONS;
-use super::super::raw::{RawModel, Sizes};
+use super::super::raw::{MODEL, RawModel, Sizes};
 use super::super::unet::Unet;
 use super::Resolver;
-
-/// Keys of U-Nets, besides `family` and `preset`.
-pub(super) const UNET_KEYS: &[&str] =
-    &["channels", "layers", "image_size", "heads", "cross_attention_dim", "text_tokens", "attention"];
+use super::table::Table;
 
 /// Most levels: with an image of 2048 pixels, the last level has a single latent.
 const MOST_LEVELS: usize = 9;
 
 impl Resolver {
-    pub(super) fn unet(&mut self, raw: &RawModel, base: &Unet) -> Unet {
+    pub(super) fn unet(&mut self, raw: &mut Table<'_, RawModel>, base: &Unet) -> Unet {
         let unet = Unet {
             channels: self.channels(raw, &base.channels),
             layers: self.layer_count(raw, base.layers),
-            image_size: self.whole("model.image_size", raw.image_size, base.image_size),
-            heads: self.whole("model.heads", raw.heads, base.heads),
-            cross_attention_dim: self.whole(
-                "model.cross_attention_dim",
-                raw.cross_attention_dim,
-                base.cross_attention_dim,
-            ),
-            text_tokens: self.whole("model.text_tokens", raw.text_tokens, base.text_tokens),
-            attention: self.choice("model.attention", raw.attention.as_deref(), base.attention, SDPA_ATTENTIONS),
+            image_size: self.whole(raw, &MODEL.image_size, base.image_size),
+            heads: self.whole(raw, &MODEL.heads, base.heads),
+            cross_attention_dim: self.whole(raw, &MODEL.cross_attention_dim, base.cross_attention_dim),
+            text_tokens: self.whole(raw, &MODEL.text_tokens, base.text_tokens),
+            attention: self.word_of(raw, &MODEL.attention, SDPA_ATTENTIONS, base.attention),
         };
         if !unet.image_size.is_multiple_of(Unet::PIXELS) {
             let message = format!("{} pixels are not a whole number of latents", unet.image_size);
@@ -36,10 +29,10 @@ impl Resolver {
     }
 
     /// Returns the channels of each level.
-    fn channels(&mut self, raw: &RawModel, base: &[u64]) -> Vec<u64> {
-        match &raw.channels {
+    fn channels(&mut self, raw: &mut Table<'_, RawModel>, base: &[u64]) -> Vec<u64> {
+        let channels = match raw.given(&MODEL.channels) {
             Some(Sizes::Each(sizes)) if (1..=MOST_LEVELS).contains(&sizes.len()) => {
-                sizes.iter().map(|size| self.whole("model.channels", Some(*size), Unet::GROUPS)).collect()
+                sizes.iter().map(|size| self.whole_within(&MODEL.channels, Some(*size), Unet::GROUPS)).collect()
             }
             Some(_) => {
                 let message = format!("expected a list of 1 to {MOST_LEVELS} levels");
@@ -47,7 +40,9 @@ impl Resolver {
                 base.to_vec()
             }
             None => base.to_vec(),
-        }
+        };
+        raw.settle(&MODEL.channels, Sizes::Each(channels.clone()));
+        channels
     }
 
     fn check_channels(&mut self, unet: &Unet) {

@@ -8,7 +8,8 @@ use super::super::limits::{MOST_BATCH_BYTES, MOST_EVENTS, MOST_PARAMETERS, MOST_
 use super::super::model::{Mlp, Model, ResNet, Transformer};
 use super::super::problem::Problem;
 use super::super::recurrent::Rnn;
-use super::super::training::{Device, Job, Precision};
+use super::super::resolved::Job;
+use super::super::training::{Device, Precision};
 use super::super::unet::Unet;
 use crate::base::format;
 

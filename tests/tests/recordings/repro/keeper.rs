@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use server::recording::repro::{Recording, RecordingFailure};
 use shared::api::RecorderLine;
+use shared::job::RawJob;
 use testkit::repro::{Played, job};
 
 const STARTED: &str = r#"echo '{"type":"started","device":"Fake","memory_bytes":100,"parameters":7,"steps":2}'"#;
@@ -66,8 +67,8 @@ fn running_out_of_memory_is_a_result() {
 #[test]
 fn the_job_arrives_and_the_environment_is_clean() {
     let mut played = script(&[r#"echo "$job" | grep name >&2; env >&2; exit 3"#]);
-    let mut job = job("2x t4-16gb");
-    job.allocator = "expandable_segments:True".to_owned();
+    let allocator = Some("expandable_segments:True".to_owned());
+    let job = RawJob { allocator, ..job("2x t4-16gb").to_raw() }.resolve().expect("a valid config");
     let failure = played.run(&job).expect_err("a failure");
     let has = |start: &str| failure.log_tail.iter().any(|line| line.starts_with(start));
     assert!(failure.log_tail[0].contains("a small job"), "{failure:?}");

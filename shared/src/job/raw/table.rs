@@ -1,0 +1,93 @@
+//! The declaration of a table of a config, from which all lists of its keys follow.
+
+/// Declares a table of a config: its keys with their types and valid values.
+///
+/// From it follow the table with one optional field for each key, the table of [`Key`](crate::job::key::Key)s, and the
+/// function that reads a document.
+/// Derived code would stop at the first wrong key; this code finds all wrong keys at once, each with its path.
+/// `or` names the key that a text in place of the table stands for, and `with` the tables whose keys may have been meant
+/// for this one.
+macro_rules! raw_table {
+    ($(#[$meta:meta])* $name:ident($all:ident: $keys:ident) at $prefix:literal
+        $(, expects $expected:literal $(or $short:ident)?)?
+        { $($(#[$doc:meta])* $key:ident: $type:ty $(as $domain:ty = $values:expr)?,)* } $(with $($inner:ident),*)?
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+        pub struct $name {
+            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<$type>,)*
+        }
+
+        #[doc = concat!("Keys of a [`", stringify!($name), "`].")]
+        pub(in crate::job) struct $keys {
+            $(pub $key: crate::job::key::Key<$name, $type $(, $domain)?>,)*
+        }
+
+        pub(in crate::job) static $all: $keys = $keys {
+            $($key: crate::job::key::Key {
+                name: stringify!($key),
+                path: concat!($prefix, stringify!($key)),
+                get: |raw| raw.$key.as_ref(),
+                slot: |raw| &mut raw.$key,
+                domain: ($($values)?),
+            },)*
+        };
+
+        impl $name {
+            /// Keys of the table, in the order of the reference.
+            pub const KEYS: &[&str] = &[$(stringify!($key)),*];
+
+            pub(in crate::job) fn read(
+                entries: &[(String, crate::job::document::Value)],
+                reader: &mut crate::job::reader::Reader<'_>,
+            ) -> Self {
+                let mut raw = Self::default();
+                for (key, value) in entries {
+                    match key.as_str() {
+                        $(stringify!($key) => raw.$key = reader.value(key, value),)*
+                        _ => reader.unknown(key, Self::KEYS, &[$($((stringify!($inner), $all.$inner.keys_below()),)*)?]),
+                    }
+                }
+                raw
+            }
+
+            /// Returns the keys that have a value, in the order of the reference.
+            pub fn keys_set(&self) -> impl Iterator<Item = &'static str> {
+                [$((stringify!($key), self.$key.is_some())),*].into_iter().filter(|(_, set)| *set).map(|(key, _)| key)
+            }
+
+            /// Returns the valid values of a key of this table, or of a path such as `model.hidden`.
+            pub(in crate::job) fn domain(path: &str) -> Option<&'static dyn crate::job::key::Domain> {
+                let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
+                match (key, rest) {
+                    $((stringify!($key), None) => Some(&$all.$key.domain),)*
+                    $((stringify!($key), Some(rest)) => <$type as crate::job::reader::FromValue>::domain(rest),)*
+                    _ => None,
+                }
+            }
+        }
+
+        $(impl crate::job::reader::FromValue for $name {
+            const EXPECTED: &str = $expected;
+
+            const KEYS: &[&str] = Self::KEYS;
+
+            fn from_value(
+                value: &crate::job::document::Value,
+                reader: &mut crate::job::reader::Reader<'_>,
+            ) -> Option<Self> {
+                match value {
+                    crate::job::document::Value::Table(entries) => Some(Self::read(entries, reader)),
+                    $(crate::job::document::Value::Text(text) => {
+                        Some(Self { $short: Some(text.clone()), ..Self::default() })
+                    })?
+                    _ => None,
+                }
+            }
+
+            fn domain(path: &str) -> Option<&'static dyn crate::job::key::Domain> {
+                Self::domain(path)
+            }
+        })?
+    };
+}
