@@ -16,7 +16,65 @@
 macro_rules! names {
     ($type:ident { $($variant:ident => $name:literal),+ $(,)? }) => {
         $crate::schema_of_names!($type { $($name),+ });
+        $crate::serde_of_names!($type { $($variant => $name),+ });
+    };
+}
 
+/// Defines an enum of stable codes; the doc comment of each variant is its meaning.
+///
+/// A code is a name as in [`names!`](crate::names); `meaning` returns its sentence, which the documents of the API and
+/// for users show too. Each sentence is one line.
+///
+/// ```
+/// shared::codes! {
+///     /// Reason why a door does not open.
+///     pub enum Stuck {
+///         /// The door is locked.
+///         Locked => "locked",
+///     }
+/// }
+///
+/// assert_eq!((Stuck::Locked.to_string(), Stuck::Locked.meaning()), ("locked".to_owned(), "The door is locked."));
+/// ```
+#[macro_export]
+macro_rules! codes {
+    (
+        $(#[$about:meta])*
+        pub enum $type:ident {
+            $(#[doc = $meaning:literal] $variant:ident => $name:literal),+ $(,)?
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $type {
+            $(#[doc = $meaning] $variant),+
+        }
+
+        $crate::schema_of_names!($type { $($name: $meaning),+ });
+        $crate::serde_of_names!($type { $($variant => $name),+ });
+
+        impl $type {
+            /// Returns the meaning of the code as a sentence.
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $meaning.trim_ascii()),+
+                }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+/// Implements `ALL`, `name`, `of_name` and serde for [`names!`](crate::names) and [`codes!`](crate::codes).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! serde_of_names {
+    ($type:ident { $($variant:ident => $name:literal),+ }) => {
         impl $type {
             /// All variants in the order of their names' list.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
@@ -65,10 +123,17 @@ macro_rules! names {
 #[macro_export]
 macro_rules! schema_of_names {
     ($type:ident { $($name:literal),+ }) => {
+        $crate::schema_of_names!($type { $($name),+ } described None::<&str>);
+    };
+    ($type:ident { $($name:literal: $meaning:literal),+ }) => {
+        $crate::schema_of_names!($type { $($name),+ } described Some(concat!($("`", $name, "`:", $meaning, "\n\n"),+)));
+    };
+    ($type:ident { $($name:literal),+ } described $description:expr) => {
         impl $crate::base::utoipa::PartialSchema for $type {
             fn schema() -> $crate::base::utoipa::openapi::RefOr<$crate::base::utoipa::openapi::Schema> {
                 use $crate::base::utoipa::openapi::{ObjectBuilder, Type};
-                ObjectBuilder::new().schema_type(Type::String).enum_values(Some([$($name),+])).into()
+                let names = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([$($name),+]));
+                names.description($description.map(str::trim_end)).into()
             }
         }
 
@@ -85,7 +150,7 @@ macro_rules! schema_of_names {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! schema_of_names {
-    ($type:ident { $($name:literal),+ }) => {};
+    ($type:ident { $($name:literal $(: $meaning:literal)?),+ }) => {};
 }
 
 #[cfg(test)]

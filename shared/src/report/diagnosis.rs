@@ -2,8 +2,8 @@
 
 use super::frame::{Frame, frames};
 use crate::analysis::{
-    self, BudgetSource, ClassTotal, Confidence, FindingsConfig, GrowthClass, Kept, RunKind, SourceLine, Study,
-    findings_of, recorded_capacity, until_full,
+    self, BudgetSource, ClassTotal, Confidence, FindingCode, FindingsConfig, GrowthClass, Kept, RunKind, SourceLine,
+    Study, findings_of, recorded_capacity, until_full,
 };
 use crate::base::Severity;
 use crate::trace::Trace;
@@ -34,11 +34,10 @@ pub struct RunOfDevice {
     pub recorded_capacity_bytes: Option<u64>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Finding {
-    /// Stable name in kebab-case, such as `graphs-kept`.
-    pub code: String,
+    pub code: FindingCode,
     pub severity: Severity,
     pub confidence: Confidence,
     /// CUDA index.
@@ -162,7 +161,7 @@ fn finding(trace: &Trace, found: analysis::Finding) -> Finding {
     let analysis::Evidence { shows, events, stacks } = evidence;
     let stacks = stacks.iter().map(|&stack| frames(trace, stack)).collect();
     let evidence = Evidence { shows, events, stacks };
-    Finding { code: code.to_owned(), severity, confidence, device, bytes, title, line, evidence, advice }
+    Finding { code, severity, confidence, device, bytes, title, line, evidence, advice }
 }
 
 fn growth(trace: &Trace, study: &Study<'_>, config: &DiagnosisConfig) -> Growth {

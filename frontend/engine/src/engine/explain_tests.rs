@@ -5,7 +5,7 @@ use frontend::ask::{
     Answers, FindAllocation, GetCategories, GetFindings, GetMarks, GetPicture, GetStacks, PartSpan, Parts, Phase,
     PhaseBasis, StepSource, bands,
 };
-use shared::analysis::GrowthClass;
+use shared::analysis::{FindingCode, GrowthClass};
 use shared::base::Severity;
 use shared::report::Diagnosis;
 use shared::trace::text;
@@ -69,14 +69,14 @@ fn all_reports(mut engine: Engine) -> (Vec<Parts>, Diagnosis) {
     all
 }
 
-fn codes(findings: &Diagnosis) -> Vec<(&str, Severity)> {
-    findings.findings.iter().map(|finding| (finding.code.as_str(), finding.severity)).collect()
+fn codes(findings: &Diagnosis) -> Vec<(FindingCode, Severity)> {
+    findings.findings.iter().map(|finding| (finding.code, finding.severity)).collect()
 }
 
 #[test]
 fn a_leak_is_found_with_its_stacks_and_events() {
     let (_, findings) = told(&training(true, true));
-    assert_eq!(codes(&findings), [("graphs-kept", Severity::Error), ("peak", Severity::Info)]);
+    assert_eq!(codes(&findings), [(FindingCode::GraphsKept, Severity::Error), (FindingCode::Peak, Severity::Info)]);
     let leak = &findings.findings[0];
     assert_eq!((leak.bytes, leak.device), (LAYERS as u64 * (4 << 20), 0));
     assert!(leak.evidence.stacks[0][0].name.starts_with("layer"), "{:?}", leak.evidence.stacks);
@@ -91,7 +91,7 @@ fn a_leak_is_found_with_its_stacks_and_events() {
 #[test]
 fn what_holds_the_peak_is_there_without_problems() {
     let (_, findings) = told(&training(false, false));
-    assert_eq!(codes(&findings), [("peak", Severity::Info)]);
+    assert_eq!(codes(&findings), [(FindingCode::Peak, Severity::Info)]);
     assert!(findings.findings[0].title.contains("72 % parameters"), "{}", findings.findings[0].title);
     let compared: Vec<_> = findings.growth.iter().map(|growth| (growth.steps, growth.bytes_per_step)).collect();
     assert_eq!(compared, [(5, 0)]);
@@ -104,7 +104,7 @@ fn findings_follow_the_card() {
     assert!(!on(None).findings[0].advice.contains("At this rate"));
     let on_card = on(Some(1 << 30));
     assert!(on_card.findings[0].advice.contains("fills the GPU's 1.00 GiB"), "{}", on_card.findings[0].advice);
-    assert!(on(Some(100 << 20)).findings.iter().any(|row| row.code == "card-too-small"));
+    assert!(on(Some(100 << 20)).findings.iter().any(|row| row.code == FindingCode::CardTooSmall));
     let growth = &on_card.growth[0].classes;
     assert_eq!((growth[0].class, growth[0].bytes_per_step), (GrowthClass::Leak, LAYERS as u64 * (4 << 20)));
     // Reports without a question use the same card.
@@ -118,7 +118,7 @@ fn findings_name_their_device_by_its_cuda_index() {
     let idle = "segment s 1KiB\n";
     let (_, findings) = told(&format!("device 3\n{idle}device 7\n{}", training(true, true)));
     assert!(
-        findings.findings.iter().any(|finding| finding.code == "graphs-kept" && finding.device == 7),
+        findings.findings.iter().any(|finding| finding.code == FindingCode::GraphsKept && finding.device == 7),
         "{findings:?}"
     );
 }
@@ -127,8 +127,8 @@ fn findings_name_their_device_by_its_cuda_index() {
 fn a_file_without_devices_says_that_too_little_was_recorded() {
     let (parts, findings) = all_reports(Engine::new(Trace::default()));
     assert_eq!(parts, vec![]);
-    let codes: Vec<&str> = findings.findings.iter().map(|finding| finding.code.as_str()).collect();
-    assert_eq!(codes, ["too-little-recorded"]);
+    let codes: Vec<FindingCode> = findings.findings.iter().map(|finding| finding.code).collect();
+    assert_eq!(codes, [FindingCode::TooLittleRecorded]);
 }
 
 #[test]

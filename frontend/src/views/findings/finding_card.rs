@@ -33,7 +33,7 @@ pub(super) fn FindingCard(props: &FindingCardProps) -> Html {
     let position = *position;
     let onclick = on_device.reform(move |_: MouseEvent| position);
     html! {
-        <li class={classes!("finding", finding.severity.name())} data-code={finding.code.clone()}>
+        <li class={classes!("finding", finding.severity.name())} data-code={finding.code.name()}>
             <p class="finding-head">
                 <Icon name={icon(finding.severity)} />
                 <span class="finding-severity">{ severity_word(finding.severity) }</span>

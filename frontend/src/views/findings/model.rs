@@ -1,18 +1,11 @@
 //! Texts and numbers of the panel's findings.
 
-use shared::analysis::{Confidence, RunKind};
+use shared::analysis::{Confidence, FindingCode, RunKind};
 use shared::base::{Severity, format};
 use shared::report::{Diagnosis, Finding, RunOfDevice};
 
 /// Minimum number of steps from which growth can be judged.
 const LEAST_STEPS: u64 = 3;
-
-/// Conditions that are checked on every device.
-const LOOKED_FOR: &str = "Checked for: memory growth, out-of-memory errors, tensors that outlive their step, several \
-                          autograd graphs at once, an emptied cache, unused reserved memory, a 16-bit loss.";
-
-/// Code of the finding that a trace is too short, or has no stacks, to be judged.
-const TOO_LITTLE: &str = "too-little-recorded";
 
 /// Returns the number of findings to act on: errors and warnings.
 pub fn problem_count(diagnosis: &Diagnosis) -> usize {
@@ -27,14 +20,14 @@ pub struct Lead {
     /// Sentence about growth of memory from step to step.
     pub growth: String,
     /// Sentence that lists what was looked for, if no problem was found; else empty.
-    pub looked_for: &'static str,
+    pub looked_for: String,
 }
 
 /// Returns the text above the findings.
 pub fn lead(diagnosis: &Diagnosis) -> Lead {
     if diagnosis.findings.is_empty() {
         let title = "No findings".to_owned();
-        return Lead { title, growth: "No memory was in use in this trace.".to_owned(), looked_for: "" };
+        return Lead { title, growth: "No memory was in use in this trace.".to_owned(), looked_for: String::new() };
     }
     let count = |severity: Severity, noun: &str| {
         let count = diagnosis.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
@@ -43,12 +36,19 @@ pub fn lead(diagnosis: &Diagnosis) -> Lead {
     let problems = [count(Severity::Error, "error"), count(Severity::Warning, "warning")];
     let problems: Vec<String> = problems.into_iter().flatten().collect();
     let growth = growth(diagnosis);
-    let is_judged = !diagnosis.findings.iter().any(|finding| finding.code == TOO_LITTLE);
+    let is_judged = !diagnosis.findings.iter().any(|finding| finding.code == FindingCode::TooLittleRecorded);
     match problems.is_empty() {
-        true if !is_judged => Lead { title: "Not enough recorded to judge".to_owned(), growth, looked_for: "" },
-        true => Lead { title: "No problem found".to_owned(), growth, looked_for: LOOKED_FOR },
-        false => Lead { title: problems.join(", "), growth, looked_for: "" },
+        true if !is_judged => Lead { title: "Not enough recorded to judge".to_owned(), growth, looked_for: String::new() },
+        true => Lead { title: "No problem found".to_owned(), growth, looked_for: looked_for() },
+        false => Lead { title: problems.join(", "), growth, looked_for: String::new() },
     }
+}
+
+/// Lists what is checked on every device.
+fn looked_for() -> String {
+    let mut checks: Vec<&str> = FindingCode::ALL.into_iter().filter_map(FindingCode::checked_for).collect();
+    checks.dedup();
+    format!("Checked for: {}.", checks.join(", "))
 }
 
 /// Describes whether memory grows on any device, as far as the trace's steps tell.
@@ -130,7 +130,17 @@ mod tests {
     use shared::report::{Evidence, Growth};
 
     fn finding(severity: Severity) -> Finding {
-        Finding { severity, ..Finding::default() }
+        Finding {
+            code: FindingCode::Peak,
+            severity,
+            confidence: Confidence::High,
+            device: 0,
+            bytes: 0,
+            title: String::new(),
+            line: None,
+            evidence: Evidence::default(),
+            advice: String::new(),
+        }
     }
 
     /// Creates a diagnosis of a training; `compared` has the number of steps and the bytes per step for each device.
@@ -149,7 +159,9 @@ mod tests {
         let lead = lead(diagnosis);
         let said = lead.growth.strip_prefix("The trace shows training. ").unwrap_or(&lead.growth);
         assert_eq!((lead.title.as_str(), said), (title, growth));
-        assert_eq!(lead.looked_for.is_empty(), title != "No problem found");
+        let looked_for = "Checked for: memory growth, out-of-memory errors, tensors that outlive their step, several \
+                          autograd graphs at once, an emptied cache, unused reserved memory, a 16-bit loss.";
+        assert_eq!(lead.looked_for, if title == "No problem found" { looked_for } else { "" });
     }
 
     #[test]
@@ -167,7 +179,7 @@ mod tests {
         check(&healthy(2), "No problem found", "Growth can't be judged from 2 steps: record at least three.");
         check(&healthy(0), "No problem found", "Growth can't be judged: nothing in the trace repeats.");
         let mut little = healthy(1);
-        little.findings[0].code = TOO_LITTLE.to_owned();
+        little.findings[0].code = FindingCode::TooLittleRecorded;
         let growth = "Growth can't be judged from 1 step: record at least three.";
         check(&little, "Not enough recorded to judge", growth);
         check(&diagnosis(&[], &[]), "No findings", "No memory was in use in this trace.");
@@ -177,7 +189,7 @@ mod tests {
     fn evidence_lies_between_its_first_and_last_event() {
         let of = |events: &[u32]| {
             let evidence = Evidence { events: events.to_vec(), ..Evidence::default() };
-            moments(&Finding { evidence, ..Finding::default() })
+            moments(&Finding { evidence, ..finding(Severity::Info) })
         };
         assert_eq!(of(&[7, 3, 5]), Some((4, 8)));
         assert_eq!(of(&[]), None);

@@ -17,7 +17,9 @@ pub use call_tree::{
     TreeConfig, cut,
 };
 pub use diff::{Change, Diff, DiffRow, DiffStack, Matched, Profile, ProfileFrame, ProfileRow, Side, diff};
-pub use findings::{Confidence, Evidence, Finding, FindingsConfig, Rank, SourceLine, findings, findings_of, studies};
+pub use findings::{
+    Confidence, Evidence, Finding, FindingCode, FindingsConfig, Rank, SourceLine, findings, findings_of, studies,
+};
 pub use fragmentation::Fragmentation;
 pub use ranks::{Outlier, RankFigures, Unlike, order_of_ranks, outliers, rank_of_name};
 pub use replay::{

@@ -51,7 +51,7 @@ pub(super) fn findings(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for finding in subject.findings() {
         let stack = finding.evidence.stacks.first().copied().unwrap_or(StackId::NONE);
         row(&[
-            Cell::text(finding.code),
+            Cell::text(finding.code.name()),
             Cell::text(finding.severity.name()),
             Cell::text(finding.confidence.name()),
             Cell::number(finding.device),

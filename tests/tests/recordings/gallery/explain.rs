@@ -3,56 +3,56 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use shared::analysis::{Category, FindingsConfig, Phases, Timeline, categories, findings};
+use shared::analysis::{Category, FindingCode, FindingsConfig, Phases, Timeline, categories, findings};
 use shared::base::format;
 use shared::base::frame_rules::RECORDED_OPERATOR;
 use shared::trace::{Device, EventTable, FrameId, StackId, Trace};
 
 /// Codes of findings about memory that is kept from step to step.
-pub(super) const LEAKS: [&str; 19] = [
-    "tensors-kept",
-    "copies-kept",
-    "models-kept",
-    "kv-cache-kept",
-    "collected-in-epoch",
-    "evaluation-outputs-collected",
-    "evaluation-with-graph",
-    "failed-try-kept",
-    "graphs-kept",
-    "state-chained",
-    "tensor-grows",
-    "outputs-kept",
-    "activations-kept",
-    "batches-kept",
-    "gradients-kept",
-    "evaluation-graphs-kept",
-    "evaluation-outputs-kept",
-    "optimizer-state-grows",
-    "memory-grows",
+pub(super) const LEAKS: [FindingCode; 19] = [
+    FindingCode::TensorsKept,
+    FindingCode::CopiesKept,
+    FindingCode::ModelsKept,
+    FindingCode::KvCacheKept,
+    FindingCode::CollectedInEpoch,
+    FindingCode::EvaluationOutputsCollected,
+    FindingCode::EvaluationWithGraph,
+    FindingCode::FailedTryKept,
+    FindingCode::GraphsKept,
+    FindingCode::StateChained,
+    FindingCode::TensorGrows,
+    FindingCode::OutputsKept,
+    FindingCode::ActivationsKept,
+    FindingCode::BatchesKept,
+    FindingCode::GradientsKept,
+    FindingCode::EvaluationGraphsKept,
+    FindingCode::EvaluationOutputsKept,
+    FindingCode::OptimizerStateGrows,
+    FindingCode::MemoryGrows,
 ];
 
 /// Mistakes of the gallery, each with the code of the finding that names its cause.
-pub(super) const CAUSES: [(&str, &str); 20] = [
-    ("allocate-in-loop", "tensor-grows"),
-    ("backward-once", "several-graphs-at-once"),
-    ("cache-activations", "recomputed-activations-stay"),
-    ("chain-hidden-state", "state-chained"),
-    ("empty-cache", "cache-emptied"),
-    ("evaluation-with-graphs", "evaluation-graphs-kept"),
-    ("gather-outputs", "devices-uneven"),
-    ("hook-activations", "activations-kept"),
-    ("keep-batches", "batches-kept"),
-    ("keep-grad-fns", "graphs-kept"),
-    ("keep-gradients", "gradients-kept"),
-    ("keep-losses", "graphs-kept"),
-    ("keep-outputs", "outputs-kept"),
-    ("loss-outside-autocast", "loss-in-16-bits"),
-    ("never-zero-grad", "gradients-stay"),
-    ("retain-graph", "graph-outlives-step"),
-    ("sum-losses", "graphs-kept"),
-    ("target-on-other-device", "device-without-weights"),
-    ("variable-batches", "reserved-above-live"),
-    ("variable-lengths", "reserved-above-live"),
+pub(super) const CAUSES: [(&str, FindingCode); 20] = [
+    ("allocate-in-loop", FindingCode::TensorGrows),
+    ("backward-once", FindingCode::SeveralGraphsAtOnce),
+    ("cache-activations", FindingCode::RecomputedActivationsStay),
+    ("chain-hidden-state", FindingCode::StateChained),
+    ("empty-cache", FindingCode::CacheEmptied),
+    ("evaluation-with-graphs", FindingCode::EvaluationGraphsKept),
+    ("gather-outputs", FindingCode::DevicesUneven),
+    ("hook-activations", FindingCode::ActivationsKept),
+    ("keep-batches", FindingCode::BatchesKept),
+    ("keep-grad-fns", FindingCode::GraphsKept),
+    ("keep-gradients", FindingCode::GradientsKept),
+    ("keep-losses", FindingCode::GraphsKept),
+    ("keep-outputs", FindingCode::OutputsKept),
+    ("loss-outside-autocast", FindingCode::LossIn16Bits),
+    ("never-zero-grad", FindingCode::GradientsStay),
+    ("retain-graph", FindingCode::GraphOutlivesStep),
+    ("sum-losses", FindingCode::GraphsKept),
+    ("target-on-other-device", FindingCode::DeviceWithoutWeights),
+    ("variable-batches", FindingCode::ReservedAboveLive),
+    ("variable-lengths", FindingCode::ReservedAboveLive),
 ];
 
 /// Returns the first two findings, each with its code and its title.
@@ -124,8 +124,8 @@ fn without_tags(trace: &Trace, left: Left) -> Trace {
 }
 
 /// Returns the codes of a config's first findings.
-pub(super) fn codes(figures: &Value) -> Vec<&str> {
-    rows(figures).iter().filter_map(|finding| finding["code"].as_str()).collect()
+pub(super) fn codes(figures: &Value) -> Vec<FindingCode> {
+    rows(figures).iter().filter_map(|finding| finding["code"].as_str().and_then(FindingCode::of_name)).collect()
 }
 
 fn rows(figures: &Value) -> &[Value] {

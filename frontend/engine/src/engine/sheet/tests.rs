@@ -8,6 +8,7 @@ use frontend::ask::{
     GetRows, GroupBy, Instant, Part, Report, ScopeData, SelectionData, SheetOf, SheetOrder, Sort as RowSort,
     TableRequest, Writes as _,
 };
+use shared::analysis::FindingCode;
 use shared::export::TableFormat;
 use shared::trace::{Frame, FrameTable, Trace, text};
 
@@ -183,7 +184,7 @@ fn findings_are_those_of_all_gpus() {
 #[test]
 fn findings_are_saved_as_they_are_for_the_chosen_card() {
     let mut engine = engine("relu");
-    let codes = |engine: &mut Engine| sheet(engine, SheetOf::Findings, TableFormat::Csv).contains("card-too-small");
+    let codes = |engine: &mut Engine| sheet(engine, SheetOf::Findings, TableFormat::Csv).contains(FindingCode::CardTooSmall.name());
     assert!(!codes(&mut engine));
     let report = |engine: &mut Engine| {
         let order = ExportOrder {

@@ -5,7 +5,7 @@
 //! has less room than the first.
 
 use super::own_code::{Own, OwnCode};
-use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use super::{Confidence, Evidence, Finding, FindingCode, Rank, top_stacks};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::AllocationId;
@@ -32,7 +32,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let own = OwnCode::of(study, rows.iter().copied(), Own::Call);
     let from = own.as_ref().map_or_else(String::new, |own| format!(", called from {}", own.place()));
     Some(Finding {
-        code: "failed-try-kept",
+        code: FindingCode::FailedTryKept,
         severity: Severity::Error,
         confidence: Confidence::High,
         rank: Rank::Retry,

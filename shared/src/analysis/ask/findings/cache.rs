@@ -1,7 +1,7 @@
 //! Finds a cache of segments that is emptied again and again.
 
 use super::own_code::{Own, line_of};
-use super::{Confidence, Evidence, Finding, MOST_SHOWN, Rank, top_stacks};
+use super::{Confidence, Evidence, Finding, FindingCode, MOST_SHOWN, Rank, top_stacks};
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
 use crate::trace::{Action, EventTable, StackId};
@@ -36,7 +36,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let from = line.as_ref().map_or_else(String::new, |line| format!(", from {}", line.place()));
     let told = releases.iter().filter(|release| release.stack.has_frames()).count();
     Some(Finding {
-        code: "cache-emptied",
+        code: FindingCode::CacheEmptied,
         // In a run without training, emptying the cache between layers or batches may be intended.
         severity: if study.steps.is_some() { Severity::Warning } else { Severity::Info },
         confidence: if told == releases.len() { Confidence::High } else { Confidence::Low },

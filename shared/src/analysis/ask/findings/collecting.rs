@@ -4,7 +4,7 @@
 //! levels rise and then fall at once.
 
 use super::own_code::{Own, OwnCode};
-use super::{Confidence, Evidence, Finding, Rank, events_of, top_stacks};
+use super::{Confidence, Evidence, Finding, FindingCode, Rank, events_of, top_stacks};
 use crate::analysis::study::growth::{Course, Growth, Kept};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::sites;
@@ -42,7 +42,7 @@ fn evaluation(study: &Study<'_>) -> Option<Finding> {
     let rows: Vec<&Kept> = rows.iter().collect();
     let what =
         format!("The evaluation collects its outputs on the GPU: {} after {calls} batches", format::bytes(bytes));
-    finding(study, &rows, bytes, "evaluation-outputs-collected", what, advice)
+    finding(study, &rows, bytes, FindingCode::EvaluationOutputsCollected, what, advice)
 }
 
 /// Returns the ranges of events in which the model is evaluated.
@@ -71,14 +71,14 @@ fn epoch(study: &Study<'_>) -> Option<Finding> {
         format!("Tensors accumulate over several steps and are then freed all at once: up to {}", format::bytes(bytes));
     let advice = "Store numbers (`loss.item()`), or move what you need to host memory: `output.detach().cpu()`. The \
                   tensors are collected until an epoch ends, perhaps in a list, so a longer epoch needs more memory.";
-    finding(study, &rows, bytes, "collected-in-epoch", what, advice)
+    finding(study, &rows, bytes, FindingCode::CollectedInEpoch, what, advice)
 }
 
 fn finding(
     study: &Study<'_>,
     rows: &[&Kept],
     bytes: u64,
-    code: &'static str,
+    code: FindingCode,
     what: String,
     advice: &str,
 ) -> Option<Finding> {

@@ -1,7 +1,7 @@
 //! Finds devices of one process that do not share the work.
 
 use super::own_code::{Own, line_of};
-use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use super::{Confidence, Evidence, Finding, FindingCode, Rank, top_stacks};
 use crate::analysis::study::category_bytes::{CategoryBytes, live_by_category};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::category::Category;
@@ -49,7 +49,7 @@ fn without_weights(study: &Study<'_>) -> Finding {
         .map_or_else(String::new, |group| format!(", the largest part from {}", study.title(group.stack)));
     let index = study.device.index;
     Finding {
-        code: "device-without-weights",
+        code: FindingCode::DeviceWithoutWeights,
         severity: Severity::Warning,
         confidence: Confidence::Medium,
         rank: Rank::Cause,
@@ -90,7 +90,7 @@ fn uneven(studies: &[&Study<'_>]) -> Option<Finding> {
     let from = line.as_ref().map_or_else(String::new, |line| format!("; the largest part comes from {}", line.place()));
     let index = highest.device.index;
     Some(Finding {
-        code: "devices-uneven",
+        code: FindingCode::DevicesUneven,
         severity: Severity::Warning,
         confidence: Confidence::Medium,
         rank: Rank::Cause,

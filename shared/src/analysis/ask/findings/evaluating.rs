@@ -2,7 +2,7 @@
 
 use super::collecting::evaluations;
 use super::own_code::{Own, OwnCode};
-use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use super::{Confidence, Evidence, Finding, FindingCode, Rank, top_stacks};
 use crate::analysis::study::phases::PhaseBasis;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::AllocationId;
@@ -34,7 +34,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let own = OwnCode::of(study, rows.iter().copied(), Own::Call);
     let from = own.as_ref().map_or_else(String::new, |own| format!(", called from {}", own.place()));
     Some(Finding {
-        code: "evaluation-with-graph",
+        code: FindingCode::EvaluationWithGraph,
         severity: Severity::Warning,
         confidence: Confidence::Medium,
         rank: Rank::Cause,

@@ -1,6 +1,6 @@
 //! Checks the limits that the user set and the memory of the card.
 
-use super::{Confidence, Evidence, Finding, FindingsConfig, Rank, top_stacks, tried};
+use super::{Confidence, Evidence, Finding, FindingCode, FindingsConfig, Rank, top_stacks, tried};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::peak::live_by_stack;
 use crate::base::{Severity, format};
@@ -22,7 +22,7 @@ fn above_peak(study: &Study<'_>, limit: u64) -> Option<Finding> {
         at_moment(
             study,
             moment,
-            ("peak-above-limit", Severity::Error, bytes),
+            (FindingCode::PeakAboveLimit, Severity::Error, bytes),
             format!("The peak of {} exceeds the limit of {}", format::bytes(bytes), format::bytes(limit)),
             "Look at the live allocations at the peak. To find what is new, compare with an older snapshot: `snapscope \
              diff`.",
@@ -33,7 +33,7 @@ fn above_peak(study: &Study<'_>, limit: u64) -> Option<Finding> {
 fn above_growth(study: &Study<'_>, limit: u64) -> Option<Finding> {
     let bytes = study.growth.bytes_per_step();
     (bytes > limit).then(|| Finding {
-        code: "growth-above-limit",
+        code: FindingCode::GrowthAboveLimit,
         severity: Severity::Error,
         confidence: Confidence::High,
         rank: Rank::Limit,
@@ -66,7 +66,7 @@ fn nearly_full(study: &Study<'_>, capacity: u64) -> Option<Finding> {
         return Some(at_moment(
             study,
             live_moment,
-            ("card-too-small", Severity::Warning, live),
+            (FindingCode::CardTooSmall, Severity::Warning, live),
             format!(
                 "The peak of {} does not fit on a GPU with {card}, whatever the allocator settings",
                 format::bytes(live)
@@ -81,7 +81,7 @@ fn nearly_full(study: &Study<'_>, capacity: u64) -> Option<Finding> {
         return Some(at_moment(
             study,
             moment,
-            ("card-too-small", Severity::Warning, reserved),
+            (FindingCode::CardTooSmall, Severity::Warning, reserved),
             format!("PyTorch reserves {}, more than a GPU with {card} has", format::bytes(reserved)),
             &tried().chain(advice).collect::<Vec<_>>().join(" "),
         ));
@@ -92,7 +92,7 @@ fn nearly_full(study: &Study<'_>, capacity: u64) -> Option<Finding> {
         at_moment(
             study,
             moment,
-            ("card-nearly-full", Severity::Warning, reserved),
+            (FindingCode::CardNearlyFull, Severity::Warning, reserved),
             format!("PyTorch reserves {} of the GPU's {card}, which leaves little room", format::bytes(reserved)),
             &std::iter::once(advice.to_owned()).chain(tried()).collect::<Vec<_>>().join(" "),
         )
@@ -102,7 +102,7 @@ fn nearly_full(study: &Study<'_>, capacity: u64) -> Option<Finding> {
 fn at_moment(
     study: &Study<'_>,
     moment: u32,
-    (code, severity, bytes): (&'static str, Severity, u64),
+    (code, severity, bytes): (FindingCode, Severity, u64),
     title: String,
     advice: &str,
 ) -> Finding {

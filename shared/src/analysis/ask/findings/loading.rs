@@ -1,7 +1,7 @@
 //! Finds memory that building a model wastes: a peak at loading, or a checkpoint that stays alive.
 
 use super::own_code::{Own, OwnCode};
-use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use super::{Confidence, Evidence, Finding, FindingCode, Rank, top_stacks};
 use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::AllocationId;
@@ -39,7 +39,7 @@ fn peak(study: &Study<'_>) -> Option<Finding> {
     let own = OwnCode::of(study, gone.iter().copied(), Own::Innermost);
     let from = own.as_ref().map_or_else(String::new, |own| format!(", from {}", own.place()));
     Some(Finding {
-        code: "peak-at-loading",
+        code: FindingCode::PeakAtLoading,
         severity: Severity::Info,
         confidence: Confidence::High,
         rank: Rank::Cause,
@@ -86,7 +86,7 @@ fn checkpoint(study: &Study<'_>) -> Option<Finding> {
     let own = OwnCode::of(study, rows.iter().copied(), Own::Innermost);
     let from = own.as_ref().map_or_else(String::new, |own| format!(", from {}", own.place()));
     Some(Finding {
-        code: "checkpoint-kept",
+        code: FindingCode::CheckpointKept,
         severity: Severity::Warning,
         confidence: Confidence::Medium,
         rank: Rank::Cause,

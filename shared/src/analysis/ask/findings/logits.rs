@@ -5,7 +5,7 @@
 //! stands out.
 
 use super::own_code::{Own, line_of};
-use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use super::{Confidence, Evidence, Finding, FindingCode, Rank, top_stacks};
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
 use crate::trace::StackId;
@@ -54,7 +54,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let sizes = shape.rows.iter().map(|row| row.0);
     let size_bytes = sizes.max().unwrap_or(0);
     Some(Finding {
-        code: "logits-at-peak",
+        code: FindingCode::LogitsAtPeak,
         severity: Severity::Info,
         confidence: Confidence::Medium,
         rank: Rank::Cause,

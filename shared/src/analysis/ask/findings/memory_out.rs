@@ -2,7 +2,7 @@
 
 use super::own_code::{Own, line_of};
 use super::tried::{self, Tried};
-use super::{Confidence, Evidence, Finding, MOST_SHOWN, Rank, top_stacks};
+use super::{Confidence, Evidence, Finding, FindingCode, MOST_SHOWN, Rank, top_stacks};
 use crate::analysis::ask::fragmentation::Fragmentation;
 use crate::analysis::ask::replay::Stuck;
 use crate::analysis::study::phases::Phase;
@@ -58,7 +58,7 @@ fn finding(study: &Study<'_>, failures: &Failures, tried: Option<&Tried>) -> Fin
     let groups = live_by_stack(study.device, &study.timeline.allocations, index);
     let largest = groups.first().map(|group| (group.bytes, study.title(group.stack)));
     Finding {
-        code: "out-of-memory",
+        code: FindingCode::OutOfMemory,
         // A program that caught the error and continued training, for instance with a smaller batch, has solved the
         // problem.
         severity: if went_on(study) { Severity::Info } else { Severity::Error },

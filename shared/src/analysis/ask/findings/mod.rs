@@ -5,6 +5,7 @@
 
 mod abandoned;
 mod cache;
+mod code;
 mod collecting;
 mod devices;
 mod evaluating;
@@ -33,6 +34,8 @@ use crate::analysis::track::timeline::Timeline;
 use crate::base::Severity;
 use crate::trace::{Device, StackId, Trace};
 use std::cmp::Reverse;
+
+pub use code::FindingCode;
 
 /// Certainty of a finding's cause; its importance is the severity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,8 +107,7 @@ impl SourceLine {
 /// A diagnosis with its evidence and advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Stable name in kebab-case, such as `graphs-kept`.
-    pub code: &'static str,
+    pub code: FindingCode,
     pub severity: Severity,
     /// Certainty of the cause.
     pub confidence: Confidence,

@@ -1,6 +1,6 @@
 //! Finds memory of the card that PyTorch's allocator never had.
 
-use super::{Confidence, Evidence, Finding, Rank};
+use super::{Confidence, Evidence, Finding, FindingCode, Rank};
 use crate::analysis::ask::until_full::outside_bytes;
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
@@ -16,7 +16,7 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: u64) -> Option<Finding>
     let (bytes, event) = outside_bytes(study, capacity_bytes)?;
     let is_much = bytes >= MUCH_BYTES;
     (bytes >= LITTLE_BYTES).then(|| Finding {
-        code: "outside-pytorch",
+        code: FindingCode::OutsidePytorch,
         severity: if is_much { Severity::Warning } else { Severity::Info },
         confidence: Confidence::Medium,
         rank: Rank::Limit,

@@ -7,7 +7,7 @@
 
 use super::own_code::{Own, line_of};
 use super::staying::is_little;
-use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use super::{Confidence, Evidence, Finding, FindingCode, Rank, top_stacks};
 use crate::analysis::study::forward_pass::ForwardPass;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::sites::{Operation, SpineId};
@@ -51,7 +51,7 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> 
     let line = stack.and_then(|stack| line_of(study, stack, Own::Call));
     let from = line.as_ref().map_or_else(String::new, |line| format!(", called from {}", line.place()));
     Some(Finding {
-        code: "several-graphs-at-once",
+        code: FindingCode::SeveralGraphsAtOnce,
         severity: Severity::Warning,
         confidence: Confidence::Medium,
         rank: Rank::Cause,

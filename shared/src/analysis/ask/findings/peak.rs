@@ -1,6 +1,6 @@
 //! Reports what the peak consists of.
 
-use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use super::{Confidence, Evidence, Finding, FindingCode, Rank, top_stacks};
 use crate::analysis::study::category_bytes::live_by_category;
 use crate::analysis::study::phases::PhaseBasis;
 use crate::analysis::study::run_kind::RunKind;
@@ -51,7 +51,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         (false, true) => advice(study.kind, shares.first().map_or(Category::Unknown, |share| share.category)),
     };
     Some(Finding {
-        code: "peak",
+        code: FindingCode::Peak,
         severity: Severity::Info,
         confidence: if study.phases.basis() == PhaseBasis::Operations { Confidence::Medium } else { Confidence::High },
         rank: Rank::Peak,

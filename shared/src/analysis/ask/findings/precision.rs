@@ -1,6 +1,6 @@
 //! Finds a loss that is computed in 16 bits.
 
-use super::{Confidence, Evidence, Finding, MOST_SHOWN, Rank};
+use super::{Confidence, Evidence, Finding, FindingCode, MOST_SHOWN, Rank};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::base::Severity;
@@ -34,7 +34,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         (0..events.len()).filter(is_half).filter(of_loss).map(|event| event as u32).take(MOST_SHOWN).collect();
     let stack = events.stacks().at(*found.first()? as usize);
     Some(Finding {
-        code: "loss-in-16-bits",
+        code: FindingCode::LossIn16Bits,
         severity: Severity::Warning,
         confidence: Confidence::High,
         rank: Rank::Cause,

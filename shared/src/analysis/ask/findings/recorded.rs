@@ -1,6 +1,6 @@
 //! Reports a recording that is too short to judge, with the line of code that records enough.
 
-use super::{Confidence, Evidence, Finding, Rank};
+use super::{Confidence, Evidence, Finding, FindingCode, Rank};
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
@@ -35,7 +35,7 @@ pub(super) fn of_nothing(trace: &Trace) -> Finding {
 
 fn note(device: i64, bytes: u64, title: String, advice: String) -> Finding {
     Finding {
-        code: "too-little-recorded",
+        code: FindingCode::TooLittleRecorded,
         severity: Severity::Info,
         confidence: Confidence::High,
         rank: Rank::Recording,

@@ -1,6 +1,6 @@
 //! Explains in one note why memory is higher than before the first step although it does not leak.
 
-use super::{Confidence, Evidence, Finding, Rank, events_of, top_stacks};
+use super::{Confidence, Evidence, Finding, FindingCode, Rank, events_of, top_stacks};
 use crate::analysis::study::growth::{Course, GrowthClass, Kept};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
@@ -30,7 +30,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         told.iter().any(|kept| kept.class == Some(GrowthClass::Cache) || kept.class == Some(GrowthClass::OneOff));
     let largest = told[0];
     Some(Finding {
-        code: "settled",
+        code: FindingCode::Settled,
         severity: Severity::Info,
         confidence: if is_guess { Confidence::Medium } else { Confidence::High },
         rank: Rank::Normal,

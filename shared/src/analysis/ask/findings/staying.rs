@@ -1,7 +1,7 @@
 //! Finds memory that stays alive longer than necessary but does not grow.
 
 use super::own_code::{Own, OwnCode};
-use super::{Confidence, Evidence, Finding, Rank, events_of, top_stacks};
+use super::{Confidence, Evidence, Finding, FindingCode, Rank, events_of, top_stacks};
 use crate::analysis::study::forward_pass::ForwardPass;
 use crate::analysis::study::growth::{Course, Kept};
 use crate::analysis::study::phases::Phase;
@@ -52,7 +52,7 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
     finding(
         study,
         &rows,
-        "gradients-stay",
+        FindingCode::GradientsStay,
         "Gradients stay in memory between steps",
         "The backward pass allocates them only in the first step, and adds to them in later steps.",
         "Call `optimizer.zero_grad(set_to_none=True)` in every step, which frees the gradients until the next backward \
@@ -71,7 +71,7 @@ fn graph(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
     finding(
         study,
         &rows,
-        "graph-outlives-step",
+        FindingCode::GraphOutlivesStep,
         "A step's autograd graph is still in memory while the next step builds its own",
         "Most of what the forward pass saves for backward is still alive at the end of each step, and is freed in the \
          next step.",
@@ -108,7 +108,7 @@ fn recomputed(study: &Study<'_>) -> Option<Finding> {
     finding(
         study,
         &rows,
-        "recomputed-activations-stay",
+        FindingCode::RecomputedActivationsStay,
         "Activations that checkpointing recomputes stay in memory after backward",
         "The recomputation in the backward pass allocates them, and they stay alive until the next step replaces them.",
         "Store `attended.detach()` instead of `attended` in an attribute of a checkpointed layer, or store nothing. \
@@ -130,7 +130,7 @@ fn rows<'a>(study: &'a Study<'_>, course: Course, phase: Phase) -> Vec<&'a Kept>
 fn finding(
     study: &Study<'_>,
     rows: &[&Kept],
-    code: &'static str,
+    code: FindingCode,
     what: &str,
     shows: &str,
     advice: &str,

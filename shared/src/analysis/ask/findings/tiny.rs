@@ -1,6 +1,6 @@
 //! Finds many tiny tensors in use at the peak.
 
-use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use super::{Confidence, Evidence, Finding, FindingCode, Rank, top_stacks};
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
 use crate::trace::StackId;
@@ -30,7 +30,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let bytes = count * BLOCK_BYTES;
     let (&most, &of_most) = counts.iter().max_by_key(|&(&stack, &count)| (count, stack))?;
     Some(Finding {
-        code: "tiny-allocations",
+        code: FindingCode::TinyAllocations,
         severity: Severity::Info,
         confidence: Confidence::High,
         rank: Rank::Cause,

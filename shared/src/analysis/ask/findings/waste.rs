@@ -1,7 +1,7 @@
 //! Finds memory that is reserved but not used.
 
 use super::memory_out::is_expandable;
-use super::{Confidence, Evidence, Finding, Rank, tried};
+use super::{Confidence, Evidence, Finding, FindingCode, Rank, tried};
 use crate::analysis::ask::fragmentation::Fragmentation;
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
@@ -76,7 +76,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     // The peak of live bytes before the trace is unknown.
     let is_whole = study.timeline.allocations.initial_count() == 0;
     Some(Finding {
-        code: "reserved-above-live",
+        code: FindingCode::ReservedAboveLive,
         severity: if is_much && has_risen { Severity::Warning } else { Severity::Info },
         confidence: Confidence::High,
         rank: Rank::Reserved,

@@ -4,7 +4,7 @@ mod cause;
 mod words;
 
 use super::own_code::{Own, OwnCode};
-use super::{Confidence, Evidence, Finding, FindingsConfig, Rank, events_of, top_stacks};
+use super::{Confidence, Evidence, Finding, FindingCode, FindingsConfig, Rank, events_of, top_stacks};
 use crate::analysis::ask::until_full::{BudgetSource, UntilFull, until_full};
 use crate::analysis::study::growth::Kept;
 use crate::analysis::study::phases::PhaseBasis;

@@ -1,11 +1,11 @@
 //! Contains the texts for each cause of growth.
 
-use super::{Cause, Own};
+use super::{Cause, FindingCode, Own};
 
 /// Texts of the finding about a cause.
 pub(super) struct Words {
     /// Stable code of the finding.
-    pub(super) code: &'static str,
+    pub(super) code: FindingCode,
     /// Beginning of the title; `{}` stands for `step` or `call`.
     pub(super) what: &'static str,
     /// What to do, the most useful step first.
@@ -21,7 +21,7 @@ pub(super) struct Words {
 pub(super) fn of(cause: Cause) -> Words {
     match cause {
         Cause::Graphs => Words {
-            code: "graphs-kept",
+            code: FindingCode::GraphsKept,
             what: "Every {}'s autograd graph stays in memory",
             advice: "Store `loss.item()` or `loss.detach()` instead of `loss`, and `output.detach()` instead of \
                      `output`. If no backward pass follows, compute the value under `torch.no_grad()`.",
@@ -32,7 +32,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The model is called from `{}`: check what the code keeps of the result.",
         },
         Cause::RetainedGraphs => Words {
-            code: "graphs-kept",
+            code: FindingCode::GraphsKept,
             what: "Every {}'s autograd graph stays in memory",
             advice: "Store `loss.item()` or `loss.detach()` instead of `loss`, and `output.detach()` instead of \
                      `output`. Remove `retain_graph=True` from the last `backward()`.",
@@ -43,7 +43,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The model is called from `{}`: check what the code keeps of the result.",
         },
         Cause::GraphsOfInference => Words {
-            code: "graphs-kept",
+            code: FindingCode::GraphsKept,
             what: "Every {}'s autograd graph stays in memory, although nothing calls backward",
             advice: "Run the model under `torch.no_grad()` or `torch.inference_mode()`. Move the outputs that you keep \
                      to host memory: `output.cpu()`.",
@@ -53,7 +53,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The model is called from `{}`: check what the code keeps of the result.",
         },
         Cause::GraphsOfOwnCode => Words {
-            code: "graphs-kept",
+            code: FindingCode::GraphsKept,
             what: "An autograd graph stays in memory for every result of a computation outside the model",
             advice: "Store `result.item()` or `result.detach()` instead of `result`, or compute it under \
                      `torch.no_grad()`.",
@@ -63,7 +63,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The result is computed at `{}`: check what the code keeps of it.",
         },
         Cause::ChainedState => Words {
-            code: "state-chained",
+            code: FindingCode::StateChained,
             what: "Each {}'s autograd graph extends through all earlier {}s",
             advice: "Detach the tensor that is carried from step to step: `hidden = hidden.detach()`. Then remove \
                      `retain_graph=True` from `backward()`.",
@@ -73,7 +73,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The model is called from `{}`: check what one call passes to the next.",
         },
         Cause::Joined => Words {
-            code: "tensor-grows",
+            code: FindingCode::TensorGrows,
             what: "A tensor grows, and every {} allocates a larger copy of it",
             advice: "Collect the parts in host memory: `parts.append(new.cpu())`. Or allocate one tensor of the final \
                      size and write into it. Keep only what you need of the parts.",
@@ -83,7 +83,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The larger copy is allocated at `{}`.",
         },
         Cause::KeysAndValues => Words {
-            code: "kv-cache-kept",
+            code: FindingCode::KvCacheKept,
             what: "The KV cache carries over from one conversation or prompt to the next",
             advice: "Create a new cache for each request. Or limit its length: crop it with `cache.crop(max_length)`, \
                      or use a static or sliding-window cache.",
@@ -92,7 +92,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The model is called with the cache from `{}`: check where `past_key_values` comes from.",
         },
         Cause::Outputs => Words {
-            code: "outputs-kept",
+            code: FindingCode::OutputsKept,
             what: "The model's outputs stay in memory after every {}",
             advice: "Keep only what you need of each output, in host memory: `output.argmax(-1).cpu()` or \
                      `output.detach().cpu()`.",
@@ -101,7 +101,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The model is called from `{}`: check what the code keeps of the result.",
         },
         Cause::Hooked => Words {
-            code: "activations-kept",
+            code: FindingCode::ActivationsKept,
             what: "A forward hook keeps a tensor of every call",
             advice: "Store a small copy in host memory (`output.detach().cpu()`), and empty the hook's list after each \
                      step. Remove the hook when you no longer need it: `handle.remove()`.",
@@ -111,7 +111,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The call goes through `{}`.",
         },
         Cause::Activations => Words {
-            code: "activations-kept",
+            code: FindingCode::ActivationsKept,
             what: "Activations of layers stay in memory after every {}",
             advice: "Keep only what you need, in host memory: `x.detach().cpu()`. Empty the container that keeps the \
                      activations after each step, or limit its size.",
@@ -121,7 +121,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The call goes through `{}`.",
         },
         Cause::Data => Words {
-            code: "batches-kept",
+            code: FindingCode::BatchesKept,
             what: "Batches or other input tensors stay on the GPU after every {}",
             advice: "Keep batches in host memory, and move each one to the GPU when it is used. Limit the size of \
                      queues and replay buffers.",
@@ -131,7 +131,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The tensors are created or copied at `{}`: check what refers to them later.",
         },
         Cause::Copies => Words {
-            code: "copies-kept",
+            code: FindingCode::CopiesKept,
             what: "Copies of the model's weights or gradients accumulate with every {}",
             advice: "Copy the weights to host memory: `{k: v.cpu() for k, v in model.state_dict().items()}`. Keep as \
                      few copies as you need.",
@@ -141,7 +141,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The copies are made at `{}`.",
         },
         Cause::Models => Words {
-            code: "models-kept",
+            code: FindingCode::ModelsKept,
             what: "New models are created while the old ones stay in memory with their gradients and optimizer state",
             advice: "Delete the old model and its optimizer before you create the next: `del model, optimizer`. Or \
                      move the old model to host memory: `model.cpu()`.",
@@ -151,7 +151,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The models are created at `{}`.",
         },
         Cause::Gradients => Words {
-            code: "gradients-kept",
+            code: FindingCode::GradientsKept,
             what: "Every {}'s gradients stay in memory",
             advice: "Store the norm of each gradient (`p.grad.norm().item()`), or a copy in host memory \
                      (`p.grad.cpu()`).",
@@ -160,7 +160,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The gradients come from `{}`: check what refers to them later.",
         },
         Cause::EvaluationGraphs => Words {
-            code: "evaluation-graphs-kept",
+            code: FindingCode::EvaluationGraphsKept,
             what: "The autograd graph of every evaluation stays in memory",
             advice: "Run the evaluation under `torch.no_grad()`. Store `loss.item()` instead of `loss`.",
             why: "The evaluation records an autograd graph although nothing calls backward, and something keeps the \
@@ -169,7 +169,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The evaluation calls the model from `{}`: check what the code keeps of the result.",
         },
         Cause::EvaluationOutputs => Words {
-            code: "evaluation-outputs-kept",
+            code: FindingCode::EvaluationOutputsKept,
             what: "Tensors of every evaluation stay in memory",
             advice: "Keep only what you need of the results, in host memory: `output.cpu()`.",
             why: "Something keeps the results of the evaluation on the GPU.",
@@ -177,7 +177,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The evaluation calls the model from `{}`: check what the code keeps of the result.",
         },
         Cause::OptimizerState => Words {
-            code: "optimizer-state-grows",
+            code: FindingCode::OptimizerStateGrows,
             what: "The optimizer's state grows with every {}",
             advice: "Keep one optimizer and change its settings (`optimizer.param_groups`). Or delete the old \
                      optimizer, and everything that refers to it, before you create a new optimizer.",
@@ -187,7 +187,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The optimizer steps at `{}`: check where it is created.",
         },
         Cause::Numbers => Words {
-            code: "numbers-kept",
+            code: FindingCode::NumbersKept,
             what: "A scalar tensor of every {} stays on the GPU",
             advice: "Store `loss.item()` or `loss.detach()` instead of `loss`.",
             why: "A loss or a metric is kept as a tensor. It takes little GPU memory, but its graph also keeps Python \
@@ -196,7 +196,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The value is computed at `{}`.",
         },
         Cause::OwnTensors => Words {
-            code: "tensors-kept",
+            code: FindingCode::TensorsKept,
             what: "A tensor that the program computes stays in memory after every {}",
             advice: "Store a number (`x.item()`), or a copy in host memory (`x.detach().cpu()`).",
             why: "Something keeps the tensor: a list, a dictionary or an attribute.",
@@ -204,7 +204,7 @@ pub(super) fn of(cause: Cause) -> Words {
             look: "The tensor is computed at `{}`: check what the code keeps of it.",
         },
         Cause::Unknown => Words {
-            code: "memory-grows",
+            code: FindingCode::MemoryGrows,
             what: "Memory grows with every {}",
             advice: "Find the code that allocates this memory, and check what still refers to it when a step is over.",
             why: "No function in the stacks shows what the memory is for.",

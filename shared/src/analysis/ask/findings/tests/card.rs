@@ -16,7 +16,7 @@ fn the_reason_of_an_out_of_memory_is_told() {
     let trace = text::parse(text).unwrap();
     let timeline = Timeline::new(&trace, &trace.devices[0]);
     let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
-    assert_eq!(found[0].code, "out-of-memory");
+    assert_eq!(found[0].code, FindingCode::OutOfMemory);
     assert_eq!(
         found[0].title,
         "Out of memory at event 3: tried to allocate 40.0 MiB in head (main.py:1) with 1.00 MiB free on the GPU"
@@ -31,7 +31,8 @@ fn places_that_fail_often_are_one_finding() {
     let trace = text::parse(&text).unwrap();
     let timeline = Timeline::new(&trace, &trace.devices[0]);
     let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
-    let titles: Vec<_> = found.iter().filter(|row| row.code == "out-of-memory").map(|row| row.title.as_str()).collect();
+    let titles: Vec<_> =
+        found.iter().filter(|row| row.code == FindingCode::OutOfMemory).map(|row| row.title.as_str()).collect();
     assert_eq!(titles.len(), 2, "{titles:?}");
     assert!(titles.iter().any(|title| title.starts_with("Out of memory 30 times, first at event 1:")), "{titles:?}");
 }
@@ -46,7 +47,7 @@ fn remedies_of_a_failure_are_tried() {
     let trace = text::parse(&(allocs + &frees + "oom 45MiB free=40MiB @head\n" + &segments)).unwrap();
     let timeline = Timeline::new(&trace, &trace.devices[0]);
     let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
-    let oom = found.iter().find(|row| row.code == "out-of-memory").unwrap();
+    let oom = found.iter().find(|row| row.code == FindingCode::OutOfMemory).unwrap();
     let stuck = "this free memory was left, but the request could not use it: 110 MiB in free ranges too small for the \
                  request.";
     assert!(oom.evidence.shows.ends_with(stuck), "{}", oom.evidence.shows);
@@ -71,7 +72,7 @@ fn memory_outside_of_pytorch_is_told_where_the_card_is_known() {
     let text = "segment_alloc S 6GiB\nalloc S 6GiB\noom 3GiB free=1GiB\nsegment S 6GiB\nblock S 6GiB";
     let outside = |capacity_gib: Option<u64>| {
         let config = FindingsConfig { capacity_bytes: capacity_gib.map(|gib| gib << 30), ..Default::default() };
-        let found = found_with(text, &config).into_iter().find(|finding| finding.code == "outside-pytorch");
+        let found = found_with(text, &config).into_iter().find(|finding| finding.code == FindingCode::OutsidePytorch);
         found.map(|finding| (finding.severity, finding.bytes >> 30))
     };
     assert_eq!(outside(Some(12)), Some((Severity::Warning, 5)));
@@ -82,8 +83,8 @@ fn memory_outside_of_pytorch_is_told_where_the_card_is_known() {
 fn a_card_that_is_too_small_is_named() {
     let text = "segment_alloc S 6GiB\nalloc S 4GiB\nsegment S 6GiB\nblock S 4GiB";
     let codes = |gib: u64| codes_with(text, &FindingsConfig { capacity_bytes: Some(gib << 30), ..Default::default() });
-    let has = |gib: u64, code: &str| codes(gib).iter().any(|row| row.0 == code);
-    assert!(has(3, "card-too-small") && has(5, "card-too-small"), "{:?}", codes(5));
-    assert!(has(6, "card-nearly-full") && !has(6, "card-too-small"));
-    assert!(!has(8, "card-nearly-full"));
+    let has = |gib: u64, code: FindingCode| codes(gib).iter().any(|row| row.0 == code);
+    assert!(has(3, FindingCode::CardTooSmall) && has(5, FindingCode::CardTooSmall), "{:?}", codes(5));
+    assert!(has(6, FindingCode::CardNearlyFull) && !has(6, FindingCode::CardTooSmall));
+    assert!(!has(8, FindingCode::CardNearlyFull));
 }

@@ -9,7 +9,7 @@ fn growth_that_ends_is_no_leak() {
         [cache.into_iter().collect(), healthy(step)].concat()
     };
     check(&training(8, filling), &[]);
-    assert_eq!(notes(&training(8, filling)), ["settled"]);
+    assert_eq!(notes(&training(8, filling)), [FindingCode::Settled]);
 }
 
 #[test]
@@ -18,23 +18,26 @@ fn growth_that_is_no_leak_is_explained() {
         let more = is_there.then(|| format!("alloc {name}.{step} {mib}MiB @{name}<forward@phase"));
         [more.into_iter().collect(), healthy(step)].concat()
     };
-    let title = |text: &str, code: &str| {
+    let title = |text: &str, code: FindingCode| {
         let found = found_with(text, &FindingsConfig::default());
         found.into_iter().find(|finding| finding.code == code).map(|finding| finding.title).unwrap_or_default()
     };
     let healthy = training(9, healthy);
-    assert_eq!(notes(&healthy), ["settled"]);
-    assert_eq!(title(&healthy, "settled"), "Normal: 32.0 MiB of optimizer state was allocated in step 1 and stays");
+    assert_eq!(notes(&healthy), [FindingCode::Settled]);
+    assert_eq!(
+        title(&healthy, FindingCode::Settled),
+        "Normal: 32.0 MiB of optimizer state was allocated in step 1 and stays"
+    );
     let once = training(9, |step| with(step, step == 5, "table", 8));
     let state = "Normal: 32.0 MiB of optimizer state was allocated in step 1 and stays";
-    assert_eq!(title(&once, "settled"), format!("{state}; 8.00 MiB was allocated once, in step 6"));
+    assert_eq!(title(&once, FindingCode::Settled), format!("{state}; 8.00 MiB was allocated once, in step 6"));
     let cache = training(9, |step| with(step, [0, 2, 4].contains(&step), "masks", 4));
     assert_eq!(
-        title(&cache, "settled"),
+        title(&cache, FindingCode::Settled),
         format!("{state}; a cache of 12.0 MiB filled from step 1 to step 5, more and more slowly")
     );
     let little = training(9, |step| with(step, step == 5, "table", 1));
-    assert_eq!(title(&little, "settled"), state, "next to nothing is not worth a word");
+    assert_eq!(title(&little, FindingCode::Settled), state, "next to nothing is not worth a word");
     for text in [healthy, once, cache] {
         check(&text, &[]);
     }
@@ -54,7 +57,7 @@ fn the_line_of_the_users_own_code_is_named() {
     };
     let graphs = training(5, |step| in_python([forward(step), backward(step, |_| true), update(step, false)].concat()));
     let found = found_with(&graphs, &FindingsConfig { capacity_bytes: Some(1 << 30), ..Default::default() });
-    assert_eq!(found[0].code, "graphs-kept", "{found:?}");
+    assert_eq!(found[0].code, FindingCode::GraphsKept, "{found:?}");
     assert!(found[0].title.ends_with("8.00 MiB per step, from train_step (main.py:1)"), "{}", found[0].title);
     let look = "The model is called from `train_step (main.py:1)`: check what the code keeps of the result.";
     assert!(found[0].advice.contains(look), "{}", found[0].advice);

@@ -71,21 +71,21 @@ fn found_with(text: &str, config: &FindingsConfig) -> Vec<Finding> {
 }
 
 /// Returns the codes of errors and warnings.
-fn codes_with(text: &str, config: &FindingsConfig) -> Vec<(&'static str, Severity)> {
+fn codes_with(text: &str, config: &FindingsConfig) -> Vec<(FindingCode, Severity)> {
     let found = found_with(text, config);
     let problems = found.iter().filter(|finding| finding.severity > Severity::Info);
     problems.map(|finding| (finding.code, finding.severity)).collect()
 }
 
 /// Returns the codes of notes, except the one about the peak.
-fn notes(text: &str) -> Vec<&'static str> {
+fn notes(text: &str) -> Vec<FindingCode> {
     let found = found_with(text, &FindingsConfig::default());
-    let notes = found.iter().filter(|finding| finding.severity == Severity::Info && finding.code != "peak");
+    let notes = found.iter().filter(|finding| finding.severity == Severity::Info && finding.code != FindingCode::Peak);
     notes.map(|finding| finding.code).collect()
 }
 
 #[track_caller]
-fn check(text: &str, codes: &[&str]) {
+fn check(text: &str, codes: &[FindingCode]) {
     let found = codes_with(text, &FindingsConfig::default());
     assert_eq!(found.iter().map(|(code, _)| *code).collect::<Vec<_>>(), codes);
 }
@@ -104,15 +104,15 @@ fn a_healthy_training_has_no_findings() {
 #[test]
 fn whole_graphs_are_told_from_single_tensors() {
     let graphs = |step| [forward(step), backward(step, |_| true), update(step, false)].concat();
-    check(&training(5, graphs), &["graphs-kept"]);
+    check(&training(5, graphs), &[FindingCode::GraphsKept]);
     let outputs = |step| [forward(step), backward(step, |name| name == "out"), update(step, false)].concat();
-    check(&training(5, outputs), &["outputs-kept"]);
+    check(&training(5, outputs), &[FindingCode::OutputsKept]);
     let hooked = |step| {
         let mut lines = healthy(step);
         lines.retain(|line| !line.starts_with("free a2") && !line.starts_with("free a3"));
         lines
     };
-    check(&training(5, hooked), &["activations-kept"]);
+    check(&training(5, hooked), &[FindingCode::ActivationsKept]);
 }
 
 #[test]
@@ -123,22 +123,22 @@ fn a_backward_that_lengthens_tells_a_chain() {
         let kept = [forward(step), longer.collect(), backward(step, |name| name == "a")];
         [kept.concat(), freed.collect(), update(step, false)].concat()
     };
-    check(&training(6, chained), &["state-chained"]);
+    check(&training(6, chained), &[FindingCode::StateChained]);
 }
 
 #[test]
 fn what_is_kept_is_told_by_its_phase() {
     let gradients = |step| [forward(step), backward(step, |_| false), update(step, true)].concat();
-    check(&training(5, gradients), &["gradients-kept"]);
+    check(&training(5, gradients), &[FindingCode::GradientsKept]);
     let batches = |step| [vec![format!("alloc x.{step} 1MiB @data@phase")], healthy(step)].concat();
-    check(&training(5, batches), &["batches-kept"]);
+    check(&training(5, batches), &[FindingCode::BatchesKept]);
     let evaluated = |step| {
         let lines = forward(step).into_iter().map(|line| line.replace("forward@", "evaluation@").replace(" a", " e"));
         [healthy(step), lines.map(|line| line.replace(" out", " eout")).collect()].concat()
     };
-    check(&training(5, evaluated), &["evaluation-graphs-kept"]);
+    check(&training(5, evaluated), &[FindingCode::EvaluationGraphsKept]);
     let state = |step| [healthy(step), vec![format!("alloc m.{step} 1MiB @optimizer@phase")]].concat();
-    check(&training(5, state), &["optimizer-state-grows"]);
+    check(&training(5, state), &[FindingCode::OptimizerStateGrows]);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_tensor_that_takes_the_place_of_a_smaller_one_grows() {
         let all = format!("alloc all.{step} {}MiB @cat<forward@phase", step + 1);
         [healthy(step), vec![all], older.into_iter().collect()].concat()
     };
-    check(&training(5, longer), &["tensor-grows"]);
+    check(&training(5, longer), &[FindingCode::TensorGrows]);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn gradients_that_are_never_cleared_stay() {
         lines.retain(|line| step == 0 || !line.starts_with("alloc g"));
         lines
     };
-    check(&training(5, never), &["gradients-stay"]);
+    check(&training(5, never), &[FindingCode::GradientsStay]);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_graph_may_outlive_its_step() {
         let freed = older.into_iter().filter(|line| line.starts_with("free")).collect();
         [forward(step), freed, backward(step, |_| true), update(step, false)].concat()
     };
-    check(&training(5, retained), &["graph-outlives-step"]);
+    check(&training(5, retained), &[FindingCode::GraphOutlivesStep]);
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn several_passes_before_backward_are_counted() {
         let updated = (0..3).flat_map(|pass| update(step * 10 + pass, false));
         passes.chain(freed).chain(updated.filter(|line| line.starts_with("free"))).collect::<Vec<_>>()
     };
-    check(&training(4, once), &["several-graphs-at-once"]);
+    check(&training(4, once), &[FindingCode::SeveralGraphsAtOnce]);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_cache_that_is_emptied_by_hand_is_told_from_one_that_was_needed() {
         }
     };
     let emptied_codes = |stack| codes_with(&training(4, emptied(stack)), &FindingsConfig::default());
-    assert_eq!(emptied_codes("empty_cache"), [("cache-emptied", Severity::Warning)]);
+    assert_eq!(emptied_codes("empty_cache"), [(FindingCode::CacheEmptied, Severity::Warning)]);
     assert_eq!(emptied_codes("malloc"), []);
 }
 
@@ -206,7 +206,7 @@ fn a_loss_of_two_bytes_is_in_16_bits() {
     let half = |step| {
         [vec![format!("alloc l.{step} 2 @cross_entropy<forward@phase"), format!("free l.{step}")], healthy(step)]
     };
-    check(&training(3, |step| half(step).concat()), &["loss-in-16-bits"]);
+    check(&training(3, |step| half(step).concat()), &[FindingCode::LossIn16Bits]);
 }
 
 #[test]
@@ -217,21 +217,26 @@ fn limits_are_errors() {
         max_growth_bytes: Some(3 << 20),
     };
     let found = codes_with(&training(5, healthy), &config);
-    assert_eq!(found, [("peak-above-limit", Severity::Error), ("card-too-small", Severity::Warning)]);
+    assert_eq!(found, [(FindingCode::PeakAboveLimit, Severity::Error), (FindingCode::CardTooSmall, Severity::Warning)]);
     let graphs = |step| [forward(step), backward(step, |_| true), update(step, false)].concat();
     let found = codes_with(&training(5, graphs), &config);
     assert_eq!(
         found.iter().map(|row| row.0).collect::<Vec<_>>(),
-        ["peak-above-limit", "growth-above-limit", "graphs-kept", "card-too-small"]
+        [
+            FindingCode::PeakAboveLimit,
+            FindingCode::GrowthAboveLimit,
+            FindingCode::GraphsKept,
+            FindingCode::CardTooSmall
+        ]
     );
 }
 
 #[test]
 fn devices_that_do_not_share_the_work_are_named() {
     let second = "device 1\nalloc x 1MiB @loss<forward@phase t=3\nfree x t=4\nalloc y 1MiB @loss<forward@phase t=5\nfree y t=6\n";
-    check(&(training(4, healthy) + second), &["device-without-weights"]);
+    check(&(training(4, healthy) + second), &[FindingCode::DeviceWithoutWeights]);
     let second = "device 1\nalloc v 16MiB @setup@phase t=3\nalloc y 1MiB @loss<forward@phase t=5\n";
-    check(&(training(4, healthy) + second), &["devices-uneven"]);
+    check(&(training(4, healthy) + second), &[FindingCode::DevicesUneven]);
 }
 
 #[test]
@@ -244,7 +249,7 @@ fn waste_names_the_setting_that_helps() {
     let trace = text::parse(&(steps + &rests)).unwrap();
     let timeline = Timeline::new(&trace, &trace.devices[0]);
     let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
-    let waste = found.iter().find(|row| row.code == "reserved-above-live").unwrap();
+    let waste = found.iter().find(|row| row.code == FindingCode::ReservedAboveLive).unwrap();
     let helps = "In a replay with `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, the recording reserves 200 MiB \
                  at the peak instead of 1.99 GiB.";
     assert!(waste.advice.ends_with(helps), "{}", waste.advice);
@@ -259,7 +264,7 @@ fn many_tiny_tensors_are_noted_and_few_are_not() {
         });
         found_with(&format!("alloc weights 64MiB @setup\n{numbers}"), &FindingsConfig::default())
     };
-    let is_tiny = |finding: &&Finding| finding.code == "tiny-allocations";
+    let is_tiny = |finding: &&Finding| finding.code == FindingCode::TinyAllocations;
     assert_eq!(kept(9_999).iter().find(is_tiny), None);
     let found = kept(10_000);
     let tiny = found.iter().find(is_tiny).expect("there are enough");

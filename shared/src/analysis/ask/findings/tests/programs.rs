@@ -35,7 +35,7 @@ fn program(steps: usize, of: impl Fn(usize) -> String) -> String {
 
 /// Checks the code and line of the first finding.
 #[track_caller]
-fn check_line(text: &str, code: &str, line: u64) {
+fn check_line(text: &str, code: FindingCode, line: u64) {
     let found = found_with(text, &FindingsConfig::default());
     let first = found.first().unwrap_or_else(|| panic!("nothing is found"));
     let found_line = first.line.as_ref().map(|line| line.line);
@@ -49,7 +49,7 @@ fn an_ordinary_training_is_not_accused() {
 
 #[test]
 fn what_the_program_brings_and_keeps_is_data() {
-    check_line(&program(6, |index| step(index, &[], &["x"])), "batches-kept", 10);
+    check_line(&program(6, |index| step(index, &[], &["x"])), FindingCode::BatchesKept, 10);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn several_results_of_one_line_are_a_graph() {
         });
         step(index, &results, &[])
     };
-    check_line(&program(6, metric), "graphs-kept", 30);
+    check_line(&program(6, metric), FindingCode::GraphsKept, 30);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn one_result_of_a_line_is_a_tensor() {
         let line = format!("alloc r.{index} 1MiB @at::_ops::mul::call()@a.cpp<metric:30<train:14<main");
         step(index, &[line], &[])
     };
-    check_line(&program(6, result), "tensors-kept", 30);
+    check_line(&program(6, result), FindingCode::TensorsKept, 30);
 }
 
 #[test]
@@ -79,10 +79,10 @@ fn a_call_with_hooks_tells_a_hook() {
         text.replace("@f3@m.py<", &format!("@f3@m.py<{inner}<"))
     };
     let found = found_with(&hooked(program(6, |index| step(index, &[], &["a3"]))), &FindingsConfig::default());
-    assert_eq!(found[0].code, "activations-kept");
+    assert_eq!(found[0].code, FindingCode::ActivationsKept);
     assert!(found[0].title.starts_with("A forward hook keeps"), "{}", found[0].title);
     let found = found_with(&program(6, |index| step(index, &[], &["a3"])), &FindingsConfig::default());
-    assert!(found[0].code == "activations-kept" && !found[0].title.contains("hook"), "{}", found[0].title);
+    assert!(found[0].code == FindingCode::ActivationsKept && !found[0].title.contains("hook"), "{}", found[0].title);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn deep_copies_are_told_by_their_function() {
         });
         step(index, &copies.collect::<Vec<_>>(), &[])
     };
-    check_line(&program(6, copied), "copies-kept", 20);
+    check_line(&program(6, copied), FindingCode::CopiesKept, 20);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_joined_tensor_that_grows_is_one() {
         let free = index.checked_sub(1).map(|last| format!("free all.{last}"));
         step(index, &[cat].into_iter().chain(free).collect::<Vec<_>>(), &[])
     };
-    check_line(&program(6, joined), "tensor-grows", 20);
+    check_line(&program(6, joined), FindingCode::TensorGrows, 20);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn more_weights_need_more_state() {
         step(index, &[state], &[])
     };
     check(&program(6, unfrozen), &[]);
-    check(&program(12, unfrozen), &["optimizer-state-grows"]);
+    check(&program(12, unfrozen), &[FindingCode::OptimizerStateGrows]);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn what_is_collected_in_an_epoch_is_told() {
         step(index, &[kept].into_iter().chain(freed).collect::<Vec<_>>(), &[])
     };
     let found = found_with(&program(12, collected), &FindingsConfig::default());
-    assert_eq!(found.first().map(|finding| finding.code), Some("collected-in-epoch"), "{found:?}");
+    assert_eq!(found.first().map(|finding| finding.code), Some(FindingCode::CollectedInEpoch), "{found:?}");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn calls_with_gradients_that_nobody_uses_are_told() {
         format!("alloc x.{index} 1MiB @at::_ops::to_dtype_layout::call()@a.cpp<main:9\n") + &layers.collect::<String>()
     };
     let found = found_with(&program(6, call), &FindingsConfig::default());
-    assert_eq!(found[0].code, "graphs-kept");
+    assert_eq!(found[0].code, FindingCode::GraphsKept);
     assert!(found[0].advice.contains("no_grad") && found[0].title.contains("per call"), "{:?}", found[0]);
     // Layers of one pass do not have an input each.
     let layer = |index: usize| {
@@ -162,10 +162,10 @@ fn a_failed_try_that_stays_is_told() {
     let freed: String = (0..3).map(|layer| format!("free a{layer}.one\n")).collect();
     let kept = program(0, |_| String::new()) + &tried("one") + failure + &tried("two") + failure;
     let found = found_with(&kept, &FindingsConfig::default());
-    assert_eq!(found[0].code, "failed-try-kept", "{found:?}");
+    assert_eq!(found[0].code, FindingCode::FailedTryKept, "{found:?}");
     let left = program(0, |_| String::new()) + &tried("one") + failure + &freed + &tried("two") + failure;
     let found = found_with(&left, &FindingsConfig::default());
-    assert!(found.iter().all(|finding| finding.code != "failed-try-kept"), "{found:?}");
+    assert!(found.iter().all(|finding| finding.code != FindingCode::FailedTryKept), "{found:?}");
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn losses_that_are_added_up_before_backward_are_counted() {
         lines + &names.iter().map(|name| format!("free g.{name}\nfree x.{name}\nfree l.{name}\n")).collect::<String>()
     };
     let found = found_with(&program(5, step), &FindingsConfig::default());
-    assert_eq!(found.first().map(|finding| finding.code), Some("several-graphs-at-once"), "{found:?}");
+    assert_eq!(found.first().map(|finding| finding.code), Some(FindingCode::SeveralGraphsAtOnce), "{found:?}");
     assert!(found[0].title.starts_with("4 forward passes"), "{}", found[0].title);
 }
 
@@ -197,7 +197,7 @@ fn losses_that_are_added_up_before_backward_are_counted() {
 fn too_little_is_said_with_what_to_record() {
     let notes = |text: &str| {
         let found = found_with(text, &FindingsConfig::default());
-        found.into_iter().find(|finding| finding.code == "too-little-recorded").map(|finding| finding.advice)
+        found.into_iter().find(|finding| finding.code == FindingCode::TooLittleRecorded).map(|finding| finding.advice)
     };
     for text in ["", "segment S 2MiB\nblock b 1MiB", &program(1, |index| step(index, &[], &[])), "alloc a 1MiB"] {
         let advice = notes(text).unwrap_or_else(|| panic!("nothing is said of {text:?}"));
