@@ -332,6 +332,25 @@ fn every_file_says_what_it_is_for() {
 }
 
 #[test]
+fn examples_are_only_where_they_run() {
+    let folders = ["shared", "server", "server/recorder", "server/walls", "frontend", "tests", "tests/tools"];
+    let runs_none = |folder: &&str| {
+        fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap().contains("\ndoctest = false\n")
+    };
+    let mut violations = Vec::new();
+    for folder in folders.iter().filter(runs_none) {
+        for (file, text) in rust_files(&format!("{folder}/src")) {
+            let fences = text.lines().filter_map(|line| line.trim_start().strip_prefix("//")?.split_once("```"));
+            let openings = fences.map(|(_, language)| language).step_by(2);
+            violations.extend(openings.filter(|language| *language != "text").map(|language| {
+                format!("{file}: an example in ```{language}, but `doctest = false` in {folder}/Cargo.toml")
+            }));
+        }
+    }
+    check(&violations);
+}
+
+#[test]
 fn no_test_is_switched_off_and_nothing_is_left_undone() {
     // Split, so that this file does not find itself.
     let words =

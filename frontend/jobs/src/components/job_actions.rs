@@ -28,7 +28,7 @@ pub(crate) fn JobActions(props: &JobActionsProps) -> Html {
     html! {
         <div class="actions">
             if let Some(size_bytes) = snapshot_bytes {
-                <a class="button primary" href={site_url(&format!("?job={id}"))} data-open="">
+                <a class="button primary" href={site_url(&format!("?job={id}"))}>
                     <Icon name={IconName::Peak} />{ "Open in viewer" }
                 </a>
                 <Compare id={id.clone()} />
@@ -74,7 +74,7 @@ fn Cancel(props: &CancelProps) -> Html {
     };
     html! {
         <>
-            <button type="button" class="button" data-cancel="" disabled={props.is_ending}
+            <button type="button" class="button" disabled={props.is_ending}
                 onclick={onclick.reform(|_: MouseEvent| ())}>
                 <Icon name={IconName::Stop} />{ if props.is_ending { "Cancelling…" } else { "Cancel" } }
             </button>
@@ -82,7 +82,7 @@ fn Cancel(props: &CancelProps) -> Html {
                 <Dialog id="cancel-title" class="small" title="Cancel this job?" on_close={set(false)}>
                     <p class="hint">{ "The job is running. What it has recorded so far will be lost." }</p>
                     <div class="card-foot">
-                        <button type="button" class="button primary" data-confirm="" onclick={confirm}>{ "Cancel the job" }</button>
+                        <button type="button" class="button primary" onclick={confirm}>{ "Cancel the job" }</button>
                         <button type="button" class="button" onclick={set(false).reform(|_: MouseEvent| ())}>{ "Let it run" }</button>
                     </div>
                 </Dialog>

@@ -42,7 +42,7 @@ pub(super) fn Rename(props: &RenameProps) -> Html {
     };
     html! {
         <>
-            <button type="button" class="button" data-rename="" onclick={open}>
+            <button type="button" class="button" onclick={open}>
                 <Icon name={IconName::Edit} />{ "Rename" }
             </button>
             if let Some(name) = (*typed).clone() {
@@ -50,7 +50,7 @@ pub(super) fn Rename(props: &RenameProps) -> Html {
                     <form class="token-form" {onsubmit}>
                         <label class="field">
                             <span class="field-label">{ "Name" }</span>
-                            <input type="text" data-name="" value={name} {oninput} autofocus=true required=true
+                            <input type="text" value={name} {oninput} autofocus=true required=true
                                 maxlength={JobChange::MOST_NAME.to_string()} autocomplete="off" />
                         </label>
                         <div class="card-foot">
@@ -91,14 +91,14 @@ pub(super) fn Delete(props: &DeleteProps) -> Html {
     };
     html! {
         <>
-            <button type="button" class="button" data-delete="" onclick={open.reform(|_: MouseEvent| ())}>
+            <button type="button" class="button" onclick={open.reform(|_: MouseEvent| ())}>
                 <Icon name={IconName::Delete} />{ "Delete" }
             </button>
             if *is_asked {
                 <Dialog id="delete-title" class="small" title="Delete this job?" on_close={close.clone()}>
                     <p class="hint">{ text }</p>
                     <div class="card-foot">
-                        <button type="button" class="button danger" data-confirm="" onclick={confirm}>{ "Delete the job" }</button>
+                        <button type="button" class="button danger" onclick={confirm}>{ "Delete the job" }</button>
                         <button type="button" class="button" onclick={close.reform(|_: MouseEvent| ())}>{ "Keep it" }</button>
                     </div>
                 </Dialog>

@@ -120,7 +120,7 @@ fn submission(submit: &crate::hooks::SubmitHandle, draft: &Draft) -> Html {
                     <ProblemList problems={refusal::problems(&error)} fine="" />
                 }
             }
-            <button type="button" class="button primary large" data-submit="" {onclick}
+            <button type="button" class="button primary large" {onclick}
                 disabled={draft.check.job.is_none() || is_sending}>
                 { if is_sending { "Submitting…" } else { "Record" } }
             </button>

@@ -89,7 +89,7 @@ pub fn ExportDialog(props: &ExportDialogProps) -> Html {
                 }) }
             </ul>
             <label class="check">
-                <input type="checkbox" checked={*is_clean} onchange={on_clean} data-clean="" />
+                <input type="checkbox" checked={*is_clean} onchange={on_clean} />
                 <span class="check-label">{ "Remove names" }</span>
                 <span class="check-note">{ "Also removes hosts, keys, metadata and path prefixes" }</span>
             </label>

@@ -61,7 +61,7 @@ fn cut(row: &CutRow, options: &CopyOptions, choose: &Callback<CopyOptions>) -> H
     html! {
         <div class="cut" key={row.label}>
             <label class="check">
-                <input type="checkbox" checked={row.is_on} {onchange} data-cut={format!("{cut:?}")} />
+                <input type="checkbox" checked={row.is_on} {onchange} />
                 <span class="check-label">{ row.label }</span>
                 <span class="check-note">{ &row.note }</span>
             </label>

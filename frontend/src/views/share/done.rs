@@ -45,7 +45,7 @@ pub(super) fn Done(props: &DoneProps) -> Html {
                 { " Only this browser can delete it, here or later under “My links”." }
             </p>
             <div class="card-foot">
-                <button type="button" class="button" onclick={on_delete} data-delete="">{ "Delete the link" }</button>
+                <button type="button" class="button" onclick={on_delete}>{ "Delete the link" }</button>
             </div>
         </div>
     }

@@ -44,6 +44,7 @@ impl Place {
         let start = Instant::now();
         while self.server.get("/readyz").status != 200 {
             assert!(start.elapsed() < PATIENCE, "it stays out of work");
+            std::thread::sleep(Duration::from_millis(50));
         }
     }
 }

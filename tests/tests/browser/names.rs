@@ -1,0 +1,46 @@
+//! Tests that journeys find things by the names that Chromium tells a screen reader.
+
+use serde_json::json;
+
+use crate::journey::Journey;
+
+/// Roles by which journeys find things.
+const ROLES: [&str; 14] = [
+    "button",
+    "checkbox",
+    "columnheader",
+    "combobox",
+    "complementary",
+    "grid",
+    "group",
+    "heading",
+    "navigation",
+    "region",
+    "searchbox",
+    "tab",
+    "tablist",
+    "toolbar",
+];
+
+#[test]
+fn names_are_those_that_a_screen_reader_gets() {
+    let page = Journey::start("/?sample");
+    page.wait_for_timeline();
+    page.lead().wait();
+    for tab in ["Allocations", "Segments", "What if", "Compare"] {
+        page.tab(tab).click();
+        page.role("tabpanel", tab).wait();
+        page.settle();
+        let tree = page.devtools("Accessibility.getFullAXTree", json!({}));
+        let nodes = tree["nodes"].as_array().expect("nodes").iter().filter(|node| node["ignored"] == false);
+        let named = nodes.filter_map(|node| Some((node["role"]["value"].as_str()?, node["name"]["value"].as_str()?)));
+        let mut count = 0;
+        for (role, name) in named.filter(|(role, name)| ROLES.contains(role) && !name.is_empty()) {
+            // Chromium sets spaces between blocks by rules of its own.
+            let words: Vec<&str> = name.split_whitespace().collect();
+            assert!(page.role(role, &words.join("*")).is_there(), "the {role} “{name}” is found in {tab}");
+            count += 1;
+        }
+        assert!(count > 40, "{count} names in {tab}");
+    }
+}
