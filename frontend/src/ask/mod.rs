@@ -53,7 +53,7 @@ pub use name_mark::NameMark;
 pub use part::{PartOrder, PartPlace, PreviewData, PreviewDevice};
 pub use picture::{OutlineStep, PictureData};
 pub use question::{Answers, Ask, AskFile, FileBytes, Question, Readable, Reply, Writes};
-pub use segments::{BlockRow, GetSegments, HeldRow, Instant, Look, SegmentRow, SegmentsData};
+pub use segments::{BlockRow, GetSegments, Instant, Look, SegmentRow, SegmentsData};
 pub use selection::{FilterData, GroupKeyData, GroupMark, ScopeData, SelectionData, SelectionFacts};
 pub use sheet::{SheetOf, SheetOrder};
 pub use spans::{PartSpan, Parts};

@@ -13,7 +13,6 @@ mod peak;
 mod ranks;
 mod recording;
 mod replay;
-mod segments;
 mod share;
 mod sweep;
 
@@ -33,6 +32,5 @@ pub use replay::{
     ReplayDifference, ReplayDocument, ReplayOomRow, ReplayRecorded, ReplaySweep, ReplayTrial, ReplayVerification,
     SegmentEventRow,
 };
-pub use segments::{HeldRow, HolderRow, PoolRow, SegmentRow, SegmentsReport};
 pub use share::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
 pub use sweep::{FitProbe, FitReport, SweepReport, SweepRow};

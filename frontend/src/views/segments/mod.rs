@@ -56,7 +56,7 @@ pub(super) fn Segments(props: &SegmentsProps) -> Html {
                 pinned={pinned.as_ref().map(|hit| hit.moment)} {color_by} zoom={scale}
                 on_instant={set_instant} on_color={set_color} on_zoom={set_scale} {on_show}
                 files={props.dock.sheet_buttons(segments_name(instant, moment), move || SheetOf::Segments(instant))} />
-            <Waste parts={data.as_ref().map(|data| data.parts)} />
+            <Waste parts={data.as_ref().map(|data| data.reserved.bytes)} />
             <div class="segments-main">
                 { body(data.as_ref(), |data| html! {
                     <>
