@@ -20,7 +20,7 @@ pub use catalog::{CardRow, GalleryRow, ModelRow};
 pub use diagnose::{DiagnoseReport, OfFile};
 pub use diff::{DiffChange, DiffGroup, DiffReport, DiffSide, DiffStackRow};
 pub use error::{ErrorBody, ProblemBody};
-pub use inspect::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
+pub use inspect::{FormatName, Inspection};
 pub use job::{JobChange, JobDetails, JobEvent, JobList, JobOutcome, JobRequest, JobResource, JobState, KeyNote};
 pub use peak::{PeakGroup, PeakRange, PeakReport};
 pub use ranks::{RankOutlier, RankRow, RanksReport};

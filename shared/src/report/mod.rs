@@ -16,4 +16,4 @@ pub use frame::{Frame, frame, frames};
 pub use segments::{HeldSegment, Holder, Reserved, Segment, SegmentUse, Segments, reserved, segment, segments};
 
 // These types of the analysis are plain data already.
-pub use crate::analysis::{ClassTotal, Fragmentation, Room};
+pub use crate::analysis::{ClassTotal, Fragmentation, Room, Summary};

@@ -58,7 +58,7 @@ fn figures_of_the_first_device_come_first_and_findings_last() {
     let order: Vec<_> = reports
         .iter()
         .map(|report| match report {
-            Report::Figures(figures) => format!("figures of {}", figures.index),
+            Report::Figures(figures) => format!("figures of {}", figures.summary.device),
             Report::Notices(notices) => format!("notices: {}", !notices.is_empty()),
             Report::Parts(parts) => format!("parts of {}", parts.device),
             Report::Findings(_) => "findings".to_owned(),
@@ -86,8 +86,8 @@ fn a_notice_names_its_device() {
 #[test]
 fn figures_are_those_of_the_core() {
     let Some(Report::Figures(figures)) = engine().next_report() else { panic!("figures come first") };
-    assert_eq!((figures.events, figures.peak_live_bytes, figures.peak_moment), (4, 157, 2));
-    assert_eq!((figures.initial_bytes, figures.end_live_bytes, figures.peak_us), (7, 57, Some(10)));
+    assert_eq!((figures.summary.events, figures.summary.peak_live_bytes, figures.peak_moment), (4, 157, 2));
+    assert_eq!((figures.summary.initial_bytes, figures.summary.end_live_bytes, figures.peak_us), (7, 57, Some(10)));
     assert_eq!((figures.end_events, figures.duration_us), (5.0, Some(30)));
 }
 

@@ -55,7 +55,7 @@ pub(super) fn Map(props: &MapProps) -> Html {
     let view = use_state_eq(Rect::default);
     let hovered = use_state_eq(|| None::<usize>);
     use_measured(&nodes.scroller, view.setter());
-    let scale = bytes_per_line(props.device.peak_reserved_bytes, view.height, props.zoom);
+    let scale = bytes_per_line(props.device.summary.peak_reserved_bytes, view.height, props.zoom);
     let width = (view.width - 2.0 * MARGIN).max(1.0);
     let plan =
         use_memo((props.data.clone(), width.to_bits(), scale), |(data, _, scale)| MapPlan::new(data, width, *scale));
