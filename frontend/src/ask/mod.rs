@@ -60,7 +60,7 @@ pub use spans::{PartSpan, Parts};
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
 pub use timeline::{
     AllocationKey, Details, FindAllocation, GetDetails, GetFindings, GetHit, GetMarks, GetOutline, GetPicture,
-    GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, Span, StackRow, Stacks, View,
+    GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, Span, View,
 };
 pub use what_if::{
     GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfColumn,

@@ -8,6 +8,7 @@ use shared::analysis::{DistinctStacks, Summary, Timeline};
 use shared::api::{FormatName, Inspection};
 use shared::base::Moment;
 use shared::base::format::{bytes, count, counted, duration};
+use shared::report::LiveConfig;
 use shared::trace::{Action, Container, Device, Encoding, Format};
 
 use super::range::EventRange;
@@ -132,10 +133,10 @@ fn device_page(page: &mut String, opened: &Opened, name: &str, device: &Device, 
     if let Some(line) = action_line(&summary) {
         let _ = writeln!(page, "  {line}");
     }
-    let groups = peak::Chosen::new(opened, device, timeline, &peak::Request::at(timeline.live_peak().0, TOP_STACKS));
-    if !groups.shown().is_empty() {
+    let at_peak = peak::live(opened, device, timeline, &LiveConfig::at(timeline.live_peak().0, TOP_STACKS));
+    if !at_peak.groups.is_empty() {
         let _ = writeln!(page, "\n  Alive at the peak");
-        peak::group_lines(&groups).iter().for_each(|line| {
+        peak::group_lines(&at_peak).iter().for_each(|line| {
             let _ = writeln!(page, "  {line}");
         });
     }

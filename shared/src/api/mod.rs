@@ -9,7 +9,6 @@ mod diff;
 mod error;
 mod inspect;
 mod job;
-mod peak;
 mod ranks;
 mod recording;
 mod replay;
@@ -22,7 +21,6 @@ pub use diff::{DiffChange, DiffGroup, DiffReport, DiffSide, DiffStackRow};
 pub use error::{ErrorBody, ProblemBody};
 pub use inspect::{FormatName, Inspection};
 pub use job::{JobChange, JobDetails, JobEvent, JobList, JobOutcome, JobRequest, JobResource, JobState, KeyNote};
-pub use peak::{PeakGroup, PeakRange, PeakReport};
 pub use ranks::{RankOutlier, RankRow, RanksReport};
 pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingCurve, RecordingReport, Started,

@@ -7,12 +7,14 @@
 
 mod diagnosis;
 mod frame;
+mod live;
 mod segments;
 
 pub use diagnosis::{
     Diagnosis, DiagnosisConfig, Evidence, Finding, Growth, GrowthGroup, RunOfDevice, UntilFull, diagnosis,
 };
 pub use frame::{Frame, frame, frames};
+pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};
 pub use segments::{HeldSegment, Holder, Reserved, Segment, SegmentUse, Segments, reserved, segment, segments};
 
 // These types of the analysis are plain data already.
