@@ -24,7 +24,7 @@ impl Random {
 fn push(trace: &mut Trace, done: &Done) {
     let context = EventContext { stream: done.stream, pool: Some(PoolId::default()), ..EventContext::default() };
     let context = trace.contexts.intern(context);
-    let action = Action::from_name(done.kind.name()).expect("the allocator's words are those of snapshots");
+    let action = Action::of_name(done.kind.name()).expect("the allocator's words are those of snapshots");
     let (addr, size_bytes) = (done.addr, done.size_bytes);
     trace.devices[0].events.push(Event { action, addr, size_bytes, time_us: 0, stack: StackId::NONE, context });
 }

@@ -4,7 +4,7 @@ use super::name_mark::NameMark;
 use super::selection::{GroupKeyData, GroupMark, SelectionData};
 use super::timeline::Hit;
 use serde::{Deserialize, Serialize};
-use shared::analysis::GroupBy;
+use shared::analysis::{Category, GroupBy};
 
 /// Asks for the streams and pools by which allocations can be filtered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -113,8 +113,7 @@ pub struct AllocationRow {
     pub lifetime: u32,
     /// True if it outlives the trace.
     pub outlives: bool,
-    /// Position of its category.
-    pub category: u8,
+    pub category: Category,
     /// Title of its stack.
     pub title: String,
     /// Callers of the function in the title.

@@ -1,7 +1,7 @@
 //! Defines the question for the live bytes by category, and its answer.
 
 use serde::{Deserialize, Serialize};
-use shared::analysis::PhaseBasis;
+use shared::analysis::{Category, PhaseBasis};
 
 pub use shared::draw::shade::ColorBy;
 
@@ -18,10 +18,10 @@ pub struct CategoryBytes {
     pub moment: u32,
     /// Bytes from before the trace, of any category, because they are drawn as a single band.
     pub initial_bytes: u64,
-    /// Other bytes by category, which is a position in `shared::analysis::Category::ALL`.
+    /// Other bytes by category.
     ///
-    /// All categories that occur in the trace are listed in that order, even those without bytes at this moment.
-    pub rows: Vec<(u8, u64)>,
+    /// All categories that occur in the trace are listed, even those without bytes at this moment.
+    pub rows: Vec<(Category, u64)>,
     /// Evidence for the phases from which categories were inferred.
     pub basis: PhaseBasis,
 }

@@ -53,14 +53,14 @@ pub use name_mark::NameMark;
 pub use part::{PartOrder, PartPlace, PreviewData, PreviewDevice};
 pub use picture::{OutlineStep, PictureData};
 pub use question::{Answers, Ask, AskFile, FileBytes, Question, Readable, Reply, Writes};
-pub use segments::{BlockRow, GetSegments, HeldRow, Instant, Look, SegmentRow, SegmentsData};
+pub use segments::{BlockRow, GetSegments, Instant, Look, SegmentRow, SegmentsData};
 pub use selection::{FilterData, GroupKeyData, GroupMark, ScopeData, SelectionData, SelectionFacts};
 pub use sheet::{SheetOf, SheetOrder};
 pub use spans::{PartSpan, Parts};
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
 pub use timeline::{
     AllocationKey, Details, FindAllocation, GetDetails, GetFindings, GetHit, GetMarks, GetOutline, GetPicture,
-    GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, Span, StackRow, Stacks, View,
+    GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, Span, View,
 };
 pub use what_if::{
     GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfColumn,

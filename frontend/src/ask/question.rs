@@ -19,13 +19,13 @@ use super::selection::{GroupKeyData, SelectionFacts};
 use super::sheet::SheetOrder;
 use super::timeline::{
     Details, FindAllocation, GetDetails, GetFindings, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, GetStacks,
-    Hit, Marks, Stacks,
+    Hit, Marks,
 };
 use super::what_if::{GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WriteReplay};
 use super::wire;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use shared::report::Diagnosis;
+use shared::report::{Diagnosis, LiveGroups};
 
 /// Question with an answer of one type.
 pub trait Ask: Into<Question> {
@@ -133,7 +133,7 @@ questions! {
         GetPlace -> f64, each;
         FindAllocation -> Hit, each;
         GetDetails -> Details, each;
-        GetStacks -> Stacks, each;
+        GetStacks -> LiveGroups, each;
         GetMarks -> Marks, each;
         GetCategories -> CategoryBytes, each;
         GetBoxes -> Readable<FlameBoxes>, GetBoxes::replaces;

@@ -2,7 +2,8 @@
 
 use super::name_mark::NameMark;
 use serde::{Deserialize, Serialize};
-use shared::analysis::{Axis, GroupBy, Part, Weight};
+use shared::analysis::{Axis, Category, GroupBy, Part, Weight};
+use shared::trace::PoolId;
 
 /// Allocations that a view shows, and how they are weighed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -48,9 +49,8 @@ pub struct FilterData {
     pub min_lifetime: u32,
     /// Raw stream handle.
     pub stream: Option<u64>,
-    pub pool: Option<(u64, u64)>,
-    /// Position of the category in `shared::analysis::Category::ALL`.
-    pub category: Option<u8>,
+    pub pool: Option<PoolId>,
+    pub category: Option<Category>,
     pub group: Option<GroupKeyData>,
 }
 
@@ -78,5 +78,5 @@ pub struct SelectionFacts {
     /// Raw handles of the streams in use, ascending.
     pub streams: Vec<u64>,
     /// Pools in use, ascending.
-    pub pools: Vec<(u64, u64)>,
+    pub pools: Vec<PoolId>,
 }

@@ -2,6 +2,7 @@
 
 use super::part::PartPlace;
 use serde::{Deserialize, Serialize};
+use shared::report::Summary;
 
 /// Summary of a decoded file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -72,12 +73,7 @@ pub struct DeviceOutline {
 pub struct DeviceFigures {
     /// Position in [`FileSummary::devices`].
     pub device: u32,
-    /// CUDA index, -1 for pinned host memory.
-    pub index: i64,
-    /// Number of events.
-    pub events: u64,
-    /// Number of events of each action that occurs, by the action's name in files.
-    pub actions: Vec<(String, u64)>,
+    pub summary: Summary,
     pub has_times: bool,
     /// Microseconds from the first to the last event, `None` without times.
     pub duration_us: Option<u64>,
@@ -87,30 +83,10 @@ pub struct DeviceFigures {
     pub end_us: f64,
     /// Number of lifetimes, including those from before the trace.
     pub allocations: u64,
-    /// Number of frees whose `alloc` is not in the trace.
-    pub unmatched_frees: u64,
-    /// Live bytes before the first event.
-    pub initial_bytes: u64,
-    /// Highest live bytes.
-    pub peak_live_bytes: u64,
     /// First moment with the highest live bytes.
     pub peak_moment: u32,
     /// Time of that moment in microseconds since the first event.
     pub peak_us: Option<u64>,
-    /// Live bytes after the last event.
-    pub end_live_bytes: u64,
-    /// Highest reserved bytes.
-    pub peak_reserved_bytes: u64,
-    /// Number of segments at the end.
-    pub segments: u64,
-    /// Number of blocks at the end.
-    pub blocks: u64,
-    /// Bytes of segments at the end.
-    pub reserved_bytes: u64,
-    /// Rounded bytes of blocks in use at the end.
-    pub allocated_bytes: u64,
-    /// Same as `allocated_bytes`, including pending frees.
-    pub active_bytes: u64,
 }
 
 /// Irregularity of a readable file.

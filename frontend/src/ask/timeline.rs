@@ -204,31 +204,6 @@ pub struct Details {
     pub is_free_stack: bool,
 }
 
-/// Stacks that hold the live bytes of a moment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Stacks {
-    pub moment: u32,
-    /// Live bytes at the moment.
-    pub live_bytes: u64,
-    /// Largest stacks, by bytes, descending.
-    pub rows: Vec<StackRow>,
-    /// Number of stacks that are not among the rows.
-    pub other_stacks: u64,
-    /// Bytes of those stacks.
-    pub other_bytes: u64,
-}
-
-/// Live memory of one stack at a moment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct StackRow {
-    /// Live bytes.
-    pub bytes: u64,
-    /// Number of live allocations.
-    pub count: u64,
-    /// Stack, innermost frame first; empty if none was recorded.
-    pub frames: Vec<Frame>,
-}
-
 /// Spans and single marks of a device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Marks {

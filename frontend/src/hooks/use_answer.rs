@@ -1,7 +1,8 @@
 //! Hooks for answers of a file's Web Worker.
 
-use crate::ask::{CategoryBytes, Details, GetCategories, GetDetails, GetStacks, Stacks};
+use crate::ask::{CategoryBytes, Details, GetCategories, GetDetails, GetStacks};
 use crate::platform::{AskError, WorkerClient};
+use shared::report::LiveGroups;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -25,7 +26,7 @@ pub fn use_details(client: &WorkerClient, device: u32, allocation: Option<u32>) 
 
 /// Returns the stacks that hold the most memory at a moment.
 #[hook]
-pub fn use_stacks(client: &WorkerClient, device: u32, moment: u32) -> Option<Rc<Stacks>> {
+pub fn use_stacks(client: &WorkerClient, device: u32, moment: u32) -> Option<Rc<LiveGroups>> {
     use_answer((client.clone(), device, moment), |(client, device, moment)| async move {
         client.ask(GetStacks { device, moment, limit: STACK_ROWS }).await
     })

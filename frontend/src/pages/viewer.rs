@@ -151,7 +151,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         <>
             <p class="visually-hidden" role="status">{ spoken(device) }</p>
             <FiguresRow device={device.clone()} />
-            <NoticeList summary={file.summary.clone()} device={device.index} are_known={file.are_notices_known} />
+            <NoticeList summary={file.summary.clone()} device={device.summary.device} are_known={file.are_notices_known} />
             <Toolbar axis={file.axis} has_times={device.has_times} can_go_back={seen.is_some_and(|seen| seen.can_go_back)}
                 {on_axis} on_command={on_command.clone()} />
             <div class="workspace">
@@ -180,7 +180,7 @@ fn legend_moment(file: &ReadyFile, device: &DeviceFigures) -> (u32, bool) {
 
 /// Describes a device for screen readers when it comes into view.
 fn spoken(device: &DeviceFigures) -> String {
-    format!("{}, peak {}", device_name(device.index), format::bytes(device.peak_live_bytes))
+    format!("{}, peak {}", device_name(device.summary.device), format::bytes(device.summary.peak_live_bytes))
 }
 
 fn empty_file() -> Html {

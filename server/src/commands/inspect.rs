@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use shared::analysis::{DistinctStacks, Summary, Timeline};
-use shared::api::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
+use shared::api::{FormatName, Inspection};
+use shared::base::Moment;
 use shared::base::format::{bytes, count, counted, duration};
-use shared::base::{Diagnostic, Moment};
+use shared::report::LiveConfig;
 use shared::trace::{Action, Container, Device, Encoding, Format};
 
 use super::range::EventRange;
@@ -52,12 +53,12 @@ fn document(opened: &Opened) -> Inspection {
     Inspection {
         file: opened.file.clone(),
         format: format_name(trace.format),
-        devices: opened.devices().map(|(device, timeline)| figures(device, timeline)).collect(),
-        host: host.map(|(device, timeline)| figures(device, timeline)),
+        devices: opened.devices().map(|(device, timeline)| Summary::of(device, timeline)).collect(),
+        host: host.map(|(device, timeline)| Summary::of(device, timeline)),
         unique_frames: distinct.frames,
         unique_stacks: distinct.stacks,
         annotations: trace.annotations.len() as u64,
-        diagnostics: opened.diagnostics.iter().map(diagnostic_row).collect(),
+        diagnostics: opened.diagnostics.clone(),
     }
 }
 
@@ -73,31 +74,6 @@ fn format_name(format: Format) -> FormatName {
         (Container::Raw, Encoding::Json) => "json",
     };
     FormatName { container, protocol }
-}
-
-fn figures(device: &Device, timeline: &Timeline) -> DeviceFigures {
-    let summary = Summary::of(device, timeline);
-    DeviceFigures {
-        device: device.index,
-        events: summary.events,
-        actions: summary.actions.iter().map(|(action, count)| (action.name(), *count)).collect(),
-        segments: summary.segments,
-        blocks: summary.blocks,
-        reserved_bytes: summary.reserved_bytes,
-        allocated_bytes: summary.allocated_bytes,
-        active_bytes: summary.active_bytes,
-        initial_bytes: summary.initial_bytes,
-        peak_live_bytes: summary.peak_live_bytes,
-        peak_event: summary.peak_event,
-        end_live_bytes: summary.end_live_bytes,
-        peak_reserved_bytes: summary.peak_reserved_bytes,
-        unmatched_frees: summary.unmatched_frees,
-    }
-}
-
-fn diagnostic_row(diagnostic: &Diagnostic) -> DiagnosticRow {
-    let Diagnostic { code, severity, offset, count, message } = diagnostic.clone();
-    DiagnosticRow { code, severity: severity.name(), count, message, offset }
 }
 
 /// Formats the report for the terminal.
@@ -119,7 +95,7 @@ fn page(opened: &Opened) -> String {
         page.push('\n');
     }
     for diagnostic in &document.diagnostics {
-        let _ = writeln!(page, "{}: {}", diagnostic.severity, diagnostic.message);
+        let _ = writeln!(page, "{}: {}", diagnostic.severity.name(), diagnostic.message);
     }
     page
 }
@@ -145,35 +121,35 @@ fn device_page(page: &mut String, opened: &Opened, name: &str, device: &Device, 
     const PICTURE_WIDTH: u32 = 72;
     const TOP_STACKS: usize = 5;
     let summary = Summary::of(device, timeline);
-    let lasting = summary.duration_us.map_or_else(String::new, |time_us| format!(" in {}", duration(time_us)));
+    let lasting = timeline.duration_us().map_or_else(String::new, |time_us| format!(" in {}", duration(time_us)));
     let _ = writeln!(page, "\n{name} · {}{lasting}", counted(summary.events, "event"));
     page.push('\n');
     if !device.events.is_empty() {
         let _ = writeln!(page, "  {}\n", text::sparkline(timeline, PICTURE_WIDTH));
     }
-    for line in text::table(&memory_rows(&summary), &[1]) {
+    for line in text::table(&memory_rows(&summary, Moment(timeline.reserved_peak().0)), &[1]) {
         let _ = writeln!(page, "  {line}");
     }
     if let Some(line) = action_line(&summary) {
         let _ = writeln!(page, "  {line}");
     }
-    let groups = peak::Chosen::new(opened, device, timeline, &peak::Request::at(timeline.live_peak().0, TOP_STACKS));
-    if !groups.shown().is_empty() {
+    let at_peak = peak::live(opened, device, timeline, &LiveConfig::at(timeline.live_peak().0, TOP_STACKS));
+    if !at_peak.groups.is_empty() {
         let _ = writeln!(page, "\n  Alive at the peak");
-        peak::group_lines(&groups).iter().for_each(|line| {
+        peak::group_lines(&at_peak).iter().for_each(|line| {
             let _ = writeln!(page, "  {line}");
         });
     }
 }
 
-fn memory_rows(summary: &Summary) -> Vec<Vec<String>> {
-    let at = |event: i64| Moment::of_event_number(event).to_string();
+fn memory_rows(summary: &Summary, peak_reserved: Moment) -> Vec<Vec<String>> {
+    let peak_live = Moment::of_event_number(summary.peak_event);
     let row = |name: &str, size_bytes: u64, note: String| vec![name.to_owned(), bytes(size_bytes), note];
     let mut rows = vec![
-        row("peak live", summary.peak_live_bytes, at(summary.peak_event)),
+        row("peak live", summary.peak_live_bytes, peak_live.to_string()),
         row("live at the end", summary.end_live_bytes, String::new()),
         row("live before the trace", summary.initial_bytes, unmatched(summary)),
-        row("peak reserved", summary.peak_reserved_bytes, at(summary.peak_reserved_event)),
+        row("peak reserved", summary.peak_reserved_bytes, peak_reserved.to_string()),
         row("reserved at the end", summary.reserved_bytes, counted(summary.segments, "segment")),
         row("allocated at the end", summary.allocated_bytes, counted(summary.blocks, "block")),
     ];

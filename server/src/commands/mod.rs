@@ -7,6 +7,7 @@ mod diff;
 mod export;
 mod fit;
 mod inspect;
+mod names;
 mod peak;
 mod range;
 mod ranks;

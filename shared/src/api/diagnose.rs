@@ -33,7 +33,7 @@ impl DiagnoseReport {
 }
 
 impl<T> OfFile<T> {
-    fn new(file: &str, report: T) -> Self {
+    pub fn new(file: &str, report: T) -> Self {
         Self { file: file.to_owned(), report }
     }
 }

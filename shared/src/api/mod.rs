@@ -9,11 +9,9 @@ mod diff;
 mod error;
 mod inspect;
 mod job;
-mod peak;
 mod ranks;
 mod recording;
 mod replay;
-mod segments;
 mod share;
 mod sweep;
 
@@ -21,9 +19,8 @@ pub use catalog::{CardRow, GalleryRow, ModelRow};
 pub use diagnose::{DiagnoseReport, OfFile};
 pub use diff::{DiffChange, DiffGroup, DiffReport, DiffSide, DiffStackRow};
 pub use error::{ErrorBody, ProblemBody};
-pub use inspect::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
+pub use inspect::{FormatName, Inspection};
 pub use job::{JobChange, JobDetails, JobEvent, JobList, JobOutcome, JobRequest, JobResource, JobState, KeyNote};
-pub use peak::{PeakGroup, PeakRange, PeakReport};
 pub use ranks::{RankOutlier, RankRow, RanksReport};
 pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingCurve, RecordingReport, Started,
@@ -33,6 +30,5 @@ pub use replay::{
     ReplayDifference, ReplayDocument, ReplayOomRow, ReplayRecorded, ReplaySweep, ReplayTrial, ReplayVerification,
     SegmentEventRow,
 };
-pub use segments::{HeldRow, HolderRow, PoolRow, SegmentRow, SegmentsReport};
 pub use share::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
 pub use sweep::{FitProbe, FitReport, SweepReport, SweepRow};

@@ -1,5 +1,7 @@
 //! Diagnostics: oddities of a file that can still be read.
 
+use serde::Serialize;
+
 /// Importance of a diagnostic to someone who reads the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
@@ -19,15 +21,16 @@ crate::names!(Severity {
 });
 
 /// One kind of oddity in a readable file, with its number of occurrences.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// Stable name in kebab-case, such as `recording-began-late`.
     pub code: &'static str,
     pub severity: Severity,
-    /// Byte offset of the first occurrence in the decoded pickle or text, if it has one.
-    pub offset: Option<u64>,
     /// Number of occurrences, at least 1.
     pub count: u64,
     /// Sentence that says what it means and what the user can do.
     pub message: String,
+    /// Byte offset of the first occurrence in the decoded pickle or text, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u64>,
 }

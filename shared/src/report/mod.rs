@@ -7,11 +7,15 @@
 
 mod diagnosis;
 mod frame;
+mod live;
+mod segments;
 
 pub use diagnosis::{
     Diagnosis, DiagnosisConfig, Evidence, Finding, Growth, GrowthGroup, RunOfDevice, UntilFull, diagnosis,
 };
 pub use frame::{Frame, frame, frames};
+pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};
+pub use segments::{HeldSegment, Holder, Reserved, Segment, SegmentUse, Segments, reserved, segment, segments};
 
 // These types of the analysis are plain data already.
-pub use crate::analysis::{ClassTotal, Fragmentation};
+pub use crate::analysis::{ClassTotal, Fragmentation, Room, Summary};

@@ -3,11 +3,12 @@
 use super::line_table::{LineTable, LinesId};
 use crate::base::StringId;
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 
 /// Memory pool, `(0, 0)` for the default one.
 ///
 /// `(0, n)` is a `MemPool` or a graph pool handle, `(n, 0)` was created by a graph capture.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PoolId(pub u64, pub u64);
 
 /// Properties of an event that repeat from event to event.

@@ -35,46 +35,21 @@ pub enum Action {
     Unknown,
 }
 
-impl Action {
-    /// All actions, in the order of their discriminants.
-    pub const ALL: [Self; 12] = [
-        Self::Alloc,
-        Self::FreeRequested,
-        Self::FreeCompleted,
-        Self::SegmentAlloc,
-        Self::SegmentFree,
-        Self::SegmentMap,
-        Self::SegmentUnmap,
-        Self::Snapshot,
-        Self::Oom,
-        Self::Annotate,
-        Self::UserDefined,
-        Self::Unknown,
-    ];
-
-    /// Returns the name in snapshot files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Alloc => "alloc",
-            Self::FreeRequested => "free_requested",
-            Self::FreeCompleted => "free_completed",
-            Self::SegmentAlloc => "segment_alloc",
-            Self::SegmentFree => "segment_free",
-            Self::SegmentMap => "segment_map",
-            Self::SegmentUnmap => "segment_unmap",
-            Self::Snapshot => "snapshot",
-            Self::Oom => "oom",
-            Self::Annotate => "annotate",
-            Self::UserDefined => "user_defined",
-            Self::Unknown => "unknown",
-        }
-    }
-
-    /// Returns the action of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|action| action.name() == name)
-    }
-}
+// The names in snapshot files.
+crate::names!(Action {
+    Alloc => "alloc",
+    FreeRequested => "free_requested",
+    FreeCompleted => "free_completed",
+    SegmentAlloc => "segment_alloc",
+    SegmentFree => "segment_free",
+    SegmentMap => "segment_map",
+    SegmentUnmap => "segment_unmap",
+    Snapshot => "snapshot",
+    Oom => "oom",
+    Annotate => "annotate",
+    UserDefined => "user_defined",
+    Unknown => "unknown",
+});
 
 /// Row of an [`EventTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -167,7 +167,7 @@ impl Builder {
     }
 
     fn named_event(&mut self, action: &str, name: &str, size: Option<&str>, options: &Options) -> Result<(), String> {
-        let action = Action::from_name(action).ok_or_else(|| format!("no such action: {action}"))?;
+        let action = Action::of_name(action).ok_or_else(|| format!("no such action: {action}"))?;
         let (addr, size_bytes) = self.name(name, size)?;
         self.event(action, addr, size_bytes, options)
     }

@@ -152,7 +152,7 @@ fn allocation_row(ready: Ready<'_>, id: AllocationId) -> AllocationRow {
         born: allocation.born,
         lifetime: allocation.died.min(end) - allocation.born,
         outlives: allocation.died == u32::MAX,
-        category: ready.categories()[id.index()] as u8,
+        category: ready.categories()[id.index()],
         title: title(ready.trace, stack),
         detail: stack_callers(ready.trace, stack),
     }

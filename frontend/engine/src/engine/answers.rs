@@ -3,7 +3,7 @@
 use super::flame::Flame;
 use super::{
     Engine, Ready, allocations, categories, compare, copy, details, export, find, hit, marks, outline_picture, picture,
-    place, segments, selection, sheet, stacks, what_if,
+    place, segments, selection, sheet, what_if,
 };
 use frontend::ask::{
     Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetBoxes, GetCategories, GetCopyPreview, GetCurve,
@@ -39,7 +39,7 @@ answers! {
     GetPlace: |ready, ask| Ok(place(ready, ask.axis, ask.moment));
     FindAllocation: |ready, ask| find(ready, ask.key, ask.moment).ok_or_else(|| NO_ALLOCATION.to_owned());
     GetDetails: |ready, ask| details::details(ready, ask.allocation).ok_or_else(|| NO_ALLOCATION.to_owned());
-    GetStacks: |ready, ask| Ok(stacks::stacks(ready, ask.moment, ask.limit));
+    GetStacks: |ready, ask| Ok(selection::stacks(ready, ask.moment, ask.limit));
     GetMarks: |ready, _ask| Ok(marks::marks(ready));
     GetCategories: |ready, ask| Ok(categories::bytes_at(ready, ask.moment));
     GetBoxes: |ready, ask| Ok(flame(ready, ask.device).boxes(&ask.tree, ask.range, &ask.search));

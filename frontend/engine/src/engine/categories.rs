@@ -24,11 +24,11 @@ pub(super) fn bytes_at(ready: Ready<'_>, moment: u32) -> CategoryBytes {
         let row = live.iter().find(|row| row.category == category);
         row.map_or(0, |row| row.bytes - row.initial_bytes)
     };
-    let all = (0..).zip(Category::ALL).filter(|(_, category)| occur.contains(category));
+    let all = Category::ALL.into_iter().filter(|category| occur.contains(category));
     CategoryBytes {
         moment,
         initial_bytes: live.iter().map(|row| row.initial_bytes).sum(),
-        rows: all.map(|(place, category)| (place, of_trace(category))).collect(),
+        rows: all.map(|category| (category, of_trace(category))).collect(),
         basis: ready.studied().phases.basis(),
     }
 }

@@ -20,7 +20,6 @@ mod parts;
 mod segments;
 mod selection;
 mod sheet;
-mod stacks;
 #[cfg(test)]
 mod tests;
 mod texts;

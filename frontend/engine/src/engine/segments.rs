@@ -1,11 +1,10 @@
 //! Lists the segments of a moment with their blocks.
 
 use super::Ready;
-use frontend::ask::{AllocationKey, BlockRow, HeldRow, Instant, Look, SegmentRow, SegmentsData};
-use shared::analysis::{
-    AllocationId, Fragmentation, Held, MapBlock, MapSegment, SegmentHistory, SegmentMap, held_segments, stack_title,
-};
-use shared::trace::{PoolId, SegmentType, StackId};
+use frontend::ask::{AllocationKey, BlockRow, Instant, Look, SegmentRow, SegmentsData};
+use shared::analysis::{AllocationId, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, stack_title};
+use shared::report::{self, reserved};
+use shared::trace::StackId;
 use std::collections::HashMap;
 
 /// Maximum number of held segments that are listed.
@@ -27,40 +26,26 @@ pub(super) fn at(ready: Ready<'_>, instant: Instant) -> (&SegmentHistory, Segmen
 pub(super) fn segments(ready: Ready<'_>, instant: Instant) -> SegmentsData {
     let (history, map) = at(ready, instant);
     let moment = map.moment;
-    let held = held_segments(&map);
+    let reserved = reserved(ready.trace, ready.device, &ready.timeline.allocations, &map, MOST_HELD);
     let mut looks = Looks::default();
     SegmentsData {
         moment,
         previous: history.change_before(moment),
         next: history.change_after(moment),
-        parts: Fragmentation::of(&map),
-        segments: map.segments.iter().map(segment_row).collect(),
+        segments: map.segments.iter().map(|segment| row(segment, &reserved.pools)).collect(),
+        reserved,
         blocks: map.blocks.iter().map(|block| looks.row(ready, block)).collect(),
         looks: looks.all,
-        other_held: held.len().saturating_sub(MOST_HELD) as u64,
-        held: held.iter().take(MOST_HELD).map(|held| held_row(&map, held)).collect(),
     }
 }
 
-fn segment_row(segment: &MapSegment) -> SegmentRow {
-    let PoolId(capture, handle) = segment.at.pool.unwrap_or_default();
+fn row(segment: &MapSegment, rooms: &[Room]) -> SegmentRow {
     SegmentRow {
-        addr: segment.at.addr,
-        size_bytes: segment.at.end() - segment.at.addr,
-        stream: segment.at.stream,
-        pool: (capture, handle),
-        is_small: segment.at.segment_type == SegmentType::Small,
+        segment: report::segment(segment),
+        room: rooms.iter().position(|room| room.has(segment)).unwrap_or_default() as u32,
         home: segment.home,
-        used_bytes: segment.used_bytes,
         blocks_end: segment.blocks.end as u32,
     }
-}
-
-fn held_row(map: &SegmentMap, held: &Held) -> HeldRow {
-    let blocks = map.segments[held.segment].blocks.clone();
-    let used = blocks.filter(|&block| !map.blocks[block].is_free());
-    let largest = used.max_by_key(|&block| map.blocks[block].size_bytes).unwrap_or_default();
-    HeldRow { segment: held.segment as u32, blocks: held.holders.len() as u64, largest: largest as u32 }
 }
 
 /// Distinct looks, and their positions.
@@ -149,8 +134,8 @@ mod tests {
                 (BlockState::Inactive, free, None),
             ]
         );
-        assert_eq!(data.parts.reserved_bytes, 20 << 20);
-        assert_eq!(data.parts.pending_bytes, 2 << 20);
+        assert_eq!(data.reserved.bytes.reserved_bytes, 20 << 20);
+        assert_eq!(data.reserved.bytes.pending_bytes, 2 << 20);
     }
 
     #[test]
@@ -162,10 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_that_little_keeps_names_its_largest_block() {
+    fn a_segment_that_little_keeps_is_listed() {
         let data = ask(Instant::At(2));
         // The segment that is returned later exists already, and is free.
         assert_eq!(data.segments.len(), 2);
-        assert_eq!(data.held, [HeldRow { segment: 0, blocks: 1, largest: 0 }]);
+        let held: Vec<_> = data.reserved.held.iter().map(|held| (held.addr, held.holders[0].addr)).collect();
+        assert_eq!(held, [(0x1000_0000, 0x1000_0000)]);
+        let rooms: Vec<_> = data.segments.iter().map(|row| row.room).collect();
+        assert_eq!((data.reserved.pools.len(), rooms), (1, vec![0, 0]));
     }
 }

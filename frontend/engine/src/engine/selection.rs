@@ -7,6 +7,7 @@ use shared::analysis::{
     streams_and_pools,
 };
 use shared::base::StringId;
+use shared::report::{LiveConfig, LiveGroups, live_groups};
 use shared::trace::{FrameId, PoolId, StackId};
 
 /// Allocations of a selection, and how they are weighed.
@@ -57,14 +58,13 @@ fn filter(data: &FilterData) -> Result<Filter, String> {
         (text, false) => Some(TextFilter::plain(text)),
         (text, true) => Some(TextFilter::expression(text).map_err(|error| error.to_string())?),
     };
-    let category = data.category.and_then(|index| Category::ALL.get(usize::from(index)).copied());
     Ok(Filter {
         text,
         size_bytes: data.min_bytes..=u64::MAX,
         lifetime_events: data.min_lifetime..=u32::MAX,
         stream: data.stream,
-        pool: data.pool.map(|(capture, handle)| PoolId(capture, handle)),
-        categories: category.map(|category| vec![category]),
+        pool: data.pool,
+        categories: data.category.map(|category| vec![category]),
         group: data.group.and_then(group_key),
     })
 }
@@ -100,14 +100,17 @@ pub(super) fn group_key_data(key: GroupKey) -> GroupKeyData {
     GroupKeyData { by, value }
 }
 
+/// Returns the stacks that hold the live bytes of a moment.
+pub(super) fn stacks(ready: Ready<'_>, moment: u32, limit: u32) -> LiveGroups {
+    let moment = moment.min(ready.timeline.events());
+    live_groups(&population(ready, false), &LiveConfig::at(moment, limit as usize))
+}
+
 /// Returns the streams and pools by which the allocations of a device can be filtered.
 pub(super) fn facts(ready: Ready<'_>) -> SelectionFacts {
     let Ready { trace, device, timeline, .. } = ready;
     let (streams, pools) = streams_and_pools(trace, device, &timeline.allocations);
-    SelectionFacts {
-        streams: streams.into_iter().collect(),
-        pools: pools.into_iter().map(|PoolId(capture, handle)| (capture, handle)).collect(),
-    }
+    SelectionFacts { streams: streams.into_iter().collect(), pools: pools.into_iter().collect() }
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ use frontend::ask::{DiffData, Instant, Matched, SheetOf, SheetOrder, Weight};
 use shared::base::Moment;
 use shared::export;
 use shared::export::{Cell, Rows, Sheet, Subject, Table};
-use shared::trace::SegmentType;
 
 /// Returns the bytes of the file.
 ///
@@ -135,7 +134,7 @@ fn segments(ready: Ready<'_>, instant: Instant, row: &mut Rows<'_>) {
             Cell::number(segment.free_bytes()),
             Cell::number(segment.largest_free_bytes),
             Cell::number(segment.blocks.len() as u64),
-            Cell::text(if segment.at.segment_type == SegmentType::Small { "small" } else { "large" }),
+            Cell::text(segment.at.segment_type.name()),
             stream(segment.at.stream),
             segment.at.pool.map_or(Cell::Nothing, pool),
             if is_range { Cell::Address(segment.home) } else { Cell::Nothing },

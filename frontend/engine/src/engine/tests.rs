@@ -3,7 +3,7 @@
 use super::*;
 use frontend::ask::{
     Answers, Ask, CopyOptions, Details, ExportForm, ExportOrder, FindAllocation, GetCopyPreview, GetDetails, GetHit,
-    GetMarks, GetOutline, GetPicture, GetPlace, GetStacks, Marks, Stacks, WriteCopy, Writes,
+    GetMarks, GetOutline, GetPicture, GetPlace, GetStacks, Marks, WriteCopy, Writes,
 };
 use shared::export::{Table, TableFormat};
 use shared::trace::text;
@@ -58,7 +58,7 @@ fn figures_of_the_first_device_come_first_and_findings_last() {
     let order: Vec<_> = reports
         .iter()
         .map(|report| match report {
-            Report::Figures(figures) => format!("figures of {}", figures.index),
+            Report::Figures(figures) => format!("figures of {}", figures.summary.device),
             Report::Notices(notices) => format!("notices: {}", !notices.is_empty()),
             Report::Parts(parts) => format!("parts of {}", parts.device),
             Report::Findings(_) => "findings".to_owned(),
@@ -86,8 +86,8 @@ fn a_notice_names_its_device() {
 #[test]
 fn figures_are_those_of_the_core() {
     let Some(Report::Figures(figures)) = engine().next_report() else { panic!("figures come first") };
-    assert_eq!((figures.events, figures.peak_live_bytes, figures.peak_moment), (4, 157, 2));
-    assert_eq!((figures.initial_bytes, figures.end_live_bytes, figures.peak_us), (7, 57, Some(10)));
+    assert_eq!((figures.summary.events, figures.summary.peak_live_bytes, figures.peak_moment), (4, 157, 2));
+    assert_eq!((figures.summary.initial_bytes, figures.summary.end_live_bytes, figures.peak_us), (7, 57, Some(10)));
     assert_eq!((figures.end_events, figures.duration_us), (5.0, Some(30)));
 }
 
@@ -181,7 +181,8 @@ fn what_is_not_there_is_refused() {
 #[test]
 fn stacks_beyond_the_limit_are_summed() {
     let stacks = ask(&GetStacks { device: 0, moment: u32::MAX, limit: 0 });
-    assert_eq!(stacks, Stacks { moment: 4, live_bytes: 57, rows: vec![], other_stacks: 1, other_bytes: 57 });
+    assert_eq!((stacks.event, stacks.live_bytes, stacks.groups.len()), (3, 57, 0));
+    assert_eq!((stacks.other_groups, stacks.other_bytes), (1, 57));
 }
 
 #[test]

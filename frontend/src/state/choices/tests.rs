@@ -5,6 +5,8 @@ use crate::ask::differences::Column as DiffColumn;
 use crate::ask::site_table::SiteColumn;
 use crate::ask::{Column, FilterData, GroupMark, Part, Weight};
 use crate::state::{DockTab, ViewState, When};
+use shared::analysis::Category;
+use shared::trace::PoolId;
 
 fn mark() -> NameMark {
     NameMark::of(["relu", "train.py"])
@@ -17,8 +19,8 @@ fn chosen() -> Selecting {
         min_bytes: 1 << 20,
         min_lifetime: 10,
         stream: Some(u64::MAX),
-        pool: Some((0, 7)),
-        category: Some(2),
+        pool: Some(PoolId(0, 7)),
+        category: Some(Category::OptimizerState),
         group: None,
     };
     let group_mark = Some(GroupMark { by: GroupBy::Module, mark: mark() });
@@ -47,7 +49,7 @@ fn a_table_of_allocations_comes_back() {
         "when=allocated;find=a%3Bb%3Dc%20%28gr%C3%B6%C3%9Fer%29;expression=1;min=1048576;life=10;stream={};pool=0:7;\
          category={};group=module:{};rows=function;sort=lifetime+",
         u64::MAX,
-        shared::analysis::Category::ALL[2].name(),
+        Category::OptimizerState.name(),
         mark(),
     );
     check(DockTab::Allocations, Choices { selecting: chosen(), rows, ..Choices::default() }, &fields);

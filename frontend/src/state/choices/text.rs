@@ -15,6 +15,7 @@ use crate::state::Selecting;
 use crate::state::fields::Fields;
 use crate::state::view_state::DockTab;
 use shared::analysis::Category;
+use shared::trace::PoolId;
 use std::rc::Rc;
 
 /// Length limit for a text in an address, in bytes, because mail and chat programs truncate long addresses.
@@ -79,10 +80,10 @@ fn selecting(selecting: &Selecting, has_weight: bool, out: &mut Writer<'_>) {
     if let Some(stream) = stream {
         out.put("stream", &stream.to_string());
     }
-    if let Some((capture, handle)) = pool {
+    if let Some(PoolId(capture, handle)) = pool {
         out.put("pool", &format!("{capture}:{handle}"));
     }
-    if let Some(category) = category.and_then(|index| Category::ALL.get(usize::from(index))) {
+    if let Some(category) = category {
         out.put("category", category.name());
     }
     if let Some(GroupMark { by, mark }) = selecting.group_mark {
@@ -231,9 +232,8 @@ fn read_selecting(fields: &Fields) -> Selecting {
     let word = |name: &str| fields.get(name);
     let pool = |text: &str| {
         let (capture, handle) = text.split_once(':')?;
-        Some((capture.parse().ok()?, handle.parse().ok()?))
+        Some(PoolId(capture.parse().ok()?, handle.parse().ok()?))
     };
-    let category = |text: &str| Category::ALL.iter().position(|category| category.name() == text);
     let group = |text: &str| {
         let (by, mark) = text.split_once(':')?;
         Some(GroupMark { by: GroupBy::of_name(by)?, mark: NameMark::of_text(mark)? })
@@ -247,7 +247,7 @@ fn read_selecting(fields: &Fields) -> Selecting {
             min_lifetime: number(fields, "life").unwrap_or_default(),
             stream: number(fields, "stream"),
             pool: word("pool").and_then(pool),
-            category: word("category").and_then(category).and_then(|index| u8::try_from(index).ok()),
+            category: word("category").and_then(Category::of_name),
             group: None,
         },
         group_mark: word("group").and_then(group),

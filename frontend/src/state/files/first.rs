@@ -4,6 +4,7 @@
 //! known. A file that can't be read is replaced by one that can.
 
 use super::{FileAction, FileId, FileStatus, Files, OpenFile, ReadyFile};
+use shared::trace::Action;
 
 impl FileAction {
     /// Returns true for actions with which the user looks at something; the others come from workers and from opening
@@ -65,9 +66,9 @@ impl OpenFile {
 impl ReadyFile {
     /// Returns true if a device, given by position, is known to have run out of memory.
     pub fn is_out_of_memory(&self, device: usize) -> bool {
-        let has_oom = |(action, count): &(String, u64)| action == "oom" && *count > 0;
+        let has_oom = |(action, count): &(Action, u64)| *action == Action::Oom && *count > 0;
         self.summary.devices.get(device).is_some_and(|outline| outline.is_out_of_memory)
-            || self.figures[device].as_ref().is_some_and(|figures| figures.actions.iter().any(has_oom))
+            || self.figures[device].as_ref().is_some_and(|figures| figures.summary.actions.iter().any(has_oom))
     }
 
     /// Returns true if a device, given by position, has nothing to show.
@@ -75,7 +76,7 @@ impl ReadyFile {
         let outline = &self.summary.devices[device];
         let is_flat = self.figures[device]
             .as_ref()
-            .is_some_and(|figures| figures.peak_live_bytes == 0 && figures.peak_reserved_bytes == 0);
+            .is_some_and(|figures| figures.summary.peak_live_bytes == 0 && figures.summary.peak_reserved_bytes == 0);
         (outline.events == 0 && outline.segments == 0) || is_flat
     }
 
@@ -91,6 +92,7 @@ mod tests {
     use super::*;
     use crate::ask::{DeviceFigures, DeviceOutline, FileSummary, Report};
     use crate::state::files::NewFile;
+    use shared::report::Summary;
 
     fn add(id: FileId, batch: u32) -> FileAction {
         FileAction::Add(Box::new(NewFile { id, batch, ..NewFile::default() }))
@@ -106,8 +108,9 @@ mod tests {
     }
 
     fn out_of_memory(id: FileId) -> FileAction {
-        let actions = vec![("alloc".to_owned(), 4), ("oom".to_owned(), 1)];
-        hear(id, Report::Figures(DeviceFigures { actions, ..DeviceFigures::default() }))
+        let actions = vec![(Action::Alloc, 4), (Action::Oom, 1)];
+        let summary = Summary { actions, ..Summary::default() };
+        hear(id, Report::Figures(DeviceFigures { summary, ..DeviceFigures::default() }))
     }
 
     fn broken(id: FileId) -> FileAction {

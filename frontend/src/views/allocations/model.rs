@@ -146,10 +146,17 @@ pub fn match_text(position: Option<u32>, count: u64, all_count: u64) -> String {
 mod tests {
     use super::*;
     use crate::ask::GroupBy;
+    use shared::analysis::Category;
 
     #[test]
     fn a_row_says_how_long_it_lived_at_least() {
-        let row = AllocationRow { size_bytes: 512, born: 11, lifetime: 1500, category: 3, ..AllocationRow::default() };
+        let row = AllocationRow {
+            size_bytes: 512,
+            born: 11,
+            lifetime: 1500,
+            category: Category::Activation,
+            ..AllocationRow::default()
+        };
         let old = AllocationRow { born: 0, ..row.clone() };
         let kept = AllocationRow { outlives: true, ..row.clone() };
         let rows = TableRows::Allocations(vec![row, old, kept]);

@@ -27,7 +27,7 @@ fn comparables(peers: &[Peer]) -> Vec<Comparable> {
         let devices = (0..).zip(&peer.file.summary.devices);
         let figures = |device: u32| peer.file.figures.get(device as usize).and_then(Option::as_ref);
         let has_memory = |device: u32, outline: &DeviceOutline| match figures(device) {
-            Some(figures) => figures.peak_live_bytes + figures.peak_reserved_bytes > 0,
+            Some(figures) => figures.summary.peak_live_bytes + figures.summary.peak_reserved_bytes > 0,
             None => outline.reserved_bytes > 0,
         };
         // Negative indices are pinned host memory, which is not a rank and has no counterpart.

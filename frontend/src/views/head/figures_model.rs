@@ -2,6 +2,7 @@
 
 use crate::ask::DeviceFigures;
 use shared::base::{Moment, format};
+use shared::trace::Action;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
@@ -39,12 +40,12 @@ pub fn figures(device: &DeviceFigures) -> Vec<Figure> {
 
 fn peak_live(device: &DeviceFigures) -> Figure {
     let note = match device.peak_moment {
-        0 if device.events == 0 => String::new(),
+        0 if device.summary.events == 0 => String::new(),
         moment => Moment(moment).to_string(),
     };
     Figure {
         label: "Peak live",
-        value: format::bytes(device.peak_live_bytes),
+        value: format::bytes(device.summary.peak_live_bytes),
         note,
         explanation: "The highest total of requested sizes of live allocations at any moment.",
         emphasis: Emphasis::Live,
@@ -52,11 +53,15 @@ fn peak_live(device: &DeviceFigures) -> Figure {
 }
 
 fn peak_reserved(device: &DeviceFigures) -> Figure {
-    let used = format::percent(device.peak_live_bytes, device.peak_reserved_bytes);
+    let used = format::percent(device.summary.peak_live_bytes, device.summary.peak_reserved_bytes);
     Figure {
         label: "Peak reserved",
-        value: format::bytes(device.peak_reserved_bytes),
-        note: if device.peak_reserved_bytes == 0 { String::new() } else { format!("peak live is {used} of it") },
+        value: format::bytes(device.summary.peak_reserved_bytes),
+        note: if device.summary.peak_reserved_bytes == 0 {
+            String::new()
+        } else {
+            format!("peak live is {used} of it")
+        },
         explanation: "The highest total size of segments that PyTorch held from CUDA, in use or cached.",
         emphasis: Emphasis::Reserved,
     }
@@ -65,21 +70,21 @@ fn peak_reserved(device: &DeviceFigures) -> Figure {
 fn end_live(device: &DeviceFigures) -> Figure {
     Figure {
         label: "Live at the end",
-        value: format::bytes(device.end_live_bytes),
-        note: format!("{} reserved", format::bytes(device.reserved_bytes)),
+        value: format::bytes(device.summary.end_live_bytes),
+        note: format!("{} reserved", format::bytes(device.summary.reserved_bytes)),
         explanation: "Live memory when the snapshot was taken.",
         emphasis: Emphasis::Plain,
     }
 }
 
 fn initial(device: &DeviceFigures) -> Figure {
-    let note = match device.unmatched_frees {
+    let note = match device.summary.unmatched_frees {
         0 => String::new(),
         frees => format!("{} freed in the trace", format::count(frees)),
     };
     Figure {
         label: "Before the trace",
-        value: format::bytes(device.initial_bytes),
+        value: format::bytes(device.summary.initial_bytes),
         note,
         explanation: "Memory that was live before the first event, derived from the final state and all events.",
         emphasis: Emphasis::Plain,
@@ -87,7 +92,7 @@ fn initial(device: &DeviceFigures) -> Figure {
 }
 
 fn out_of_memory(device: &DeviceFigures) -> Option<Figure> {
-    let count = action_count(device, "oom").filter(|&count| count > 0)?;
+    let count = action_count(device, Action::Oom).filter(|&count| count > 0)?;
     Some(Figure {
         label: "Out of memory",
         value: format::counted(count, "time"),
@@ -98,11 +103,11 @@ fn out_of_memory(device: &DeviceFigures) -> Option<Figure> {
 }
 
 fn events(device: &DeviceFigures) -> Figure {
-    let allocs = action_count(device, "alloc").unwrap_or(0);
+    let allocs = action_count(device, Action::Alloc).unwrap_or(0);
     Figure {
         label: "Events",
-        value: format::count(device.events),
-        note: if device.events == 0 { String::new() } else { format::counted(allocs, "allocation") },
+        value: format::count(device.summary.events),
+        note: if device.summary.events == 0 { String::new() } else { format::counted(allocs, "allocation") },
         explanation: "Recorded allocator events, such as allocations, frees and segment operations.",
         emphasis: Emphasis::Plain,
     }
@@ -121,15 +126,15 @@ fn duration(device: &DeviceFigures) -> Option<Figure> {
 fn segments(device: &DeviceFigures) -> Figure {
     Figure {
         label: "Segments",
-        value: format::count(device.segments),
-        note: format::counted(device.blocks, "block"),
+        value: format::count(device.summary.segments),
+        note: format::counted(device.summary.blocks, "block"),
         explanation: "Memory segments that PyTorch held from CUDA at the end, and the blocks in them.",
         emphasis: Emphasis::Plain,
     }
 }
 
-fn action_count(device: &DeviceFigures, name: &str) -> Option<u64> {
-    device.actions.iter().find(|(action, _)| action == name).map(|&(_, count)| count)
+fn action_count(device: &DeviceFigures, of: Action) -> Option<u64> {
+    device.summary.actions.iter().find(|(action, _)| *action == of).map(|&(_, count)| count)
 }
 
 /// Returns the name of a device, given its CUDA index.
@@ -140,14 +145,18 @@ pub fn device_name(index: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::report::Summary;
 
     fn device() -> DeviceFigures {
         DeviceFigures {
-            events: 12_000,
-            actions: vec![("alloc".into(), 5000), ("oom".into(), 1)],
-            peak_live_bytes: 3 << 30,
+            summary: Summary {
+                events: 12_000,
+                actions: vec![(Action::Alloc, 5000), (Action::Oom, 1)],
+                peak_live_bytes: 3 << 30,
+                peak_reserved_bytes: 4 << 30,
+                ..Summary::default()
+            },
             peak_moment: 101,
-            peak_reserved_bytes: 4 << 30,
             duration_us: Some(2_500_000),
             ..DeviceFigures::default()
         }

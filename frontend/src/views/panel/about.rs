@@ -28,20 +28,20 @@ pub(super) fn About(props: &AboutProps) -> Html {
         ("Annotations", format::count(*annotations)),
     ];
     let end = [
-        ("Reserved at the end", format::bytes(device.reserved_bytes)),
-        ("Active at the end", format::bytes(device.active_bytes)),
-        ("Allocated at the end", format::bytes(device.allocated_bytes)),
+        ("Reserved at the end", format::bytes(device.summary.reserved_bytes)),
+        ("Active at the end", format::bytes(device.summary.active_bytes)),
+        ("Allocated at the end", format::bytes(device.summary.allocated_bytes)),
     ];
-    let actions = device.actions.iter().map(|(action, count)| line(action, &format::count(*count)));
+    let actions = device.summary.actions.iter().map(|(action, count)| line(action.name(), &format::count(*count)));
     html! {
         <section class="about">
             { props.keep.clone() }
             <dl class="facts">{ for file.iter().chain(&end).map(|(name, value)| line(name, value)) }</dl>
-            if !device.actions.is_empty() {
+            if !device.summary.actions.is_empty() {
                 <h2>{ "Events" }</h2>
                 <dl class="facts code">{ for actions }</dl>
             }
-            if device.events > 0 && !props.summary.is_part() {
+            if device.summary.events > 0 && !props.summary.is_part() {
                 <p class="about-part">
                     <button type="button" class="button" onclick={props.on_part.reform(|_: MouseEvent| ())}>
                         { "Open part…" }

@@ -45,7 +45,7 @@ pub(super) fn Allocation(props: &AllocationProps) -> Html {
                     </button>
                 }
             </header>
-            <dl class="facts">{ for facts(&details, props.device.events).iter().map(fact) }</dl>
+            <dl class="facts">{ for facts(&details, props.device.summary.events).iter().map(fact) }</dl>
             { stack(&details) }
             { forward_stack(&details) }
         </article>

@@ -1,8 +1,8 @@
 //! Texts and numbers of the stacks that hold the memory at a moment.
 
 use crate::ask::stack::{Heading, heading};
-use crate::ask::{StackRow, Stacks};
 use shared::base::format;
+use shared::report::{LiveGroup, LiveGroups};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopStack {
@@ -17,20 +17,20 @@ pub struct TopStack {
 }
 
 /// Returns the lines of the table, largest first.
-pub fn rows(stacks: &Stacks) -> Vec<TopStack> {
-    let longest = stacks.rows.iter().map(|row| row.bytes).max().unwrap_or(0);
-    stacks.rows.iter().map(|row| top_stack(row, stacks.live_bytes, longest)).collect()
+pub fn rows(stacks: &LiveGroups) -> Vec<TopStack> {
+    let longest = stacks.groups.iter().map(|row| row.bytes).max().unwrap_or(0);
+    stacks.groups.iter().map(|row| top_stack(row, stacks.live_bytes, longest)).collect()
 }
 
 /// Describes the stacks without a line of their own, if there are any.
-pub fn rest(stacks: &Stacks) -> Option<String> {
-    (stacks.other_stacks > 0).then(|| {
+pub fn rest(stacks: &LiveGroups) -> Option<String> {
+    (stacks.other_groups > 0).then(|| {
         let size = format::bytes(stacks.other_bytes);
-        format!("{size} more in {}", format::counted(stacks.other_stacks, "other stack"))
+        format!("{size} more in {}", format::counted(stacks.other_groups, "other stack"))
     })
 }
 
-fn top_stack(row: &StackRow, live_bytes: u64, longest: u64) -> TopStack {
+fn top_stack(row: &LiveGroup, live_bytes: u64, longest: u64) -> TopStack {
     TopStack {
         heading: heading(&row.frames),
         size: format::bytes(row.bytes),
@@ -57,15 +57,13 @@ mod tests {
     #[test]
     fn rows_have_titles_and_bars() {
         let frame = Frame { name: "forward".into(), filename: "/srv/app/model.py".into(), line: 3, fx: None };
-        let stacks = Stacks {
-            moment: 5,
+        let row = |bytes, count, frames| LiveGroup { bytes, count, frames, ..LiveGroup::default() };
+        let stacks = LiveGroups {
             live_bytes: 4096,
-            rows: vec![
-                StackRow { bytes: 2048, count: 2, frames: vec![frame] },
-                StackRow { bytes: 1024, count: 1, frames: vec![] },
-            ],
-            other_stacks: 3,
+            groups: vec![row(2048, 2, vec![frame]), row(1024, 1, vec![])],
+            other_groups: 3,
             other_bytes: 1024,
+            ..LiveGroups::default()
         };
         let rows = rows(&stacks);
         assert_eq!((rows[0].heading.title.as_str(), rows[0].heading.place.as_str()), ("forward", "model.py:3"));

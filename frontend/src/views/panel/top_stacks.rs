@@ -1,11 +1,11 @@
 //! Panel tab for the stacks that hold the memory at a moment.
 
 use super::stacks_model::{TopStack, rest, rows};
-use crate::ask as worker;
 use crate::components::stack_row::{RowFigures, StackRow};
 use crate::hooks::use_stacks;
 use crate::platform::WorkerClient;
 use shared::base::{Moment, format};
+use shared::report::LiveGroup;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -23,23 +23,23 @@ pub(super) fn TopStacks(props: &TopStacksProps) -> Html {
     let Some(stacks) = use_stacks(&props.client, props.device, props.moment) else {
         return html! { <p class="panel-empty">{ "Computing totals…" }</p> };
     };
-    if stacks.rows.is_empty() {
+    if stacks.groups.is_empty() {
         return html! { <p class="panel-empty">{ "No memory is live at this moment" }</p> };
     }
-    let moment = stacks.moment;
-    let lines = rows(&stacks).into_iter().zip(&stacks.rows).enumerate();
+    let moment = Moment::of_event_number(stacks.event);
+    let lines = rows(&stacks).into_iter().zip(&stacks.groups).enumerate();
     html! {
         <section class="top-stacks">
             <p class="panel-lead numbers">
-                <strong>{ format::bytes(stacks.live_bytes) }</strong>{ format!(" live {}, by stack", Moment(moment)) }
+                <strong>{ format::bytes(stacks.live_bytes) }</strong>{ format!(" live {moment}, by stack") }
             </p>
-            <ol>{ for lines.map(|(rank, (row, data))| line(&format!("{moment}/{rank}"), row, data)) }</ol>
+            <ol>{ for lines.map(|(rank, (row, data))| line(&format!("{}/{rank}", moment.0), row, data)) }</ol>
             if let Some(rest) = rest(&stacks) { <p class="panel-empty numbers">{ rest }</p> }
         </section>
     }
 }
 
-fn line(key: &str, row: TopStack, data: &worker::StackRow) -> Html {
+fn line(key: &str, row: TopStack, data: &LiveGroup) -> Html {
     let TopStack { heading, size, share, count, bar } = row;
     let figures = RowFigures { size, note: format!("{share}, {count}"), bar };
     html! { <StackRow {key} {heading} {figures} frames={Rc::new(data.frames.clone())} /> }

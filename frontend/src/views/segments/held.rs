@@ -1,8 +1,10 @@
 //! List of segments that a few live bytes keep from being returned to CUDA.
 
+use super::draw::block_at_addr;
 use super::model::held;
 use crate::ask::SegmentsData;
 use shared::base::format;
+use shared::report::HeldSegment;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -17,10 +19,11 @@ pub(super) struct HeldListProps {
 #[component]
 pub(super) fn HeldList(props: &HeldListProps) -> Html {
     let data = &props.data;
-    let row = |row| {
-        let (free, by, title) = held(data, row);
-        let block = row.largest as usize;
-        let onclick = props.on_show.reform(move |_: MouseEvent| block);
+    let row = |row: &HeldSegment| {
+        let (free, by, title) = held(row);
+        let largest = row.holders.first().and_then(|holder| block_at_addr(data, row.addr, holder.addr));
+        let on_show = props.on_show.clone();
+        let onclick = move |_: MouseEvent| largest.iter().for_each(|&block| on_show.emit(block));
         html! {
             <li>
                 <button type="button" class="held" title="Show the block in the map" {onclick}>
@@ -34,13 +37,13 @@ pub(super) fn HeldList(props: &HeldListProps) -> Html {
     html! {
         <aside class="held-list" aria-label="Mostly free segments">
             <h2 title="At most a quarter of each segment is in use, but it can't be returned to CUDA">{ "Mostly free segments" }</h2>
-            if data.held.is_empty() {
+            if data.reserved.held.is_empty() {
                 <p class="panel-empty">{ "No segment in use is mostly free" }</p>
             } else {
-                <ol>{ for data.held.iter().map(row) }</ol>
+                <ol>{ for data.reserved.held.iter().map(row) }</ol>
             }
-            if data.other_held > 0 {
-                <p class="panel-empty">{ format!("{} more", format::counted(data.other_held, "segment")) }</p>
+            if data.reserved.other_held > 0 {
+                <p class="panel-empty">{ format!("{} more", format::counted(data.reserved.other_held, "segment")) }</p>
             }
         </aside>
     }

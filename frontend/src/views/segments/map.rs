@@ -1,7 +1,7 @@
 //! Map of segments: a canvas behind a scroller that takes the pointer and the keys.
 
 use super::draw::{Direction, MapPlan, MapScene, bytes_per_line, ops};
-use super::model::{block_lines, head};
+use super::model::block_lines;
 use crate::ask::{AllocationKey, DeviceFigures, FindAllocation, Hit, SegmentsData};
 use crate::draw::rect::Rect;
 use crate::draw::sketch::Sketch;
@@ -10,6 +10,7 @@ use crate::platform;
 use crate::platform::{ResizeListener, WorkerClient};
 use crate::state::{BlockColors, Scheme};
 use crate::views::export::picture::Easel;
+use shared::report::Room;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{HtmlCanvasElement, HtmlElement};
@@ -54,7 +55,7 @@ pub(super) fn Map(props: &MapProps) -> Html {
     let view = use_state_eq(Rect::default);
     let hovered = use_state_eq(|| None::<usize>);
     use_measured(&nodes.scroller, view.setter());
-    let scale = bytes_per_line(props.device.peak_reserved_bytes, view.height, props.zoom);
+    let scale = bytes_per_line(props.device.summary.peak_reserved_bytes, view.height, props.zoom);
     let width = (view.width - 2.0 * MARGIN).max(1.0);
     let plan =
         use_memo((props.data.clone(), width.to_bits(), scale), |(data, _, scale)| MapPlan::new(data, width, *scale));
@@ -171,7 +172,7 @@ fn paint(props: &MapProps, nodes: &Nodes, plan: &MapPlan, view: Rect, hovered: O
     platform::set_width(&canvas, view.width);
     platform::set_height(&canvas, view.height);
     let theme = if props.scheme == Scheme::Dark { Theme::dark() } else { Theme::light() };
-    let heads: Vec<String> = plan.groups.iter().map(head).collect();
+    let heads: Vec<String> = props.data.reserved.pools.iter().map(Room::title).collect();
     let all = ops(&MapScene {
         data: &props.data,
         plan,

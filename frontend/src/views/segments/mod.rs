@@ -36,7 +36,7 @@ pub(super) fn Segments(props: &SegmentsProps) -> Html {
     let data = use_segments(client, device.device, instant);
     let on_choose = props.dock.on_choose.reform(Choice::Segments);
     let moment = match instant {
-        Instant::At(moment) => Some(moment.min(u32::try_from(device.events).unwrap_or(u32::MAX))),
+        Instant::At(moment) => Some(moment.min(u32::try_from(device.summary.events).unwrap_or(u32::MAX))),
         _ => data.as_ref().map(|data| data.moment),
     };
     let on_show = on_command.reform(move |()| TimelineCommand::JumpTo { moment: moment.unwrap_or_default() });
@@ -51,12 +51,12 @@ pub(super) fn Segments(props: &SegmentsProps) -> Html {
     let pinned = file.pinned.clone();
     html! {
         <section class="segments" aria-label="Segments" data-segments="">
-            <Controls {instant} {moment} events={u32::try_from(device.events).unwrap_or(u32::MAX)}
+            <Controls {instant} {moment} events={u32::try_from(device.summary.events).unwrap_or(u32::MAX)}
                 previous={data.as_ref().and_then(|data| data.previous)} next={data.as_ref().and_then(|data| data.next)}
                 pinned={pinned.as_ref().map(|hit| hit.moment)} {color_by} zoom={scale}
                 on_instant={set_instant} on_color={set_color} on_zoom={set_scale} {on_show}
                 files={props.dock.sheet_buttons(segments_name(instant, moment), move || SheetOf::Segments(instant))} />
-            <Waste parts={data.as_ref().map(|data| data.parts)} />
+            <Waste parts={data.as_ref().map(|data| data.reserved.bytes)} />
             <div class="segments-main">
                 { body(data.as_ref(), |data| html! {
                     <>

@@ -1,10 +1,8 @@
 //! Texts and numbers of segments and blocks.
 
-use super::draw::Group;
-use crate::ask::{BlockState, Fragmentation, HeldRow, SegmentsData};
-use shared::analysis::Room;
+use crate::ask::{BlockState, Fragmentation, SegmentsData};
 use shared::base::format;
-use shared::trace::{PoolId, SegmentType};
+use shared::report::HeldSegment;
 
 /// A part of the reserved bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,23 +66,9 @@ pub fn moment(moment: u32) -> String {
     }
 }
 
-/// Returns the title of a group of segments, with its figures.
-pub fn head(group: &Group) -> String {
-    let room = Room {
-        pool: PoolId(group.pool.0, group.pool.1),
-        stream: group.stream,
-        segment_type: if group.is_small { SegmentType::Small } else { SegmentType::Large },
-        segments: group.segments.len() as u64,
-        reserved_bytes: group.reserved_bytes,
-        free_bytes: group.reserved_bytes - group.used_bytes,
-        largest_free_bytes: group.largest_free_bytes,
-    };
-    room.title()
-}
-
 /// Describes a block in the four lines of its tooltip: size and state, stack, losses, and address.
 pub fn block_lines(data: &SegmentsData, segment: u32, block: usize, offset: u64) -> [String; 4] {
-    let (row, segment) = (&data.blocks[block], &data.segments[segment as usize]);
+    let (row, segment) = (&data.blocks[block], &data.segments[segment as usize].segment);
     let kind = match row.kind {
         BlockState::Allocated => "in use",
         BlockState::PendingFree => "pending free",
@@ -113,15 +97,11 @@ pub fn block_lines(data: &SegmentsData, segment: u32, block: usize, offset: u64)
 }
 
 /// Describes a segment held by few bytes: what is free in it, what holds it, and the stack of its largest block.
-pub fn held(data: &SegmentsData, held: &HeldRow) -> (String, String, String) {
-    let segment = &data.segments[held.segment as usize];
-    let free = segment.size_bytes - segment.used_bytes.min(segment.size_bytes);
-    let look = data.looks.get(data.blocks[held.largest as usize].look as usize);
-    let title = look.map(|look| look.title.clone()).filter(|title| !title.is_empty());
+pub fn held(held: &HeldSegment) -> (String, String, String) {
     (
-        format!("{} of {}", format::bytes(free), format::bytes(segment.size_bytes)),
-        format!("kept by {} in {}", format::bytes(segment.used_bytes), format::counted(held.blocks, "block")),
-        title.unwrap_or_else(|| "No stack recorded".to_owned()),
+        format!("{} of {}", format::bytes(held.free_bytes()), format::bytes(held.size_bytes)),
+        format!("kept by {} in {}", format::bytes(held.used_bytes), format::counted(held.allocations, "allocation")),
+        held.holders.first().map(|holder| holder.title.clone()).unwrap_or_default(),
     )
 }
 
@@ -129,6 +109,7 @@ pub fn held(data: &SegmentsData, held: &HeldRow) -> (String, String, String) {
 mod tests {
     use super::*;
     use crate::ask::{BlockRow, Look, SegmentRow};
+    use shared::report::{Holder, Segment};
 
     const MIB: u64 = 1 << 20;
 
@@ -138,15 +119,12 @@ mod tests {
         let size_bytes = 20 * MIB;
         SegmentsData {
             segments: vec![SegmentRow {
-                addr: 0x1000,
-                size_bytes,
-                used_bytes: 5 * MIB,
+                segment: Segment { addr: 0x1000, size_bytes, used_bytes: 5 * MIB, ..Segment::default() },
                 blocks_end: 2,
                 ..SegmentRow::default()
             }],
             blocks: vec![block(5 * MIB, 4 * MIB, BlockState::Allocated), block(15 * MIB, 0, BlockState::Inactive)],
             looks: vec![Look { color: 1, title: "forward (a.py:1)".into() }],
-            held: vec![HeldRow { segment: 0, blocks: 1, largest: 0 }],
             ..SegmentsData::default()
         }
     }
@@ -176,14 +154,12 @@ mod tests {
     }
 
     #[test]
-    fn groups_and_holders_are_named() {
-        let data = data();
-        let mut group = crate::views::segments::draw::groups(&data).remove(0);
-        assert_eq!(head(&group), "Large blocks · 20.0 MiB in 1 segment · 15.0 MiB free, longest 15.0 MiB");
-        (group.pool, group.stream, group.is_small) = ((0, 3), 16, true);
-        assert!(head(&group).starts_with("Small blocks, private pool 3, stream 0x10 ·"));
-        let (free, by, title) = held(&data, &data.held[0]);
-        assert_eq!((free.as_str(), by.as_str()), ("15.0 MiB of 20.0 MiB", "kept by 5.00 MiB in 1 block"));
+    fn holders_are_named() {
+        let holder = Holder { title: "forward (a.py:1)".into(), ..Holder::default() };
+        let (size_bytes, used_bytes, allocations) = (20 * MIB, 5 * MIB, 1);
+        let (free, by, title) =
+            held(&HeldSegment { size_bytes, used_bytes, allocations, holders: vec![holder], ..HeldSegment::default() });
+        assert_eq!((free.as_str(), by.as_str()), ("15.0 MiB of 20.0 MiB", "kept by 5.00 MiB in 1 allocation"));
         assert_eq!(title, "forward (a.py:1)");
         assert_eq!((moment(0).as_str(), moment(11).as_str()), ("At the start", "After event 10"));
     }

@@ -131,7 +131,6 @@ fn filter_line(handle: &SelectingHandle, props: &ScopeBarProps) -> Html {
     let on_size = handle.choosing(|selecting, index: usize| selecting.filter.min_bytes = MIN_BYTES[index]);
     let lifetimes: Vec<AttrValue> = MIN_LIFETIMES.iter().map(|&events| min_lifetime_text(events).into()).collect();
     let on_lifetime = handle.choosing(|selecting, index: usize| selecting.filter.min_lifetime = MIN_LIFETIMES[index]);
-    let categories = (0..Category::ALL.len() as u8).map(category_text);
     let on_category = handle.choosing(|selecting, category| selecting.filter.category = category);
     let facts = props.facts.clone().unwrap_or_default();
     let on_stream = handle.choosing(|selecting, stream| selecting.filter.stream = stream);
@@ -143,7 +142,7 @@ fn filter_line(handle: &SelectingHandle, props: &ScopeBarProps) -> Html {
                 chosen={position(MIN_BYTES.iter().position(|&bytes| bytes == filter.min_bytes))} />
             <Select label="Minimum lifetime" options={lifetimes} on_choose={on_lifetime}
                 chosen={position(MIN_LIFETIMES.iter().position(|&events| events == filter.min_lifetime))} />
-            { optional("Category", "Any category", (0..Category::ALL.len() as u8).zip(categories).collect(), filter.category, on_category) }
+            { optional("Category", "Any category", named(&Category::ALL, category_text), filter.category, on_category) }
             { optional("Stream", "Any stream", named(&facts.streams, stream_text), filter.stream, on_stream) }
             { optional("Pool", "Any pool", named(&facts.pools, pool_text), filter.pool, on_pool) }
             <button type="button" class="button quiet" onclick={on_clear}>{ "Clear" }</button>

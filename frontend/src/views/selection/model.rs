@@ -4,6 +4,7 @@ use crate::ask::{GroupBy, Part, Weight};
 use crate::state::When;
 use shared::analysis::Category;
 use shared::base::format;
+use shared::trace::PoolId;
 
 /// Minimum sizes that a filter offers; the first one means any size.
 pub const MIN_BYTES: [u64; 8] = [0, 1 << 10, 64 << 10, 1 << 20, 16 << 20, 128 << 20, 1 << 30, 8 << 30];
@@ -49,9 +50,9 @@ pub fn group_text(by: GroupBy) -> &'static str {
     }
 }
 
-/// Returns the name of a category from its position, which the Web Worker sends.
-pub fn category_text(index: u8) -> String {
-    Category::ALL.get(usize::from(index)).map(|category| category.name().replace('-', " ")).unwrap_or_default()
+/// Returns the name of a category.
+pub fn category_text(category: Category) -> String {
+    category.name().replace('-', " ")
 }
 
 /// Formats the minimum size of a filter.
@@ -79,11 +80,11 @@ pub fn stream_text(stream: u64) -> String {
 }
 
 /// Formats a pool from its handle.
-pub fn pool_text(pool: (u64, u64)) -> String {
+pub fn pool_text(pool: PoolId) -> String {
     match pool {
-        (0, 0) => "Default pool".to_owned(),
-        (0, handle) => format!("Private pool {handle}"),
-        (capture, handle) => format!("Private pool {capture}, {handle}"),
+        PoolId(0, 0) => "Default pool".to_owned(),
+        PoolId(0, handle) => format!("Private pool {handle}"),
+        PoolId(capture, handle) => format!("Private pool {capture}, {handle}"),
     }
 }
 
@@ -146,7 +147,10 @@ mod tests {
     #[test]
     fn pools_and_streams_have_names() {
         assert_eq!((stream_text(0).as_str(), stream_text(255).as_str()), ("Default stream", "Stream 0xff"));
-        assert_eq!((pool_text((0, 0)).as_str(), pool_text((2, 1)).as_str()), ("Default pool", "Private pool 2, 1"));
-        assert_eq!((category_text(2).as_str(), category_text(99).as_str()), ("optimizer state", ""));
+        assert_eq!(
+            (pool_text(PoolId(0, 0)).as_str(), pool_text(PoolId(2, 1)).as_str()),
+            ("Default pool", "Private pool 2, 1")
+        );
+        assert_eq!(category_text(Category::OptimizerState), "optimizer state");
     }
 }

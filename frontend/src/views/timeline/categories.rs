@@ -14,11 +14,12 @@ pub struct CategoryLine {
 
 /// Returns all categories of the trace, in an order that does not depend on the moment.
 pub fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
-    let line = |&(place, size_bytes): &(u8, u64)| {
-        let category = Category::ALL.get(usize::from(place))?;
-        Some(CategoryLine { color: u32::from(place) + 1, name: name(*category), size: format::bytes(size_bytes) })
+    let line = |&(category, size_bytes): &(Category, u64)| CategoryLine {
+        color: category as u32 + 1,
+        name: name(category),
+        size: format::bytes(size_bytes),
     };
-    bytes.rows.iter().filter_map(line).collect()
+    bytes.rows.iter().map(line).collect()
 }
 
 /// Returns a remark if the categories are a guess.
@@ -40,7 +41,7 @@ mod tests {
 
     #[test]
     fn the_legend_names_what_the_trace_has() {
-        let rows = vec![(0, 1 << 30), (3, 3 << 30), (9, 0), (200, 1)];
+        let rows = vec![(Category::Parameter, 1 << 30), (Category::Activation, 3 << 30), (Category::Unknown, 0)];
         let bytes = CategoryBytes { rows, basis: PhaseBasis::Operations, ..CategoryBytes::default() };
         let lines = lines(&bytes);
         let names: Vec<_> = lines.iter().map(|line| (line.color, line.name, line.size.as_str())).collect();

@@ -46,7 +46,7 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
                 <li>{line(theme.live)}{"live"}</li>
                 <li>{line(theme.reserved)}{"reserved"}</li>
                 <li title="Neighbors that are too small to draw separately, in the color of their largest part">{merged(props.color, theme)}{"merged small allocations"}</li>
-                if props.device.initial_bytes > 0 && !is_by_category {
+                if props.device.summary.initial_bytes > 0 && !is_by_category {
                     <li title="Allocated before the recording began">{initial(theme)}{"from before the trace"}</li>
                 }
                 { for props.parts.iter().flat_map(|parts| origins(parts)) }

@@ -21,7 +21,7 @@ pub fn content(figures: &DeviceFigures, axis: Axis) -> Content {
         Axis::Events => figures.end_events,
         Axis::Time => figures.end_us,
     };
-    let max_bytes = figures.peak_live_bytes.max(figures.peak_reserved_bytes) as f64;
+    let max_bytes = figures.summary.peak_live_bytes.max(figures.summary.peak_reserved_bytes) as f64;
     let x_end = x_end.max(1.0);
     Content { x_end, min_len: min_len(axis).min(x_end), max_bytes }
 }
@@ -61,10 +61,10 @@ pub fn markers(figures: &DeviceFigures, marks: &Marks, axis: Axis) -> Vec<Marker
         let label = format!("out of memory: {} requested", format::bytes(mark.size_bytes));
         Some(Marker { position, bytes: 0.0, label, kind: MarkerKind::Oom })
     });
-    let peak = peak_position(figures, axis).filter(|_| figures.events > 0).map(|position| Marker {
+    let peak = peak_position(figures, axis).filter(|_| figures.summary.events > 0).map(|position| Marker {
         position,
-        bytes: figures.peak_live_bytes as f64,
-        label: format!("peak {}", format::bytes(figures.peak_live_bytes)),
+        bytes: figures.summary.peak_live_bytes as f64,
+        label: format!("peak {}", format::bytes(figures.summary.peak_live_bytes)),
         kind: MarkerKind::Peak,
     });
     ooms.chain(peak).collect()
@@ -72,8 +72,8 @@ pub fn markers(figures: &DeviceFigures, marks: &Marks, axis: Axis) -> Vec<Marker
 
 /// Returns the text on the band of memory from before the trace.
 pub fn initial_label(figures: &DeviceFigures) -> String {
-    let size = format::bytes(figures.initial_bytes);
-    if figures.events == 0 {
+    let size = format::bytes(figures.summary.initial_bytes);
+    if figures.summary.events == 0 {
         format!("{size} at the snapshot, no events recorded")
     } else {
         format!("{size} from before the trace")
@@ -93,11 +93,11 @@ pub fn lifespan(details: &Details, axis: Axis, x_end: f64) -> Span {
 pub fn description(figures: &DeviceFigures) -> String {
     format!(
         "Memory timeline of {}: {} over {}, peak {} live and {} reserved",
-        device_name(figures.index),
+        device_name(figures.summary.device),
         format::counted(figures.allocations, "allocation"),
-        format::counted(figures.events, "event"),
-        format::bytes(figures.peak_live_bytes),
-        format::bytes(figures.peak_reserved_bytes),
+        format::counted(figures.summary.events, "event"),
+        format::bytes(figures.summary.peak_live_bytes),
+        format::bytes(figures.summary.peak_reserved_bytes),
     )
 }
 
@@ -170,17 +170,20 @@ fn lifetime(allocation: &HitAllocation) -> String {
 mod tests {
     use super::*;
     use crate::ask::Mark;
-    use shared::report::Frame;
+    use shared::report::{Frame, Summary};
 
     fn figures() -> DeviceFigures {
         DeviceFigures {
-            events: 1000,
+            summary: Summary {
+                events: 1000,
+                peak_live_bytes: 3 << 30,
+                peak_reserved_bytes: 4 << 30,
+                ..Summary::default()
+            },
             end_events: 1001.0,
             end_us: 5e6,
             peak_moment: 400,
             peak_us: Some(2_000_000),
-            peak_live_bytes: 3 << 30,
-            peak_reserved_bytes: 4 << 30,
             allocations: 500,
             ..DeviceFigures::default()
         }

@@ -7,6 +7,7 @@ use shared::export::{self, Drawing, MomentOptions, PictureOptions};
 use shared::trace::{Device, Trace};
 
 use crate::Failure;
+use crate::commands::names::names;
 use shared::base::Moment;
 
 /// The options of pictures.
@@ -19,8 +20,8 @@ pub(super) struct PictureArgs {
     pub(super) picture: Option<PictureName>,
 
     /// Horizontal axis of a timeline [default: events]
-    #[arg(long, value_enum)]
-    pub(super) axis: Option<AxisName>,
+    #[arg(long, value_parser = names(Axis::ALL, Axis::name, axis_meaning))]
+    pub(super) axis: Option<Axis>,
 
     /// The first event of a timeline
     #[arg(long, value_name = "EVENT")]
@@ -54,13 +55,11 @@ pub(super) enum PictureName {
     Segments,
 }
 
-/// Values of `--axis`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum AxisName {
-    /// Events, evenly spaced
-    Events,
-    /// Wall-clock time
-    Time,
+fn axis_meaning(axis: Axis) -> &'static str {
+    match axis {
+        Axis::Events => "Events, evenly spaced",
+        Axis::Time => "Wall-clock time",
+    }
 }
 
 impl PictureArgs {
@@ -98,10 +97,7 @@ impl PictureArgs {
 
     /// Returns the axis of a timeline and the part of it to show; `None` stands for all of it.
     fn part(&self, device: &Device, timeline: &Timeline) -> Result<(Axis, Option<Span>), Failure> {
-        let axis = match self.axis {
-            Some(AxisName::Time) => Axis::Time,
-            Some(AxisName::Events) | None => Axis::Events,
-        };
+        let axis = self.axis.unwrap_or(Axis::Events);
         let events = timeline.events();
         let (first, last) = (self.first.unwrap_or(0), self.last.unwrap_or(events.saturating_sub(1)));
         let is_part = self.first.is_some() || self.last.is_some();

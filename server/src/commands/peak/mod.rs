@@ -2,19 +2,21 @@
 
 mod groups;
 mod page;
-mod report;
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use shared::analysis::{Category, Filter, GroupBy, Part, Population, Scope, Study, TextFilter, Timeline, categories};
+use clap::Args;
+use shared::analysis::{Filter, GroupBy, Part, Population, Scope, Study, TextFilter, Timeline, categories, spans};
+use shared::api::OfFile;
+use shared::base::Moment;
+use shared::report::{LiveConfig, LiveGroups, live_groups};
 use shared::trace::Device;
 
-pub(super) use self::groups::{Chosen, group_lines};
+pub(super) use self::groups::group_lines;
+use super::names::names;
 use super::range::EventRange;
 use crate::Failure;
 use crate::snapshot_file::Opened;
-use shared::base::Moment;
 
 /// The options of `snapscope peak`.
 #[derive(Debug, Clone, Args)]
@@ -39,12 +41,12 @@ pub struct PeakArgs {
     to: Option<u32>,
 
     /// Show only some of the allocations in the range of --from and --to
-    #[arg(long, value_enum, value_name = "PART")]
-    part: Option<PartName>,
+    #[arg(long, value_parser = names(Part::ALL, Part::name, part_meaning), value_name = "PART")]
+    part: Option<Part>,
 
     /// Group allocations by this property
-    #[arg(long, value_enum, default_value_t = ByName::Stack)]
-    by: ByName,
+    #[arg(long, value_parser = names(GroupBy::ALL, GroupBy::name, by_meaning), default_value = GroupBy::Stack.name())]
+    by: GroupBy,
 
     /// Show only allocations with this text in a frame, the module, the category or an enclosing annotation
     #[arg(long, value_name = "TEXT")]
@@ -66,55 +68,6 @@ pub struct PeakArgs {
     json: bool,
 }
 
-/// Values of `--by`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ByName {
-    /// Call stack of the allocation
-    Stack,
-    /// Each frame of the call stack; groups overlap
-    Frame,
-    /// Each function of the call stack, on any line; groups overlap
-    Function,
-    /// Module of the model
-    Module,
-    /// Category, such as parameter, gradient or activation
-    Category,
-    /// CUDA stream
-    Stream,
-    /// Memory pool
-    Pool,
-    /// Size, rounded down to a power of two
-    Size,
-}
-
-/// Values of `--part`, which select among the allocations that are alive between two events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PartName {
-    /// All that are live in the range
-    Any,
-    /// Allocated in the range
-    Born,
-    /// Freed in the range
-    Died,
-    /// Neither allocated nor freed in the range
-    Survived,
-    /// Allocated and freed in the range
-    BornAndDied,
-    /// Allocated but not freed in the range
-    BornAndKept,
-}
-
-/// Request for the groups of one device.
-pub(super) struct Request {
-    pub(super) scope: Scope,
-    pub(super) filter: Filter,
-    /// Text of the filter as the user typed it.
-    pub(super) filter_text: Option<String>,
-    pub(super) by: GroupBy,
-    /// Maximum number of groups to show.
-    pub(super) top: usize,
-}
-
 impl PeakArgs {
     /// Reads the file and returns the text to print.
     ///
@@ -130,14 +83,13 @@ impl PeakArgs {
         let filter = Filter { text: self.text_filter()?, ..Filter::default() };
         let (device, timeline) = opened.choose_device(self.device)?;
         let scope = self.choose_scope(device, timeline)?;
-        let request = Request { scope, filter, filter_text: self.filter.clone(), by: by(self.by), top: self.top };
-        let chosen = Chosen::new(opened, device, timeline, &request);
+        let config = LiveConfig { scope, filter, filter_text: self.filter.clone(), by: self.by, top: self.top };
+        let report = live(opened, device, timeline, &config);
         if self.json {
-            let report = report::report(opened, device, timeline, &request, &chosen);
-            let document = serde_json::to_string_pretty(&report).expect("plain data can be written");
-            return Ok(document + "\n");
+            let document = serde_json::to_string_pretty(&OfFile::new(&opened.file, report));
+            return Ok(document.expect("plain data can be written") + "\n");
         }
-        Ok(page::page(opened, device, timeline, &request, &chosen))
+        Ok(page::page(&opened.file, &report))
     }
 
     fn text_filter(&self) -> Result<Option<TextFilter>, Failure> {
@@ -163,7 +115,7 @@ impl PeakArgs {
         if to < from {
             return Err(Failure::new("--to is before --from", "pass the earlier event as --from"));
         }
-        Ok(Scope::Within { moments: from..to + 1, part: self.part.map_or(Part::Any, part) })
+        Ok(Scope::Within { moments: from..to + 1, part: self.part.unwrap_or(Part::Any) })
     }
 }
 
@@ -178,45 +130,40 @@ pub(super) fn moment_after(device: &Device, timeline: &Timeline, event: i64) -> 
     })
 }
 
-fn by(name: ByName) -> GroupBy {
-    match name {
-        ByName::Stack => GroupBy::Stack,
-        ByName::Frame => GroupBy::Frame,
-        ByName::Function => GroupBy::Function,
-        ByName::Module => GroupBy::Module,
-        ByName::Category => GroupBy::Category,
-        ByName::Stream => GroupBy::Stream,
-        ByName::Pool => GroupBy::Pool,
-        ByName::Size => GroupBy::SizeClass,
+/// Groups allocations of a device; `timeline` was built from it.
+pub(super) fn live(opened: &Opened, device: &Device, timeline: &Timeline, config: &LiveConfig) -> LiveGroups {
+    let trace = &opened.trace;
+    let spans = spans(trace, device);
+    let population = Population { trace, device, timeline, spans: &spans, categories: &[] };
+    // Finding categories takes longer than everything else.
+    if !config.needs_categories() {
+        return live_groups(&population, config);
+    }
+    let categories = categories(device, &timeline.allocations, &Study::new(trace, device, timeline).phases);
+    live_groups(&Population { categories: &categories, ..population }, config)
+}
+
+fn by_meaning(by: GroupBy) -> &'static str {
+    match by {
+        GroupBy::Stack => "Call stack of the allocation",
+        GroupBy::Frame => "Each frame of the call stack; groups overlap",
+        GroupBy::Function => "Each function of the call stack, on any line; groups overlap",
+        GroupBy::Module => "Module of the model",
+        GroupBy::Category => "Category, such as parameter, gradient or activation",
+        GroupBy::Stream => "CUDA stream",
+        GroupBy::Pool => "Memory pool",
+        GroupBy::SizeClass => "Size, rounded down to a power of two",
     }
 }
 
-fn part(name: PartName) -> Part {
-    match name {
-        PartName::Any => Part::Any,
-        PartName::Born => Part::Born,
-        PartName::Died => Part::Died,
-        PartName::Survived => Part::Survived,
-        PartName::BornAndDied => Part::BornAndDied,
-        PartName::BornAndKept => Part::BornAndKept,
-    }
-}
-
-impl Request {
-    /// Creates a request for everything that is alive at a moment, grouped by stack.
-    pub(super) fn at(moment: u32, top: usize) -> Self {
-        Self { scope: Scope::At(moment), filter: Filter::default(), filter_text: None, by: GroupBy::Stack, top }
-    }
-
-    /// Returns the categories of a device's allocations, or none if the request does not need them.
-    ///
-    /// Finding them takes longer than everything else.
-    fn categories(&self, population: &Population<'_>) -> Vec<Category> {
-        if self.by != GroupBy::Category && !self.filter.needs_categories() {
-            return Vec::new();
-        }
-        let Population { trace, device, timeline, .. } = *population;
-        categories(device, &timeline.allocations, &Study::new(trace, device, timeline).phases)
+fn part_meaning(part: Part) -> &'static str {
+    match part {
+        Part::Any => "All that are live in the range",
+        Part::Born => "Allocated in the range",
+        Part::Died => "Freed in the range",
+        Part::Survived => "Neither allocated nor freed in the range",
+        Part::BornAndDied => "Allocated and freed in the range",
+        Part::BornAndKept => "Allocated but not freed in the range",
     }
 }
 

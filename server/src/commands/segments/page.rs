@@ -2,33 +2,30 @@
 
 use std::fmt::Write as _;
 
-use shared::analysis::{Fragmentation, Held, MapSegment, Room};
+use shared::base::Moment;
 use shared::base::format::{address, bytes, count, counted, percent};
+use shared::report::{Fragmentation, HeldSegment, Reserved, Room, SegmentUse, Segments};
 use shared::trace::{PoolId, SegmentType};
 
-use super::Found;
 use crate::commands::text;
-use shared::base::Moment;
 
-pub(super) fn page(found: &Found<'_>) -> String {
-    let mut page = head(found);
-    section(&mut page, "", &part_rows(&found.parts), &[1, 2]);
-    section(&mut page, "Largest block available without cudaMalloc", &room_rows(&found.rooms), &[0, 2]);
-    let held: Vec<_> = found.held.iter().take(found.top).map(|held| held_row(found, held)).collect();
-    let held = with_rest(held, found.held.len(), found.top);
+/// Formats the segments of a file; `is_peak` is true at the peak of the reserved bytes.
+pub(super) fn page(file: &str, Segments { reserved, segments, other_segments }: &Segments, is_peak: bool) -> String {
+    let mut page = head(file, reserved, is_peak);
+    section(&mut page, "", &part_rows(&reserved.bytes), &[1, 2]);
+    section(&mut page, "Largest block available without cudaMalloc", &room_rows(&reserved.pools), &[0, 2]);
+    let held = with_rest(reserved.held.iter().map(held_row).collect(), reserved.other_held);
     section(&mut page, "Segments that cannot be released although at most a quarter is in use", &held, &[0]);
-    let (segments, _) = found.segments();
-    let rows = segments.into_iter().map(|segment| segment_row(found, segment)).collect();
-    let rows = with_rest(rows, found.map.segments.len(), found.top);
+    let rows = with_rest(segments.iter().map(segment_row).collect(), *other_segments);
     section(&mut page, "Segments with the most free bytes", &rows, &[0, 2, 3]);
     page
 }
 
-fn head(found: &Found<'_>) -> String {
-    let at = Moment(found.map.moment);
-    let peak = if found.is_peak { ", the peak of reserved memory" } else { "" };
-    let (reserved, segments) = (bytes(found.parts.reserved_bytes), counted(found.parts.segments, "segment"));
-    format!("{}\nGPU {} · {reserved} reserved in {segments} {at}{peak}\n", found.file, found.device.index)
+fn head(file: &str, Reserved { device, event, bytes: parts, .. }: &Reserved, is_peak: bool) -> String {
+    let at = Moment::of_event_number(*event);
+    let peak = if is_peak { ", the peak of reserved memory" } else { "" };
+    let (reserved, segments) = (bytes(parts.reserved_bytes), counted(parts.segments, "segment"));
+    format!("{file}\nGPU {device} · {reserved} reserved in {segments} {at}{peak}\n")
 }
 
 /// Appends a heading and aligned rows, or nothing if there are no rows.
@@ -45,9 +42,9 @@ fn section(page: &mut String, heading: &str, rows: &[Vec<String>], right: &[usiz
     }
 }
 
-fn with_rest(mut rows: Vec<Vec<String>>, all: usize, top: usize) -> Vec<Vec<String>> {
-    if all > top && !rows.is_empty() {
-        rows.push(vec![format!("{} more", count((all - top) as u64))]);
+fn with_rest(mut rows: Vec<Vec<String>>, others: u64) -> Vec<Vec<String>> {
+    if others > 0 && !rows.is_empty() {
+        rows.push(vec![format!("{} more", count(others))]);
     }
     rows
 }
@@ -88,27 +85,24 @@ fn room_rows(rooms: &[Room]) -> Vec<Vec<String>> {
     rooms.iter().map(row).collect()
 }
 
-fn held_row(found: &Found<'_>, held: &Held) -> Vec<String> {
-    let segment = &found.map.segments[held.segment];
-    let title = held.holders.first().map(|&id| found.title(id)).unwrap_or_default();
+fn held_row(held: &HeldSegment) -> Vec<String> {
     vec![
-        bytes(held.free_bytes),
-        format!("free of {}", bytes(segment.at.size_bytes)),
-        format!("at {}", address(segment.at.addr)),
-        format!("kept by {} in {}", bytes(held.used_bytes), counted(held.holders.len() as u64, "allocation")),
-        title,
+        bytes(held.free_bytes()),
+        format!("free of {}", bytes(held.size_bytes)),
+        format!("at {}", address(held.addr)),
+        format!("kept by {} in {}", bytes(held.used_bytes), counted(held.allocations, "allocation")),
+        held.holders.first().map(|holder| holder.title.clone()).unwrap_or_default(),
     ]
 }
 
-fn segment_row(found: &Found<'_>, segment: &MapSegment) -> Vec<String> {
-    let pool = segment.at.pool.unwrap_or_default();
+fn segment_row(SegmentUse { segment, title, .. }: &SegmentUse) -> Vec<String> {
     vec![
-        bytes(segment.at.size_bytes),
-        format!("at {}", address(segment.at.addr)),
-        percent(segment.used_bytes, segment.at.size_bytes),
+        bytes(segment.size_bytes),
+        format!("at {}", address(segment.addr)),
+        percent(segment.used_bytes, segment.size_bytes),
         format!("largest free block {}", bytes(segment.largest_free_bytes)),
-        pool_name(pool, segment.at.segment_type, segment.at.stream),
-        found.largest_title(segment).unwrap_or_else(|| "free".to_owned()),
+        pool_name(segment.pool, segment.segment_type, segment.stream),
+        title.clone().unwrap_or_else(|| "free".to_owned()),
     ]
 }
 

@@ -6,7 +6,7 @@
 pub(in crate::analysis) const WORKSPACES_BYTES: [u64; 3] = [8_519_680, 33_554_432, 1_048_576];
 
 /// Purpose of an allocation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Category {
     /// A weight or buffer of the model.
     Parameter,
@@ -27,6 +27,7 @@ pub enum Category {
     /// Any tensor of a forward pass without training.
     Evaluation,
     /// Neither stack nor lifetime shows the purpose.
+    #[default]
     Unknown,
 }
 

@@ -1,17 +1,22 @@
 //! Summarises the figures of one device.
 
 use crate::analysis::track::timeline::Timeline;
-use crate::base::pieces;
+use crate::base::{Moment, pieces};
 use crate::trace::{Action, Device};
+use serde::{Deserialize, Serialize, Serializer};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Totals of a device's trace and final state.
 ///
 /// *Reserved*, *allocated* and *active* bytes are PyTorch's terms and refer to the final state.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
+    /// CUDA index, -1 for host memory.
+    pub device: i64,
     pub events: u64,
-    /// Number of events of each action that occurs, in the order of [`Action::ALL`].
+    /// Number of events of each action that occurs, in the order of [`Action::ALL`]; an object in JSON.
+    #[serde(serialize_with = "by_name")]
     pub actions: Vec<(Action, u64)>,
     pub segments: u64,
     pub blocks: u64,
@@ -29,22 +34,16 @@ pub struct Summary {
     /// Live bytes after the last event.
     pub end_live_bytes: u64,
     pub peak_reserved_bytes: u64,
-    /// First event after which reserved bytes are highest, -1 if they are highest in the initial state.
-    pub peak_reserved_event: i64,
     /// Number of events that end a lifetime whose `alloc` is not in the trace.
     pub unmatched_frees: u64,
-    /// Number of `alloc` events at an address that was still in use.
-    pub superseded: u64,
-    /// Microseconds between the first and the last event, `None` without times.
-    pub duration_us: Option<u64>,
 }
 
 impl Summary {
     /// Computes the figures of a device; `timeline` must be built from it.
     pub fn of(device: &Device, timeline: &Timeline) -> Self {
         let (peak_moment, peak_live_bytes) = timeline.live_peak();
-        let (peak_reserved_moment, peak_reserved_bytes) = timeline.reserved_peak();
         Self {
+            device: device.index,
             events: device.events.len() as u64,
             actions: action_counts(device),
             segments: device.segments.segments.len() as u64,
@@ -54,13 +53,10 @@ impl Summary {
             active_bytes: device.segments.active_bytes(),
             initial_bytes: timeline.live_at(0),
             peak_live_bytes,
-            peak_event: event_before(peak_moment),
+            peak_event: Moment(peak_moment).event_number(),
             end_live_bytes: timeline.live_at(timeline.events()),
-            peak_reserved_bytes,
-            peak_reserved_event: event_before(peak_reserved_moment),
+            peak_reserved_bytes: timeline.reserved_peak().1,
             unmatched_frees: timeline.allocations.unmatched_frees() as u64,
-            superseded: timeline.allocations.superseded() as u64,
-            duration_us: timeline.duration_us(),
         }
     }
 }
@@ -76,8 +72,13 @@ fn count(device: &Device, piece: Range<usize>, counts: &mut [u64; Action::ALL.le
     device.events.actions().range(piece).for_each(|action| counts[action as usize] += 1);
 }
 
-fn event_before(moment: u32) -> i64 {
-    i64::from(moment) - 1
+/// Writes an object with sorted names to formats that people read, and the list to others.
+fn by_name<S: Serializer>(actions: &[(Action, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    match serializer.is_human_readable() {
+        true => serializer
+            .collect_map(actions.iter().map(|(action, count)| (action.name(), count)).collect::<BTreeMap<_, _>>()),
+        false => actions.serialize(serializer),
+    }
 }
 
 #[cfg(test)]
@@ -111,6 +112,7 @@ mod tests {
         let counts = [(Action::Alloc, 3), (Action::FreeRequested, 1), (Action::FreeCompleted, 4)];
         let segment_counts = [(Action::SegmentAlloc, 1), (Action::SegmentFree, 1)];
         let expected = Summary {
+            device: 0,
             events: 10,
             actions: [counts.as_slice(), &segment_counts].concat(),
             segments: 1,
@@ -123,24 +125,22 @@ mod tests {
             peak_event: 5,
             end_live_bytes: 107,
             peak_reserved_bytes: 1536,
-            peak_reserved_event: 0,
             unmatched_frees: 2,
-            superseded: 1,
-            duration_us: Some(7),
         };
         assert_eq!(summary, expected);
+        let names = r#""actions":{"alloc":3,"free_completed":4,"free_requested":1,"segment_alloc":1,"segment_free":1}"#;
+        assert!(serde_json::to_string(&summary).unwrap().contains(names));
     }
 
     #[test]
     fn a_peak_before_the_trace_is_event_minus_one() {
         let summary = summary("free_completed a 5\nalloc a 5\nfree_completed a");
         assert_eq!((summary.peak_live_bytes, summary.peak_event), (5, -1));
-        assert_eq!(summary.duration_us, None);
     }
 
     #[test]
     fn an_empty_device_has_no_bytes() {
-        assert_eq!(summary(""), Summary { peak_event: -1, peak_reserved_event: -1, ..Summary::default() });
+        assert_eq!(summary(""), Summary { peak_event: -1, ..Summary::default() });
     }
 
     #[test]

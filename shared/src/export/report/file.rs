@@ -12,11 +12,13 @@ pub(super) fn figures(subject: &Subject<'_>, studies: &[Study<'_>], page: &mut H
         [] => page.paragraph("lead", "The snapshot has no device: CUDA was never initialized in its process."),
         [study] => {
             let summary = Summary::of(study.device, study.timeline);
-            page.figures(&of_device(&summary));
+            page.figures(&of_device(&summary, study.timeline.duration_us()));
         }
         _ => {
             let rows: Vec<Vec<String>> = { subject.devices.iter() }
-                .map(|(device, timeline)| row(device_name(device), &Summary::of(device, timeline)))
+                .map(|(device, timeline)| {
+                    row(device_name(device), &Summary::of(device, timeline), timeline.duration_us())
+                })
                 .collect();
             let columns = ["Device", "Peak live", "Peak reserved", "Live at the end", "Events", "Duration"];
             page.table(&columns, &[1, 2, 3, 4, 5], &rows);
@@ -24,25 +26,25 @@ pub(super) fn figures(subject: &Subject<'_>, studies: &[Study<'_>], page: &mut H
     }
 }
 
-fn of_device(summary: &Summary) -> Vec<(String, String)> {
+fn of_device(summary: &Summary, duration_us: Option<u64>) -> Vec<(String, String)> {
     let mut figures = vec![
         (bytes(summary.peak_live_bytes), "peak live".to_owned()),
         (bytes(summary.peak_reserved_bytes), "peak reserved".to_owned()),
         (bytes(summary.end_live_bytes), "live at the end".to_owned()),
         (count(summary.events), if summary.events == 1 { "event" } else { "events" }.to_owned()),
     ];
-    figures.extend(summary.duration_us.map(|time_us| (duration(time_us), "duration".to_owned())));
+    figures.extend(duration_us.map(|time_us| (duration(time_us), "duration".to_owned())));
     figures
 }
 
-fn row(name: String, summary: &Summary) -> Vec<String> {
+fn row(name: String, summary: &Summary, duration_us: Option<u64>) -> Vec<String> {
     vec![
         name,
         bytes(summary.peak_live_bytes),
         bytes(summary.peak_reserved_bytes),
         bytes(summary.end_live_bytes),
         count(summary.events),
-        summary.duration_us.map_or_else(|| "–".to_owned(), duration),
+        duration_us.map_or_else(|| "–".to_owned(), duration),
     ]
 }
 

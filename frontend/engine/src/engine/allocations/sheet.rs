@@ -3,7 +3,7 @@
 use super::{Rows, Table};
 use crate::engine::Ready;
 use frontend::ask::TableRequest;
-use shared::analysis::{Category, pool_of, stack_callers, stream_of};
+use shared::analysis::{pool_of, stack_callers, stream_of};
 use shared::base::{Moment, format};
 use shared::export::{Cell, Rows as Out, Sheet};
 use shared::trace::PoolId;
@@ -66,7 +66,7 @@ impl Whole {
                         if allocations.is_initial(id) { Cell::Nothing } else { Cell::number(event(allocation.born)) },
                         died.map(event).into(),
                         Cell::number(died.unwrap_or(timeline.events() + 1) - allocation.born),
-                        Cell::text(Category::name(ready.categories()[id.index()])),
+                        Cell::text(ready.categories()[id.index()].name()),
                         Cell::Address(allocation.addr),
                         stream_of(trace, of, origin).map_or(Cell::Nothing, stream),
                         pool_of(trace, of, origin).map_or(Cell::Nothing, pool),

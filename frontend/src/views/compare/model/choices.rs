@@ -24,9 +24,9 @@ pub fn moment_choices(figures: &DeviceFigures, pinned: Option<u32>, chosen: Comp
     let size = format::bytes;
     let choice = |side: CompareSide, label: String| Choice { value: side.value(), label };
     let mut choices = vec![
-        choice(CompareSide::Peak, format!("Peak, {}", size(figures.peak_live_bytes))),
-        choice(CompareSide::Start, format!("Start, {}", size(figures.initial_bytes))),
-        choice(CompareSide::End, format!("End, {}", size(figures.end_live_bytes))),
+        choice(CompareSide::Peak, format!("Peak, {}", size(figures.summary.peak_live_bytes))),
+        choice(CompareSide::Start, format!("Start, {}", size(figures.summary.initial_bytes))),
+        choice(CompareSide::End, format!("End, {}", size(figures.summary.end_live_bytes))),
     ];
     if let Some(moment) = pinned {
         choices.push(choice(CompareSide::Moment(moment), format!("Pin, {}", Moment(moment))));
@@ -75,6 +75,7 @@ pub fn default_sides(is_same_device: bool, steps: usize) -> (CompareSide, Compar
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::report::Summary;
 
     #[test]
     fn sides_are_values_and_back() {
@@ -90,7 +91,10 @@ mod tests {
 
     #[test]
     fn the_pin_and_the_chosen_moment_can_be_chosen() {
-        let figures = DeviceFigures { peak_live_bytes: 2048, ..DeviceFigures::default() };
+        let figures = DeviceFigures {
+            summary: Summary { peak_live_bytes: 2048, ..Summary::default() },
+            ..DeviceFigures::default()
+        };
         let labels = |pinned, chosen| -> Vec<String> {
             moment_choices(&figures, pinned, chosen).into_iter().map(|choice| choice.label).collect()
         };

@@ -2,7 +2,7 @@
 //!
 //! Cost: a plan is linear in the segments and blocks; a block is found by two binary searches.
 
-use super::groups::{Group, blocks_of, groups};
+use super::groups::{blocks_of, groups};
 use crate::ask::SegmentsData;
 use crate::draw::rect::Rect;
 use shared::draw::segment_lines::{HEAD, LINE, Line, Run, Writer};
@@ -10,8 +10,8 @@ use shared::draw::segment_lines::{HEAD, LINE, Line, Run, Writer};
 /// All lines of a map, with the segments on them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MapPlan {
-    /// Groups of segments, those with most bytes first.
-    pub groups: Vec<Group>,
+    /// Positions of the segments of each pool.
+    groups: Vec<Vec<u32>>,
     /// Each line with its top edge.
     pub lines: Vec<(f64, Line)>,
     /// Height of all lines.
@@ -40,11 +40,11 @@ impl MapPlan {
         for (index, group) in plan.groups.iter().enumerate() {
             writer.head(index);
             let mut before = None;
-            for &segment in &group.segments {
+            for &segment in group {
                 let row = &data.segments[segment as usize];
                 let follows_hole = before == Some(row.home);
                 before = Some(row.home);
-                plan.first_lines[segment as usize] = writer.segment(segment, row.size_bytes, follows_hole);
+                plan.first_lines[segment as usize] = writer.segment(segment, row.segment.size_bytes, follows_hole);
             }
             writer.end_line();
         }
@@ -111,7 +111,7 @@ impl MapPlan {
     /// Returns the block that an arrow key leads to, or the first block if `from` is none.
     pub fn step(&self, data: &SegmentsData, from: Option<usize>, direction: Direction) -> Option<usize> {
         let Some(from) = from.filter(|&from| from < self.owners.len()) else {
-            let first = *self.groups.first()?.segments.first()?;
+            let first = *self.groups.first()?.first()?;
             return Some(blocks_of(data, first).start);
         };
         match direction {
@@ -128,7 +128,7 @@ impl MapPlan {
         if blocks.contains(&next) {
             return Some(next);
         }
-        let mut order = self.groups.iter().flat_map(|group| group.segments.iter().copied());
+        let mut order = self.groups.iter().flatten().copied();
         let owner = self.owners[from];
         if forward {
             order.find(|&segment| segment == owner);

@@ -1,14 +1,17 @@
 //! Tests of map layouts: each byte has a place, and each place has a block.
 
+use super::groups::block_at_addr;
 use super::*;
 use crate::ask::{BlockRow, BlockState, SegmentRow, SegmentsData};
 use shared::draw::segment_lines::{GAP, HEAD, LEAST_WIDTH, Line, Run};
+use shared::report::{Room, Segment};
 
 const MIB: u64 = 1 << 20;
 
 /// Creates segments of the default pool from the sizes of their blocks in MiB; blocks at odd positions are free.
 pub(super) fn data(segments: &[&[u64]]) -> SegmentsData {
     let mut data = SegmentsData::default();
+    data.reserved.pools.push(Room::default());
     for (position, blocks) in segments.iter().enumerate() {
         for (index, size) in blocks.iter().enumerate() {
             let kind = if index % 2 == 1 { BlockState::Inactive } else { BlockState::Allocated };
@@ -23,14 +26,8 @@ pub(super) fn data(segments: &[&[u64]]) -> SegmentsData {
         let used_bytes = blocks.iter().step_by(2).sum::<u64>() * MIB;
         let size_bytes = blocks.iter().sum::<u64>() * MIB;
         let blocks_end = data.blocks.len() as u32;
-        data.segments.push(SegmentRow {
-            addr,
-            home: addr,
-            size_bytes,
-            used_bytes,
-            blocks_end,
-            ..SegmentRow::default()
-        });
+        let segment = Segment { addr, size_bytes, used_bytes, ..Segment::default() };
+        data.segments.push(SegmentRow { segment, room: 0, home: addr, blocks_end });
     }
     data
 }
@@ -55,8 +52,8 @@ fn long_segments_go_on_and_short_ones_share() {
 #[test]
 fn groups_are_told_apart() {
     let mut data = data(&[&[10], &[20], &[2]]);
-    data.segments[1].stream = 7;
-    data.segments[2].is_small = true;
+    data.reserved.pools = vec![Room::default(); 3];
+    (data.segments[0].room, data.segments[2].room) = (1, 2);
     let plan = MapPlan::new(&data, 1000.0, 100 * MIB);
     assert_eq!(lines(&plan), ["group 0", "1:0..20", "group 1", "0:0..10", "group 2", "2:0..2"]);
 }
@@ -83,6 +80,16 @@ fn every_block_is_hit_where_it_is_drawn() {
     assert_eq!(plan.hit(&data, 10.0, 5.0), None, "the name of a group");
     assert_eq!(plan.hit(&data, 10.0, 1e6), None);
     assert_eq!(plan.hit(&data, 10.0, -1.0), None);
+}
+
+#[test]
+fn a_block_is_found_by_its_address() {
+    let data = data(&[&[250, 33, 12], &[20, 1, 1]]);
+    let home = 2 << 40;
+    assert_eq!(block_at_addr(&data, home, home), Some(3));
+    assert_eq!(block_at_addr(&data, home, home + 21 * MIB), Some(5));
+    assert_eq!(block_at_addr(&data, home, home + 22 * MIB), None);
+    assert_eq!(block_at_addr(&data, 1, 1), None);
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl<'a> Writer<'a> {
             _ => {}
         }
         self.written.events.push(Event {
-            action: Action::from_name(event.kind.name()).expect("each kind has the name of an action"),
+            action: Action::of_name(event.kind.name()).expect("each kind has the name of an action"),
             addr: event.addr,
             size_bytes: event.size_bytes,
             context,

@@ -155,7 +155,7 @@ fn recorded(call: &Call) -> RecordedEvent {
 }
 
 fn action(kind: EventKind) -> Option<Action> {
-    Action::from_name(kind.name())
+    Action::of_name(kind.name())
 }
 
 /// Address, size in bytes and state of a block.

@@ -4,11 +4,12 @@ use super::at::{MapSegment, SegmentMap};
 use crate::analysis::track::segments_at::SegmentAt;
 use crate::base::format;
 use crate::trace::{PoolId, SegmentType};
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Segments that one request may use: those of its pool, its stream and its size class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Room {
     /// Pool; `(0, 0)` is the default one, also if the snapshot names none.
     pub pool: PoolId,
@@ -64,15 +65,7 @@ pub fn rooms(map: &SegmentMap) -> Vec<Room> {
         let (pool, stream) = (segment.at.pool.unwrap_or_default(), segment.at.stream);
         let segment_type = segment.at.segment_type;
         let key = (pool, stream, segment_type == SegmentType::Small);
-        let room = rooms.entry(key).or_insert(Room {
-            pool,
-            stream,
-            segment_type,
-            segments: 0,
-            reserved_bytes: 0,
-            free_bytes: 0,
-            largest_free_bytes: 0,
-        });
+        let room = rooms.entry(key).or_insert(Room { pool, stream, segment_type, ..Room::default() });
         room.segments += 1;
         room.reserved_bytes += segment.at.size_bytes;
         room.free_bytes += segment.free_bytes();

@@ -89,7 +89,7 @@ impl Recording {
         let context = self.trace.contexts.intern(context);
         let action = match event.kind {
             EventKind::Oom => Action::Oom,
-            kind => Action::from_name(kind.name()).unwrap(),
+            kind => Action::of_name(kind.name()).unwrap(),
         };
         let (addr, size_bytes) = (event.addr, event.size_bytes);
         let event = Event { action, addr, size_bytes, time_us: 0, stack: StackId::NONE, context };
