@@ -4,6 +4,10 @@
 //! Bounds are wide: they admit what a person would train, and refuse what would take hours, overflow a size or fill the
 //! host.
 
+use std::ops::RangeInclusive;
+
+use super::domain::Domain;
+
 /// Bounds of a key that takes a whole number.
 pub(super) struct Whole {
     /// Smallest value that makes sense.
@@ -16,6 +20,12 @@ pub(super) struct Whole {
 
 pub(super) const fn whole(least: u64, most: u64, because: &'static str) -> Whole {
     Whole { least, most, because }
+}
+
+impl Domain for Whole {
+    fn bounds(&self) -> Option<RangeInclusive<u64>> {
+        Some(self.least..=self.most)
+    }
 }
 
 pub(super) const NO_MODEL: &str = "no published model needs more";
@@ -33,6 +43,8 @@ pub(super) struct Real {
 pub(super) const fn real(least: f64, most: f64, words: &'static str) -> Real {
     Real { least, most, words }
 }
+
+impl Domain for Real {}
 
 pub(super) const SHARE: &str = "from 0 to 1";
 pub(super) const ABOVE_0: f64 = f64::MIN_POSITIVE;

@@ -11,6 +11,7 @@ mod cnn;
 mod data;
 mod ddp;
 mod document;
+mod domain;
 mod encoder;
 mod experts;
 mod family;

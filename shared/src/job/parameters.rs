@@ -2,12 +2,14 @@
 
 mod cnn;
 mod encoder;
+mod linear;
 mod recurrent;
 mod unet;
 
 use super::activation::Activation;
 use super::model::{Mlp, Model, Norm, Positions, ResNet, ResNetDepth, Transformer};
 use super::training::Training;
+use linear::linear;
 
 impl Training {
     /// Returns the parameters of the model and its adapters; shared ones count once.
@@ -44,11 +46,6 @@ impl Model {
         };
         u64::try_from(parameters).unwrap_or(u64::MAX)
     }
-}
-
-/// Counts the weights of a linear layer and its bias.
-fn linear(inputs: u64, outputs: u64, bias: bool) -> u128 {
-    (u128::from(inputs) + u128::from(bias)) * u128::from(outputs)
 }
 
 fn of_mlp(mlp: &Mlp) -> u128 {

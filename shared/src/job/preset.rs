@@ -7,6 +7,7 @@ mod unet;
 
 use super::activation::Activation;
 use super::attention::Attention;
+use super::domain::Domain;
 use super::experts::{Experts, ExpertsImplementation};
 use super::model::{
     Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, ResNetFamily, Transformer,
@@ -62,6 +63,15 @@ const PRESETS: &[(&str, &str, Make)] = &[
     ("lstm-medium", "arXiv:1409.2329", || recurrent::lstm(650, 0.5)),
     ("lstm-large", "arXiv:1409.2329", || recurrent::lstm(1500, 0.65)),
 ];
+
+/// The names of the presets.
+pub(super) struct Presets;
+
+impl Domain for Presets {
+    fn words(&self) -> Vec<&'static str> {
+        Model::presets().collect()
+    }
+}
 
 impl Model {
     /// Returns the names of all presets.

@@ -1,7 +1,7 @@
 //! Reads values of a document into typed fields, and collects the path of each value that does not fit.
 
 use super::document::Value;
-use super::key::Domain;
+use super::domain::Domain;
 use super::nearest::did_you_mean_key;
 use super::problem::{Problem, excerpt};
 

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::super::problem::{Place, Problem, excerpt};
-use super::{Budget, Value};
+use super::value::{Budget, Value};
 
 /// Parses JSON; duplicate keys are refused, which serde_json's own values would overwrite.
 pub(super) fn parse(text: &str) -> Result<Value, Problem> {

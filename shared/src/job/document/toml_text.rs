@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::super::problem::{Place, Problem};
-use super::{Budget, HINT_BOUND, Value};
+use super::value::{Budget, HINT_BOUND, Value};
 
 /// Parses TOML; the `toml` crate itself refuses duplicate keys and deep nesting.
 pub(super) fn parse(text: &str) -> Result<Value, Problem> {

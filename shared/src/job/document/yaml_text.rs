@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
 
 use super::super::problem::{Place, Problem, excerpt};
-use super::{Budget, HINT_BOUND, Value};
+use super::value::{Budget, HINT_BOUND, Value};
 
 /// Parses a text with one YAML document.
 pub(super) fn parse(text: &str) -> Result<Value, Problem> {

@@ -4,7 +4,8 @@ use super::super::document::Value;
 use super::super::problem::{Problem, excerpt};
 use super::super::raw::{Betas, RawEvaluation, RawOptimizer};
 use super::super::reader::{FromValue, Reader};
-use super::{Import, notes};
+use super::import::Import;
+use super::notes;
 
 /// Default number of samples of a batch.
 const BATCH: u64 = 8;

@@ -6,7 +6,14 @@ use super::super::nearest::did_you_mean;
 use super::super::problem::{Problem, excerpt};
 use super::super::raw::{RawModel, Sizes};
 use super::super::reader::Reader;
-use super::{Import, Weights, notes, resnet, start};
+use super::import::Import;
+use super::{notes, resnet, start};
+
+/// Number format that a model's config wants for its weights, and the key that set it.
+pub(super) struct Weights {
+    pub key: &'static str,
+    pub is_half: bool,
+}
 
 /// Default number of positions of GPT-2.
 pub(super) const GPT2_POSITIONS: u64 = 1024;

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod config;
+mod import;
 mod notes;
 mod resnet;
 mod start;
@@ -14,6 +15,9 @@ use super::overrides::Overrides;
 use super::problem::Problem;
 use super::raw::{RawCheckpointing, RawJob};
 use super::resolve::DEFAULT_STEPS;
+use config::Weights;
+
+pub use import::{Import, ImportNote};
 
 /// A text with the name of its file.
 #[derive(Clone, Copy, Debug)]
@@ -21,28 +25,6 @@ pub struct Source<'a> {
     /// Name of the file, whose extension decides the format.
     pub name: &'a str,
     pub text: &'a str,
-}
-
-/// A config that was read, with a note on each foreign key.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Import {
-    /// The config in the keys of this project.
-    pub job: RawJob,
-    /// Foreign keys that have a meaning here.
-    pub understood: Vec<ImportNote>,
-    /// Foreign keys that have none.
-    pub ignored: Vec<ImportNote>,
-    /// Positions of the config's keys; empty for a foreign config, whose keys are not those of the job.
-    pub places: KeyPlaces,
-}
-
-/// What became of a foreign key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImportNote {
-    /// Key, such as `n_embd`.
-    pub key: String,
-    /// What the key became, such as `model.hidden = 768`, or why it was ignored; without a full stop.
-    pub note: String,
 }
 
 impl Import {
@@ -99,23 +81,6 @@ impl Import {
         Self { job: overrides.apply(self.job), ..self }
     }
 
-    /// Returns true if the model belongs to a family.
-    fn is_of(&self, family: &str) -> bool {
-        self.job.model.as_ref().is_some_and(|model| model.family.as_deref() == Some(family))
-    }
-
-    fn reads_images(&self) -> bool {
-        self.is_of("vit") || self.is_of("resnet")
-    }
-
-    fn understood(&mut self, key: &str, note: impl Into<String>) {
-        self.understood.push(ImportNote { key: key.to_owned(), note: note.into() });
-    }
-
-    fn ignored(&mut self, key: &str, note: impl Into<String>) {
-        self.ignored.push(ImportNote { key: key.to_owned(), note: note.into() });
-    }
-
     /// Combines the number format of the weights with that of the training.
     ///
     /// Mixed precision wins, because it usually keeps weights in 32 bits, whatever format a published checkpoint has.
@@ -163,12 +128,6 @@ impl Import {
         }
         self.job.sequence = Some(sequence);
     }
-}
-
-/// Number format that a model's config wants for its weights, and the key that set it.
-struct Weights {
-    key: &'static str,
-    is_half: bool,
 }
 
 /// Default number of tokens of a sample, if the model takes as many.

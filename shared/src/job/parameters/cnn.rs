@@ -1,7 +1,7 @@
 //! Counts the parameters of a list of layers.
 
 use super::super::cnn::{Cnn, CnnLayer, Conv, Features};
-use super::linear;
+use super::linear::linear;
 
 /// Sums the parameters of the convolutions, norms and linear layers.
 pub(super) fn of_cnn(cnn: &Cnn) -> u128 {

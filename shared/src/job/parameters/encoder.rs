@@ -1,7 +1,7 @@
 //! Counts the parameters of encoders.
 
 use super::super::encoder::{Bert, Encoder, Vit};
-use super::linear;
+use super::linear::linear;
 
 /// Channels of an image.
 const COLOURS: u64 = 3;

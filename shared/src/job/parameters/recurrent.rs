@@ -1,7 +1,7 @@
 //! Counts the parameters of recurrent models.
 
 use super::super::recurrent::Rnn;
-use super::linear;
+use super::linear::linear;
 
 /// Counts the embedding, the layers, and the head; a tied head has only its bias.
 pub(super) fn of_rnn(rnn: &Rnn) -> u128 {

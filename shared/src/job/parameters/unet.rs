@@ -1,7 +1,7 @@
 //! Counts the parameters of U-Nets.
 
 use super::super::unet::Unet;
-use super::linear;
+use super::linear::linear;
 
 /// Counts the way down, the middle, and the way up.
 ///

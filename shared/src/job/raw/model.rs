@@ -7,10 +7,10 @@ use super::super::cnn::Layers;
 use super::super::document::Value;
 use super::super::experts::{IMPLEMENTATIONS, RawRouting};
 use super::super::family::{FAMILIES, Family};
-use super::super::key::Presets;
 use super::super::limits::{NO_MODEL, Real, SHARE, Whole, real, whole};
 use super::super::model::{NORMS, POSITIONS};
 use super::super::names::Names;
+use super::super::preset::Presets;
 use super::super::reader::{FromValue, Reader};
 use super::super::recurrent::{CARRIES, CELLS, CarryHidden, RecurrentCell};
 

@@ -57,7 +57,7 @@ macro_rules! raw_table {
             }
 
             /// Returns the valid values of a key of this table, or of a path such as `model.hidden`.
-            pub(in crate::job) fn domain(path: &str) -> Option<&'static dyn crate::job::key::Domain> {
+            pub(in crate::job) fn domain(path: &str) -> Option<&'static dyn crate::job::domain::Domain> {
                 let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
                 match (key, rest) {
                     $((stringify!($key), None) => Some(&$all.$key.domain),)*
@@ -85,7 +85,7 @@ macro_rules! raw_table {
                 }
             }
 
-            fn domain(path: &str) -> Option<&'static dyn crate::job::key::Domain> {
+            fn domain(path: &str) -> Option<&'static dyn crate::job::domain::Domain> {
                 Self::domain(path)
             }
         })?

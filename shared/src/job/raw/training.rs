@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::super::document::Value;
-use super::super::key::Domain;
+use super::super::domain::Domain;
 use super::super::limits::{BELOW_1, NO_MODEL, Real, SHARE, Whole, real, whole};
 use super::super::lora::{LoraTarget, TARGETS};
 use super::super::names::Names;
