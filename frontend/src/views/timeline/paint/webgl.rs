@@ -125,7 +125,7 @@ impl Painter for WebGlPainter {
         uploaded.hovered.forget(gl);
         uploaded.pinned.forget(gl);
         let palette = raster::palette(frame.theme, asked.color);
-        uploaded.image.fill(gl, [asked.width_px, asked.height_px], &picture.pixels, &palette);
+        uploaded.image.fill(gl, [asked.request.width_px, asked.request.height_px], &picture.pixels, &palette);
     }
 
     fn paint(&mut self, frame: &Frame<'_>) {
