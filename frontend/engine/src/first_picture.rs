@@ -45,6 +45,7 @@ mod tests {
     use super::*;
     use crate::engine::Engine;
     use frontend::ask::{Axis, GetOutline, GetPicture};
+    use shared::analysis::PictureRequest;
     use shared::trace::text;
 
     #[test]
@@ -57,13 +58,15 @@ mod tests {
         first.answered(&GetOutline { device: 0, axis: Axis::Events, columns: 9 }.into());
         assert_eq!(first, FirstPicture::Awaited);
         let view = frontend::ask::View {
-            axis: Axis::Events,
-            x0: 0.0,
-            x1: 2.0,
-            y0: 0.0,
-            y1: 5.0,
-            width_px: 9,
-            height_px: 9,
+            request: PictureRequest {
+                axis: Axis::Events,
+                x0: 0.0,
+                x1: 2.0,
+                y0: 0.0,
+                y1: 5.0,
+                width_px: 9,
+                height_px: 9,
+            },
             pixel_ratio: 1.0,
             color: frontend::ask::ColorBy::Stack,
         };

@@ -1,8 +1,10 @@
 //! Rows of the table of differences: grouping, order, filter and texts, the same on the page and in saved tables.
 
 use super::Matched;
-use super::compare::{ChangeData, DiffData, GroupData, category_at};
+use super::compare::DiffData;
+use super::stack::Heading;
 use serde::{Deserialize, Serialize};
+use shared::analysis::{Category, Change, DiffRow};
 use shared::base::format;
 use std::cmp::{Ordering, Reverse};
 
@@ -95,29 +97,32 @@ pub struct Entry {
     /// Remark on how the stack was matched between the sides; may be empty.
     pub note: &'static str,
     /// Bytes and number of allocations on both sides.
-    pub change: ChangeData,
+    pub change: Change,
     /// Position among the stacks of the difference; `None` for groups.
     pub stack: Option<usize>,
 }
 
 /// Returns the rows that differ.
 pub fn entries(diff: &DiffData, by: DiffBy) -> Vec<Entry> {
-    let groups =
-        |groups: &[GroupData], unnamed: &'static str| groups.iter().filter_map(|of| group(of, unnamed)).collect();
     match by {
-        DiffBy::Stack => (0..diff.stacks.len()).map(|position| stack(diff, position)).collect(),
-        DiffBy::Category => groups(&diff.categories, ""),
-        DiffBy::Module => groups(&diff.modules, "unknown module"),
+        DiffBy::Stack => diff.found.rows.iter().zip(&diff.headings).enumerate().map(stack).collect(),
+        DiffBy::Category => {
+            diff.found.by_category.iter().filter_map(|(of, change)| group(of.plural(), *change)).collect()
+        }
+        DiffBy::Module => {
+            let name = |module| if module == "" { "unknown module" } else { module };
+            diff.found.by_module.iter().filter_map(|(of, change)| group(name(of), *change)).collect()
+        }
     }
 }
 
-fn stack(diff: &DiffData, position: usize) -> Entry {
-    let row = &diff.stacks[position];
+fn stack((position, (row, heading)): (usize, (&DiffRow, &Heading))) -> Entry {
+    let Heading { title, callee, place } = heading.clone();
     Entry {
-        title: row.title.clone(),
-        callee: row.callee.clone(),
-        place: row.place.clone(),
-        category: category_at(row.category).plural(),
+        title,
+        callee,
+        place,
+        category: row.category.plural(),
         note: match row.matched {
             Matched::Same => "",
             Matched::MovedLines => "lines moved",
@@ -130,19 +135,17 @@ fn stack(diff: &DiffData, position: usize) -> Entry {
     }
 }
 
-fn group(group: &GroupData, unnamed: &'static str) -> Option<Entry> {
-    let GroupData { name, change } = group;
-    let title = if name.is_empty() { unnamed.to_owned() } else { name.clone() };
+fn group(name: &str, change: Change) -> Option<Entry> {
     let entry = Entry {
-        title,
+        title: name.to_owned(),
         callee: String::new(),
         place: String::new(),
         category: "",
         note: "",
-        change: *change,
+        change,
         stack: None,
     };
-    (change.delta_bytes() != 0 || change.delta_count() != 0).then_some(entry)
+    (!change.is_none()).then_some(entry)
 }
 
 /// Returns the positions of the entries that pass a filter, sorted.
@@ -169,10 +172,10 @@ fn compare(one: &Entry, other: &Entry, by: Column) -> Ordering {
     let of = |entry: &Entry| {
         let change = &entry.change;
         match by {
-            Column::Delta => i128::from(change.delta_bytes().unsigned_abs()),
-            Column::Other => i128::from(change.other_bytes),
-            Column::This => i128::from(change.bytes),
-            Column::Count => i128::from(change.delta_count()),
+            Column::Delta => i128::from(change.bytes().unsigned_abs()),
+            Column::Other => i128::from(change.before_bytes),
+            Column::This => i128::from(change.after_bytes),
+            Column::Count => i128::from(change.count()),
             Column::Title => 0,
         }
     };
@@ -203,60 +206,56 @@ pub fn delta_text(delta: i64, text: fn(u64) -> String) -> String {
 /// Formats the whole difference: `2.10 GiB more: activations +2.00 GiB, gradients +0.10 GiB`.
 pub fn total_text(diff: &DiffData) -> String {
     const NAMED: usize = 3;
-    let delta = diff.total.delta_bytes();
+    let delta = diff.found.total.bytes();
     let all = match delta.cmp(&0) {
         Ordering::Greater => format!("{} more", format::bytes(delta.unsigned_abs())),
         Ordering::Less => format!("{} less", format::bytes(delta.unsigned_abs())),
         Ordering::Equal => "The same number of bytes".to_owned(),
     };
-    let mut changed: Vec<&GroupData> = diff.categories.iter().filter(|of| of.change.delta_bytes() != 0).collect();
-    changed.sort_by_key(|of| Reverse(of.change.delta_bytes().unsigned_abs()));
-    let name = |of: &&GroupData| format!("{} {}", of.name, delta_text(of.change.delta_bytes(), format::bytes));
+    let mut changed: Vec<_> = diff.found.by_category.iter().filter(|(_, change)| change.bytes() != 0).collect();
+    changed.sort_by_key(|(_, change)| Reverse(change.bytes().unsigned_abs()));
+    let name =
+        |(of, change): &&(Category, Change)| format!("{} {}", of.plural(), delta_text(change.bytes(), format::bytes));
     let named: Vec<String> = changed.iter().take(NAMED).map(name).collect();
     if named.is_empty() { all } else { format!("{all}: {}", named.join(", ")) }
 }
 
 /// Formats what does not differ: `212 stacks with 3.20 GiB are the same`.
 pub fn equal_text(diff: &DiffData) -> Option<String> {
-    (diff.equal_stacks > 0).then(|| {
-        let verb = if diff.equal_stacks == 1 { "is" } else { "are" };
-        let stacks = format::counted(diff.equal_stacks, "stack");
-        format!("{stacks} with {} {verb} the same", format::bytes(diff.equal_bytes))
+    (diff.found.equal_stacks > 0).then(|| {
+        let verb = if diff.found.equal_stacks == 1 { "is" } else { "are" };
+        let stacks = format::counted(diff.found.equal_stacks as u64, "stack");
+        format!("{stacks} with {} {verb} the same", format::bytes(diff.found.equal_bytes))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::compare::DiffRowData;
+    use shared::analysis::Diff;
 
-    fn change(other_bytes: u64, bytes: u64) -> ChangeData {
-        ChangeData { other_bytes, bytes, other_count: 1, count: 2 }
+    fn change(before_bytes: u64, after_bytes: u64) -> Change {
+        Change { before_bytes, after_bytes, before_count: 1, after_count: 2 }
     }
 
     fn diff() -> DiffData {
-        let row = |title: &str, matched, other_bytes, bytes| DiffRowData {
-            title: title.to_owned(),
+        let row = |matched, before_bytes, after_bytes| DiffRow {
             matched,
-            category: 3,
-            change: change(other_bytes, bytes),
-            ..DiffRowData::default()
+            before: None,
+            after: None,
+            category: Category::Activation,
+            change: change(before_bytes, after_bytes),
         };
-        let group =
-            |name: &str, other_bytes, bytes| GroupData { name: name.into(), change: change(other_bytes, bytes) };
-        DiffData {
+        let found = Diff {
             total: change(150, 160),
-            stacks: vec![
-                row("forward", Matched::Same, 0, 60),
-                row("Loss", Matched::OnlyBefore, 50, 0),
-                row("cat", Matched::MovedLines, 100, 100),
-            ],
-            categories: vec![group("activations", 50, 110), group("gradients", 100, 50)],
-            modules: vec![GroupData { change: change(150, 160), ..GroupData::default() }, GroupData::default()],
+            rows: vec![row(Matched::Same, 0, 60), row(Matched::OnlyBefore, 50, 0), row(Matched::MovedLines, 100, 100)],
+            by_category: vec![(Category::Activation, change(50, 110)), (Category::Gradient, change(100, 50))],
+            by_module: vec![(String::new(), change(150, 160)), (String::new(), Change::default())],
             equal_stacks: 1,
             equal_bytes: 7,
-            ..DiffData::default()
-        }
+        };
+        let heading = |title: &str| Heading { title: title.to_owned(), ..Heading::default() };
+        DiffData { found, headings: ["forward", "Loss", "cat"].map(heading).to_vec(), ..DiffData::default() }
     }
 
     #[track_caller]

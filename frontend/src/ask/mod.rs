@@ -39,8 +39,8 @@ pub use allocations::{
 };
 pub use categories::{CategoryBytes, ColorBy, GetCategories};
 pub use compare::{
-    ChangeData, CompareSide, CurveData, DiffData, DiffRowData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps,
-    GroupData, ProfileData, ProfileRowData, RankData, StepData, category_at,
+    CompareSide, CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData,
+    side_of_value, side_value,
 };
 pub use copy::{CopyOptions, CopyPreview, GetCopyPreview, PackageRow, TextChange, TextGroup, WriteCopy};
 pub use export::{ExportForm, ExportOrder};
@@ -59,8 +59,8 @@ pub use sheet::{SheetOf, SheetOrder};
 pub use spans::{PartSpan, Parts};
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
 pub use timeline::{
-    AllocationKey, Details, FindAllocation, GetDetails, GetFindings, GetHit, GetMarks, GetOutline, GetPicture,
-    GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, Span, View,
+    Details, FindAllocation, GetDetails, GetFindings, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, GetStacks,
+    Hit, HitAllocation, Mark, MarkKind, Marks, Span, View,
 };
 pub use what_if::{
     GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfColumn,
@@ -68,5 +68,7 @@ pub use what_if::{
 };
 
 // Types of the analyses that are sent without conversion.
-pub use shared::analysis::{Axis, Fragmentation, GroupBy, Matched, Part, Phase, PhaseBasis, StepSource, Weight};
+pub use shared::analysis::{
+    AllocationKey, Axis, Fragmentation, GroupBy, Matched, Part, Phase, PhaseBasis, StepSource, Weight,
+};
 pub use shared::trace::BlockState;

@@ -70,6 +70,7 @@ mod tests {
     use crate::ask::Axis;
     use crate::ask::categories::ColorBy;
     use shared::analysis::AllocationId;
+    use shared::analysis::PictureRequest;
 
     #[test]
     fn bands_lie_as_the_renderer_reads_them() {
@@ -81,13 +82,15 @@ mod tests {
             ..Picture::default()
         };
         let view = View {
-            axis: Axis::Events,
-            x0: 0.0,
-            x1: 9.0,
-            y0: 0.0,
-            y1: 9.0,
-            width_px: 100,
-            height_px: 100,
+            request: PictureRequest {
+                axis: Axis::Events,
+                x0: 0.0,
+                x1: 9.0,
+                y0: 0.0,
+                y1: 9.0,
+                width_px: 100,
+                height_px: 100,
+            },
             pixel_ratio: 1.0,
             color: ColorBy::Stack,
         };

@@ -7,9 +7,7 @@
 
 use super::allocations::{FindGroup, Found, GetFacts, GetRows, TablePage, WalkTo};
 use super::categories::{CategoryBytes, GetCategories};
-use super::compare::{
-    CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, ProfileData, RankData, StepData,
-};
+use super::compare::{CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData};
 use super::copy::{CopyPreview, GetCopyPreview, WriteCopy};
 use super::export::ExportOrder;
 use super::flame::{FlameBoxes, FlameSites, GetBoxes, GetLargest, GetSites};
@@ -25,6 +23,7 @@ use super::what_if::{GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, Repla
 use super::wire;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use shared::analysis::Profile;
 use shared::report::{Diagnosis, LiveGroups};
 
 /// Question with an answer of one type.
@@ -145,7 +144,7 @@ questions! {
         FindGroup -> Option<(GroupKeyData, String)>, each;
         GetSegments -> SegmentsData, newest;
         GetSteps -> Vec<StepData>, each;
-        GetProfile -> ProfileData, each;
+        GetProfile -> Profile, each;
         GetDiff -> DiffData, each;
         GetCurve -> CurveData, each;
         GetRank -> RankData, each;

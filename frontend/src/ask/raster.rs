@@ -28,7 +28,7 @@ const SEPARATOR: u8 = 0x80;
 
 /// Fills the pixels of a picture with its bands.
 pub fn raster(rows: &[u8], asked: &Asked) -> Vec<u8> {
-    let (width, height) = (asked.width_px as usize, asked.height_px as usize);
+    let (width, height) = (asked.request.width_px as usize, asked.request.height_px as usize);
     let mut pixels = vec![BACKGROUND; width * height];
     let stripes = stripe_row(asked);
     let [_, up] = stripe_shift(asked);
@@ -81,7 +81,7 @@ fn stripe_row(asked: &Asked) -> Stripes {
         let step = ((distance - 0.35).clamp(0.0, 1.0) * f64::from(STRIPE_STEPS - 1)).round() as u8;
         FIRST_INITIAL + step
     };
-    Stripes { period: whole, values: (0..asked.width_px as usize + whole).map(value).collect() }
+    Stripes { period: whole, values: (0..asked.request.width_px as usize + whole).map(value).collect() }
 }
 
 /// Returns a theme's colours for the pixel values of a picture that is coloured by stack or by category.
@@ -116,7 +116,10 @@ fn opaque(color: Color) -> [u8; 4] {
 fn stripe_shift(asked: &Asked) -> [f64; 2] {
     const PERIOD: f64 = 960.0;
     let shift = |from: f64, to: f64, pixels: u32| (from / (to - from) * f64::from(pixels)).rem_euclid(PERIOD);
-    [shift(asked.x0, asked.x1, asked.width_px), shift(asked.y0, asked.y1, asked.height_px)]
+    [
+        shift(asked.request.x0, asked.request.x1, asked.request.width_px),
+        shift(asked.request.y0, asked.request.y1, asked.request.height_px),
+    ]
 }
 
 #[cfg(test)]
@@ -124,10 +127,15 @@ mod tests {
     use super::*;
     use crate::ask::Axis;
     use shared::analysis::Category;
+    use shared::analysis::PictureRequest;
 
     fn asked(width_px: u32, height_px: u32) -> Asked {
         let (axis, color) = (Axis::Events, ColorBy::Stack);
-        Asked { axis, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0, width_px, height_px, pixel_ratio: 1.0, color }
+        Asked {
+            request: PictureRequest { axis, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0, width_px, height_px },
+            pixel_ratio: 1.0,
+            color,
+        }
     }
 
     fn row(edges: [f32; 4], owner: u32, color: u32) -> Vec<u8> {
@@ -187,7 +195,8 @@ mod tests {
 
     #[test]
     fn stripes_go_on_from_picture_to_picture() {
-        let picture = |x0, x1| Asked { x0, x1, ..asked(1000, 1000) };
+        let picture =
+            |x0, x1| Asked { request: PictureRequest { x0, x1, ..asked(1000, 1000).request }, ..asked(1000, 1000) };
         let (left, right) = (stripe_shift(&picture(0.0, 500.0)), stripe_shift(&picture(500.0, 1000.0)));
         assert!((left[0] + 1000.0 - right[0]).rem_euclid(960.0) < 1e-6);
     }

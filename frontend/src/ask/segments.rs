@@ -1,7 +1,7 @@
 //! Defines the question for the segments of a moment, and its answer.
 
-use super::timeline::AllocationKey;
 use serde::{Deserialize, Serialize};
+use shared::analysis::AllocationKey;
 use shared::report::{Reserved, Segment};
 use shared::trace::BlockState;
 

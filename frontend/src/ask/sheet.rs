@@ -1,12 +1,13 @@
 //! Defines the question for a file with a table as it is on the screen.
 
 use super::allocations::TableRequest;
-use super::compare::{CompareSide, ProfileData};
+use super::compare::CompareSide;
 use super::differences::{DiffBy, Sort};
 use super::flame::FlameSource;
 use super::segments::Instant;
 use super::site_table::SiteOrder;
 use serde::{Deserialize, Serialize};
+use shared::analysis::Profile;
 use shared::export::TableFormat;
 
 /// Table to write, with all rows that the filter leaves.
@@ -39,7 +40,7 @@ pub enum SheetOf {
     Differences {
         /// Side of this device.
         side: CompareSide,
-        other: Box<ProfileData>,
+        other: Box<Profile>,
         /// Grouping of the rows.
         by: DiffBy,
         /// Order of the rows.

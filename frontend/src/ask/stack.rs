@@ -1,10 +1,11 @@
 //! Call stacks in words: their titles, and their frames with those of the runtime folded.
 
+use serde::{Deserialize, Serialize};
 use shared::base::frame_rules;
 use shared::report::Frame;
 
 /// Title of a stack.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heading {
     /// Title of the frame that describes the stack best.
     pub title: String,

@@ -3,41 +3,18 @@
 
 use super::categories::ColorBy;
 use serde::{Deserialize, Serialize};
-use shared::analysis::Axis;
+use shared::analysis::{AllocationKey, Axis, PictureRequest};
 use shared::report::Frame;
 
-/// Part of the timeline, and the device pixels on which it is drawn.
-///
-/// It is the message form of `shared::analysis::PictureRequest`.
+/// Part of the timeline, and how it is drawn on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct View {
-    /// Unit of `x0` and `x1`.
-    pub axis: Axis,
-    /// Left edge, in units of the axis.
-    pub x0: f64,
-    /// Right edge, in units of the axis.
-    pub x1: f64,
-    /// Bottom edge, in bytes.
-    pub y0: f64,
-    /// Top edge, in bytes.
-    pub y1: f64,
-    /// Number of device pixels between `x0` and `x1`.
-    pub width_px: u32,
-    /// Number of device pixels between `y0` and `y1`.
-    pub height_px: u32,
+    /// Part of the timeline, and its device pixels.
+    pub request: PictureRequest,
     /// Device pixels per CSS pixel.
     pub pixel_ratio: f64,
     /// Property that colours distinguish.
     pub color: ColorBy,
-}
-
-/// Key of an allocation that is valid in every copy of a file: clean copies have the same events and blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum AllocationKey {
-    /// Allocation from before the trace, by its position among those.
-    Initial(u32),
-    /// Allocation of the trace, by the index of its `alloc` event.
-    Event(u32),
 }
 
 /// Asks for the bands of a view.

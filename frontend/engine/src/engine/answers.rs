@@ -51,7 +51,7 @@ answers! {
     FindGroup: |ready, ask| allocations::marked(ready, ask.group);
     GetSegments: |ready, ask| Ok(segments::segments(ready, ask.instant));
     GetSteps: |ready, _ask| Ok(compare::steps(ready));
-    GetProfile: |ready, ask| compare::profile_data(ready, ask.side).ok_or_else(|| NO_SIDE.to_owned());
+    GetProfile: |ready, ask| compare::profile(ready, ask.side).ok_or_else(|| NO_SIDE.to_owned());
     GetDiff: |ready, ask| compare::difference(ready, ask.side, &ask.other).ok_or_else(|| NO_SIDE.to_owned());
     GetCurve: |ready, ask| compare::curve_of(ready, ask.step, ask.columns).ok_or_else(|| NO_SIDE.to_owned());
     GetRank: |ready, ask| Ok(compare::rank(ready, ask.columns));

@@ -1,22 +1,15 @@
 //! Answers questions about comparisons: profiles, differences, curves and ranks.
 
 use super::{Ready, texts};
-use frontend::ask::{
-    AllocationKey, CompareSide, CurveData, DiffData, DiffRowData, GroupData, ProfileData, RankData, StepData, stack,
-};
-use shared::analysis::{AllocationId, Change, Diff, DiffRow, Profile, RankFigures, diff};
+use frontend::ask::stack::{self, Heading};
+use frontend::ask::{CompareSide, CurveData, DiffData, RankData, StepData};
+use shared::analysis::{DiffRow, Profile, RankFigures, diff};
 use shared::base::frame_rules;
 use shared::report::Frame;
 
 /// Returns the figures of the device for the comparison with other ranks.
 fn figures(ready: Ready<'_>) -> &RankFigures {
     ready.kept.figures.get_or_init(|| RankFigures::of(&ready.study(), ready.categories()))
-}
-
-/// Returns the profile of a side, `None` if its moment or step does not exist.
-pub(super) fn profile_data(ready: Ready<'_>, side: CompareSide) -> Option<ProfileData> {
-    let (moment, profile) = profile(ready, side)?;
-    Some(ProfileData::new(moment, &profile, |id| key(ready, id)))
 }
 
 /// Returns the live bytes of a step, or of the whole trace without one; `None` if the step does not exist.
@@ -27,7 +20,7 @@ pub(super) fn curve_of(ready: Ready<'_>, step: Option<u32>, columns: u32) -> Opt
 }
 
 pub(super) fn rank(ready: Ready<'_>, columns: u32) -> RankData {
-    RankData::new(figures(ready), whole(ready, columns))
+    RankData { figures: figures(ready).clone(), curve: whole(ready, columns) }
 }
 
 pub(super) fn steps(ready: Ready<'_>) -> Vec<StepData> {
@@ -36,30 +29,21 @@ pub(super) fn steps(ready: Ready<'_>) -> Vec<StepData> {
     steps.map(|step| StepData { start: step.start, end: step.end, peak_bytes: peak(step.start, step.end) }).collect()
 }
 
-fn profile(ready: Ready<'_>, side: CompareSide) -> Option<(u32, Profile)> {
+/// Returns the profile of a side, `None` if its moment or step does not exist.
+pub(super) fn profile(ready: Ready<'_>, side: CompareSide) -> Option<Profile> {
     let Ready { trace, device, timeline, .. } = ready;
-    let moment = shared::analysis::Side::from(side).moment(timeline, ready.studied().steps.as_ref())?;
-    Some((moment, Profile::at(trace, device, &timeline.allocations, ready.categories(), moment)))
+    let moment = side.moment(timeline, ready.studied().steps.as_ref())?;
+    Some(Profile::at(trace, device, &timeline.allocations, ready.categories(), moment))
 }
 
-pub(super) fn difference(ready: Ready<'_>, side: CompareSide, other: &ProfileData) -> Option<DiffData> {
-    let (moment, this) = profile(ready, side)?;
-    let before = other.profile();
-    let Diff { total, rows, equal_stacks, equal_bytes, by_category, by_module } = diff(&before, &this);
-    let group = |name: &str, change: &Change| GroupData { name: name.to_owned(), change: change.into() };
-    Some(DiffData {
-        moment,
-        other_moment: other.moment,
-        total: (&total).into(),
-        stacks: rows.iter().map(|row| stack_row(ready, (&before, &this), row)).collect(),
-        equal_stacks: equal_stacks as u64,
-        equal_bytes,
-        categories: by_category.iter().map(|(category, change)| group(category.plural(), change)).collect(),
-        modules: by_module.iter().map(|(module, change)| group(module, change)).collect(),
-    })
+pub(super) fn difference(ready: Ready<'_>, side: CompareSide, other: &Profile) -> Option<DiffData> {
+    let this = profile(ready, side)?;
+    let found = diff(other, &this);
+    let headings = found.rows.iter().map(|row| heading((other, &this), row)).collect();
+    Some(DiffData { moment: this.moment, other_moment: other.moment, found, headings })
 }
 
-fn stack_row(ready: Ready<'_>, (before, after): (&Profile, &Profile), row: &DiffRow) -> DiffRowData {
+fn heading((before, after): (&Profile, &Profile), row: &DiffRow) -> Heading {
     let told = row.after.map(|stack| (after, stack.row)).or_else(|| row.before.map(|stack| (before, stack.row)));
     let frames = told.map(|(profile, position)| frames(profile, position)).unwrap_or_default();
     let title = stack::title_position(&frames).map(|position| &frames[position]);
@@ -69,28 +53,12 @@ fn stack_row(ready: Ready<'_>, (before, after): (&Profile, &Profile), row: &Diff
         Some(frame) if frame_rules::is_recorded(&frame.filename) => (callee, String::new()),
         frame => (frame.map(stack::file_place).unwrap_or_default(), callee),
     };
-    DiffRowData {
-        title: title.map_or_else(|| "No stack recorded".to_owned(), stack::frame_title),
-        callee,
-        place,
-        matched: row.matched,
-        category: row.category as u8,
-        change: (&row.change).into(),
-        largest: row.after.map(|stack| key(ready, stack.largest)),
-        other_row: row.before.map(|stack| stack.row as u32),
-    }
+    let title = title.map_or_else(|| "No stack recorded".to_owned(), stack::frame_title);
+    Heading { title, callee, place }
 }
 
 fn frames(profile: &Profile, row: usize) -> Vec<Frame> {
     profile.frames_of(row).map(|frame| texts::plain_frame(&frame.name, &frame.filename, frame.line)).collect()
-}
-
-fn key(ready: Ready<'_>, id: AllocationId) -> AllocationKey {
-    let allocation = ready.timeline.allocations.get(id, ready.device);
-    match ready.timeline.allocations.is_initial(id) {
-        true => AllocationKey::Initial(id.index() as u32),
-        false => AllocationKey::Event(allocation.born.saturating_sub(1)),
-    }
 }
 
 fn whole(ready: Ready<'_>, columns: u32) -> CurveData {
@@ -110,7 +78,7 @@ fn curve(ready: Ready<'_>, (start, end): (u32, u32), columns: u32) -> CurveData 
 mod tests {
     use super::*;
     use crate::engine::Engine;
-    use frontend::ask::{Answers as _, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, Matched};
+    use frontend::ask::{AllocationKey, Answers as _, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, Matched};
     use shared::trace::text;
 
     /// Two steps, of which each keeps a loss, and a block from before the trace.
@@ -134,12 +102,12 @@ mod tests {
     }
 
     #[track_caller]
-    fn profile_of(engine: &mut Engine, side: CompareSide) -> ProfileData {
+    fn profile_of(engine: &mut Engine, side: CompareSide) -> Profile {
         engine.answer(&GetProfile { device: 0, side }).unwrap()
     }
 
     #[track_caller]
-    fn diff_of(engine: &mut Engine, side: CompareSide, other: ProfileData) -> DiffData {
+    fn diff_of(engine: &mut Engine, side: CompareSide, other: Profile) -> DiffData {
         engine.answer(&GetDiff { device: 0, side, other }).unwrap()
     }
 
@@ -149,21 +117,25 @@ mod tests {
         let first = profile_of(&mut engine, CompareSide::Step(0));
         assert_eq!((first.moment, first.rows.iter().map(|row| row.bytes).sum::<u64>()), (2, 110));
         let diff = diff_of(&mut engine, CompareSide::Step(1), first);
-        assert_eq!((diff.moment, diff.other_moment, diff.total.delta_bytes()), (5, 2, 63));
-        let rows: Vec<_> =
-            diff.stacks.iter().map(|row| (row.title.as_str(), row.place.as_str(), row.change.delta_bytes())).collect();
+        assert_eq!((diff.moment, diff.other_moment, diff.found.total.bytes()), (5, 2, 63));
+        let rows: Vec<_> = diff
+            .headings
+            .iter()
+            .zip(&diff.found.rows)
+            .map(|(of, row)| (of.title.as_str(), of.place.as_str(), row.change.bytes()))
+            .collect();
         assert_eq!(rows, [("forward", "model.py:1", 60), ("append", "train.py:1", 3)]);
-        assert_eq!(diff.stacks[0].largest, Some(AllocationKey::Event(3)));
-        assert_eq!(diff.stacks[0].matched, Matched::Same);
-        assert_eq!((diff.equal_stacks, diff.equal_bytes), (1, 7));
+        assert_eq!(diff.found.rows[0].after.map(|stack| stack.largest), Some(AllocationKey::Event(3)));
+        assert_eq!(diff.found.rows[0].matched, Matched::Same);
+        assert_eq!((diff.found.equal_stacks, diff.found.equal_bytes), (1, 7));
     }
 
     #[test]
     fn a_file_against_its_twin_differs_nowhere() {
         let other = profile_of(&mut engine(), CompareSide::Peak);
         let diff = diff_of(&mut engine(), CompareSide::Peak, other);
-        assert_eq!(diff.stacks, []);
-        assert_eq!(diff.equal_bytes, diff.total.bytes);
+        assert_eq!(diff.found.rows, []);
+        assert_eq!(diff.found.equal_bytes, diff.found.total.after_bytes);
     }
 
     #[test]
@@ -171,10 +143,10 @@ mod tests {
         let mut engine = engine();
         let peak = profile_of(&mut engine, CompareSide::Peak);
         let diff = diff_of(&mut engine, CompareSide::Start, peak.clone());
-        let gone = &diff.stacks[0];
-        assert_eq!((gone.matched, gone.largest, gone.change.delta_bytes()), (Matched::OnlyBefore, None, -160));
-        let row = &peak.rows[gone.other_row.expect("it is there") as usize];
-        assert_eq!((row.bytes, row.key), (160, AllocationKey::Event(3)));
+        let gone = &diff.found.rows[0];
+        assert_eq!((gone.matched, gone.after, gone.change.bytes()), (Matched::OnlyBefore, None, -160));
+        let row = &peak.rows[gone.before.expect("it is there").row];
+        assert_eq!((row.bytes, row.largest), (160, AllocationKey::Event(3)));
     }
 
     #[test]
@@ -190,7 +162,10 @@ mod tests {
     fn a_rank_is_its_figures() {
         let mut engine = engine();
         let rank = engine.answer(&GetRank { device: 0, columns: 4 }).unwrap();
-        assert_eq!((rank.peak_bytes, rank.peak_moment, rank.steps, rank.curve.bytes.len()), (173, 5, 2, 4));
+        assert_eq!(
+            (rank.figures.peak_bytes, rank.figures.peak_moment, rank.figures.steps, rank.curve.bytes.len()),
+            (173, 5, 2, 4)
+        );
         let steps = engine.answer(&GetSteps { device: 0 }).unwrap();
         assert_eq!(steps.iter().map(|step| step.peak_bytes).collect::<Vec<_>>(), [110, 173]);
     }

@@ -5,7 +5,7 @@ use frontend::ask::{
     Answers, FindAllocation, GetCategories, GetFindings, GetMarks, GetPicture, GetStacks, PartSpan, Parts, Phase,
     PhaseBasis, StepSource, bands,
 };
-use shared::analysis::{FindingCode, GrowthClass};
+use shared::analysis::{FindingCode, GrowthClass, PictureRequest};
 use shared::base::{Moment, Severity};
 use shared::report::Diagnosis;
 use shared::trace::text;
@@ -200,7 +200,11 @@ fn a_picture_is_in_the_colours_that_were_asked_for() {
     let colors = |engine: &mut Engine, color| {
         let y1 = (128 << 20) as f64;
         let (axis, x1) = (Axis::Events, 200.0);
-        let view = View { axis, x0: 0.0, x1, y0: 0.0, y1, width_px: 400, height_px: 600, pixel_ratio: 1.0, color };
+        let view = View {
+            request: PictureRequest { axis, x0: 0.0, x1, y0: 0.0, y1, width_px: 400, height_px: 600 },
+            pixel_ratio: 1.0,
+            color,
+        };
         let data = engine.answer(&GetPicture { device: 0, view }).unwrap();
         let colors = data.bands.chunks_exact(bands::BAND_BYTES).map(|row| u32::from(row[20]));
         colors.collect::<std::collections::BTreeSet<_>>()

@@ -1,7 +1,7 @@
 //! Lists the segments of a moment with their blocks.
 
 use super::Ready;
-use frontend::ask::{AllocationKey, BlockRow, Instant, Look, SegmentRow, SegmentsData};
+use frontend::ask::{BlockRow, Instant, Look, SegmentRow, SegmentsData};
 use shared::analysis::{AllocationId, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, stack_title};
 use shared::report::{self, reserved};
 use shared::trace::StackId;
@@ -62,7 +62,7 @@ impl Looks {
             requested_bytes: block.requested_bytes,
             kind: block.state,
             look: block.allocation.map_or(0, |id| self.position(ready, id)),
-            owner: block.allocation.map(|id| key(ready, id)),
+            owner: block.allocation.map(|id| ready.timeline.allocations.key(id)),
         }
     }
 
@@ -76,19 +76,11 @@ impl Looks {
     }
 }
 
-fn key(ready: Ready<'_>, id: AllocationId) -> AllocationKey {
-    let allocations = &ready.timeline.allocations;
-    match allocations.is_initial(id) {
-        true => AllocationKey::Initial(id.index() as u32),
-        false => AllocationKey::Event(allocations.get(id, ready.device).born - 1),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::Engine;
-    use frontend::ask::{Answers as _, GetSegments};
+    use frontend::ask::{AllocationKey, Answers as _, GetSegments};
     use shared::trace::BlockState;
     use shared::trace::text;
 

@@ -163,7 +163,7 @@ const DIFFERENCES: Sheet<'_> = Sheet {
 
 fn difference(diff: &DiffData, entry: &Entry, by: DiffBy, row: &mut Rows<'_>) {
     let event = |moment: u32| Cell::number(Moment(moment).event_number());
-    let matched = entry.stack.map(|position| match diff.stacks[position].matched {
+    let matched = entry.stack.map(|position| match diff.found.rows[position].matched {
         Matched::Same => "same",
         Matched::MovedLines => "lines moved",
         Matched::Place => "other calls",
@@ -180,12 +180,12 @@ fn difference(diff: &DiffData, entry: &Entry, by: DiffBy, row: &mut Rows<'_>) {
         Cell::some_text(&entry.place),
         Cell::some_text(category),
         matched.map_or(Cell::Nothing, Cell::text),
-        Cell::number(change.delta_bytes()),
-        Cell::number(change.other_bytes),
-        Cell::number(change.bytes),
-        Cell::number(change.delta_count()),
-        Cell::number(change.other_count),
-        Cell::number(change.count),
+        Cell::number(change.bytes()),
+        Cell::number(change.before_bytes),
+        Cell::number(change.after_bytes),
+        Cell::number(change.count()),
+        Cell::number(change.before_count),
+        Cell::number(change.after_count),
     ]);
 }
 

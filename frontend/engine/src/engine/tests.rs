@@ -5,6 +5,7 @@ use frontend::ask::{
     Answers, Ask, CopyOptions, Details, ExportForm, ExportOrder, FindAllocation, GetCopyPreview, GetDetails, GetHit,
     GetMarks, GetOutline, GetPicture, GetPlace, GetStacks, Marks, WriteCopy, Writes,
 };
+use shared::analysis::PictureRequest;
 use shared::export::{Table, TableFormat};
 use shared::trace::text;
 
@@ -38,13 +39,15 @@ fn hit(x: f64, bytes: f64) -> Hit {
 
 fn view() -> View {
     View {
-        axis: Axis::Events,
-        x0: 0.0,
-        x1: 5.0,
-        y0: 0.0,
-        y1: 200.0,
-        width_px: 500,
-        height_px: 400,
+        request: PictureRequest {
+            axis: Axis::Events,
+            x0: 0.0,
+            x1: 5.0,
+            y0: 0.0,
+            y1: 200.0,
+            width_px: 500,
+            height_px: 400,
+        },
         pixel_ratio: 1.0,
         color: ColorBy::Stack,
     }

@@ -10,7 +10,7 @@
 
 use super::escape::{escaped, unescaped};
 use super::{Against, BlockColors, Choices, CompareChoice, Controls, Rootward, Zoom, names};
-use crate::ask::{CompareSide, FilterData, GroupBy, GroupMark, NameMark, Weight, WhatIfSetup};
+use crate::ask::{FilterData, GroupBy, GroupMark, NameMark, Weight, WhatIfSetup, side_of_value, side_value};
 use crate::state::Selecting;
 use crate::state::fields::Fields;
 use crate::state::view_state::DockTab;
@@ -142,7 +142,7 @@ fn compare(choices: &Choices, out: &mut Writer<'_>) {
     let CompareChoice { this, other, against } = choices.compare;
     for (name, side) in [("this", this), ("other", other)] {
         if let Some(side) = side {
-            out.put(name, &side.value());
+            out.put(name, &side_value(side));
         }
     }
     // Which other files are open is not part of a view.
@@ -206,8 +206,8 @@ pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices 
         Some(DockTab::Compare) if word("compare") == Some("ranks") => choices.are_ranks = true,
         Some(DockTab::Compare) => {
             choices.compare = CompareChoice {
-                this: word("this").and_then(CompareSide::of_value),
-                other: word("other").and_then(CompareSide::of_value),
+                this: word("this").and_then(side_of_value),
+                other: word("other").and_then(side_of_value),
                 against: number(fields, "against").map(Against::Device),
             };
             let differences = &mut choices.differences;

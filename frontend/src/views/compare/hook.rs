@@ -2,10 +2,11 @@
 
 use crate::ask::{
     AllocationKey, CompareSide, CurveData, DiffData, FindAllocation, GetCurve, GetDiff, GetProfile, GetRank, GetSteps,
-    Hit, ProfileData, RankData, StepData,
+    Hit, RankData, StepData,
 };
 use crate::hooks::use_answer;
 use crate::platform::{AskError, WorkerClient};
+use shared::analysis::Profile;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -39,7 +40,7 @@ pub struct Comparison {
     pub of: [DeviceOf; 2],
     pub diff: DiffData,
     /// Profile of the other side.
-    pub other: ProfileData,
+    pub other: Profile,
 }
 
 /// Returns the steps of a device; `None` until they are found.

@@ -10,6 +10,7 @@ use crate::ask::{CompareSide, CurveData, DeviceFigures, Hit, SheetOf};
 use crate::hooks::Peer;
 use crate::state::{Against, Choice, CompareChoice, DifferencesChoice, TimelineCommand};
 use crate::views::dock_props::DockProps;
+use shared::analysis::ProfileFrame;
 use shared::report::Frame;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -74,7 +75,7 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
     });
     let names = [(here, this), (there, other)].map(|(place, side)| name(devices, place, side, here == there));
     html! {
-        <div class="compare" data-compare="" data-stacks={comparison.as_ref().map(|found| found.diff.stacks.len().to_string())}>
+        <div class="compare" data-compare="" data-stacks={comparison.as_ref().map(|found| found.diff.found.rows.len().to_string())}>
             <div class="compare-head">
                 { switches.clone() }
                 <div class="compare-pick">
@@ -146,14 +147,13 @@ fn name(devices: &[Comparable], place: Place, side: CompareSide, is_same: bool) 
 /// Returns the stack of a picked row that only the other side has, because this side has nothing to pin.
 fn picked_stack(comparison: Option<&Rc<Comparison>>, picked: Option<usize>) -> Option<Shown> {
     let comparison = comparison?;
-    let row = comparison.diff.stacks.get(picked?)?;
-    let profile = &comparison.other;
-    let stack = &profile.rows.get(row.other_row? as usize)?.frames;
-    let frame = |&frame: &u32| {
-        let (name, filename, line) = profile.frames.get(frame as usize)?.clone();
-        Some(Frame { name, filename, line, fx: None })
+    let row = comparison.diff.found.rows.get(picked?)?;
+    let stack = row.before.filter(|stack| stack.row < comparison.other.rows.len())?;
+    let frame = |frame: &ProfileFrame| {
+        let ProfileFrame { name, filename, line } = frame.clone();
+        Frame { name, filename, line, fx: None }
     };
-    Some(Shown { frames: Rc::new(stack.iter().filter_map(frame).collect()) })
+    Some(Shown { frames: Rc::new(comparison.other.frames_of(stack.row).map(frame).collect()) })
 }
 
 /// Pins the largest allocation of a row, or else marks the row as picked.
@@ -167,11 +167,11 @@ fn on_pick(
 ) -> Callback<usize> {
     let (on_pin, on_command) = (dock.on_pin.clone(), dock.on_command.clone());
     Callback::from(move |position: usize| {
-        let Some(Comparison { diff, other: profile, .. }) = comparison.as_deref() else { return };
-        let Some(row) = diff.stacks.get(position) else { return };
-        let of_profile = || row.other_row.and_then(|row| profile.rows.get(row as usize)).map(|row| row.key);
-        let found = row.largest.map(|key| (key, diff.moment));
-        let found = found.or_else(|| of_profile().filter(|_| this.0 == other.0).map(|key| (key, profile.moment)));
+        let Some(Comparison { diff, .. }) = comparison.as_deref() else { return };
+        let Some(row) = diff.found.rows.get(position) else { return };
+        let found = row.after.map(|stack| (stack.largest, diff.moment));
+        let of_other = row.before.filter(|_| this.0 == other.0).map(|stack| (stack.largest, diff.other_moment));
+        let found = found.or(of_other);
         picked.set(found.is_none().then_some(position));
         if let Some((key, moment)) = found {
             let (on_pin, on_command) = (on_pin.clone(), on_command.clone());

@@ -2,7 +2,7 @@
 
 use super::comparable::{Comparable, Place};
 use super::model::{Choice, moment_choices, step_choices};
-use crate::ask::{CompareSide, DeviceFigures, StepData};
+use crate::ask::{CompareSide, DeviceFigures, StepData, side_of_value, side_value};
 use crate::views::head::figures_model::device_name;
 use std::rc::Rc;
 use web_sys::HtmlSelectElement;
@@ -28,9 +28,9 @@ pub(super) fn SidePick(props: &SidePickProps) -> Html {
     let on_choose = props.on_choose.clone();
     let onchange = move |event: Event| {
         let select: HtmlSelectElement = event.target_unchecked_into();
-        CompareSide::of_value(&select.value()).into_iter().for_each(|side| on_choose.emit(side));
+        side_of_value(&select.value()).into_iter().for_each(|side| on_choose.emit(side));
     };
-    let chosen = props.chosen.value();
+    let chosen = side_value(props.chosen);
     let option = |choice: Choice| {
         let is_chosen = choice.value == chosen;
         html! { <option key={choice.value.clone()} value={choice.value} selected={is_chosen}>{ choice.label }</option> }

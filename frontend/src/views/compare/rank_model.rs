@@ -1,6 +1,6 @@
 //! Texts and numbers of the comparison of ranks: one strip per rank, on one scale.
 
-use crate::ask::{CurveData, RankData, category_at};
+use crate::ask::{CurveData, RankData};
 use shared::analysis::{Category, RankFigures, order_of_ranks, outliers};
 use shared::base::format;
 
@@ -53,7 +53,7 @@ pub struct Part {
 /// If each file has one rank, file names give the order. Otherwise the devices are ranks in the given order.
 pub fn strips(files: &[RankFile]) -> Vec<Strip> {
     let order = order(files);
-    let figures: Vec<RankFigures> = order.iter().map(|&(file, _)| files[file].data.figures()).collect();
+    let figures: Vec<RankFigures> = order.iter().map(|&(file, _)| files[file].data.figures.clone()).collect();
     let top_bytes = figures.iter().map(|of| of.peak_bytes).max().unwrap_or(0);
     let unusual = outliers(&figures);
     let strip = |(position, &(file, rank)): (usize, &(usize, u64))| {
@@ -97,15 +97,15 @@ fn name(rank: u64) -> String {
 
 fn strip(of: &RankFile, (file, rank): (usize, u64), top_bytes: u64, unusual: Vec<String>) -> Strip {
     let RankFile { name: file_name, index, data } = of;
-    let mut facts = vec![format!("{} reserved", format::bytes(data.reserved_bytes))];
-    let growth = data.growth_bytes.filter(|&bytes| bytes > 0);
+    let mut facts = vec![format!("{} reserved", format::bytes(data.figures.reserved_bytes))];
+    let growth = data.figures.growth_bytes.filter(|&bytes| bytes > 0);
     facts.extend(growth.map(|growth| format!("+{} per step", format::bytes(growth))));
-    facts.extend((data.ooms > 0).then(|| format!("{}× out of memory", format::count(data.ooms))));
+    facts.extend((data.figures.ooms > 0).then(|| format!("{}× out of memory", format::count(data.figures.ooms))));
     Strip {
         file,
         title: format!("Rank {rank}"),
         note: format!("GPU {index}, {file_name}"),
-        peak: format::bytes(data.peak_bytes),
+        peak: format::bytes(data.figures.peak_bytes),
         facts: facts.join(", "),
         curve: data.curve.clone(),
         top_bytes,
@@ -117,13 +117,13 @@ fn strip(of: &RankFile, (file, rank): (usize, u64), top_bytes: u64, unusual: Vec
 fn parts(data: &RankData, top_bytes: u64) -> Vec<Part> {
     let place = |bytes: u64| (bytes as f64 * 1000.0 / top_bytes.max(1) as f64).round() as u32;
     let mut below = 0;
-    let part = |&(category, bytes): &(u8, u64)| {
-        let (x, category) = (place(below), category_at(category));
+    let part = |&(category, bytes): &(Category, u64)| {
+        let x = place(below);
         below += bytes;
         let label = format!("{}, {}", category.plural(), format::bytes(bytes));
         Part { category, x, width: place(below) - x, label }
     };
-    data.at_peak.iter().map(part).collect()
+    data.figures.at_peak.iter().map(part).collect()
 }
 
 #[cfg(test)]
@@ -131,12 +131,13 @@ mod tests {
     use super::*;
 
     fn file(name: &str, index: i64, activations: u64) -> RankFile {
-        let data = RankData {
+        let figures = RankFigures {
             peak_bytes: 1000 + activations,
-            at_peak: vec![(Category::Parameter as u8, 1000), (Category::Activation as u8, activations)],
-            curve: CurveData { start: 0, end: 1, bytes: vec![1000 + activations] },
-            ..RankData::default()
+            at_peak: vec![(Category::Parameter, 1000), (Category::Activation, activations)],
+            ..RankFigures::default()
         };
+        let curve = CurveData { start: 0, end: 1, bytes: vec![1000 + activations] };
+        let data = RankData { figures, curve };
         RankFile { name: name.into(), index, data }
     }
 
@@ -173,8 +174,8 @@ mod tests {
     #[test]
     fn facts_are_said_where_there_are_any() {
         let mut loud = file("rank0", 0, 0);
-        loud.data.growth_bytes = Some(512);
-        loud.data.ooms = 1;
+        loud.data.figures.growth_bytes = Some(512);
+        loud.data.figures.ooms = 1;
         assert_eq!(strips(&[loud])[0].facts, "0 B reserved, +512 B per step, 1× out of memory");
         assert_eq!(strips(&[file("rank0", 0, 0)])[0].facts, "0 B reserved");
     }

@@ -83,7 +83,7 @@ pub(super) fn Rows(props: &RowsProps) -> Html {
     let count = props.order.len();
     let onkeydown = on_key(props, &list, &cursor);
     let visible = window.rows(count);
-    let largest = props.order.iter().map(|&position| props.all[position].change.delta_bytes().unsigned_abs()).max();
+    let largest = props.order.iter().map(|&position| props.all[position].change.bytes().unsigned_abs()).max();
     let row = |place: usize| {
         let entry = &props.all[props.order[place]];
         let onclick = {
@@ -137,7 +137,7 @@ fn head(props: &RowsProps, column: Column, label: &'static str) -> Html {
 
 fn row(entry: &Entry, place: usize, is_current: bool, largest: u64, onclick: Callback<MouseEvent>) -> Html {
     let change = &entry.change;
-    let delta = change.delta_bytes();
+    let delta = change.bytes();
     let (x, width) = bar(delta, largest);
     let title = [entry.title.as_str(), &entry.callee, &entry.place, entry.category, entry.note];
     let title = title.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
@@ -153,9 +153,9 @@ fn row(entry: &Entry, place: usize, is_current: bool, largest: u64, onclick: Cal
                     <path d="M50 0V8" />
                 </svg>
             </span>
-            <span class="compare-cell numbers" role="gridcell">{ format::bytes(change.other_bytes) }</span>
-            <span class="compare-cell numbers" role="gridcell">{ format::bytes(change.bytes) }</span>
-            <span class="compare-cell numbers" role="gridcell">{ delta_text(change.delta_count(), format::count) }</span>
+            <span class="compare-cell numbers" role="gridcell">{ format::bytes(change.before_bytes) }</span>
+            <span class="compare-cell numbers" role="gridcell">{ format::bytes(change.after_bytes) }</span>
+            <span class="compare-cell numbers" role="gridcell">{ delta_text(change.count(), format::count) }</span>
             <span class="compare-cell compare-name" role="gridcell">
                 <span class="compare-title">{ &entry.title }</span>
                 if !entry.callee.is_empty() { <span class="compare-callee">{ "→ " }{ &entry.callee }</span> }

@@ -56,8 +56,8 @@ pub(super) fn Sum(props: &SumProps) -> Html {
                 <Picture {draw} label="Live bytes of both sides, from the start to the end of each" />
             </div>
             <ul class="compare-legend numbers">
-                <li>{ key("this") }<span>{ this }</span><strong>{ size(diff.map(|diff| diff.total.bytes)) }</strong></li>
-                <li>{ key("other") }<span>{ other }</span><strong>{ size(diff.map(|diff| diff.total.other_bytes)) }</strong></li>
+                <li>{ key("this") }<span>{ this }</span><strong>{ size(diff.map(|diff| diff.found.total.after_bytes)) }</strong></li>
+                <li>{ key("other") }<span>{ other }</span><strong>{ size(diff.map(|diff| diff.found.total.before_bytes)) }</strong></li>
             </ul>
             <p class="compare-total numbers" role="status">{ diff.map_or_else(|| "Comparing…".to_owned(), total_text) }</p>
             if let Some(text) = diff.and_then(equal_text) { <p class="hint numbers">{ text }</p> }

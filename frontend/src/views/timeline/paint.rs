@@ -167,7 +167,7 @@ impl Painter {
 /// garbage collector busy.
 fn fill(canvas: &HtmlCanvasElement, picture: &PictureData, theme: &Theme, colored: &mut Vec<[u8; 4]>) -> Option<()> {
     let asked = picture.view.as_ref()?;
-    let (width, height) = (asked.width_px, asked.height_px);
+    let (width, height) = (asked.request.width_px, asked.request.height_px);
     if (canvas.width(), canvas.height()) != (width, height) {
         canvas.set_width(width);
         canvas.set_height(height);

@@ -128,7 +128,7 @@ impl DiffArgs {
 }
 
 fn step_moment(study: &Study<'_>, file: &str, step: usize) -> Result<u32, Failure> {
-    let side = step.checked_sub(1).map(Side::Step);
+    let side = step.checked_sub(1).and_then(|step| u32::try_from(step).ok()).map(Side::Step);
     side.and_then(|side| side.moment(study.timeline, study.steps.as_ref())).ok_or_else(|| {
         let hint = match &study.steps {
             Some(steps) => format!("its steps are 1 to {}", steps.steps.len()),

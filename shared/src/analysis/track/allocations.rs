@@ -3,6 +3,7 @@
 use crate::analysis::track::endings::Endings;
 use crate::analysis::track::pairing::{self, Paired};
 use crate::trace::{Device, StackId};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Handle to an allocation of the [`Allocations`] that issued it.
@@ -21,6 +22,15 @@ impl AllocationId {
     pub fn from_index(index: usize) -> Self {
         Self(u32::try_from(index).expect("fewer than 2^32 allocations"))
     }
+}
+
+/// Key of an allocation that is valid in every copy of a file: clean copies have the same events and blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AllocationKey {
+    /// Allocation from before the trace, by its position among those.
+    Initial(u32),
+    /// Allocation of the trace, by the index of its `alloc` event.
+    Event(u32),
 }
 
 /// Place where an allocation first appears in a trace.
@@ -129,6 +139,17 @@ impl Allocations {
     /// Returns true for an allocation from before the trace.
     pub fn is_initial(&self, id: AllocationId) -> bool {
         id.0 < self.initial
+    }
+
+    /// Returns the key of an allocation.
+    ///
+    /// # Panics
+    /// Panics if `id` belongs to another table.
+    pub fn key(&self, id: AllocationId) -> AllocationKey {
+        match self.is_initial(id) {
+            true => AllocationKey::Initial(id.0),
+            false => AllocationKey::Event(self.born_at(id.0).saturating_sub(1)),
+        }
     }
 
     /// Returns the number of events that end a lifetime whose `alloc` is not in the trace.

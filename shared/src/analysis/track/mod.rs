@@ -27,7 +27,7 @@ pub(super) mod summary;
 pub(super) mod timeline;
 pub(super) mod together;
 
-pub use allocations::{Allocation, AllocationId, Allocations, Origin};
+pub use allocations::{Allocation, AllocationId, AllocationKey, Allocations, Origin};
 pub use axis::Axis;
 pub use category::Category;
 pub use colors::Coloring;

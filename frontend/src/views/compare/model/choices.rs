@@ -1,12 +1,12 @@
 //! Moments to which a side of the comparison can be set.
 
-use crate::ask::{CompareSide, DeviceFigures, StepData};
+use crate::ask::{CompareSide, DeviceFigures, StepData, side_value};
 use shared::base::{Moment, format};
 
 /// One option of a select box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Value of the option, see [`CompareSide::value`].
+    /// Value of the option, see [`side_value`].
     pub value: String,
     pub label: String,
 }
@@ -22,7 +22,7 @@ pub struct Choices {
 /// Lists single moments of a device: peak, start, end, the pinned one, and the chosen one if it is yet another.
 pub fn moment_choices(figures: &DeviceFigures, pinned: Option<u32>, chosen: CompareSide) -> Vec<Choice> {
     let size = format::bytes;
-    let choice = |side: CompareSide, label: String| Choice { value: side.value(), label };
+    let choice = |side: CompareSide, label: String| Choice { value: side_value(side), label };
     let mut choices = vec![
         choice(CompareSide::Peak, format!("Peak, {}", size(figures.summary.peak_live_bytes))),
         choice(CompareSide::Start, format!("Start, {}", size(figures.summary.initial_bytes))),
@@ -42,7 +42,7 @@ pub fn moment_choices(figures: &DeviceFigures, pinned: Option<u32>, chosen: Comp
 /// Lists the steps of a device, counted from 1.
 pub fn step_choices(steps: &[StepData]) -> Vec<Choice> {
     let label = |(step, data): (u32, &StepData)| Choice {
-        value: CompareSide::Step(step).value(),
+        value: side_value(CompareSide::Step(step)),
         label: format!("Step {}, {}", step + 1, format::bytes(data.peak_bytes)),
     };
     (0..).zip(steps).map(label).collect()
@@ -75,6 +75,7 @@ pub fn default_sides(is_same_device: bool, steps: usize) -> (CompareSide, Compar
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ask::side_of_value;
     use shared::report::Summary;
 
     #[test]
@@ -82,10 +83,10 @@ mod tests {
         for side in
             [CompareSide::Peak, CompareSide::Start, CompareSide::End, CompareSide::Moment(7), CompareSide::Step(0)]
         {
-            assert_eq!(CompareSide::of_value(&side.value()), Some(side));
+            assert_eq!(side_of_value(&side_value(side)), Some(side));
         }
         for wrong in ["", "m", "sx", "é", "middle"] {
-            assert_eq!(CompareSide::of_value(wrong), None, "{wrong}");
+            assert_eq!(side_of_value(wrong), None, "{wrong}");
         }
     }
 

@@ -58,8 +58,11 @@ impl InitialBands {
     /// Returns runs of neighbouring bands that are high enough, in CSS pixels of the element.
     fn stretches(&self, asked: &Asked, camera: &Camera, layout: &Layout) -> impl Iterator<Item = View> {
         let plot = layout.plot;
-        let x_of = |share: f32| plot.x + camera.x_from_position(Span::new(asked.x0, asked.x1).at(share.into()));
-        let y_of = |share: f32| plot.y + camera.y_from_bytes(Span::new(asked.y0, asked.y1).at(share.into()));
+        let x_of = |share: f32| {
+            plot.x + camera.x_from_position(Span::new(asked.request.x0, asked.request.x1).at(share.into()))
+        };
+        let y_of =
+            |share: f32| plot.y + camera.y_from_bytes(Span::new(asked.request.y0, asked.request.y1).at(share.into()));
         let (across, down) = (Span::new(plot.x, plot.right()), Span::new(plot.y, plot.bottom()));
         let mut runs: Vec<View> = Vec::new();
         for band in &self.all {
@@ -84,6 +87,7 @@ mod tests {
     use super::*;
     use crate::ask::{Axis, ColorBy};
     use crate::draw::camera::Content;
+    use shared::analysis::PictureRequest;
 
     fn stage() -> (Camera, Layout, Asked) {
         let layout = Layout::new(1086.0, 524.0, 1.0, 0);
@@ -91,13 +95,15 @@ mod tests {
         let camera = Camera::new(content, layout.plot_size());
         let View { x, y } = camera.view();
         let asked = Asked {
-            axis: Axis::Events,
-            x0: x.start,
-            x1: x.end,
-            y0: y.start,
-            y1: y.end,
-            width_px: 1000,
-            height_px: 500,
+            request: PictureRequest {
+                axis: Axis::Events,
+                x0: x.start,
+                x1: x.end,
+                y0: y.start,
+                y1: y.end,
+                width_px: 1000,
+                height_px: 500,
+            },
             pixel_ratio: 1.0,
             color: ColorBy::Stack,
         };

@@ -46,7 +46,7 @@ impl Piece {
 
 /// Splits a stepped line into a level piece per step and an upright piece between neighbours.
 pub fn pieces(steps: &[OutlineStep], asked: &Asked) -> Vec<Piece> {
-    let height = |step: &OutlineStep| ((step.bytes - asked.y0) / (asked.y1 - asked.y0)) as f32;
+    let height = |step: &OutlineStep| ((step.bytes - asked.request.y0) / (asked.request.y1 - asked.request.y0)) as f32;
     let mut pieces: Vec<Piece> = Vec::with_capacity(steps.len() * 2);
     for (index, step) in steps.iter().enumerate() {
         let (y, right) = (height(step), steps.get(index + 1).map_or(1.0, |next| next.x));
@@ -84,15 +84,18 @@ fn weaken_crowds(pieces: &mut [Piece]) {
 mod tests {
     use super::*;
     use crate::ask::{Axis, ColorBy};
+    use shared::analysis::PictureRequest;
 
     const ASKED: Asked = Asked {
-        axis: Axis::Events,
-        x0: 0.0,
-        x1: 10.0,
-        y0: 100.0,
-        y1: 200.0,
-        width_px: 10,
-        height_px: 10,
+        request: PictureRequest {
+            axis: Axis::Events,
+            x0: 0.0,
+            x1: 10.0,
+            y0: 100.0,
+            y1: 200.0,
+            width_px: 10,
+            height_px: 10,
+        },
         pixel_ratio: 1.0,
         color: ColorBy::Stack,
     };

@@ -6,6 +6,7 @@
 use crate::ask::{Axis, ColorBy, View as Asked};
 use crate::draw::camera::{Camera, MAX_PICTURE_PX, View};
 use crate::draw::span::Span;
+use shared::analysis::PictureRequest;
 
 /// Margin of a detail beyond each side, as a share of the view's width, so that panning shows no holes.
 const MARGIN_X: f64 = 0.5;
@@ -117,7 +118,11 @@ fn surroundings(view: Span, whole: Span, pixels: f64, margin: f64) -> (Span, f64
 fn asked((axis, color): (Axis, ColorBy), x: Span, y: Span, [width, height, pixel_ratio]: [f64; 3]) -> Asked {
     let pixels = |length: f64| length.round().clamp(1.0, MAX_PICTURE_PX) as u32;
     let (width_px, height_px) = (pixels(width), pixels(height));
-    Asked { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px, height_px, pixel_ratio, color }
+    Asked {
+        request: PictureRequest { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px, height_px },
+        pixel_ratio,
+        color,
+    }
 }
 
 /// Returns true if a detail shows the view at its scale and in its colours, with room to pan.
@@ -125,14 +130,14 @@ fn suits(detail: &Asked, camera: &Camera, axis: Axis, color: ColorBy) -> bool {
     let (view, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
     let wanted = detail_of(camera, axis, color);
     let same = |a: f64, b: f64| (a / b - 1.0).abs() < SAME_SCALE;
-    let scale_x = |asked: &Asked| f64::from(asked.width_px) / (asked.x1 - asked.x0);
-    let scale_y = |asked: &Asked| f64::from(asked.height_px) / (asked.y1 - asked.y0);
-    detail.axis == axis
+    let scale_x = |asked: &Asked| f64::from(asked.request.width_px) / (asked.request.x1 - asked.request.x0);
+    let scale_y = |asked: &Asked| f64::from(asked.request.height_px) / (asked.request.y1 - asked.request.y0);
+    detail.request.axis == axis
         && detail.color == color
         && same(scale_x(detail), scale_x(&wanted))
         && same(scale_y(detail), scale_y(&wanted))
-        && reaches(Span::new(detail.x0, detail.x1), view.x, whole.x, plot.device_width())
-        && reaches(Span::new(detail.y0, detail.y1), view.y, whole.y, plot.device_height())
+        && reaches(Span::new(detail.request.x0, detail.request.x1), view.x, whole.x, plot.device_width())
+        && reaches(Span::new(detail.request.y0, detail.request.y1), view.y, whole.y, plot.device_height())
 }
 
 /// Returns true if a picture extends beyond the view, or to the end of the content.
@@ -180,8 +185,8 @@ mod tests {
         camera.zoom_x(250.0, 0.1);
         let (layer, asked) = plan.next(&camera, AXIS).expect("a detail is due");
         assert_eq!(layer, Layer::Detail);
-        assert_eq!((asked.x0, asked.x1, asked.width_px), (400.0, 600.0, 2000));
-        assert_eq!(asked.height_px, 400);
+        assert_eq!((asked.request.x0, asked.request.x1, asked.request.width_px), (400.0, 600.0, 2000));
+        assert_eq!(asked.request.height_px, 400);
     }
 
     #[test]
@@ -194,7 +199,7 @@ mod tests {
         assert_eq!(plan.next(&camera, AXIS), None);
         plan.answered(layer, first);
         let (_, second) = plan.next(&camera, AXIS).expect("the view has changed since");
-        assert!(second.x1 - second.x0 < first.x1 - first.x0);
+        assert!(second.request.x1 - second.request.x0 < first.request.x1 - first.request.x0);
     }
 
     #[test]

@@ -66,8 +66,8 @@ fn whole_plot(camera: &Camera) -> DeviceRect {
 
 fn place(camera: &Camera, layer: Layer, asked: &Asked) -> Placement {
     let (View { x, y }, plot) = (camera.view(), camera.plot());
-    let (left, right) = device_range(x, Span::new(asked.x0, asked.x1), plot.device_width());
-    let (low, high) = device_range(y, Span::new(asked.y0, asked.y1), plot.device_height());
+    let (left, right) = device_range(x, Span::new(asked.request.x0, asked.request.x1), plot.device_width());
+    let (low, high) = device_range(y, Span::new(asked.request.y0, asked.request.y1), plot.device_height());
     let pixels = |from: f64, to: f64, end: f64| {
         let from = from.round().clamp(0.0, end);
         (from as i32, (to.round().clamp(0.0, end) - from) as i32)

@@ -10,15 +10,16 @@ pub use matching::Matched;
 pub use profile::{Profile, ProfileFrame, ProfileRow};
 pub use side::Side;
 
-use crate::analysis::track::allocations::AllocationId;
+use crate::analysis::track::allocations::AllocationKey;
 use crate::analysis::track::category::Category;
 use hashbrown::HashMap;
 use matching::{Pair, Stack};
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::hash::Hash;
 
 /// Bytes and allocations on both sides, `before` being the first and `after` the second.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     pub before_bytes: u64,
     pub after_bytes: u64,
@@ -53,16 +54,16 @@ impl Change {
 }
 
 /// Stack in one of the two profiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffStack {
     /// Row of the stack in its profile, the one with the most bytes if there are several.
     pub row: usize,
     /// Largest allocation of that row.
-    pub largest: AllocationId,
+    pub largest: AllocationKey,
 }
 
 /// Stack whose bytes or number of allocations differ between the sides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffRow {
     pub matched: Matched,
     /// Stack on the first side.
@@ -75,7 +76,7 @@ pub struct DiffRow {
 }
 
 /// Difference of two profiles.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {
     /// Sums over all stacks of each side.
     pub total: Change,

@@ -1,15 +1,16 @@
 //! Describes the live memory of a moment as text that means the same in every file.
 
-use crate::analysis::track::allocations::{AllocationId, Allocations};
+use crate::analysis::track::allocations::{AllocationId, AllocationKey, Allocations};
 use crate::analysis::track::category::Category;
 use crate::analysis::track::stack_title::title_of;
 use crate::base::frame_rules;
 use crate::trace::{Device, FrameId, StackId, Trace};
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
 /// Stack frame as text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileFrame {
     /// Name of the function.
     pub name: String,
@@ -18,7 +19,7 @@ pub struct ProfileFrame {
 }
 
 /// Live memory of one stack and category.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileRow {
     /// Stack as positions in [`Profile::frames`], innermost first; empty if none was recorded.
     pub frames: Vec<u32>,
@@ -28,15 +29,16 @@ pub struct ProfileRow {
     /// Number of allocations.
     pub count: u64,
     /// Largest allocation, the first one of equals.
-    pub largest: AllocationId,
+    pub largest: AllocationKey,
 }
 
 /// Live allocations of a moment by stack and category.
 ///
 /// Handles of one trace mean nothing in another. A profile holds text instead, so that it can be compared with that of
 /// any file and be sent to the Web Worker that holds the other file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
+    pub moment: u32,
     /// Distinct frames of all rows.
     pub frames: Vec<ProfileFrame>,
     /// Rows, the most bytes first.
@@ -55,12 +57,12 @@ impl Profile {
         }
         let mut sums: Vec<_> = sums.into_iter().collect();
         sums.sort_unstable_by_key(|&((stack, category), sum)| (Reverse(sum.bytes), stack, category));
-        let mut profile = Self::default();
+        let mut profile = Self { moment, ..Self::default() };
         let mut places = HashMap::new();
         for ((stack, category), Sum { bytes, count, largest, .. }) in sums {
             let ids = trace.stacks.frames(stack);
             let frames = ids.iter().map(|&id| profile.place(trace, &mut places, id)).collect();
-            profile.rows.push(ProfileRow { frames, category, bytes, count, largest });
+            profile.rows.push(ProfileRow { frames, category, bytes, count, largest: allocations.key(largest) });
         }
         profile
     }

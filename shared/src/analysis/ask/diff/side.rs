@@ -2,9 +2,10 @@
 
 use crate::analysis::study::steps::Steps;
 use crate::analysis::track::timeline::Timeline;
+use serde::{Deserialize, Serialize};
 
 /// Moment that is one side of a comparison.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Side {
     /// Moment with the highest live bytes.
     #[default]
@@ -18,7 +19,7 @@ pub enum Side {
     ///
     /// It does not stand for what the step allocates, because most of that is never alive at the same time and its sum
     /// says nothing about the memory of the card.
-    Step(usize),
+    Step(u32),
 }
 
 impl Side {
@@ -30,7 +31,7 @@ impl Side {
             Self::End => Some(timeline.events()),
             Self::Moment(moment) => (moment <= timeline.events()).then_some(moment),
             Self::Step(position) => {
-                let step = steps?.steps.get(position)?;
+                let step = steps?.steps.get(position as usize)?;
                 Some(timeline.live_max_in(step.start.saturating_add(1)..step.end.saturating_add(1)).0)
             }
         }

@@ -113,7 +113,7 @@ fn written(rows: &[(&[&str], u64)]) -> Profile {
             profile.frames.push(ProfileFrame { name, filename, line: line.parse().unwrap() });
         }
         let frames = (first..profile.frames.len() as u32).collect();
-        let (category, largest) = (Category::Unknown, AllocationId::from_index(0));
+        let (category, largest) = (Category::Unknown, AllocationKey::Initial(0));
         profile.rows.push(ProfileRow { frames, category, bytes: *bytes, count: 1, largest });
     }
     profile
@@ -155,9 +155,9 @@ fn a_module_is_told_by_the_recording_or_by_the_file() {
             category: Category::Unknown,
             bytes: 1,
             count: 1,
-            largest: AllocationId::from_index(0),
+            largest: AllocationKey::Initial(0),
         };
-        Profile { frames: frames.iter().map(text).collect(), rows: vec![row] }.module(0).to_owned()
+        Profile { moment: 0, frames: frames.iter().map(text).collect(), rows: vec![row] }.module(0).to_owned()
     };
     let operator = ("aten::mm", "operator");
     assert_eq!(module(&[operator, ("layers.3.mlp.up · backward", "module"), ("backward", "phase")]), "layers.3.mlp.up");

@@ -10,9 +10,10 @@ use crate::analysis::study::categories::categories;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::category::Category;
 use crate::trace::Action;
+use serde::{Deserialize, Serialize};
 
 /// Figures of one rank that are compared.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankFigures {
     pub peak_bytes: u64,
     /// First moment with the highest live bytes.

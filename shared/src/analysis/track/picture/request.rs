@@ -1,9 +1,10 @@
 //! Requests for pictures.
 
 use crate::analysis::track::axis::Axis;
+use serde::{Deserialize, Serialize};
 
 /// Part of the timeline, and the pixels that it is drawn on.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PictureRequest {
     /// Unit of `x0` and `x1`.
     pub axis: Axis,

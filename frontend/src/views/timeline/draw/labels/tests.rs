@@ -5,6 +5,7 @@ use crate::ask::{ColorBy, PartSpan, Parts, Phase, PictureData, Span as Annotated
 use crate::draw::camera::{Content, View};
 use crate::draw::rect::Rect;
 use crate::views::timeline::draw::markers::MarkerKind;
+use shared::analysis::PictureRequest;
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
@@ -45,8 +46,11 @@ impl Scene {
         let content = Content { x_end: x_end.into(), min_len: 2.0, max_bytes };
         let (View { x, y }, color) = (content.whole(), ColorBy::Stack);
         let (width_px, height_px, pixel_ratio) = (1000, 500, 1.0);
-        let asked =
-            Asked { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px, height_px, pixel_ratio, color };
+        let asked = Asked {
+            request: PictureRequest { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px, height_px },
+            pixel_ratio,
+            color,
+        };
         let lane = Lane::new(&spans(x_end), Some(&parts(x_end)), 2, axis);
         Self { axis, content, lane, markers: markers(x_end.into(), max_bytes), initial: initial(), asked }
     }
