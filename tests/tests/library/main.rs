@@ -13,6 +13,7 @@ mod job_configs;
 mod laws;
 mod mistake_scripts;
 mod mistakes;
+mod names;
 mod parts;
 mod pictures;
 mod sanitize;
