@@ -3,13 +3,8 @@
 //! `UPDATE=1` rewrites the stored documents; a change in them is a change for users and belongs in the CHANGELOG.
 
 use std::fs;
-use std::path::PathBuf;
 
 use crate::server::root;
-
-fn path(name: &str) -> PathBuf {
-    root().join("tests/data/documents").join(name)
-}
 
 /// Compares a text with the stored document `name`, or stores it with `UPDATE=1`.
 ///
@@ -18,12 +13,23 @@ fn path(name: &str) -> PathBuf {
 /// Panics with the first line that differs.
 #[track_caller]
 pub fn check(name: &str, text: &str) {
+    check_file(&format!("tests/data/documents/{name}"), text);
+}
+
+/// Compares a text with the file at `path`, seen from the repository, or writes the file with `UPDATE=1`.
+///
+/// # Panics
+///
+/// Panics with the first line that differs.
+#[track_caller]
+pub fn check_file(path: &str, text: &str) {
+    let file = root().join(path);
     if std::env::var_os("UPDATE").is_some() {
-        fs::write(path(name), text).expect("the document can be written");
+        fs::write(&file, text).expect("the document can be written");
     }
-    let stored = fs::read_to_string(path(name)).unwrap_or_default();
+    let stored = fs::read_to_string(&file).unwrap_or_default();
     if stored != text {
-        panic!("tests/data/documents/{name} differs; UPDATE=1 stores it anew\n{}", first_difference(&stored, text));
+        panic!("{path} differs; UPDATE=1 stores it anew\n{}", first_difference(&stored, text));
     }
 }
 

@@ -4,6 +4,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
+use shared::api::ErrorCode;
+
 /// Timeout of an answer.
 ///
 /// The server retries a store that does not answer for 30 s before a request fails.
@@ -54,16 +56,16 @@ impl Reply {
     }
 }
 
-/// Checks that a refusal has this status and code, sentences as message and hint, and is not cached.
+/// Checks that a refusal has this code with its status, sentences as message and hint, and is not cached.
 ///
 /// # Panics
 ///
 /// Panics if it does not, or if its message lacks `part`.
 #[track_caller]
-pub fn check_refusal(reply: &Reply, status: u16, code: &str, part: &str) {
-    assert_eq!(reply.status, status, "{}", reply.text());
+pub fn check_refusal(reply: &Reply, code: ErrorCode, part: &str) {
+    assert_eq!(reply.status, code.answer().0, "{}", reply.text());
     let body = reply.json();
-    assert_eq!(body["code"], code, "{body}");
+    assert_eq!(body["code"], code.name(), "{body}");
     let message = body["message"].as_str().expect("a message");
     assert!(message.contains(part), "{part:?} in {message:?}");
     for sentence in [message, body["hint"].as_str().expect("a hint")] {

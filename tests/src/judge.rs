@@ -5,7 +5,7 @@
 //! rarely read further.
 
 use serde_json::Value;
-use shared::analysis::{Finding, FindingsConfig, Timeline, findings_of, studies};
+use shared::analysis::{Finding, FindingCode, FindingsConfig, Timeline, findings_of, studies};
 use shared::base::Severity;
 use shared::import::import;
 use std::fmt::Write as _;
@@ -39,6 +39,8 @@ pub struct Said {
     pub name: String,
     /// Kind of workload of each device with memory.
     pub kinds: Vec<&'static str>,
+    /// Codes of all findings.
+    pub codes: Vec<FindingCode>,
     /// Severity, title and advice of all findings.
     pub findings: Vec<(Severity, String, String)>,
 }
@@ -87,6 +89,7 @@ pub fn ask(path: &Path) -> Result<Said, String> {
     Ok(Said {
         name: stem(path),
         kinds: studies.iter().map(|study| study.kind.name()).collect(),
+        codes: found.iter().map(|finding| finding.code).collect(),
         findings: found.into_iter().map(row).collect(),
     })
 }

@@ -5,7 +5,7 @@ use super::use_files::{FilesHandle, Opening};
 use crate::platform::{ApiError, ApiRequest, api_url, day_text, fragment, site_url};
 use crate::state::{Address, LinkFacts, Origin, Start, ThisCard, cuts_text};
 use serde::Deserialize;
-use shared::api::ShareResource;
+use shared::api::{ErrorCode, ShareResource};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -104,7 +104,7 @@ async fn open_jobs(files: &FilesHandle, jobs: Vec<String>) -> Result<(), Arrival
 
 fn link_failure(error: ApiError) -> ArrivalFailure {
     match error {
-        ApiError::Refused { status: 404, .. } => ArrivalFailure {
+        error if error.is(ErrorCode::NotFound) => ArrivalFailure {
             title: "This link is no longer valid",
             message: "It was deleted, it has expired, or the address is incomplete.".to_owned(),
             hint: "Ask the person who sent the link for a new one.".to_owned(),
@@ -115,7 +115,7 @@ fn link_failure(error: ApiError) -> ArrivalFailure {
 
 fn job_failure(error: ApiError) -> ArrivalFailure {
     match error {
-        ApiError::Refused { status: 404, .. } => ArrivalFailure {
+        error if error.is(ErrorCode::NotFound) => ArrivalFailure {
             title: "There is no such job",
             message: "It was deleted, or the address is incomplete.".to_owned(),
             hint: "Choose a job from the list of jobs.".to_owned(),
@@ -131,6 +131,6 @@ fn failure(title: &'static str, error: ApiError) -> ArrivalFailure {
             message: "The server does not respond.".to_owned(),
             hint: "Check the connection, then reload the page.".to_owned(),
         },
-        ApiError::Refused { body, .. } => ArrivalFailure { title, message: body.message, hint: body.hint },
+        ApiError::Refused(body) => ArrivalFailure { title, message: body.message, hint: body.hint },
     }
 }

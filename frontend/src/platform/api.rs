@@ -4,7 +4,7 @@ use super::browser::window;
 use super::site::site_url;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use shared::api::ErrorBody;
+use shared::api::{ErrorBody, ErrorCode};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{RequestInit, Response, Storage};
@@ -17,12 +17,15 @@ const TOKEN_KEY: &str = "snapscope-token";
 pub enum ApiError {
     /// There was no answer, or not one of a Snapscope server.
     NoServer,
-    Refused {
-        /// HTTP status.
-        status: u16,
-        /// Reason, and what to do.
-        body: ErrorBody,
-    },
+    /// Refused by the server, with the reason and what to do.
+    Refused(ErrorBody),
+}
+
+impl ApiError {
+    /// Returns true if the server refused the request for this reason.
+    pub fn is(&self, code: ErrorCode) -> bool {
+        matches!(self, Self::Refused(body) if body.code == code.name())
+    }
 }
 
 /// Request that is yet to be sent.
@@ -125,7 +128,7 @@ pub(super) fn answer_of(status: u16, text: String) -> Result<String, ApiError> {
     }
     // A static host answers 404 with a page of its own.
     match serde_json::from_str(&text) {
-        Ok(body) => Err(ApiError::Refused { status, body }),
+        Ok(body) => Err(ApiError::Refused(body)),
         Err(_) => Err(ApiError::NoServer),
     }
 }

@@ -6,9 +6,10 @@ use actix_web::http::header::{
 };
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use shared::api::ErrorCode;
 
 use crate::serve::asset_file::{Asset, Encoding};
-use crate::serve::error::{ErrorCode, refuse_page};
+use crate::serve::error::refuse_page;
 use crate::serve::site::Site;
 
 /// Handles `GET` and `HEAD` for every path that no other route matches.

@@ -5,7 +5,7 @@ use std::fmt;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CACHE_CONTROL, ContentType, HeaderValue, RETRY_AFTER};
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
-use shared::api::{ErrorBody, ProblemBody};
+use shared::api::{ErrorBody, ErrorCode, ProblemBody};
 use shared::job::Problem;
 use tracing::error;
 
@@ -14,91 +14,9 @@ use crate::serve::request_id::RequestId;
 use crate::snapshots::SnapshotError;
 use crate::store::{StoreError, StoreErrorKind};
 
-/// Reasons to refuse a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ErrorCode {
-    /// No resource has this path.
-    NotFound,
-    /// The resource does not support this method.
-    MethodNotAllowed,
-    /// The request does not conform to the API.
-    BadRequest,
-    /// The training config cannot be recorded.
-    InvalidConfig,
-    /// The upload is not a snapshot.
-    InvalidSnapshot,
-    /// The request needs the server's token.
-    Unauthorized,
-    /// The request comes from a page of another site.
-    Forbidden,
-    /// The idempotency key was used for another request, or the resource is in the wrong state.
-    Conflict,
-    /// The store has lost the object.
-    Gone,
-    /// The request body arrives too slowly.
-    TooSlow,
-    /// The request is larger than a limit.
-    TooLarge,
-    /// This address sends too many requests.
-    TooManyRequests,
-    /// The maximum number of jobs is queued.
-    QueueFull,
-    /// No space is left on the disk or in the store.
-    NoRoom,
-    /// The database or the store does not answer.
-    Unavailable,
-    /// The server has a bug.
-    Internal,
-}
-
-impl ErrorCode {
-    /// Returns the name in the JSON body, the status and the hint.
-    pub(crate) const fn row(self) -> (&'static str, StatusCode, &'static str) {
-        match self {
-            Self::NotFound => ("not_found", StatusCode::NOT_FOUND, "Check the address; the start page is at /."),
-            Self::MethodNotAllowed => {
-                ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED, "Use a method from the Allow header.")
-            }
-            Self::BadRequest => ("bad_request", StatusCode::BAD_REQUEST, "Correct the request as the message says."),
-            Self::InvalidConfig => {
-                ("invalid_config", StatusCode::UNPROCESSABLE_ENTITY, "Correct the config and submit it again.")
-            }
-            Self::InvalidSnapshot => (
-                "invalid_snapshot",
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "Share a gzip-compressed file that torch.cuda.memory._dump_snapshot wrote.",
-            ),
-            Self::Unauthorized => (
-                "unauthorized",
-                StatusCode::UNAUTHORIZED,
-                "Log in at /login, or send the token in the header Authorization: Bearer.",
-            ),
-            Self::Forbidden => {
-                ("forbidden", StatusCode::FORBIDDEN, "Send the request from the server's own page, or from a program.")
-            }
-            Self::Conflict => ("conflict", StatusCode::CONFLICT, "Check the state of the existing job."),
-            Self::Gone => (
-                "gone",
-                StatusCode::GONE,
-                "Record or share it again. The server's operator can run `snapscope data check`.",
-            ),
-            Self::TooSlow => {
-                ("too_slow", StatusCode::REQUEST_TIMEOUT, "Send it again, over a faster connection if possible.")
-            }
-            Self::TooLarge => ("too_large", StatusCode::PAYLOAD_TOO_LARGE, "See the limits at /api/v1/limits."),
-            Self::TooManyRequests => {
-                ("too_many_requests", StatusCode::TOO_MANY_REQUESTS, "Wait as long as the Retry-After header says.")
-            }
-            Self::QueueFull => {
-                ("queue_full", StatusCode::SERVICE_UNAVAILABLE, "Wait until some of the jobs have ended.")
-            }
-            Self::NoRoom => ("no_room", StatusCode::INSUFFICIENT_STORAGE, "Ask the server's operator to free space."),
-            Self::Unavailable => {
-                ("unavailable", StatusCode::SERVICE_UNAVAILABLE, "Try again in a moment; nothing was lost.")
-            }
-            Self::Internal => ("internal", StatusCode::INTERNAL_SERVER_ERROR, "Please report it with its request_id."),
-        }
-    }
+/// Returns the HTTP status of an error.
+pub(crate) fn status(code: ErrorCode) -> StatusCode {
+    StatusCode::from_u16(code.answer().0).expect("the table has statuses of HTTP")
 }
 
 /// A refusal with a JSON body.
@@ -147,11 +65,10 @@ impl ApiError {
 
     /// Returns the JSON body.
     pub(crate) fn body(&self) -> ErrorBody {
-        let (code, _, hint) = self.code.row();
         ErrorBody {
-            code: code.to_owned(),
+            code: self.code.to_string(),
             message: self.message.clone(),
-            hint: hint.to_owned(),
+            hint: self.code.answer().1.to_owned(),
             problems: self.problems.clone(),
             request_id: RequestId::current(),
         }
@@ -166,7 +83,7 @@ impl fmt::Display for ApiError {
 
 impl ResponseError for ApiError {
     fn status_code(&self) -> StatusCode {
-        self.code.row().1
+        status(self.code)
     }
 
     fn error_response(&self) -> HttpResponse {
@@ -222,8 +139,8 @@ pub(crate) fn refuse_api(code: ErrorCode, message: &str) -> HttpResponse {
 
 /// Builds a refusal as two lines of text, for people.
 pub(crate) fn refuse_page(code: ErrorCode, message: &str) -> HttpResponse {
-    let (_, status, hint) = code.row();
-    let mut response = HttpResponse::build(status);
+    let hint = code.answer().1;
+    let mut response = HttpResponse::build(status(code));
     response.insert_header((CACHE_CONTROL, "no-store")).insert_header(ContentType::plaintext());
     if code == ErrorCode::MethodNotAllowed {
         response.insert_header((ALLOW, "GET, HEAD"));

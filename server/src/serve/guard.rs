@@ -17,11 +17,12 @@ use actix_web::{HttpMessage as _, HttpRequest};
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use ipnet::IpNet;
+use shared::api::ErrorCode;
 
 use crate::config::ServeConfig;
 use crate::serve::access_right::Access;
 use crate::serve::client::Client;
-use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::error::ApiError;
 use crate::serve::session::{Key, bearer};
 
 /// Number of remembered addresses above which idle ones are forgotten.

@@ -4,13 +4,13 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
-use shared::api::SnapshotDigest;
+use shared::api::{ErrorCode, SnapshotDigest};
 use shared::base::format::{bytes, counted};
 use tracing::error;
 
 use crate::database::ShareRow;
 use crate::serve::document::{Head, Preview};
-use crate::serve::error::{ErrorCode, refuse_page};
+use crate::serve::error::refuse_page;
 use crate::serve::preview;
 use crate::serve::site::Site;
 use crate::serve::state::State;

@@ -8,10 +8,11 @@ use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, ContentTyp
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse, ResponseError as _};
 use serde::Deserialize;
+use shared::api::ErrorCode;
 use shared::base::markup::escaped;
 
 use crate::serve::api::job_request::read_body;
-use crate::serve::error::{ApiError, ErrorCode, refuse_page};
+use crate::serve::error::{ApiError, refuse_page};
 use crate::serve::query::parameters;
 use crate::serve::site::Site;
 use crate::serve::state::State;

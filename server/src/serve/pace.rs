@@ -4,9 +4,10 @@ use std::future::Future;
 use std::time::Duration;
 
 use futures_util::stream::{Stream, StreamExt as _};
+use shared::api::ErrorCode;
 use tokio::time::{Instant, timeout_at};
 
-use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::error::ApiError;
 
 /// Time that any body may take.
 const GRACE: Duration = Duration::from_secs(20);
@@ -58,7 +59,7 @@ mod tests {
         let mut pace = Pace { end: Instant::now() - Duration::from_secs(5) };
         assert_eq!(pace.wait(async { 1 }).await, Ok(1));
         let refused = pace.wait(std::future::pending::<()>()).await.expect_err("too slow");
-        assert_eq!(refused.body().code, "too_slow");
+        assert_eq!(refused.body().code, ErrorCode::TooSlow.name());
         let before = Instant::now();
         pace.took(600 * LEAST_BYTES_PER_SECOND as usize);
         assert!(pace.end > before + Duration::from_secs(590));

@@ -2,9 +2,10 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use shared::api::ErrorCode;
 
 use crate::serve::asset::respond;
-use crate::serve::error::{ErrorCode, refuse_page};
+use crate::serve::error::refuse_page;
 use crate::serve::site::Site;
 
 /// Returns the page with all jobs.

@@ -2,8 +2,9 @@
 
 use actix_web::web::Query;
 use serde::de::DeserializeOwned;
+use shared::api::ErrorCode;
 
-use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::error::ApiError;
 
 /// Maximum length of a parameter that an error message repeats, in characters.
 const MOST_REPEATED: usize = 60;

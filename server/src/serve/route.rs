@@ -2,9 +2,9 @@
 
 use actix_web::http::Method;
 use actix_web::{Route, guard};
+use shared::api::ErrorCode;
 
 use crate::serve::access_right::Access;
-use crate::serve::error::ErrorCode;
 
 /// One method of a path.
 pub(crate) struct Row {

@@ -9,11 +9,12 @@ use std::sync::LazyLock;
 use actix_web::HttpRequest;
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, ServiceConfig};
+use shared::api::ErrorCode;
 
 use crate::serve::access;
 use crate::serve::access_right::Access;
 use crate::serve::api::{catalog, job_events, job_request, jobs, shares};
-use crate::serve::error::{self, ErrorCode};
+use crate::serve::error;
 use crate::serve::openapi::ApiDocument;
 use crate::serve::route::{Row, delete, get, patch, post, read};
 use crate::serve::{asset, health, link, login, metrics, openapi, pages, preview};

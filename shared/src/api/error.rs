@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Reason why a request was refused or a job failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Reason why a request was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ErrorBody {
-    /// Stable name in snake_case.
+    /// Name of an [`ErrorCode`](super::ErrorCode); another version of the server may send one that this does not know.
+    #[cfg_attr(feature = "openapi", schema(value_type = super::ErrorCode))]
     pub code: String,
     /// Sentence that says what happened.
     pub message: String,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ErrorBody, OutOfMemory, Progress, RecordingCurve, RecordingReport};
+use super::{JobError, OutOfMemory, Progress, RecordingCurve, RecordingReport};
 
 /// Request for a recording: the body of `POST /api/v1/jobs`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,7 +158,7 @@ pub struct JobResource {
     /// Figures of the recording.
     pub result: Option<RecordingReport>,
     /// Error, if the job failed.
-    pub error: Option<ErrorBody>,
+    pub error: Option<JobError>,
     /// Compressed size in bytes of the snapshot at `/api/v1/jobs/{id}/snapshot`.
     pub snapshot_bytes: Option<u64>,
 }

@@ -7,8 +7,10 @@ mod catalog;
 mod diagnose;
 mod diff;
 mod error;
+mod error_code;
 mod inspect;
 mod job;
+mod job_error;
 mod ranks;
 mod recording;
 mod replay;
@@ -19,8 +21,10 @@ pub use catalog::{CardRow, GalleryRow, ModelRow};
 pub use diagnose::{DiagnoseReport, OfFile};
 pub use diff::{DiffChange, DiffGroup, DiffReport, DiffSide, DiffStackRow};
 pub use error::{ErrorBody, ProblemBody};
+pub use error_code::ErrorCode;
 pub use inspect::{FormatName, Inspection};
 pub use job::{JobChange, JobDetails, JobEvent, JobList, JobOutcome, JobRequest, JobResource, JobState, KeyNote};
+pub use job_error::{JobError, JobErrorCode};
 pub use ranks::{RankOutlier, RankRow, RanksReport};
 pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingCurve, RecordingReport, Started,

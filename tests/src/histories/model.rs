@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use server::database::MOST_ATTEMPTS;
-use shared::api::JobState;
+use shared::api::{JobErrorCode, JobState};
 
 use super::course::Course;
 use super::jumps::Jumps;
@@ -88,15 +88,15 @@ impl Job {
 
     /// Checks that the job may end in this state.
     fn check_end(&self, state: JobState, runs: u64, answer: &Value) -> Check {
-        let code = answer["error"]["code"].as_str().unwrap_or_default();
+        let code = answer["error"]["code"].as_str().and_then(JobErrorCode::of_name);
         let is_tried_enough = runs == MOST_ATTEMPTS.unsigned_abs();
         let is_allowed = match state {
             JobState::Queued | JobState::Running => false,
             JobState::Finished => self.recipe.kind != Kind::Bad && runs > 0,
             JobState::Cancelled => self.may_be_cancelled,
             JobState::Failed => match code {
-                "recording_failed" => self.recipe.kind == Kind::Bad || is_tried_enough,
-                "worker_died" => is_tried_enough,
+                Some(JobErrorCode::RecordingFailed) => self.recipe.kind == Kind::Bad || is_tried_enough,
+                Some(JobErrorCode::WorkerDied) => is_tried_enough,
                 _ => false,
             },
         };

@@ -14,6 +14,7 @@ mod journeys;
 mod laws;
 mod mistake_scripts;
 mod mistakes;
+mod names;
 mod parts;
 mod pictures;
 mod sanitize;

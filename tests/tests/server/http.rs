@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use shared::api::ErrorCode;
 use tempfile::TempDir;
 use testkit::server::{Reply, ServeProcess, Server, send, snapscope};
 
@@ -189,7 +190,7 @@ fn unknown_resources_are_refused_in_the_envelope() {
         check_refusal(&reply, 404);
         assert_eq!(reply.header("content-type"), Some("application/json"), "{path}");
         let envelope: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
-        assert_eq!(envelope["code"], "not_found");
+        assert_eq!(envelope["code"], ErrorCode::NotFound.name());
         assert_eq!(envelope["message"], format!("There is no resource at {path}."));
         assert!(envelope["hint"].is_string());
     }

@@ -3,7 +3,7 @@
 use super::figure_list::FigureList;
 use crate::view::job;
 use frontend::components::icon::{Icon, IconName};
-use shared::api::{ErrorBody, JobDetails, JobState, OutOfMemory};
+use shared::api::{JobDetails, JobError, JobState, OutOfMemory};
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -34,7 +34,7 @@ pub(crate) fn JobOutcome(props: &JobOutcomeProps) -> Html {
     }
 }
 
-fn failure(error: &ErrorBody) -> Html {
+fn failure(error: &JobError) -> Html {
     html! {
         <div class="note error" role="alert">
             <Icon name={IconName::Error} />

@@ -14,9 +14,9 @@ use crate::state::{Route, Watch};
 use crate::view::course::Course;
 use crate::view::{job, time};
 use frontend::components::copy_button::CopyButton;
-use frontend::platform::{ApiError, set_title, site_url};
+use frontend::platform::{set_title, site_url};
 use frontend::state::Scheme;
-use shared::api::{JobDetails, JobResource, JobState};
+use shared::api::{ErrorCode, JobDetails, JobResource, JobState};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -32,7 +32,7 @@ pub(crate) struct JobPageProps {
 fn wait_ms(details: &Fetched<JobDetails>) -> Option<u32> {
     match (&details.answer, &details.error) {
         (Some(details), _) if details.job.state.is_over() => None,
-        (_, Some(ApiError::Refused { status: 404, .. })) => None,
+        (_, Some(error)) if error.is(ErrorCode::NotFound) => None,
         (None, _) => Some(3000),
         _ => Some(2000),
     }

@@ -1,7 +1,7 @@
 //! Explains in words why a request to the server failed.
 
 use frontend::platform::ApiError;
-use shared::api::ErrorBody;
+use shared::api::{ErrorBody, ErrorCode};
 use shared::job::Problem;
 
 /// Explanation of a failed request.
@@ -21,15 +21,13 @@ pub(crate) fn refusal(error: &ApiError) -> Refusal {
             hint: "Check that the server runs and that this machine can reach it. Nothing that was sent is lost."
                 .to_owned(),
         },
-        ApiError::Refused { body: ErrorBody { message, hint, .. }, .. } => {
-            Refusal { message: message.clone(), hint: hint.clone() }
-        }
+        ApiError::Refused(ErrorBody { message, hint, .. }) => Refusal { message: message.clone(), hint: hint.clone() },
     }
 }
 
 /// Returns true if the server refused a request for lack of a valid token.
 pub(crate) fn needs_token(error: &ApiError) -> bool {
-    matches!(error, ApiError::Refused { status: 401, .. })
+    error.is(ErrorCode::Unauthorized)
 }
 
 /// Formats the place of a config problem: `Line 3:1 · batch`.
@@ -41,7 +39,7 @@ pub(crate) fn problem_place(problem: &Problem) -> String {
 
 /// Returns the config problems that an error carries.
 pub(crate) fn problems(error: &ApiError) -> Vec<Problem> {
-    let ApiError::Refused { body, .. } = error else { return Vec::new() };
+    let ApiError::Refused(body) = error else { return Vec::new() };
     let place = |line: Option<u32>, column: Option<u32>| {
         Some(shared::job::Place { line: line? as usize, column: column.unwrap_or(1) as usize })
     };
@@ -59,7 +57,7 @@ mod tests {
     use super::*;
     use shared::api::ProblemBody;
 
-    fn refused(status: u16) -> ApiError {
+    fn refused(code: ErrorCode) -> ApiError {
         let problem = ProblemBody {
             path: "batch".to_owned(),
             line: Some(3),
@@ -68,25 +66,26 @@ mod tests {
             hint: String::new(),
         };
         let body = ErrorBody {
-            code: "invalid_config".to_owned(),
+            code: code.to_string(),
             message: "1 thing is wrong.".to_owned(),
             hint: "Mend it.".to_owned(),
             problems: vec![problem],
-            ..ErrorBody::default()
+            request_id: None,
         };
-        ApiError::Refused { status, body }
+        ApiError::Refused(body)
     }
 
     #[test]
     fn refusals_keep_the_servers_words() {
-        let refusal = refusal(&refused(422));
+        let refusal = refusal(&refused(ErrorCode::InvalidConfig));
         assert_eq!((refusal.message.as_str(), refusal.hint.as_str()), ("1 thing is wrong.", "Mend it."));
-        assert_eq!(problem_place(&problems(&refused(422))[0]), "Line 3:1 · batch");
+        assert_eq!(problem_place(&problems(&refused(ErrorCode::InvalidConfig))[0]), "Line 3:1 · batch");
         assert!(problems(&ApiError::NoServer).is_empty());
     }
 
     #[test]
     fn only_a_missing_token_asks_for_one() {
-        assert!(needs_token(&refused(401)) && !needs_token(&refused(403)) && !needs_token(&ApiError::NoServer));
+        assert!(needs_token(&refused(ErrorCode::Unauthorized)));
+        assert!(!needs_token(&refused(ErrorCode::Forbidden)) && !needs_token(&ApiError::NoServer));
     }
 }

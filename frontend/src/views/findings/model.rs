@@ -38,7 +38,9 @@ pub fn lead(diagnosis: &Diagnosis) -> Lead {
     let growth = growth(diagnosis);
     let is_judged = !diagnosis.findings.iter().any(|finding| finding.code == FindingCode::TooLittleRecorded);
     match problems.is_empty() {
-        true if !is_judged => Lead { title: "Not enough recorded to judge".to_owned(), growth, looked_for: String::new() },
+        true if !is_judged => {
+            Lead { title: "Not enough recorded to judge".to_owned(), growth, looked_for: String::new() }
+        }
         true => Lead { title: "No problem found".to_owned(), growth, looked_for: looked_for() },
         false => Lead { title: problems.join(", "), growth, looked_for: String::new() },
     }

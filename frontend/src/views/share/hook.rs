@@ -5,7 +5,7 @@ use crate::ask::{CopyOptions, GetCopyPreview, WriteCopy};
 use crate::platform::{ApiError, ApiRequest, AskError, Upload, WorkerClient, keep_token, unix_ms};
 use crate::state::{CopyStep, Link, SendFailure, SendStep, Sharing, SharingAction, ViewState, shared_view_text};
 use gloo_timers::future::TimeoutFuture;
-use shared::api::{ServerLimits, ShareCreated, ShareRequest};
+use shared::api::{ErrorCode, ServerLimits, ShareCreated, ShareRequest};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -123,11 +123,11 @@ pub async fn delete_link(link: &Link) -> Result<(), ApiError> {
     let request = ApiRequest::delete(format!("shares/{}", link.token))
         .header("authorization", format!("Bearer {}", link.delete_token));
     match request.send_for_nothing().await {
-        Ok(()) | Err(ApiError::Refused { status: 404, .. }) => {
+        Err(error) if !error.is(ErrorCode::NotFound) => Err(error),
+        _ => {
             kept_links::forget(&link.token);
             Ok(())
         }
-        Err(error) => Err(error),
     }
 }
 
@@ -152,13 +152,13 @@ fn refused(error: ApiError) -> SendFailure {
             needs_token: false,
         },
         // The server's own hint is written for programs.
-        ApiError::Refused { status: 401, .. } => SendFailure {
+        error if error.is(ErrorCode::Unauthorized) => SendFailure {
             message: "This server accepts copies only with its token.".to_owned(),
             hint: "Ask the server's operator for the token, type it below and upload again. This browser keeps it."
                 .to_owned(),
             needs_token: true,
         },
-        ApiError::Refused { body, .. } => SendFailure { message: body.message, hint: body.hint, needs_token: false },
+        ApiError::Refused(body) => SendFailure { message: body.message, hint: body.hint, needs_token: false },
     }
 }
 

@@ -112,6 +112,6 @@ fn LinkRow(props: &LinkRowProps) -> Html {
 fn said(error: ApiError) -> String {
     match error {
         ApiError::NoServer => "The server does not respond, so the link was not deleted. Try again later.".to_owned(),
-        ApiError::Refused { body, .. } => format!("{} {}", body.message, body.hint),
+        ApiError::Refused(body) => format!("{} {}", body.message, body.hint),
     }
 }

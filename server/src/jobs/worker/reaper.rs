@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use shared::api::ErrorBody;
+use shared::api::{JobError, JobErrorCode};
 use tokio::sync::watch;
 use tracing::{error, warn};
 
@@ -15,14 +15,12 @@ use crate::database::{Database, Result};
 
 /// Returns the error of a job whose workers have all died, as JSON.
 fn gone() -> String {
-    let error = ErrorBody {
-        code: "worker_died".to_owned(),
-        message: "Every worker that recorded this job died while it ran.".to_owned(),
-        hint: "Check the logs of the workers for the reason, such as a machine that ran out of memory; then submit \
-               the job again."
-            .to_owned(),
-        ..ErrorBody::default()
-    };
+    let error = JobError::new(
+        JobErrorCode::WorkerDied,
+        "Every worker that recorded this job died while it ran.",
+        "Check the logs of the workers for the reason, such as a machine that ran out of memory; then submit the job \
+         again.",
+    );
     serde_json::to_string(&error).expect("plain data can be written")
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
-use shared::api::{ErrorBody, JobState};
+use shared::api::{JobError, JobErrorCode, JobState};
 use shared::job::{Job, RawJob};
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
@@ -101,12 +101,14 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
     info!(attempt = row.attempts, "started");
     let folder = match tempfile::Builder::new().prefix("job-").tempdir_in(context.scratch()) {
         Ok(folder) => folder,
-        Err(error) => return end(context, row, failed("no_room", &no_room(&error), NO_ROOM_HINT, Vec::new())).await,
+        Err(error) => {
+            return end(context, row, failed(JobErrorCode::NoRoom, &no_room(&error), NO_ROOM_HINT, Vec::new())).await;
+        }
     };
     let job = RawJob::from_json(&row.config).and_then(RawJob::resolve);
     let Ok(job) = job else {
         let message = "This job was submitted to another version of Snapscope and is not valid in this one.";
-        return end(context, row, failed("invalid_config", message, "Submit it again.", Vec::new())).await;
+        return end(context, row, failed(JobErrorCode::InvalidConfig, message, "Submit it again.", Vec::new())).await;
     };
     let (left, result) = record(context, row, job, &folder).await;
     // On failure the folder is deleted first, because a full disk would prevent recording the reason.
@@ -125,7 +127,7 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
         }
         (Left::Ended, Err(failure)) => {
             let (message, hint) = (sentence(&failure.message), sentence(&failure.hint));
-            end(context, row, failed("recording_failed", &message, &hint, failure.log_tail)).await;
+            end(context, row, failed(JobErrorCode::RecordingFailed, &message, &hint, failure.log_tail)).await;
         }
     }
 }
@@ -220,7 +222,7 @@ async fn keep(context: &Context, row: &JobRow, made: Made, folder: Option<TempDi
                 _ => "Check the server's store, then submit the job again.",
             };
             let message = format!("The recording could not be stored: {error}.");
-            end(context, row, failed("not_stored", &message, hint, Vec::new())).await;
+            end(context, row, failed(JobErrorCode::NotStored, &message, hint, Vec::new())).await;
         }
     }
 }
@@ -288,9 +290,8 @@ fn no_room(error: &io::Error) -> String {
     format!("The server has no space for the recording: {error}.")
 }
 
-fn failed(code: &str, message: &str, hint: &str, log: Vec<String>) -> Outcome {
-    let error = ErrorBody { code: code.into(), message: message.into(), hint: hint.into(), ..ErrorBody::default() };
-    let error = serde_json::to_string(&error).expect("plain data can be written");
+fn failed(code: JobErrorCode, message: &str, hint: &str, log: Vec<String>) -> Outcome {
+    let error = serde_json::to_string(&JobError::new(code, message, hint)).expect("plain data can be written");
     Outcome { error: Some(error), ..outcome(JobState::Failed, log) }
 }
 

@@ -6,13 +6,13 @@ use actix_web::http::header::{CACHE_CONTROL, ContentType};
 use actix_web::web::{Bytes, Data, Path};
 use actix_web::{HttpMessage as _, HttpRequest, HttpResponse};
 use futures_util::stream::{self, Stream};
-use shared::api::JobState;
+use shared::api::{ErrorCode, JobState};
 use tokio::time::timeout;
 
 use super::jobs::find;
 use crate::database::Event;
 use crate::serve::client::Client;
-use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::error::ApiError;
 use crate::serve::feeds::Reader;
 use crate::serve::state::State;
 use crate::serve::streams::Seat;

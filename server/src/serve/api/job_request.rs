@@ -9,10 +9,10 @@ use actix_web::web::{Bytes, BytesMut, Payload};
 use actix_web::{FromRequest as _, HttpMessage as _, HttpRequest};
 use futures_util::StreamExt as _;
 use serde::Deserialize;
-use shared::api::{JobChange, JobRequest};
+use shared::api::{ErrorCode, JobChange, JobRequest};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::error::ApiError;
 use crate::serve::pace::Pace;
 use crate::serve::query::parameters;
 

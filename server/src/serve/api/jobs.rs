@@ -8,7 +8,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use serde::Deserialize;
-use shared::api::{JobChange, JobDetails, JobList, JobRequest, JobResource, JobState};
+use shared::api::{ErrorCode, JobChange, JobDetails, JobList, JobRequest, JobResource, JobState};
 use shared::base::format::counted;
 use utoipa::IntoParams;
 
@@ -16,7 +16,7 @@ use super::job_request;
 use crate::database::{Database, Deletion, JobRow, Page, Submission};
 use crate::jobs;
 use crate::serve::asset::is_current;
-use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::error::ApiError;
 use crate::serve::query::parameters;
 use crate::serve::state::State;
 use crate::store::{StoreError, StoreErrorKind};

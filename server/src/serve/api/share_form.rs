@@ -9,14 +9,14 @@ use actix_web::http::header::CONTENT_LENGTH;
 use actix_web::web::Payload;
 use actix_web::{FromRequest as _, HttpMessage as _, HttpRequest};
 use futures_util::stream::{Stream, StreamExt as _};
-use shared::api::ShareRequest;
+use shared::api::{ErrorCode, ShareRequest};
 use shared::base::format::bytes;
 use shared::base::markup::turns_direction;
 use tempfile::NamedTempFile;
 use utoipa::ToSchema;
 
 use crate::serve::client::Client;
-use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::error::ApiError;
 use crate::serve::pace::Pace;
 use crate::serve::state::State;
 use crate::shares::{Place, Upload, UploadError};

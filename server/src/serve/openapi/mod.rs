@@ -8,7 +8,7 @@ mod ui;
 use actix_web::http::Method;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
-use shared::api::{ErrorBody, JobEvent, ProblemBody};
+use shared::api::{ErrorBody, ErrorCode, JobEvent, ProblemBody};
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi, Ref, ResponseBuilder};
@@ -16,7 +16,7 @@ use utoipa::{Modify, OpenApi as _};
 
 use crate::serve::asset::respond;
 use crate::serve::asset_file::Asset;
-use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::error::{self, ApiError};
 use crate::serve::route::Row;
 
 /// Errors that any request may get.
@@ -78,8 +78,8 @@ fn operation_of<'a>(item: &'a mut PathItem, row: &Row) -> Option<&'a mut Operati
 /// Adds a refusal to an operation; refusals with the same status share a response.
 fn refuse(operation: &mut Operation, code: ErrorCode) {
     use utoipa::openapi::RefOr;
-    let (name, status, hint) = code.row();
-    let said = format!("`{name}`: {hint}");
+    let status = error::status(code);
+    let said = format!("`{code}`: {}", code.answer().1);
     let responses = &mut operation.responses.responses;
     match responses.get_mut(status.as_str()) {
         Some(RefOr::T(response)) => response.description = format!("{} {said}", response.description),

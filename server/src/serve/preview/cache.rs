@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use actix_web::web::{self, Bytes};
+use shared::api::ErrorCode;
 use tokio::sync::Semaphore;
 
 use super::picture;
 use crate::database::ShareRow;
-use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::error::ApiError;
 use crate::shares::digest_of;
 
 /// Number of cached pictures; each takes some tens of kilobytes.

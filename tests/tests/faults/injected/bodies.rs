@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::net::{Shutdown, TcpStream};
 
+use shared::api::ErrorCode;
 use testkit::form::Form;
 use testkit::http::{self, Reply, check_refusal};
 
@@ -33,7 +34,7 @@ fn a_body_that_is_shorter_than_it_says_leaves_nothing() {
     let body = Form::share(&snapshot()).finish();
     for length in [body.len() + 1, body.len() + 1_000_000, usize::MAX / 4] {
         let reply = share(&place, &format!("Content-Length: {length}"), &body[..body.len() - 10]);
-        check_refusal(&reply.expect("an answer"), 400, "bad_request", "interrupted");
+        check_refusal(&reply.expect("an answer"), ErrorCode::BadRequest, "interrupted");
     }
     place.check_untouched();
 }
@@ -43,7 +44,7 @@ fn a_body_that_is_longer_than_it_says_is_cut_there() {
     let place = Place::new();
     let body = Form::share(&snapshot()).finish();
     let reply = share(&place, &format!("Content-Length: {}", body.len() / 2), &body);
-    check_refusal(&reply.expect("an answer"), 400, "bad_request", "");
+    check_refusal(&reply.expect("an answer"), ErrorCode::BadRequest, "");
     place.check_untouched();
 }
 
@@ -59,7 +60,7 @@ fn a_chunked_body_that_ends_early_leaves_nothing() {
     for body in [cut, &nonsense, without_end] {
         let reply = share(&place, "Transfer-Encoding: chunked", body);
         let reply = reply.unwrap_or_else(|| panic!("an answer to {} bytes", body.len()));
-        check_refusal(&reply, 400, "bad_request", "interrupted");
+        check_refusal(&reply, ErrorCode::BadRequest, "interrupted");
     }
     place.check_untouched();
     assert_eq!(share(&place, "Transfer-Encoding: chunked", &whole).map(|reply| reply.status), Some(201));
@@ -114,7 +115,7 @@ fn whoever_crawls_is_sent_away() {
     let nothing = open(b"");
     assert_eq!(place.server.get("/healthz", &[]).status, 200);
     for stream in [upload, job, form] {
-        check_refusal(&http::answer(stream).expect("an answer"), 408, "too_slow", "too slowly");
+        check_refusal(&http::answer(stream).expect("an answer"), ErrorCode::TooSlow, "too slowly");
     }
     assert_eq!(http::answer(headers).map(|reply| reply.status), Some(408));
     assert_eq!(http::answer(nothing).map(|reply| reply.status), Some(408));

@@ -1,6 +1,7 @@
 //! Tests configs that are too large, too deeply nested, or have values that are not valid numbers.
 
 use server::config::SettingsArgs;
+use shared::api::ErrorCode;
 use testkit::http::{Reply, check_refusal};
 
 use crate::injected::place::Place;
@@ -18,7 +19,7 @@ fn submit(place: &Place, file_name: &str, config: &[u8]) -> Reply {
 #[track_caller]
 fn check(place: &Place, file_name: &str, config: &[u8], path: &str, part: &str) {
     let reply = submit(place, file_name, config);
-    check_refusal(&reply, 422, "invalid_config", "");
+    check_refusal(&reply, ErrorCode::InvalidConfig, "");
     let body = reply.json();
     let problems = body["problems"].as_array().expect("problems");
     let has = |problem: &serde_json::Value| {
@@ -32,10 +33,10 @@ fn check(place: &Place, file_name: &str, config: &[u8], path: &str, part: &str) 
 fn a_config_of_ten_megabytes_is_refused_by_its_size() {
     let place = place();
     let large = [b"model = \"gpt2\"\n".repeat(2), vec![b'#'; 10 << 20]].concat();
-    check_refusal(&submit(&place, "a.toml", &large), 413, "too_large", "4194304 bytes");
+    check_refusal(&submit(&place, "a.toml", &large), ErrorCode::TooLarge, "4194304 bytes");
     let json = [br#"{"config": ""#.as_slice(), &vec![b'x'; 10 << 20], br#""}"#].concat();
     let reply = place.post("/api/v1/jobs", &[("Content-Type", "application/json")], &json);
-    check_refusal(&reply, 413, "too_large", "bytes");
+    check_refusal(&reply, ErrorCode::TooLarge, "bytes");
     // Smaller than the limit of a request, and larger than the limit of a config.
     check(&place, "a.toml", &vec![b'#'; 3 << 20], "", "but a config can have at most");
     place.check_untouched();
@@ -85,7 +86,7 @@ fn nothing_is_nested_without_end() {
         check(&place, "a.toml", &[b"a = ".to_vec(), b"[".repeat(depth)].concat(), "", "recurs");
         let envelope = [br#"{"config": "#.to_vec(), b"[".repeat(depth)].concat();
         let reply = place.post("/api/v1/jobs", &[("Content-Type", "application/json")], &envelope);
-        check_refusal(&reply, 422, "invalid_config", "nested more than 32");
+        check_refusal(&reply, ErrorCode::InvalidConfig, "nested more than 32");
     }
     place.check_untouched();
 }
@@ -109,7 +110,7 @@ fn what_is_no_text_is_no_config() {
     let place = place();
     let utf16: Vec<u8> = "model = \"gpt2\"".encode_utf16().flat_map(u16::to_le_bytes).collect();
     for bytes in [b"model = \"\xff\xfe\"".as_slice(), b"\xff\xfem\0o\0", b"\x1f\x8b\x08\0\0\0\0\0\0\xff"] {
-        check_refusal(&submit(&place, "a.toml", bytes), 400, "bad_request", "not text");
+        check_refusal(&submit(&place, "a.toml", bytes), ErrorCode::BadRequest, "not text");
     }
     // ASCII letters in UTF-16 are valid UTF-8 with NULs in between.
     check(&place, "a.toml", &utf16, "", "");
@@ -127,7 +128,7 @@ fn many_problems_are_not_all_said() {
     check(&place, "a.toml", name.as_bytes(), "name", "at most 100");
     let key = format!("{} = 1", "k".repeat(500_000));
     let reply = submit(&place, "a.toml", key.as_bytes());
-    check_refusal(&reply, 422, "invalid_config", "");
+    check_refusal(&reply, ErrorCode::InvalidConfig, "");
     assert!(reply.body.len() < 32 << 10, "{} bytes about one key", reply.body.len());
     place.check_untouched();
 }

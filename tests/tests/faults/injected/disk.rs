@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use shared::api::{ErrorCode, JobErrorCode};
 use tempfile::TempDir;
 use testkit::form::Form;
 use testkit::http::check_refusal;
@@ -73,7 +74,7 @@ fn an_upload_finds_no_room_and_takes_none() {
     // At first there is no room to receive the upload, then none to store it.
     for free_bytes in [MIB / 2, MIB * 3 / 2] {
         let filler = cramped.fill(free_bytes);
-        check_refusal(&cramped.server.share(Form::share(&second)), 507, "no_room", "no space");
+        check_refusal(&cramped.server.share(Form::share(&second)), ErrorCode::NoRoom, "no space");
         check_no_files(&cramped.disk.join("data/scratch"));
         assert_eq!(cramped.stored(), stored);
         // Reading needs no room.
@@ -105,8 +106,8 @@ fn a_database_that_cannot_grow_takes_nothing_that_it_would_lose() {
         accepted.push(reply.json()["id"].clone());
         assert!(accepted.len() < 150, "the disk is full");
     };
-    check_refusal(&refusal, 507, "no_room", "database");
-    check_refusal(&cramped.server.share(Form::share(&padded(1000, 2))), 507, "no_room", "no space");
+    check_refusal(&refusal, ErrorCode::NoRoom, "database");
+    check_refusal(&cramped.server.share(Form::share(&padded(1000, 2))), ErrorCode::NoRoom, "no space");
     accepted.reverse();
     assert_eq!(ids(&cramped.server), accepted);
     assert_eq!(cramped.server.get(&link).status, 200);
@@ -125,7 +126,7 @@ fn a_recording_without_room_fails_with_the_reason() {
     for free_bytes in [MIB, 3 * MIB] {
         let filler = cramped.fill(free_bytes);
         let id = submitted(&cramped.server);
-        check_failed(&cramped.server, &id, "recording_failed", "No space left");
+        check_failed(&cramped.server, &id, JobErrorCode::RecordingFailed, "No space left");
         check_no_files(&cramped.disk.join("data/scratch"));
         assert_eq!(cramped.stored(), [""; 0].map(PathBuf::from));
         std::fs::remove_file(filler).expect("to make room");

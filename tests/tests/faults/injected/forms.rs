@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use server::config::SettingsArgs;
+use shared::api::ErrorCode;
 use testkit::form::Form;
 use testkit::http::{Reply, check_refusal};
 
@@ -68,7 +69,7 @@ fn a_title_is_no_header_and_no_path() {
 #[test]
 fn each_part_is_there_once_and_known() {
     let place = Place::with(SettingsArgs { jobs: Some("virtual=1".to_owned()), ..SettingsArgs::default() });
-    let check = |reply: &Reply, part: &str| check_refusal(reply, 400, "bad_request", part);
+    let check = |reply: &Reply, part: &str| check_refusal(reply, ErrorCode::BadRequest, part);
     let once = || Form::default().part("view", b"{}").part("snapshot", &snapshot());
     check(&place.share(Form::default()), "no part `snapshot`");
     check(&place.share(once().part("snapshot", &snapshot())), "`snapshot` twice");
@@ -88,7 +89,7 @@ fn forms_of_other_shapes_are_refused() {
     let place = Place::new();
     let post = |content_type: &str, body: &[u8]| {
         let reply = place.post("/api/v1/shares", &[("Content-Type", content_type)], body);
-        check_refusal(&reply, 400, "bad_request", "form");
+        check_refusal(&reply, ErrorCode::BadRequest, "form");
     };
     post("multipart/form-data", &Form::share(&snapshot()).finish());
     post("multipart/form-data; boundary=another", &Form::share(&snapshot()).finish());
@@ -104,9 +105,9 @@ fn forms_of_other_shapes_are_refused() {
 fn many_parts_are_not_collected() {
     let place = Place::with(SettingsArgs { jobs: Some("virtual=1".to_owned()), ..SettingsArgs::default() });
     let parts = |count: usize| (0..count).fold(Form::default(), |form, index| form.part(&format!("p{index}"), b"x"));
-    check_refusal(&place.share(parts(10_000)), 400, "bad_request", "`p0`");
-    check_refusal(&submit(&place, parts(10_000)), 400, "bad_request", "p0");
+    check_refusal(&place.share(parts(10_000)), ErrorCode::BadRequest, "`p0`");
+    check_refusal(&submit(&place, parts(10_000)), ErrorCode::BadRequest, "p0");
     let large = Form::default().part("config", &vec![b'x'; 10 << 20]);
-    check_refusal(&submit(&place, large), 413, "too_large", "");
+    check_refusal(&submit(&place, large), ErrorCode::TooLarge, "");
     place.check_untouched();
 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use shared::api::{ErrorCode, JobErrorCode};
 use testkit::http::{Reply, check_refusal};
 use testkit::repro::Played;
 use testkit::serving::ServeProcess;
@@ -50,14 +51,14 @@ pub(crate) fn wait_for(server: &ServeProcess, id: &str, states: &[&str]) -> Valu
 
 /// Checks that the job fails with this reason and has no snapshot.
 #[track_caller]
-pub(crate) fn check_failed(server: &ServeProcess, id: &str, code: &str, part: &str) {
+pub(crate) fn check_failed(server: &ServeProcess, id: &str, code: JobErrorCode, part: &str) {
     let job = wait_for(server, id, &["failed", "finished", "cancelled"]);
-    assert_eq!((&job["state"], &job["error"]["code"]), (&"failed".into(), &code.into()), "{job}");
+    assert_eq!((&job["state"], &job["error"]["code"]), (&"failed".into(), &code.name().into()), "{job}");
     for key in ["message", "hint"] {
         assert!(job["error"][key].as_str().is_some_and(|text| text.ends_with('.')), "{job}");
     }
     assert!(job["error"].to_string().contains(part) || job["log"].to_string().contains(part), "{part:?} in {job}");
-    check_refusal(&server.get(&format!("/api/v1/jobs/{id}/snapshot")), 404, "not_found", "no snapshot");
+    check_refusal(&server.get(&format!("/api/v1/jobs/{id}/snapshot")), ErrorCode::NotFound, "no snapshot");
 }
 
 /// Checks that the job finishes with a complete snapshot.

@@ -1,5 +1,6 @@
 //! Tests that a store at its quota accepts nothing more and says what to do.
 
+use shared::api::{ErrorCode, JobErrorCode};
 use testkit::form::Form;
 use testkit::http::{Reply, check_refusal};
 use testkit::padded::padded;
@@ -22,8 +23,8 @@ fn a_recording_beyond_the_quota_is_not_stored() {
     std::fs::write(source.path(), padded(2 << 20, 1)).expect("room");
     let (server, _recorder) = server("1MiB", &format!("cp '{}' \"$output\"", source.path().display()));
     let id = submitted(&server);
-    check_failed(&server, &id, "not_stored", "quota of the store");
-    check_failed(&server, &id, "not_stored", "Delete jobs");
+    check_failed(&server, &id, JobErrorCode::NotStored, "quota of the store");
+    check_failed(&server, &id, JobErrorCode::NotStored, "Delete jobs");
     check_no_files(&server.data().join("store"));
     check_no_files(&server.data().join("scratch"));
     // A smaller snapshot is stored.
@@ -40,8 +41,8 @@ fn configs_count_in_the_quota() {
     let submit = || server.post("/api/v1/jobs", &[], config.as_bytes());
     let taken: Vec<Reply> = (0..2).map(|_| submit()).collect();
     assert!(taken.iter().all(|reply| reply.status == 202), "{}", taken[1].text());
-    check_refusal(&submit(), 507, "no_room", "quota of the store");
-    check_refusal(&server.share(Form::share(&padded(120 << 10, 1))), 507, "no_room", "quota of the store");
+    check_refusal(&submit(), ErrorCode::NoRoom, "quota of the store");
+    check_refusal(&server.share(Form::share(&padded(120 << 10, 1))), ErrorCode::NoRoom, "quota of the store");
     let waiting = format!("/api/v1/jobs/{}", taken[1].json()["id"].as_str().expect("an id"));
     assert_eq!(server.post(&format!("{waiting}/cancel"), &[], b"").status, 200);
     assert_eq!(testkit::http::send(server.address, "DELETE", &waiting, &[]).status, 204);

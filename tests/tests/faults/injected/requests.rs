@@ -1,5 +1,6 @@
 //! Tests malformed and hostile requests.
 
+use shared::api::ErrorCode;
 use testkit::http::{self, check_refusal};
 
 use crate::injected::place::Place;
@@ -16,7 +17,7 @@ fn other_methods_are_named_with_those_that_there_are() {
         ("POST", "/api/v1/cards", "GET"),
     ] {
         let reply = place.server.send(method, path, &[]);
-        check_refusal(&reply, 405, "method_not_allowed", method);
+        check_refusal(&reply, ErrorCode::MethodNotAllowed, method);
         assert_eq!(reply.header("allow"), Some(allowed), "{method} {path}");
     }
 }
@@ -36,11 +37,11 @@ fn ids_and_tokens_that_are_none_are_not_found() {
             format!("/api/v1/shares/{id}"),
             format!("/api/v1/shares/{id}/snapshot"),
         ] {
-            check_refusal(&place.server.get(&path, &[]), 404, "not_found", "");
+            check_refusal(&place.server.get(&path, &[]), ErrorCode::NotFound, "");
         }
         let headers = [("Authorization", "Bearer x")];
-        check_refusal(&place.server.send("DELETE", &format!("/api/v1/shares/{id}"), &headers), 404, "not_found", "");
-        check_refusal(&place.post(&format!("/api/v1/jobs/{id}/cancel"), &[], b""), 404, "not_found", "");
+        check_refusal(&place.server.send("DELETE", &format!("/api/v1/shares/{id}"), &headers), ErrorCode::NotFound, "");
+        check_refusal(&place.post(&format!("/api/v1/jobs/{id}/cancel"), &[], b""), ErrorCode::NotFound, "");
     }
 }
 
@@ -54,10 +55,10 @@ fn parameters_that_are_none_are_refused() {
         ("state=dead", "`dead`"),
         ("order=size", "order"),
     ] {
-        check_refusal(&place.server.get(&format!("/api/v1/jobs?{query}"), &[]), 400, "bad_request", part);
+        check_refusal(&place.server.get(&format!("/api/v1/jobs?{query}"), &[]), ErrorCode::BadRequest, part);
     }
     for (query, part) in [("priority=300", "priority"), ("steps=many", "steps"), ("crad=t4-16gb", "crad")] {
-        check_refusal(&place.post(&format!("/api/v1/jobs?{query}"), &[], b"model = 1"), 400, "bad_request", part);
+        check_refusal(&place.post(&format!("/api/v1/jobs?{query}"), &[], b"model = 1"), ErrorCode::BadRequest, part);
     }
     place.check_untouched();
 }

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use flate2::{Compress, Compression, FlushCompress};
+use shared::api::ErrorCode;
 use testkit::form::Form;
 use testkit::http::{Reply, check_refusal};
 
@@ -44,15 +45,15 @@ fn a_snapshot_that_is_cut_anywhere_is_none() {
     std::io::Read::read_to_end(&mut GzDecoder::new(&whole[..]), &mut plain).unwrap();
     for share_of in [0.001, 0.1, 0.5, 0.9, 0.999] {
         let cut = |bytes: &[u8]| bytes[..(bytes.len() as f64 * share_of) as usize].to_vec();
-        check_refusal(&share(&place, &cut(&whole)), 422, "invalid_snapshot", "");
+        check_refusal(&share(&place, &cut(&whole)), ErrorCode::InvalidSnapshot, "");
         // Cut before compression.
-        check_refusal(&share(&place, &gzip(&cut(&plain))), 422, "invalid_snapshot", "");
+        check_refusal(&share(&place, &gzip(&cut(&plain))), ErrorCode::InvalidSnapshot, "");
     }
     // The checksum at the end is wrong.
     let mut wrong = whole.clone();
     let last = wrong.len() - 6;
     wrong[last] ^= 1;
-    check_refusal(&share(&place, &wrong), 422, "invalid_snapshot", "");
+    check_refusal(&share(&place, &wrong), ErrorCode::InvalidSnapshot, "");
     place.check_untouched();
 }
 
@@ -62,9 +63,9 @@ fn what_is_something_else_is_no_snapshot() {
     let pickled_object = b"cposix\nsystem\n(S'touch /tmp/evil'\ntR.";
     for content in [b"".as_slice(), b"\x80\x04}.", b"\x80\x04N.", b"PK\x03\x04", b"{}", b"[1, 2]", pickled_object] {
         let reply = share(&place, &gzip(content));
-        check_refusal(&reply, 422, "invalid_snapshot", "");
+        check_refusal(&reply, ErrorCode::InvalidSnapshot, "");
     }
-    check_refusal(&share(&place, &snapshot()[1..]), 422, "invalid_snapshot", "gzip");
+    check_refusal(&share(&place, &snapshot()[1..]), ErrorCode::InvalidSnapshot, "gzip");
     place.check_untouched();
 }
 
@@ -82,7 +83,8 @@ fn depth_and_memo_are_bounded() {
         assert!(bomb.len() < 4 << 20, "{name} is small");
         let reply = share(&place, &bomb);
         assert!(matches!(reply.status, 413 | 422), "{name}: {} {}", reply.status, reply.text());
-        check_refusal(&reply, reply.status, if reply.status == 413 { "too_large" } else { "invalid_snapshot" }, "");
+        let code = if reply.status == 413 { ErrorCode::TooLarge } else { ErrorCode::InvalidSnapshot };
+        check_refusal(&reply, code, "");
     }
     place.check_untouched();
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use shared::api::{ErrorCode, JobErrorCode};
 use testkit::form::Form;
 use testkit::histories::without_folder;
 use testkit::http::check_refusal;
@@ -56,14 +57,14 @@ fn check_spoilt(mood: Mood) {
     let link = place.server.shared(Form::share(&first));
     place.bucket.set_mood(mood);
     let reply = place.server.share(Form::share(&second));
-    check_refusal(&reply, 503, "unavailable", "store");
+    check_refusal(&reply, ErrorCode::Unavailable, "store");
     assert!(reply.header("retry-after").is_some());
-    check_refusal(&place.server.get(&format!("{link}/snapshot")), 503, "unavailable", "store");
+    check_refusal(&place.server.get(&format!("{link}/snapshot")), ErrorCode::Unavailable, "store");
     assert_eq!(place.server.get("/readyz").status, 503);
     // Requests that need no store still work.
     assert_eq!((place.server.get(&link).status, place.server.get("/healthz").status), (200, 200));
     let id = submitted(&place.server);
-    check_failed(&place.server, &id, "not_stored", "store");
+    check_failed(&place.server, &id, JobErrorCode::NotStored, "store");
     check_no_files(&place.server.data().join("scratch"));
 
     place.bucket.set_mood(Mood::Fine);

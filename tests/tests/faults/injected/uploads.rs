@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use server::config::SettingsArgs;
+use shared::api::ErrorCode;
 use testkit::form::Form;
 use testkit::http::check_refusal;
 use testkit::padded::padded;
@@ -37,7 +38,7 @@ fn bombs_hold_up_nobody() {
             scope.spawn(|| {
                 let reply = place.share(Form::share(&bomb));
                 answered.fetch_add(1, Ordering::Relaxed);
-                check_refusal(&reply, 422, "invalid_snapshot", "unpacks to more than");
+                check_refusal(&reply, ErrorCode::InvalidSnapshot, "unpacks to more than");
             });
         }
         let start = Instant::now();
@@ -59,7 +60,7 @@ fn a_snapshot_that_the_store_has_lost_is_gone() {
     assert_eq!(stored.len(), 1);
     std::fs::remove_file(&stored[0]).expect("a snapshot");
     let reply = place.server.get(&format!("{link}/snapshot"), &[]);
-    check_refusal(&reply, 410, "gone", "has lost");
+    check_refusal(&reply, ErrorCode::Gone, "has lost");
     assert!(reply.text().contains("share it again"), "{}", reply.text());
     assert_eq!(place.server.get(&link, &[]).status, 200);
     // Another upload of the same bytes restores all links to it.
@@ -103,12 +104,12 @@ fn uploads_under_way_count_in_the_quota() {
     let (first, second) = (padded(700 << 10, 1), padded(600 << 10, 2));
     let begun = Begun::new(&place, &first);
     // It is refused before its body is read, so nothing of it is written.
-    check_refusal(&place.share(Form::share(&second)), 507, "no_room", "uploads in progress");
+    check_refusal(&place.share(Form::share(&second)), ErrorCode::NoRoom, "uploads in progress");
     assert_eq!(files(&place.data().join("scratch")).len(), 1);
     assert_eq!(place.share(Form::share(&padded(100 << 10, 3))).status, 201);
     begun.end(&place);
     assert_eq!(place.share(Form::share(&second)).status, 201);
-    check_refusal(&place.share(Form::share(&first)), 507, "no_room", "quota of the store");
+    check_refusal(&place.share(Form::share(&first)), ErrorCode::NoRoom, "quota of the store");
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn one_address_has_some_uploads_at_once() {
     let place = Place::with(SettingsArgs { submissions: Some(1000), ..SettingsArgs::default() });
     let mut begun: Vec<Begun> = (0..4).map(|seed| Begun::new(&place, &padded(10_000, seed))).collect();
     let reply = place.share(Form::share(&padded(10_000, 9)));
-    check_refusal(&reply, 429, "too_many_requests", "limit of simultaneous uploads");
+    check_refusal(&reply, ErrorCode::TooManyRequests, "limit of simultaneous uploads");
     assert!(reply.header("retry-after").is_some());
     drop(begun.pop());
     let start = Instant::now();

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use shared::api::JobErrorCode;
 use testkit::both;
 use testkit::repro::Played;
 use testkit::serving::{Launch, ServeProcess};
@@ -55,7 +56,8 @@ fn neighbours_live_on(backend: Backend) {
         std::thread::sleep(Duration::from_millis(200));
     };
     let culprit = jobs.pop().expect("it is the last");
-    assert_eq!((&culprit["state"], &culprit["error"]["code"]), (&"failed".into(), &"worker_died".into()), "{culprit}");
+    assert_eq!(culprit["state"], "failed", "{culprit}");
+    assert_eq!(culprit["error"]["code"], JobErrorCode::WorkerDied.name(), "{culprit}");
     assert_eq!(culprit["attempts"], 3, "{culprit}");
     assert!(jobs.iter().all(|job| job["state"] == "finished"), "{jobs:?}");
     assert!(jobs.iter().any(|job| job["attempts"] == 3), "some of them ran beside it: {jobs:?}");

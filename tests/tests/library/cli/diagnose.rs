@@ -1,6 +1,7 @@
 //! Tests `diagnose`: findings, growth, and memory that other processes hold on the card.
 
 use serde_json::Value;
+use shared::analysis::FindingCode;
 
 use crate::cli::command::{check_refusal, file, json, run};
 
@@ -21,7 +22,10 @@ fn a_diagnosis_says_what_was_asked_for_when_memory_was_out() {
     assert_eq!(output.status.code(), Some(1));
     let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
     let finding = &document["findings"][0];
-    assert_eq!((finding["code"].as_str(), finding["severity"].as_str()), (Some(FindingCode::OutOfMemory.name()), Some("error")));
+    assert_eq!(
+        (finding["code"].as_str(), finding["severity"].as_str()),
+        (Some(FindingCode::OutOfMemory.name()), Some("error"))
+    );
     assert_eq!((finding["bytes"].as_u64(), finding["device"].as_i64()), (Some(1_646_821_376), Some(0)));
     assert_eq!(finding["evidence"]["events"][0], 7643);
     let page = String::from_utf8(run(&["diagnose", &file]).stdout).expect("UTF-8");
@@ -59,7 +63,9 @@ fn what_others_have_of_a_card_is_told_where_it_is_named() {
         let output = run(&[&["diagnose", "--json", file.as_str()], options].concat());
         let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
         let rows = document["findings"].as_array().expect("findings").clone();
-        rows.into_iter().find(|row| row["code"] == FindingCode::OutsidePytorch.name()).and_then(|row| row["bytes"].as_u64())
+        rows.into_iter()
+            .find(|row| row["code"] == FindingCode::OutsidePytorch.name())
+            .and_then(|row| row["bytes"].as_u64())
     };
     let (card, reserved, free) = (14_930 << 20, 13_802 << 20, 1_057_554_432);
     assert_eq!(outside(&["--capacity", "t4-16gb"]), Some(card - reserved - free));

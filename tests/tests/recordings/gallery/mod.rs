@@ -16,6 +16,7 @@ use shared::base::format;
 use shared::job::{Device, Job, Model, RawJob};
 use shared::trace::Trace;
 use testkit::corpus::Sample;
+use testkit::documents::check_file;
 use testkit::laws;
 use testkit::repro::{Audience, built_recorder};
 use testkit::server::root;
@@ -171,17 +172,6 @@ fn record_all(entries: &[Entry]) -> BTreeMap<String, Value> {
     })
 }
 
-/// Compares a file of the gallery with its expected text, or writes it with `UPDATE=1`.
-#[track_caller]
-fn check_file(name: &str, text: &str) {
-    let path = folder().join(name);
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, text).expect("room");
-    }
-    let written = fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == text, "static/gallery/{name} is not up to date: run this test with UPDATE=1");
-}
-
 fn written_figures() -> BTreeMap<String, Value> {
     let text = fs::read_to_string(folder().join("figures.json")).expect("figures.json");
     serde_json::from_str(&text).expect("a table of figures")
@@ -191,8 +181,11 @@ fn written_figures() -> BTreeMap<String, Value> {
 fn every_config_has_the_figures_that_are_written_beside_it() {
     let entries = entries();
     let figures = record_all(&entries);
-    check_file("figures.json", &format!("{}\n", serde_json::to_string_pretty(&figures).expect("numbers")));
-    check_file("README.md", &readme(&entries, &figures));
+    check_file(
+        "static/gallery/figures.json",
+        &format!("{}\n", serde_json::to_string_pretty(&figures).expect("numbers")),
+    );
+    check_file("static/gallery/README.md", &readme(&entries, &figures));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tests tokens, rate limits and private mode of the API.
 
 use server::config::SettingsArgs;
+use shared::api::ErrorCode;
 use testkit::both;
 use testkit::form::Form;
 use testkit::http::check_refusal;
@@ -17,10 +18,10 @@ fn with(backend: Backend, settings: SettingsArgs) -> Server {
 fn a_token_is_needed_where_one_is_set(backend: Backend) {
     let server = with(backend, SettingsArgs { token: Some("secret".to_owned()), ..SettingsArgs::default() });
     let post = |headers: &[(&str, &str)]| server.send_body("POST", "/api/v1/jobs", headers, b"model = \"gpt2\"");
-    check_refusal(&post(&[]), 401, "unauthorized", "token");
-    check_refusal(&post(&[("Authorization", "Bearer wrong")]), 401, "unauthorized", "token");
+    check_refusal(&post(&[]), ErrorCode::Unauthorized, "token");
+    check_refusal(&post(&[("Authorization", "Bearer wrong")]), ErrorCode::Unauthorized, "token");
     // With the token, the request reaches the queue, which no worker serves.
-    check_refusal(&post(&[("Authorization", "Bearer secret")]), 422, "invalid_config", "No worker");
+    check_refusal(&post(&[("Authorization", "Bearer secret")]), ErrorCode::InvalidConfig, "No worker");
     assert_eq!(server.get("/api/v1/jobs", &[]).status, 200);
 }
 
@@ -28,18 +29,18 @@ fn pages_of_other_sites_are_refused(backend: Backend) {
     let server = with(backend, SettingsArgs::default());
     let origin = format!("http://{}", server.address());
     let post = |headers: &[(&str, &str)]| server.send_body("POST", "/api/v1/jobs", headers, b"model = \"gpt2\"");
-    check_refusal(&post(&[("Origin", "https://evil.example.org")]), 403, "forbidden", "another site");
-    check_refusal(&post(&[("Origin", "null")]), 403, "forbidden", "another site");
-    check_refusal(&post(&[("Origin", &origin)]), 422, "invalid_config", "No worker");
+    check_refusal(&post(&[("Origin", "https://evil.example.org")]), ErrorCode::Forbidden, "another site");
+    check_refusal(&post(&[("Origin", "null")]), ErrorCode::Forbidden, "another site");
+    check_refusal(&post(&[("Origin", &origin)]), ErrorCode::InvalidConfig, "No worker");
     let rebound = server.get("/api/v1/jobs", &[("Host", "evil.example.org")]);
-    check_refusal(&rebound, 403, "forbidden", "names of this machine");
+    check_refusal(&rebound, ErrorCode::Forbidden, "names of this machine");
 }
 
 fn whoever_asks_too_often_waits(backend: Backend) {
     let server = with(backend, SettingsArgs { requests: Some(5), ..SettingsArgs::default() });
     let replies: Vec<_> = (0..8).map(|_| server.get("/api/v1/cards", &[])).collect();
     assert!(replies[..5].iter().all(|reply| reply.status == 200));
-    check_refusal(&replies[7], 429, "too_many_requests", "more requests");
+    check_refusal(&replies[7], ErrorCode::TooManyRequests, "more requests");
     assert!(replies[7].header("retry-after").and_then(|wait| wait.parse::<u64>().ok()) > Some(0));
 }
 
@@ -66,7 +67,7 @@ fn no_spelling_of_a_path_gets_around_a_token(backend: Backend) {
     for (method, path) in rows {
         for spelling in [path.to_owned(), encoded(path)] {
             let reply = server.send_body(method, &spelling, &[], b"model = \"gpt2\"");
-            check_refusal(&reply, 401, "unauthorized", "token");
+            check_refusal(&reply, ErrorCode::Unauthorized, "token");
         }
     }
     // The OpenAPI document names all operations that need a token, so a new one cannot be forgotten here.
@@ -91,7 +92,7 @@ fn nothing_is_read_in_private_mode_without_the_token(backend: Backend) {
     let server = private(backend, SettingsArgs::default());
     for path in PRIVATE_ROWS {
         for spelling in [path.to_owned(), encoded(path)] {
-            check_refusal(&server.get(&spelling, &[]), 401, "unauthorized", "token");
+            check_refusal(&server.get(&spelling, &[]), ErrorCode::Unauthorized, "token");
             let status = server.get(&spelling, &[("Authorization", "Bearer secret")]).status;
             assert!([200, 404].contains(&status), "{spelling}: {status}");
         }
@@ -133,8 +134,8 @@ fn a_browser_logs_in_once(backend: Backend) {
     // The session allows changes as well, but not from a page of another site or port.
     let submit =
         |origin: &str| server.send_body("POST", "/api/v1/jobs", &[session, ("Origin", origin)], b"model = \"gpt2\"");
-    check_refusal(&submit(&address), 422, "invalid_config", "No worker");
-    check_refusal(&submit("http://127.0.0.1:1"), 403, "forbidden", "another site");
+    check_refusal(&submit(&address), ErrorCode::InvalidConfig, "No worker");
+    check_refusal(&submit("http://127.0.0.1:1"), ErrorCode::Forbidden, "another site");
     // The URL that `serve` prints, and `next` targets that lead to another host.
     let at = |query: &str| server.get(&format!("/login?{query}"), &[]);
     assert_eq!((at("token=secret").status, at("token=secret").header("location")), (303, Some("/")));
@@ -146,7 +147,7 @@ fn whoever_tries_tokens_waits(backend: Backend) {
     let server = private(backend, SettingsArgs { submissions: Some(2), ..SettingsArgs::default() });
     let get = || server.get("/api/v1/jobs", &[("Authorization", "Bearer wrong")]);
     assert_eq!([get().status, get().status], [401, 401]);
-    check_refusal(&get(), 429, "too_many_requests", "more requests");
+    check_refusal(&get(), ErrorCode::TooManyRequests, "more requests");
     assert_eq!(server.get("/login?token=wrong", &[]).status, 429);
     assert_eq!(server.get("/api/v1/jobs", &[("Authorization", "Bearer secret")]).status, 200, "who knows it does not");
 }
@@ -168,8 +169,8 @@ fn no_spelling_of_a_path_gets_around_a_limit(backend: Backend) {
     let server = with(backend, SettingsArgs { submissions: Some(2), ..SettingsArgs::default() });
     let post = |path: &str| server.send_body("POST", path, &[], b"model = \"gpt2\"");
     assert_eq!([post("/api/v1/jobs").status, post(&encoded("/api/v1/jobs")).status], [422, 422]);
-    check_refusal(&post(&encoded("/api/v1/jobs")), 429, "too_many_requests", "more requests");
-    check_refusal(&post("/api/v1/shares"), 429, "too_many_requests", "more requests");
+    check_refusal(&post(&encoded("/api/v1/jobs")), ErrorCode::TooManyRequests, "more requests");
+    check_refusal(&post("/api/v1/shares"), ErrorCode::TooManyRequests, "more requests");
 }
 
 fn health_and_files_of_the_page_are_outside_of_limits(backend: Backend) {

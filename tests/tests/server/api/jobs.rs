@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use server::config::SettingsArgs;
 use shared::analysis::Timeline;
+use shared::api::ErrorCode;
 use shared::import::import;
 use testkit::both;
 use testkit::http::check_refusal;
@@ -108,7 +109,7 @@ fn configs_come_in_any_form(backend: Backend) {
     let body = json!({"config": SMALL, "card": "t4-16gb", "steps": 2, "priority": 3}).to_string();
     let reply = server.send_body("POST", "/api/v1/jobs", &[("Content-Type", "application/json")], body.as_bytes());
     // No worker takes jobs, which is reported before anything is queued.
-    check_refusal(&reply, 422, "invalid_config", "No worker");
+    check_refusal(&reply, ErrorCode::InvalidConfig, "No worker");
     assert_eq!(server.get("/api/v1/jobs", &[]).json()["jobs"], json!([]));
 }
 
@@ -116,16 +117,16 @@ fn what_is_wrong_is_said_by_key_and_line(backend: Backend) {
     let server = server(backend, "virtual=1");
     let wrong = |config: &str| server.send_body("POST", "/api/v1/jobs", &[], config.as_bytes());
     let reply = wrong("model = \"gpt2\"\nbatch = 0\nsteps = 0");
-    check_refusal(&reply, 422, "invalid_config", "2 problems");
+    check_refusal(&reply, ErrorCode::InvalidConfig, "2 problems");
     let paths: Vec<_> =
         reply.json()["problems"].as_array().expect("problems").iter().map(|p| p["path"].clone()).collect();
     assert!(paths.contains(&json!("steps")) && paths.contains(&json!("batch")), "{paths:?}");
     let reply = wrong("model = \"gpt2\"\nbatch = = 3");
     assert_eq!(reply.json()["problems"][0]["line"], json!(2));
-    check_refusal(&wrong(&"x".repeat(10 << 20)), 413, "too_large", "bytes");
-    check_refusal(&wrong("model = { preset = \"gpt2\", layers = 1000000 }"), 422, "invalid_config", "layers");
-    check_refusal(&server.get("/api/v1/jobs/none", &[]), 404, "not_found", "no such job");
-    check_refusal(&wrong(&format!("device = \"cuda:7\"\n{SMALL}")), 422, "invalid_config", "`cuda:7`");
+    check_refusal(&wrong(&"x".repeat(10 << 20)), ErrorCode::TooLarge, "bytes");
+    check_refusal(&wrong("model = { preset = \"gpt2\", layers = 1000000 }"), ErrorCode::InvalidConfig, "layers");
+    check_refusal(&server.get("/api/v1/jobs/none", &[]), ErrorCode::NotFound, "no such job");
+    check_refusal(&wrong(&format!("device = \"cuda:7\"\n{SMALL}")), ErrorCode::InvalidConfig, "`cuda:7`");
 }
 
 fn a_repeated_request_is_one_job(backend: Backend) {
@@ -134,7 +135,7 @@ fn a_repeated_request_is_one_job(backend: Backend) {
         |config: &str| server.send_body("POST", "/api/v1/jobs", &[("Idempotency-Key", "one")], config.as_bytes());
     let first = send(SMALL).json()["id"].clone();
     assert_eq!(send(SMALL).json()["id"], first);
-    check_refusal(&send("model = \"gpt2\""), 409, "conflict", "Idempotency-Key");
+    check_refusal(&send("model = \"gpt2\""), ErrorCode::Conflict, "Idempotency-Key");
 }
 
 fn jobs_are_cancelled_while_they_wait_and_while_they_run(backend: Backend) {
@@ -148,7 +149,7 @@ fn jobs_are_cancelled_while_they_wait_and_while_they_run(backend: Backend) {
     cancel(&running);
     let stopped = wait_for(&server, &running, &["cancelled", "failed", "finished"]);
     assert_eq!(stopped["state"], "cancelled", "{stopped}");
-    check_refusal(&server.get(&format!("/api/v1/jobs/{running}/snapshot"), &[]), 404, "not_found", "no snapshot");
+    check_refusal(&server.get(&format!("/api/v1/jobs/{running}/snapshot"), &[]), ErrorCode::NotFound, "no snapshot");
 }
 
 /// Checks that the chart, the figures above it and the snapshot agree to the byte.
@@ -203,13 +204,13 @@ fn jobs_are_named(backend: Backend) {
     let file = server.get(&format!("/api/v1/jobs/{id}/snapshot"), &[]);
     assert_eq!(file.header("content-disposition"), Some("attachment; filename=\"the-small-one.pickle.gz\""));
     for name in [json!(""), json!("  "), json!("a\nb"), json!("x".repeat(101)), json!(3)] {
-        check_refusal(&rename(&json!({ "name": name }).to_string()), 400, "bad_request", "name");
+        check_refusal(&rename(&json!({ "name": name }).to_string()), ErrorCode::BadRequest, "name");
     }
-    check_refusal(&rename(r#"{"state": "failed"}"#), 400, "bad_request", "state");
-    check_refusal(&rename(&"x".repeat(10 << 10)), 413, "too_large", "bytes");
+    check_refusal(&rename(r#"{"state": "failed"}"#), ErrorCode::BadRequest, "state");
+    check_refusal(&rename(&"x".repeat(10 << 10)), ErrorCode::TooLarge, "bytes");
     assert_eq!(rename(&json!({ "name": "ü".repeat(100) }).to_string()).status, 200);
     let unknown = server.send_body("PATCH", "/api/v1/jobs/none", &[], br#"{"name": "a"}"#);
-    check_refusal(&unknown, 404, "not_found", "no such job");
+    check_refusal(&unknown, ErrorCode::NotFound, "no such job");
 }
 
 fn jobs_are_deleted(backend: Backend) {
@@ -224,8 +225,8 @@ fn jobs_are_deleted(backend: Backend) {
     let running = submit(&server, LONG);
     wait_for(&server, &running, &["running"]);
     let waiting = submit(&server, SMALL);
-    check_refusal(&delete(&running), 409, "conflict", "cancel it first");
-    check_refusal(&delete(&waiting), 409, "conflict", "cancel it first");
+    check_refusal(&delete(&running), ErrorCode::Conflict, "cancel it first");
+    check_refusal(&delete(&waiting), ErrorCode::Conflict, "cancel it first");
     assert_eq!(job(&server, &running)["state"], "running");
     for id in [&waiting, &running] {
         server.send_body("POST", &format!("/api/v1/jobs/{id}/cancel"), &[], b"");
@@ -233,10 +234,10 @@ fn jobs_are_deleted(backend: Backend) {
     }
     for id in [&done, &running, &waiting] {
         assert_eq!(delete(id).status, 204);
-        check_refusal(&delete(id), 404, "not_found", "no such job");
+        check_refusal(&delete(id), ErrorCode::NotFound, "no such job");
         for path in ["", "/snapshot", "/events"] {
             let reply = server.get(&format!("/api/v1/jobs/{id}{path}"), &[]);
-            check_refusal(&reply, 404, "not_found", "no such job");
+            check_refusal(&reply, ErrorCode::NotFound, "no such job");
         }
     }
     assert_eq!(server.get("/api/v1/jobs", &[]).json()["jobs"], json!([]));
@@ -262,7 +263,7 @@ fn a_full_queue_says_so(backend: Backend) {
     let accepted = keyed();
     assert_eq!(accepted.status, 202, "{}", accepted.text());
     let reply = server.send_body("POST", "/api/v1/jobs", &[], SMALL.as_bytes());
-    check_refusal(&reply, 503, "queue_full", "with 1 job waiting");
+    check_refusal(&reply, ErrorCode::QueueFull, "with 1 job waiting");
     assert!(reply.header("retry-after").is_some());
     // A client that repeats an accepted request gets the same answer, although the queue is full.
     assert_eq!((keyed().status, &keyed().json()["id"]), (202, &accepted.json()["id"]));
@@ -277,7 +278,7 @@ fn lists_come_in_parts(backend: Backend) {
     let rest = server.get(&format!("/api/v1/jobs?limit=2&before={}", list["next"].as_str().unwrap()), &[]).json();
     assert_eq!(rest["jobs"][0]["id"], json!(ids[0]));
     assert_eq!(rest["next"], Value::Null);
-    check_refusal(&server.get("/api/v1/jobs?limt=2", &[]), 400, "bad_request", "parameter");
+    check_refusal(&server.get("/api/v1/jobs?limt=2", &[]), ErrorCode::BadRequest, "parameter");
 }
 
 both!(

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use server::config::SettingsArgs;
+use shared::api::ErrorCode;
 use testkit::form::Form;
 use testkit::http::check_refusal;
 use testkit::server::{Server, built_page, root};
@@ -110,12 +111,12 @@ fn metrics_need_a_token_where_one_is_set() {
     let token = |token: &str| Some(token.to_owned());
     let get = |server: &Server, sent: &str| server.get("/metrics", &[("Authorization", &format!("Bearer {sent}"))]);
     let closed = server(SettingsArgs { token: token("secret"), ..SettingsArgs::default() });
-    check_refusal(&closed.get("/metrics", &[]), 401, "unauthorized", "metrics");
+    check_refusal(&closed.get("/metrics", &[]), ErrorCode::Unauthorized, "metrics");
     assert_eq!(get(&closed, "secret").status, 200);
     // A separate token for metrics, which allows nothing else.
     let settings = SettingsArgs { token: token("secret"), metrics_token: token("figures"), ..SettingsArgs::default() };
     let apart = server(settings);
     assert_eq!((get(&apart, "figures").status, get(&apart, "secret").status), (200, 401));
     let submit = apart.send_body("POST", "/api/v1/jobs", &[("Authorization", "Bearer figures")], b"steps = 1");
-    check_refusal(&submit, 401, "unauthorized", "token");
+    check_refusal(&submit, ErrorCode::Unauthorized, "token");
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::json;
 use server::config::SettingsArgs;
+use shared::api::ErrorCode;
 use testkit::form::Form;
 use testkit::http::check_refusal;
 use testkit::server::{Reply, Server, built_page, root};
@@ -95,7 +96,7 @@ fn a_link_that_is_gone_says_so_on_the_same_page() {
         assert_eq!(reply.header("cache-control"), Some("no-store"));
         assert!(reply.text().contains("id=\"app\"") && !reply.text().contains("og:"), "{}", reply.text());
         check_assets(&server, reply.text());
-        check_refusal(&server.get(&format!("{path}/preview.png"), &[]), 404, "not_found", "no such link");
+        check_refusal(&server.get(&format!("{path}/preview.png"), &[]), ErrorCode::NotFound, "no such link");
     }
 }
 
@@ -143,7 +144,7 @@ fn jobs_have_pages() {
     let tag = list.header("etag").expect("a tag");
     assert_eq!(server.get("/jobs", &[("If-None-Match", tag)]).status, 304);
     let refused = server.send("POST", "/jobs", &[("Content-Length", "0")]);
-    check_refusal(&refused, 405, "method_not_allowed", "The method POST is not allowed for /jobs");
+    check_refusal(&refused, ErrorCode::MethodNotAllowed, "The method POST is not allowed for /jobs");
     assert_eq!(refused.header("allow"), Some("GET, HEAD"));
 }
 

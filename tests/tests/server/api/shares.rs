@@ -7,6 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use server::config::SettingsArgs;
+use shared::api::ErrorCode;
 use testkit::both;
 use testkit::http::check_refusal;
 use testkit::server::{Reply, Server, built_page, root, snapscope};
@@ -102,13 +103,13 @@ fn a_link_opens_what_was_shared_until_it_is_deleted(backend: Backend) {
     assert_eq!((again.status, again.body.len(), again.header("cache-control")), (304, 0, Some("private, no-cache")));
 
     let delete = |token: &str| server.send("DELETE", &path, &[("Authorization", &format!("Bearer {token}"))]);
-    check_refusal(&server.send("DELETE", &path, &[]), 401, "unauthorized", "token");
-    check_refusal(&delete("wrong"), 404, "not_found", "does not delete");
+    check_refusal(&server.send("DELETE", &path, &[]), ErrorCode::Unauthorized, "token");
+    check_refusal(&delete("wrong"), ErrorCode::NotFound, "does not delete");
     assert_eq!(delete(made["delete_token"].as_str().expect("a token")).status, 204);
-    check_refusal(&server.get(&path, &[]), 404, "not_found", "no such link");
-    check_refusal(&server.get(&format!("{path}/snapshot"), &[]), 404, "not_found", "no such link");
+    check_refusal(&server.get(&path, &[]), ErrorCode::NotFound, "no such link");
+    check_refusal(&server.get(&format!("{path}/snapshot"), &[]), ErrorCode::NotFound, "no such link");
     // A client with a cached copy is not told that it is unchanged.
-    check_refusal(&server.get(&format!("{path}/snapshot"), &known), 404, "not_found", "no such link");
+    check_refusal(&server.get(&format!("{path}/snapshot"), &known), ErrorCode::NotFound, "no such link");
 }
 
 fn a_title_is_read_as_it_is_written(backend: Backend) {
@@ -129,35 +130,35 @@ fn the_same_bytes_are_stored_once_and_live_as_long_as_one_link(backend: Backend)
 
 fn what_is_no_snapshot_is_not_shared(backend: Backend) {
     let server = server(backend);
-    check_refusal(&share(&server, &view(), b"plain text"), 422, "invalid_snapshot", "not compressed with gzip");
-    check_refusal(&share(&server, &view(), b""), 422, "invalid_snapshot", "gzip");
-    check_refusal(&share(&server, &view(), &gzip(b"no pickle")), 422, "invalid_snapshot", "");
+    check_refusal(&share(&server, &view(), b"plain text"), ErrorCode::InvalidSnapshot, "not compressed with gzip");
+    check_refusal(&share(&server, &view(), b""), ErrorCode::InvalidSnapshot, "gzip");
+    check_refusal(&share(&server, &view(), &gzip(b"no pickle")), ErrorCode::InvalidSnapshot, "");
     let cut = &snapshot()[..200];
-    check_refusal(&share(&server, &view(), cut), 422, "invalid_snapshot", "");
+    check_refusal(&share(&server, &view(), cut), ErrorCode::InvalidSnapshot, "");
     // 256 MiB of zeros, which compress to about a thousandth of that.
     let bomb = gzip(&vec![0; 256 << 20]);
-    check_refusal(&share(&server, &view(), &bomb), 422, "invalid_snapshot", "");
+    check_refusal(&share(&server, &view(), &bomb), ErrorCode::InvalidSnapshot, "");
 }
 
 fn what_is_too_much_is_not_taken(backend: Backend) {
     let server = with(backend, SettingsArgs { upload: Some("4KiB".to_owned()), ..SettingsArgs::default() });
     let large: Vec<u8> = [vec![0x1f, 0x8b], vec![7; 64 << 10]].concat();
-    check_refusal(&share(&server, &view(), &large), 413, "too_large", "4.00 KiB");
+    check_refusal(&share(&server, &view(), &large), ErrorCode::TooLarge, "4.00 KiB");
     let view = json!({"title": "a", "view_state": "x".repeat(100 << 10)});
-    check_refusal(&share(&server, &view, &snapshot()), 413, "too_large", "`view`");
+    check_refusal(&share(&server, &view, &snapshot()), ErrorCode::TooLarge, "`view`");
     let server = with(backend, SettingsArgs { quota: Some("1KiB".to_owned()), ..SettingsArgs::default() });
-    check_refusal(&share(&server, &self::view(), &snapshot()), 507, "no_room", "quota of the store");
+    check_refusal(&share(&server, &self::view(), &snapshot()), ErrorCode::NoRoom, "quota of the store");
 }
 
 fn forms_that_are_none_are_refused(backend: Backend) {
     let server = server(backend);
-    check_refusal(&post(&server, &[("view", b"{}")]), 400, "bad_request", "no part `snapshot`");
-    check_refusal(&post(&server, &[("else", b"x")]), 400, "bad_request", "unknown part `else`");
-    check_refusal(&post(&server, &[("view", b"{\"titel\": 1}")]), 400, "bad_request", "`view`");
+    check_refusal(&post(&server, &[("view", b"{}")]), ErrorCode::BadRequest, "no part `snapshot`");
+    check_refusal(&post(&server, &[("else", b"x")]), ErrorCode::BadRequest, "unknown part `else`");
+    check_refusal(&post(&server, &[("view", b"{\"titel\": 1}")]), ErrorCode::BadRequest, "`view`");
     let json = server.send_body("POST", "/api/v1/shares", &[("Content-Type", "application/json")], b"{}");
-    check_refusal(&json, 400, "bad_request", "multipart/form-data");
+    check_refusal(&json, ErrorCode::BadRequest, "multipart/form-data");
     let days = json!({"title": "a", "view_state": "", "days": 365});
-    check_refusal(&share(&server, &days, &snapshot()), 400, "bad_request", "30 days");
+    check_refusal(&share(&server, &days, &snapshot()), ErrorCode::BadRequest, "30 days");
 }
 
 fn a_body_that_lies_about_its_length_leaves_nothing(backend: Backend) {

@@ -184,7 +184,9 @@ fn findings_are_those_of_all_gpus() {
 #[test]
 fn findings_are_saved_as_they_are_for_the_chosen_card() {
     let mut engine = engine("relu");
-    let codes = |engine: &mut Engine| sheet(engine, SheetOf::Findings, TableFormat::Csv).contains(FindingCode::CardTooSmall.name());
+    let codes = |engine: &mut Engine| {
+        sheet(engine, SheetOf::Findings, TableFormat::Csv).contains(FindingCode::CardTooSmall.name())
+    };
     assert!(!codes(&mut engine));
     let report = |engine: &mut Engine| {
         let order = ExportOrder {

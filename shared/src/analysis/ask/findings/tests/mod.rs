@@ -139,6 +139,13 @@ fn what_is_kept_is_told_by_its_phase() {
     check(&training(5, evaluated), &[FindingCode::EvaluationGraphsKept]);
     let state = |step| [healthy(step), vec![format!("alloc m.{step} 1MiB @optimizer@phase")]].concat();
     check(&training(5, state), &[FindingCode::OptimizerStateGrows]);
+    let scores = |step| [healthy(step), vec![format!("alloc e.{step} 1MiB @head<evaluation@phase")]].concat();
+    check(&training(5, scores), &[FindingCode::EvaluationOutputsKept]);
+    let models = |step| [healthy(step), vec![format!("alloc w.{step} 8MiB @setup@phase")]].concat();
+    check(&training(5, models), &[FindingCode::ModelsKept]);
+    let others =
+        |step: usize| vec![format!("alloc o.{step} 1MiB"), format!("alloc t.{step} 2MiB"), format!("free t.{step}")];
+    check(&training(5, others).replace(" @setup@phase", ""), &[FindingCode::MemoryGrows]);
 }
 
 #[test]

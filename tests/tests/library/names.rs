@@ -1,0 +1,90 @@
+//! Each code that programs read is in one list, and the documents show that list.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use shared::analysis::FindingCode;
+use shared::api::{ErrorCode, JobErrorCode};
+use testkit::corpus::samples;
+use testkit::documents::check_file;
+use testkit::judge::{ask, recordings};
+use testkit::server::root;
+
+/// The lists of codes by their files.
+fn lists() -> [(&'static str, Vec<&'static str>); 3] {
+    [
+        ("shared/src/analysis/ask/findings/code.rs", FindingCode::ALL.map(FindingCode::name).to_vec()),
+        ("shared/src/api/error_code.rs", ErrorCode::ALL.map(ErrorCode::name).to_vec()),
+        ("shared/src/api/job_error.rs", JobErrorCode::ALL.map(JobErrorCode::name).to_vec()),
+    ]
+}
+
+/// A code that is also a name of something else, such as of a job's outcome.
+const AMBIGUOUS: [&str; 1] = ["out-of-memory"];
+
+/// Returns the Rust files of the repository by their paths from its top.
+fn sources() -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    for folder in ["shared", "frontend", "server", "tests"] {
+        collect(&root().join(folder), &mut files);
+    }
+    let name = |file: &Path| file.strip_prefix(root()).expect("a path below it").to_string_lossy().into_owned();
+    files.iter().map(|file| (name(file), fs::read_to_string(file).expect("UTF-8"))).collect()
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        // The fuzzing crates keep their build output inside.
+        if path.is_dir() && path.file_name().is_none_or(|name| name != "target") {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// A code of one word, such as `peak`, is an ordinary word elsewhere and is not searched for.
+#[test]
+fn codes_are_written_in_their_lists_only() {
+    let lists = lists();
+    let names = lists.iter().flat_map(|(_, names)| names);
+    let searched = names.filter(|name| name.contains(['-', '_']) && !AMBIGUOUS.contains(name));
+    let literals: BTreeSet<String> = searched.map(|name| format!("\"{name}\"")).collect();
+    assert!(literals.len() > 40, "{literals:?}");
+    let mut wrong = Vec::new();
+    for (file, text) in sources().iter().filter(|(file, _)| lists.iter().all(|(list, _)| list != file)) {
+        for (line, code) in text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
+            let found = literals.iter().filter(|literal| code.contains(literal.as_str()));
+            wrong.extend(found.map(|literal| format!("{file}:{}: {literal}", line + 1)));
+        }
+    }
+    assert!(wrong.is_empty(), "write the names of the list instead:\n{}", wrong.join("\n"));
+}
+
+/// Compares the table of findings with the list; `UPDATE=1` writes it.
+#[test]
+fn the_table_of_findings_is_the_list() {
+    let mut text = "# Findings\n\n\
+        Each finding of `snapscope diagnose`, the page and `GET /api/v1/shares/{token}/findings` has one of these \
+        codes:\n\n| code | meaning |\n|---|---|\n"
+        .to_owned();
+    for code in FindingCode::ALL {
+        text += &format!("| `{code}` | {} |\n", code.meaning());
+    }
+    check_file("shared/src/analysis/ask/findings/README.md", &text);
+}
+
+/// A finding that neither a recording shows nor a test names could disappear unnoticed.
+#[test]
+fn every_finding_is_shown_or_tested() {
+    let folder = root().join("tests/data/mistakes");
+    let files = recordings(&folder).expect("a folder").into_iter().chain(samples().into_iter().map(|one| one.path));
+    let seen: BTreeSet<FindingCode> = files.flat_map(|path| ask(&path).expect("a recording").codes).collect();
+    let tests = sources().into_iter().filter(|(file, _)| file.contains("findings/tests/"));
+    let tests: String = tests.map(|(_, text)| text).collect();
+    let is_unknown = |code: &FindingCode| !seen.contains(code) && !tests.contains(&format!("FindingCode::{code:?}"));
+    let unknown: Vec<FindingCode> = FindingCode::ALL.into_iter().filter(is_unknown).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
