@@ -47,7 +47,7 @@ fn card_and_steps(row: &JobSummary) -> (String, u64) {
 
 /// Returns the memory of each card if all have the same; for a real GPU it comes from the recording.
 fn capacity_bytes(config: &str, curve: Option<&RecordingCurve>) -> Option<u64> {
-    match RawJob::from_json(config).and_then(RawJob::resolve).ok()?.device {
+    match &RawJob::from_json(config).and_then(RawJob::resolve).ok()?.device {
         Device::Virtual(cards) => cards.memory_bytes(),
         Device::Cuda(_) => curve?.capacity_bytes,
     }

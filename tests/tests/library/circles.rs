@@ -1,6 +1,7 @@
-//! Tests that no source file imports itself in a circle, by the `use` lines of all files.
+//! Tests that no source file imports itself in a circle, by the `use` lines and the paths in the code of all files.
 //!
 //! A name counts for the file that defines it: lists of names (`pub use`) are followed.
+//! A path in the code, such as `child::f()`, counts if it begins at a module of the crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,13 +12,32 @@ use testkit::server::root;
 /// Folders that are the top of a crate.
 const CRATES: [&str; 5] = ["shared/src", "server/src", "frontend/src", "frontend/engine/src", "frontend/jobs/src"];
 
+/// Files whose paths in the code do not count, because what they share with their children has no file of its own yet.
+const UNCOUNTED: &[&str] = &[
+    "analysis/ask/findings",
+    "analysis/ask/findings/growing",
+    "analysis/ask/findings/staying",
+    "analysis/study/phases",
+    "commands/diff",
+    "commands/peak",
+    "commands/segments",
+    "database",
+    "engine",
+    "import",
+    "import/container",
+    "import/foreign",
+    "import/foreign/head",
+    "views/flame",
+    "views/flame/rows",
+];
+
 /// Path of a module from the top of its crate; that of `lib.rs` is empty.
 type Module = Vec<String>;
 
 /// Sources of a crate by module.
 #[derive(Default)]
 struct Sources {
-    /// Paths in the `use` lines of each file, without tests.
+    /// Paths in the `use` lines and in the code of each file, without tests.
     imports: BTreeMap<Module, Vec<Vec<String>>>,
     /// Paths in the `pub use` lines of each file, by the name that they give.
     lists: BTreeMap<Module, BTreeMap<String, Vec<String>>>,
@@ -48,7 +68,11 @@ impl Sources {
 
     fn add(&mut self, module: Module, text: &str) {
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let is_counted = !UNCOUNTED.contains(&module.join("/").as_str());
         let (mut imports, mut lists) = (Vec::new(), BTreeMap::new());
+        if is_counted {
+            imports.extend(inline_paths(text));
+        }
         for statement in text.split(';') {
             let Some(line) = statement.rfind("use ").filter(|&at| is_use(&statement[..at])) else { continue };
             let is_list = statement[..line].trim_end().lines().next_back().is_some_and(|line| line.starts_with("pub"));
@@ -121,6 +145,19 @@ fn paths(tree: &str) -> Vec<Vec<String>> {
     items.filter(|item| !item.trim().is_empty()).flat_map(|item| paths(&format!("{head}{}", item.trim()))).collect()
 }
 
+/// Returns the paths in the code of a file, outside of comments and `use` lines.
+fn inline_paths(text: &str) -> Vec<Vec<String>> {
+    let code = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
+    let statements = code.split(';').filter(|statement| {
+        let line = statement.rfind("use ");
+        !line.is_some_and(|at| is_use(&statement[..at]))
+    });
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let words = statements.flat_map(|statement| statement.split(move |c| !is_part(c)));
+    let paths = words.map(|word| word.trim_end_matches(':')).filter(|word| word.contains("::"));
+    paths.map(|path| path.split("::").map(str::to_owned).collect()).collect()
+}
+
 /// Removes the files that are in no circle, and returns the others.
 fn circles(mut graph: BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
     loop {
@@ -151,16 +188,28 @@ fn trees_are_expanded() {
     assert_eq!(joined("super::x"), ["super::x"]);
 }
 
-#[test]
-fn circles_are_found_through_lists_of_names() {
+/// Checks which of these files are in circles.
+#[track_caller]
+fn check_circles(files: &[(&str, &str)], expected: &[&str]) {
     let mut sources = Sources::default();
-    for (module, text) in [
-        ("a", "use crate::T;\n"),
-        ("b", "use crate::a::S;\n"),
-        ("", "mod a;\nmod b;\n\npub use b::T;\n"),
-        ("c", "use crate::a::S;\n"),
-    ] {
+    for (module, text) in files {
         sources.add(module.split_terminator('/').map(str::to_owned).collect(), text);
     }
-    assert_eq!(circles(sources.graph()), ["a", "b"]);
+    assert_eq!(circles(sources.graph()), expected);
+}
+
+#[test]
+fn circles_are_found_through_lists_of_names() {
+    let list = ("", "mod a;\nmod b;\n\npub use b::T;\n");
+    let files = [("a", "use crate::T;\n"), ("b", "use crate::a::S;\n"), list, ("c", "use crate::a::S;\n")];
+    check_circles(&files, &["a", "b"]);
+}
+
+#[test]
+fn circles_are_found_through_paths_in_the_code() {
+    let parent = ("a", "mod b;\n\nfn f() {\n    g(b::h);\n}\n");
+    check_circles(&[parent, ("a/b", "use super::f;\n")], &["a", "a/b"]);
+    check_circles(&[parent, ("a/b", "fn h() {\n    super::f()\n}\n")], &["a", "a/b"]);
+    check_circles(&[parent, ("a/b", "// super::f\nfn h() {}\n")], &[]);
+    check_circles(&[("a", "mod b;\n\npub use b::h;\n"), ("a/b", "use super::f;\n")], &[]);
 }

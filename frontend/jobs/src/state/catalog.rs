@@ -35,7 +35,7 @@ impl Entry {
         let model = raw.model.clone().unwrap_or_default();
         let model = model.preset.or(model.family).unwrap_or_default();
         let mistakes = raw.mistakes.clone().unwrap_or_default().join(" ");
-        let card = match raw.resolve().map(|job| job.device) {
+        let card = match raw.resolve().map(|job| job.device.clone()) {
             Ok(Device::Virtual(cards)) => cards.to_string(),
             _ => String::new(),
         };
