@@ -304,6 +304,8 @@ fn the_device_with_the_error_is_shown_and_unused_ones_are_folded() {
     // A note is shown on the device that it concerns.
     page.press("]");
     page.wait_for_device(2);
+    // Several notices are folded under one line.
+    page.find("details[data-notices]").button("*").click();
     notice(&page, "recording-began-late").wait();
     assert!(!notice(&page, "out-of-memory").is_there());
     // Keys skip the folded devices.

@@ -334,7 +334,7 @@ fn every_file_says_what_it_is_for() {
 #[test]
 fn examples_are_only_where_they_run() {
     let folders = ["shared", "server", "server/recorder", "server/walls", "frontend", "tests", "tests/tools"];
-    let runs_none = |folder: &&str| {
+    let runs_none = |folder: &&&str| {
         fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap().contains("\ndoctest = false\n")
     };
     let mut violations = Vec::new();
