@@ -23,7 +23,10 @@ pub fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
 mod tests {
     use super::*;
     use crate::ask::picture::PictureData;
-    use crate::ask::{GetDetails, Order, Report};
+    use crate::ask::{AllocationKey, GetDetails, Order, Report};
+    use shared::analysis::{Category, Profile, ProfileFrame, ProfileRow, RankFigures};
+    use shared::report::{HeldSegment, LiveGroup, LiveGroups, Reserved, Room, Summary};
+    use shared::trace::Action;
 
     #[test]
     fn messages_come_back() {
@@ -31,6 +34,29 @@ mod tests {
         assert_eq!(read(&write(&order)), Some(order));
         let data = PictureData { bands: vec![1, 2, 255], ..PictureData::default() };
         assert_eq!(read(&write(&data)), Some(data));
+    }
+
+    #[test]
+    fn reports_come_back() {
+        let row = ProfileRow {
+            frames: vec![0],
+            category: Category::Gradient,
+            bytes: 9,
+            count: 2,
+            largest: AllocationKey::Event(7),
+        };
+        let frame = ProfileFrame { name: "f".into(), filename: "/srv/a.py".into(), line: 3 };
+        let profile = Profile { moment: 5, frames: vec![frame], rows: vec![row] };
+        assert_eq!(read(&write(&profile)), Some(profile));
+        let figures = RankFigures { at_peak: vec![(Category::Collective, 9)], steps: 3, ..RankFigures::default() };
+        assert_eq!(read(&write(&figures)), Some(figures));
+        let summary = Summary { actions: vec![(Action::Oom, 1), (Action::Alloc, 4)], ..Summary::default() };
+        assert_eq!(read(&write(&summary)), Some(summary));
+        let groups = LiveGroups { groups: vec![LiveGroup::default()], ..LiveGroups::default() };
+        assert_eq!(read(&write(&groups)), Some(groups));
+        let reserved =
+            Reserved { pools: vec![Room::default()], held: vec![HeldSegment::default()], ..Reserved::default() };
+        assert_eq!(read(&write(&reserved)), Some(reserved));
     }
 
     #[test]
