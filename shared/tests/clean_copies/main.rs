@@ -3,6 +3,8 @@
 mod cases;
 #[path = "../support/copies.rs"]
 mod copies;
+#[path = "../support/frame_kinds.rs"]
+mod frame_kinds;
 mod laws;
 mod random;
 mod small;

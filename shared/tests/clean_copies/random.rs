@@ -1,10 +1,10 @@
 //! Checks that a name in any cut folder is removed, whatever the paths of a cluster look like.
 
 use super::copies::{Place, clean, empty, put, read};
-use shared::base::frame_rules;
+use super::frame_kinds::kinds;
 use shared::export;
 use shared::pickle::Style;
-use shared::trace::{Frame, StackId, Trace};
+use shared::trace::Frame;
 
 /// A person's name, which no other test uses.
 const NAME: &str = "secretname";
@@ -95,14 +95,6 @@ fn note(random: &mut Random) -> String {
     let note =
         random.one_of(&["@'s step", "step of @_2", "-I/fsx/@/inc", "s3://@/x", "@@gpu-17.corp", "user: @", "step"]);
     note.replace('@', NAME).replace(&NAME.repeat(2), &format!("{NAME}@"))
-}
-
-/// Returns whether each frame is of the runtime, and the position of the title frame.
-fn kinds(trace: &Trace, stack: StackId) -> (Vec<bool>, Option<usize>) {
-    let frames: Vec<&Frame> = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id)).collect();
-    let texts = frames.iter().map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)));
-    let kinds = texts.clone().map(|(_, filename)| frame_rules::is_runtime(filename)).collect();
-    (kinds, frame_rules::title_position(texts))
 }
 
 #[test]

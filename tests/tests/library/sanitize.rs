@@ -1,10 +1,13 @@
 //! Tests sanitized copies of real and generated snapshots: the same memory, and no names of persons.
 
+#[path = "../../../shared/tests/support/frame_kinds.rs"]
+mod frame_kinds;
+
+use frame_kinds::kinds;
 use shared::analysis::{Timeline, recording_diagnostics};
-use shared::base::frame_rules;
 use shared::export::{self, SanitizeOptions, Sanitized};
 use shared::pickle::Style;
-use shared::trace::{Device, Frame, StackId, Trace};
+use shared::trace::{Device, Trace};
 use testkit::corpus::{Sample, decode, samples};
 use testkit::cpython;
 use testkit::equal::assert_same;
@@ -84,14 +87,6 @@ fn stacks_are_read_as_before() {
             }
         }
     }
-}
-
-/// Returns for each frame whether it belongs to the runtime, and the position of the title frame.
-fn kinds(trace: &Trace, stack: StackId) -> (Vec<bool>, Option<usize>) {
-    let frames: Vec<&Frame> = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id)).collect();
-    let texts = frames.iter().map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)));
-    let kinds = texts.clone().map(|(_, filename)| frame_rules::is_runtime(filename)).collect();
-    (kinds, frame_rules::title_position(texts))
 }
 
 #[test]

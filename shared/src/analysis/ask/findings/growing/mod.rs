@@ -60,7 +60,7 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
     };
     let look = own.as_ref().map_or_else(String::new, |own| format!(" {}", words.look.replace("{}", &own.place())));
     let full = until_full(study, config.capacity_bytes);
-    let until = full.map_or_else(String::new, |full| format!(" {}", sentence(&full)));
+    let until = full.map_or_else(String::new, |full| format!(" {}", sentence(&full, unit(study))));
     let peak_bytes = study.timeline.live_peak().1;
     let end_bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
     let severity = match bytes_per_step {
@@ -127,7 +127,7 @@ fn shows(study: &Study<'_>, rows: &[&Kept], largest: &Kept) -> String {
 }
 
 /// Formats the forecast of when the card is full as a sentence.
-fn sentence(full: &UntilFull) -> String {
+fn sentence(full: &UntilFull, unit: &str) -> String {
     let room = format::bytes(full.budget.bytes);
     let whose = match full.budget.source {
         BudgetSource::Given => format!("the GPU's {room}"),
@@ -135,12 +135,12 @@ fn sentence(full: &UntilFull) -> String {
         BudgetSource::OutOfMemory => format!("the {room} that PyTorch could use when it ran out of memory"),
     };
     if full.steps == 0 {
-        return format!("At this rate, all growth together fills {whose} within one more step.");
+        return format!("At this rate, all growth together fills {whose} within one more {unit}.");
     }
     let time = full.time_us.filter(|&us| us > 0).map_or_else(String::new, |us| format!(", {}", format::duration(us)));
     format!(
         "At this rate, all growth together fills {whose} after at most {} ({}{time}).",
-        format::counted(full.steps, "more step"),
+        format::counted(full.steps, &format!("more {unit}")),
         format::counted(full.events, "event"),
     )
 }
