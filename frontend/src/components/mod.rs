@@ -6,6 +6,7 @@ pub mod copy_button;
 pub mod dialog;
 pub mod drop_overlay;
 pub mod export_button;
+pub mod picture;
 pub mod scheme_switch;
 pub mod select;
 pub mod site_header;

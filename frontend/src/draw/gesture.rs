@@ -1,6 +1,6 @@
 //! Gestures of one or two pointers on the plot.
 
-use super::layout::Rect;
+use super::rect::Rect;
 
 /// Distance below which a moved pointer still counts as a click, in CSS pixels.
 const SLACK: f64 = 4.0;
@@ -8,8 +8,7 @@ const SLACK: f64 = 4.0;
 /// Distance of two fingers along an axis below which that axis is not stretched, in CSS pixels.
 const PINCH_MIN: f64 = 40.0;
 
-/// A point in CSS pixels of the element.
-pub type Point = (f64, f64);
+pub use super::op::Point;
 
 /// Outcome of a pointer event.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,6 @@
-//! Drawing operations, cameras and gestures that several views share, without a browser.
+//! Cameras, gestures and the arrangement of drawings that several views share, without a browser.
 //!
-//! Everything here is pure and tested natively; `platform` executes the operations on a canvas, and `svg` writes them
-//! to a file.
+//! Everything here is pure and tested natively; `platform` carries out the operations of `shared::draw` on a canvas.
 
 pub mod scrolling;
 
@@ -10,8 +9,7 @@ pub mod gesture;
 pub mod glide;
 
 pub mod layout;
-pub mod overlay;
 
 pub mod curves;
-pub mod svg;
-pub use shared::draw::{color, shade, span, theme, ticks};
+
+pub use shared::draw::{chart, color, op, rect, shade, sketch, span, svg, theme, ticks};

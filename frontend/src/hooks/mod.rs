@@ -12,6 +12,7 @@ mod use_keys;
 mod use_scheme;
 mod use_session;
 mod use_settled;
+mod use_size;
 mod use_view_link;
 mod view_link;
 
@@ -24,5 +25,6 @@ pub use use_keys::use_keys;
 pub use use_scheme::{SchemeHandle, use_scheme};
 pub use use_session::{SessionHandle, use_session};
 pub use use_settled::use_settled;
+pub use use_size::use_size;
 pub use use_view_link::use_view_link;
 pub use view_link::{Seen, ViewLink};

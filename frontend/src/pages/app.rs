@@ -143,14 +143,14 @@ fn shown(
         (FileStatus::Loading(loading), _) => {
             match loading.preview.clone().filter(|preview| !preview.devices.is_empty()) {
                 Some(preview) => {
-                    html! { <PreviewView {name} loading={loading.clone()} {preview} on_cancel={on_close} {on_part} /> }
+                    html! { <PreviewView {name} {scheme} loading={loading.clone()} {preview} on_cancel={on_close} {on_part} /> }
                 }
                 None => html! { <LoadingCard {name} loading={loading.clone()} on_cancel={on_close} {on_part} /> },
             }
         }
         (FileStatus::Choosing(overview), _) => {
             let on_open = callback(files, move |files, part| files.open_part(id, part));
-            html! { <PartCard key={id} {name} overview={overview.clone()} on_cancel={on_close} {on_open} /> }
+            html! { <PartCard key={id} {name} {scheme} overview={overview.clone()} on_cancel={on_close} {on_open} /> }
         }
         (FileStatus::Failed(failure), _) => {
             let on_retry = callback(files, move |files, ()| files.retry(id));

@@ -1,17 +1,39 @@
 //! Canvases that are drawn in two dimensions.
 
 use js_sys::{Object, Reflect};
+use std::cell::OnceCell;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
-/// Returns the 2D context of a canvas, which is kept in the page's memory if `is_software`.
+thread_local! {
+    /// True if the processor draws everything.
+    static IS_SOFTWARE: OnceCell<bool> = const { OnceCell::new() };
+}
+
+/// Returns the 2D context of a canvas, which is kept in the page's memory on a machine without a graphics card.
 ///
-/// Without a graphics card Chromium emulates one even for lines and text, which takes twice as long as drawing them.
+/// There Chromium emulates one even for lines and text, which takes twice as long as drawing them.
 /// The first call for a canvas makes the choice.
-pub fn context_of(canvas: &HtmlCanvasElement, is_software: bool) -> Option<CanvasRenderingContext2d> {
+pub fn context_of(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
+    let is_software = IS_SOFTWARE.with(|known| *known.get_or_init(|| !has_graphics_card(canvas)));
+    context(canvas, "2d", "willReadFrequently", is_software)?.dyn_into().ok()
+}
+
+/// Returns true if the browser would draw WebGL with a graphics card, which it refuses to emulate when told so.
+fn has_graphics_card(canvas: &HtmlCanvasElement) -> bool {
+    let trial = sibling_of(canvas);
+    trial.is_some_and(|trial| context(&trial, "webgl2", "failIfMajorPerformanceCaveat", true).is_some())
+}
+
+fn context(canvas: &HtmlCanvasElement, kind: &str, option: &str, value: bool) -> Option<Object> {
     let options = Object::new();
-    Reflect::set(&options, &JsValue::from_str("willReadFrequently"), &JsValue::from_bool(is_software)).ok()?;
-    canvas.get_context_with_context_options("2d", &options).ok()??.dyn_into().ok()
+    Reflect::set(&options, &JsValue::from_str(option), &JsValue::from_bool(value)).ok()?;
+    canvas.get_context_with_context_options(kind, &options).ok()?
+}
+
+/// Creates a canvas that is not part of the page.
+pub fn sibling_of(canvas: &HtmlCanvasElement) -> Option<HtmlCanvasElement> {
+    canvas.owner_document()?.create_element("canvas").ok()?.dyn_into().ok()
 }
 
 /// Gives a canvas as many device pixels as it covers; an unchanged size is not set again, because that would clear it.

@@ -1,4 +1,4 @@
-//! All access to the browser's functions, except for painting the timeline (`views/timeline/paint`).
+//! All access to the browser's functions, except for painting the timeline's bands (`views/timeline/paint.rs`).
 //!
 //! Invariant: other modules call no function of the browser through `web_sys` or `js_sys`; they name its types, such as
 //! files, elements and events.
@@ -9,7 +9,6 @@ mod blob;
 mod brought;
 mod browser;
 mod canvas;
-mod canvas2d_overlay;
 mod dates;
 mod drop;
 mod frames;
@@ -18,6 +17,7 @@ pub mod kept;
 mod keyboard;
 mod launch;
 pub mod messages;
+mod paint_ops;
 mod resize;
 mod save;
 mod scheme;
@@ -34,8 +34,7 @@ pub use api::{ApiError, ApiRequest, api_url, keep_token, token};
 pub use blob::{Blob, blob, file_of, text_blob};
 pub use brought::{bring_to_jobs, brought_config};
 pub use browser::{bring_into_view, copy_text, mark, now_ms, processors, search_param, set_title, show_modal};
-pub use canvas::{context_of, fit_canvas};
-pub use canvas2d_overlay::paint_overlay;
+pub use canvas::{context_of, fit_canvas, sibling_of};
 pub use dates::{day_text, unix_ms};
 pub use drop::{DropListener, chosen_files};
 pub use frames::{mark_when_presented, on_next_frame, pixel_ratio, prefers_reduced_motion};
@@ -43,6 +42,7 @@ pub use hand_over::{HandOver, files_in};
 pub use kept::{can_keep, forget_kept, kept_file};
 pub use keyboard::{KeyListener, focus_element, focus_first};
 pub use launch::on_launch;
+pub use paint_ops::paint_ops;
 pub use resize::ResizeListener;
 pub use save::{png_of, save};
 pub use scheme::{SystemScheme, apply_scheme, remembered_scheme, system_scheme};

@@ -11,8 +11,8 @@ use web_sys::{HtmlCanvasElement, HtmlElement};
 pub struct Surface {
     /// Plot with its axes, which receives wheel and pointer events.
     pub plot: HtmlElement,
-    /// Parent of the painter's canvas.
-    pub bands: HtmlElement,
+    /// Canvas of the bands and outlines.
+    pub bands: HtmlCanvasElement,
     /// Canvas for text and lines over the bands.
     pub overlay: HtmlCanvasElement,
     /// Text next to the pointer.

@@ -51,6 +51,8 @@ pub struct Theme {
     pub peak: Color,
     /// Out-of-memory events.
     pub oom: Color,
+    /// Marks of something that went well.
+    pub ok: Color,
     /// Line through the cursor.
     pub crosshair: Color,
     /// Annotated spans, by depth.
@@ -92,6 +94,7 @@ impl Theme {
             accent: Color::new(0x1f5fd6),
             peak: Color::new(0x7a1fd1),
             oom: Color::new(0xd3121f),
+            ok: Color::new(0x177545),
             crosshair: Color::new(0x1c2430).with_alpha(0.45),
             spans: [Color::new(0xd7e3fb), Color::new(0xe4dcfa), Color::new(0xd8efe4)],
             step: Color::new(0xf4f7fc),
@@ -126,6 +129,7 @@ impl Theme {
             accent: Color::new(0x7aa7ff),
             peak: Color::new(0xd3a4ff),
             oom: Color::new(0xff5c62),
+            ok: Color::new(0x62cf95),
             crosshair: Color::new(0xe7ecf5).with_alpha(0.5),
             spans: [Color::new(0x243352), Color::new(0x35294f), Color::new(0x1d3d31)],
             step: Color::new(0x1a202a),

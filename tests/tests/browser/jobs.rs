@@ -128,7 +128,7 @@ fn a_config_of_the_gallery_becomes_a_recording() {
     page.click("[data-submit]");
 
     page.wait_for("location.pathname.startsWith('/jobs/')");
-    page.wait_for("document.querySelector('canvas')?.dataset.samples > 1");
+    page.wait_for("document.querySelector('[data-samples]')?.dataset.samples > 1");
     page.wait_for_state("finished");
     assert!(page.text(".numbers-row").contains("Peak reserved"), "{}", page.text(".numbers-row"));
     page.screenshot("job-finished");
@@ -156,9 +156,9 @@ fn a_running_job_is_watched_and_cancelled() {
     page.click_text("button", "Let it run");
     page.wait_for("document.querySelector('dialog') === null");
     // The curve grows during the recording.
-    page.wait_for("+document.querySelector('canvas')?.dataset.samples > 5");
-    let before = page.value("+document.querySelector('canvas').dataset.samples").as_f64().expect("a number");
-    page.wait_for(&format!("+document.querySelector('canvas').dataset.samples > {before}"));
+    page.wait_for("+document.querySelector('[data-samples]')?.dataset.samples > 5");
+    let before = page.value("+document.querySelector('[data-samples]').dataset.samples").as_f64().expect("a number");
+    page.wait_for(&format!("+document.querySelector('[data-samples]').dataset.samples > {before}"));
     page.wait_for_text(".job-place", "of 4,000");
     page.screenshot("job-running");
 
@@ -191,7 +191,7 @@ fn a_finished_job_tells_one_story() {
     page.wait_for_text(".legend", "From the snapshot");
     let id = page.value("location.pathname.split('/').pop()").as_str().expect("an id").to_owned();
     let job = page.server.get(&format!("/api/v1/jobs/{id}"), &[]).json();
-    let drawn = |name: &str| page.value(&format!("+document.querySelector('canvas').dataset.{name}"));
+    let drawn = |name: &str| page.value(&format!("+document.querySelector('[data-samples]').dataset.{name}"));
     assert_eq!(drawn("peakLive"), job["result"]["peak_live_bytes"]);
     assert_eq!(drawn("peakReserved"), job["result"]["peak_reserved_bytes"]);
     page.screenshot("job-out-of-memory");

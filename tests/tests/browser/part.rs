@@ -37,10 +37,10 @@ fn large(folder: &Path) -> PathBuf {
 fn interrupt(page: &Journey, file: &Path) {
     page.run(
         "new MutationObserver((_, observer) => {
-            const curve = document.querySelector('.viewer[data-loading] [data-preview] path');
+            const curve = document.querySelector('[data-loading] [data-preview]');
             const button = [...document.querySelectorAll('button')].find(b => b.innerText === 'Open part…');
             if (curve && button) {
-                window.seen = [curve.getAttribute('d').length, document.querySelector('.figures').innerText];
+                window.seen = [Number(curve.dataset.preview), document.querySelector('.figures').innerText];
                 observer.disconnect();
                 button.click();
             }

@@ -1,4 +1,4 @@
-//! Tests that WebGL and the 2D canvas draw the same.
+//! Tests the pixels of the plot: what is drawn after a detour is what was drawn at first, in both themes.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -9,11 +9,11 @@ use serde_json::json;
 
 use crate::journey::{Journey, MIDDLE, PLOT};
 
-/// Tolerance of a channel of a pixel, because blending is rounded in two ways.
+/// Tolerance of a channel of a pixel, because blending is rounded.
 const NEAR: u8 = 8;
 
-/// Fraction of pixels that may exceed the tolerance, at edges that are rounded to the other side.
-const EDGES: f64 = 0.002;
+/// Fraction of pixels that may exceed the tolerance.
+const FEW: f64 = 0.002;
 
 /// Pixels of the plot, three bytes each.
 #[derive(Debug)]
@@ -57,31 +57,6 @@ impl Pixels {
     }
 }
 
-/// Opens the sample with one of the renderers and waits for its findings.
-#[track_caller]
-fn drawn_by(renderer: &str, theme: &str) -> Journey {
-    let page = Journey::start(&format!("/?sample&renderer={renderer}&theme={theme}"));
-    page.wait_for_timeline();
-    page.wait_for_element(".findings-lead");
-    let name = page.value(&format!("document.querySelector('{PLOT}').dataset.renderer"));
-    assert!(name.as_str().is_some_and(|name| name.starts_with(renderer)), "{name}");
-    page
-}
-
-/// Brings both pages to a view and compares them.
-#[track_caller]
-fn check(pages: &[Journey; 2], what: &str, go: impl Fn(&Journey)) {
-    let [webgl, canvas] = ["webgl", "canvas"].map(|renderer| {
-        let page = &pages[usize::from(renderer == "canvas")];
-        go(page);
-        (page.view(), Pixels::of_plot(page, &format!("renderer-{what}-{renderer}")))
-    });
-    assert_eq!(webgl.0, canvas.0, "{what}");
-    assert!(webgl.1.colors() > 20, "{what}: {} colours", webgl.1.colors());
-    let (share, first) = webgl.1.difference(&canvas.1);
-    assert!(share <= EDGES, "{what}: {share:.5} of the pixels differ, the first at {first:?}");
-}
-
 /// Shows a part of the events and of the bytes, as fractions of the whole.
 #[track_caller]
 fn show(page: &Journey, (x0, x1): (f64, f64), (y0, y1): (f64, f64)) {
@@ -92,26 +67,42 @@ fn show(page: &Journey, (x0, x1): (f64, f64), (y0, y1): (f64, f64)) {
     page.wait_for_view(&format!("Math.abs(x0 - {}) < 1 && Math.abs(x1 - {}) < 1", x(x0), x(x1)));
 }
 
+/// Draws the sample as a whole, then a part, then a pinned allocation, and the whole again.
 #[track_caller]
 fn check_theme(theme: &str) {
-    let pages = ["webgl", "canvas"].map(|renderer| drawn_by(renderer, theme));
-    check(&pages, &format!("{theme}-whole"), |_| ());
-    check(&pages, &format!("{theme}-deep"), |page| show(page, (0.41, 0.43), (0.30, 0.34)));
-    // At this zoom, a band is high enough to have edges.
-    check(&pages, &format!("{theme}-pinned"), |page| {
-        page.drag(PLOT, MIDDLE, MIDDLE);
-        page.wait_for_element(".allocation.pinned [data-stack]");
-        page.hover("header", MIDDLE);
-    });
-    pages.iter().for_each(|page| page.check_console());
+    let page = Journey::start(&format!("/?sample&theme={theme}"));
+    page.wait_for_timeline();
+    page.wait_for_element("[data-findings]");
+    let plot = |what: &str| {
+        let pixels = Pixels::of_plot(&page, &format!("plot-{theme}-{what}"));
+        assert!(pixels.colors() > 20, "{what}: {} colours", pixels.colors());
+        pixels
+    };
+    let whole = plot("whole");
+    show(&page, (0.41, 0.43), (0.30, 0.34));
+    let deep = plot("deep");
+    assert!(whole.difference(&deep).0 > 0.3, "a part looks different");
+    // A pinned allocation keeps its colours, and everything else is dimmed.
+    page.drag(PLOT, MIDDLE, MIDDLE);
+    page.wait_for_element("[data-stack]");
+    page.hover("header", MIDDLE);
+    let (share, _) = deep.difference(&plot("pinned"));
+    assert!((0.1..0.999).contains(&share), "{share} of the pixels are dimmed");
+    page.press("\u{e00c}");
+    page.press("0");
+    page.wait_for_view("x0 === 0");
+    page.hover("header", MIDDLE);
+    let (share, first) = whole.difference(&plot("again"));
+    assert!(share <= FEW, "{share:.5} of the pixels differ, the first at {first:?}");
+    page.check_console();
 }
 
 #[test]
-fn both_renderers_draw_the_same_in_the_light() {
+fn the_plot_is_the_same_after_a_detour_in_the_light() {
     check_theme("light");
 }
 
 #[test]
-fn both_renderers_draw_the_same_in_the_dark() {
+fn the_plot_is_the_same_after_a_detour_in_the_dark() {
     check_theme("dark");
 }

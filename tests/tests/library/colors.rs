@@ -105,6 +105,8 @@ fn curves_and_the_accent_have_the_same_colours_everywhere() {
         ("live", themes.map(|theme| theme.live)),
         ("reserved", themes.map(|theme| theme.reserved)),
         ("accent", themes.map(|theme| theme.accent)),
+        ("oom", themes.map(|theme| theme.oom)),
+        ("ok", themes.map(|theme| theme.ok)),
     ] {
         assert_eq!(named[name], drawn, "{name}");
     }

@@ -1,14 +1,11 @@
 //! Chart of a job's memory over its run: live samples first, then the curve of its snapshot.
 
-use crate::hooks::use_size;
-use crate::platform::paint;
 use crate::view::chart::Chart;
 use crate::view::course::{Course, Source};
-use frontend::draw::theme::Theme;
+use frontend::components::picture::Picture;
 use frontend::state::Scheme;
 use shared::base::format;
 use std::rc::Rc;
-use web_sys::HtmlCanvasElement;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -24,28 +21,18 @@ pub(crate) struct MemoryChartProps {
 /// Draws live bytes, reserved bytes and the card's memory.
 #[component]
 pub(crate) fn MemoryChart(props: &MemoryChartProps) -> Html {
-    let (frame, canvas) = (use_node_ref(), use_node_ref());
-    let size = use_size(&frame);
-    let chart = use_memo((Rc::clone(&props.course), props.memory_bytes, size), |(course, memory_bytes, size)| {
-        Chart::new(Rc::clone(course), *memory_bytes, *size)
+    let chart = use_memo((Rc::clone(&props.course), props.memory_bytes), |(course, memory_bytes)| {
+        Chart::new(Rc::clone(course), *memory_bytes)
     });
-    use_effect_with((Rc::clone(&chart), props.scheme, size), {
-        let canvas = canvas.clone();
-        move |(chart, scheme, size)| {
-            let theme = if *scheme == Scheme::Dark { Theme::dark() } else { Theme::light() };
-            if let Some(canvas) = canvas.cast::<HtmlCanvasElement>() {
-                paint(&canvas, *size, chart, &theme);
-            }
-        }
-    });
+    let draw =
+        use_callback((Rc::clone(&chart), props.scheme), |size, (chart, scheme)| chart.sketch(size, scheme.theme()));
     let memory = props.memory_bytes.filter(|_| !chart.has_capacity());
     html! {
         <figure class="chart">
-            <div class="chart-frame" ref={frame}>
-                <canvas class="chart-canvas" ref={canvas} role="img" aria-label={chart.spoken()}
-                    data-samples={props.course.parts.len().to_string()}
-                    data-peak-live={props.course.peak_live_bytes().to_string()}
-                    data-peak-reserved={props.course.peak_reserved_bytes().to_string()} />
+            <div class="chart-frame" data-samples={props.course.parts.len().to_string()}
+                data-peak-live={props.course.peak_live_bytes().to_string()}
+                data-peak-reserved={props.course.peak_reserved_bytes().to_string()}>
+                <Picture {draw} label={chart.spoken()} />
             </div>
             <figcaption class="legend">
                 <span class="legend-live">{ "Live" }</span>

@@ -3,7 +3,6 @@
 mod use_draft;
 mod use_fetched;
 mod use_orders;
-mod use_size;
 mod use_submit;
 mod use_token;
 mod use_watch;
@@ -11,7 +10,6 @@ mod use_watch;
 pub(crate) use use_draft::use_draft;
 pub(crate) use use_fetched::{Fetched, use_fetched};
 pub(crate) use use_orders::{Order, use_orders};
-pub(crate) use use_size::use_size;
 pub(crate) use use_submit::{SubmitHandle, use_submit};
 pub(crate) use use_token::{TokenHandle, use_token};
 pub(crate) use use_watch::use_watch;

@@ -63,7 +63,7 @@ pub(super) fn Compare(props: &DockProps) -> Html {
     };
     if props.are_ranks && has_ranks {
         html! {
-            <Ranks {devices} shown={Place { file: props.id, device: props.file.device }} {switches}
+            <Ranks {devices} shown={Place { file: props.id, device: props.file.device }} scheme={props.scheme} {switches}
                 on_action={props.on_action.clone()} />
         }
     } else {

@@ -1,6 +1,5 @@
 //! Texts and numbers of the comparison of ranks: one strip per rank, on one scale.
 
-use super::model as compare;
 use crate::ask::{CurveData, RankData, category_at};
 use shared::analysis::{Category, RankFigures, order_of_ranks, outliers};
 use shared::base::format;
@@ -15,7 +14,7 @@ pub struct RankFile {
     pub data: RankData,
 }
 
-/// One rank, ready to be drawn in boxes of 1000 by 100 units.
+/// One rank; lengths are in units of 1/1000 of the width.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strip {
     /// Position among the given files.
@@ -28,7 +27,9 @@ pub struct Strip {
     /// Reserved bytes, and growth and out-of-memory errors if there are any.
     pub facts: String,
     /// Curve of the live bytes.
-    pub curve: compare::Curve,
+    pub curve: CurveData,
+    /// Bytes at the top of every rank's curve.
+    pub top_bytes: u64,
     /// Categories of the peak.
     pub parts: Vec<Part>,
     /// Sentences about how this rank differs from the others.
@@ -106,14 +107,11 @@ fn strip(of: &RankFile, (file, rank): (usize, u64), top_bytes: u64, unusual: Vec
         note: format!("GPU {index}, {file_name}"),
         peak: format::bytes(data.peak_bytes),
         facts: facts.join(", "),
-        curve: curve(&data.curve, top_bytes),
+        curve: data.curve.clone(),
+        top_bytes,
         parts: parts(data, top_bytes),
         unusual,
     }
-}
-
-fn curve(data: &CurveData, top_bytes: u64) -> compare::Curve {
-    compare::curve(data, top_bytes)
 }
 
 fn parts(data: &RankData, top_bytes: u64) -> Vec<Part> {
@@ -169,7 +167,7 @@ mod tests {
         assert_eq!(widths(&strips[0]), [(0, 250), (250, 250)]);
         assert_eq!(widths(&strips[1]), [(0, 250), (250, 750)]);
         assert_eq!(strips[0].parts[1].label, "activations, 1000 B");
-        assert_eq!(strips[0].curve.line, "M0.0 50.00H1000.0");
+        assert_eq!(strips[0].curve.bytes[0] * 2, strips[0].top_bytes);
     }
 
     #[test]

@@ -2,8 +2,11 @@
 
 use super::comparable::{Comparable, Place};
 use super::hook::{DeviceOf, use_ranks};
+use super::model::strip;
 use super::rank_model::{Part, RankFile, Strip, legend, strips, summary};
-use crate::state::{DockTab, FileAction};
+use crate::ask::CurveData;
+use crate::components::picture::Picture;
+use crate::state::{DockTab, FileAction, Scheme};
 use shared::analysis::Category;
 use yew::prelude::*;
 
@@ -13,6 +16,7 @@ pub(super) struct RanksProps {
     pub(super) devices: Vec<Comparable>,
     /// The device shown in the timeline.
     pub(super) shown: Place,
+    pub(super) scheme: Scheme,
     /// Switch between moments and ranks.
     pub(super) switches: Html,
     /// Called to show another device.
@@ -82,12 +86,7 @@ fn line(props: &RanksProps, strip: &Strip) -> Html {
                     <strong>{ &strip.title }</strong>
                     <span class="compare-callee">{ &strip.note }</span>
                 </span>
-                <svg class="compare-strip" viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true">
-                    <g class="this">
-                        <path class="compare-area" d={strip.curve.area.clone()} />
-                        <path class="compare-line" d={strip.curve.line.clone()} />
-                    </g>
-                </svg>
+                <RankCurve curve={strip.curve.clone()} top_bytes={strip.top_bytes} scheme={props.scheme} />
                 <span class="compare-rank-peak numbers">
                     <strong>{ &strip.peak }</strong>
                     <svg class="compare-peak" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img"
@@ -98,6 +97,23 @@ fn line(props: &RanksProps, strip: &Strip) -> Html {
             </button>
         </li>
     }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct RankCurveProps {
+    curve: CurveData,
+    /// Bytes at the top, the same for all ranks.
+    top_bytes: u64,
+    scheme: Scheme,
+}
+
+/// Shows the live bytes of one rank.
+#[component]
+fn RankCurve(props: &RankCurveProps) -> Html {
+    let draw = use_callback(props.clone(), |size, RankCurveProps { curve, top_bytes, scheme }| {
+        strip(curve, *top_bytes, size, scheme.theme())
+    });
+    html! { <Picture class="compare-strip" {draw} /> }
 }
 
 fn part(part: &Part) -> Html {

@@ -1,10 +1,12 @@
 //! Summary of a comparison: both curves, and the difference in words.
 
 use super::hook::Comparison;
-use super::model::{curve, place_of, sketch};
+use super::model::sides;
 use crate::ask::CurveData;
 use crate::ask::differences::{equal_text, total_text};
+use crate::components::picture::Picture;
 use crate::components::stack_view::StackView;
+use crate::draw::curves::Curves;
 use crate::state::Scheme;
 use crate::views::export::picture::use_easel;
 use shared::base::format;
@@ -35,7 +37,9 @@ pub(super) struct SumProps {
 /// Shows the curves over each other, a legend, and the difference in a sentence.
 #[component]
 pub(super) fn Sum(props: &SumProps) -> Html {
-    use_sketch(props);
+    let curves = use_curves(props);
+    let draw =
+        use_callback((curves.clone(), props.scheme), |size, (curves, scheme)| curves.sketch(size, scheme.theme()));
     let [this, other] = &props.names;
     let diff = props.comparison.as_ref().map(|comparison| &comparison.diff);
     let size = |bytes: Option<u64>| bytes.map_or_else(|| "…".to_owned(), format::bytes);
@@ -48,7 +52,7 @@ pub(super) fn Sum(props: &SumProps) -> Html {
                     <StackView title="Stack on the other side" frames={frames.clone()} />
                 }
             }
-            { curves(props) }
+            <Picture class="compare-curves" {draw} label="Live bytes of both sides, from the start to the end of each" />
             <ul class="compare-legend numbers">
                 <li>{ key("this") }<span>{ this }</span><strong>{ size(diff.map(|diff| diff.total.bytes)) }</strong></li>
                 <li>{ key("other") }<span>{ other }</span><strong>{ size(diff.map(|diff| diff.total.other_bytes)) }</strong></li>
@@ -59,52 +63,30 @@ pub(super) fn Sum(props: &SumProps) -> Html {
     }
 }
 
-/// Registers the curves as the picture that the dock can save.
+/// Returns the chart of both sides, which the dock can save once both have arrived.
 #[hook]
-fn use_sketch(props: &SumProps) {
+fn use_curves(props: &SumProps) -> Rc<Curves> {
     let SumProps { names, curves, comparison, scheme, .. } = props.clone();
+    let moments = comparison.map(|found| [found.diff.moment, found.diff.other_moment]);
+    let is_whole = moments.is_some() && curves.iter().all(Option::is_some);
+    let chart = use_memo((names, curves, moments, scheme), |(names, [this, other], moments, scheme)| {
+        sides(names, [this.as_deref(), other.as_deref()], *moments, scheme.theme())
+    });
     let easel = use_easel();
-    use_effect_with((easel, names, curves, comparison, scheme), |(easel, names, curves, comparison, scheme)| {
-        let moments = comparison.as_ref().map(|found| [found.diff.moment, found.diff.other_moment]);
-        if let ([Some(this), Some(other)], Some(moments)) = (curves, moments) {
-            easel.put(0, sketch(names, [this, other], moments, scheme.theme()));
+    use_effect_with((easel, chart.clone(), is_whole, scheme), |(easel, chart, is_whole, scheme)| {
+        if *is_whole {
+            easel.put(0, chart.saved(scheme.theme()));
         }
         let easel = easel.clone();
         move || easel.clear(0)
     });
+    chart
 }
 
 fn key(side: &'static str) -> Html {
     html! {
         <svg class={classes!("compare-key", side)} viewBox="0 0 18 10" aria-hidden="true">
             <path d="M0 5H18" />
-        </svg>
-    }
-}
-
-/// Draws both curves over each other, each as wide as its trace or step, with a line at the compared moment.
-fn curves(props: &SumProps) -> Html {
-    let [this, other] = &props.curves;
-    let highest = |data: &Rc<CurveData>| data.bytes.iter().copied().max().unwrap_or(0);
-    let top_bytes = this.iter().chain(other).map(highest).max().unwrap_or(0);
-    let moments = props.comparison.as_ref().map(|found| [found.diff.moment, found.diff.other_moment]);
-    let draw = |side: &'static str, data: &Option<Rc<CurveData>>, moment: Option<u32>| {
-        let Some(data) = data else { return Html::default() };
-        let path = curve(data, top_bytes);
-        let mark = moment.and_then(|moment| place_of(data, moment));
-        html! {
-            <g class={side}>
-                <path class="compare-area" d={path.area} />
-                <path class="compare-line" d={path.line} />
-                if let Some(x) = mark { <path class="compare-mark" d={format!("M{x:.1} 0V100")} /> }
-            </g>
-        }
-    };
-    html! {
-        <svg class="compare-curves" viewBox="0 0 1000 100" preserveAspectRatio="none" role="img"
-            aria-label="Live bytes of both sides, from the start to the end of each">
-            { draw("other", other, moments.map(|of| of[1])) }
-            { draw("this", this, moments.map(|of| of[0])) }
         </svg>
     }
 }

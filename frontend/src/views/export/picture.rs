@@ -2,7 +2,8 @@
 
 use super::model::file_name;
 use crate::components::export_button::{ExportButton, Making};
-use crate::draw::svg::{Sketch, svg};
+use crate::draw::sketch::Sketch;
+use crate::draw::svg::svg;
 use crate::platform::{png_of, text_blob};
 use crate::state::DockTab;
 use crate::views::dock_props::DockProps;
@@ -65,7 +66,8 @@ pub fn picture_buttons(tab: DockTab, props: &DockProps, easel: &Easel) -> Html {
         let make = Callback::from(move |()| -> Making {
             let document = {
                 let sketches = easel.sketches.borrow();
-                (!sketches.is_empty()).then(|| svg(&heading, sketches.values(), scheme.theme()))
+                let whole = Sketch::stacked(&heading, sketches.values(), scheme.theme());
+                (!sketches.is_empty()).then(|| svg(&heading, &whole))
             };
             Box::pin(async move {
                 let document = document.ok_or_else(|| "there is no drawing".to_owned())?;

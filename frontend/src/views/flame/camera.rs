@@ -4,7 +4,7 @@
 
 use crate::draw::camera::View;
 use crate::draw::gesture::Point;
-use crate::draw::layout::Rect;
+use crate::draw::rect::Rect;
 use crate::draw::span::Span;
 use crate::state::Rootward;
 

@@ -3,8 +3,8 @@
 use super::camera::FlameCamera;
 use super::rows::{FlameKind, FlameLabel, FlameRows};
 use crate::draw::color::Color;
-use crate::draw::layout::Rect;
-use crate::draw::overlay::{Align, Font, Op, fitted};
+use crate::draw::op::{Align, Font, Op};
+use crate::draw::rect::Rect;
 use crate::draw::theme::{HUES, Theme};
 
 /// Width below which boxes are drawn together, in CSS pixels.
@@ -88,14 +88,14 @@ fn grey(theme: &Theme) -> Color {
 /// Draws the name, cut off at its end if necessary, and the place if both fit.
 fn draw_label(rect: Rect, label: &FlameLabel, color: Color, ops: &mut Vec<Op>) {
     let room = rect.width - 2.0 * PADDING;
-    let name = fitted(&label.name, Font::Label, room);
+    let name = Font::LABEL.fitted(&label.name, room);
     if name.is_empty() {
         return;
     }
     let (x, y) = (rect.x + PADDING, rect.y + rect.height / 2.0 + 0.5);
     let text =
-        |x: f64, text: String, align, color| Op::Text { x, y, text, align, font: Font::Label, color, halo: None };
-    let taken = Font::Label.width(&label.name) + GAP + Font::Label.width(&label.place);
+        |x: f64, text: String, align, color| Op::Text { x, y, text, align, font: Font::LABEL, color, halo: None };
+    let taken = Font::LABEL.width(&label.name) + GAP + Font::LABEL.width(&label.place);
     let has_place = !label.place.is_empty() && taken <= room;
     ops.push(text(x, name, Align::Left, color));
     if has_place {

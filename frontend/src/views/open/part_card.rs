@@ -3,6 +3,7 @@
 use super::preview_model::{Preset, order, proposed_events, range_text};
 use super::preview_plot::PreviewCurve;
 use crate::ask::{PartOrder, PreviewData};
+use crate::state::Scheme;
 use shared::base::format;
 use std::ops::Range;
 use std::rc::Rc;
@@ -14,6 +15,7 @@ pub struct PartCardProps {
     /// Name of the file.
     pub name: AttrValue,
     pub overview: Rc<PreviewData>,
+    pub scheme: Scheme,
     pub on_cancel: Callback<()>,
     /// Called with the events to open, or with `None` to open the whole file.
     pub on_open: Callback<Option<PartOrder>>,
@@ -88,7 +90,7 @@ pub fn PartCard(props: &PartCardProps) -> Html {
                     </select></label>
                 }
                 <PreviewCurve device={device.clone()} share={1.0} chosen={(*range).clone()} on_choose={on_range.clone()}
-                    label={format!("Live bytes of GPU {}", device.index)} />
+                    scheme={props.scheme} label={format!("Live bytes of GPU {}", device.index)} />
                 <div class="part-choices">
                     <div class="segmented" role="group" aria-label="Events">
                         { preset(format!("Last {events}"), Preset::Last) }

@@ -1,56 +1,59 @@
 //! Texts and numbers of the curve of a file that is being read, or of which a part is chosen.
 
 use crate::ask::{PartOrder, PreviewDevice};
-use crate::draw::span::Span;
-use crate::draw::ticks::byte_ticks;
+use crate::draw::chart::{Axis, Chart, Curve, Room, steps};
+use crate::draw::op::{Font, Op, crisp};
+use crate::draw::rect::Rect;
+use crate::draw::sketch::Sketch;
+use crate::draw::theme::Theme;
 use shared::base::format;
-use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Width of a plot in units of its path.
-pub const WIDTH: f64 = 1000.0;
-/// Height of a plot in units of its path.
-pub const HEIGHT: f64 = 100.0;
-
-/// Maximum number of byte labels.
-const TICKS: f64 = 5.0;
+/// Room around the plot, that of the timeline in which the curve ends.
+const ROOM: Room = Room { left: 74.0, top: 6.0, right: 12.0, bottom: 24.0 };
 
 /// Maximum number of proposed events; a page opens these in about a second.
 const MOST_PROPOSED_EVENTS: u64 = 1_000_000;
 
-/// The curve, ready to be drawn.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PreviewPlot {
-    /// Area of the live bytes, as an SVG path.
-    pub area: String,
-    /// Byte labels with their heights, in units of the path from the top.
-    pub ticks: Vec<(f64, String)>,
-}
-
-/// Draws the curve of a device; `share` is the part of its events that has been read.
+/// Draws the curve of a device, with the chosen events; `share` is the part of its events that has been read.
 ///
 /// The live bytes before the trace are known only at its end; until then the lowest point is put on the axis.
-pub fn preview_plot(device: &PreviewDevice, share: f64) -> PreviewPlot {
+pub fn preview(
+    device: &PreviewDevice,
+    share: f64,
+    chosen: Option<&Range<u64>>,
+    size: (f64, f64),
+    theme: &Theme,
+) -> Sketch {
     let first = device.first_bytes as i64;
     let bytes = || device.highest_bytes.iter().map(|&bytes| first.saturating_add(bytes));
     let ground = bytes().min().unwrap_or(0).min(0);
-    let highest = bytes().max().unwrap_or(0);
-    let top = ((highest - ground) as f64 * 1.06).max(1.0);
-    let y = |bytes: f64| HEIGHT * (1.0 - bytes / top);
-    let count = device.highest_bytes.len().max(1);
     let moments = (device.events + 1) as f64;
-    let x = |bucket: usize| {
-        let moment = (bucket as u64 * device.bucket_moments) as f64;
-        (moment / moments).min(1.0) * share.clamp(0.0, 1.0) * WIDTH
+    let x = |bucket: usize| ((bucket as u64 * device.bucket_moments) as f64 / moments).min(1.0) * share.clamp(0.0, 1.0);
+    let values = bytes().enumerate().map(|(bucket, bytes)| (x(bucket), bytes.saturating_sub(ground) as f64));
+    let points = steps(values, x(device.highest_bytes.len().max(1)));
+    let chart = Chart {
+        x: Axis::bare(),
+        y: Axis::bytes(bytes().max().unwrap_or(0).abs_diff(ground)),
+        room: ROOM,
+        font: Font::LABEL,
+        curves: vec![Curve::area(points, theme.live, 0.0, 0.35)],
     };
-    let mut area = format!("M0 {HEIGHT}");
-    for (bucket, bytes) in bytes().enumerate() {
-        let _ = write!(area, "L{:.2} {:.2}H{:.2}", x(bucket), y((bytes - ground) as f64), x(bucket + 1));
+    let mut plotted = chart.plotted(size, theme);
+    if let Some(chosen) = chosen {
+        let place = |event: u64| plotted.at((event as f64 / device.events.max(1) as f64, 0.0)).0;
+        let (left, right) = (place(chosen.start), place(chosen.end));
+        let rect = Rect { x: left, width: (right - left).max(1.0), ..plotted.plot };
+        let edge = |x: f64| Op::line([(crisp(x), rect.y), (crisp(x), rect.bottom())], 1.0, theme.accent);
+        plotted.ops.push(Op::Fill { rect, radius: 0.0, color: theme.accent.with_alpha(0.22) });
+        plotted.ops.extend([edge(left), edge(right)]);
     }
-    let _ = write!(area, "L{:.2} {HEIGHT}Z", x(count));
-    let ticks = byte_ticks(Span::new(0.0, top), top / TICKS).into_iter().map(|tick| (y(tick.value), tick.label));
-    let ticks = ticks.filter(|(height, _)| (HEIGHT * 0.06..HEIGHT * 0.99).contains(height)).collect();
-    PreviewPlot { area, ticks }
+    Sketch { ops: plotted.ops, width: size.0, height: size.1 }
+}
+
+/// Converts a fraction of the element's width to a fraction of the plot's, which may lie outside of it.
+pub fn share_of_plot(share: f64, width: f64) -> f64 {
+    (share * width - ROOM.left) / (width - ROOM.left - ROOM.right).max(1.0)
 }
 
 /// A predefined choice of events.
@@ -127,20 +130,46 @@ mod tests {
         }
     }
 
+    /// Returns the corners of the area in a plot of 400 by 100 pixels, relative to its lower left corner.
+    fn corners(device: &PreviewDevice, share: f64) -> Vec<(f64, f64)> {
+        let size = (ROOM.left + 400.0 + ROOM.right, ROOM.top + 100.0 + ROOM.bottom);
+        let sketch = preview(device, share, None, size, &Theme::light());
+        let area = sketch.ops.into_iter().find_map(|op| match op {
+            Op::Area { points, .. } => Some(points),
+            _ => None,
+        });
+        area.unwrap().into_iter().map(|(x, y)| ((x - ROOM.left).round(), (ROOM.top + 100.0 - y).round())).collect()
+    }
+
     #[test]
     fn a_part_of_the_width_is_drawn() {
-        let whole = preview_plot(&device(), 1.0);
-        assert!(whole.area.starts_with("M0 100L0.00 76.42H250.00L250.00 5.66H500.00"), "{}", whole.area);
-        assert!(whole.area.ends_with("H1000.00L1000.00 100Z"), "{}", whole.area);
-        let half = preview_plot(&device(), 0.5);
-        assert!(half.area.ends_with("H500.00L500.00 100Z"), "{}", half.area);
-        assert!(whole.ticks.len() >= 2);
+        let whole = corners(&device(), 1.0);
+        for corner in [(0.0, 24.0), (100.0, 24.0), (100.0, 94.0), (200.0, 94.0), (400.0, 47.0)] {
+            assert!(whole.contains(&corner), "{corner:?} in {whole:?}");
+        }
+        let half = corners(&device(), 0.5);
+        assert_eq!(half.iter().map(|(x, _)| *x).reduce(f64::max), Some(200.0));
     }
 
     #[test]
     fn bytes_below_the_first_moment_stand_on_the_axis() {
         let unknown = PreviewDevice { first_bytes: 0, ..device() };
-        assert!(preview_plot(&unknown, 1.0).area.contains(" 100.00H"), "{}", preview_plot(&unknown, 1.0).area);
+        let lowest = corners(&unknown, 1.0).iter().map(|(_, y)| *y).reduce(f64::min);
+        assert_eq!(lowest, Some(0.0));
+    }
+
+    #[test]
+    fn the_chosen_events_are_marked_where_the_pointer_chose_them() {
+        let size = (ROOM.left + 400.0 + ROOM.right, 130.0);
+        let sketch = preview(&device(), 1.0, Some(&(0..99)), size, &Theme::dark());
+        let fill = sketch.ops.iter().find_map(|op| match op {
+            Op::Fill { rect, .. } => Some(*rect),
+            _ => None,
+        });
+        let rect = fill.unwrap();
+        assert_eq!((rect.x, rect.right()), (ROOM.left, ROOM.left + 400.0));
+        assert_eq!(share_of_plot(ROOM.left / size.0, size.0), 0.0);
+        assert_eq!(share_of_plot((ROOM.left + 400.0) / size.0, size.0), 1.0);
     }
 
     #[test]

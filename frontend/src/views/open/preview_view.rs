@@ -3,7 +3,7 @@
 use super::preview_plot::PreviewCurve;
 use super::progress::progress;
 use crate::ask::{PreviewData, PreviewDevice};
-use crate::state::Loading;
+use crate::state::{Loading, Scheme};
 use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -13,6 +13,7 @@ pub struct PreviewViewProps {
     /// Name of the file.
     pub name: AttrValue,
     pub loading: Loading,
+    pub scheme: Scheme,
     /// Data read so far.
     pub preview: Rc<PreviewData>,
     pub on_cancel: Callback<()>,
@@ -46,7 +47,7 @@ pub fn PreviewView(props: &PreviewViewProps) -> Html {
                 <div class="stage">
                     <section class="timeline" aria-label="Timeline so far">
                         <div class="timeline-plot preview-plot">
-                            <PreviewCurve {device} {share} label={progress.spoken.clone()} />
+                            <PreviewCurve {device} {share} scheme={props.scheme} label={progress.spoken.clone()} />
                         </div>
                     </section>
                 </div>

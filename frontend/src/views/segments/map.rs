@@ -3,8 +3,8 @@
 use super::draw::{Direction, MapPlan, MapScene, bytes_per_line, ops};
 use super::model::{block_lines, head};
 use crate::ask::{AllocationKey, DeviceFigures, FindAllocation, Hit, SegmentsData};
-use crate::draw::layout::{Layout, Rect};
-use crate::draw::svg::Sketch;
+use crate::draw::rect::Rect;
+use crate::draw::sketch::Sketch;
 use crate::draw::theme::Theme;
 use crate::platform;
 use crate::platform::{ResizeListener, WorkerClient};
@@ -184,9 +184,7 @@ fn paint(props: &MapProps, nodes: &Nodes, plan: &MapPlan, view: Rect, hovered: O
         focused: props.focus,
         pinned: props.pinned.and_then(|key| props.data.blocks.iter().position(|block| block.owner == Some(key))),
     });
-    let outer = Rect { y: 0.0, ..view };
-    let layout = Layout { outer, pixel_ratio: platform::pixel_ratio(), ..Layout::default() };
-    platform::paint_overlay(&canvas, &layout, &all, true);
+    platform::paint_ops(&canvas, (view.width, view.height), platform::pixel_ratio(), &all);
     props.easel.put(0, Sketch { ops: all, width: view.width, height: view.height });
 }
 

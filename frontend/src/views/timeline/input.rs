@@ -4,7 +4,7 @@ use super::director::Director;
 use super::draw::minimap::Hold;
 use crate::draw::camera::View;
 use crate::draw::gesture::{Effect, Point, wheel_factor};
-use crate::draw::layout::Rect;
+use crate::draw::rect::Rect;
 use crate::draw::span::Span;
 use crate::platform;
 use crate::platform::Surface;

@@ -1,24 +1,23 @@
 //! Timeline of one device: plot, axes, spans, minimap, and their input.
 
 pub mod categories;
-pub mod draw;
-pub mod model;
-pub mod paint;
-
 mod director;
+pub mod draw;
 mod input;
 mod legend;
+pub mod model;
+mod paint;
 mod props;
 mod shown;
 mod stage;
 
 use self::director::Director;
 use self::legend::Legend;
-use self::paint::{PainterChoice, open_painter, painter_choice};
+use self::paint::Painter;
 pub use self::props::TimelineProps;
 use self::stage::Stage;
 use crate::platform::{ResizeListener, Surface};
-use gloo_events::{EventListener, EventListenerOptions};
+use gloo_events::EventListener;
 use web_sys::{HtmlCanvasElement, HtmlElement};
 use yew::prelude::*;
 
@@ -41,7 +40,7 @@ pub fn Timeline(props: &TimelineProps) -> Html {
         <section class="timeline" aria-label="Timeline">
             <div ref={&nodes.plot} class="timeline-plot" data-timeline="" tabindex="0" role="application"
                 aria-roledescription="memory timeline" aria-keyshortcuts="+ - ArrowLeft ArrowRight 0 P , .">
-                <div ref={&nodes.bands} class="timeline-bands"></div>
+                <canvas ref={&nodes.bands} class="timeline-canvas" data-bands-canvas=""></canvas>
                 <canvas ref={&nodes.overlay} class="timeline-canvas" aria-hidden="true"></canvas>
                 <div ref={&nodes.tooltip} class="timeline-tooltip" hidden=true aria-hidden="true">
                     <strong></strong><span></span><span></span><small></small>
@@ -73,7 +72,7 @@ impl Nodes {
     fn surface(&self) -> Option<Surface> {
         Some(Surface {
             plot: self.plot.cast::<HtmlElement>()?,
-            bands: self.bands.cast::<HtmlElement>()?,
+            bands: self.bands.cast::<HtmlCanvasElement>()?,
             overlay: self.overlay.cast::<HtmlCanvasElement>()?,
             tooltip: self.tooltip.cast::<HtmlElement>()?,
             minimap: self.minimap.cast::<HtmlElement>()?,
@@ -89,7 +88,7 @@ struct Running {
     obeyed: Option<u32>,
     _listeners: Vec<EventListener>,
     _resize: [Option<ResizeListener>; 2],
-    _context: EventListener,
+    _restored: EventListener,
 }
 
 /// Updates a running timeline to its properties, or starts it.
@@ -102,7 +101,7 @@ fn follow(running: &mut Option<Running>, nodes: &Nodes, props: &TimelineProps) {
 
 impl Running {
     fn start(props: &TimelineProps, surface: Surface) -> Option<Self> {
-        let painter = open_painter(&surface.bands, painter_choice()).ok()?;
+        let painter = Painter::open(surface.bands.clone())?;
         let director = Director::new(Stage::new(props.clone(), surface.clone(), painter));
         let refit = |element: &HtmlElement| {
             let director = director.clone();
@@ -113,7 +112,7 @@ impl Running {
             obeyed: props.command.map(|issued| issued.number),
             _listeners: input::listen(&director, &surface),
             _resize: [refit(&surface.plot), refit(&surface.minimap)],
-            _context: watch_context(&director),
+            _restored: repaint_when_restored(&director, &surface.bands),
             director,
         })
     }
@@ -159,16 +158,8 @@ impl Running {
     }
 }
 
-/// Falls back to a plain canvas when the browser takes the WebGL context away.
-fn watch_context(director: &Director) -> EventListener {
-    let canvas = director.with(|stage| stage.painter_canvas().clone());
+/// Draws everything again when the browser gives a canvas back that the graphics card had lost.
+fn repaint_when_restored(director: &Director, canvas: &HtmlCanvasElement) -> EventListener {
     let director = director.clone();
-    let options = EventListenerOptions::enable_prevent_default();
-    EventListener::once_with_options(&canvas, "webglcontextlost", options, move |_| {
-        director.with(|stage| {
-            if let Ok(painter) = open_painter(&stage.surface.bands, PainterChoice::Canvas) {
-                stage.replace_painter(painter);
-            }
-        });
-    })
+    EventListener::new(canvas, "contextrestored", move |_| director.with(Stage::repaint))
 }

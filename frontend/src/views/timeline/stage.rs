@@ -5,18 +5,19 @@ use super::draw::history::History;
 use super::draw::labels::Labels;
 use super::draw::lane::{Lane, Pointed};
 use super::draw::markers::Marker;
-use super::draw::minimap::Minimap;
+use super::draw::minimap::{self, Minimap};
 use super::draw::plan::{Layer, Plan};
 use super::draw::steps::{step_beside, steps_along};
 use super::model as texts;
-use super::paint::{Painter, paint_minimap};
+use super::paint::Painter;
 use super::props::TimelineProps;
 use super::shown::{Shown, frame};
 use crate::ask::{Hit, Marks, PictureData, View as Asked};
 use crate::draw::camera::{Camera, Content, View};
 use crate::draw::gesture::{Gesture, Point};
 use crate::draw::glide::Glide;
-use crate::draw::layout::{Layout, Rect};
+use crate::draw::layout::Layout;
+use crate::draw::rect::Rect;
 use crate::draw::span::Span;
 use crate::hooks::Seen;
 use crate::platform;
@@ -38,7 +39,7 @@ pub(super) struct Stage {
     pub(super) hover_is_asked: bool,
     /// True if a picture has arrived since the last frame.
     pub(super) picture_is_new: bool,
-    painter: Box<dyn Painter>,
+    painter: Painter,
     /// Lifetime of the pinned allocation, along the x axis.
     pin: Option<Span>,
     layout: Layout,
@@ -58,7 +59,7 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Creates a stage that has nothing to show yet.
-    pub(super) fn new(props: TimelineProps, surface: Surface, painter: Box<dyn Painter>) -> Self {
+    pub(super) fn new(props: TimelineProps, surface: Surface, painter: Painter) -> Self {
         let mut stage = Self {
             props,
             surface,
@@ -199,17 +200,6 @@ impl Stage {
         self.upload(Layer::Detail);
         self.bands_are_due = true;
         self.chart_is_due = true;
-    }
-
-    /// Replaces a painter that lost its context.
-    pub(super) fn replace_painter(&mut self, painter: Box<dyn Painter>) {
-        self.painter = painter;
-        self.repaint();
-    }
-
-    /// Returns the canvas that the painter draws into.
-    pub(super) fn painter_canvas(&self) -> &web_sys::HtmlCanvasElement {
-        self.painter.canvas()
     }
 
     /// Returns the view if it is at rest and the page does not know it yet.
@@ -382,7 +372,8 @@ impl Stage {
             ops.extend(self.hit.as_ref().and_then(|hit| axes::bracket(at, hit, camera, layout, theme)));
         }
         ops.extend(self.selection.iter().flat_map(|&rect| axes::selection(rect, theme)));
-        platform::paint_overlay(&self.surface.overlay, layout, &ops, self.painter.is_software());
+        let size = (layout.outer.width, layout.outer.height);
+        platform::paint_ops(&self.surface.overlay, size, layout.pixel_ratio, &ops);
         self.draw_tooltip(cursor);
     }
 
@@ -399,7 +390,8 @@ impl Stage {
         let size = platform::size_of_element(&self.surface.minimap);
         if std::mem::take(&mut self.chart_is_due) {
             let theme = self.props.scheme.theme();
-            paint_minimap(&self.surface.chart, size, self.layout.pixel_ratio, &self.outline, theme);
+            let ops = minimap::outline(&self.outline.live, &self.outline.reserved, theme).plotted(size, theme).ops;
+            platform::paint_ops(&self.surface.chart, size, self.layout.pixel_ratio, &ops);
         }
         let window = self.minimap().window(self.camera.view().x);
         platform::place_window(&self.surface.window, window.start, window.len());
@@ -417,7 +409,6 @@ impl Stage {
             platform::set_attribute(plot, name, &value.to_string());
         }
         platform::set_attribute(plot, "data-axis", texts::axis_name(self.props.axis));
-        platform::set_attribute(plot, "data-renderer", self.painter.name());
         let bands = self.sharpest().map_or(0, |shown| shown.picture.band_count());
         platform::set_attribute(plot, "data-bands", &bands.to_string());
         let is_settled = self.plan.is_settled(&self.camera, self.props.axis) && self.glide.is_none();

@@ -1,9 +1,10 @@
 //! Fragmentation and stalls over the events, with a range of events that can be chosen and read out.
 
-use super::model::{Course, HEIGHT, WIDTH, course, moved, reading};
-use super::plot::tick;
+use super::model::{column_at, fragmentation, moved, occurring, reading, stalls};
 use crate::ask::ReplayData;
+use crate::components::picture::Picture;
 use crate::platform;
+use crate::state::Scheme;
 use std::ops::Range;
 use web_sys::HtmlElement;
 use yew::prelude::*;
@@ -12,6 +13,7 @@ use yew::prelude::*;
 pub(super) struct CourseRowsProps {
     /// Result of the replay, with the recording to compare with.
     pub(super) data: ReplayData,
+    pub(super) scheme: Scheme,
 }
 
 /// Shows, below the curves, the bytes reserved beyond the live bytes, and each stall.
@@ -19,37 +21,35 @@ pub(super) struct CourseRowsProps {
 /// A range of the events is chosen by dragging or by the arrow keys, and read out below.
 #[component]
 pub(super) fn CourseRows(props: &CourseRowsProps) -> Html {
-    let rows = use_memo(props.data.clone(), course);
     let part = use_state_eq(|| None::<Range<usize>>);
     let from = use_mut_ref(|| None::<usize>);
     let node = use_node_ref();
     let columns = props.data.columns.len();
-    let column_at = {
+    let pointed = {
         let node = node.clone();
         move |event: &PointerEvent| {
             let element = node.cast::<HtmlElement>()?;
             let (x, _) = platform::point_in(&element, event.client_x().into(), event.client_y().into());
             let (width, _) = platform::size_of_element(&element);
             // A captured pointer may leave the rows on either side.
-            let column = x / width.max(1.0) * columns as f64;
-            (columns > 0).then(|| column.clamp(0.0, columns as f64 - 1.0) as usize)
+            column_at(x, width, columns)
         }
     };
     let onpointerdown = {
-        let (part, from, node, column_at) = (part.setter(), from.clone(), node.clone(), column_at.clone());
+        let (part, from, node, pointed) = (part.setter(), from.clone(), node.clone(), pointed.clone());
         move |event: PointerEvent| {
             if let Some(element) = node.cast::<HtmlElement>() {
                 // Capturing may fail; the drag then only ends where the pointer leaves the rows.
                 let _ = element.set_pointer_capture(event.pointer_id());
             }
-            *from.borrow_mut() = column_at(&event);
+            *from.borrow_mut() = pointed(&event);
             part.set(None);
         }
     };
     let onpointermove = {
         let (part, from) = (part.setter(), from.clone());
         move |event: PointerEvent| {
-            if let (Some(first), Some(last)) = (*from.borrow(), column_at(&event))
+            if let (Some(first), Some(last)) = (*from.borrow(), pointed(&event))
                 && first != last
             {
                 part.set(Some(first.min(last)..first.max(last) + 1));
@@ -67,77 +67,33 @@ pub(super) fn CourseRows(props: &CourseRowsProps) -> Html {
         }
     };
     let chosen = (*part).clone().filter(|part| part.end <= columns);
+    let drawn = (props.clone(), chosen.clone());
+    let draw_fragmentation = use_callback(drawn.clone(), |size, (props, chosen)| {
+        fragmentation(&props.data, chosen.as_ref(), size, props.scheme.theme())
+    });
+    let draw_stalls =
+        use_callback(drawn, |size, (props, chosen)| stalls(&props.data, chosen.as_ref(), size, props.scheme.theme()));
+    let spoken = chosen.as_ref().map(|part| format!("{}..{}", part.start, part.end));
     html! {
         <figure class="what-if-course">
             <div ref={node} class="what-if-rows" tabindex="0" role="group" aria-describedby="what-if-reading"
                 aria-label="Fragmentation and stalls over the events. Arrow keys select a range, Shift and arrow keys change \
                             its length, and Escape selects all events."
-                aria-keyshortcuts="ArrowLeft ArrowRight Home End Escape"
+                aria-keyshortcuts="ArrowLeft ArrowRight Home End Escape" data-part={spoken}
                 {onpointerdown} {onpointermove} onpointercancel={onpointerup.clone()} {onpointerup} {onkeydown}>
-                { fragmentation(&rows, chosen.as_ref(), columns) }
-                { stalls(&rows, chosen.as_ref(), columns) }
+                <span class="what-if-row-label">{ "Reserved minus live" }</span>
+                <Picture class="what-if-fragmentation" draw={draw_fragmentation} />
+                <span class="what-if-row-label">{ "Stalls: recorded above, replayed below" }</span>
+                <Picture class="what-if-stalls" draw={draw_stalls} />
             </div>
             <p id="what-if-reading" class="what-if-reading numbers" role="status">
                 { reading(&props.data, chosen.as_ref()) }
             </p>
-            { legend(&rows) }
+            <figcaption class="what-if-legend">
+                <span class="what-if-key-recorded">{ "Recorded" }</span>
+                <span class="what-if-key-replayed">{ "Replayed" }</span>
+                { for occurring(&props.data).into_iter().map(|(class, name)| html! { <span {class}>{ name }</span> }) }
+            </figcaption>
         </figure>
-    }
-}
-
-fn fragmentation(rows: &Course, part: Option<&Range<usize>>, columns: usize) -> Html {
-    html! {
-        <>
-            <span class="what-if-row-label">{ "Reserved minus live" }</span>
-            <svg class="what-if-fragmentation" aria-hidden="true">
-                { for rows.ticks.iter().map(tick) }
-                <svg viewBox={format!("0 0 {WIDTH} {HEIGHT}")} preserveAspectRatio="none">
-                    { part_of(part, columns) }
-                    <path class="what-if-recorded" d={rows.recorded.clone()} />
-                    <path class="what-if-replayed" d={rows.replayed.clone()} />
-                </svg>
-            </svg>
-        </>
-    }
-}
-
-fn stalls(rows: &Course, part: Option<&Range<usize>>, columns: usize) -> Html {
-    html! {
-        <>
-            <span class="what-if-row-label">{ "Stalls: recorded above, replayed below" }</span>
-            <svg class="what-if-stalls" aria-hidden="true" viewBox={format!("0 0 {WIDTH} {HEIGHT}")}
-                preserveAspectRatio="none">
-                { part_of(part, columns) }
-                <path class="what-if-recorded-calls" d={rows.recorded_calls.clone()} />
-                <path class="what-if-replayed-calls" d={rows.replayed_calls.clone()} />
-                <path class="what-if-collections" d={rows.collections.clone()} />
-                <path class="what-if-retries" d={rows.retries.clone()} />
-                <path class="what-if-ooms" d={rows.recorded_ooms.clone()} />
-                <path class="what-if-ooms" d={rows.replayed_ooms.clone()} />
-            </svg>
-        </>
-    }
-}
-
-/// Returns the background of the chosen range.
-fn part_of(part: Option<&Range<usize>>, columns: usize) -> Html {
-    let Some(part) = part else { return Html::default() };
-    let x = |column: usize| column as f64 / columns.max(1) as f64 * WIDTH;
-    html! {
-        <rect class="what-if-part" x={format!("{:.1}", x(part.start))} y="0"
-            width={format!("{:.1}", x(part.end) - x(part.start))} height={HEIGHT.to_string()} />
-    }
-}
-
-fn legend(rows: &Course) -> Html {
-    let has_ooms = !rows.recorded_ooms.is_empty() || !rows.replayed_ooms.is_empty();
-    html! {
-        <figcaption class="what-if-legend">
-            <span class="what-if-key-recorded">{ "Recorded" }</span>
-            <span class="what-if-key-replayed">{ "Replayed" }</span>
-            if !rows.retries.is_empty() { <span class="what-if-key-retries">{ "Whole cache released" }</span> }
-            if !rows.collections.is_empty() { <span class="what-if-key-collections">{ "Garbage collected" }</span> }
-            if has_ooms { <span class="what-if-key-ooms">{ "Out of memory" }</span> }
-        </figcaption>
     }
 }

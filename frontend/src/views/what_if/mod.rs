@@ -112,7 +112,7 @@ fn result(replayed: Option<&Replayed>, scheme: Scheme, on_open: &Callback<MouseE
             <>
                 <p class="visually-hidden" role="status">{ summary(data) }</p>
                 <ReplayPlot data={data.clone()} setup={setup.clone()} {scheme} />
-                <CourseRows data={data.clone()} />
+                <CourseRows data={data.clone()} {scheme} />
                 <FigureTable data={data.clone()} />
                 <ul class="what-if-notes">
                     { for notes(data, setup).into_iter().map(|note| html! { <li>{ note }</li> }) }

@@ -56,6 +56,7 @@ pub struct Curve {
     pub color: Color,
     /// Thickness in CSS pixels.
     pub width: f64,
+    pub dashed: bool,
     /// Colour of the area below the line; `None` for a line alone.
     pub area: Option<Color>,
 }
@@ -82,6 +83,7 @@ impl Chart {
     }
 
     fn record(&self, recorder: Recorder<'_>, plot: Rect, theme: &Theme) -> recorder::Recorded {
+        let dashes = recorder.dashes();
         let area = recorder.into_drawing_area();
         let scales = (self.x.scale(plot.width, self.font), self.y.scale(plot.height, self.font));
         let mut context = ChartBuilder::on(&area)
@@ -94,6 +96,7 @@ impl Chart {
         for curve in &self.curves {
             let edge = ShapeStyle::from(rgba(curve.color)).stroke_width(units(curve.width));
             let points = curve.points.iter().copied();
+            dashes.set(curve.dashed);
             match curve.area {
                 Some(area) => {
                     context.draw_series(AreaSeries::new(points, self.y.range.start, rgba(area)).border_style(edge))?;
@@ -101,6 +104,7 @@ impl Chart {
                 None => drop(context.draw_series(LineSeries::new(points, edge))?),
             }
         }
+        dashes.set(false);
         area.present()
     }
 
@@ -129,12 +133,17 @@ impl Chart {
 impl Curve {
     /// Creates a line.
     pub fn line(points: Vec<Point>, color: Color, width: f64) -> Self {
-        Self { points, color, width, area: None }
+        Self { points, color, width, dashed: false, area: None }
     }
 
-    /// Creates an area with a line along its top; the area has the line's colour and `share` of its opacity.
-    pub fn area(points: Vec<Point>, color: Color, width: f64, share: f32) -> Self {
-        Self { points, color, width, area: Some(color.with_alpha(share)) }
+    /// Creates an area, with a line of the same colour along its top; `alpha` is the area's opacity.
+    pub fn area(points: Vec<Point>, color: Color, width: f64, alpha: f32) -> Self {
+        Self { area: Some(color.with_alpha(alpha)), ..Self::line(points, color, width) }
+    }
+
+    #[must_use]
+    pub fn dashed(self) -> Self {
+        Self { dashed: true, ..self }
     }
 }
 

@@ -8,7 +8,9 @@ use plotters_backend::text_anchor::{HPos, VPos};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontStyle,
 };
+use std::cell::Cell;
 use std::convert::Infallible;
+use std::rc::Rc;
 
 /// Result of a drawing operation of plotters, which never fails here.
 pub(super) type Recorded = Result<(), DrawingAreaErrorKind<Infallible>>;
@@ -43,12 +45,18 @@ fn color_of(color: BackendColor) -> Color {
 pub(super) struct Recorder<'a> {
     ops: &'a mut Vec<Op>,
     size: (u32, u32),
+    dashes: Rc<Cell<bool>>,
 }
 
 impl<'a> Recorder<'a> {
     /// Creates a canvas of a size in CSS pixels.
     pub(super) fn new(ops: &'a mut Vec<Op>, (width, height): (f64, f64)) -> Self {
-        Self { ops, size: (units(width), units(height)) }
+        Self { ops, size: (units(width), units(height)), dashes: Rc::default() }
+    }
+
+    /// Returns the switch that makes lines dashed while it is on; plotters has no style for that.
+    pub(super) fn dashes(&self) -> Rc<Cell<bool>> {
+        self.dashes.clone()
     }
 
     /// Appends an operation, unless nobody would see it.
@@ -98,10 +106,11 @@ impl DrawingBackend for Recorder<'_> {
         if let [from, to] = points.as_mut_slice() {
             sharpen(from, to);
         }
-        if points.len() < 2 {
+        let (width, dashed) = (pixels(style.stroke_width()), self.dashes.get());
+        if points.len() < 2 || width == 0.0 {
             return Ok(());
         }
-        self.push(style.color(), |color| Op::line(points, pixels(style.stroke_width()), color))
+        self.push(style.color(), |color| Op::Line { points, width, color, dashed })
     }
 
     fn draw_circle<S: BackendStyle>(&mut self, at: BackendCoord, radius: u32, style: &S, _fill: bool) -> Done {

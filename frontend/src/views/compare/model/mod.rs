@@ -7,4 +7,4 @@ pub use crate::ask::differences::{
     Column, DiffBy, Entry, Sort, bar, delta_text, entries, equal_text, shown, total_text,
 };
 pub use choices::{Choice, Choices, default_sides, moment_choices, side_name, step_choices};
-pub use curves::{Curve, curve, place_of, sketch};
+pub use curves::{sides, strip};

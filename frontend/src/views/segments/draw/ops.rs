@@ -7,8 +7,8 @@ use super::groups::blocks_of;
 use super::plan::MapPlan;
 use crate::ask::{BlockState, ColorBy, SegmentsData};
 use crate::draw::color::Color;
-use crate::draw::layout::Rect;
-use crate::draw::overlay::{Align, Font, Op, fitted};
+use crate::draw::op::{Align, Font, Op};
+use crate::draw::rect::Rect;
 use crate::draw::shade;
 use crate::draw::theme::Theme;
 use crate::state::BlockColors;
@@ -65,9 +65,9 @@ fn head(text: &str, y: f64, scene: &MapScene<'_>) -> Op {
     Op::Text {
         x: scene.margin,
         y: y + HEAD / 2.0 + 1.0,
-        text: fitted(text, Font::Strong, scene.view.width - 2.0 * scene.margin),
+        text: Font::STRONG.fitted(text, scene.view.width - 2.0 * scene.margin),
         align: Align::Left,
-        font: Font::Strong,
+        font: Font::STRONG,
         color: scene.theme.text,
         halo: None,
     }
@@ -78,7 +78,7 @@ fn draw_run(ops: &mut Vec<Op>, scene: &MapScene<'_>, run: &Run, y: f64) {
     if run.follows_hole && run.start == 0 && run.x > 0.0 {
         let middle = y + LINE / 2.0;
         let (from, to) = ((rect.x - 12.0, middle), (rect.x - 2.0, middle));
-        ops.push(Op::Line { from, to, width: 1.0, color: scene.theme.text_muted, dashed: true });
+        ops.push(Op::dashed([from, to], 1.0, scene.theme.text_muted));
     }
     ops.push(Op::Fill { rect, radius: 0.0, color: scene.theme.initial.with_alpha(0.55) });
     for piece in pieces(scene, run) {
@@ -130,10 +130,7 @@ fn frame(ops: &mut Vec<Op>, rect: Rect, color: Color, width: f64) {
     let half = width / 2.0;
     let (left, top) = (rect.x + half, rect.y + half);
     let (right, bottom) = ((rect.right() - half).max(left), rect.bottom() - half);
-    let corners = [(left, top), (right, top), (right, bottom), (left, bottom)];
-    for index in 0..4 {
-        ops.push(Op::Line { from: corners[index], to: corners[(index + 1) % 4], width, color, dashed: false });
-    }
+    ops.push(Op::line([(left, top), (right, top), (right, bottom), (left, bottom), (left, top)], width, color));
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use super::groups::{Group, blocks_of, groups};
 use crate::ask::SegmentsData;
-use crate::draw::layout::Rect;
+use crate::draw::rect::Rect;
 use shared::draw::segment_lines::{HEAD, LINE, Line, Run, Writer};
 
 /// All lines of a map, with the segments on them.

@@ -4,8 +4,9 @@ use super::places::Places;
 use crate::ask::{Axis, Hit};
 use crate::draw::camera::Camera;
 use crate::draw::color::Color;
-use crate::draw::layout::{Layout, Rect};
-use crate::draw::overlay::{Align, Font, Op, crisp};
+use crate::draw::layout::Layout;
+use crate::draw::op::{Align, Font, Op, crisp};
+use crate::draw::rect::Rect;
 use crate::draw::span::Span;
 use crate::draw::theme::Theme;
 use crate::draw::ticks::{Tick, byte_ticks, count_ticks, time_ticks};
@@ -39,7 +40,7 @@ fn byte_axis(camera: &Camera, layout: &Layout, theme: &Theme, places: &mut Place
     for Tick { value, label } in byte_ticks(camera.view().y, min_step) {
         let y = plot.y + camera.y_from_bytes(value);
         // When zoomed in far, exact byte counts are wider than the margin; they reach into the plot and are never cut.
-        let right = (plot.x - 8.0).max(EDGE + Font::Label.width(&label));
+        let right = (plot.x - 8.0).max(EDGE + Font::LABEL.width(&label));
         ops.push(line((plot.x, crisp(y)), (plot.right(), crisp(y)), theme.grid));
         let text = Op::Text {
             x: right,
@@ -47,7 +48,7 @@ fn byte_axis(camera: &Camera, layout: &Layout, theme: &Theme, places: &mut Place
             y: y.min(plot.bottom() - 4.0),
             text: label,
             align: Align::Right,
-            font: Font::Label,
+            font: Font::LABEL,
             color: theme.text,
             halo: (right > plot.x).then_some(theme.background),
         };
@@ -64,7 +65,7 @@ fn x_axis(camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme) -> Vec<Op
         y: plot.bottom() + 13.0,
         text,
         align,
-        font: Font::Label,
+        font: Font::LABEL,
         color,
         halo: None,
     };
@@ -73,11 +74,11 @@ fn x_axis(camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme) -> Vec<Op
         line((plot.x, plot.bottom() + 0.5), (plot.right(), plot.bottom() + 0.5), theme.grid),
         label(6.0, name.to_owned(), Align::Left, theme.text_muted),
     ];
-    let mut free_from = 6.0 + Font::Label.width(name) + LEAST_GAP;
+    let mut free_from = 6.0 + Font::LABEL.width(name) + LEAST_GAP;
     for Tick { value, label: text } in x_ticks(camera, plot.width, axis) {
         let x = plot.x + camera.x_from_position(value);
         ops.push(line((crisp(x), plot.bottom()), (crisp(x), plot.bottom() + 4.0), theme.text_muted.with_alpha(0.6)));
-        let half = Font::Label.width(&text) / 2.0;
+        let half = Font::LABEL.width(&text) / 2.0;
         let center = x.min(plot.right() - half);
         // Next to the axis's name and at the end of the plot there may be room for the tick, but not for its label.
         if center - half >= free_from {
@@ -105,7 +106,7 @@ fn x_ticks(camera: &Camera, width: f64, axis: Axis) -> Vec<Tick> {
             Axis::Time => time_ticks(range, min_step),
         }
     };
-    let widest = |ticks: &[Tick]| ticks.iter().map(|tick| Font::Label.width(&tick.label)).fold(0.0, f64::max);
+    let widest = |ticks: &[Tick]| ticks.iter().map(|tick| Font::LABEL.width(&tick.label)).fold(0.0, f64::max);
     let ticks = ticks_at(60.0);
     let gap = widest(&ticks) + LABEL_GAP;
     if gap > 60.0 { ticks_at(gap) } else { ticks }
@@ -121,11 +122,11 @@ pub fn crosshair((x, y): (f64, f64), camera: &Camera, layout: &Layout, axis: Axi
         line((plot.x, crisp(y)), (plot.right(), crisp(y)), theme.crosshair.with_alpha(0.22)),
     ];
     let x_label = position_label(axis, position);
-    let half = Font::Label.width(&x_label) / 2.0 + 5.0;
+    let half = Font::LABEL.width(&x_label) / 2.0 + 5.0;
     let left = (x - half).clamp(plot.x, (plot.right() - half * 2.0).max(plot.x));
     ops.extend(tag(Rect { x: left, y: plot.bottom() + 4.0, width: half * 2.0, height: 17.0 }, x_label, theme));
     let y_label = format::bytes(bytes);
-    let width = Font::Label.width(&y_label) + 8.0;
+    let width = Font::LABEL.width(&y_label) + 8.0;
     let (left, top) = ((plot.x - width - 3.0).max(0.0), (y - 8.5).max(0.0));
     ops.extend(tag(Rect { x: left, y: top, width, height: 17.0 }, y_label, theme));
     ops
@@ -179,7 +180,7 @@ fn tag(rect: Rect, text: String, theme: &Theme) -> [Op; 2] {
             y: place.1,
             text,
             align: Align::Center,
-            font: Font::Label,
+            font: Font::LABEL,
             color: theme.background,
             halo: None,
         },
@@ -189,7 +190,7 @@ fn tag(rect: Rect, text: String, theme: &Theme) -> [Op; 2] {
 /// Returns the drawing of the rectangle that is being dragged open to zoom into.
 pub fn selection(rect: Rect, theme: &Theme) -> Vec<Op> {
     let (left, right, top, bottom) = (crisp(rect.x), crisp(rect.right()), crisp(rect.y), crisp(rect.bottom()));
-    let edge = |from, to| Op::Line { from, to, width: 1.0, color: theme.accent, dashed: false };
+    let edge = |from, to| Op::line([from, to], 1.0, theme.accent);
     vec![
         Op::Fill { rect, radius: 0.0, color: theme.accent.with_alpha(0.14) },
         edge((left, top), (right, top)),
@@ -200,7 +201,7 @@ pub fn selection(rect: Rect, theme: &Theme) -> Vec<Op> {
 }
 
 fn line(from: (f64, f64), to: (f64, f64), color: Color) -> Op {
-    Op::Line { from, to, width: 1.0, color, dashed: false }
+    Op::line([from, to], 1.0, color)
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use super::places::Places;
 use crate::draw::camera::Camera;
-use crate::draw::layout::{Layout, Rect};
-use crate::draw::overlay::{Align, Font, Op};
+use crate::draw::layout::Layout;
+use crate::draw::op::{Align, Font, Op};
+use crate::draw::rect::Rect;
 use crate::draw::theme::Theme;
 use shared::base::format;
 
@@ -20,7 +21,7 @@ pub fn capacity(capacity_bytes: u64, camera: &Camera, layout: &Layout, theme: &T
         return Vec::new();
     }
     let y = plot.y + camera.y_from_bytes(bytes);
-    let line = Op::Line { from: (plot.x, y), to: (plot.right(), y), width: 1.5, color: theme.oom, dashed: true };
+    let line = Op::dashed([(plot.x, y), (plot.right(), y)], 1.5, theme.oom);
     // The label goes above the line, or below it if there is no room above.
     let text = places.take_text(labels(&name, &[y - 9.0, y + 9.0], plot, theme));
     [line].into_iter().chain(text).collect()
@@ -30,7 +31,7 @@ pub fn capacity(capacity_bytes: u64, camera: &Camera, layout: &Layout, theme: &T
 ///
 /// The labels of the peak and of errors are mostly at the right.
 fn labels(text: &str, heights: &[f64], plot: Rect, theme: &Theme) -> Vec<Op> {
-    let (font, color, halo) = (Font::Strong, theme.oom, Some(theme.background));
+    let (font, color, halo) = (Font::STRONG, theme.oom, Some(theme.background));
     let ends = [(plot.x + 6.0, Align::Left), (plot.right() - 6.0, Align::Right)];
     let at = |&(x, align): &(f64, Align), &y: &f64| Op::Text { x, y, text: text.to_owned(), align, font, color, halo };
     ends.iter().flat_map(|end| heights.iter().map(move |y| at(end, y))).collect()
@@ -53,7 +54,7 @@ mod tests {
         let mut places = Places::new(layout.plot);
         let ops = capacity(card_gib * GIB, &camera, &layout, &Theme::light(), &mut places);
         let line = ops.iter().find_map(|op| match op {
-            Op::Line { from, to, .. } => (from.1 == to.1).then_some(from.1 - layout.plot.y),
+            Op::Line { points, .. } => (points[0].1 == points[1].1).then_some(points[0].1 - layout.plot.y),
             _ => None,
         });
         let text = ops.iter().find_map(|op| match op {

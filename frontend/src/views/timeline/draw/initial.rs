@@ -5,7 +5,7 @@ use crate::ask::bands::{Band, bands};
 use crate::ask::{PictureData, View as Asked, bands};
 use crate::draw::camera::{Camera, View};
 use crate::draw::layout::Layout;
-use crate::draw::overlay::{Align, Font, Op};
+use crate::draw::op::{Align, Font, Op};
 use crate::draw::span::Span;
 use crate::draw::theme::Theme;
 
@@ -42,14 +42,14 @@ impl InitialBands {
         places: &mut Places,
     ) -> Option<Op> {
         let View { x, y } = self.stretches(asked, camera, layout).max_by(|a, b| a.x.len().total_cmp(&b.x.len()))?;
-        let fits = x.len() >= Font::Strong.width(text) + 2.0 * PADDING;
+        let fits = x.len() >= Font::STRONG.width(text) + 2.0 * PADDING;
         let ends = [(x.start + PADDING, Align::Left), (x.end - PADDING, Align::Right)];
         places.take_text(ends.into_iter().filter(|_| fits).map(|(x, align)| Op::Text {
             x,
             y: y.center(),
             text: text.to_owned(),
             align,
-            font: Font::Strong,
+            font: Font::STRONG,
             color: theme.text,
             halo: Some(theme.initial),
         }))

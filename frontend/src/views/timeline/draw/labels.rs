@@ -12,7 +12,7 @@ use super::places::Places;
 use crate::ask::{Axis, View as Asked};
 use crate::draw::camera::Camera;
 use crate::draw::layout::Layout;
-use crate::draw::overlay::Op;
+use crate::draw::op::Op;
 use crate::draw::span::Span;
 use crate::draw::theme::Theme;
 

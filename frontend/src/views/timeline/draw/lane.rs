@@ -5,8 +5,9 @@
 use super::rows::{Kind, Row};
 use crate::ask::{Axis, Parts, Span as Annotated};
 use crate::draw::camera::Camera;
-use crate::draw::layout::{LANE_ROW, LANE_ROWS, Layout, Rect};
-use crate::draw::overlay::{Align, Font, Op, fitted};
+use crate::draw::layout::{LANE_ROW, LANE_ROWS, Layout};
+use crate::draw::op::{Align, Font, Op};
+use crate::draw::rect::Rect;
 use crate::draw::span::Span;
 use crate::draw::theme::Theme;
 
@@ -144,13 +145,13 @@ fn push_box(row: &Row, crowd: &Crowd, (y, camera, layout): (f64, &Camera, &Layou
 }
 
 fn label(rect: Rect, name: &str, theme: &Theme) -> Option<Op> {
-    let text = if rect.width < LABELLED { String::new() } else { fitted(name, Font::Label, rect.width - 10.0) };
+    let text = if rect.width < LABELLED { String::new() } else { Font::LABEL.fitted(name, rect.width - 10.0) };
     (!text.is_empty()).then(|| Op::Text {
         x: rect.x + 5.0,
         y: rect.y + rect.height / 2.0 + 0.5,
         text,
         align: Align::Left,
-        font: Font::Label,
+        font: Font::LABEL,
         color: theme.span_text,
         halo: None,
     })
@@ -163,7 +164,7 @@ fn margin_name(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Option<Op> 
         y: y + LANE_ROW / 2.0 - 0.5,
         text: row.kind.margin_name()?.to_owned(),
         align: Align::Right,
-        font: Font::Label,
+        font: Font::LABEL,
         color: theme.text_muted,
         halo: None,
     })
@@ -175,9 +176,9 @@ fn remark(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Option<Op> {
     Some(Op::Text {
         x: layout.lane.x + 5.0,
         y: y + LANE_ROW / 2.0 - 0.5,
-        text: fitted(text, Font::Label, layout.lane.width - 10.0),
+        text: Font::LABEL.fitted(text, layout.lane.width - 10.0),
         align: Align::Left,
-        font: Font::Label,
+        font: Font::LABEL,
         color: theme.text_muted,
         halo: None,
     })

@@ -3,8 +3,9 @@
 use super::places::Places;
 use crate::draw::camera::Camera;
 use crate::draw::color::Color;
-use crate::draw::layout::{Layout, Rect};
-use crate::draw::overlay::{Align, Font, Op, crisp, fitted};
+use crate::draw::layout::Layout;
+use crate::draw::op::{Align, Font, Op, crisp};
+use crate::draw::rect::Rect;
 use crate::draw::theme::Theme;
 
 /// Distance from a dot to its label, in CSS pixels.
@@ -59,7 +60,7 @@ pub fn markers(all: &[Marker], camera: &Camera, layout: &Layout, theme: &Theme, 
             }
             taken_until = x + 1.0;
             let (from, to) = ((crisp(x), plot.y), (crisp(x), plot.bottom()));
-            ops.push(Op::Line { from, to, width: 1.0, color: color.with_alpha(0.8), dashed: true });
+            ops.push(Op::dashed([from, to], 1.0, color.with_alpha(0.8)));
         }
         let y = if is_peak { y } else { plot.y + 8.0 };
         ops.push(Op::Dot { at: (x, y), radius: if is_peak { 4.0 } else { 3.0 }, color, ring: theme.background });
@@ -72,14 +73,14 @@ pub fn markers(all: &[Marker], camera: &Camera, layout: &Layout, theme: &Theme, 
 ///
 /// The background keeps the text readable, because the line of reserved bytes often crosses it.
 fn label(text: &str, dot: (f64, f64), color: Color, theme: &Theme, places: &mut Places) -> Vec<Op> {
-    let text = fitted(text, Font::Strong, places.room().width - 2.0 * MARGIN);
-    let width = Font::Strong.width(&text) + 2.0 * MARGIN;
+    let text = Font::STRONG.fitted(text, places.room().width - 2.0 * MARGIN);
+    let width = Font::STRONG.width(&text) + 2.0 * MARGIN;
     let Some(rect) = places.take(candidates(width, dot, places.room())) else { return Vec::new() };
     // The text is aligned to the dot's side, so that it stays next to the dot if the browser's letters are narrower
     // than estimated.
     let is_left = rect.right() <= dot.0;
     let (x, align) = if is_left { (rect.right() - MARGIN, Align::Right) } else { (rect.x + MARGIN, Align::Left) };
-    let (y, font, halo) = (rect.y + rect.height / 2.0, Font::Strong, Some(theme.background));
+    let (y, font, halo) = (rect.y + rect.height / 2.0, Font::STRONG, Some(theme.background));
     vec![
         Op::Fill { rect, radius: MARGIN, color: theme.background.with_alpha(0.86) },
         Op::Text { x, y, text, align, font, color, halo },

@@ -1,12 +1,10 @@
 //! Minimap of the whole trace: its chart, and the window that shows and moves the view.
 
 use crate::ask::OutlineStep;
-use crate::draw::color::Color;
+use crate::draw::chart::{Axis, Chart, Curve, Labels, Room, steps};
+use crate::draw::op::Font;
 use crate::draw::span::Span;
 use crate::draw::theme::Theme;
-use plotters::coord::Shift;
-use plotters::prelude::{AreaSeries, ChartBuilder, DrawingArea, DrawingAreaErrorKind, DrawingBackend, LineSeries};
-use plotters::style::{RGBAColor, ShapeStyle};
 
 /// Distance from an edge of the window within which the pointer grabs that edge, in CSS pixels.
 const GRIP: f64 = 6.0;
@@ -72,39 +70,21 @@ impl Minimap {
     }
 }
 
-/// Draws the live bytes as an area and the reserved bytes as a line over the whole of `area`.
-///
-/// # Errors
-/// Returns an error if the backend cannot draw.
-pub fn draw_chart<B: DrawingBackend>(
-    area: &DrawingArea<B, Shift>,
-    live: &[OutlineStep],
-    reserved: &[OutlineStep],
-    theme: &Theme,
-) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+/// Returns the chart of the live bytes, as an area, and of the reserved bytes over the whole trace.
+pub fn outline(live: &[OutlineStep], reserved: &[OutlineStep], theme: &Theme) -> Chart {
     let top = live.iter().chain(reserved).map(|step| step.bytes).fold(1.0, f64::max) * 1.08;
-    let mut chart = ChartBuilder::on(area).build_cartesian_2d(0.0..1.0, 0.0..top)?;
-    let fill = rgba(theme.live.with_alpha(0.22));
-    let edge = ShapeStyle::from(rgba(theme.live.with_alpha(0.5))).stroke_width(1);
-    chart.draw_series(AreaSeries::new(corners(live), 0.0, fill).border_style(edge))?;
-    let line = ShapeStyle::from(rgba(theme.reserved)).stroke_width(1);
-    chart.draw_series(LineSeries::new(corners(reserved), line))?;
-    area.present()
-}
-
-/// Returns the corners of a stepped line, from the left edge to the right one.
-fn corners(steps: &[OutlineStep]) -> Vec<(f64, f64)> {
-    let mut corners = Vec::with_capacity(steps.len() * 2);
-    for (index, step) in steps.iter().enumerate() {
-        let right = steps.get(index + 1).map_or(1.0, |next| f64::from(next.x));
-        corners.extend([(f64::from(step.x), step.bytes), (right, step.bytes)]);
+    let corners = |outline: &[OutlineStep]| steps(outline.iter().map(|step| (f64::from(step.x), step.bytes)), 1.0);
+    let live = Curve {
+        area: Some(theme.live.with_alpha(0.22)),
+        ..Curve::line(corners(live), theme.live.with_alpha(0.5), 1.0)
+    };
+    Chart {
+        x: Axis::bare(),
+        y: Axis { range: Span::new(0.0, top), labels: Labels::None },
+        room: Room::default(),
+        font: Font::LABEL,
+        curves: vec![live, Curve::line(corners(reserved), theme.reserved, 1.0)],
     }
-    corners
-}
-
-fn rgba(color: Color) -> RGBAColor {
-    let [red, green, blue] = color.channels();
-    RGBAColor(red, green, blue, f64::from(color.alpha))
 }
 
 #[cfg(test)]
@@ -144,8 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn a_step_has_two_corners() {
-        let steps = [OutlineStep { x: 0.0, bytes: 5.0 }, OutlineStep { x: 0.5, bytes: 7.0 }];
-        assert_eq!(corners(&steps), [(0.0, 5.0), (0.5, 5.0), (0.5, 7.0), (1.0, 7.0)]);
+    fn the_outline_reaches_from_edge_to_edge() {
+        let step = |x, bytes| OutlineStep { x, bytes };
+        let theme = Theme::light();
+        let chart = outline(&[step(0.0, 5.0), step(0.5, 7.0)], &[step(0.0, 9.0)], &theme);
+        assert_eq!(chart.curves[0].points, [(0.0, 5.0), (0.5, 5.0), (0.5, 7.0), (1.0, 7.0)]);
+        assert_eq!(chart.curves[1].points, [(0.0, 9.0), (1.0, 9.0)]);
+        let plotted = chart.plotted((1000.0, 40.0), &theme);
+        assert_eq!((plotted.plot.width, plotted.plot.height), (1000.0, 40.0));
+        assert!(plotted.at((0.0, 9.0)).1 > 0.0, "the highest bytes are below the top");
     }
 }

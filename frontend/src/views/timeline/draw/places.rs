@@ -1,7 +1,7 @@
 //! Places of texts in the plot, none of which overlaps another.
 
-use crate::draw::layout::Rect;
-use crate::draw::overlay::Op;
+use crate::draw::op::Op;
+use crate::draw::rect::Rect;
 
 /// Places in the plot that are taken by texts.
 #[derive(Clone, Debug, PartialEq)]

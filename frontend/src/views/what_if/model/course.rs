@@ -1,79 +1,116 @@
-//! Texts and numbers of the rows below the What-if curves: bytes reserved beyond live bytes, and stalls.
+//! Rows below the What-if curves: bytes reserved beyond live bytes, and stalls.
 //!
-//! Both rows use the units of the curves, [`WIDTH`] across and [`HEIGHT`] up, so that simultaneous events are aligned
-//! vertically.
+//! Both rows have the same room on the left as the curves, so that simultaneous events are aligned vertically.
 
-use super::plot::{HEIGHT, WIDTH, stepped, ticks};
+use super::plot::line;
 use crate::ask::{ReplayData, WhatIfColumn};
+use crate::draw::chart::{Axis, Chart, Curve};
+use crate::draw::color::Color;
+use crate::draw::curves::ROOM;
+use crate::draw::op::{Font, Op};
+use crate::draw::rect::Rect;
+use crate::draw::sketch::Sketch;
+use crate::draw::theme::Theme;
 use shared::base::format;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Height of each of the two lanes of stalls, in units of the paths.
-const LANE: f64 = 46.0;
-/// Minimum height of a bar, in units of the paths.
-const LEAST_BAR: f64 = 9.0;
+/// Height of each of the two lanes of stalls, as a fraction of the row.
+const LANE: f64 = 0.46;
+/// Minimum height of a bar, as a fraction of the row.
+const LEAST_BAR: f64 = 0.09;
 /// Number of columns by which an arrow key moves or extends the chosen range, and that it chooses at first.
 const STEP: usize = 8;
 
-/// Both rows as SVG paths, ready to be drawn.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Course {
-    /// Bytes reserved beyond live bytes in the recording.
-    pub recorded: String,
-    /// Bytes reserved beyond live bytes in the replay.
-    pub replayed: String,
-    /// Byte labels with their heights, in units of the paths from the top.
-    pub ticks: Vec<(f64, String)>,
-    /// A bar for each column in which the recording stalls, in the upper lane.
-    pub recorded_calls: String,
-    /// A bar for each column in which the replay stalls, in the lower lane.
-    pub replayed_calls: String,
-    /// A bar for each column in which the replay releases its whole cache.
-    pub retries: String,
-    /// A bar for each column in which the replay collects garbage.
-    pub collections: String,
-    /// A line for each column in which the recording runs out of memory, in the upper lane.
-    pub recorded_ooms: String,
-    /// A line for each column in which the replay runs out of memory, in the lower lane.
-    pub replayed_ooms: String,
+/// Bars of one kind in a lane of the stalls.
+struct Bars {
+    /// Bottom of the lane, as a fraction of the row.
+    floor: f64,
+    count: fn(&WhatIfColumn) -> u64,
+    /// True if a bar is as high as the square root of its count, so that one call is visible next to a hundred.
+    is_scaled: bool,
+    color: Color,
+    /// Thickness in CSS pixels.
+    width: f64,
 }
 
-/// Draws the rows of a replay.
-pub fn course(data: &ReplayData) -> Course {
-    let columns = &data.columns;
+/// Returns the kinds of bars: what the recording does in the upper lane, what the replay does in the lower one.
+fn kinds(theme: &Theme) -> [Bars; 6] {
+    let scaled = |floor, count, color| Bars { floor, count, is_scaled: true, color, width: 1.5 };
+    let full = |floor, count, color, width| Bars { floor, count, is_scaled: false, color, width };
+    [
+        scaled(LANE, |column| column.recorded_calls, theme.text_muted),
+        scaled(1.0, |column| column.replayed_calls, theme.reserved),
+        full(1.0, |column| column.collections, theme.ok, 2.0),
+        full(1.0, |column| column.retries, theme.accent, 2.0),
+        full(LANE, |column| column.recorded_ooms, theme.oom, 2.5),
+        full(1.0, |column| column.replayed_ooms, theme.oom, 2.5),
+    ]
+}
+
+/// Draws the bytes reserved beyond the live bytes, with the chosen range of columns.
+pub fn fragmentation(data: &ReplayData, part: Option<&Range<usize>>, size: (f64, f64), theme: &Theme) -> Sketch {
     let highest = |column: &WhatIfColumn| column.recorded_beyond_bytes.max(column.replayed_beyond_bytes);
-    let top = (columns.iter().map(highest).max().unwrap_or(0) as f64 * 1.06).max(1.0);
-    let y = |bytes: f64| HEIGHT * (1.0 - bytes / top);
-    let most = columns.iter().map(|column| column.recorded_calls.max(column.replayed_calls)).max().unwrap_or(0);
-    let lane = |floor: f64, count: fn(&WhatIfColumn) -> u64| bars(columns, floor, most, count);
-    let full = |floor: f64, count: fn(&WhatIfColumn) -> u64| bars(columns, floor, 0, count);
-    Course {
-        recorded: stepped(columns.iter().map(|column| y(column.recorded_beyond_bytes as f64))),
-        replayed: stepped(columns.iter().map(|column| y(column.replayed_beyond_bytes as f64))),
-        ticks: ticks(top, 2.0, y),
-        recorded_calls: lane(LANE, |column| column.recorded_calls),
-        replayed_calls: lane(HEIGHT, |column| column.replayed_calls),
-        retries: full(HEIGHT, |column| column.retries),
-        collections: full(HEIGHT, |column| column.collections),
-        recorded_ooms: full(LANE, |column| column.recorded_ooms),
-        replayed_ooms: full(HEIGHT, |column| column.replayed_ooms),
-    }
+    let chart = Chart {
+        x: Axis::bare(),
+        y: Axis::bytes(data.columns.iter().map(highest).max().unwrap_or(0)),
+        room: ROOM,
+        font: Font::LABEL,
+        curves: vec![
+            Curve::line(line(data, |column| column.recorded_beyond_bytes), theme.text_muted, 1.5).dashed(),
+            Curve::line(line(data, |column| column.replayed_beyond_bytes), theme.reserved, 1.5),
+        ],
+    };
+    let plotted = chart.plotted(size, theme);
+    let mut ops: Vec<Op> = marked(part, data.columns.len(), plotted.plot, theme).into_iter().collect();
+    ops.extend(plotted.ops);
+    Sketch { ops, width: size.0, height: size.1 }
 }
 
-/// Draws a line up from the floor of its lane for each column with a count above 0.
-///
-/// The height is proportional to the square root of the count, so that one call is visible next to a hundred. If `most`
-/// is 0, each line is as high as the lane.
-fn bars(columns: &[WhatIfColumn], floor: f64, most: u64, count: fn(&WhatIfColumn) -> u64) -> String {
-    let step = WIDTH / columns.len().max(1) as f64;
-    let mut path = String::new();
-    for (index, column) in columns.iter().enumerate().filter(|(_, column)| count(column) > 0) {
-        let share = if most == 0 { 1.0 } else { (count(column) as f64 / most as f64).sqrt() };
-        let top = floor - (LANE * share).max(LEAST_BAR);
-        let _ = write!(path, "M{:.1} {floor}V{top:.1}", (index as f64 + 0.5) * step);
+/// Draws a bar for each column in which something stalls, with the chosen range of columns.
+pub fn stalls(data: &ReplayData, part: Option<&Range<usize>>, (width, height): (f64, f64), theme: &Theme) -> Sketch {
+    let plot = Rect::new(ROOM.left, 0.0, (width - ROOM.left - ROOM.right).max(1.0), height);
+    let columns = &data.columns;
+    let most = columns.iter().map(|column| column.recorded_calls.max(column.replayed_calls)).max().unwrap_or(0);
+    let mut ops: Vec<Op> = marked(part, columns.len(), plot, theme).into_iter().collect();
+    for Bars { floor, count, is_scaled, color, width } in kinds(theme) {
+        for (index, column) in columns.iter().enumerate().filter(|(_, column)| count(column) > 0) {
+            let share = if is_scaled { (count(column) as f64 / most.max(1) as f64).sqrt() } else { 1.0 };
+            let x = plot.x + (index as f64 + 0.5) / columns.len() as f64 * plot.width;
+            let top = floor - (LANE * share).max(LEAST_BAR);
+            ops.push(Op::line([(x, floor * height), (x, top * height)], width, color));
+        }
     }
-    path
+    let bottom = height - 0.5;
+    ops.push(Op::line([(plot.x, bottom), (plot.right(), bottom)], 1.0, theme.grid));
+    Sketch { ops, width, height }
+}
+
+/// Returns the background of the chosen range.
+fn marked(part: Option<&Range<usize>>, columns: usize, plot: Rect, theme: &Theme) -> Option<Op> {
+    let x = |column: usize| plot.x + column as f64 / columns.max(1) as f64 * plot.width;
+    let part = part?;
+    let rect = Rect { x: x(part.start), width: x(part.end) - x(part.start), ..plot };
+    Some(Op::Fill { rect, radius: 0.0, color: theme.accent.with_alpha(0.16) })
+}
+
+/// Returns the column at a position in CSS pixels in a row of a width; a position beside the plot belongs to its end.
+pub fn column_at(x: f64, width: f64, columns: usize) -> Option<usize> {
+    let share = (x - ROOM.left) / (width - ROOM.left - ROOM.right).max(1.0);
+    (columns > 0).then(|| (share * columns as f64).clamp(0.0, columns as f64 - 1.0) as usize)
+}
+
+/// Returns the legend's entries for events that occur: their class and their name.
+pub fn occurring(data: &ReplayData) -> Vec<(&'static str, &'static str)> {
+    let occurs = |count: fn(&WhatIfColumn) -> u64| data.columns.iter().any(|column| count(column) > 0);
+    [
+        (occurs(|column| column.retries), ("what-if-key-retries", "Whole cache released")),
+        (occurs(|column| column.collections), ("what-if-key-collections", "Garbage collected")),
+        (occurs(|column| column.recorded_ooms + column.replayed_ooms), ("what-if-key-ooms", "Out of memory")),
+    ]
+    .into_iter()
+    .filter_map(|(occurs, entry)| occurs.then_some(entry))
+    .collect()
 }
 
 /// Returns the chosen range of columns after a key has moved or extended it.
@@ -154,18 +191,55 @@ mod tests {
         ReplayData { columns, events: 42, ..ReplayData::default() }
     }
 
+    fn bars(sketch: &Sketch, color: Color) -> Vec<(f64, f64)> {
+        let bar = |op: &Op| match op {
+            Op::Line { points, color: drawn, .. } if *drawn == color && points[0].0 == points[1].0 => {
+                Some((points[0].0, points[0].1 - points[1].1))
+            }
+            _ => None,
+        };
+        sketch.ops.iter().filter_map(bar).collect()
+    }
+
     #[test]
-    fn rows_stand_below_the_curves() {
-        let rows = course(&data());
-        assert_eq!(rows.recorded, "M0 52.83H250.0V5.66H750.0V62.26H1000");
-        assert_eq!(rows.recorded_calls, "M125.0 46V23.0M625.0 46V34.5");
-        assert_eq!(rows.replayed_calls, "M125.0 100V88.5M625.0 100V54.0M875.0 100V83.7");
-        assert_eq!((rows.retries.as_str(), rows.collections.as_str()), ("M875.0 100V54.0", ""));
-        assert_eq!((rows.recorded_ooms.as_str(), rows.replayed_ooms.as_str()), ("", "M875.0 100V54.0"));
+    fn stalls_are_as_high_as_the_root_of_their_count() {
+        let theme = Theme::light();
+        let sketch = stalls(&data(), None, (ROOM.left + 400.0 + ROOM.right, 100.0), &theme);
+        let at = |column: f64| ROOM.left + (column + 0.5) * 100.0;
+        let close = |drawn: Vec<(f64, f64)>, expected: &[(f64, f64)]| {
+            assert_eq!(drawn.len(), expected.len(), "{drawn:?}");
+            for (bar, expected) in drawn.iter().zip(expected) {
+                assert!((bar.0 - expected.0).abs() < 1e-6 && (bar.1 - expected.1).abs() < 0.01, "{drawn:?}");
+            }
+        };
+        close(bars(&sketch, theme.text_muted), &[(at(0.0), 23.0), (at(2.0), 11.5)]);
+        close(bars(&sketch, theme.reserved), &[(at(0.0), 11.5), (at(2.0), 46.0), (at(3.0), 16.26)]);
+        close(bars(&sketch, theme.accent), &[(at(3.0), 46.0)]);
+        close(bars(&sketch, theme.ok), &[]);
+        close(bars(&sketch, theme.oom), &[(at(3.0), 46.0)]);
         assert_eq!(
-            course(&ReplayData::default()),
-            Course { ticks: course(&ReplayData::default()).ticks, ..Course::default() }
+            occurring(&data()),
+            [("what-if-key-retries", "Whole cache released"), ("what-if-key-ooms", "Out of memory")]
         );
+    }
+
+    #[test]
+    fn a_part_is_marked_in_both_rows() {
+        let (theme, size) = (Theme::light(), (ROOM.left + 400.0 + ROOM.right, 76.0));
+        for sketch in
+            [fragmentation(&data(), Some(&(1..3)), size, &theme), stalls(&data(), Some(&(1..3)), size, &theme)]
+        {
+            let Op::Fill { rect, .. } = &sketch.ops[0] else { panic!("{:?}", sketch.ops[0]) };
+            assert_eq!((rect.x, rect.width), (ROOM.left + 100.0, 200.0));
+        }
+        assert!(!matches!(stalls(&data(), None, size, &theme).ops[0], Op::Fill { .. }));
+    }
+
+    #[test]
+    fn a_pointer_is_over_a_column() {
+        let at = |x| column_at(x, ROOM.left + 400.0 + ROOM.right, 4);
+        assert_eq!([0.0, ROOM.left, ROOM.left + 150.0, 10_000.0].map(at), [Some(0), Some(0), Some(1), Some(3)]);
+        assert_eq!(column_at(5.0, 100.0, 0), None);
     }
 
     #[test]

@@ -7,9 +7,9 @@ mod plot;
 mod sweep;
 
 pub use conf::{FIELDS, Field, FieldKind, environment, option, refusal, variable, with_option};
-pub use course::{Course, course, moved, reading};
+pub use course::{column_at, fragmentation, moved, occurring, reading, stalls};
 pub use figures::{FigureRow, Verdict, figure_rows, notes, summary};
-pub use plot::{HEIGHT, Plot, WIDTH, plot, sketch};
+pub use plot::plot;
 pub use sweep::{SweepRow, findings, sweep_rows};
 
 use crate::ask::{RecordedSetup, WhatIfSetup};

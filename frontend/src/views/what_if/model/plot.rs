@@ -1,121 +1,67 @@
-//! Texts and numbers of the plot of live bytes, and of reserved bytes as recorded and as replayed.
-//!
-//! The paths have units of their own, 1000 across and 100 up; the element stretches them to its size.
+//! Chart of the live bytes, and of the reserved bytes as recorded and as replayed.
 
 use crate::ask::{ReplayData, WhatIfColumn, WhatIfSetup};
-use crate::draw::color::Color;
-use crate::draw::curves::{Curve, Mark, MarkAt, curves};
-use crate::draw::span::Span;
-use crate::draw::svg::Sketch;
+use crate::draw::chart::{Axis, Chart, Curve, columns};
+use crate::draw::curves::{Curves, Mark, MarkAt, ROOM};
+use crate::draw::op::{Font, Point};
 use crate::draw::theme::Theme;
-use crate::draw::ticks::byte_ticks;
 use shared::base::format;
-use std::fmt::Write as _;
 
-/// Width of a plot in units of its paths.
-pub const WIDTH: f64 = 1000.0;
-/// Height of a plot in units of its paths.
-pub const HEIGHT: f64 = 100.0;
-
-/// Maximum number of byte labels.
-const TICKS: f64 = 5.0;
-
-/// A plot as SVG paths, ready to be drawn.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Chart of a replay, with what its legend says.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
-    /// Area of the live bytes.
-    pub live: String,
-    /// Reserved bytes of the recording.
-    pub recorded: String,
-    /// Reserved bytes of the replay.
-    pub replayed: String,
-    /// Byte labels with their heights, in units of the paths from the top.
-    pub ticks: Vec<(f64, String)>,
-    /// Height of the card's memory, in units of the paths from the top; `None` if it is not shown.
-    pub capacity: Option<f64>,
-    /// Label of the card's memory; empty if there is no limit.
+    pub curves: Curves,
+    /// Text about the card's memory; empty if there is no limit.
     pub capacity_label: String,
-    /// Place where the replay first runs out of memory, in units of the paths from the left.
-    pub oom: Option<f64>,
+    /// True if the card's memory is drawn.
+    pub has_capacity: bool,
+    /// True if the replay runs out of memory.
+    pub has_oom: bool,
 }
 
-/// Draws the plot of a replay.
+/// Makes the chart of a replay.
 ///
 /// The card's memory is shown if a curve reaches at least 1/4 of it; otherwise it would flatten the curves.
-pub fn plot(data: &ReplayData, setup: &WhatIfSetup) -> Plot {
+pub fn plot(data: &ReplayData, setup: &WhatIfSetup, theme: &Theme) -> Plot {
     let highest = |column: &WhatIfColumn| column.live_bytes.max(column.recorded_bytes).max(column.replayed_bytes);
     let highest = data.columns.iter().map(highest).max().unwrap_or(0);
     let capacity = setup.capacity_bytes.filter(|capacity| highest >= capacity / 4);
-    let top = (highest.max(capacity.unwrap_or(0)) as f64 * 1.06).max(1.0);
-    let y = |bytes: f64| HEIGHT * (1.0 - bytes / top);
-    let line = |bytes: fn(&WhatIfColumn) -> u64| stepped(data.columns.iter().map(|column| y(bytes(column) as f64)));
-    let live = line(|column| column.live_bytes);
-    let card = |bytes: u64| match capacity {
+    let capacity_label = setup.capacity_bytes.map_or_else(String::new, |bytes| match capacity {
         Some(_) => format!("GPU memory {}", format::bytes(bytes)),
         None => format!("GPU memory of {} is above the plot", format::bytes(bytes)),
-    };
-    let place = |event: u64| event as f64 / data.events.max(1) as f64 * WIDTH;
-    Plot {
-        live: if live.is_empty() { live } else { format!("{live}V{HEIGHT}H0Z") },
-        recorded: line(|column| column.recorded_bytes),
-        replayed: line(|column| column.replayed_bytes),
-        ticks: ticks(top, TICKS, y),
-        capacity: capacity.map(|capacity| y(capacity as f64)),
-        capacity_label: setup.capacity_bytes.map_or_else(String::new, card),
-        oom: data.replayed.first_oom_event.map(place),
-    }
-}
-
-/// Returns at most `count` labels, which are drawn above their lines.
-///
-/// Labels at the bottom of the plot are left out, and so are those that would be cut off at the top.
-pub(super) fn ticks(top: f64, count: f64, y: impl Fn(f64) -> f64) -> Vec<(f64, String)> {
-    let all = byte_ticks(Span::new(0.0, top), top / count).into_iter().map(|tick| (y(tick.value), tick.label));
-    all.filter(|(height, _)| (HEIGHT * 0.09..HEIGHT * 0.97).contains(height)).collect()
-}
-
-/// Returns a path with a step for each column; equal neighbours share a step.
-pub(super) fn stepped(heights: impl ExactSizeIterator<Item = f64>) -> String {
-    let step = WIDTH / heights.len().max(1) as f64;
-    let mut path = String::new();
-    let mut last = f64::NAN;
-    for (index, height) in heights.enumerate() {
-        let x = index as f64 * step;
-        if index == 0 {
-            let _ = write!(path, "M0 {height:.2}");
-        } else if height != last {
-            let _ = write!(path, "H{x:.1}V{height:.2}");
-        }
-        last = height;
-    }
-    if !path.is_empty() {
-        let _ = write!(path, "H{WIDTH}");
-    }
-    path
-}
-
-/// Draws the plot of a replay as a picture to save, with its axis and a legend.
-pub fn sketch(data: &ReplayData, setup: &WhatIfSetup, theme: &Theme) -> Sketch {
-    let curve = |name: &str, color: Color, is_area: bool, bytes: fn(&WhatIfColumn) -> u64| Curve {
-        name: name.to_owned(),
-        color,
-        is_area,
-        bytes: data.columns.iter().map(bytes).collect(),
-    };
-    let lines = [
-        curve("Live", theme.live.with_alpha(0.35), true, |column| column.live_bytes),
-        curve("Reserved, recorded", theme.reserved, false, |column| column.recorded_bytes),
-        curve("Reserved, replayed", theme.accent, false, |column| column.replayed_bytes),
-    ];
-    let Plot { capacity, oom, capacity_label, .. } = plot(data, setup);
-    let card = setup.capacity_bytes.filter(|_| capacity.is_some()).map(|bytes| Mark {
-        name: capacity_label,
-        color: theme.text_muted,
-        at: MarkAt::Bytes(bytes),
     });
-    let oom = oom.map(|x| Mark { name: "Out of memory".to_owned(), color: theme.oom, at: MarkAt::Share(x / WIDTH) });
-    let marks: Vec<Mark> = card.into_iter().chain(oom).collect();
-    curves(&lines, &marks, theme)
+    let oom = data.replayed.first_oom_event.map(|event| event as f64 / data.events.max(1) as f64);
+    let card = capacity.map(|bytes| Mark { at: MarkAt::Bytes(bytes), color: theme.oom });
+    let named =
+        [("Live", theme.live), ("Reserved, recorded", theme.text_muted), ("Reserved, replayed", theme.reserved)];
+    let named = named.into_iter().map(|(name, color)| (name.to_owned(), color));
+    let card_named = card.map(|card| (capacity_label.clone(), card.color));
+    let oom_named = oom.map(|_| ("Out of memory".to_owned(), theme.oom));
+    Plot {
+        curves: Curves {
+            chart: Chart {
+                x: Axis::bare(),
+                y: Axis::bytes(highest.max(capacity.unwrap_or(0))),
+                room: ROOM,
+                font: Font::LABEL,
+                curves: vec![
+                    Curve::area(line(data, |column| column.live_bytes), theme.live, 0.0, 0.22),
+                    Curve::line(line(data, |column| column.recorded_bytes), theme.text_muted, 1.5).dashed(),
+                    Curve::line(line(data, |column| column.replayed_bytes), theme.reserved, 2.0),
+                ],
+            },
+            marks: card.into_iter().chain(oom.map(|x| Mark { at: MarkAt::X(x), color: theme.oom })).collect(),
+            legend: named.chain(card_named).chain(oom_named).collect(),
+        },
+        capacity_label,
+        has_capacity: capacity.is_some(),
+        has_oom: oom.is_some(),
+    }
+}
+
+/// Returns the corners of a curve with a step for each column.
+pub(super) fn line(data: &ReplayData, bytes: fn(&WhatIfColumn) -> u64) -> Vec<Point> {
+    columns(data.columns.iter().map(bytes))
 }
 
 #[cfg(test)]
@@ -141,27 +87,36 @@ mod tests {
 
     #[test]
     fn curves_are_steps() {
-        let plot = plot(&data(), &setup(None));
-        assert_eq!(plot.recorded, "M0 81.13H500.0V52.83H750.0V5.66H1000");
-        assert_eq!(plot.replayed, "M0 81.13H500.0V52.83H1000");
-        assert!(plot.live.ends_with("V100H0Z"), "{}", plot.live);
-        assert_eq!(plot.oom, Some(250.0));
-        assert!(plot.ticks.len() >= 2 && plot.ticks[0].1 == "32 MiB", "{:?}", plot.ticks);
-        assert_eq!((plot.capacity, plot.capacity_label.as_str()), (None, ""));
+        let plot = plot(&data(), &setup(None), &Theme::light());
+        let mib = |mib: f64| mib * f64::from(1 << 20);
+        let [live, recorded, replayed] = plot.curves.chart.curves.as_slice() else { panic!("three curves") };
+        let levels = |levels: &[(f64, f64)]| levels.iter().map(|&(x, bytes)| (x, mib(bytes))).collect::<Vec<_>>();
+        assert_eq!(replayed.points, levels(&[(0.0, 20.0), (0.5, 20.0), (0.5, 50.0), (1.0, 50.0)]));
+        assert_eq!(recorded.points.last(), Some(&(1.0, mib(100.0))));
+        assert!(live.area.is_some() && recorded.dashed);
+        assert_eq!(plot.curves.marks, [Mark { at: MarkAt::X(0.25), color: Theme::light().oom }]);
+        assert_eq!((plot.has_capacity, plot.has_oom, plot.capacity_label.as_str()), (false, true, ""));
     }
 
     #[test]
     fn a_card_is_drawn_where_it_is_in_sight() {
-        let near = plot(&data(), &setup(Some(200)));
-        assert_eq!(near.capacity_label, "GPU memory 200 MiB");
-        assert!(near.capacity.is_some_and(|y| y > 0.0 && y < 10.0));
-        let far = plot(&data(), &setup(Some(80 << 10)));
-        assert_eq!((far.capacity, far.capacity_label.as_str()), (None, "GPU memory of 80.0 GiB is above the plot"));
+        let of = |mib| plot(&data(), &setup(Some(mib)), &Theme::light());
+        let near = of(200);
+        assert_eq!((near.has_capacity, near.capacity_label.as_str()), (true, "GPU memory 200 MiB"));
+        assert_eq!(near.curves.marks[0].at, MarkAt::Bytes(200 << 20));
+        assert!(near.curves.chart.y.range.end > f64::from(200 << 20), "the line is below the top");
+        let far = of(80 << 10);
+        assert_eq!(
+            (far.has_capacity, far.capacity_label.as_str()),
+            (false, "GPU memory of 80.0 GiB is above the plot")
+        );
+        assert_eq!(far.curves.marks.len(), 1, "the end of memory alone");
     }
 
     #[test]
     fn nothing_has_no_curve() {
-        let empty = plot(&ReplayData::default(), &setup(None));
-        assert_eq!((empty.live.as_str(), empty.replayed.as_str()), ("", ""));
+        let empty = plot(&ReplayData::default(), &setup(None), &Theme::dark());
+        assert!(empty.curves.chart.curves.iter().all(|curve| curve.points.is_empty()));
+        empty.curves.sketch((400.0, 170.0), &Theme::dark());
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::ask::{ColorBy, PartSpan, Parts, Phase, PictureData, Span as Annotated, bands};
 use crate::draw::camera::{Content, View};
-use crate::draw::layout::Rect;
+use crate::draw::rect::Rect;
 use crate::views::timeline::draw::markers::MarkerKind;
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;

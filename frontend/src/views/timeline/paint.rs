@@ -1,21 +1,22 @@
-//! Draws bands and outlines without a graphics card.
+//! Painter of the timeline's bands and outlines.
 //!
-//! Each picture is converted to an image once, and that image is moved and scaled.
+//! The bands of a picture arrive as pixels and are coloured once; each frame moves and scales the image, so that a frame
+//! takes the same time for a thousand bands as for a million. Outlines and marked bands are drawn anew in each frame,
+//! because they are few and stay sharp while the view moves.
 
-use super::painter::Painter;
 use crate::ask::bands::{Band, bands};
 use crate::ask::{PictureData, raster};
 use crate::draw::color::Color;
 use crate::draw::shade;
 use crate::draw::theme::Theme;
-use crate::platform::{context_of, fit_canvas};
+use crate::platform::{context_of, fit_canvas, sibling_of};
 use crate::views::timeline::draw::pieces::{Piece, pieces};
 use crate::views::timeline::draw::plan::Layer;
 use crate::views::timeline::draw::scene::{Frame, Placement};
 use shared::draw::pixels::color_top_down;
 use std::ops::Range;
 use std::rc::Rc;
-use wasm_bindgen::{Clamped, JsCast};
+use wasm_bindgen::Clamped;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
 /// Picture as an image, with its source data.
@@ -25,8 +26,8 @@ struct Painted {
     picture: Rc<PictureData>,
 }
 
-/// Painter that uses the canvas 2D context.
-pub(super) struct CanvasPainter {
+/// Painter that keeps two pictures and places them on the plot in every frame.
+pub(super) struct Painter {
     canvas: HtmlCanvasElement,
     context: CanvasRenderingContext2d,
     layers: [Painted; 2],
@@ -63,11 +64,29 @@ impl Target {
     }
 }
 
-impl CanvasPainter {
-    /// Creates a painter for a new canvas; `None` if it has no 2D context.
+impl Painter {
+    /// Creates a painter for a canvas; `None` if the browser gives it no 2D context.
     pub(super) fn open(canvas: HtmlCanvasElement) -> Option<Self> {
-        let context = context_of(&canvas, true)?;
+        let context = context_of(&canvas)?;
         Some(Self { canvas, context, layers: Default::default(), colored: Vec::new() })
+    }
+
+    /// Replaces the picture of a layer.
+    pub(super) fn upload(&mut self, layer: Layer, picture: &Rc<PictureData>, frame: &Frame<'_>) {
+        let before = self.layers[layer.index()].image.take();
+        let image = before.or_else(|| sibling_of(&self.canvas));
+        let image = image.filter(|image| fill(image, picture, frame.theme, &mut self.colored).is_some());
+        self.layers[layer.index()] = Painted { image, picture: picture.clone() };
+    }
+
+    pub(super) fn paint(&mut self, frame: &Frame<'_>) {
+        let outer = frame.layout.outer;
+        fit_canvas(&self.canvas, outer.width, outer.height, frame.layout.pixel_ratio);
+        self.context.set_fill_style_str(&frame.theme.background.css());
+        self.context.fill_rect(0.0, 0.0, f64::from(self.canvas.width()), f64::from(self.canvas.height()));
+        for placement in &frame.placements {
+            self.paint_layer(frame, placement);
+        }
     }
 
     fn paint_layer(&self, frame: &Frame<'_>, placement: &Placement) {
@@ -142,42 +161,6 @@ impl CanvasPainter {
     }
 }
 
-impl Painter for CanvasPainter {
-    fn name(&self) -> &'static str {
-        "canvas2d"
-    }
-
-    fn is_software(&self) -> bool {
-        true
-    }
-
-    fn canvas(&self) -> &HtmlCanvasElement {
-        &self.canvas
-    }
-
-    fn upload(&mut self, layer: Layer, picture: &Rc<PictureData>, frame: &Frame<'_>) {
-        let before = self.layers[layer.index()].image.take();
-        let image = before.or_else(|| sibling_of(&self.canvas));
-        let image = image.filter(|image| fill(image, picture, frame.theme, &mut self.colored).is_some());
-        self.layers[layer.index()] = Painted { image, picture: picture.clone() };
-    }
-
-    fn paint(&mut self, frame: &Frame<'_>) {
-        let outer = frame.layout.outer;
-        fit_canvas(&self.canvas, outer.width, outer.height, frame.layout.pixel_ratio);
-        self.context.set_fill_style_str(&frame.theme.background.css());
-        self.context.fill_rect(0.0, 0.0, f64::from(self.canvas.width()), f64::from(self.canvas.height()));
-        for placement in &frame.placements {
-            self.paint_layer(frame, placement);
-        }
-    }
-}
-
-/// Creates a canvas that is not part of the page.
-fn sibling_of(canvas: &HtmlCanvasElement) -> Option<HtmlCanvasElement> {
-    canvas.owner_document()?.create_element("canvas").ok()?.dyn_into().ok()
-}
-
 /// Fills a canvas with the pixels of a picture; returns `None` if the browser refuses.
 ///
 /// The canvas of the previous picture is reused, because a new one of several megabytes each time would keep the
@@ -191,7 +174,7 @@ fn fill(canvas: &HtmlCanvasElement, picture: &PictureData, theme: &Theme, colore
     }
     color_top_down(&picture.pixels, width as usize, &raster::palette(theme, asked.color), colored);
     let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(colored.as_flattened()), width, height).ok()?;
-    context_of(canvas, true)?.put_image_data(&image, 0.0, 0.0).ok()
+    context_of(canvas)?.put_image_data(&image, 0.0, 0.0).ok()
 }
 
 /// Marked band in device pixels of the canvas, rounded so that neighbours meet without a seam.

@@ -1,9 +1,9 @@
-//! Executes the drawing operations for text, lines and marks over the plot.
+//! Carries out drawing operations on a canvas.
 
 use super::canvas::{context_of, fit_canvas};
 use crate::draw::color::Color;
-use crate::draw::layout::{Layout, Rect};
-use crate::draw::overlay::{Align, Font, Op};
+use crate::draw::op::{Align, DASH, Font, HALO, Op, Point, RING};
+use crate::draw::rect::Rect;
 use js_sys::Array;
 use wasm_bindgen::JsValue;
 use web_sys::{CanvasRenderingContext2d as Context, HtmlCanvasElement};
@@ -11,14 +11,13 @@ use web_sys::{CanvasRenderingContext2d as Context, HtmlCanvasElement};
 /// Fonts of the page, because a canvas does not inherit them.
 const FAMILY: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
-/// Clears the canvas, fits it to the layout and executes `ops` in order.
-pub fn paint_overlay(canvas: &HtmlCanvasElement, layout: &Layout, ops: &[Op], is_software: bool) {
-    let Some(context) = context_of(canvas, is_software) else { return };
-    let (outer, ratio) = (layout.outer, layout.pixel_ratio);
-    fit_canvas(canvas, outer.width, outer.height, ratio);
+/// Clears a canvas, fits it to a size in CSS pixels and carries out `ops` in order.
+pub fn paint_ops(canvas: &HtmlCanvasElement, (width, height): (f64, f64), pixel_ratio: f64, ops: &[Op]) {
+    let Some(context) = context_of(canvas) else { return };
+    fit_canvas(canvas, width, height, pixel_ratio);
     // Only a matrix without an inverse is an error, and this one has an inverse.
-    let _ = context.set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0);
-    context.clear_rect(0.0, 0.0, outer.width, outer.height);
+    let _ = context.set_transform(pixel_ratio, 0.0, 0.0, pixel_ratio, 0.0, 0.0);
+    context.clear_rect(0.0, 0.0, width, height);
     context.set_text_baseline("middle");
     ops.iter().for_each(|op| carry_out(&context, op));
 }
@@ -31,12 +30,21 @@ fn carry_out(context: &Context, op: &Op) {
             outline(context, *rect, *radius);
             context.fill();
         }
-        Op::Line { from, to, width, color, dashed } => stroke(context, [*from, *to], *width, *color, *dashed),
+        Op::Boxes { boxes, color } => {
+            context.set_fill_style_str(&color.css());
+            boxes.iter().for_each(|rect| context.fill_rect(rect.x, rect.y, rect.width, rect.height));
+        }
+        Op::Area { points, color } => {
+            context.set_fill_style_str(&color.css());
+            trace(context, points);
+            context.fill();
+        }
+        Op::Line { points, width, color, dashed } => stroke(context, points, *width, *color, *dashed),
         Op::Text { x, y, text, align, font, color, halo } => {
             write(context, (*x, *y), text, (*align, *font), (*color, *halo));
         }
         Op::Dot { at, radius, color, ring } => {
-            for (radius, color) in [(radius + 1.5, ring), (*radius, color)] {
+            for (radius, color) in [(radius + RING, ring), (*radius, color)] {
                 context.set_fill_style_str(&color.css());
                 context.begin_path();
                 // Only a negative radius is an error.
@@ -51,6 +59,8 @@ fn carry_out(context: &Context, op: &Op) {
             context.clip();
         }
         Op::Unclip => context.restore(),
+        // The elements around a canvas tell what it shows.
+        Op::Hint { .. } => (),
     }
 }
 
@@ -77,24 +87,28 @@ fn outline(context: &Context, rect: Rect, radius: f64) {
     context.close_path();
 }
 
-fn stroke(context: &Context, [from, to]: [(f64, f64); 2], width: f64, color: Color, dashed: bool) {
-    let pattern = if dashed { Array::of2(&JsValue::from(3), &JsValue::from(3)) } else { Array::new() };
+fn stroke(context: &Context, points: &[Point], width: f64, color: Color, dashed: bool) {
+    let [dash, gap] = DASH;
+    let pattern = if dashed { Array::of2(&JsValue::from(dash), &JsValue::from(gap)) } else { Array::new() };
     // Only a negative dash length is an error.
     let _ = context.set_line_dash(&pattern);
     context.set_stroke_style_str(&color.css());
     context.set_line_width(width);
-    context.begin_path();
-    context.move_to(from.0, from.1);
-    context.line_to(to.0, to.1);
+    context.set_line_join("round");
+    trace(context, points);
     context.stroke();
 }
 
-fn write(context: &Context, at: (f64, f64), text: &str, (align, font): (Align, Font), colors: (Color, Option<Color>)) {
-    let weight = match font {
-        Font::Label => 400,
-        Font::Strong => 600,
-    };
-    context.set_font(&format!("{weight} {}px {FAMILY}", font.size()));
+/// Makes a line through these points the current path.
+fn trace(context: &Context, points: &[Point]) {
+    context.begin_path();
+    for (index, &(x, y)) in points.iter().enumerate() {
+        if index == 0 { context.move_to(x, y) } else { context.line_to(x, y) }
+    }
+}
+
+fn write(context: &Context, at: Point, text: &str, (align, font): (Align, Font), colors: (Color, Option<Color>)) {
+    context.set_font(&format!("{} {}px {FAMILY}", font.weight(), font.size));
     context.set_text_align(match align {
         Align::Left => "left",
         Align::Center => "center",
@@ -102,7 +116,7 @@ fn write(context: &Context, at: (f64, f64), text: &str, (align, font): (Align, F
     });
     if let Some(halo) = colors.1 {
         context.set_stroke_style_str(&halo.css());
-        context.set_line_width(3.0);
+        context.set_line_width(HALO);
         context.set_line_join("round");
         // Browsers raise no error when they draw a plain string.
         let _ = context.stroke_text(text, at.0, at.1);
