@@ -2,8 +2,6 @@
 //!
 //! It is a library next to the binary so that tests run the same app as `snapscope serve`.
 
-mod byte_axis;
-
 mod canvas;
 
 pub mod commands;

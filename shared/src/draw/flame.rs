@@ -1,7 +1,44 @@
-//! Decides the labels and colours of the boxes in a flame graph.
+//! Draws the boxes of a flame graph, and decides their labels and colours.
 
+use super::color::Color;
+use super::op::{Align, Font, Op};
+use super::rect::Rect;
 use super::theme::HUES;
 use crate::base::frame_rules;
+
+/// Gap between rows, and between boxes that are wide enough for it, in CSS pixels.
+pub const GAP: f64 = 1.0;
+
+/// Padding at both ends of a label, in CSS pixels.
+const PADDING: f64 = 4.0;
+
+/// Minimum width of a box with a label, in CSS pixels.
+const LABELLED: f64 = 32.0;
+
+/// Distance between a name and its place, in CSS pixels.
+const BETWEEN: f64 = 8.0;
+
+/// Returns the coloured part of a box, without the gap to the next one.
+pub fn box_rect(rect: Rect) -> Rect {
+    let gap = if rect.width > 3.0 { GAP } else { 0.0 };
+    Rect { width: rect.width - gap, ..rect }
+}
+
+/// Draws the name on a box, cut off at its end if necessary, and the place if both fit.
+pub fn box_label(rect: Rect, (name, place): (&str, &str), color: Color) -> Vec<Op> {
+    let font = Font::LABEL;
+    let room = rect.width - 2.0 * PADDING;
+    let fitted = if rect.width < LABELLED { String::new() } else { font.fitted(name, room) };
+    if fitted.is_empty() {
+        return Vec::new();
+    }
+    let (x, y) = (rect.x + PADDING, rect.y + rect.height / 2.0 + 0.5);
+    let mut texts = vec![Op::text((x, y), fitted, Align::Left, font, color)];
+    if !place.is_empty() && font.width(name) + BETWEEN + font.width(place) <= room {
+        texts.push(Op::text((x + room, y), place, Align::Right, font, color));
+    }
+    texts
+}
 
 /// Returns the name of a site: its function, or the operation behind a symbol of PyTorch's C++.
 pub fn site_name(name: &str, filename: &str) -> String {
@@ -73,6 +110,18 @@ fn family(name: &str, filename: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_is_named_if_it_fits() {
+        let texts = |width| {
+            let rect = Rect::new(10.0, 0.0, width, 19.0);
+            let text = |op| if let Op::Text { text, .. } = op { text } else { String::new() };
+            box_label(rect, ("forward", "train.py:12"), Color::new(0)).into_iter().map(text).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(200.0), ["forward", "train.py:12"]);
+        assert_eq!((texts(100.0), texts(36.0)), (vec!["forward".to_owned()], vec!["for…".to_owned()]));
+        assert!(texts(30.0).is_empty());
+    }
 
     #[test]
     fn modules_are_named_by_their_last_part() {

@@ -21,6 +21,7 @@ pub mod chart;
 
 pub mod flame;
 pub mod segment_lines;
+pub mod segment_parts;
 
 pub mod pixels;
 pub mod shade;

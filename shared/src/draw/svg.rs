@@ -63,8 +63,8 @@ struct Pen {
     clips: usize,
     /// Number of clips that have not ended.
     open: usize,
-    /// Declarations of the dark colours with the numbers of their classes; `None` if the drawing has one theme.
-    classes: Option<BTreeMap<String, usize>>,
+    /// Classes of the dark colours with their declarations; `None` if the drawing has one theme.
+    classes: Option<BTreeMap<String, String>>,
 }
 
 impl Pen {
@@ -163,20 +163,22 @@ impl Pen {
     }
 
     /// Returns the class of a dark colour; `None` if the drawing has one theme.
+    ///
+    /// It is named after its colour, because all drawings in an HTML page share their classes.
     fn class(&mut self, how: How, dark: Color) -> Option<String> {
-        let name = how.name();
+        let (name, color, opacity) = (how.name(), hex(dark), alpha(dark));
         let classes = self.classes.as_mut()?;
-        let opacity = if dark.alpha < 1.0 { format!(";{name}-opacity:{}", alpha(dark)) } else { String::new() };
-        let next = classes.len();
-        Some(format!("c{}", classes.entry(format!("{name}:{}{opacity}", hex(dark))).or_insert(next)))
+        let class = format!("{name}-{}-{}", &color[1..], opacity.replace('.', "_"));
+        classes.entry(class.clone()).or_insert_with(|| format!("{name}:{color};{name}-opacity:{opacity}"));
+        Some(class)
     }
 
     /// Returns a style sheet with the dark colours; empty if the drawing has one theme.
     fn style(&self) -> String {
         let Some(classes) = &self.classes else { return String::new() };
         let mut style = "<style>@media (prefers-color-scheme:dark){".to_owned();
-        for (declarations, class) in classes {
-            let _ = write!(style, ".c{class}{{{declarations}}}");
+        for (class, declarations) in classes {
+            let _ = write!(style, ".{class}{{{declarations}}}");
         }
         style + "}</style>\n"
     }

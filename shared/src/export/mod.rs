@@ -21,10 +21,7 @@ pub use snapshot::pickle;
 pub use subject::Subject;
 
 pub use perfetto::perfetto;
-pub use picture::{
-    Anchor, Drawing, Ink, Look, MomentOptions, PictureOptions, Shape, flame_picture, segments_picture, svg,
-    timeline_picture,
-};
+pub use picture::{MomentOptions, PictureOptions, TimelinePicture, flame_picture, segments_picture};
 pub use report::report;
 pub use speedscope::speedscope;
 pub use table::{Cell, Rows, Sheet, Table, TableFormat, csv_text, table};

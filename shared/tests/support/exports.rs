@@ -2,9 +2,11 @@
 
 use serde::de::IgnoredAny;
 use shared::analysis::{Axis, Timeline};
+use shared::draw::svg::{svg, svg_for_both};
+use shared::draw::theme::Theme;
 use shared::export::{
-    Look, MomentOptions, PictureOptions, Subject, Table, TableFormat, flame_picture, perfetto, pickle, report,
-    segments_picture, speedscope, svg, table, timeline_picture,
+    MomentOptions, PictureOptions, Subject, Table, TableFormat, TimelinePicture, flame_picture, perfetto, pickle,
+    report, segments_picture, speedscope, table,
 };
 use shared::import::import;
 use shared::pickle::Style;
@@ -42,14 +44,16 @@ pub(crate) fn export(trace: &Trace) {
 }
 
 fn pictures(subject: &Subject<'_>) {
+    let (light, dark) = (Theme::light(), Theme::dark());
     for &(device, timeline) in subject.devices {
         for axis in [Axis::Events, Axis::Time] {
             let options = PictureOptions { title: FILE.to_owned(), axis, ..PictureOptions::default() };
-            is_markup(&svg(&timeline_picture(subject.trace, device, timeline, &options), Look::Both));
+            let picture = TimelinePicture::new(subject.trace, device, timeline, &options);
+            is_markup(&svg_for_both(FILE, &picture.sketch(&light), &picture.sketch(&dark)));
         }
         let options = MomentOptions { title: FILE.to_owned(), moment: subject.moment, ..MomentOptions::default() };
-        is_markup(&svg(&flame_picture(subject.trace, device, timeline, &options), Look::Light));
-        is_markup(&svg(&segments_picture(subject.trace, device, timeline, &options), Look::Dark));
+        is_markup(&svg(FILE, &flame_picture(subject.trace, (device, timeline), &options, &light)));
+        is_markup(&svg(FILE, &segments_picture(subject.trace, (device, timeline), &options, &dark)));
     }
 }
 

@@ -4,6 +4,8 @@ use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use shared::draw::color::Color;
+use shared::draw::theme::Theme;
 use testkit::repro::{Played, check_output};
 
 /// Recorder script that needs 1 GiB per sample and runs out of memory above a batch of 6.
@@ -70,8 +72,14 @@ fn every_kind_of_output_is_written() {
     assert_eq!(report["rows"][1]["recording"]["oom"]["module"], "h.0");
     let svg = read("t.svg");
     assert_eq!(tags(&svg).filter(|tag| *tag == "circle").count(), 1, "what fits: {svg}");
-    assert_eq!(svg.matches("class=\"oom\"").count(), 2, "what does not, and its meaning: {svg}");
+    // A cross has two strokes.
+    assert_eq!(strokes(&svg, Theme::light().oom).count(), 2 * 2, "what does not, and its meaning: {svg}");
     assert!(svg.contains("custom:8GiB · 8.00 GiB"), "{svg}");
+}
+
+/// Returns the elements that are drawn with a stroke of a colour.
+fn strokes(svg: &str, color: Color) -> impl Iterator<Item = &str> {
+    svg.lines().filter(move |line| line.contains(&format!("stroke=\"#{:06x}\"", color.rgb)))
 }
 
 /// Returns the names of all elements, and checks that they are closed in order.
@@ -114,8 +122,10 @@ fn a_picture_shows_what_lies_far_off_or_on_one_another() {
     check_output(&snapscope(&played, &arguments), 0, &["wrote two.svg"], &[]);
     let svg = std::fs::read_to_string(played.path("two.svg")).expect("the picture");
     assert_eq!(tags(&svg).filter(|tag| *tag == "circle").count(), 8 + 2, "points and legend: {svg}");
-    assert_eq!(svg.matches("class=\"line over\"").count(), 3, "the second line is dashed over the first: {svg}");
-    assert_eq!(svg.matches("class=\"limit\"").count(), 1, "{svg}");
+    let [first, second] = [0, 1].map(|line| strokes(&svg, Theme::light().categories[line]).count());
+    assert_eq!(first, 3 + 1, "segments and legend: {svg}");
+    assert!(second > 2 * first, "the second line is dashed over the first: {svg}");
+    assert_eq!(strokes(&svg, Theme::light().reserved).count(), 1, "{svg}");
     assert!(svg.contains("custom:900GiB · 900 GiB ↑"), "{svg}");
 }
 

@@ -3,8 +3,10 @@
 use frontend::ask::{CopyOptions, ExportForm, ExportOrder};
 use shared::analysis::Timeline;
 use shared::draw::span::Span;
+use shared::draw::svg::svg;
+use shared::draw::theme::Theme;
 use shared::export;
-use shared::export::{Look, PictureOptions, Sanitized, Subject};
+use shared::export::{PictureOptions, Sanitized, Subject, TimelinePicture};
 use shared::import::Importer;
 use shared::pickle::Style;
 use shared::trace::{Device, Trace};
@@ -73,6 +75,6 @@ fn picture(order: &ExportOrder, file: &str, trace: &Trace, (device, timeline): (
         x: order.range.map(|(start, end)| Span::new(start, end)),
         ..PictureOptions::default()
     };
-    let look = if order.is_dark { Look::Dark } else { Look::Light };
-    export::svg(&export::timeline_picture(trace, device, timeline, &options), look)
+    let theme = if order.is_dark { Theme::dark() } else { Theme::light() };
+    svg(&options.title, &TimelinePicture::new(trace, device, timeline, &options).sketch(&theme))
 }

@@ -2,7 +2,6 @@
 
 mod left_out;
 mod picture;
-mod png;
 pub(super) mod write;
 
 use std::path::PathBuf;
@@ -11,12 +10,14 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use shared::analysis::Timeline;
 use shared::base::format::bytes;
-use shared::export::{self, Look, SanitizeOptions, Sanitized, Subject, Table, TableFormat};
+use shared::draw::svg::svg;
+use shared::export::{self, SanitizeOptions, Sanitized, Subject, Table, TableFormat};
 use shared::import::Importer;
 use shared::pickle::Style;
 use shared::trace::{Device, Trace};
 
 use crate::Failure;
+use crate::canvas::png;
 use crate::snapshot_file::{Opened, import};
 use crate::units;
 use picture::{PictureArgs, PictureName};
@@ -211,11 +212,10 @@ impl ExportArgs {
         match self.to {
             Target::Svg | Target::Png => {
                 let (device, timeline) = opened.choose_device(self.device)?;
-                let drawing = self.picture.drawing(&name, &opened.trace, (device, timeline), moment)?;
-                let look = if self.picture.dark { Look::Dark } else { Look::Light };
+                let (title, sketch) = self.picture.drawn(&name, &opened.trace, (device, timeline), moment)?;
                 match self.to {
-                    Target::Svg => self.write(|sink| sink(export::svg(&drawing, look).as_bytes())),
-                    _ => self.write(|sink| sink(&png::png(&drawing, self.picture.dark))),
+                    Target::Svg => self.write(|sink| sink(svg(&title, &sketch).as_bytes())),
+                    _ => self.write(|sink| sink(&png(&sketch))),
                 }
             }
             Target::Csv | Target::Json | Target::Markdown => {

@@ -2,8 +2,10 @@
 
 use clap::{Args, ValueEnum};
 use shared::analysis::{Axis, Timeline};
+use shared::draw::sketch::Sketch;
 use shared::draw::span::Span;
-use shared::export::{self, Drawing, MomentOptions, PictureOptions};
+use shared::draw::theme::Theme;
+use shared::export::{self, MomentOptions, PictureOptions, TimelinePicture};
 use shared::trace::{Device, Trace};
 
 use crate::Failure;
@@ -68,31 +70,39 @@ impl PictureArgs {
         self.picture.unwrap_or(PictureName::Timeline)
     }
 
-    /// Draws the picture of a device of a file; `moment` is the one of `--at`.
+    /// Draws the picture of a device of a file and returns it with its title; `moment` is the one of `--at`.
     ///
     /// # Errors
     ///
     /// Returns an error if the timeline of the device does not have the requested part.
-    pub(super) fn drawing(
+    pub(super) fn drawn(
         &self,
         file: &str,
         trace: &Trace,
         (device, timeline): (&Device, &Timeline),
         moment: Option<u32>,
-    ) -> Result<Drawing, Failure> {
-        let title = format!("{file} · GPU {}", device.index);
+    ) -> Result<(String, Sketch), Failure> {
+        let theme = if self.dark { Theme::dark() } else { Theme::light() };
+        let shows = self.shows();
+        let kind = match shows {
+            PictureName::Timeline => "",
+            PictureName::Flame => " · live memory by stack",
+            PictureName::Segments => " · segments",
+        };
+        let title = format!("{file} · GPU {}{kind}", device.index);
         let width = self.width.unwrap_or(1200);
-        let of_moment = |title| MomentOptions { title, moment, width, height: self.height };
-        Ok(match self.shows() {
-            PictureName::Flame => export::flame_picture(trace, device, timeline, &of_moment(title)),
-            PictureName::Segments => export::segments_picture(trace, device, timeline, &of_moment(title)),
+        let of_moment = MomentOptions { title: title.clone(), moment, width, height: self.height };
+        let sketch = match shows {
+            PictureName::Flame => export::flame_picture(trace, (device, timeline), &of_moment, &theme),
+            PictureName::Segments => export::segments_picture(trace, (device, timeline), &of_moment, &theme),
             PictureName::Timeline => {
                 let (axis, x) = self.part(device, timeline)?;
-                let height = self.height.unwrap_or(600);
+                let (title, height) = (title.clone(), self.height.unwrap_or(600));
                 let options = PictureOptions { title, axis, x, width, height, ..PictureOptions::default() };
-                export::timeline_picture(trace, device, timeline, &options)
+                TimelinePicture::new(trace, device, timeline, &options).sketch(&theme)
             }
-        })
+        };
+        Ok((title, sketch))
     }
 
     /// Returns the axis of a timeline and the part of it to show; `None` stands for all of it.

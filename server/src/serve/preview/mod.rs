@@ -22,7 +22,7 @@ use super::state::State;
 use crate::hex::hex;
 
 /// Part of the tag; changing it invalidates all pictures.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 
 /// Returns the preview picture of a link, 1200 by 630 pixels.
 #[utoipa::path(

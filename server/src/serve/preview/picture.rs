@@ -2,110 +2,101 @@
 
 use shared::api::SnapshotDigest;
 use shared::base::format::{bytes, counted};
+use shared::draw::chart::{Axis, Chart, Curve, Room, columns};
+use shared::draw::color::Color;
+use shared::draw::op::{Align, Font, Op, Point};
+use shared::draw::rect::Rect;
+use shared::draw::sketch::Sketch;
+use shared::draw::theme::Theme;
 
-use crate::byte_axis::ByteAxis;
-use crate::canvas::{Canvas, Ink, Place, Type, Weight, is_drawable};
+use crate::canvas::{is_drawable, png, width};
 
 /// Width and height in pixels, as chats display it.
 pub(crate) const SIZE: (u32, u32) = (1200, 630);
 
-const LEFT: f64 = 64.0;
-const RIGHT: f64 = SIZE.0 as f64 - LEFT;
-/// Left end of the curve, to the right of the axis labels.
-const PLOT_LEFT: f64 = LEFT + 112.0;
-const PLOT_TOP: f64 = 322.0;
-const PLOT_BOTTOM: f64 = SIZE.1 as f64 - 50.0;
+const WIDTH: f64 = SIZE.0 as f64;
+const HEIGHT: f64 = SIZE.1 as f64;
+/// Distance from the left and the right edge.
+const MARGIN: f64 = 64.0;
+/// Room around the curve; the labels of its axis are on the left.
+const ROOM: Room = Room { left: MARGIN + 112.0, top: 322.0, right: MARGIN, bottom: 50.0 };
 
-/// Maximum number of points of a curve that are drawn, more than its width in pixels.
-const MOST_POINTS: usize = 2000;
+/// Maximum number of parts of a curve that are drawn, more than its width in pixels.
+const MOST_PARTS: usize = 2000;
 
-const NAME: Type = Type { size: 30.0, weight: Weight::Medium };
-const TITLE: Type = Type { size: 54.0, weight: Weight::Medium };
-const FIGURE: Type = Type { size: 46.0, weight: Weight::Medium };
-const LABEL: Type = Type { size: 26.0, weight: Weight::Regular };
+const NAME: Font = Font::strong(30.0);
+const TITLE: Font = Font::strong(54.0);
+const FIGURE: Font = Font::strong(46.0);
+const LABEL: Font = Font::plain(26.0);
 
 /// Draws the picture of a snapshot with a title, as PNG.
 pub(super) fn draw(title: &str, digest: &SnapshotDigest) -> Vec<u8> {
-    Canvas::png(SIZE, |canvas| {
-        brand(canvas);
-        // A title that cannot be drawn is still visible on the page of the link.
-        let title = if is_drawable(title) { title } else { "Snapshot" };
-        canvas.text(&fitting(title, RIGHT - LEFT), (LEFT, 172.0), TITLE, Ink::token("text"));
-        figures(canvas, digest);
-        plot(canvas, digest);
-    })
+    png(&sketch(title, digest, &Theme::light()))
+}
+
+fn sketch(title: &str, digest: &SnapshotDigest, theme: &Theme) -> Sketch {
+    let mut sketch = Sketch::blank(WIDTH, HEIGHT, theme);
+    let ops = &mut sketch.ops;
+    brand(ops, theme);
+    // A title that cannot be drawn is still visible on the page of the link.
+    let title = if is_drawable(title) { title } else { "Snapshot" };
+    ops.push(text((MARGIN, 172.0), fitting(title, WIDTH - 2.0 * MARGIN), TITLE, theme.text));
+    figures(ops, digest, theme);
+    ops.extend(chart(digest, theme).plotted((WIDTH, HEIGHT), theme).ops);
+    sketch
 }
 
 /// Draws the icon and the name.
-fn brand(canvas: &Canvas<'_>) {
-    let (left, top, size) = (LEFT, 48.0, 44.0);
+fn brand(ops: &mut Vec<Op>, theme: &Theme) {
+    let (left, top, size) = (MARGIN, 48.0, 44.0);
     // The icon of the page, in its coordinates of 32 by 32.
-    for (x, y, width, height, color) in [
-        (0.0, 0.0, 32.0, 32.0, "141a24"),
-        (5.0, 20.5, 22.0, 6.0, "35b3a4"),
-        (8.0, 13.0, 15.0, 6.0, "6c9bf5"),
-        (13.0, 5.5, 7.0, 6.0, "f0b35c"),
+    for (x, y, width, height, rgb) in [
+        (0.0, 0.0, 32.0, 32.0, 0x141a24),
+        (5.0, 20.5, 22.0, 6.0, 0x35b3a4),
+        (8.0, 13.0, 15.0, 6.0, 0x6c9bf5),
+        (13.0, 5.5, 7.0, 6.0, 0xf0b35c),
     ] {
         let [x, y, width, height] = [x, y, width, height].map(|length: f64| length * size / 32.0);
-        canvas.area(&rectangle((left + x, top + y), (left + x + width, top + y + height)), Ink::hex(color));
+        let rect = Rect::new(left + x, top + y, width, height);
+        ops.push(Op::Fill { rect, radius: 0.0, color: Color::new(rgb) });
     }
-    canvas.text("Snapscope", (left + size + 16.0, top + 33.0), NAME, Ink::token("muted"));
+    ops.push(text((left + size + 16.0, top + 33.0), "Snapscope".to_owned(), NAME, theme.text_muted));
 }
 
 /// Draws the figures of the snapshot, side by side.
-fn figures(canvas: &Canvas<'_>, digest: &SnapshotDigest) {
-    let mut left = LEFT;
-    for (figure, label, token) in [
-        (bytes(digest.peak_live_bytes), "peak live".to_owned(), "live"),
-        (bytes(digest.peak_reserved_bytes), "peak reserved".to_owned(), "reserved"),
-        (counted(digest.events, "event"), counted(u64::from(digest.devices), "device"), "text"),
+fn figures(ops: &mut Vec<Op>, digest: &SnapshotDigest, theme: &Theme) {
+    let mut left = MARGIN;
+    for (figure, label, color) in [
+        (bytes(digest.peak_live_bytes), "peak live".to_owned(), theme.live),
+        (bytes(digest.peak_reserved_bytes), "peak reserved".to_owned(), theme.reserved),
+        (counted(digest.events, "event"), counted(u64::from(digest.devices), "device"), theme.text),
     ] {
-        canvas.text(&figure, (left, 246.0), FIGURE, Ink::token(token));
-        canvas.text(&label, (left, 284.0), LABEL, Ink::token("muted"));
-        left += FIGURE.width(&figure).max(LABEL.width(&label)) + 72.0;
+        let end = left + width(FIGURE, &figure).max(width(LABEL, &label));
+        ops.push(text((left, 246.0), figure, FIGURE, color));
+        ops.push(text((left, 284.0), label, LABEL, theme.text_muted));
+        left = end + 72.0;
     }
 }
 
-/// Draws live bytes as an area and reserved bytes as a line.
-fn plot(canvas: &Canvas<'_>, digest: &SnapshotDigest) {
-    let most = digest.reserved_curve.iter().chain(&digest.live_curve).copied().max().unwrap_or(0);
-    let axis = ByteAxis::new(most, PLOT_TOP..PLOT_BOTTOM);
-    let ticks: Vec<_> = axis.ticks().collect();
-    for (_, y) in &ticks {
-        canvas.line(&[(PLOT_LEFT, *y), (RIGHT, *y)], Ink::token("border"), 1.0);
-    }
-    let (live, reserved) = (steps(&digest.live_curve, &axis), steps(&digest.reserved_curve, &axis));
-    if let ([first, ..], [.., last]) = (live.as_slice(), live.as_slice()) {
-        let ground = [(last.0, PLOT_BOTTOM), (first.0, PLOT_BOTTOM)];
-        canvas.area(&[live.as_slice(), &ground].concat(), Ink::token("live").thinned(0.25));
-        canvas.line(&live, Ink::token("live"), 3.0);
-    }
-    canvas.line(&reserved, Ink::token("reserved"), 3.0);
-    // Labels are skipped if they would be too close together.
-    for (size_bytes, y) in ticks.iter().step_by(ticks.len().div_ceil(5)) {
-        let label = axis.label(*size_bytes);
-        canvas.text(&label, (PLOT_LEFT - 16.0 - LABEL.width(&label), y + 9.0), LABEL, Ink::token("muted"));
-    }
+/// Returns live bytes as an area and reserved bytes as a line.
+fn chart(digest: &SnapshotDigest, theme: &Theme) -> Chart {
+    let points = |curve: &[u64]| columns(curve.iter().take(MOST_PARTS).copied());
+    let curves = vec![
+        Curve::area(points(&digest.live_curve), theme.live, 3.0, 0.25),
+        Curve::line(points(&digest.reserved_curve), theme.reserved, 3.0),
+    ];
+    let most_bytes = digest.reserved_curve.iter().chain(&digest.live_curve).copied().max().unwrap_or(0);
+    Chart { x: Axis::bare(), y: Axis::bytes(most_bytes), room: ROOM, font: LABEL, curves }
 }
 
-/// Converts a curve to steps of equal width, each as high as the maximum of its part.
-fn steps(curve: &[u64], axis: &ByteAxis) -> Vec<Place> {
-    let curve = &curve[..curve.len().min(MOST_POINTS)];
-    let width = (RIGHT - PLOT_LEFT) / curve.len().max(1) as f64;
-    let step = |(index, size_bytes): (usize, &u64)| {
-        let (left, y) = (PLOT_LEFT + index as f64 * width, axis.at(*size_bytes));
-        [(left, y), (left + width, y)]
-    };
-    curve.iter().enumerate().flat_map(step).collect()
+/// Draws a text whose baseline starts at a position.
+fn text((x, baseline): Point, text: String, font: Font, color: Color) -> Op {
+    Op::text((x, baseline - font.baseline()), text, Align::Left, font, color)
 }
 
-fn rectangle((left, top): Place, (right, bottom): Place) -> [Place; 4] {
-    [(left, top), (right, top), (right, bottom), (left, bottom)]
-}
-
-/// Cuts a title to the width of a line.
-fn fitting(title: &str, width: f64) -> String {
-    if TITLE.width(title) <= width {
+/// Cuts a title to the width of a line, as it is painted.
+fn fitting(title: &str, room: f64) -> String {
+    if width(TITLE, title) <= room {
         return title.to_owned();
     }
     let letters: Vec<char> = title.chars().collect();
@@ -113,7 +104,7 @@ fn fitting(title: &str, width: f64) -> String {
         let start: String = letters[..length].iter().collect();
         format!("{}…", start.trim_end_matches(|letter: char| !letter.is_alphanumeric()))
     };
-    let longest = (1..letters.len()).rev().map(cut).find(|cut| TITLE.width(cut) <= width);
+    let longest = (1..letters.len()).rev().map(cut).find(|cut| width(TITLE, cut) <= room);
     longest.unwrap_or_default()
 }
 
@@ -125,14 +116,35 @@ mod tests {
     fn long_titles_are_cut() {
         assert_eq!(fitting("short", 500.0), "short");
         let cut = fitting(&"many words ".repeat(18), 500.0);
-        assert!(cut.starts_with("many words ") && cut.ends_with('…') && TITLE.width(&cut) <= 500.0, "{cut}");
+        assert!(cut.starts_with("many words ") && cut.ends_with('…') && width(TITLE, &cut) <= 500.0, "{cut}");
     }
 
     #[test]
     fn a_curve_fills_the_width() {
-        let axis = ByteAxis::new(2048, PLOT_TOP..PLOT_BOTTOM);
-        let places = steps(&[0, 2048], &axis);
-        assert_eq!((places[0], places[3]), ((PLOT_LEFT, PLOT_BOTTOM), (RIGHT, PLOT_TOP)));
-        assert_eq!(steps(&[], &axis), []);
+        let digest = |live_curve: Vec<u64>| SnapshotDigest {
+            devices: 1,
+            events: 2,
+            device: 0,
+            peak_live_bytes: 2048,
+            peak_reserved_bytes: 0,
+            end_live_bytes: 2048,
+            live_curve,
+            reserved_curve: Vec::new(),
+        };
+        let theme = Theme::light();
+        let drawn = |curve| chart(&digest(curve), &theme).plotted((WIDTH, HEIGHT), &theme);
+        let curve = |ops: &[Op]| {
+            let found = ops.iter().find_map(|op| match op {
+                Op::Line { points, color, .. } if *color == theme.live => Some(points.clone()),
+                _ => None,
+            });
+            found.map(|points| (points[0], points[points.len() - 1]))
+        };
+        let plotted = drawn(vec![0, 2048]);
+        let (start, end) = curve(&plotted.ops).expect("a curve");
+        let is_at = |place: Point, (x, y): Point| (place.0 - x).abs() < 0.1 && (place.1 - y).abs() < 0.1;
+        assert!(is_at(start, (ROOM.left, HEIGHT - ROOM.bottom)), "{start:?}");
+        assert!(is_at(end, (WIDTH - ROOM.right, plotted.at((1.0, 2048.0)).1)), "{end:?}");
+        assert_eq!(curve(&drawn(Vec::new()).ops), None);
     }
 }

@@ -29,7 +29,7 @@ impl Default for PictureOptions {
 /// Content and size of a picture of one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MomentOptions {
-    /// Beginning of the heading; the kind of picture follows.
+    /// Heading of the picture.
     pub title: String,
     /// Moment to show, where `n` is the state after event `n - 1`; `None` for the peak.
     pub moment: Option<u32>,

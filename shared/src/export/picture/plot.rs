@@ -1,27 +1,64 @@
-//! Draws the content of the plot: bands, curves and marks.
+//! Lays out the content of the plot: bands, curves and marks.
 
-use super::drawing::{BAND_COLORS, Drawing, Ink, Shape};
-use super::frame::{Frame, line};
-use crate::analysis::{Band, BandOwner, CurveStep, Picture, PictureRequest};
+use super::frame::Frame;
+use super::heading::dot;
+use super::tone::{Layers, Tone};
+use crate::analysis::{CurveStep, Picture, PictureRequest};
+use crate::draw::op::{Op, Point};
+use crate::draw::rect::Rect;
 use crate::draw::shade;
-use std::collections::BTreeMap;
+use crate::draw::theme::Theme;
 
 /// Factors by which the resolution is lowered, one after another, until a picture has few enough bands.
 const COARSER: [f64; 7] = [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0];
 
-/// Draws the bands, one shape for each colour.
-pub(super) fn bands(frame: &Frame<'_>, most_bands: usize, drawing: &mut Drawing) {
-    let mut by_ink: BTreeMap<Ink, Vec<[f64; 4]>> = BTreeMap::new();
+/// Thickness of curves and marks in pixels.
+const THICK: f64 = 1.3;
+
+/// Content of the plot, in pixels.
+#[derive(Debug)]
+pub(super) struct Plot {
+    bands: Layers,
+    live: Vec<Point>,
+    reserved: Vec<Point>,
+    /// Lines at out-of-memory events.
+    ooms: Vec<[Point; 2]>,
+    /// Highest live bytes; `None` if there are none.
+    peak: Option<Point>,
+}
+
+impl Plot {
+    pub(super) fn new(frame: &Frame<'_>, most_bands: usize) -> Self {
+        let request = PictureRequest { height_px: 0, ..request(frame, 1.0) };
+        let Picture { live, reserved, .. } = frame.timeline.picture(frame.device, &request);
+        let (live, reserved) = (stepped(frame, &live), stepped(frame, &reserved));
+        Self { bands: bands(frame, most_bands), live, reserved, ooms: ooms(frame), peak: peak(frame) }
+    }
+
+    /// Draws the bands, one operation for each colour, and everything above them.
+    pub(super) fn draw(&self, theme: &Theme, ops: &mut Vec<Op>) {
+        ops.extend(self.bands.ops(theme));
+        for (color, points) in [(theme.reserved, &self.reserved), (theme.live, &self.live)] {
+            ops.push(Op::line(points.clone(), THICK, color));
+        }
+        ops.extend(self.ooms.iter().map(|&points| Op::line(points, THICK, theme.oom)));
+        ops.extend(self.peak.map(|at| dot(at, theme.peak, theme)));
+    }
+}
+
+fn bands(frame: &Frame<'_>, most_bands: usize) -> Layers {
+    let mut layers = Layers::default();
     for band in &picture(frame, most_bands).bands {
         let (left, top) = (place_x(frame, band.x0), place_y(frame, band.y1));
         let (right, bottom) = (place_x(frame, band.x1), place_y(frame, band.y0));
         let (width, height) = (right - left, bottom - top);
-        by_ink.entry(ink(band)).or_default().push([left, top, width, height]);
-        if height > shade::SEPARATED && band.owner != BandOwner::Merged {
-            by_ink.entry(Ink::Separator).or_default().push([left, bottom - 0.7, width, 0.7]);
+        let tone = Tone::of(band);
+        layers.add(tone, Rect::new(left, top, width, height));
+        if height > shade::SEPARATED && !matches!(tone, Tone::Merged(_)) {
+            layers.add(Tone::Separator, Rect::new(left, bottom - 0.7, width, 0.7));
         }
     }
-    drawing.shapes.extend(by_ink.into_iter().map(|(ink, boxes)| Shape::Boxes { ink, boxes }));
+    layers
 }
 
 /// Returns the sharpest picture with at most `most_bands` bands, or the coarsest one if all have more.
@@ -49,14 +86,6 @@ fn request(frame: &Frame<'_>, coarser: f64) -> PictureRequest {
     }
 }
 
-fn ink(band: &Band) -> Ink {
-    match band.owner {
-        BandOwner::Allocation(_) => Ink::Band(band.color % BAND_COLORS),
-        BandOwner::Merged => Ink::Merged(band.color % BAND_COLORS),
-        BandOwner::Initial => Ink::Initial,
-    }
-}
-
 fn place_x(frame: &Frame<'_>, share: f32) -> f64 {
     frame.across.at(f64::from(share))
 }
@@ -65,17 +94,8 @@ fn place_y(frame: &Frame<'_>, share: f32) -> f64 {
     frame.down.end - f64::from(share) * frame.down.len()
 }
 
-/// Draws the live and the reserved bytes, with the highest value of each pixel.
-pub(super) fn curves(frame: &Frame<'_>, drawing: &mut Drawing) {
-    let request = PictureRequest { height_px: 0, ..request(frame, 1.0) };
-    let Picture { live, reserved, .. } = frame.timeline.picture(frame.device, &request);
-    for (ink, steps) in [(Ink::Reserved, reserved), (Ink::Live, live)] {
-        line(drawing, ink, 1.3, &stepped(frame, &steps));
-    }
-}
-
-/// Converts steps to positions; a step is level until the next one begins.
-fn stepped(frame: &Frame<'_>, steps: &[CurveStep]) -> Vec<(f64, f64)> {
+/// Converts the highest values of each pixel to positions; a step is level until the next one begins.
+fn stepped(frame: &Frame<'_>, steps: &[CurveStep]) -> Vec<Point> {
     let ends = steps.iter().skip(1).map(|next| next.x).chain([1.0]);
     let level = |(step, end): (&CurveStep, f32)| {
         let y = frame.py(step.bytes as f64);
@@ -84,20 +104,21 @@ fn stepped(frame: &Frame<'_>, steps: &[CurveStep]) -> Vec<(f64, f64)> {
     steps.iter().zip(ends).flat_map(level).collect()
 }
 
-/// Draws the peak and the out-of-memory events.
-pub(super) fn marks(frame: &Frame<'_>, drawing: &mut Drawing) {
+/// Returns the lines of the out-of-memory events, at most one per pixel.
+fn ooms(frame: &Frame<'_>) -> Vec<[Point; 2]> {
     let mut last = f64::NEG_INFINITY;
+    let mut lines = Vec::new();
     for moment in frame.ooms() {
-        let x = frame.px_of_moment(moment).clamp(frame.across.start, frame.across.end);
-        // At most one event is drawn per pixel.
+        let x = frame.place_of_moment(moment);
         if x - last >= 1.0 {
-            line(drawing, Ink::Oom, 1.3, &[(x, frame.down.start), (x, frame.down.end)]);
+            lines.push([(x, frame.down.start), (x, frame.down.end)]);
             last = x;
         }
     }
+    lines
+}
+
+fn peak(frame: &Frame<'_>) -> Option<Point> {
     let (moment, bytes) = frame.timeline.live_max_in(frame.shown());
-    if bytes > 0 {
-        let x = frame.px_of_moment(moment).clamp(frame.across.start, frame.across.end);
-        drawing.shapes.push(Shape::Dot { ink: Ink::Peak, at: (x, frame.py(bytes as f64)), radius: 4.0 });
-    }
+    (bytes > 0).then(|| (frame.place_of_moment(moment), frame.py(bytes as f64)))
 }

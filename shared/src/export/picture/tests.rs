@@ -1,9 +1,15 @@
-//! Tests pictures of timelines, shape by shape.
+//! Tests pictures of timelines, operation by operation.
 
 use super::*;
-use crate::analysis::naive;
-use crate::draw::theme::Theme;
-use crate::trace::text;
+use crate::analysis::{Timeline, naive};
+use crate::draw::color::Color;
+use crate::draw::op::Op;
+use crate::draw::rect::Rect;
+use crate::draw::shade::{self, ColorBy, SHADES};
+use crate::draw::sketch::Sketch;
+use crate::draw::svg::{svg, svg_for_both};
+use crate::draw::theme::{HUES, Theme};
+use crate::trace::{Trace, text};
 
 const TRACE: &str = "
     segment_alloc S 2MiB t=0
@@ -17,26 +23,31 @@ const TRACE: &str = "
     block b 1MiB
 ";
 
-fn drawing(trace: &Trace, options: &PictureOptions) -> Drawing {
+const THEME: Theme = Theme::light();
+
+fn drawn(trace: &Trace, options: &PictureOptions, theme: &Theme) -> Sketch {
     let device = &trace.devices[0];
-    timeline_picture(trace, device, &Timeline::new(trace, device), options)
+    TimelinePicture::new(trace, device, &Timeline::new(trace, device), options).sketch(theme)
 }
 
-pub(super) fn words(drawing: &Drawing) -> Vec<&str> {
-    fn of(shape: &Shape) -> Option<&str> {
-        match shape {
-            Shape::Text { words, .. } => Some(words),
-            _ => None,
-        }
-    }
-    drawing.shapes.iter().filter_map(of).collect()
+pub(super) fn words(sketch: &Sketch) -> Vec<&str> {
+    let word = |op| match op {
+        &Op::Text { ref text, .. } => Some(text.as_str()),
+        _ => None,
+    };
+    sketch.ops.iter().filter_map(word).collect()
+}
+
+/// Returns true for the colours of single allocations.
+pub(super) fn is_single(color: Color) -> bool {
+    (0..HUES as u32 * SHADES).any(|number| shade::fill(number, ColorBy::Stack, &THEME) == color)
 }
 
 #[test]
 fn a_picture_says_what_it_shows() {
     let options = PictureOptions { title: "run.pickle · GPU 0".to_owned(), ..PictureOptions::default() };
-    let drawing = drawing(&text::parse(TRACE).unwrap(), &options);
-    let words = words(&drawing);
+    let sketch = drawn(&text::parse(TRACE).unwrap(), &options, &THEME);
+    let words = words(&sketch);
     for part in ["run.pickle · GPU 0", "live", "reserved", "out of memory", "1 MiB", "events", "step<1>&\"x\""] {
         assert!(words.contains(&part), "{part} in {words:?}");
     }
@@ -48,26 +59,26 @@ fn everything_lies_within_the_picture() {
     for seed in 0..10 {
         let trace = naive::random_trace(seed, 500);
         for (width, height) in [(1200, 600), (10, 10), (400, 900)] {
-            let drawing = drawing(&trace, &PictureOptions { width, height, ..PictureOptions::default() });
-            check_inside(&drawing);
+            let sketch = drawn(&trace, &PictureOptions { width, height, ..PictureOptions::default() }, &THEME);
+            check_inside(&sketch);
         }
     }
 }
 
-/// Panics if a shape leaves the picture, except text, whose exact width is unknown.
+/// Panics if an operation leaves the picture, except text, whose exact width is unknown.
 #[track_caller]
-pub(super) fn check_inside(drawing: &Drawing) {
-    let (width, height) = (f64::from(drawing.width), f64::from(drawing.height));
-    let is_inside = |&(x, y): &(f64, f64)| (-0.1..=width + 0.1).contains(&x) && (-0.1..=height + 0.1).contains(&y);
-    for shape in &drawing.shapes {
-        match shape {
-            Shape::Boxes { boxes, .. } => assert!(
-                boxes.iter().all(|[x, y, w, h]| is_inside(&(*x, *y)) && is_inside(&(x + w, y + h))),
-                "{shape:?}"
-            ),
-            Shape::Line { places, .. } => assert!(places.iter().all(is_inside), "{shape:?}"),
-            Shape::Dot { at, .. } => assert!(is_inside(at), "{shape:?}"),
-            Shape::Text { .. } => {}
+pub(super) fn check_inside(sketch: &Sketch) {
+    let is_inside =
+        |(x, y): (f64, f64)| (-0.1..=sketch.width + 0.1).contains(&x) && (-0.1..=sketch.height + 0.1).contains(&y);
+    let has = |rect: &Rect| is_inside((rect.x, rect.y)) && is_inside((rect.right(), rect.bottom()));
+    for op in &sketch.ops {
+        match op {
+            Op::Boxes { boxes, .. } => assert!(boxes.iter().all(has), "{op:?}"),
+            Op::Fill { rect, .. } => assert!(has(rect), "{op:?}"),
+            Op::Line { points, .. } => assert!(points.iter().copied().all(is_inside), "{op:?}"),
+            Op::Dot { at, .. } => assert!(is_inside(*at), "{op:?}"),
+            Op::Text { .. } => {}
+            other => panic!("{other:?}"),
         }
     }
 }
@@ -76,13 +87,12 @@ pub(super) fn check_inside(drawing: &Drawing) {
 #[test]
 fn bands_fill_the_live_curve() {
     let trace = text::parse("alloc a 1MiB\nalloc b 1MiB\nfree_completed a").unwrap();
-    let drawing = drawing(&trace, &PictureOptions::default());
-    let area: f64 = { drawing.shapes.iter() }
-        .filter_map(|shape| match shape {
-            Shape::Boxes { ink: Ink::Band(_), boxes } => Some(boxes.iter().map(|[_, _, w, h]| w * h).sum::<f64>()),
-            _ => None,
-        })
-        .sum();
+    let sketch = drawn(&trace, &PictureOptions::default(), &THEME);
+    let area = |op: &Op| match op {
+        Op::Boxes { boxes, color } if is_single(*color) => boxes.iter().map(|rect| rect.width * rect.height).sum(),
+        _ => 0.0,
+    };
+    let area: f64 = sketch.ops.iter().map(area).sum();
     // Of four moments, one has two MiB and two have one, below 5 % of headroom.
     let plot = (1200.0 - 78.0 - 18.0) * (600.0 - 66.0 - 34.0);
     assert!((area / plot - 4.0 / (4.0 * 2.0 * 1.05)).abs() < 0.01, "{}", area / plot);
@@ -92,8 +102,8 @@ fn bands_fill_the_live_curve() {
 fn a_part_shows_its_own_peak() {
     let trace = text::parse(TRACE).unwrap();
     let x = Some(crate::draw::span::Span::new(4.0, 6.0));
-    let drawing = drawing(&trace, &PictureOptions { x, ..PictureOptions::default() });
-    let words = words(&drawing);
+    let sketch = drawn(&trace, &PictureOptions { x, ..PictureOptions::default() }, &THEME);
+    let words = words(&sketch);
     assert!(words.iter().any(|words| words.starts_with("peak live 1.00 MiB")), "{words:?}");
 }
 
@@ -101,34 +111,54 @@ fn a_part_shows_its_own_peak() {
 fn bands_are_bounded() {
     let trace = naive::random_trace(5, 20_000);
     let count = |most_bands| {
-        let drawing = drawing(&trace, &PictureOptions { most_bands, ..PictureOptions::default() });
-        let boxes = |shape: &Shape| match shape {
-            Shape::Boxes { ink: Ink::Band(_) | Ink::Merged(_) | Ink::Initial, boxes } => boxes.len(),
+        let sketch = drawn(&trace, &PictureOptions { most_bands, ..PictureOptions::default() }, &THEME);
+        let boxes = |op: &Op| match op {
+            Op::Boxes { boxes, color } if *color != THEME.separator && !THEME.spans.contains(color) => boxes.len(),
             _ => 0,
         };
-        drawing.shapes.iter().map(boxes).sum::<usize>()
+        sketch.ops.iter().map(boxes).sum::<usize>()
     };
     let all = count(usize::MAX);
     assert!(count(all / 3) <= all / 3, "{all}");
 }
 
 #[test]
-fn svg_has_its_text_escaped_and_its_colours_of_the_look() {
-    let drawing = drawing(&text::parse(TRACE).unwrap(), &PictureOptions::default());
-    let [light, dark, both] = [Look::Light, Look::Dark, Look::Both].map(|look| svg(&drawing, look));
+fn svg_has_its_text_escaped_and_its_colours_of_the_themes() {
+    let trace = text::parse(TRACE).unwrap();
+    let [light, dark] = [THEME, Theme::dark()].map(|theme| drawn(&trace, &PictureOptions::default(), &theme));
+    let both = svg_for_both("t", &light, &dark);
+    let [light, dark] = [light, dark].map(|sketch| svg("t", &sketch));
     assert!(light.contains(">step&lt;1&gt;&amp;&quot;x&quot;</text>"));
     let live = |theme: Theme| format!("stroke=\"#{:06x}\"", theme.live.rgb);
-    assert!(light.contains(&live(Theme::light())) && !light.contains("<style"));
-    assert!(dark.contains(&live(Theme::dark())) && !dark.contains(&live(Theme::light())));
-    assert!(both.contains(&format!(".s-live{{stroke:#{:06x}}}", Theme::dark().live.rgb)));
+    assert!(light.contains(&live(THEME)) && !light.contains("<style"));
+    assert!(dark.contains(&live(Theme::dark())) && !dark.contains(&live(THEME)));
+    assert!(both.contains(&live(THEME)) && both.contains(&format!("{{stroke:#{:06x};", Theme::dark().live.rgb)));
     for svg in [light, dark, both] {
         assert_eq!(svg.matches('<').count(), svg.matches('>').count());
         assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count());
     }
 }
 
+/// An SVG for both themes pairs the operations of the two sketches.
+#[test]
+fn themes_differ_in_colours_only() {
+    let colorless = |op: &Op| match op.clone() {
+        Op::Fill { rect, .. } => format!("{rect:?}"),
+        Op::Boxes { boxes, .. } => format!("{boxes:?}"),
+        Op::Line { points, width, .. } => format!("{points:?} {width}"),
+        Op::Text { x, y, text, .. } => format!("{x} {y} {text}"),
+        other => format!("{:?}", std::mem::discriminant(&other)),
+    };
+    for seed in 0..5 {
+        let trace = naive::random_trace(seed, 2000);
+        let [light, dark] = [THEME, Theme::dark()].map(|theme| drawn(&trace, &PictureOptions::default(), &theme));
+        let ops = |sketch: &Sketch| sketch.ops.iter().map(colorless).collect::<Vec<_>>();
+        assert!(ops(&light) == ops(&dark), "seed {seed}");
+    }
+}
+
 #[test]
 fn an_empty_trace_has_a_picture_too() {
-    let drawing = drawing(&text::parse("").unwrap(), &PictureOptions::default());
-    assert!(words(&drawing).contains(&"peak live 0 B before the first event · peak reserved 0 B"));
+    let sketch = drawn(&text::parse("").unwrap(), &PictureOptions::default(), &THEME);
+    assert!(words(&sketch).contains(&"peak live 0 B before the first event · peak reserved 0 B"));
 }

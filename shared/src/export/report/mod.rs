@@ -9,10 +9,12 @@ mod file;
 mod findings;
 mod html;
 
-use super::picture::{Look, PictureOptions, svg, timeline_picture};
+use super::picture::{PictureOptions, TimelinePicture};
 use super::subject::{Subject, device_name};
 use crate::analysis::Study;
 use crate::base::markup::escaped;
+use crate::draw::svg::svg_for_both;
+use crate::draw::theme::Theme;
 use html::Html;
 
 const STYLE: &str = include_str!("style.css");
@@ -55,8 +57,9 @@ fn of_device(subject: &Subject<'_>, study: &Study<'_>, page: &mut Html) {
     page.section(&format!("Timeline{of}"), |page| {
         let title = format!("{} · {}", subject.file, device_name(study.device));
         let options = PictureOptions { title, height: 480, most_bands: MOST_BANDS, ..PictureOptions::default() };
-        let drawing = timeline_picture(subject.trace, study.device, study.timeline, &options);
-        page.push(&format!("<figure>{}</figure>\n", svg(&drawing, Look::Both)));
+        let picture = TimelinePicture::new(subject.trace, study.device, study.timeline, &options);
+        let [light, dark] = [Theme::light(), Theme::dark()].map(|theme| picture.sketch(&theme));
+        page.push(&format!("<figure>{}</figure>\n", svg_for_both(&options.title, &light, &dark)));
     });
     device::live(subject, study, &of, page);
     device::steps(subject, study, &of, page);

@@ -76,25 +76,24 @@ impl Plot {
 
     /// Returns true if an earlier line has the same segment between two points.
     ///
-    /// Peaks are compared with a tolerance of 0.5 % of the axis. Memory is often the same on two cards, and the later
+    /// Peaks are compared with a tolerance of 0.5 %. Memory is often the same on two cards, and the later
     /// line would then hide the earlier.
     pub(super) fn is_drawn_before(&self, line: usize, pair: &[Point]) -> bool {
         let is_same = |a: &Point, b: &Point| {
             let (a, b) = ((a.value, a.recording.peak_reserved_bytes), (b.value, b.recording.peak_reserved_bytes));
-            a.0 == b.0 && a.1.abs_diff(b.1) <= self.most_bytes() / 200
+            a.0 == b.0 && a.1.abs_diff(b.1) <= self.highest_bytes() / 200
         };
         let goes_there = |other: &[Point]| other.iter().zip(pair).all(|(a, b)| is_same(a, b));
         self.lines[..line].iter().any(|earlier| earlier.points.windows(2).any(goes_there))
     }
 
-    /// Returns the highest value that the plot shows, with a margin.
-    pub(super) fn most_bytes(&self) -> u64 {
+    /// Returns the highest value that the plot shows.
+    pub(super) fn highest_bytes(&self) -> u64 {
         let points = self.lines.iter().flat_map(|line| &line.points);
         let peak = points.map(|point| point.recording.peak_reserved_bytes).max().unwrap_or(0);
         let limits = self.limits.iter().map(|limit| limit.memory_bytes);
         let near = limits.filter(|&memory_bytes| memory_bytes / FAR_ABOVE <= peak).max().unwrap_or(0);
-        // The margin of 4 % makes room for the upper half of a mark.
-        (peak.max(near) as f64 * 1.04) as u64
+        peak.max(near)
     }
 }
 

@@ -12,38 +12,35 @@ const TRACE: &str = "
     free_completed a
 ";
 
-fn drawn(trace: &Trace, options: &MomentOptions) -> (Timeline, Drawing) {
+fn drawn(trace: &Trace, options: &MomentOptions) -> Sketch {
     let device = &trace.devices[0];
-    let timeline = Timeline::new(trace, device);
-    let drawing = flame_picture(trace, device, &timeline, options);
-    (timeline, drawing)
+    flame_picture(trace, (device, &Timeline::new(trace, device)), options, &Theme::light())
 }
 
 /// Sums the widths in pixels of the boxes in a row, with their gaps.
-fn row_pixels(drawing: &Drawing, row: u32) -> f64 {
+fn row_pixels(sketch: &Sketch, row: u32) -> f64 {
     let top = ABOVE + f64::from(row) * ROW;
-    let boxes = drawing.shapes.iter().flat_map(|shape| match shape {
-        Shape::Boxes { boxes, .. } => boxes.as_slice(),
+    let boxes = sketch.ops.iter().flat_map(|op| match op {
+        Op::Boxes { boxes, .. } => boxes.as_slice(),
         _ => &[],
     });
-    boxes.filter(|[_, y, width, _]| (y - top).abs() < 0.01 && *width > 0.0).map(|[_, _, width, _]| width + GAP).sum()
+    boxes.filter(|rect| (rect.y - top).abs() < 0.01 && rect.width > 0.0).map(|rect| rect.width + GAP).sum()
 }
 
 #[test]
 fn boxes_are_named_and_the_title_has_all_bytes() {
     let trace = text::parse(TRACE).unwrap();
-    let (_, drawing) = drawn(&trace, &MomentOptions { title: "run · GPU 0".to_owned(), ..MomentOptions::default() });
-    let words = words(&drawing);
+    let sketch = drawn(&trace, &MomentOptions { title: "run · GPU 0 · live".to_owned(), ..MomentOptions::default() });
+    let words = words(&sketch);
     let figures = "100 MiB live at the peak, after event 2, in 3 allocations";
-    for part in ["run · GPU 0 · live memory by stack", figures, "All", "100 MiB", "main", "step", "load", "relu", "mm"]
-    {
+    for part in ["run · GPU 0 · live", figures, "All", "100 MiB", "main", "step", "load", "relu", "mm"] {
         assert!(words.contains(&part), "{part} in {words:?}");
     }
     // `load` allocates directly, so that the row below it is empty there.
     let across = 1200.0 - 2.0 * MARGIN;
     let shares = [1.0, 1.0, 1.0, 0.8].map(|share| share * across);
     for (row, pixels) in shares.into_iter().enumerate() {
-        assert!((row_pixels(&drawing, row as u32) - pixels).abs() < 0.01, "row {row}");
+        assert!((row_pixels(&sketch, row as u32) - pixels).abs() < 0.01, "row {row}");
     }
 }
 
@@ -53,8 +50,8 @@ fn another_moment_has_its_own_bytes() {
     for (moment, figures) in
         [(0, "0 B live before the first event in 0 allocations"), (4, "70.0 MiB live after event 3 in 2 allocations")]
     {
-        let (_, drawing) = drawn(&trace, &MomentOptions { moment: Some(moment), ..MomentOptions::default() });
-        assert!(words(&drawing).contains(&figures), "{:?}", words(&drawing));
+        let sketch = drawn(&trace, &MomentOptions { moment: Some(moment), ..MomentOptions::default() });
+        assert!(words(&sketch).contains(&figures), "{:?}", words(&sketch));
     }
 }
 
@@ -72,14 +69,14 @@ fn parts_add_up_to_their_parents() {
         let cuts = cut(&tree, None, across);
         let placed = Placed { cuts: &cuts, total, across, row: ROW, shown: u32::MAX };
         for (index, parent) in cuts.iter().enumerate() {
-            let [left, _, width, _] = placed.place(parent);
+            let outer = placed.place(parent);
             let children: Vec<&Cut> =
                 cuts.iter().skip(1).filter(|cut| cut.parent as usize == index && cut.depth > parent.depth).collect();
             let of_children: u64 = children.iter().map(|cut| cut.total.weight).sum();
             assert_eq!(of_children + parent.own.weight, parent.total.weight, "seed {seed}, box {index}");
             for child in children {
-                let [x, _, wide, _] = placed.place(child);
-                assert!(x >= left - 1e-3 && x + wide <= left + width + 1e-3, "seed {seed}, box {index}");
+                let inner = placed.place(child);
+                assert!(inner.x >= outer.x - 1e-3 && inner.right() <= outer.right() + 1e-3, "seed {seed}, box {index}");
             }
         }
     }
@@ -90,10 +87,10 @@ fn everything_lies_within_the_picture() {
     for seed in 0..10 {
         let trace = naive::random_trace(seed, 500);
         for (width, height) in [(1200, None), (10, Some(10)), (400, Some(900)), (3000, Some(240))] {
-            let (_, drawing) = drawn(&trace, &MomentOptions { width, height, ..MomentOptions::default() });
-            assert_eq!(drawing.width, width.max(240));
-            assert!(height.is_none_or(|height| drawing.height == height.max(240)));
-            check_inside(&drawing);
+            let sketch = drawn(&trace, &MomentOptions { width, height, ..MomentOptions::default() });
+            assert_eq!(sketch.width, f64::from(width.max(240)));
+            assert!(height.is_none_or(|height| sketch.height == f64::from(height.max(240))));
+            check_inside(&sketch);
         }
     }
 }
@@ -102,9 +99,9 @@ fn everything_lies_within_the_picture() {
 fn rows_without_room_are_counted() {
     let stack: Vec<String> = (0..30).map(|depth| format!("f{depth}")).collect();
     let trace = text::parse(&format!("alloc a 1MiB @{}", stack.join("<"))).unwrap();
-    let (_, whole) = drawn(&trace, &MomentOptions::default());
-    assert_eq!(f64::from(whole.height), ABOVE + 31.0 * ROW + MARGIN);
-    let (_, small) = drawn(&trace, &MomentOptions { height: Some(240), ..MomentOptions::default() });
+    let whole = drawn(&trace, &MomentOptions::default());
+    assert_eq!(whole.height, ABOVE + 31.0 * ROW + MARGIN);
+    let small = drawn(&trace, &MomentOptions { height: Some(240), ..MomentOptions::default() });
     // Of 31 rows, (240 - 82 - 18) / 14 fit.
     let missing = "1.00 MiB live at the peak, after event 0, in 1 allocation · 21 deeper rows not shown";
     assert!(words(&small).contains(&missing), "{:?}", words(&small));
@@ -112,8 +109,8 @@ fn rows_without_room_are_counted() {
 
 #[test]
 fn an_empty_trace_has_a_picture_too() {
-    let (_, drawing) = drawn(&text::parse("").unwrap(), &MomentOptions::default());
+    let sketch = drawn(&text::parse("").unwrap(), &MomentOptions::default());
     let figures = "0 B live at the peak, before the first event, in 0 allocations";
-    assert!(words(&drawing).contains(&figures), "{:?}", words(&drawing));
-    assert_eq!(drawing.height, 240);
+    assert!(words(&sketch).contains(&figures), "{:?}", words(&sketch));
+    assert_eq!(sketch.height, 240.0);
 }
