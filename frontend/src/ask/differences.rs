@@ -110,8 +110,10 @@ pub fn entries(diff: &DiffData, by: DiffBy) -> Vec<Entry> {
             diff.found.by_category.iter().filter_map(|(of, change)| group(of.plural(), *change)).collect()
         }
         DiffBy::Module => {
-            let name = |module| if module == "" { "unknown module" } else { module };
-            diff.found.by_module.iter().filter_map(|(of, change)| group(name(of), *change)).collect()
+            let modules = diff.found.by_module.iter();
+            modules
+                .filter_map(|(of, change)| group(if of.is_empty() { "unknown module" } else { of }, *change))
+                .collect()
         }
     }
 }
