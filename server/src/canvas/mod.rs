@@ -137,7 +137,8 @@ impl Brush<'_> {
         if let Some(halo) = halo {
             let reach = scaled(HALO / 2.0);
             let around = [-reach, 0, reach];
-            around.map(|dx| around.map(|dy| write((x + dx, y + dy), halo)));
+            let places = around.into_iter().flat_map(|dx| around.map(|dy| (x + dx, y + dy)));
+            places.for_each(|at| write(at, halo));
         }
         write((x, y), color);
     }

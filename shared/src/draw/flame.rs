@@ -6,6 +6,9 @@ use super::rect::Rect;
 use super::theme::HUES;
 use crate::base::frame_rules;
 
+/// Height of a row with its gap, in CSS pixels.
+pub const ROW: f64 = 20.0;
+
 /// Gap between rows, and between boxes that are wide enough for it, in CSS pixels.
 pub const GAP: f64 = 1.0;
 

@@ -1,5 +1,6 @@
 //! Divides the runs of a map of segments into rectangles of one colour.
 
+use super::color::Color;
 use super::op::{Align, Font, Op, Point};
 use super::rect::Rect;
 use super::segment_lines::{HEAD, LINE, Piece, Run};
@@ -26,6 +27,20 @@ pub enum Part {
     Edge,
     /// Mark of unmapped addresses before the run.
     Hole,
+}
+
+impl Part {
+    /// Returns the colour, which for [`Self::Block`] is `block`.
+    pub fn color(self, block: Color, theme: &Theme) -> Color {
+        match self {
+            Self::Ground => theme.initial.with_alpha(0.55),
+            Self::Block => block,
+            Self::Lost => theme.merged,
+            Self::Pending => theme.reserved,
+            Self::Edge => theme.text_muted.with_alpha(0.7),
+            Self::Hole => theme.text_muted,
+        }
+    }
 }
 
 /// Memory of the largest block of a piece.

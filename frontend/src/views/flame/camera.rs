@@ -7,12 +7,9 @@ use crate::draw::gesture::Point;
 use crate::draw::rect::Rect;
 use crate::draw::span::Span;
 use crate::state::Rootward;
+use shared::draw::flame::GAP;
 
-/// Height of a row including its gap, in CSS pixels.
-pub const ROW: f64 = 20.0;
-
-/// Gap between two rows, in CSS pixels.
-const GAP: f64 = 1.0;
+pub use shared::draw::flame::ROW;
 
 /// The visible part of a flame graph, in an element of a given size.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

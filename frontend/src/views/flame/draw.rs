@@ -3,21 +3,13 @@
 use super::camera::FlameCamera;
 use super::rows::{FlameKind, FlameLabel, FlameRows};
 use crate::draw::color::Color;
-use crate::draw::op::{Align, Font, Op};
+use crate::draw::op::Op;
 use crate::draw::rect::Rect;
 use crate::draw::theme::{HUES, Theme};
+use shared::draw::flame::{box_label, box_rect};
 
 /// Width below which boxes are drawn together, in CSS pixels.
 const NARROW: f64 = 1.0;
-
-/// Padding at both ends of a label, in CSS pixels.
-const PADDING: f64 = 4.0;
-
-/// Minimum width of a box with a label, in CSS pixels.
-const LABELLED: f64 = 32.0;
-
-/// Gap between a name and its place, in CSS pixels.
-const GAP: f64 = 8.0;
 
 /// Boxes that stand out in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,12 +56,8 @@ fn draw_row(rows: &FlameRows, row: u32, camera: &FlameCamera, marks: FlameMarks,
 
 fn draw_box(rect: Rect, label: &FlameLabel, marks: FlameMarks, theme: &Theme, ops: &mut Vec<Op>) {
     let color = box_color(label, marks, theme);
-    // A gap in the background's colour separates neighbours, if the box is wide enough for it.
-    let gap = if rect.width > 3.0 { 1.0 } else { 0.0 };
-    ops.push(fill(Rect { width: rect.width - gap, ..rect }, color));
-    if rect.width >= LABELLED {
-        draw_label(rect, label, color.text_on(), ops);
-    }
+    ops.push(fill(box_rect(rect), color));
+    ops.extend(box_label(rect, (&label.name, &label.place), color.text_on()));
 }
 
 fn box_color(label: &FlameLabel, marks: FlameMarks, theme: &Theme) -> Color {
@@ -83,24 +71,6 @@ fn box_color(label: &FlameLabel, marks: FlameMarks, theme: &Theme) -> Color {
 
 fn grey(theme: &Theme) -> Color {
     theme.merged
-}
-
-/// Draws the name, cut off at its end if necessary, and the place if both fit.
-fn draw_label(rect: Rect, label: &FlameLabel, color: Color, ops: &mut Vec<Op>) {
-    let room = rect.width - 2.0 * PADDING;
-    let name = Font::LABEL.fitted(&label.name, room);
-    if name.is_empty() {
-        return;
-    }
-    let (x, y) = (rect.x + PADDING, rect.y + rect.height / 2.0 + 0.5);
-    let text =
-        |x: f64, text: String, align, color| Op::Text { x, y, text, align, font: Font::LABEL, color, halo: None };
-    let taken = Font::LABEL.width(&label.name) + GAP + Font::LABEL.width(&label.place);
-    let has_place = !label.place.is_empty() && taken <= room;
-    ops.push(text(x, name, Align::Left, color));
-    if has_place {
-        ops.push(text(x + room, label.place.clone(), Align::Right, color));
-    }
 }
 
 fn fill(rect: Rect, color: Color) -> Op {

@@ -6,15 +6,13 @@ use super::tone::{Layers, Tone};
 use super::{LEAST_PX, MOST_PX, when};
 use crate::analysis::{CallTree, Calls, Cut, CutContent, PathConfig, Site, Timeline, TreeConfig, cut};
 use crate::base::format;
-use crate::draw::flame::{GAP, box_label, box_rect, site_hue, site_label, site_name};
+use crate::draw::flame::{GAP, ROW, box_label, box_rect, site_hue, site_label, site_name};
 use crate::draw::op::Op;
 use crate::draw::rect::Rect;
 use crate::draw::sketch::Sketch;
 use crate::draw::theme::Theme;
 use crate::trace::{Device, Trace};
 
-/// Height in pixels of a row with its gap, if there is room.
-const ROW: f64 = 20.0;
 /// Minimum height in pixels of a row with its gap.
 const LEAST_ROW: f64 = 14.0;
 /// Draws what is alive at a moment by call stack; `timeline` was built from `device`.

@@ -4,6 +4,7 @@ use crate::analysis::{Band, BandOwner};
 use crate::draw::color::Color;
 use crate::draw::op::Op;
 use crate::draw::rect::Rect;
+use crate::draw::segment_parts::Part;
 use crate::draw::shade::{self, ColorBy};
 use crate::draw::theme::Theme;
 use std::collections::BTreeMap;
@@ -50,16 +51,17 @@ impl Tone {
     }
 
     pub(super) fn color(self, theme: &Theme) -> Color {
+        let part = |part: Part| part.color(theme.initial, theme);
         match self {
-            Self::Free => theme.initial.with_alpha(0.55),
+            Self::Free => part(Part::Ground),
             Self::Initial => theme.initial,
             Self::Merged(number) => shade::merged_fill(number, ColorBy::Stack, theme),
             Self::Single(number) => shade::fill(number, ColorBy::Stack, theme),
             Self::Rest => theme.merged,
-            Self::Pending => theme.reserved,
+            Self::Pending => part(Part::Pending),
             Self::Separator => theme.separator,
-            Self::Rim => theme.text_muted.with_alpha(0.7),
-            Self::Hole => theme.text_muted,
+            Self::Rim => part(Part::Edge),
+            Self::Hole => part(Part::Hole),
         }
     }
 

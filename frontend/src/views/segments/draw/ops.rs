@@ -7,16 +7,14 @@ use super::groups::blocks_of;
 use super::plan::MapPlan;
 use crate::ask::{BlockState, ColorBy, SegmentsData};
 use crate::draw::color::Color;
-use crate::draw::op::{Align, Font, Op};
+use crate::draw::op::{Op, Point};
 use crate::draw::rect::Rect;
 use crate::draw::shade;
 use crate::draw::theme::Theme;
 use crate::state::BlockColors;
 use shared::draw::segment_lines;
-use shared::draw::segment_lines::{HEAD, LINE, Line, Piece, Run};
-
-/// Minimum width of a block with a gap at its right edge, in CSS pixels.
-const EDGED: f64 = 4.0;
+use shared::draw::segment_lines::{Line, Piece, Run};
+use shared::draw::segment_parts::{Content, Part, head, piece_parts, run_parts};
 
 /// Everything needed to draw the map.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +43,13 @@ pub struct MapScene<'a> {
 /// Returns the operations that draw the map, in CSS pixels of the part in view.
 pub fn ops(scene: &MapScene<'_>) -> Vec<Op> {
     let mut ops = Vec::new();
+    let width = scene.view.width - 2.0 * scene.margin;
     for (top, line) in scene.plan.lines_in(scene.view.y, scene.view.bottom()) {
         let y = top - scene.view.y;
         match line {
-            Line::Head(group) => ops.extend(scene.heads.get(*group).map(|text| head(text, y, scene))),
+            Line::Head(group) => {
+                ops.extend(scene.heads.get(*group).map(|name| head(name, (scene.margin, y), width, scene.theme)))
+            }
             Line::Runs(runs) => runs.iter().for_each(|run| draw_run(&mut ops, scene, run, y)),
         }
     }
@@ -61,30 +62,17 @@ pub fn ops(scene: &MapScene<'_>) -> Vec<Op> {
     ops
 }
 
-fn head(text: &str, y: f64, scene: &MapScene<'_>) -> Op {
-    Op::Text {
-        x: scene.margin,
-        y: y + HEAD / 2.0 + 1.0,
-        text: Font::STRONG.fitted(text, scene.view.width - 2.0 * scene.margin),
-        align: Align::Left,
-        font: Font::STRONG,
-        color: scene.theme.text,
-        halo: None,
-    }
-}
-
 fn draw_run(ops: &mut Vec<Op>, scene: &MapScene<'_>, run: &Run, y: f64) {
-    let rect = Rect { x: scene.margin + run.x, y, width: run.width, height: LINE };
-    if run.follows_hole && run.start == 0 && run.x > 0.0 {
-        let middle = y + LINE / 2.0;
-        let (from, to) = ((rect.x - 12.0, middle), (rect.x - 2.0, middle));
-        ops.push(Op::dashed([from, to], 1.0, scene.theme.text_muted));
-    }
-    ops.push(Op::Fill { rect, radius: 0.0, color: scene.theme.initial.with_alpha(0.55) });
+    let origin = (scene.margin, y);
+    let (edges, below): (Vec<_>, Vec<_>) =
+        run_parts(run, origin).into_iter().partition(|(part, _)| *part == Part::Edge);
+    let theme = scene.theme;
+    let color = |part: Part| part.color(theme.initial, theme);
+    ops.extend(below.into_iter().map(|(part, rect)| Op::Fill { rect, radius: 0.0, color: color(part) }));
     for piece in pieces(scene, run) {
-        draw_piece(ops, scene, &piece, y);
+        draw_piece(ops, scene, &piece, origin);
     }
-    frame(ops, rect, scene.theme.text_muted.with_alpha(0.7), 1.0);
+    ops.push(Op::Boxes { boxes: edges.into_iter().map(|(_, edge)| edge).collect(), color: color(Part::Edge) });
 }
 
 /// Returns the blocks of a run as stretches that are wide enough to be seen.
@@ -95,22 +83,16 @@ fn pieces(scene: &MapScene<'_>, run: &Run) -> Vec<Piece> {
     segment_lines::pieces(run, sized)
 }
 
-fn draw_piece(ops: &mut Vec<Op>, scene: &MapScene<'_>, piece: &Piece, y: f64) {
+fn draw_piece(ops: &mut Vec<Op>, scene: &MapScene<'_>, piece: &Piece, origin: Point) {
+    let Some(block) = color(scene, piece) else { return };
     let row = &scene.data.blocks[piece.most];
-    let Some(color) = color(scene, piece) else { return };
-    let width = piece.end - piece.x;
-    let edge = if width >= EDGED { 1.0 } else { 0.0 };
-    let rect = Rect { x: scene.margin + piece.x, y, width: width - edge, height: LINE };
-    ops.push(Op::Fill { rect, radius: 0.0, color });
-    let lost = row.size_bytes.saturating_sub(row.requested_bytes) as f64 / row.size_bytes.max(1) as f64 * width;
-    if !piece.is_merged && lost >= 1.0 {
-        let rect = Rect { x: rect.right() - lost, width: lost, ..rect };
-        ops.push(Op::Fill { rect, radius: 0.0, color: scene.theme.merged });
-    }
-    if row.kind == BlockState::PendingFree {
-        let rect = Rect { height: 3.0, ..rect };
-        ops.push(Op::Fill { rect, radius: 0.0, color: scene.theme.reserved });
-    }
+    let content = Content {
+        size_bytes: row.size_bytes,
+        requested_bytes: row.requested_bytes,
+        is_pending: row.kind == BlockState::PendingFree,
+    };
+    let fill = |(part, rect): (Part, Rect)| Op::Fill { rect, radius: 0.0, color: part.color(block, scene.theme) };
+    ops.extend(piece_parts(piece, content, origin).into_iter().map(fill));
 }
 
 /// Returns the colour of a stretch; `None` if it is free.
