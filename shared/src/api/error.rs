@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ErrorBody {
-    /// Name of an [`ErrorCode`](super::ErrorCode); another version of the server may send one that this does not know.
+    /// Reason as a code; another version of the server may send one that is not in the list.
     #[cfg_attr(feature = "openapi", schema(value_type = super::ErrorCode))]
     pub code: String,
     /// Sentence that says what happened.

@@ -22,7 +22,7 @@ crate::codes! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JobError {
-    /// Name of a [`JobErrorCode`]; a job of another version may have one that this version does not know.
+    /// Kind of the failure; a job of another version may have one that is not in the list.
     #[cfg_attr(feature = "openapi", schema(value_type = JobErrorCode))]
     pub code: String,
     /// Sentence that says what happened.
