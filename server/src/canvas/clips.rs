@@ -2,7 +2,7 @@
 //!
 //! The pixels from before a clip are kept and put back outside of its rectangle when it ends.
 
-use super::CHANNELS;
+use super::pixels::CHANNELS;
 
 /// Clips that have not ended, the latest one last.
 pub(super) struct Clips {

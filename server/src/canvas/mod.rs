@@ -22,12 +22,7 @@ use shared::draw::rect::Rect;
 use shared::draw::sketch::Sketch;
 
 use clips::Clips;
-
-/// Drawn pixels per pixel of the picture, in each direction.
-const SAMPLES: u32 = 2;
-
-/// Bytes per pixel.
-const CHANNELS: usize = 3;
+use pixels::{CHANNELS, SAMPLES};
 
 /// Name of the font in plotters.
 const FAMILY: &str = "snapscope";

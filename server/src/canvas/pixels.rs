@@ -1,6 +1,10 @@
 //! Averages samples to pixels and writes them as PNG.
 
-use super::{CHANNELS, SAMPLES};
+/// Samples per pixel of the picture, in each direction.
+pub(super) const SAMPLES: u32 = 2;
+
+/// Bytes per sample and per pixel.
+pub(super) const CHANNELS: usize = 3;
 
 /// Averages each square of samples into one pixel.
 pub(super) fn thinned_out(samples: &[u8], width: usize) -> Vec<u8> {
