@@ -1,5 +1,6 @@
 //! Tests the page's explanations: findings, steps, and colours by category.
 
+use shared::analysis::FindingCode;
 use testkit::browser::Spot;
 
 use crate::journey::Journey;
@@ -25,7 +26,7 @@ fn the_first_tab_says_what_holds_the_peak_and_what_leaks() {
     assert!(page.panel_tab().text().starts_with("Findings"));
     let lead = page.lead().text();
     assert!(lead.contains("No problem found") && lead.contains("from step to step"), "{lead}");
-    let peak = page.finding("peak").text();
+    let peak = page.finding(FindingCode::Peak).text();
     assert!(peak.contains("The peak of") && peak.contains("activations"), "{peak}");
     page.screenshot("findings");
     page.check_console();
@@ -35,7 +36,7 @@ fn the_first_tab_says_what_holds_the_peak_and_what_leaks() {
 fn evidence_is_one_click_away() {
     let page = sample();
     let whole = page.view();
-    page.finding("peak").button("Show").click();
+    page.finding(FindingCode::Peak).button("Show").click();
     page.wait_for_view(&format!("x1 - x0 < {}", whole.width()));
     page.settle();
     let event = page.wait_for("location.hash.match(/pin=e(\\d+)@/)?.[1]");
@@ -49,7 +50,7 @@ fn evidence_is_one_click_away() {
 #[test]
 fn a_finding_opens_to_its_reasons_and_stacks() {
     let page = sample();
-    let peak = page.finding("peak");
+    let peak = page.finding(FindingCode::Peak);
     peak.button("How this was found").click();
     assert!(peak.find("details[open]").text().contains("Confidence"));
     peak.button("* stack*").click();
@@ -83,7 +84,7 @@ fn one_card_serves_findings_and_what_if() {
     let of_findings = page.region("Findings").combobox("GPU memory");
     let of_replay = page.role("form", "Settings of the replay").combobox("GPU memory");
     of_findings.choose("t4-16gb");
-    let outside_pytorch = page.finding("outside-pytorch");
+    let outside_pytorch = page.finding(FindingCode::OutsidePytorch);
     outside_pytorch.wait();
     let outside = outside_pytorch.text();
     assert!(outside.contains("in use outside PyTorch's allocator"), "{outside}");

@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use shared::analysis::FindingCode;
 use testkit::browser::{Browser, Locator, Spot};
 use testkit::server::{Server, root};
 
@@ -98,8 +99,8 @@ impl Journey {
     }
 
     /// Returns the finding with a code.
-    pub(crate) fn finding(&self, code: &str) -> Locator<'_> {
-        self.region("Findings").find(&format!("[data-code={code}]"))
+    pub(crate) fn finding(&self, code: FindingCode) -> Locator<'_> {
+        self.region("Findings").find(&format!("[data-code={}]", code.name()))
     }
 
     /// Returns the chosen tab of the panel next to the timeline.
