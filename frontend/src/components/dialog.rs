@@ -1,7 +1,7 @@
 //! Modal dialog with a title and a close button.
 
 use super::icon::{Icon, IconName};
-use crate::platform::show_modal;
+use crate::platform::{focus_first, show_modal};
 use web_sys::{HtmlElement, Node};
 use yew::prelude::*;
 
@@ -24,6 +24,8 @@ pub struct DialogProps {
 }
 
 /// Shows a modal dialog; the browser keeps the focus inside and restores it afterwards.
+///
+/// The element with `data-focus`, if there is one, has the focus first.
 #[component]
 pub fn Dialog(props: &DialogProps) -> Html {
     let dialog = use_node_ref();
@@ -31,6 +33,8 @@ pub fn Dialog(props: &DialogProps) -> Html {
         if let Some(dialog) = dialog.cast::<HtmlElement>() {
             // `show_modal` fails only for a dialog outside the document, and this one is inside.
             let _ = show_modal(&dialog);
+            // Browsers complain about `autofocus` if something else has the focus when the dialog appears.
+            focus_first(&dialog, "[data-focus]");
         }
     });
     let onclose = props.on_close.reform(|_: Event| ());

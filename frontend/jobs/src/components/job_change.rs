@@ -50,7 +50,7 @@ pub(super) fn Rename(props: &RenameProps) -> Html {
                     <form class="token-form" {onsubmit}>
                         <label class="field">
                             <span class="field-label">{ "Name" }</span>
-                            <input type="text" value={name} {oninput} autofocus=true required=true
+                            <input type="text" value={name} {oninput} data-focus="" required=true
                                 maxlength={JobChange::MOST_NAME.to_string()} autocomplete="off" />
                         </label>
                         <div class="card-foot">

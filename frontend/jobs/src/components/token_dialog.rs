@@ -39,7 +39,7 @@ pub(crate) fn TokenDialog(props: &TokenDialogProps) -> Html {
                 </p>
                 <label class="field">
                     <span class="field-label">{ "Token" }</span>
-                    <input ref={input} type="password" autocomplete="off" autofocus=true required=true />
+                    <input ref={input} type="password" autocomplete="off" data-focus="" required=true />
                 </label>
                 <div class="card-foot">
                     <button type="submit" class="button primary">{ "Continue" }</button>
