@@ -31,10 +31,12 @@ fn drawn(trace: &Trace, options: &PictureOptions, theme: &Theme) -> Sketch {
 }
 
 pub(super) fn words(sketch: &Sketch) -> Vec<&str> {
-    let word = |op| match op {
-        &Op::Text { ref text, .. } => Some(text.as_str()),
-        _ => None,
-    };
+    fn word(op: &Op) -> Option<&str> {
+        match op {
+            Op::Text { text, .. } => Some(text),
+            _ => None,
+        }
+    }
     sketch.ops.iter().filter_map(word).collect()
 }
 
