@@ -20,6 +20,7 @@ mod parts;
 mod segments;
 mod selection;
 mod sheet;
+mod sheets;
 #[cfg(test)]
 mod tests;
 mod texts;

@@ -3,10 +3,11 @@
 use super::allocations::{Whole, pool, stream};
 use super::flame::Flame;
 use super::segments::at;
+use super::sheets::{DIFFERENCES, FUNCTIONS, SEGMENTS, functions};
 use super::{Engine, Ready, compare};
 use frontend::ask::differences::{DiffBy, Entry, entries, shown};
 use frontend::ask::site_table::{shown as shown_sites, site_name};
-use frontend::ask::{DiffData, Instant, Matched, SheetOf, SheetOrder, Weight};
+use frontend::ask::{DiffData, Instant, Matched, SheetOf, SheetOrder};
 use shared::base::Moment;
 use shared::export;
 use shared::export::{Cell, Rows, Sheet, Subject, Table};
@@ -27,8 +28,7 @@ pub(super) fn sheet(engine: &Engine, order: &SheetOrder) -> Result<Vec<u8>, Stri
         }
         SheetOf::Sites { source, order: sorted, search } => {
             let sites = Flame { ready, device: order.device }.sites(source)?;
-            let columns: [&str; 7] =
-                ["device", "function", "filename", "line", unit(source.selection.weight), ITSELF, "count"];
+            let columns = functions(source.selection.weight);
             let fill = |row: &mut Rows<'_>| {
                 for position in shown_sites(&sites, *sorted, search) {
                     let found = &sites.rows[position];
@@ -43,7 +43,7 @@ pub(super) fn sheet(engine: &Engine, order: &SheetOrder) -> Result<Vec<u8>, Stri
                     ]);
                 }
             };
-            Ok(out.write(Sheet { name: "functions", columns: &columns }, fill))
+            Ok(out.write(Sheet { name: FUNCTIONS, columns: &columns }, fill))
         }
         SheetOf::Segments(instant) => Ok(out.write(SEGMENTS, |row| segments(ready, *instant, row))),
         SheetOf::Differences { side, other, by, sort, filter } => {
@@ -90,37 +90,6 @@ impl Out<'_> {
     }
 }
 
-/// Column with the memory that a function allocates itself, in the unit of the total.
-const ITSELF: &str = "itself";
-
-/// Returns the column name for the weight of functions.
-fn unit(weight: Weight) -> &'static str {
-    match weight {
-        Weight::Bytes => "bytes",
-        Weight::ByteEvents => "byte_events",
-        Weight::ByteTime => "byte_milliseconds",
-        Weight::Count => "allocations",
-    }
-}
-
-const SEGMENTS: Sheet<'_> = Sheet {
-    name: "segments",
-    columns: &[
-        "device",
-        "event",
-        "address",
-        "bytes",
-        "used_bytes",
-        "free_bytes",
-        "largest_free_bytes",
-        "blocks",
-        "segment_type",
-        "stream",
-        "pool",
-        "expandable_address",
-    ],
-};
-
 fn segments(ready: Ready<'_>, instant: Instant, row: &mut Rows<'_>) {
     let (_, map) = at(ready, instant);
     for segment in &map.segments {
@@ -141,25 +110,6 @@ fn segments(ready: Ready<'_>, instant: Instant, row: &mut Rows<'_>) {
         ]);
     }
 }
-
-const DIFFERENCES: Sheet<'_> = Sheet {
-    name: "differences",
-    columns: &[
-        "event",
-        "other_event",
-        "title",
-        "calls",
-        "place",
-        "category",
-        "matched",
-        "change_bytes",
-        "other_bytes",
-        "bytes",
-        "change_count",
-        "other_count",
-        "count",
-    ],
-};
 
 fn difference(diff: &DiffData, entry: &Entry, by: DiffBy, row: &mut Rows<'_>) {
     let event = |moment: u32| Cell::number(Moment(moment).event_number());

@@ -2,31 +2,12 @@
 
 use super::{Rows, Table};
 use crate::engine::Ready;
+use crate::engine::sheets::{ALLOCATIONS, GROUPS};
 use frontend::ask::TableRequest;
 use shared::analysis::{pool_of, stack_callers, stream_of};
 use shared::base::{Moment, format};
 use shared::export::{Cell, Rows as Out, Sheet};
 use shared::trace::PoolId;
-
-const ALLOCATIONS: Sheet<'_> = Sheet {
-    name: "allocations",
-    columns: &[
-        "device",
-        "bytes",
-        "alloc_event",
-        "free_event",
-        "lifetime_events",
-        "category",
-        "address",
-        "stream",
-        "pool",
-        "stack",
-        "title",
-        "callers",
-    ],
-};
-
-const GROUPS: Sheet<'_> = Sheet { name: "groups", columns: &["device", "bytes", "count", "title", "detail"] };
 
 /// Table of which all rows are written.
 pub(crate) struct Whole(Table);

@@ -7,7 +7,7 @@ use crate::draw::layout::Layout;
 use crate::draw::span::Span;
 use crate::draw::theme::Theme;
 
-/// A rectangle in device pixels of the plot, y upwards from its bottom edge as in WebGL.
+/// Rectangle in device pixels of the plot, with y pointing up from its bottom edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceRect {
     pub x: i32,
