@@ -92,7 +92,7 @@ fn memory_runs_out_where_it_did() {
     let config = |capacity_bytes| ReplayConfig { settings: Settings::default(), capacity_bytes, elsewhere_bytes: 0 };
     let report = replay(&trace, device, &config(capacity_bytes));
     let first = report.ooms[0];
-    assert_eq!((first.event, first.block_bytes), (recorded, device.events.sizes_bytes().at(recorded)));
+    assert_eq!((first.event, first.size_bytes), (recorded, device.events.sizes_bytes().at(recorded)));
     assert_eq!(first.free_bytes, free_bytes);
     assert_eq!(replay(&trace, device, &config(24 * GIB)).ooms, []);
 }

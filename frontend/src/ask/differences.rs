@@ -4,35 +4,9 @@ use super::Matched;
 use super::compare::DiffData;
 use super::stack::Heading;
 use serde::{Deserialize, Serialize};
-use shared::analysis::{Category, Change, DiffRow};
+use shared::analysis::{Category, Change, DiffBy, DiffRow};
 use shared::base::format;
 use std::cmp::{Ordering, Reverse};
-
-/// Grouping of the table's rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum DiffBy {
-    /// One row per stack.
-    #[default]
-    Stack,
-    /// One row per category.
-    Category,
-    /// One row per module, or per file of the program.
-    Module,
-}
-
-impl DiffBy {
-    /// All groupings in display order.
-    pub const ALL: [Self; 3] = [Self::Stack, Self::Category, Self::Module];
-
-    /// Returns the label of the button.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Stack => "Stack",
-            Self::Category => "Category",
-            Self::Module => "Module",
-        }
-    }
-}
 
 /// Column by which the table can be sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -63,12 +63,11 @@ pub use timeline::{
     Hit, HitAllocation, Mark, MarkKind, Marks, Span, View,
 };
 pub use what_if::{
-    GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfColumn,
-    WhatIfSetup, WriteReplay,
+    GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WhatIfColumn, WhatIfSetup, WriteReplay,
 };
 
 // Types of the analyses that are sent without conversion.
 pub use shared::analysis::{
-    AllocationKey, Axis, Fragmentation, GroupBy, Matched, Part, Phase, PhaseBasis, StepSource, Weight,
+    AllocationKey, Axis, DiffBy, Fragmentation, GroupBy, Matched, Part, Phase, PhaseBasis, StepSource, Weight,
 };
 pub use shared::trace::BlockState;

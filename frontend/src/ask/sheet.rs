@@ -2,12 +2,12 @@
 
 use super::allocations::TableRequest;
 use super::compare::CompareSide;
-use super::differences::{DiffBy, Sort};
+use super::differences::Sort;
 use super::flame::FlameSource;
 use super::segments::Instant;
 use super::site_table::SiteOrder;
 use serde::{Deserialize, Serialize};
-use shared::analysis::Profile;
+use shared::analysis::{DiffBy, Profile};
 use shared::export::TableFormat;
 
 /// Table to write, with all rows that the filter leaves.

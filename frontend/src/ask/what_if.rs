@@ -1,6 +1,8 @@
 //! Defines the questions about replays with other settings or on another card, and their answers.
 
 use serde::{Deserialize, Serialize};
+use shared::analysis::{RecordedColumn, ReplayColumn};
+use shared::report::{ReplayOom, ReplaySweep, RunFigures};
 
 /// Settings and card for a replay of a device's requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,50 +59,11 @@ pub struct RecordedSetup {
     pub version: Option<(u32, u32)>,
 }
 
-/// Figures of a recording or of a replay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunFigures {
-    /// Highest sum of requested bytes.
-    pub peak_live_bytes: u64,
-    /// Highest sum of segments.
-    pub peak_reserved_bytes: u64,
-    /// Number of calls that obtain memory from the driver or return it.
-    pub driver_calls: u64,
-    /// Number of requests for which the whole cache was returned; `None` for a recording, which does not contain it.
-    pub retries: Option<u64>,
-    /// Number of garbage collections that returned memory; `None` for a recording, which does not contain it.
-    pub collections: Option<u64>,
-    /// Number of requests that failed.
-    pub ooms: u64,
-    /// Event of the first request that failed.
-    pub first_oom_event: Option<u64>,
-}
-
-/// Column of the plot: the highest values within a range of events, and the sums of counts.
+/// Column of the plot: a range of events in the recording and in the replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WhatIfColumn {
-    /// Live bytes of the recording.
-    pub live_bytes: u64,
-    /// Reserved bytes of the recording.
-    pub recorded_bytes: u64,
-    /// Reserved bytes of the replay.
-    pub replayed_bytes: u64,
-    /// Reserved bytes of the recording that no tensor requested.
-    pub recorded_beyond_bytes: u64,
-    /// Reserved bytes of the replay that no tensor requested.
-    pub replayed_beyond_bytes: u64,
-    /// Number of driver calls in the recording.
-    pub recorded_calls: u64,
-    /// Number of driver calls in the replay.
-    pub replayed_calls: u64,
-    /// Number of requests of the replay for which the whole cache was returned.
-    pub retries: u64,
-    /// Number of garbage collections in the replay.
-    pub collections: u64,
-    /// Number of requests of the recording that failed.
-    pub recorded_ooms: u64,
-    /// Number of requests of the replay that failed.
-    pub replayed_ooms: u64,
+    pub recorded: RecordedColumn,
+    pub replayed: ReplayColumn,
 }
 
 /// Result of a replay, compared with the recording.
@@ -112,19 +75,10 @@ pub struct ReplayData {
     pub columns: Vec<WhatIfColumn>,
     /// Number of events.
     pub events: u64,
-    /// Bytes of the first request that failed.
-    pub oom_bytes: u64,
+    /// First request that failed.
+    pub first_oom: Option<ReplayOom>,
     /// Number of blocks from before the trace whose size or position is a guess.
     pub guessed_blocks: u64,
-}
-
-/// Result of one combination of settings.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TrialRow {
-    pub conf: String,
-    /// True for the settings of the recording.
-    pub is_recorded: bool,
-    pub figures: RunFigures,
 }
 
 /// Results of a sweep so far.
@@ -132,14 +86,7 @@ pub struct TrialRow {
 pub struct SweepData {
     /// Fraction (0 to 1) of the sweep that is complete.
     pub progress: f64,
-    /// Settings that were tried.
-    pub rows: Vec<TrialRow>,
-    /// Position of the best settings.
-    pub best: Option<u32>,
-    /// Smallest cards that suffice under the best settings, and under those of the recording.
-    pub smallest_cards: [Option<String>; 2],
-    /// Factor by which the batch can grow under the best settings.
-    pub batch_factor: Option<f64>,
+    pub found: ReplaySweep,
 }
 
 impl SweepData {

@@ -48,7 +48,8 @@ mod tests {
         let frame = ProfileFrame { name: "f".into(), filename: "/srv/a.py".into(), line: 3 };
         let profile = Profile { moment: 5, frames: vec![frame], rows: vec![row] };
         assert_eq!(read(&write(&profile)), Some(profile));
-        let figures = RankFigures { at_peak: vec![(Category::Collective, 9)], steps: 3, ..RankFigures::default() };
+        let figures =
+            RankFigures { peak_by_category: [(Category::Collective, 9)].into(), steps: 3, ..RankFigures::default() };
         assert_eq!(read(&write(&figures)), Some(figures));
         let summary = Summary { actions: vec![(Action::Oom, 1), (Action::Alloc, 4)], ..Summary::default() };
         assert_eq!(read(&write(&summary)), Some(summary));

@@ -5,14 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use shared::analysis::{Category, Outlier, RankFigures, Study, Unlike, order_of_ranks, outliers};
-use shared::api::{RankOutlier, RankRow, RanksReport};
+use shared::analysis::{Category, RankFigures, Study, order_of_ranks};
 use shared::base::format::{bytes, count, counted, percent};
+use shared::report::{Rank, Ranks};
 
 use super::{abreast, text};
 use crate::Failure;
 use crate::snapshot_file::Opened;
-use shared::base::Moment;
 
 /// The options of `snapscope ranks`.
 #[derive(Debug, Clone, Args)]
@@ -29,13 +28,16 @@ pub struct RanksArgs {
 /// Suffixes of the files that are taken from a folder as snapshots.
 const ENDINGS: [&str; 5] = [".pickle", ".pkl", ".pickle.gz", ".pkl.gz", ".json.gz"];
 
-/// One rank with its figures.
-struct Rank {
-    number: u64,
-    file: String,
-    device: i64,
-    figures: RankFigures,
+/// Rank with the curve of its live memory in characters.
+struct Drawn {
+    rank: Rank,
     sparkline: String,
+}
+
+impl Drawn {
+    fn numbered(self, number: u64) -> Self {
+        Self { rank: Rank { rank: number, ..self.rank }, ..self }
+    }
 }
 
 /// Text to print, and the failures of unreadable files.
@@ -54,13 +56,14 @@ impl RanksArgs {
     /// Returns an error if no file can be read, if a folder has no snapshots, or if no device had memory in use.
     pub fn run(&self) -> Result<RanksPage, Failure> {
         let (ranks, unread) = ranks(&files(&self.files)?)?;
-        let figures: Vec<RankFigures> = ranks.iter().map(|rank| rank.figures.clone()).collect();
-        let found = outliers(&figures);
-        if self.json {
-            let document = serde_json::to_string_pretty(&report(&ranks, &found));
-            return Ok(RanksPage { text: document.expect("plain data can be written") + "\n", unread });
-        }
-        Ok(RanksPage { text: page(&ranks, &found), unread })
+        let (ranks, sparklines): (Vec<Rank>, Vec<String>) =
+            ranks.into_iter().map(|Drawn { rank, sparkline }| (rank, sparkline)).unzip();
+        let report = Ranks::new(ranks);
+        let text = match self.json {
+            true => serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n",
+            false => page(&report, &sparklines),
+        };
+        Ok(RanksPage { text, unread })
     }
 }
 
@@ -101,7 +104,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 /// Returns the ranks of all readable files in ascending order, and the failures of the other files.
 ///
 /// Of each file only the figures are kept in memory.
-fn ranks(files: &[PathBuf]) -> Result<(Vec<Rank>, Vec<Failure>), Failure> {
+fn ranks(files: &[PathBuf]) -> Result<(Vec<Drawn>, Vec<Failure>), Failure> {
     let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     let read = |position: usize| Ok::<_, Infallible>(Opened::read(paths[position]).map(|opened| of_file(&opened)));
     let Ok(outcomes) = abreast::each(&paths, read);
@@ -118,15 +121,15 @@ fn ranks(files: &[PathBuf]) -> Result<(Vec<Rank>, Vec<Failure>), Failure> {
     if let (true, Some(failure)) = (files.is_empty(), unread.iter().cloned().reduce(|all, next| all.and(&next))) {
         return Err(failure);
     }
-    let mut ranks: Vec<Rank> = if of_files.iter().all(|of_file| of_file.len() == 1) {
+    let mut ranks: Vec<Drawn> = if of_files.iter().all(|of_file| of_file.len() == 1) {
         let names: Vec<String> = files.iter().map(|file| name_of(file)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let mut of_files: Vec<Option<Rank>> = of_files.into_iter().map(|mut of_file| of_file.pop()).collect();
+        let mut of_files: Vec<Option<Drawn>> = of_files.into_iter().map(|mut of_file| of_file.pop()).collect();
         let ordered = order_of_ranks(&names).into_iter();
-        ordered.filter_map(|(position, number)| Some(Rank { number, ..of_files[position].take()? })).collect()
+        ordered.filter_map(|(position, number)| Some(of_files[position].take()?.numbered(number))).collect()
     } else {
         let all = of_files.into_iter().flatten().zip(0..);
-        all.map(|(rank, number)| Rank { number, ..rank }).collect()
+        all.map(|(drawn, number)| drawn.numbered(number)).collect()
     };
     if ranks.is_empty() {
         return Err(Failure::new(
@@ -134,7 +137,7 @@ fn ranks(files: &[PathBuf]) -> Result<(Vec<Rank>, Vec<Failure>), Failure> {
             "the processes that wrote the snapshots did not use CUDA",
         ));
     }
-    ranks.sort_by_key(|rank| rank.number);
+    ranks.sort_by_key(|drawn| drawn.rank.rank);
     Ok((ranks, unread))
 }
 
@@ -145,85 +148,43 @@ fn name_of(file: &Path) -> String {
 /// Returns a rank for each device of a file that had memory.
 ///
 /// The others are skipped because a process also sees the GPUs that other processes use.
-fn of_file(opened: &Opened) -> Vec<Rank> {
+fn of_file(opened: &Opened) -> Vec<Drawn> {
     let used = opened.devices().filter(|(_, timeline)| timeline.live_peak().1 + timeline.reserved_peak().1 > 0);
     used.map(|(device, timeline)| {
         const WIDTH: u32 = 32;
         let study = Study::new(&opened.trace, device, timeline);
-        Rank {
-            number: 0,
-            file: opened.file.clone(),
-            device: device.index,
-            figures: RankFigures::of_study(&study),
-            sparkline: text::sparkline(timeline, WIDTH),
-        }
+        let (file, figures) = (opened.file.clone(), RankFigures::of_study(&study));
+        let rank = Rank { rank: 0, file, device: device.index, figures };
+        Drawn { rank, sparkline: text::sparkline(timeline, WIDTH) }
     })
     .collect()
 }
 
-fn report(ranks: &[Rank], found: &[Outlier]) -> RanksReport {
-    let row = |rank: &Rank| {
-        let of = &rank.figures;
-        RankRow {
-            rank: rank.number,
-            file: rank.file.clone(),
-            device: rank.device,
-            peak_live_bytes: of.peak_bytes,
-            peak_event: Moment(of.peak_moment).event_number(),
-            peak_reserved_bytes: of.reserved_bytes,
-            peak_by_category: of.at_peak.iter().map(|(category, bytes)| (category.name(), *bytes)).collect(),
-            steps: of.steps as u64,
-            growth_bytes_per_step: of.growth_bytes,
-            ooms: of.ooms,
-        }
-    };
-    RanksReport {
-        ranks: ranks.iter().map(row).collect(),
-        outliers: found.iter().map(|outlier| outlier_row(ranks, outlier)).collect(),
-    }
-}
-
-fn outlier_row(ranks: &[Rank], outlier: &Outlier) -> RankOutlier {
-    let rank = ranks[outlier.rank].number;
-    let (kind, delta_bytes, most) = match outlier.unlike {
-        Unlike::Peak { bytes, most } => ("peak", Some(bytes), most),
-        Unlike::Growth { bytes } => ("growth", Some(bytes), None),
-        Unlike::OutOfMemory { .. } => ("out-of-memory", None, None),
-    };
-    RankOutlier {
-        rank,
-        kind,
-        delta_bytes,
-        category: most.map(|(category, _)| category.name()),
-        category_delta_bytes: most.map(|(_, bytes)| bytes),
-        message: outlier.sentence(&format!("rank {rank}")),
-    }
-}
-
-fn page(ranks: &[Rank], found: &[Outlier]) -> String {
-    let highest = ranks.iter().map(|rank| rank.figures.peak_bytes).max().unwrap_or(0);
-    let row = |rank: &Rank| {
+fn page(report: &Ranks, sparklines: &[String]) -> String {
+    let Ranks { ranks, outliers } = report;
+    let highest = ranks.iter().map(|rank| rank.figures.peak_live_bytes).max().unwrap_or(0);
+    let row = |(rank, sparkline): (&Rank, &String)| {
         const BAR_WIDTH: usize = 12;
-        let RankFigures { peak_bytes, reserved_bytes, growth_bytes, ooms, .. } = &rank.figures;
-        let growth = growth_bytes.filter(|&bytes| bytes > 0).map(|growth| format!("+{} per step", bytes(growth)));
+        let RankFigures { peak_live_bytes, peak_reserved_bytes, growth_bytes_per_step, ooms, .. } = &rank.figures;
+        let growth =
+            growth_bytes_per_step.filter(|&bytes| bytes > 0).map(|growth| format!("+{} per step", bytes(growth)));
         let out = (*ooms > 0).then(|| format!("{}× out of memory", count(*ooms)));
         vec![
-            format!("rank {}", count(rank.number)),
-            bytes(*peak_bytes),
-            text::bar(*peak_bytes, highest, BAR_WIDTH),
-            format!("{} reserved", bytes(*reserved_bytes)),
-            rank.sparkline.clone(),
+            format!("rank {}", count(rank.rank)),
+            bytes(*peak_live_bytes),
+            text::bar(*peak_live_bytes, highest, BAR_WIDTH),
+            format!("{} reserved", bytes(*peak_reserved_bytes)),
+            sparkline.clone(),
             composition(&rank.figures),
             [growth, out].into_iter().flatten().collect::<Vec<_>>().join(", "),
             format!("{} GPU {}", rank.file, rank.device),
         ]
     };
-    let rows: Vec<Vec<String>> = ranks.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = ranks.iter().zip(sparklines).map(row).collect();
     let mut lines = text::table(&rows, &[1, 3]);
     lines.push(String::new());
-    let sentence = |outlier: &Outlier| outlier.sentence(&format!("rank {}", ranks[outlier.rank].number));
-    lines.extend(found.iter().map(sentence));
-    if found.is_empty() {
+    lines.extend(outliers.iter().map(|outlier| outlier.message.clone()));
+    if outliers.is_empty() {
         let why = if ranks.len() < 3 { "too few to find outliers" } else { "no rank stands out" };
         lines.push(format!("{}: {why}", counted(ranks.len() as u64, "rank")));
     }
@@ -233,10 +194,11 @@ fn page(ranks: &[Rank], found: &[Outlier]) -> String {
 /// Formats the two largest categories at the peak with their shares.
 fn composition(figures: &RankFigures) -> String {
     const SHOWN: usize = 2;
-    let mut largest: Vec<(Category, u64)> = figures.at_peak.clone();
+    let mut largest: Vec<(Category, u64)> = figures.peak_by_category.clone().into_iter().collect();
     largest.sort_by_key(|&(_, bytes)| std::cmp::Reverse(bytes));
     let shown = largest.iter().take(SHOWN);
-    let shown = shown.map(|(category, bytes)| format!("{} {}", category.plural(), percent(*bytes, figures.peak_bytes)));
+    let shown =
+        shown.map(|(category, bytes)| format!("{} {}", category.plural(), percent(*bytes, figures.peak_live_bytes)));
     shown.collect::<Vec<_>>().join(", ")
 }
 

@@ -5,34 +5,25 @@
 
 mod catalog;
 mod diagnose;
-mod diff;
 mod error;
 mod error_code;
 mod inspect;
 mod job;
 mod job_error;
-mod ranks;
 mod recording;
-mod replay;
 mod share;
 mod sweep;
 
 pub use catalog::{CardRow, GalleryRow, ModelRow};
 pub use diagnose::{DiagnoseReport, OfFile};
-pub use diff::{DiffChange, DiffGroup, DiffReport, DiffSide, DiffStackRow};
 pub use error::{ErrorBody, ProblemBody};
 pub use error_code::ErrorCode;
 pub use inspect::{FormatName, Inspection};
 pub use job::{JobChange, JobDetails, JobEvent, JobList, JobOutcome, JobRequest, JobResource, JobState, KeyNote};
 pub use job_error::{JobError, JobErrorCode};
-pub use ranks::{RankOutlier, RankRow, RanksReport};
 pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingCurve, RecordingReport, Started,
     StepStart, Written,
-};
-pub use replay::{
-    ReplayDifference, ReplayDocument, ReplayOomRow, ReplayRecorded, ReplaySweep, ReplayTrial, ReplayVerification,
-    SegmentEventRow,
 };
 pub use share::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
 pub use sweep::{FitProbe, FitReport, SweepReport, SweepRow};

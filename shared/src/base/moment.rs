@@ -1,6 +1,7 @@
 //! Names the moments of a trace.
 
 use super::format;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// Moment of a device: 0 is before the first event, and n is after event n - 1.
@@ -28,6 +29,19 @@ impl Moment {
     }
 }
 
+/// A moment is the number of its event wherever it leaves the process.
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.event_number().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        i64::deserialize(deserializer).map(Self::of_event_number)
+    }
+}
+
 impl fmt::Display for Moment {
     /// Writes the moment as it follows words such as "live": `after event 1,234`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -47,7 +61,10 @@ mod tests {
         assert_eq!(Moment(0).to_string(), "before the first event");
         assert_eq!(Moment(1001).to_string(), "after event 1,000");
         for number in [-1, 0, 7] {
-            assert_eq!(Moment::of_event_number(number).event_number(), number);
+            let moment = Moment::of_event_number(number);
+            assert_eq!(moment.event_number(), number);
+            assert_eq!(serde_json::to_string(&moment).unwrap(), number.to_string());
+            assert_eq!(serde_json::from_str::<Moment>(&number.to_string()).unwrap(), moment);
         }
         assert_eq!(Moment::of_event_number(-9), Moment(0));
         assert_eq!(Moment::of_event_number(i64::MAX), Moment(u32::MAX));

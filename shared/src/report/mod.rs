@@ -6,16 +6,22 @@
 //! Invariant: a report holds no handle of a trace, and making one decides nothing that the analysis has not decided.
 
 mod diagnosis;
+mod diff;
 mod frame;
 mod live;
+mod ranks;
+mod replay;
 mod segments;
 
 pub use diagnosis::{
     Diagnosis, DiagnosisConfig, Evidence, Finding, Growth, GrowthGroup, RunOfDevice, UntilFull, diagnosis,
 };
+pub use diff::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, comparison};
 pub use frame::{Frame, frame, frames};
 pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};
+pub use ranks::{Rank, RankOutlier, Ranks, rank_outliers};
+pub use replay::{Replay, ReplaySweep, ReplayTrial, RunFigures, sweep_config};
 pub use segments::{HeldSegment, Holder, Reserved, Segment, SegmentUse, Segments, reserved, segment, segments};
 
 // These types of the analysis are plain data already.
-pub use crate::analysis::{ClassTotal, Fragmentation, Room, Summary};
+pub use crate::analysis::{ClassTotal, Fragmentation, RankFigures, ReplayOom, Room, Summary, Verification};

@@ -17,7 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("export", &["analysis", "base", "draw", "pickle", "trace"]),
     ("allocator", &["base"]),
     ("analysis", &["allocator", "base", "trace"]),
-    ("report", &["analysis", "base", "trace"]),
+    ("report", &["allocator", "analysis", "base", "job", "trace"]),
     ("api", &["base", "report"]),
     ("job", &["base"]),
 ];

@@ -44,8 +44,7 @@ pub(super) fn difference(ready: Ready<'_>, side: CompareSide, other: &Profile) -
 }
 
 fn heading((before, after): (&Profile, &Profile), row: &DiffRow) -> Heading {
-    let told = row.after.map(|stack| (after, stack.row)).or_else(|| row.before.map(|stack| (before, stack.row)));
-    let frames = told.map(|(profile, position)| frames(profile, position)).unwrap_or_default();
+    let frames = row.told(before, after).map(|(profile, position)| frames(profile, position)).unwrap_or_default();
     let title = stack::title_position(&frames).map(|position| &frames[position]);
     let callee = stack::callee(&frames).unwrap_or_default();
     // A recorded module has no file, so that the function it called is shown in that place.
@@ -163,7 +162,7 @@ mod tests {
         let mut engine = engine();
         let rank = engine.answer(&GetRank { device: 0, columns: 4 }).unwrap();
         assert_eq!(
-            (rank.figures.peak_bytes, rank.figures.peak_moment, rank.figures.steps, rank.curve.bytes.len()),
+            (rank.figures.peak_live_bytes, rank.figures.peak_moment.0, rank.figures.steps, rank.curve.bytes.len()),
             (173, 5, 2, 4)
         );
         let steps = engine.answer(&GetSteps { device: 0 }).unwrap();

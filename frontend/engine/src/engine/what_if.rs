@@ -2,16 +2,14 @@
 
 use super::Ready;
 use super::copy::compressed;
-use frontend::ask::{RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfColumn, WhatIfSetup};
+use frontend::ask::{RecordedSetup, ReplayData, SweepData, WhatIfColumn, WhatIfSetup};
 use shared::allocator::Settings;
 use shared::analysis::{
-    BatchScale, CardChoice, RecordedColumn, ReplayColumn, ReplayConfig, ReplayReport, Replayer, Sweep, SweepConfig,
-    Trial, recorded_capacity, recorded_course, recorded_settings, recorded_version,
+    BatchScale, ReplayConfig, Replayer, Sweep, recorded_capacity, recorded_course, recorded_settings, recorded_version,
 };
 use shared::export;
-use shared::job::Card;
 use shared::pickle::Style;
-use shared::trace::Action;
+use shared::report::{ReplaySweep, RunFigures, sweep_config};
 use std::cell::RefCell;
 
 /// Number of columns of the plot; a wide plot has two pixels for each.
@@ -39,7 +37,7 @@ pub(super) fn sweep(ready: Ready<'_>, setup: &WhatIfSetup, is_new: bool) -> Resu
     }
     let Running { sweep, scale } = kept.get_or_insert_with(|| begin(ready, setup));
     sweep.step(&replayer(ready), scale.as_ref());
-    Ok(sweep_data(sweep))
+    Ok(SweepData { progress: sweep.progress(), found: ReplaySweep::new(sweep.report()) })
 }
 
 /// Returns an error for a device whose allocator is not modelled.
@@ -96,90 +94,23 @@ pub(super) fn replayed(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<ReplayDa
     check(ready)?;
     let (report, replayed) = replayer(ready).course(&config(ready, setup)?, COLUMNS);
     let recorded = recorded_course(ready.device, ready.timeline, COLUMNS);
-    let columns = recorded.iter().zip(&replayed).map(|(recorded, replayed)| column(recorded, replayed));
+    let columns = recorded.into_iter().zip(replayed);
     Ok(ReplayData {
-        recorded: recorded_figures(ready),
-        replayed: figures(&report),
-        columns: columns.collect(),
+        recorded: RunFigures::recorded(ready.device, ready.timeline),
+        replayed: RunFigures::replayed(&report),
+        columns: columns.map(|(recorded, replayed)| WhatIfColumn { recorded, replayed }).collect(),
         events: u64::from(ready.timeline.events()),
-        oom_bytes: report.ooms.first().map_or(0, |oom| oom.block_bytes),
+        first_oom: report.ooms.first().copied(),
         guessed_blocks: report.guessed_blocks,
     })
 }
 
-fn column(recorded: &RecordedColumn, replayed: &ReplayColumn) -> WhatIfColumn {
-    WhatIfColumn {
-        live_bytes: recorded.live_bytes,
-        recorded_bytes: recorded.reserved_bytes,
-        replayed_bytes: replayed.reserved_bytes,
-        recorded_beyond_bytes: recorded.beyond_live_bytes,
-        replayed_beyond_bytes: replayed.beyond_live_bytes,
-        recorded_calls: recorded.calls,
-        replayed_calls: replayed.calls,
-        retries: replayed.retries,
-        collections: replayed.collections,
-        recorded_ooms: recorded.ooms,
-        replayed_ooms: replayed.ooms,
-    }
-}
-
-fn recorded_figures(ready: Ready<'_>) -> RunFigures {
-    let actions = ready.device.events.actions();
-    let is_call = |action: &Action| {
-        matches!(action, Action::SegmentAlloc | Action::SegmentFree | Action::SegmentMap | Action::SegmentUnmap)
-    };
-    RunFigures {
-        peak_live_bytes: ready.timeline.live_peak().1,
-        peak_reserved_bytes: ready.timeline.reserved_peak().1,
-        driver_calls: actions.iter().filter(is_call).count() as u64,
-        retries: None,
-        collections: None,
-        ooms: actions.iter().filter(|action| *action == Action::Oom).count() as u64,
-        first_oom_event: actions.iter().position(|action| action == Action::Oom).map(|event| event as u64),
-    }
-}
-
-fn figures(report: &ReplayReport) -> RunFigures {
-    let counters = &report.counters;
-    RunFigures {
-        peak_live_bytes: counters.live_bytes.peak,
-        peak_reserved_bytes: counters.reserved_bytes.peak,
-        driver_calls: counters.driver_calls(),
-        retries: Some(counters.retries),
-        collections: Some(counters.collections),
-        ooms: counters.ooms,
-        first_oom_event: report.ooms.first().map(|oom| oom.event as u64),
-    }
-}
-
 fn begin(ready: Ready<'_>, setup: &WhatIfSetup) -> Running {
-    let card = |card: Card| CardChoice { name: card.name, memory_bytes: card.memory_bytes };
-    let sweep = Sweep::new(SweepConfig {
-        recorded: recorded_settings(ready.trace).unwrap_or_default(),
-        capacity_bytes: setup.capacity_bytes,
-        elsewhere_bytes: setup.elsewhere_bytes,
-        cards: Card::all().map(card).collect(),
-    });
+    let recorded = recorded_settings(ready.trace).unwrap_or_default();
+    let sweep = Sweep::new(sweep_config(recorded, setup.capacity_bytes, setup.elsewhere_bytes));
     // Without a limit every batch fits.
     let scale = setup.capacity_bytes.and_then(|_| BatchScale::of(&ready.study()));
     Running { sweep, scale }
-}
-
-fn sweep_data(sweep: &Sweep) -> SweepData {
-    let report = sweep.report();
-    let row = |(index, trial): (usize, &Trial)| TrialRow {
-        conf: trial.settings.to_conf(),
-        is_recorded: index == 0,
-        figures: figures(&trial.report),
-    };
-    let name = |card: &Option<CardChoice>| card.as_ref().map(|card| card.name.clone());
-    SweepData {
-        progress: sweep.progress(),
-        rows: report.trials.iter().enumerate().map(row).collect(),
-        best: report.best.map(|best| best as u32),
-        smallest_cards: [name(&report.smallest_card), name(&report.smallest_card_as_recorded)],
-        batch_factor: report.batch_factor,
-    }
 }
 
 #[cfg(test)]
@@ -217,16 +148,17 @@ mod tests {
         assert_eq!((same.recorded.driver_calls, same.replayed.driver_calls), (20, 20));
         let grown = replay("expandable_segments:True", None);
         assert_eq!(grown.replayed.peak_reserved_bytes, 80 << 20);
-        let highest = grown.columns.iter().map(|column| column.replayed_bytes).max();
+        let highest = grown.columns.iter().map(|column| column.replayed.reserved_bytes).max();
         assert_eq!(highest, Some(80 << 20));
-        let recorded: Vec<_> = same.columns.iter().map(|column| column.recorded_bytes).collect();
-        let replayed: Vec<_> = same.columns.iter().map(|column| column.replayed_bytes).collect();
+        let recorded: Vec<_> = same.columns.iter().map(|column| column.recorded.reserved_bytes).collect();
+        let replayed: Vec<_> = same.columns.iter().map(|column| column.replayed.reserved_bytes).collect();
         assert!(recorded.is_sorted() && recorded.last() == replayed.last());
         let calls = |of: fn(&WhatIfColumn) -> u64| grown.columns.iter().map(of).sum::<u64>();
-        assert_eq!(calls(|column| column.recorded_calls), grown.recorded.driver_calls);
-        assert_eq!(calls(|column| column.replayed_calls), grown.replayed.driver_calls);
+        assert_eq!(calls(|column| column.recorded.calls), grown.recorded.driver_calls);
+        assert_eq!(calls(|column| column.replayed.calls), grown.replayed.driver_calls);
         let beyond = |of: fn(&WhatIfColumn) -> u64| same.columns.iter().map(of).collect::<Vec<_>>();
-        let (recorded, replayed) = (beyond(|one| one.recorded_beyond_bytes), beyond(|one| one.replayed_beyond_bytes));
+        let (recorded, replayed) =
+            (beyond(|one| one.recorded.beyond_live_bytes), beyond(|one| one.replayed.beyond_live_bytes));
         // A free is requested one event before it is recorded as completed; a replay performs both at once.
         let later = recorded.iter().skip(1).chain(recorded.last());
         assert!(replayed.iter().zip(&recorded).zip(later).all(|((one, this), next)| one == this || one == next));
@@ -236,9 +168,10 @@ mod tests {
     #[test]
     fn a_small_card_is_out_of_memory() {
         let data = replay("", Some(70));
-        assert!(data.replayed.ooms > 0 && data.oom_bytes > 70 << 20, "{data:?}");
+        assert!(data.replayed.ooms > 0 && data.first_oom.unwrap().size_bytes > 70 << 20, "{data:?}");
         assert!(data.replayed.retries > Some(0) && data.replayed.first_oom_event.is_some());
-        let sums = data.columns.iter().fold((0, 0), |sums, one| (sums.0 + one.retries, sums.1 + one.replayed_ooms));
+        let sums =
+            data.columns.iter().fold((0, 0), |sums, one| (sums.0 + one.replayed.retries, sums.1 + one.replayed.ooms));
         assert_eq!((Some(sums.0), sums.1), (data.replayed.retries, data.replayed.ooms));
     }
 
@@ -255,17 +188,17 @@ mod tests {
         let setup = setup("", Some(1500));
         let mut step = |is_new| engine.answer(&GetSweep { device: 0, setup: setup.clone(), is_new }).unwrap();
         let mut data: SweepData = step(true);
-        assert_eq!(data.rows.len(), 1);
+        assert_eq!(data.found.trials.len(), 1);
         let mut steps = 1;
         while !data.is_done() {
             let next = step(false);
             assert!(next.progress >= data.progress && steps < 100);
             (data, steps) = (next, steps + 1);
         }
-        let best = &data.rows[data.best.unwrap() as usize];
-        assert!(best.conf.contains("expandable_segments:True"), "{}", best.conf);
-        assert_eq!(data.smallest_cards[0].as_deref(), Some("t4-16gb"));
-        assert_eq!(step(true).rows.len(), 1);
+        let best = &data.found.trials[data.found.best_position().unwrap()];
+        assert!(best.settings.contains("expandable_segments:True"), "{}", best.settings);
+        assert_eq!(data.found.smallest_card.as_deref(), Some("t4-16gb"));
+        assert_eq!(step(true).found.trials.len(), 1);
     }
 
     #[test]

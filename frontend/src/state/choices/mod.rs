@@ -10,9 +10,9 @@ pub(super) use text::{has_card, read, write};
 
 use super::file_id::FileId;
 use super::selecting::Selecting;
-use crate::ask::differences::{DiffBy, Sort as DiffSort};
+use crate::ask::differences::Sort as DiffSort;
 use crate::ask::site_table::SiteOrder;
-use crate::ask::{CompareSide, GroupBy, Instant, NameMark, Sort, WhatIfSetup};
+use crate::ask::{CompareSide, DiffBy, GroupBy, Instant, NameMark, Sort, WhatIfSetup};
 use std::rc::Rc;
 
 /// Choices in the views below the timeline of one file.

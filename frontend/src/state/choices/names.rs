@@ -1,6 +1,6 @@
 //! Names of choices in addresses; they never change, because addresses outlive versions of the page.
 
-use crate::ask::differences::{Column as DiffColumn, DiffBy, Sort as DiffSort};
+use crate::ask::differences::{Column as DiffColumn, Sort as DiffSort};
 use crate::ask::site_table::{SiteColumn, SiteOrder};
 use crate::ask::{Column, Instant, Part, Sort};
 use crate::state::When;
@@ -96,18 +96,6 @@ pub(super) fn diff_sort_of(text: &str) -> Option<DiffSort> {
         [DiffColumn::Delta, DiffColumn::Other, DiffColumn::This, DiffColumn::Count, DiffColumn::Title];
     let (column, is_rising) = sorted_of(text)?;
     Some(DiffSort { by: of_name(&ALL, diff_column_name, column)?, is_falling: !is_rising })
-}
-
-pub(super) fn diff_group_name(by: DiffBy) -> &'static str {
-    match by {
-        DiffBy::Stack => "stack",
-        DiffBy::Category => "category",
-        DiffBy::Module => "module",
-    }
-}
-
-pub(super) fn diff_group_of(text: &str) -> Option<DiffBy> {
-    of_name(&DiffBy::ALL, diff_group_name, text)
 }
 
 pub(super) fn instant_name(instant: Instant) -> String {

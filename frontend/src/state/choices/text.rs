@@ -10,7 +10,7 @@
 
 use super::escape::{escaped, unescaped};
 use super::{Against, BlockColors, Choices, CompareChoice, Controls, Rootward, Zoom, names};
-use crate::ask::{FilterData, GroupBy, GroupMark, NameMark, Weight, WhatIfSetup, side_of_value, side_value};
+use crate::ask::{DiffBy, FilterData, GroupBy, GroupMark, NameMark, Weight, WhatIfSetup, side_of_value, side_value};
 use crate::state::Selecting;
 use crate::state::fields::Fields;
 use crate::state::view_state::DockTab;
@@ -150,7 +150,7 @@ fn compare(choices: &Choices, out: &mut Writer<'_>) {
         out.put("against", &position.to_string());
     }
     let (differences, first) = (&choices.differences, Choices::default().differences);
-    out.other("rows", differences.by, first.by, |by| names::diff_group_name(by).to_owned());
+    out.other("rows", differences.by, first.by, |by| by.name().to_owned());
     out.other("sort", differences.sort, first.sort, names::diff_sort_name);
     out.typed("filter", &differences.filter);
 }
@@ -211,7 +211,7 @@ pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices 
                 against: number(fields, "against").map(Against::Device),
             };
             let differences = &mut choices.differences;
-            differences.by = word("rows").and_then(names::diff_group_of).unwrap_or_default();
+            differences.by = word("rows").and_then(DiffBy::of_name).unwrap_or_default();
             differences.sort = word("sort").and_then(names::diff_sort_of).unwrap_or_default();
             differences.filter = typed(fields, "filter");
         }

@@ -1,8 +1,9 @@
 //! Texts and numbers of the comparison of ranks: one strip per rank, on one scale.
 
 use crate::ask::{CurveData, RankData};
-use shared::analysis::{Category, RankFigures, order_of_ranks, outliers};
+use shared::analysis::{Category, order_of_ranks};
 use shared::base::format;
+use shared::report::rank_outliers;
 
 /// A device of an open file, with the answer of its Web Worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,14 +54,14 @@ pub struct Part {
 /// If each file has one rank, file names give the order. Otherwise the devices are ranks in the given order.
 pub fn strips(files: &[RankFile]) -> Vec<Strip> {
     let order = order(files);
-    let figures: Vec<RankFigures> = order.iter().map(|&(file, _)| files[file].data.figures.clone()).collect();
-    let top_bytes = figures.iter().map(|of| of.peak_bytes).max().unwrap_or(0);
-    let unusual = outliers(&figures);
-    let strip = |(position, &(file, rank)): (usize, &(usize, u64))| {
-        let of_rank = unusual.iter().filter(|outlier| outlier.rank == position);
-        strip(&files[file], (file, rank), top_bytes, of_rank.map(|outlier| outlier.sentence(&name(rank))).collect())
+    let figures = || order.iter().map(|&(file, rank)| (rank, &files[file].data.figures));
+    let top_bytes = figures().map(|(_, of)| of.peak_live_bytes).max().unwrap_or(0);
+    let unusual = rank_outliers(figures());
+    let strip = |&(file, rank): &(usize, u64)| {
+        let of_rank = unusual.iter().filter(|outlier| outlier.rank == rank);
+        strip(&files[file], (file, rank), top_bytes, of_rank.map(|outlier| outlier.message.clone()).collect())
     };
-    order.iter().enumerate().map(strip).collect()
+    order.iter().map(strip).collect()
 }
 
 /// Returns the categories that occur in any of the bars.
@@ -91,21 +92,17 @@ fn order(files: &[RankFile]) -> Vec<(usize, u64)> {
     if have_one_each { order_of_ranks(&names) } else { (0..files.len()).zip(0..).collect() }
 }
 
-fn name(rank: u64) -> String {
-    format!("rank {rank}")
-}
-
 fn strip(of: &RankFile, (file, rank): (usize, u64), top_bytes: u64, unusual: Vec<String>) -> Strip {
     let RankFile { name: file_name, index, data } = of;
-    let mut facts = vec![format!("{} reserved", format::bytes(data.figures.reserved_bytes))];
-    let growth = data.figures.growth_bytes.filter(|&bytes| bytes > 0);
+    let mut facts = vec![format!("{} reserved", format::bytes(data.figures.peak_reserved_bytes))];
+    let growth = data.figures.growth_bytes_per_step.filter(|&bytes| bytes > 0);
     facts.extend(growth.map(|growth| format!("+{} per step", format::bytes(growth))));
     facts.extend((data.figures.ooms > 0).then(|| format!("{}× out of memory", format::count(data.figures.ooms))));
     Strip {
         file,
         title: format!("Rank {rank}"),
         note: format!("GPU {index}, {file_name}"),
-        peak: format::bytes(data.figures.peak_bytes),
+        peak: format::bytes(data.figures.peak_live_bytes),
         facts: facts.join(", "),
         curve: data.curve.clone(),
         top_bytes,
@@ -117,23 +114,24 @@ fn strip(of: &RankFile, (file, rank): (usize, u64), top_bytes: u64, unusual: Vec
 fn parts(data: &RankData, top_bytes: u64) -> Vec<Part> {
     let place = |bytes: u64| (bytes as f64 * 1000.0 / top_bytes.max(1) as f64).round() as u32;
     let mut below = 0;
-    let part = |&(category, bytes): &(Category, u64)| {
+    let part = |(&category, &bytes): (&Category, &u64)| {
         let x = place(below);
         below += bytes;
         let label = format!("{}, {}", category.plural(), format::bytes(bytes));
         Part { category, x, width: place(below) - x, label }
     };
-    data.figures.at_peak.iter().map(part).collect()
+    data.figures.peak_by_category.iter().map(part).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::report::RankFigures;
 
     fn file(name: &str, index: i64, activations: u64) -> RankFile {
         let figures = RankFigures {
-            peak_bytes: 1000 + activations,
-            at_peak: vec![(Category::Parameter, 1000), (Category::Activation, activations)],
+            peak_live_bytes: 1000 + activations,
+            peak_by_category: [(Category::Parameter, 1000), (Category::Activation, activations)].into(),
             ..RankFigures::default()
         };
         let curve = CurveData { start: 0, end: 1, bytes: vec![1000 + activations] };
@@ -174,7 +172,7 @@ mod tests {
     #[test]
     fn facts_are_said_where_there_are_any() {
         let mut loud = file("rank0", 0, 0);
-        loud.data.figures.growth_bytes = Some(512);
+        loud.data.figures.growth_bytes_per_step = Some(512);
         loud.data.figures.ooms = 1;
         assert_eq!(strips(&[loud])[0].facts, "0 B reserved, +512 B per step, 1× out of memory");
         assert_eq!(strips(&[file("rank0", 0, 0)])[0].facts, "0 B reserved");

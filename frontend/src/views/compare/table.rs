@@ -2,7 +2,8 @@
 
 use super::hook::Comparison;
 use super::rows::Rows;
-use crate::ask::differences::{Column, DiffBy, Entry, entries, shown};
+use crate::ask::DiffBy;
+use crate::ask::differences::{Column, Entry, entries, shown};
 use crate::state::{Choice, DifferencesChoice};
 use shared::base::format;
 use std::rc::Rc;
@@ -43,7 +44,7 @@ pub(super) fn Table(props: &TableProps) -> Html {
         let choice = props.choice.clone();
         let onclick = on_differences.reform(move |_: MouseEvent| DifferencesChoice { by: this, ..choice.clone() });
         html! {
-            <button type="button" {onclick} aria-pressed={(by == this).to_string()}>{ this.label() }</button>
+            <button type="button" {onclick} aria-pressed={(by == this).to_string()}>{ label(this) }</button>
         }
     };
     let on_sort = {
@@ -78,5 +79,13 @@ fn empty_text(props: &TableProps, filter: &str) -> AttrValue {
         (None, _) => "Comparing…".into(),
         (_, "") => "Both sides are the same".into(),
         _ => "No difference matches the filter".into(),
+    }
+}
+
+fn label(by: DiffBy) -> &'static str {
+    match by {
+        DiffBy::Stack => "Stack",
+        DiffBy::Category => "Category",
+        DiffBy::Module => "Module",
     }
 }

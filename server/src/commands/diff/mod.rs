@@ -1,20 +1,18 @@
 //! Implements `snapscope diff`, which compares the live memory of two moments.
 
 mod page;
-mod report;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use shared::analysis::{DiffRow, Profile, Side, Study, Timeline, categories, diff};
-use shared::api::DiffSide;
-use shared::trace::Device;
+use clap::Args;
+use shared::analysis::{DiffBy, Profile, Side, Study, categories, diff};
+use shared::report::{ComparedSide, comparison};
 
+use super::names::names;
 use super::{abreast, peak};
 use crate::Failure;
 use crate::snapshot_file::Opened;
-use shared::base::Moment;
 
 /// The options of `snapscope diff`.
 #[derive(Debug, Clone, Args)]
@@ -46,8 +44,8 @@ pub struct DiffArgs {
     step_b: Option<usize>,
 
     /// Group the table by this property; the JSON document has all three
-    #[arg(long, value_enum, default_value_t = GroupBy::Stack)]
-    by: GroupBy,
+    #[arg(long, value_parser = names(DiffBy::ALL, DiffBy::name, by_meaning), default_value = DiffBy::Stack.name())]
+    by: DiffBy,
 
     /// Number of rows to print
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -58,20 +56,9 @@ pub struct DiffArgs {
     json: bool,
 }
 
-/// Values of `--by`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum GroupBy {
-    /// Call stack of the allocation
-    Stack,
-    /// Category, such as parameter, gradient or activation
-    Category,
-    /// The `torch.nn` module if the recording names it, else the source file
-    Module,
-}
-
 /// One side of the comparison with its profile.
 struct Chosen {
-    side: DiffSide,
+    side: ComparedSide,
     profile: Profile,
 }
 
@@ -84,11 +71,11 @@ impl DiffArgs {
     pub fn run(&self) -> Result<String, Failure> {
         let (a, b) = self.sides()?;
         let found = diff(&a.profile, &b.profile);
+        let report = comparison((a.side, &a.profile), (b.side, &b.profile), &found, self.top);
         if self.json {
-            let document = serde_json::to_string_pretty(&report::report((&a, &b), &found, self.top));
-            return Ok(document.expect("plain data can be written") + "\n");
+            return Ok(serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n");
         }
-        Ok(page::page((&a, &b), &found, self.by, self.top))
+        Ok(page::page(&report, self.by, self.top))
     }
 
     /// Reads both sides: two files in parallel, the same file only once.
@@ -123,7 +110,16 @@ impl DiffArgs {
         };
         let categories = categories(device, &timeline.allocations, &study.phases);
         let profile = Profile::at(&opened.trace, device, &timeline.allocations, &categories, moment);
-        Ok(Chosen { side: side(opened, device, timeline, (moment, step), &profile), profile })
+        let step = step.map(|step| step as u64);
+        Ok(Chosen { side: ComparedSide::new(&opened.file, device.index, timeline, &profile, step), profile })
+    }
+}
+
+fn by_meaning(by: DiffBy) -> &'static str {
+    match by {
+        DiffBy::Stack => "Call stack of the allocation",
+        DiffBy::Category => "Category, such as parameter, gradient or activation",
+        DiffBy::Module => "The `torch.nn` module if the recording names it, else the source file",
     }
 }
 
@@ -136,31 +132,4 @@ fn step_moment(study: &Study<'_>, file: &str, step: usize) -> Result<u32, Failur
         };
         Failure::new(format!("{file}: there is no step {step} on device {}", study.device.index), hint)
     })
-}
-
-fn side(
-    opened: &Opened,
-    device: &Device,
-    timeline: &Timeline,
-    (moment, step): (u32, Option<usize>),
-    profile: &Profile,
-) -> DiffSide {
-    DiffSide {
-        file: opened.file.clone(),
-        device: device.index,
-        event: Moment(moment).event_number(),
-        step: step.map(|step| step as u64),
-        live_bytes: profile.live_bytes(),
-        reserved_bytes: timeline.reserved_at(moment),
-        allocations: profile.rows.iter().map(|row| row.count).sum(),
-    }
-}
-
-/// Returns the profile and row that describe a difference: those of B, or of A if B lacks the row.
-fn told<'a>(a: &'a Profile, b: &'a Profile, row: &DiffRow) -> Option<(&'a Profile, usize)> {
-    row.after.map(|stack| (b, stack.row)).or_else(|| row.before.map(|stack| (a, stack.row)))
-}
-
-fn title(a: &Profile, b: &Profile, row: &DiffRow) -> String {
-    told(a, b, row).map(|(profile, position)| profile.title(position)).unwrap_or_default()
 }

@@ -8,16 +8,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use shared::allocator::{Settings, TorchVersion};
 use shared::analysis::{
-    Difference, RecordedEvent, ReplayConfig, ReplayOom, ReplayReport, Replayer, Study, Timeline, Verification,
-    recorded_capacity, recorded_settings, recorded_version, verify,
+    ReplayConfig, Replayer, Study, Timeline, recorded_capacity, recorded_settings, recorded_version, verify,
 };
-use shared::api::{
-    ReplayDifference, ReplayDocument, ReplayOomRow, ReplayRecorded, ReplayVerification, SegmentEventRow,
-};
+use shared::api::OfFile;
 use shared::base::format::{bytes, count, counted, percent};
 use shared::export;
 use shared::pickle::Style;
-use shared::trace::{Action, Device, Trace};
+use shared::report::{Replay, RunFigures, Verification};
+use shared::trace::{Device, Trace};
 
 use super::export::write::write;
 use super::text;
@@ -85,23 +83,23 @@ impl ReplayArgs {
         let (capacity_bytes, elsewhere_bytes) = self.card(device, timeline);
         let config = ReplayConfig { settings, capacity_bytes, elsewhere_bytes };
         let replayer = Replayer::new(&opened.trace, device, &timeline.allocations);
-        let report = replayer.replay(&config);
-        let verified = if self.verify { Some(self.verification(&opened, device)?) } else { None };
-        let peaks = recorded_peaks(device, timeline);
-        let mut document = document(&opened.file, device, &config, &report, peaks);
-        document.verify = verified.as_ref().map(verification);
+        let replayed = replayer.replay(&config);
+        let recorded_figures = RunFigures::recorded(device, timeline);
+        let mut report = Replay::new(device.index, &config, &replayed, recorded_figures);
+        report.verify = if self.verify { Some(self.verification(&opened, device)?) } else { None };
         if self.sweep {
             let recorded = recorded.unwrap_or_else(|_| config.settings.clone());
             let study = Study::new(&opened.trace, device, timeline);
-            document.sweep = Some(sweep::sweep(&replayer, &study, recorded, &config));
+            report.sweep = Some(sweep::sweep(&replayer, &study, recorded, &config));
         }
         if let Some(output) = &self.output {
             write_replay(&replayer.trace(&config), output)?;
         }
         if self.json {
-            return Ok(serde_json::to_string_pretty(&document).expect("plain data can be written") + "\n");
+            let document = serde_json::to_string_pretty(&OfFile::new(&opened.file, report));
+            return Ok(document.expect("plain data can be written") + "\n");
         }
-        let mut text = page(&document);
+        let mut text = page(&opened.file, &report);
         if let Some(output) = &self.output {
             text += &format!("Written to {}\n", output.display());
         }
@@ -136,118 +134,46 @@ fn refused(error: &dyn std::error::Error, hint: &str) -> Failure {
     Failure::new(error.to_string().trim_end_matches('.'), hint)
 }
 
-fn document(
-    file: &str,
-    device: &Device,
-    config: &ReplayConfig,
-    report: &ReplayReport,
-    recorded: ReplayRecorded,
-) -> ReplayDocument {
-    let counters = &report.counters;
-    ReplayDocument {
-        file: file.to_owned(),
-        device: device.index,
-        settings: config.settings.to_conf(),
-        capacity_bytes: (config.capacity_bytes < ReplayConfig::NO_LIMIT_BYTES).then_some(config.capacity_bytes),
-        peak_live_bytes: counters.live_bytes.peak,
-        peak_allocated_bytes: counters.allocated_bytes.peak,
-        peak_reserved_bytes: counters.reserved_bytes.peak,
-        fragmentation: ReplayRecorded::fragmentation_of(counters.live_bytes.peak, counters.reserved_bytes.peak),
-        segment_allocs: counters.segment_allocs,
-        segment_frees: counters.segment_frees,
-        maps: counters.maps,
-        unmaps: counters.unmaps,
-        retries: counters.retries,
-        collections: counters.collections,
-        ooms: report.ooms.iter().map(oom_row).collect(),
-        initial_bytes: report.initial_bytes,
-        guessed_blocks: report.guessed_blocks,
-        recorded,
-        verify: None,
-        sweep: None,
-    }
-}
-
-fn oom_row(oom: &ReplayOom) -> ReplayOomRow {
-    ReplayOomRow { event: oom.event as u64, size_bytes: oom.block_bytes, free_bytes: oom.free_bytes }
-}
-
-fn verification(found: &Verification) -> ReplayVerification {
-    let event = |event: RecordedEvent| SegmentEventRow {
-        action: event.action.name(),
-        addr: event.addr,
-        size_bytes: event.size_bytes,
-    };
-    let difference = |difference: Difference| ReplayDifference {
-        event: difference.event as u64,
-        recorded: difference.recorded.map(event),
-        replayed: difference.replayed.map(event),
-    };
-    ReplayVerification {
-        recorded: found.recorded,
-        compared: found.compared,
-        equal: found.equal,
-        requests: found.requests,
-        same_address: found.same_address,
-        same_blocks: found.same_blocks,
-        first_difference: found.first_difference.map(difference),
-    }
-}
-
-/// Returns the peaks, the driver calls and the out-of-memory events of the recording.
-fn recorded_peaks(device: &Device, timeline: &Timeline) -> ReplayRecorded {
-    let count =
-        |wanted: &[Action]| device.events.actions().iter().filter(|action| wanted.contains(action)).count() as u64;
-    let (peak_live_bytes, peak_reserved_bytes) = (timeline.live_peak().1, timeline.reserved_peak().1);
-    ReplayRecorded {
-        peak_live_bytes,
-        peak_reserved_bytes,
-        fragmentation: ReplayRecorded::fragmentation_of(peak_live_bytes, peak_reserved_bytes),
-        driver_calls: count(&[Action::SegmentAlloc, Action::SegmentFree, Action::SegmentMap, Action::SegmentUnmap]),
-        ooms: count(&[Action::Oom]),
-    }
-}
-
 /// Formats the report for the terminal.
-fn page(document: &ReplayDocument) -> String {
-    let recorded = &document.recorded;
-    let settings = if document.settings.is_empty() { "default settings" } else { &document.settings };
-    let card = document.capacity_bytes.map_or_else(|| "no limit".to_owned(), bytes);
+fn page(file: &str, report: &Replay) -> String {
+    let recorded = &report.recorded;
+    let settings = if report.settings.is_empty() { "default settings" } else { &report.settings };
+    let card = report.capacity_bytes.map_or_else(|| "no limit".to_owned(), bytes);
     let row = |name: &str, recorded: String, replayed: String| vec![name.to_owned(), recorded, replayed];
-    let calls = document.segment_allocs + document.segment_frees + document.maps + document.unmaps;
+    let calls = report.segment_allocs + report.segment_frees + report.maps + report.unmaps;
     let beyond = |live: u64, reserved: u64| percent(reserved.saturating_sub(live), reserved);
     let mut rows = vec![
         row("", "recorded".to_owned(), "replayed".to_owned()),
-        row("Peak live", bytes(recorded.peak_live_bytes), bytes(document.peak_live_bytes)),
-        row("Peak reserved", bytes(recorded.peak_reserved_bytes), bytes(document.peak_reserved_bytes)),
+        row("Peak live", bytes(recorded.peak_live_bytes), bytes(report.peak_live_bytes)),
+        row("Peak reserved", bytes(recorded.peak_reserved_bytes), bytes(report.peak_reserved_bytes)),
         row(
             "Fragmentation",
             beyond(recorded.peak_live_bytes, recorded.peak_reserved_bytes),
-            beyond(document.peak_live_bytes, document.peak_reserved_bytes),
+            beyond(report.peak_live_bytes, report.peak_reserved_bytes),
         ),
         row("Driver calls", count(recorded.driver_calls), count(calls)),
-        row("Out of memory", count(recorded.ooms), count(document.ooms.len() as u64)),
+        row("Out of memory", count(recorded.ooms), count(report.ooms.len() as u64)),
     ];
     // A recording does not contain the number of its garbage collections.
-    if document.collections > 0 {
-        rows.push(row("Garbage collections", "–".to_owned(), count(document.collections)));
+    if report.collections > 0 {
+        rows.push(row("Garbage collections", "–".to_owned(), count(report.collections)));
     }
-    let mut lines = vec![document.file.clone(), format!("GPU {}, {settings}, {card}", document.device), String::new()];
+    let mut lines = vec![file.to_owned(), format!("GPU {}, {settings}, {card}", report.device), String::new()];
     lines.extend(text::table(&rows, &[1, 2]));
-    if let Some(oom) = document.ooms.first() {
-        let (event, size) = (count(oom.event), bytes(oom.size_bytes));
+    if let Some(oom) = report.ooms.first() {
+        let (event, size) = (count(oom.event as u64), bytes(oom.size_bytes));
         lines.push(format!("Out of memory at event {event}: {size} requested, {} free", bytes(oom.free_bytes)));
     }
-    if document.guessed_blocks > 0 {
-        let blocks = counted(document.guessed_blocks, "block");
+    if report.guessed_blocks > 0 {
+        let blocks = counted(report.guessed_blocks, "block");
         lines.push(format!("The size or address of {blocks} from before the recording is a guess"));
     }
-    lines.extend(document.verify.as_ref().map(verified_line));
-    lines.extend(document.sweep.iter().flat_map(sweep::lines));
+    lines.extend(report.verify.as_ref().map(verified_line));
+    lines.extend(report.sweep.iter().flat_map(sweep::lines));
     lines.join("\n") + "\n"
 }
 
-fn verified_line(verify: &ReplayVerification) -> String {
+fn verified_line(verify: &Verification) -> String {
     let (equal, recorded) = (count(verify.equal), counted(verify.recorded, "segment event"));
     let (same, requests) = (count(verify.same_address), counted(verify.requests, "request"));
     let blocks = if verify.same_blocks { "the same blocks at the end" } else { "different blocks at the end" };
@@ -256,7 +182,7 @@ fn verified_line(verify: &ReplayVerification) -> String {
             format!("Verification: {equal} of {recorded} equal, {same} of {requests} at the same address, {blocks}")
         }
         Some(first) => {
-            let event = count(first.event);
+            let event = count(first.event as u64);
             format!("Verification: {equal} of {recorded} equal, with the first difference at event {event}")
         }
     }

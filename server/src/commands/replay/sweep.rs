@@ -1,10 +1,9 @@
 //! Implements `snapscope replay --sweep`, which tries other settings, cards and batches.
 
 use shared::allocator::Settings;
-use shared::analysis::{BatchScale, CardChoice, ReplayConfig, Replayer, Study, Sweep, SweepConfig, Trial};
-use shared::api::{ReplaySweep, ReplayTrial};
+use shared::analysis::{BatchScale, ReplayConfig, Replayer, Study, Sweep};
 use shared::base::format::{bytes, count, percent};
-use shared::job::Card;
+use shared::report::{ReplaySweep, ReplayTrial, sweep_config};
 
 use super::super::text;
 
@@ -18,37 +17,10 @@ pub(super) fn sweep(
     recorded: Settings,
     config: &ReplayConfig,
 ) -> ReplaySweep {
-    let capacity_bytes = (config.capacity_bytes < ReplayConfig::NO_LIMIT_BYTES).then_some(config.capacity_bytes);
-    let scale = capacity_bytes.and_then(|_| BatchScale::of(study));
-    let card = |card: Card| CardChoice { name: card.name, memory_bytes: card.memory_bytes };
-    let mut sweep = Sweep::new(SweepConfig {
-        recorded,
-        capacity_bytes,
-        elsewhere_bytes: config.elsewhere_bytes,
-        cards: Card::all().map(card).collect(),
-    });
+    let scale = config.limit_bytes().and_then(|_| BatchScale::of(study));
+    let mut sweep = Sweep::new(sweep_config(recorded, config.limit_bytes(), config.elsewhere_bytes));
     while sweep.step(replayer, scale.as_ref()) {}
-    let report = sweep.report();
-    let name = |card: &Option<CardChoice>| card.as_ref().map(|card| card.name.clone());
-    ReplaySweep {
-        trials: report.trials.iter().map(trial).collect(),
-        best: report.best.map(|best| report.trials[best].settings.to_conf()),
-        smallest_card: name(&report.smallest_card),
-        smallest_card_as_recorded: name(&report.smallest_card_as_recorded),
-        batch_factor: report.batch_factor,
-    }
-}
-
-fn trial(trial: &Trial) -> ReplayTrial {
-    let counters = &trial.report.counters;
-    ReplayTrial {
-        settings: trial.settings.to_conf(),
-        peak_reserved_bytes: counters.reserved_bytes.peak,
-        driver_calls: counters.driver_calls(),
-        retries: counters.retries,
-        ooms: counters.ooms,
-        first_oom_event: trial.report.ooms.first().map(|oom| oom.event as u64),
-    }
+    ReplaySweep::new(sweep.report())
 }
 
 /// Formats a sweep for the terminal.

@@ -16,7 +16,7 @@ pub use call_tree::{
     CallNode, CallTree, Calls, Cut, CutContent, MergeBy, NodeOrder, PathConfig, Sandwich, Site, SiteTotal, Tally,
     TreeConfig, cut,
 };
-pub use diff::{Change, Diff, DiffRow, DiffStack, Matched, Profile, ProfileFrame, ProfileRow, Side, diff};
+pub use diff::{Change, Diff, DiffBy, DiffRow, DiffStack, Matched, Profile, ProfileFrame, ProfileRow, Side, diff};
 pub use findings::{
     Confidence, Evidence, Finding, FindingCode, FindingsConfig, Rank, SourceLine, findings, findings_of, studies,
 };
@@ -25,7 +25,7 @@ pub use ranks::{Outlier, RankFigures, Unlike, order_of_ranks, outliers, rank_of_
 pub use replay::{
     BatchScale, BatchSearch, CardChoice, Difference, RecordedColumn, RecordedEvent, ReplayColumn, ReplayConfig,
     ReplayOom, ReplayReport, Replayer, Stuck, Sweep, SweepConfig, SweepReport, Trial, Verification, VerifyError,
-    recorded_capacity, recorded_course, recorded_settings, recorded_version, replay, verify,
+    recorded_calls, recorded_capacity, recorded_course, recorded_settings, recorded_version, replay, verify,
 };
 pub use segment_map::{Held, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, held_segments, rooms};
 pub use selection::{

@@ -1,12 +1,12 @@
 //! Tests that files of tables have the rows of the tables, and nothing that a spreadsheet would execute.
 
 use crate::engine::Engine;
-use frontend::ask::differences::{DiffBy, Sort};
+use frontend::ask::differences::Sort;
 use frontend::ask::site_table::SiteOrder;
 use frontend::ask::{
-    Answers as _, Axis, Column, CompareSide, ExportForm, ExportOrder, FilterData, FlameSource, GetFindings, GetProfile,
-    GetRows, GroupBy, Instant, Part, Report, ScopeData, SelectionData, SheetOf, SheetOrder, Sort as RowSort,
-    TableRequest, Writes as _,
+    Answers as _, Axis, Column, CompareSide, DiffBy, ExportForm, ExportOrder, FilterData, FlameSource, GetFindings,
+    GetProfile, GetRows, GroupBy, Instant, Part, Report, ScopeData, SelectionData, SheetOf, SheetOrder,
+    Sort as RowSort, TableRequest, Writes as _,
 };
 use shared::analysis::FindingCode;
 use shared::export::TableFormat;

@@ -3,8 +3,6 @@
 mod choices;
 mod curves;
 
-pub use crate::ask::differences::{
-    Column, DiffBy, Entry, Sort, bar, delta_text, entries, equal_text, shown, total_text,
-};
+pub use crate::ask::differences::{Column, Entry, Sort, bar, delta_text, entries, equal_text, shown, total_text};
 pub use choices::{Choice, Choices, default_sides, moment_choices, side_name, step_choices};
 pub use curves::{sides, strip};

@@ -39,26 +39,26 @@ fn kinds(theme: &Theme) -> [Bars; 6] {
     let scaled = |floor, count, color| Bars { floor, count, is_scaled: true, color, width: 1.5 };
     let full = |floor, count, color, width| Bars { floor, count, is_scaled: false, color, width };
     [
-        scaled(LANE, |column| column.recorded_calls, theme.text_muted),
-        scaled(1.0, |column| column.replayed_calls, theme.reserved),
-        full(1.0, |column| column.collections, theme.ok, 2.0),
-        full(1.0, |column| column.retries, theme.accent, 2.0),
-        full(LANE, |column| column.recorded_ooms, theme.oom, 2.5),
-        full(1.0, |column| column.replayed_ooms, theme.oom, 2.5),
+        scaled(LANE, |column| column.recorded.calls, theme.text_muted),
+        scaled(1.0, |column| column.replayed.calls, theme.reserved),
+        full(1.0, |column| column.replayed.collections, theme.ok, 2.0),
+        full(1.0, |column| column.replayed.retries, theme.accent, 2.0),
+        full(LANE, |column| column.recorded.ooms, theme.oom, 2.5),
+        full(1.0, |column| column.replayed.ooms, theme.oom, 2.5),
     ]
 }
 
 /// Draws the bytes reserved beyond the live bytes, with the chosen range of columns.
 pub fn fragmentation(data: &ReplayData, part: Option<&Range<usize>>, size: (f64, f64), theme: &Theme) -> Sketch {
-    let highest = |column: &WhatIfColumn| column.recorded_beyond_bytes.max(column.replayed_beyond_bytes);
+    let highest = |column: &WhatIfColumn| column.recorded.beyond_live_bytes.max(column.replayed.beyond_live_bytes);
     let chart = Chart {
         x: Axis::bare(),
         y: Axis::bytes(data.columns.iter().map(highest).max().unwrap_or(0)),
         room: ROOM,
         font: Font::LABEL,
         curves: vec![
-            Curve::line(line(data, |column| column.recorded_beyond_bytes), theme.text_muted, 1.5).dashed(),
-            Curve::line(line(data, |column| column.replayed_beyond_bytes), theme.reserved, 1.5),
+            Curve::line(line(data, |column| column.recorded.beyond_live_bytes), theme.text_muted, 1.5).dashed(),
+            Curve::line(line(data, |column| column.replayed.beyond_live_bytes), theme.reserved, 1.5),
         ],
     };
     let plotted = chart.plotted(size, theme);
@@ -71,7 +71,7 @@ pub fn fragmentation(data: &ReplayData, part: Option<&Range<usize>>, size: (f64,
 pub fn stalls(data: &ReplayData, part: Option<&Range<usize>>, (width, height): (f64, f64), theme: &Theme) -> Sketch {
     let plot = Rect::new(ROOM.left, 0.0, (width - ROOM.left - ROOM.right).max(1.0), height);
     let columns = &data.columns;
-    let most = columns.iter().map(|column| column.recorded_calls.max(column.replayed_calls)).max().unwrap_or(0);
+    let most = columns.iter().map(|column| column.recorded.calls.max(column.replayed.calls)).max().unwrap_or(0);
     let mut ops: Vec<Op> = marked(part, columns.len(), plot, theme).into_iter().collect();
     for Bars { floor, count, is_scaled, color, width } in kinds(theme) {
         for (index, column) in columns.iter().enumerate().filter(|(_, column)| count(column) > 0) {
@@ -104,9 +104,9 @@ pub fn column_at(x: f64, width: f64, columns: usize) -> Option<usize> {
 pub fn occurring(data: &ReplayData) -> Vec<(&'static str, &'static str)> {
     let occurs = |count: fn(&WhatIfColumn) -> u64| data.columns.iter().any(|column| count(column) > 0);
     [
-        (occurs(|column| column.retries), ("what-if-key-retries", "Whole cache released")),
-        (occurs(|column| column.collections), ("what-if-key-collections", "Garbage collected")),
-        (occurs(|column| column.recorded_ooms + column.replayed_ooms), ("what-if-key-ooms", "Out of memory")),
+        (occurs(|column| column.replayed.retries), ("what-if-key-retries", "Whole cache released")),
+        (occurs(|column| column.replayed.collections), ("what-if-key-collections", "Garbage collected")),
+        (occurs(|column| column.recorded.ooms + column.replayed.ooms), ("what-if-key-ooms", "Out of memory")),
     ]
     .into_iter()
     .filter_map(|(occurs, entry)| occurs.then_some(entry))
@@ -156,16 +156,16 @@ pub fn reading(data: &ReplayData, part: Option<&Range<usize>>) -> String {
     let highest = |bytes: fn(&WhatIfColumn) -> u64| format::bytes(shown.iter().map(bytes).max().unwrap_or(0));
     let mut text = format!(
         "{events}: {} recorded, {} replayed · reserved minus live at most {} recorded, {} replayed",
-        format::counted(sum(|column| column.recorded_calls), "stall"),
-        format::count(sum(|column| column.replayed_calls)),
-        highest(|column| column.recorded_beyond_bytes),
-        highest(|column| column.replayed_beyond_bytes),
+        format::counted(sum(|column| column.recorded.calls), "stall"),
+        format::count(sum(|column| column.replayed.calls)),
+        highest(|column| column.recorded.beyond_live_bytes),
+        highest(|column| column.replayed.beyond_live_bytes),
     );
     for (count, what) in [
-        (sum(|column| column.retries), "cache released"),
-        (sum(|column| column.collections), "garbage collected"),
-        (sum(|column| column.recorded_ooms), "out of memory in the recording"),
-        (sum(|column| column.replayed_ooms), "out of memory in the replay"),
+        (sum(|column| column.replayed.retries), "cache released"),
+        (sum(|column| column.replayed.collections), "garbage collected"),
+        (sum(|column| column.recorded.ooms), "out of memory in the recording"),
+        (sum(|column| column.replayed.ooms), "out of memory in the replay"),
     ] {
         if count > 0 {
             let _ = write!(text, " · {what} {}", format::counted(count, "time"));
@@ -177,17 +177,17 @@ pub fn reading(data: &ReplayData, part: Option<&Range<usize>>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::analysis::{RecordedColumn, ReplayColumn};
 
     fn data() -> ReplayData {
         let column = |recorded: u64, replayed: u64, calls: (u64, u64)| WhatIfColumn {
-            recorded_beyond_bytes: recorded << 20,
-            replayed_beyond_bytes: replayed << 20,
-            recorded_calls: calls.0,
-            replayed_calls: calls.1,
-            ..WhatIfColumn::default()
+            recorded: RecordedColumn { beyond_live_bytes: recorded << 20, calls: calls.0, ..RecordedColumn::default() },
+            replayed: ReplayColumn { beyond_live_bytes: replayed << 20, calls: calls.1, ..ReplayColumn::default() },
         };
         let mut columns = vec![column(50, 0, (4, 1)), column(100, 10, (0, 0)), column(100, 20, (1, 16))];
-        columns.push(WhatIfColumn { retries: 1, replayed_ooms: 2, ..column(40, 40, (0, 2)) });
+        let mut full = column(40, 40, (0, 2));
+        (full.replayed.retries, full.replayed.ooms) = (1, 2);
+        columns.push(full);
         ReplayData { columns, events: 42, ..ReplayData::default() }
     }
 

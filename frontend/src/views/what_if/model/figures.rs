@@ -1,7 +1,8 @@
 //! Texts and numbers of the table that compares the recording with the replay.
 
-use crate::ask::{ReplayData, RunFigures, WhatIfSetup};
+use crate::ask::{ReplayData, WhatIfSetup};
 use shared::base::format;
+use shared::report::RunFigures;
 
 /// Outcome of comparing one figure of the replay with the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +51,9 @@ pub struct FigureRow {
 /// Returns the lines of the comparison.
 pub fn figure_rows(data: &ReplayData) -> Vec<FigureRow> {
     let ReplayData { recorded, replayed, .. } = data;
-    let beyond = |run: &RunFigures| run.peak_reserved_bytes.saturating_sub(run.peak_live_bytes);
     let share = |run: &RunFigures| {
-        format!("{}, {}", format::bytes(beyond(run)), format::percent(beyond(run), run.peak_reserved_bytes))
+        let beyond = run.beyond_live_bytes();
+        format!("{}, {}", format::bytes(beyond), format::percent(beyond, run.peak_reserved_bytes))
     };
     // Running out of memory later is better than earlier, and never is best.
     let oom = |run: &RunFigures| std::cmp::Reverse(run.first_oom_event.unwrap_or(u64::MAX));
@@ -70,7 +71,7 @@ pub fn figure_rows(data: &ReplayData) -> Vec<FigureRow> {
                           rounding.",
             recorded: share(recorded),
             replayed: share(replayed),
-            verdict: Verdict::of(&beyond(recorded), &beyond(replayed)),
+            verdict: Verdict::of(&recorded.beyond_live_bytes(), &replayed.beyond_live_bytes()),
         },
         FigureRow {
             label: "Driver calls",
@@ -113,12 +114,12 @@ fn out_of_memory(run: &RunFigures) -> String {
 
 /// Returns remarks on the replay that its figures do not show.
 pub fn notes(data: &ReplayData, setup: &WhatIfSetup) -> Vec<String> {
-    let oom = data.replayed.first_oom_event.map(|event| {
+    let oom = data.first_oom.map(|oom| {
         format!(
             "The request for {} at event {} fails. The program would stop there unless it catches the error. The replay \
              continues without the request.",
-            format::bytes(data.oom_bytes),
-            format::count(event)
+            format::bytes(oom.size_bytes),
+            format::count(oom.event as u64)
         )
     });
     let goes_on = (data.recorded.ooms > 0 && data.replayed.ooms == 0).then(|| {
@@ -159,16 +160,16 @@ pub fn summary(data: &ReplayData) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::report::ReplayOom;
 
     fn data() -> ReplayData {
         let recorded = RunFigures {
             peak_live_bytes: 3 << 30,
             peak_reserved_bytes: 4 << 30,
             driver_calls: 100,
-            retries: None,
-            collections: None,
             ooms: 2,
             first_oom_event: Some(1200),
+            ..RunFigures::default()
         };
         let replayed = RunFigures {
             peak_reserved_bytes: 13 << 28,
@@ -199,7 +200,8 @@ mod tests {
         assert!(all.contains("the requests that would have followed are unknown"), "{all}");
         assert!(all.contains("3 blocks from before the trace") && all.contains("512 MiB of GPU memory"), "{all}");
         let mut failed = data();
-        (failed.replayed.first_oom_event, failed.replayed.ooms, failed.oom_bytes) = (Some(7), 1, 1 << 30);
+        (failed.replayed.first_oom_event, failed.replayed.ooms) = (Some(7), 1);
+        failed.first_oom = Some(ReplayOom { event: 7, size_bytes: 1 << 30, free_bytes: 0 });
         let all = notes(&failed, &WhatIfSetup::default()).join(" ");
         assert!(all.starts_with("The request for 1.00 GiB at event 7 fails."), "{all}");
         assert!(summary(&failed).ends_with("; 1,200 stalls, 100 in the recording; out of memory at event 7"));

@@ -23,7 +23,9 @@ pub struct Plot {
 ///
 /// The card's memory is shown if a curve reaches at least 1/4 of it; otherwise it would flatten the curves.
 pub fn plot(data: &ReplayData, setup: &WhatIfSetup, theme: &Theme) -> Plot {
-    let highest = |column: &WhatIfColumn| column.live_bytes.max(column.recorded_bytes).max(column.replayed_bytes);
+    let highest = |column: &WhatIfColumn| {
+        column.recorded.live_bytes.max(column.recorded.reserved_bytes).max(column.replayed.reserved_bytes)
+    };
     let highest = data.columns.iter().map(highest).max().unwrap_or(0);
     let capacity = setup.capacity_bytes.filter(|capacity| highest >= capacity / 4);
     let capacity_label = setup.capacity_bytes.map_or_else(String::new, |bytes| match capacity {
@@ -45,9 +47,9 @@ pub fn plot(data: &ReplayData, setup: &WhatIfSetup, theme: &Theme) -> Plot {
                 room: ROOM,
                 font: Font::LABEL,
                 curves: vec![
-                    Curve::area(line(data, |column| column.live_bytes), theme.live, 0.0, 0.22),
-                    Curve::line(line(data, |column| column.recorded_bytes), theme.text_muted, 1.5).dashed(),
-                    Curve::line(line(data, |column| column.replayed_bytes), theme.reserved, 2.0),
+                    Curve::area(line(data, |column| column.recorded.live_bytes), theme.live, 0.0, 0.22),
+                    Curve::line(line(data, |column| column.recorded.reserved_bytes), theme.text_muted, 1.5).dashed(),
+                    Curve::line(line(data, |column| column.replayed.reserved_bytes), theme.reserved, 2.0),
                 ],
             },
             marks: card.into_iter().chain(oom.map(|x| Mark { at: MarkAt::X(x), color: theme.oom })).collect(),
@@ -67,14 +69,17 @@ pub(super) fn line(data: &ReplayData, bytes: fn(&WhatIfColumn) -> u64) -> Vec<Po
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::RunFigures;
+    use shared::analysis::{RecordedColumn, ReplayColumn};
+    use shared::report::RunFigures;
 
     fn data() -> ReplayData {
         let column = |live: u64, recorded: u64, replayed: u64| WhatIfColumn {
-            live_bytes: live << 20,
-            recorded_bytes: recorded << 20,
-            replayed_bytes: replayed << 20,
-            ..WhatIfColumn::default()
+            recorded: RecordedColumn {
+                live_bytes: live << 20,
+                reserved_bytes: recorded << 20,
+                ..RecordedColumn::default()
+            },
+            replayed: ReplayColumn { reserved_bytes: replayed << 20, ..ReplayColumn::default() },
         };
         let replayed = RunFigures { first_oom_event: Some(5), ..RunFigures::default() };
         let columns = vec![column(10, 20, 20), column(10, 20, 20), column(40, 50, 50), column(0, 100, 50)];

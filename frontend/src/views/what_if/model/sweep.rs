@@ -1,7 +1,8 @@
 //! Texts and numbers of the settings tried by a sweep: a table and its conclusions.
 
-use crate::ask::{SweepData, TrialRow};
+use crate::ask::SweepData;
 use shared::base::format;
+use shared::report::{ReplaySweep, ReplayTrial};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepRow {
@@ -20,24 +21,24 @@ pub struct SweepRow {
 
 /// Returns the lines of the table, in the order of the trials.
 pub fn sweep_rows(data: &SweepData) -> Vec<SweepRow> {
-    let best = data.best.filter(|_| data.is_done() || data.rows.len() > 1);
-    let row = |(index, trial): (usize, &TrialRow)| SweepRow {
-        conf: trial.conf.clone(),
-        label: name(&trial.conf),
-        mark: match (best == Some(index as u32), trial.is_recorded) {
+    let trials = &data.found.trials;
+    let best = data.found.best_position().filter(|_| data.is_done() || trials.len() > 1);
+    let row = |(position, trial): (usize, &ReplayTrial)| SweepRow {
+        conf: trial.settings.clone(),
+        label: name(&trial.settings),
+        mark: match (best == Some(position), position == 0) {
             (true, true) => "best, as recorded",
             (true, false) => "best",
             (false, true) => "as recorded",
             (false, false) => "",
         },
-        reserved: format::bytes(trial.figures.peak_reserved_bytes),
-        calls: format::count(trial.figures.driver_calls),
+        reserved: format::bytes(trial.peak_reserved_bytes),
+        calls: format::count(trial.driver_calls),
         oom: trial
-            .figures
             .first_oom_event
             .map_or_else(|| "never".to_owned(), |event| format!("at event {}", format::count(event))),
     };
-    data.rows.iter().enumerate().map(row).collect()
+    trials.iter().enumerate().map(row).collect()
 }
 
 fn name(conf: &str) -> String {
@@ -49,12 +50,10 @@ pub fn findings(data: &SweepData) -> Vec<String> {
     if !data.is_done() {
         return Vec::new();
     }
-    let mut sentences = Vec::new();
-    if let (Some(best), Some(first)) = (data.best.and_then(|best| data.rows.get(best as usize)), data.rows.first()) {
-        sentences.push(best_sentence(best, first));
-    }
-    sentences.push(card_sentence(&data.smallest_cards));
-    sentences.extend(data.batch_factor.map(|factor| {
+    let found = &data.found;
+    let mut sentences: Vec<String> = found.best_position().map(|best| best_sentence(found, best)).into_iter().collect();
+    sentences.push(card_sentence(found));
+    sentences.extend(found.batch_factor.map(|factor| {
         format!(
             "By an estimate that scales inputs, activations and temporaries, about {} fits on this GPU with the best \
              settings.",
@@ -73,12 +72,13 @@ fn batch(factor: f64) -> String {
     }
 }
 
-fn best_sentence(best: &TrialRow, recorded: &TrialRow) -> String {
-    let (least, first) = (best.figures.peak_reserved_bytes, recorded.figures.peak_reserved_bytes);
-    if best.is_recorded {
+fn best_sentence(found: &ReplaySweep, position: usize) -> String {
+    let (best, recorded) = (&found.trials[position], &found.trials[0]);
+    let (least, first) = (best.peak_reserved_bytes, recorded.peak_reserved_bytes);
+    if position == 0 {
         return "None of the tried settings needs less memory than the recorded settings.".to_owned();
     }
-    if best.figures.first_oom_event.is_some() {
+    if best.first_oom_event.is_some() {
         return "The replay runs out of memory with each of these settings. Reduce live memory, or use a larger GPU."
             .to_owned();
     }
@@ -86,11 +86,11 @@ fn best_sentence(best: &TrialRow, recorded: &TrialRow) -> String {
         Some(saved) if saved > 0 => format!(", {} less than with the recorded settings", format::bytes(saved)),
         _ => String::new(),
     };
-    format!("Best: {}, with {} reserved at the peak{saved}.", name(&best.conf), format::bytes(least))
+    format!("Best: {}, with {} reserved at the peak{saved}.", name(&best.settings), format::bytes(least))
 }
 
-fn card_sentence([best, recorded]: &[Option<String>; 2]) -> String {
-    match (best, recorded) {
+fn card_sentence(found: &ReplaySweep) -> String {
+    match (&found.smallest_card, &found.smallest_card_as_recorded) {
         (None, _) => "No GPU in the list has enough memory.".to_owned(),
         (Some(best), Some(recorded)) if best == recorded => {
             format!("The smallest GPU that fits is {best}, also with the recorded settings.")
@@ -105,16 +105,17 @@ fn card_sentence([best, recorded]: &[Option<String>; 2]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::RunFigures;
 
-    fn trial(conf: &str, gib: u64, first_oom_event: Option<u64>) -> TrialRow {
-        let figures = RunFigures { peak_reserved_bytes: gib << 30, first_oom_event, ..RunFigures::default() };
-        TrialRow { conf: conf.to_owned(), is_recorded: conf.is_empty(), figures }
+    fn trial(settings: &str, gib: u64, first_oom_event: Option<u64>) -> ReplayTrial {
+        let settings = settings.to_owned();
+        ReplayTrial { settings, peak_reserved_bytes: gib << 30, first_oom_event, ..ReplayTrial::default() }
     }
 
-    fn done(rows: Vec<TrialRow>, best: u32) -> SweepData {
-        let smallest_cards = [Some("l4-24gb".to_owned()), None];
-        SweepData { progress: 1.0, rows, best: Some(best), smallest_cards, batch_factor: Some(1.5) }
+    fn done(trials: Vec<ReplayTrial>, best: usize) -> SweepData {
+        let best = Some(trials[best].settings.clone());
+        let (smallest_card, batch_factor) = (Some("l4-24gb".to_owned()), Some(1.5));
+        let found = ReplaySweep { trials, best, smallest_card, batch_factor, ..ReplaySweep::default() };
+        SweepData { progress: 1.0, found }
     }
 
     #[test]
@@ -131,13 +132,13 @@ mod tests {
         );
         assert!(sentences[1].ends_with("with the recorded settings, none fits."), "{sentences:?}");
         assert!(sentences[2].contains("about 1.5 times the recorded batch"), "{sentences:?}");
-        let smaller = findings(&SweepData { batch_factor: Some(0.875), ..data });
+        let smaller = findings(&SweepData { found: ReplaySweep { batch_factor: Some(0.875), ..data.found }, ..data });
         assert!(smaller[2].contains("about 88 % of the recorded batch"), "{smaller:?}");
     }
 
     #[test]
     fn a_sweep_on_its_way_claims_nothing() {
-        let data = SweepData { progress: 0.1, rows: vec![trial("", 20, None)], best: Some(0), ..SweepData::default() };
+        let data = SweepData { progress: 0.1, ..done(vec![trial("", 20, None)], 0) };
         assert_eq!(findings(&data), Vec::<String>::new());
         assert_eq!(sweep_rows(&data)[0].mark, "as recorded");
     }

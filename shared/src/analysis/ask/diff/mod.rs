@@ -75,6 +75,27 @@ pub struct DiffRow {
     pub change: Change,
 }
 
+impl DiffRow {
+    /// Returns the profile and the row in it that describe the stack: those of the second side, or of the first if the
+    /// second lacks the stack.
+    pub fn told<'a>(&self, before: &'a Profile, after: &'a Profile) -> Option<(&'a Profile, usize)> {
+        self.after.map(|stack| (after, stack.row)).or_else(|| self.before.map(|stack| (before, stack.row)))
+    }
+}
+
+/// Property by which a difference is broken down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DiffBy {
+    /// Stack of the allocation.
+    #[default]
+    Stack,
+    Category,
+    /// [Module](Profile::module), or file of the program.
+    Module,
+}
+
+crate::names!(DiffBy { Stack => "stack", Category => "category", Module => "module" });
+
 /// Difference of two profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {

@@ -89,10 +89,10 @@ pub fn outliers(ranks: &[RankFigures]) -> Vec<Outlier> {
     if ranks.len() < LEAST_RANKS {
         return Vec::new();
     }
-    let peaks = unusual(ranks.iter().map(|rank| rank.peak_bytes), |bytes| bytes != 0);
+    let peaks = unusual(ranks.iter().map(|rank| rank.peak_live_bytes), |bytes| bytes != 0);
     let peaks = peaks.map(|(rank, bytes)| (rank, Unlike::Peak { bytes, most: most_of(ranks, rank, bytes) }));
     // Only faster growth is a problem.
-    let growth = unusual(ranks.iter().map(|rank| rank.growth_bytes.unwrap_or(0)), |bytes| bytes > 0);
+    let growth = unusual(ranks.iter().map(|rank| rank.growth_bytes_per_step.unwrap_or(0)), |bytes| bytes > 0);
     let growth = growth.map(|(rank, bytes)| (rank, Unlike::Growth { bytes }));
     let are_few_out = ranks.iter().filter(|rank| rank.ooms > 0).count() * 2 < ranks.len();
     let out = ranks.iter().enumerate().filter(|(_, of)| are_few_out && of.ooms > 0);
@@ -137,8 +137,12 @@ mod tests {
     use super::*;
 
     fn rank(parameters: u64, activations: u64) -> RankFigures {
-        let at_peak = vec![(Category::Parameter, parameters), (Category::Activation, activations)];
-        RankFigures { peak_bytes: parameters + activations, at_peak, growth_bytes: Some(0), ..RankFigures::default() }
+        RankFigures {
+            peak_live_bytes: parameters + activations,
+            peak_by_category: [(Category::Parameter, parameters), (Category::Activation, activations)].into(),
+            growth_bytes_per_step: Some(0),
+            ..RankFigures::default()
+        }
     }
 
     #[track_caller]
@@ -173,7 +177,7 @@ mod tests {
     #[test]
     fn growth_and_missing_memory_are_unusual_too() {
         let mut ranks = vec![rank(8, 8); 4];
-        ranks[1].growth_bytes = Some(3 * MIB);
+        ranks[1].growth_bytes_per_step = Some(3 * MIB);
         ranks[2].ooms = 2;
         let expected = [
             "rank 1 grows 3.00 MiB more per step than the median",

@@ -7,9 +7,10 @@
 
 use super::steps::Step;
 use crate::allocator::{Allocator, Driver, EventKind};
+use serde::{Deserialize, Serialize};
 
 /// Highest values and counts of a range of events.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayColumn {
     /// Requested bytes of live allocations.
     pub live_bytes: u64,

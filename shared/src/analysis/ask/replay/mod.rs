@@ -17,7 +17,7 @@ mod verify;
 
 pub use batch::{BatchScale, BatchSearch};
 pub use course::ReplayColumn;
-pub use recorded_course::{RecordedColumn, recorded_course};
+pub use recorded_course::{RecordedColumn, recorded_calls, recorded_course};
 pub use run::{ReplayConfig, ReplayOom, ReplayReport, Replayer, replay};
 pub use settings::{recorded_capacity, recorded_settings, recorded_version};
 pub use stuck::Stuck;

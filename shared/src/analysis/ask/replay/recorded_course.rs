@@ -13,9 +13,10 @@
 use super::steps::is_driver;
 use crate::analysis::track::timeline::Timeline;
 use crate::trace::{Action, Device};
+use serde::{Deserialize, Serialize};
 
 /// Highest values and counts of a range of a recording's events.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedColumn {
     /// Requested bytes of live allocations.
     pub live_bytes: u64,
@@ -26,6 +27,11 @@ pub struct RecordedColumn {
     pub calls: u64,
     /// Number of requests that failed.
     pub ooms: u64,
+}
+
+/// Returns the number of driver calls in a recording.
+pub fn recorded_calls(device: &Device) -> u64 {
+    device.events.actions().iter().filter(|&action| is_driver(action)).count() as u64
 }
 
 /// Returns the course of the recording in at most `columns` columns of equally many events.
@@ -81,8 +87,7 @@ mod tests {
             for columns in [1, 5, 300] {
                 let course = recorded_course(device, &timeline, columns);
                 assert_eq!(course.len(), columns.min(device.events.len().max(1)));
-                let calls = device.events.actions().iter().filter(|action| is_driver(*action)).count() as u64;
-                assert_eq!(course.iter().map(|row| row.calls).sum::<u64>(), calls, "seed {seed}");
+                assert_eq!(course.iter().map(|row| row.calls).sum::<u64>(), recorded_calls(device), "seed {seed}");
                 let peak = course.iter().map(|row| row.reserved_bytes).max();
                 assert_eq!(peak, Some(timeline.reserved_peak().1), "seed {seed}");
                 // Naive: the moments after all events that changed the live bytes.

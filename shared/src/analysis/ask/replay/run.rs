@@ -1,5 +1,6 @@
 //! Runs a replay from its first step to its last, with a visitor that sees each step.
 
+use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
 use super::batch::BatchScale;
@@ -31,15 +32,20 @@ impl ReplayConfig {
     pub fn unlimited(settings: Settings) -> Self {
         Self { settings, capacity_bytes: Self::NO_LIMIT_BYTES, elsewhere_bytes: 0 }
     }
+
+    /// Returns the memory of the device in bytes; `None` for one that never fills.
+    pub fn limit_bytes(&self) -> Option<u64> {
+        (self.capacity_bytes < Self::NO_LIMIT_BYTES).then_some(self.capacity_bytes)
+    }
 }
 
 /// Request that the replay could not serve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayOom {
     /// Index of the trace's event that made the request.
     pub event: usize,
     /// Rounded request in bytes.
-    pub block_bytes: u64,
+    pub size_bytes: u64,
     /// Bytes that the device had left.
     pub free_bytes: u64,
 }
@@ -115,8 +121,8 @@ impl<'a> Replayer<'a> {
                 scale.apply(&mut step, factor);
             }
             let failed = runner.carry_out(&step);
-            if let Some(OutOfMemory { block_bytes, free_bytes }) = failed {
-                ooms.push(ReplayOom { event: step.event, block_bytes, free_bytes });
+            if let Some(OutOfMemory { block_bytes: size_bytes, free_bytes }) = failed {
+                ooms.push(ReplayOom { event: step.event, size_bytes, free_bytes });
             }
             if visit(&step, &runner, failed).is_break() {
                 break;

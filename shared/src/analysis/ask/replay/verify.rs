@@ -4,6 +4,7 @@
 //! did, and each resulting driver call is compared with the next recorded one.
 //! If the recording has no further call, the device counts as full and the request fails, which is a difference, too.
 
+use serde::Serialize;
 use std::fmt;
 
 use super::initial::Initial;
@@ -16,7 +17,7 @@ use crate::analysis::track::allocations::Allocations;
 use crate::trace::{Action, BlockState, Device, Trace};
 
 /// Driver call, as recorded or as replayed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RecordedEvent {
     pub action: Action,
     pub addr: u64,
@@ -24,7 +25,7 @@ pub struct RecordedEvent {
 }
 
 /// First event that is not as recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Index of the trace's event: the recorded one, or the request that led to the replayed one.
     pub event: usize,
@@ -35,7 +36,7 @@ pub struct Difference {
 }
 
 /// Result of the comparison.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
     /// Number of driver calls in the recording.
     pub recorded: u64,
@@ -43,14 +44,14 @@ pub struct Verification {
     pub compared: u64,
     /// Number of these calls that were equal in kind, address and size.
     pub equal: u64,
-    /// First difference; nothing was compared after it.
-    pub first_difference: Option<Difference>,
-    /// Number of requests that were served up to it.
+    /// Number of requests that were served up to the first difference.
     pub requests: u64,
     /// Number of these requests whose block had the recorded address.
     pub same_address: u64,
     /// True if the blocks at the end are those of the snapshot, in address, size and state.
     pub same_blocks: bool,
+    /// First difference; nothing was compared after it.
+    pub first_difference: Option<Difference>,
 }
 
 /// Reason why a replay cannot be compared with its recording.

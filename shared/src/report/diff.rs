@@ -1,0 +1,175 @@
+//! Builds the comparison of the live memory of two moments.
+
+use super::frame::Frame;
+use crate::analysis::{Category, Change, Diff, DiffRow, Matched, Profile, ProfileFrame, Timeline};
+use crate::base::Moment;
+use serde::Serialize;
+
+/// Difference of the live memory of side `b` from that of side `a`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Comparison {
+    pub a: ComparedSide,
+    pub b: ComparedSide,
+    /// Live bytes of `b` minus those of `a`, which is the sum of the deltas of all stacks.
+    pub delta_bytes: i64,
+    /// Live allocations of `b` minus those of `a`.
+    pub delta_count: i64,
+    /// Stacks that differ, the largest difference first.
+    pub rows: Vec<ComparedStack>,
+    /// Number of differing stacks that are left out.
+    pub other_rows: u64,
+    /// Sum of their deltas.
+    pub other_delta_bytes: i64,
+    /// Number of stacks that hold the same on both sides.
+    pub equal_stacks: u64,
+    /// Bytes that those stacks hold.
+    pub equal_bytes: u64,
+    /// All live bytes by category.
+    pub by_category: Vec<ComparedGroup<Category>>,
+    /// All live bytes by the `torch.nn` module, or by the file of the program where no module is known; the name is
+    /// empty where neither is.
+    pub by_module: Vec<ComparedGroup<String>>,
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ComparedSide {
+    /// File as named on the command line.
+    pub file: String,
+    /// CUDA index.
+    pub device: i64,
+    /// Event after which the figures hold, -1 for the initial state.
+    pub event: i64,
+    /// Step whose peak that is, counted from 1, if a step was requested.
+    pub step: Option<u64>,
+    pub live_bytes: u64,
+    pub reserved_bytes: u64,
+    /// Number of live allocations.
+    pub allocations: u64,
+}
+
+/// Stack that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ComparedStack {
+    /// Way in which the stack was matched.
+    pub matched: Matched,
+    /// Title of the stack.
+    pub title: String,
+    /// Category of most of the difference.
+    pub category: Category,
+    /// `torch.nn` module, or else the file of the program; empty if neither is known.
+    pub module: String,
+    #[serde(flatten)]
+    pub change: ComparedChange,
+    /// Stack in `a`, innermost frame first; of several stacks that were matched by their place, the largest.
+    pub a_frames: Vec<Frame>,
+    /// Stack in `b`, likewise.
+    pub b_frames: Vec<Frame>,
+}
+
+/// All live bytes of one category or module.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ComparedGroup<N> {
+    pub name: N,
+    #[serde(flatten)]
+    pub change: ComparedChange,
+}
+
+/// Bytes and allocations on both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ComparedChange {
+    /// Bytes in `a`.
+    pub a_bytes: u64,
+    /// Bytes in `b`.
+    pub b_bytes: u64,
+    /// `b_bytes` minus `a_bytes`.
+    pub delta_bytes: i64,
+    /// Allocations in `a`.
+    pub a_count: u64,
+    /// Allocations in `b`.
+    pub b_count: u64,
+    /// `b_count` minus `a_count`.
+    pub delta_count: i64,
+}
+
+impl ComparedSide {
+    /// Describes the moment of a profile; `step` is the step whose peak it is, counted from 1.
+    pub fn new(file: &str, device: i64, timeline: &Timeline, profile: &Profile, step: Option<u64>) -> Self {
+        Self {
+            file: file.to_owned(),
+            device,
+            event: Moment(profile.moment).event_number(),
+            step,
+            live_bytes: profile.live_bytes(),
+            reserved_bytes: timeline.reserved_at(profile.moment),
+            allocations: profile.rows.iter().map(|row| row.count).sum(),
+        }
+    }
+}
+
+impl ComparedStack {
+    /// Returns the frames of `b`, or those of `a` if `b` lacks the stack.
+    pub fn frames(&self) -> &[Frame] {
+        if self.b_frames.is_empty() { &self.a_frames } else { &self.b_frames }
+    }
+}
+
+/// Builds the comparison with at most `top` stacks; the profiles are those that were compared.
+pub fn comparison(
+    (a, of_a): (ComparedSide, &Profile),
+    (b, of_b): (ComparedSide, &Profile),
+    found: &Diff,
+    top: usize,
+) -> Comparison {
+    let (shown, others) = found.rows.split_at(top.min(found.rows.len()));
+    Comparison {
+        a,
+        b,
+        delta_bytes: found.total.bytes(),
+        delta_count: found.total.count(),
+        rows: shown.iter().map(|row| stack(of_a, of_b, row)).collect(),
+        other_rows: others.len() as u64,
+        other_delta_bytes: others.iter().map(|row| row.change.bytes()).sum(),
+        equal_stacks: found.equal_stacks as u64,
+        equal_bytes: found.equal_bytes,
+        by_category: found.by_category.iter().map(group).collect(),
+        by_module: found.by_module.iter().map(group).collect(),
+    }
+}
+
+fn stack(a: &Profile, b: &Profile, row: &DiffRow) -> ComparedStack {
+    let frame = |frame: &ProfileFrame| Frame {
+        name: frame.name.clone(),
+        filename: frame.filename.clone(),
+        line: frame.line,
+        fx: None,
+    };
+    let frames = |profile: &Profile, position: usize| profile.frames_of(position).map(frame).collect();
+    let told = row.told(a, b);
+    ComparedStack {
+        matched: row.matched,
+        title: told.map(|(profile, position)| profile.title(position)).unwrap_or_default(),
+        category: row.category,
+        module: told.map(|(profile, position)| profile.module(position).to_owned()).unwrap_or_default(),
+        change: row.change.into(),
+        a_frames: row.before.map_or_else(Vec::new, |stack| frames(a, stack.row)),
+        b_frames: row.after.map_or_else(Vec::new, |stack| frames(b, stack.row)),
+    }
+}
+
+fn group<N: Clone>((name, change): &(N, Change)) -> ComparedGroup<N> {
+    ComparedGroup { name: name.clone(), change: (*change).into() }
+}
+
+impl From<Change> for ComparedChange {
+    fn from(change: Change) -> Self {
+        Self {
+            a_bytes: change.before_bytes,
+            b_bytes: change.after_bytes,
+            delta_bytes: change.bytes(),
+            a_count: change.before_count,
+            b_count: change.after_count,
+            delta_count: change.count(),
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Builds the report of a replay: its figures, those of the recording, and the results of a sweep.
+
+use crate::allocator::Settings;
+use crate::analysis::{
+    self, CardChoice, ReplayConfig, ReplayOom, SweepConfig, Timeline, Trial, Verification, recorded_calls,
+};
+use crate::job::Card;
+use crate::trace::{Action, Device};
+use serde::{Deserialize, Serialize};
+
+/// Result of a trace's requests under other settings or on another card.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Replay {
+    /// CUDA index.
+    pub device: i64,
+    /// Allocator settings, as `PYTORCH_CUDA_ALLOC_CONF` takes them; empty for the default ones.
+    pub settings: String,
+    /// Memory of the card; `None` if it has no limit.
+    pub capacity_bytes: Option<u64>,
+    /// Highest sum of requested bytes.
+    pub peak_live_bytes: u64,
+    /// Highest sum of rounded bytes in use.
+    pub peak_allocated_bytes: u64,
+    /// Highest sum of segment bytes.
+    pub peak_reserved_bytes: u64,
+    /// Share of the peak reserved bytes beyond the peak live bytes, `0.0..=1.0`: cache, pieces and rounding.
+    pub fragmentation: f64,
+    /// Number of successful calls of `cudaMalloc`.
+    pub segment_allocs: u64,
+    /// Number of calls of `cudaFree`.
+    pub segment_frees: u64,
+    /// Number of ranges mapped into expandable segments.
+    pub maps: u64,
+    /// Number of ranges unmapped from expandable segments.
+    pub unmaps: u64,
+    /// Number of requests for which the whole cache was given back.
+    pub retries: u64,
+    /// Number of garbage collections that gave memory back.
+    pub collections: u64,
+    /// Requests that failed; a program ends with the first that it does not catch.
+    pub ooms: Vec<ReplayOom>,
+    /// Live bytes from before the trace.
+    pub initial_bytes: u64,
+    /// Number of blocks from before the trace whose size or address is a guess.
+    pub guessed_blocks: u64,
+    /// Figures of the recording itself.
+    pub recorded: RunFigures,
+    /// Comparison with the recording, if requested.
+    pub verify: Option<Verification>,
+    /// Sweep over other settings, cards and batches, if requested.
+    pub sweep: Option<ReplaySweep>,
+}
+
+/// Figures of a recording or of a replay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunFigures {
+    /// Highest sum of requested bytes.
+    pub peak_live_bytes: u64,
+    /// Highest sum of segment bytes.
+    pub peak_reserved_bytes: u64,
+    /// Share of the peak reserved bytes beyond the peak live bytes, `0.0..=1.0`.
+    pub fragmentation: f64,
+    /// Number of calls that allocate memory from the driver or give it back; each stalls the program.
+    pub driver_calls: u64,
+    /// Number of requests for which the whole cache was given back; `None` for a recording, which does not contain it.
+    pub retries: Option<u64>,
+    /// Number of garbage collections that gave memory back; `None` for a recording, which does not contain it.
+    pub collections: Option<u64>,
+    /// Number of requests that failed.
+    pub ooms: u64,
+    /// Event of the first request that failed.
+    pub first_oom_event: Option<u64>,
+}
+
+/// Result of a sweep over settings, cards and batches.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReplaySweep {
+    /// All settings that were tried, those of the recording first.
+    pub trials: Vec<ReplayTrial>,
+    /// Best settings, as `PYTORCH_CUDA_ALLOC_CONF` takes them.
+    pub best: Option<String>,
+    /// Smallest card on which the requests fit under the best settings.
+    pub smallest_card: Option<String>,
+    /// Smallest card on which they fit under the settings of the recording.
+    pub smallest_card_as_recorded: Option<String>,
+    /// Factor by which the batch could grow on the given card under the best settings; an estimate.
+    pub batch_factor: Option<f64>,
+}
+
+/// Result of the requests under some settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplayTrial {
+    /// Settings, as `PYTORCH_CUDA_ALLOC_CONF` takes them; empty for the default ones.
+    pub settings: String,
+    /// Highest sum of segment bytes.
+    pub peak_reserved_bytes: u64,
+    /// Number of calls that allocate memory from the driver or give it back.
+    pub driver_calls: u64,
+    /// Number of requests for which the whole cache was given back.
+    pub retries: u64,
+    /// Number of requests that failed.
+    pub ooms: u64,
+    /// Event of the trace whose request failed first.
+    pub first_oom_event: Option<u64>,
+}
+
+impl Replay {
+    /// Creates the report of a replay that was neither verified nor swept.
+    pub fn new(device: i64, config: &ReplayConfig, replayed: &analysis::ReplayReport, recorded: RunFigures) -> Self {
+        let counters = &replayed.counters;
+        let RunFigures { peak_live_bytes, peak_reserved_bytes, fragmentation, .. } = RunFigures::replayed(replayed);
+        Self {
+            device,
+            settings: config.settings.to_conf(),
+            capacity_bytes: config.limit_bytes(),
+            peak_live_bytes,
+            peak_allocated_bytes: counters.allocated_bytes.peak,
+            peak_reserved_bytes,
+            fragmentation,
+            segment_allocs: counters.segment_allocs,
+            segment_frees: counters.segment_frees,
+            maps: counters.maps,
+            unmaps: counters.unmaps,
+            retries: counters.retries,
+            collections: counters.collections,
+            ooms: replayed.ooms.clone(),
+            initial_bytes: replayed.initial_bytes,
+            guessed_blocks: replayed.guessed_blocks,
+            recorded,
+            verify: None,
+            sweep: None,
+        }
+    }
+}
+
+impl RunFigures {
+    pub fn recorded(device: &Device, timeline: &Timeline) -> Self {
+        let actions = device.events.actions();
+        let (peak_live_bytes, peak_reserved_bytes) = (timeline.live_peak().1, timeline.reserved_peak().1);
+        Self {
+            peak_live_bytes,
+            peak_reserved_bytes,
+            fragmentation: fragmentation(peak_live_bytes, peak_reserved_bytes),
+            driver_calls: recorded_calls(device),
+            retries: None,
+            collections: None,
+            ooms: actions.iter().filter(|&action| action == Action::Oom).count() as u64,
+            first_oom_event: actions.iter().position(|action| action == Action::Oom).map(|event| event as u64),
+        }
+    }
+
+    pub fn replayed(report: &analysis::ReplayReport) -> Self {
+        let counters = &report.counters;
+        let (peak_live_bytes, peak_reserved_bytes) = (counters.live_bytes.peak, counters.reserved_bytes.peak);
+        Self {
+            peak_live_bytes,
+            peak_reserved_bytes,
+            fragmentation: fragmentation(peak_live_bytes, peak_reserved_bytes),
+            driver_calls: counters.driver_calls(),
+            retries: Some(counters.retries),
+            collections: Some(counters.collections),
+            ooms: counters.ooms,
+            first_oom_event: report.ooms.first().map(|oom| oom.event as u64),
+        }
+    }
+
+    /// Returns the peak reserved bytes beyond the peak live bytes.
+    pub fn beyond_live_bytes(&self) -> u64 {
+        self.peak_reserved_bytes.saturating_sub(self.peak_live_bytes)
+    }
+}
+
+/// Returns the share of the peak reserved bytes beyond the peak live bytes; 0 if nothing is reserved.
+///
+/// GMLake and STAlloc define fragmentation this way, but with active bytes in place of requested ones.
+fn fragmentation(peak_live_bytes: u64, peak_reserved_bytes: u64) -> f64 {
+    match peak_reserved_bytes {
+        0 => 0.0,
+        reserved => reserved.saturating_sub(peak_live_bytes) as f64 / reserved as f64,
+    }
+}
+
+/// Returns the settings of a sweep that chooses among all known cards.
+pub fn sweep_config(recorded: Settings, capacity_bytes: Option<u64>, elsewhere_bytes: u64) -> SweepConfig {
+    let card = |card: Card| CardChoice { name: card.name, memory_bytes: card.memory_bytes };
+    SweepConfig { recorded, capacity_bytes, elsewhere_bytes, cards: Card::all().map(card).collect() }
+}
+
+impl ReplaySweep {
+    /// Creates the report of what a sweep has found so far.
+    pub fn new(found: &analysis::SweepReport) -> Self {
+        let name = |card: &Option<CardChoice>| card.as_ref().map(|card| card.name.clone());
+        Self {
+            trials: found.trials.iter().map(trial).collect(),
+            best: found.best.map(|best| found.trials[best].settings.to_conf()),
+            smallest_card: name(&found.smallest_card),
+            smallest_card_as_recorded: name(&found.smallest_card_as_recorded),
+            batch_factor: found.batch_factor,
+        }
+    }
+
+    /// Returns the position of the best settings among the trials.
+    pub fn best_position(&self) -> Option<usize> {
+        self.trials.iter().position(|trial| self.best.as_ref() == Some(&trial.settings))
+    }
+}
+
+fn trial(trial: &Trial) -> ReplayTrial {
+    let RunFigures { peak_reserved_bytes, driver_calls, retries, ooms, first_oom_event, .. } =
+        RunFigures::replayed(&trial.report);
+    let (settings, retries) = (trial.settings.to_conf(), retries.unwrap_or_default());
+    ReplayTrial { settings, peak_reserved_bytes, driver_calls, retries, ooms, first_oom_event }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fragmentation_is_what_no_tensor_asked_for() {
+        assert_eq!(fragmentation(3 << 30, 4 << 30), 0.25);
+        assert_eq!(fragmentation(0, 0), 0.0);
+        // A ring buffer that lost its beginning can show more live bytes than segments.
+        assert_eq!(fragmentation(5, 4), 0.0);
+    }
+}
