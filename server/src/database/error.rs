@@ -6,6 +6,8 @@ use std::fmt;
 #[derive(Debug)]
 pub struct DatabaseError(Box<dyn std::error::Error + Send + Sync>);
 
+pub type Result<T> = std::result::Result<T, DatabaseError>;
+
 /// Error codes for a full disk: `SQLITE_FULL` of SQLite and `disk_full` of PostgreSQL.
 const FULL: [&str; 2] = ["13", "53100"];
 

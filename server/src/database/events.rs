@@ -3,7 +3,8 @@
 use shared::api::{JobEvent, JobState};
 use sqlx::FromRow;
 
-use super::{Database, Result, change, on};
+use super::Result;
+use super::pool::{Database, change, on};
 
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct Event {

@@ -1,6 +1,7 @@
 //! Computes figures for monitoring the server.
 
-use super::{Database, Result, now_ms, on};
+use super::pool::{Database, on};
+use super::{Result, now_ms};
 
 impl Database {
     /// Returns how long the oldest queued job has waited, in milliseconds; 0 if no job is queued.

@@ -2,7 +2,8 @@
 //!
 //! The jobs' own rows say what is queued, so that nothing of the tables is needed.
 
-use super::{Database, Result, on};
+use super::Result;
+use super::pool::{Database, on};
 
 /// Versions of apalis's migrations for SQLite and for PostgreSQL, which databases of earlier versions list as applied.
 pub(super) const MIGRATIONS: [i64; 33] = [

@@ -2,7 +2,8 @@
 
 use uuid::Uuid;
 
-use super::{Database, Result, now_ms, on};
+use super::pool::{Database, on};
+use super::{Result, now_ms};
 
 impl Database {
     /// Returns the ID of this installation and makes it on first use; a dump of the database includes it.

@@ -3,7 +3,8 @@
 use shared::api::JobState;
 use sqlx::FromRow;
 
-use super::{Database, Result, change, on};
+use super::Result;
+use super::pool::{Database, change, on};
 
 /// A job to be submitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

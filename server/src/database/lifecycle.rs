@@ -8,7 +8,8 @@ use shared::api::JobState;
 
 use super::events::{append, event};
 use super::jobs::COLUMNS;
-use super::{Database, JobRow, Result, change, now_ms, on};
+use super::pool::{Database, change, on};
+use super::{JobRow, Result, now_ms};
 
 /// Maximum number of starts of a job, because a worker that dies may be the job's fault.
 pub const MOST_ATTEMPTS: i64 = 3;

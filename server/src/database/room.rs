@@ -2,7 +2,8 @@
 //!
 //! The limits are in the database so that all servers and workers on it share them.
 
-use super::{Database, Result, on};
+use super::Result;
+use super::pool::{Database, on};
 
 /// The quota in bytes and the maximum number of queued jobs; `None` for no limit.
 pub(super) type Limits = (Option<i64>, Option<i64>);

@@ -2,7 +2,8 @@
 
 use sqlx::FromRow;
 
-use super::{Database, Result, change, now_ms, on};
+use super::pool::{Database, change, on};
+use super::{Result, now_ms};
 
 /// A link to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]

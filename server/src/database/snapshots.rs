@@ -2,8 +2,9 @@
 
 use sqlx::FromRow;
 
+use super::pool::{Database, change, on};
 use super::room::{LIMITS, Limits, USED, fits};
-use super::{Database, Result, change, now_ms, on};
+use super::{Result, now_ms};
 
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct SnapshotRow {

@@ -3,8 +3,9 @@
 use shared::api::JobState;
 
 use super::events::{append, event};
+use super::pool::{Database, change, on};
 use super::room::{LIMITS, Limits, USED, fits};
-use super::{Database, NewJob, Result, change, now_ms, on};
+use super::{NewJob, Result, now_ms};
 
 /// Result of a submission.
 #[derive(Debug, Clone, PartialEq, Eq)]

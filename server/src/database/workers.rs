@@ -2,7 +2,8 @@
 
 use sqlx::FromRow;
 
-use super::{Database, Result, now_ms, on};
+use super::pool::{Database, on};
+use super::{Result, now_ms};
 
 /// A worker process and one of its kinds of device.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]

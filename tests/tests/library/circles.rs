@@ -12,25 +12,6 @@ use testkit::server::root;
 /// Folders that are the top of a crate.
 const CRATES: [&str; 5] = ["shared/src", "server/src", "frontend/src", "frontend/engine/src", "frontend/jobs/src"];
 
-/// Files whose paths in the code do not count, because what they share with their children has no file of its own yet.
-const UNCOUNTED: &[&str] = &[
-    "analysis/ask/findings",
-    "analysis/ask/findings/growing",
-    "analysis/ask/findings/staying",
-    "analysis/study/phases",
-    "commands/diff",
-    "commands/peak",
-    "commands/segments",
-    "database",
-    "engine",
-    "import",
-    "import/container",
-    "import/foreign",
-    "import/foreign/head",
-    "views/flame",
-    "views/flame/rows",
-];
-
 /// Path of a module from the top of its crate; that of `lib.rs` is empty.
 type Module = Vec<String>;
 
@@ -68,11 +49,7 @@ impl Sources {
 
     fn add(&mut self, module: Module, text: &str) {
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        let is_counted = !UNCOUNTED.contains(&module.join("/").as_str());
-        let (mut imports, mut lists) = (Vec::new(), BTreeMap::new());
-        if is_counted {
-            imports.extend(inline_paths(text));
-        }
+        let (mut imports, mut lists) = (inline_paths(text), BTreeMap::new());
         for statement in text.split(';') {
             let Some(line) = statement.rfind("use ").filter(|&at| is_use(&statement[..at])) else { continue };
             let is_list = statement[..line].trim_end().lines().next_back().is_some_and(|line| line.starts_with("pub"));
@@ -148,6 +125,7 @@ fn paths(tree: &str) -> Vec<Vec<String>> {
 /// Returns the paths in the code of a file, outside of comments and `use` lines.
 fn inline_paths(text: &str) -> Vec<Vec<String>> {
     let code = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
+    let code = without_visibilities(&code);
     let statements = code.split(';').filter(|statement| {
         let line = statement.rfind("use ");
         !line.is_some_and(|at| is_use(&statement[..at]))
@@ -156,6 +134,13 @@ fn inline_paths(text: &str) -> Vec<Vec<String>> {
     let words = statements.flat_map(|statement| statement.split(move |c| !is_part(c)));
     let paths = words.map(|word| word.trim_end_matches(':')).filter(|word| word.contains("::"));
     paths.map(|path| path.split("::").map(str::to_owned).collect()).collect()
+}
+
+/// Removes the paths of visibilities such as `pub(in crate::a)`, which import nothing.
+fn without_visibilities(code: &str) -> String {
+    let mut parts = code.split("pub(in ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |code, part| code + "pub" + part.split_once(')').map_or("", |(_, rest)| rest))
 }
 
 /// Removes the files that are in no circle, and returns the others.
@@ -211,5 +196,6 @@ fn circles_are_found_through_paths_in_the_code() {
     check_circles(&[parent, ("a/b", "use super::f;\n")], &["a", "a/b"]);
     check_circles(&[parent, ("a/b", "fn h() {\n    super::f()\n}\n")], &["a", "a/b"]);
     check_circles(&[parent, ("a/b", "// super::f\nfn h() {}\n")], &[]);
+    check_circles(&[parent, ("a/b", "pub(in crate::a) fn h() {}\n")], &[]);
     check_circles(&[("a", "mod b;\n\npub use b::h;\n"), ("a/b", "use super::f;\n")], &[]);
 }

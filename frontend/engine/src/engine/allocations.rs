@@ -1,54 +1,21 @@
 //! Answers questions about tables of allocations and groups, which are sorted once and sent by the page.
 
+pub(super) mod cache;
 mod order;
 mod sheet;
 
+use self::cache::{Key, Rows, Table};
 use self::order::Order;
 pub(super) use self::sheet::{Whole, pool, stream};
+use super::hit::found_hit;
+use super::ready::Ready;
 use super::selection::{Selected, group_key_data, population, scope};
-use super::{Ready, found_hit};
 use frontend::ask::{
     AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, ScopeData, SelectionData, Sort,
     TablePage, TableRequest, TableRows, Walk, WalkRequest,
 };
 use shared::analysis::{AllocationId, Group, Groups, Label, Scope, group, label, stack_callers, stack_title};
 use shared::trace::{StackId, Trace};
-use std::cell::RefCell;
-
-/// Most recent table of a device, because scrolling asks for many pages of the same table.
-pub(super) type Cache = RefCell<Option<Table>>;
-
-/// Table with the order of its rows.
-#[derive(Debug)]
-pub(super) struct Table {
-    selection: SelectionData,
-    by: Option<GroupBy>,
-    sort: Sort,
-    /// Selection, in the order of births.
-    ids: Vec<AllocationId>,
-    bytes: u64,
-    all_count: u64,
-    /// Bytes of the largest row.
-    most_bytes: u64,
-    rows: Rows,
-}
-
-#[derive(Debug)]
-enum Rows {
-    Allocations(Order, Key),
-    Groups(Groups),
-}
-
-/// Number per allocation that sorts like a column.
-#[derive(Debug)]
-enum Key {
-    Bytes,
-    Born,
-    Lifetime,
-    Category,
-    /// Rank of each stack's title among all titles, by the stack's index.
-    Title(Vec<u32>),
-}
 
 /// Returns rows of a table.
 ///

@@ -1,9 +1,11 @@
 //! Connects each question to the function that answers it.
 
 use super::flame::Flame;
+use super::hit::{find, hit, place};
+use super::picture::{outline_picture, picture};
+use super::ready::Ready;
 use super::{
-    Engine, Ready, allocations, categories, compare, copy, details, export, find, hit, marks, outline_picture, picture,
-    place, segments, selection, sheet, what_if,
+    Engine, allocations, categories, compare, copy, details, export, marks, segments, selection, sheet, what_if,
 };
 use frontend::ask::{
     Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetBoxes, GetCategories, GetCopyPreview, GetCurve,

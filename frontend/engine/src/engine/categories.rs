@@ -1,6 +1,6 @@
 //! Sums the live bytes of a moment by category.
 
-use super::Ready;
+use super::ready::Ready;
 use frontend::ask::CategoryBytes;
 use shared::analysis::{Category, categories, live_by_given_category};
 use std::collections::HashSet;

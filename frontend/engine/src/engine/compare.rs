@@ -1,6 +1,7 @@
 //! Answers questions about comparisons: profiles, differences, curves and ranks.
 
-use super::{Ready, texts};
+use super::ready::Ready;
+use super::texts;
 use frontend::ask::stack::{self, Heading};
 use frontend::ask::{CompareSide, CurveData, DiffData, RankData, StepData};
 use shared::analysis::{DiffRow, Profile, RankFigures, diff};

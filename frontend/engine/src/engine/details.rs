@@ -1,6 +1,7 @@
 //! Collects all properties of one allocation.
 
-use super::{Ready, marks};
+use super::marks;
+use super::ready::Ready;
 use frontend::ask::Details;
 use shared::analysis::{AllocationId, Origin, pool_of, stream_of};
 use shared::report::frames;

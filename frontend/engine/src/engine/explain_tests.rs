@@ -2,10 +2,10 @@
 
 use super::*;
 use frontend::ask::{
-    Answers, FindAllocation, GetCategories, GetFindings, GetMarks, GetPicture, GetStacks, PartSpan, Parts, Phase,
-    PhaseBasis, StepSource, bands,
+    AllocationKey, Answers, ColorBy, FindAllocation, GetCategories, GetFindings, GetMarks, GetPicture, GetStacks,
+    PartSpan, Parts, Phase, PhaseBasis, Report, StepSource, View, bands,
 };
-use shared::analysis::{FindingCode, GrowthClass, PictureRequest};
+use shared::analysis::{Category, FindingCode, GrowthClass, PictureRequest};
 use shared::base::{Moment, Severity};
 use shared::report::Diagnosis;
 use shared::trace::text;

@@ -1,6 +1,6 @@
 //! Collects the figures of one device.
 
-use super::Ready;
+use super::ready::Ready;
 use frontend::ask::DeviceFigures;
 use shared::analysis::{Axis, Summary};
 

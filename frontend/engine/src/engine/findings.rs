@@ -1,6 +1,7 @@
 //! Makes the diagnosis of the open file.
 
-use super::{Engine, Ready};
+use super::Engine;
+use super::ready::Ready;
 use shared::analysis::{FindingsConfig, Study};
 use shared::report::{Diagnosis, DiagnosisConfig, diagnosis};
 

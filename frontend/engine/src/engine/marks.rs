@@ -1,6 +1,7 @@
 //! Lists the annotated spans and single marks of a device.
 
-use super::{Ready, parts};
+use super::parts;
+use super::ready::Ready;
 use frontend::ask::{Mark, MarkKind, Marks, Span};
 use shared::analysis;
 use shared::analysis::Steps;

@@ -1,6 +1,6 @@
 //! Converts the steps and phases of a device for the bands of the timeline.
 
-use super::Ready;
+use super::ready::Ready;
 use frontend::ask::{PartSpan, Parts};
 use shared::analysis::{Axis, Phase};
 

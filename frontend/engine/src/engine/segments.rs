@@ -1,6 +1,6 @@
 //! Lists the segments of a moment with their blocks.
 
-use super::Ready;
+use super::ready::Ready;
 use frontend::ask::{BlockRow, Instant, Look, SegmentRow, SegmentsData};
 use shared::analysis::{AllocationId, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, stack_title};
 use shared::report::{self, reserved};

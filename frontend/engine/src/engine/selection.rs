@@ -1,6 +1,6 @@
 //! Converts selections from their message form to allocations.
 
-use super::Ready;
+use super::ready::Ready;
 use frontend::ask::{FilterData, GroupKeyData, ScopeData, SelectionData, SelectionFacts};
 use shared::analysis::{
     AllocationId, Category, Filter, GroupBy, GroupKey, Population, Scope, TextFilter, Weigher, Weight, select,

@@ -2,9 +2,10 @@
 
 use super::allocations::{Whole, pool, stream};
 use super::flame::Flame;
+use super::ready::Ready;
 use super::segments::at;
 use super::sheets::{DIFFERENCES, FUNCTIONS, SEGMENTS, functions};
-use super::{Engine, Ready, compare};
+use super::{Engine, compare};
 use frontend::ask::differences::{Entry, entries, shown};
 use frontend::ask::site_table::{shown as shown_sites, site_name};
 use frontend::ask::{DiffBy, DiffData, Instant, Matched, SheetOf, SheetOrder};

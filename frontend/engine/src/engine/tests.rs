@@ -2,8 +2,9 @@
 
 use super::*;
 use frontend::ask::{
-    Answers, Ask, CopyOptions, Details, ExportForm, ExportOrder, FindAllocation, GetCopyPreview, GetDetails, GetHit,
-    GetMarks, GetOutline, GetPicture, GetPlace, GetStacks, Marks, WriteCopy, Writes,
+    AllocationKey, Answers, Ask, ColorBy, CopyOptions, Details, ExportForm, ExportOrder, FindAllocation,
+    GetCopyPreview, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, GetStacks, Hit, Marks, Report,
+    View, WriteCopy, Writes,
 };
 use shared::analysis::PictureRequest;
 use shared::export::{Table, TableFormat};

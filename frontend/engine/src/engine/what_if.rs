@@ -1,7 +1,10 @@
-//! Replays the requests of a device, and holds the state of a sweep between its steps.
+//! Replays the requests of a device, once or in a sweep over settings that is performed step by step.
 
-use super::Ready;
+pub(super) mod cache;
+
+use self::cache::Running;
 use super::copy::compressed;
+use super::ready::Ready;
 use frontend::ask::{RecordedSetup, ReplayData, SweepData, WhatIfColumn, WhatIfSetup};
 use shared::allocator::Settings;
 use shared::analysis::{
@@ -10,20 +13,9 @@ use shared::analysis::{
 use shared::export;
 use shared::pickle::Style;
 use shared::report::{ReplaySweep, RunFigures, sweep_config};
-use std::cell::RefCell;
 
 /// Number of columns of the plot; a wide plot has two pixels for each.
 const COLUMNS: usize = 480;
-
-/// Most recent sweep of a device.
-pub(super) type SweepCache = RefCell<Option<Running>>;
-
-/// Sweep in progress.
-#[derive(Debug)]
-pub(super) struct Running {
-    sweep: Sweep,
-    scale: Option<BatchScale>,
-}
 
 /// Performs the next part of a sweep, and returns its results so far.
 ///

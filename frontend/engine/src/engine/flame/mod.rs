@@ -8,7 +8,8 @@ mod tests;
 
 use self::cache::KEPT_TREES;
 use self::sites::{Search, tally};
-use super::{Ready, found_hit};
+use super::hit::found_hit;
+use super::ready::Ready;
 use frontend::ask::{
     FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTree, Hit, SiteKey, SiteText,
 };

@@ -1,6 +1,6 @@
 //! Selects the allocations of a flame graph.
 
-use crate::engine::Ready;
+use crate::engine::ready::Ready;
 use crate::engine::selection::{Selected, scope};
 use frontend::ask::SelectionData;
 use shared::analysis::{AllocationId, Scope};

@@ -4,8 +4,10 @@
 //! tensors. A smaller batch that runs within the `except` block, or while something refers to the exception, therefore
 //! has less room than the first.
 
+use super::code::FindingCode;
+use super::evidence::{Evidence, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
 use super::own_code::{Own, OwnCode};
-use super::{Confidence, Evidence, Finding, FindingCode, Rank, top_stacks};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::AllocationId;

@@ -1,7 +1,9 @@
 //! Finds a cache of segments that is emptied again and again.
 
+use super::code::FindingCode;
+use super::evidence::{Evidence, MOST_SHOWN, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
 use super::own_code::{Own, line_of};
-use super::{Confidence, Evidence, Finding, FindingCode, MOST_SHOWN, Rank, top_stacks};
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
 use crate::trace::{Action, EventTable, StackId};

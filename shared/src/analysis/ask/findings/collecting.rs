@@ -3,8 +3,10 @@
 //! Within an evaluation the calls of the model are compared like steps; across an epoch, steps are examined whose
 //! levels rise and then fall at once.
 
+use super::code::FindingCode;
+use super::evidence::{Evidence, events_of, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
 use super::own_code::{Own, OwnCode};
-use super::{Confidence, Evidence, Finding, FindingCode, Rank, events_of, top_stacks};
 use crate::analysis::study::growth::{Course, Growth, Kept};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::sites;

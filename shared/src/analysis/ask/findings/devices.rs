@@ -1,7 +1,9 @@
 //! Finds devices of one process that do not share the work.
 
+use super::code::FindingCode;
+use super::evidence::{Evidence, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
 use super::own_code::{Own, line_of};
-use super::{Confidence, Evidence, Finding, FindingCode, Rank, top_stacks};
 use crate::analysis::study::category_bytes::{CategoryBytes, live_by_category};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::category::Category;

@@ -1,8 +1,10 @@
 //! Finds evaluations that record an autograd graph although no backward follows.
 
+use super::code::FindingCode;
 use super::collecting::evaluations;
+use super::evidence::{Evidence, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
 use super::own_code::{Own, OwnCode};
-use super::{Confidence, Evidence, Finding, FindingCode, Rank, top_stacks};
 use crate::analysis::study::phases::PhaseBasis;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::AllocationId;

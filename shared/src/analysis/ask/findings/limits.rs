@@ -1,6 +1,10 @@
 //! Checks the limits that the user set and the memory of the card.
 
-use super::{Confidence, Evidence, Finding, FindingCode, FindingsConfig, Rank, top_stacks, tried};
+use super::code::FindingCode;
+use super::config::FindingsConfig;
+use super::evidence::{Evidence, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
+use super::tried;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::peak::live_by_stack;
 use crate::base::{Severity, format};

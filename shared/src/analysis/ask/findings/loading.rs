@@ -1,7 +1,9 @@
 //! Finds memory that building a model wastes: a peak at loading, or a checkpoint that stays alive.
 
+use super::code::FindingCode;
+use super::evidence::{Evidence, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
 use super::own_code::{Own, OwnCode};
-use super::{Confidence, Evidence, Finding, FindingCode, Rank, top_stacks};
 use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::AllocationId;

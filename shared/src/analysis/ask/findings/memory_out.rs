@@ -1,8 +1,10 @@
 //! Reports each failed request: its size, the free memory, and why that did not help.
 
+use super::code::FindingCode;
+use super::evidence::{Evidence, MOST_SHOWN, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
 use super::own_code::{Own, line_of};
 use super::tried::{self, Tried};
-use super::{Confidence, Evidence, Finding, FindingCode, MOST_SHOWN, Rank, top_stacks};
 use crate::analysis::ask::fragmentation::Fragmentation;
 use crate::analysis::ask::replay::Stuck;
 use crate::analysis::study::phases::Phase;

@@ -1,6 +1,8 @@
 //! Finds memory of the card that PyTorch's allocator never had.
 
-use super::{Confidence, Evidence, Finding, FindingCode, Rank};
+use super::code::FindingCode;
+use super::evidence::Evidence;
+use super::finding::{Confidence, Finding, Rank};
 use crate::analysis::ask::until_full::outside_bytes;
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};

@@ -1,6 +1,6 @@
 //! Finds the line of the user's own code that most of some bytes come from.
 
-use super::SourceLine;
+use super::finding::SourceLine;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::stack_title::own_frame;

@@ -5,9 +5,10 @@
 //! views of one sample or a second network do not each produce a loss. If backward ran in between and freed nothing, it
 //! was told to keep the graph.
 
+use super::code::FindingCode;
+use super::evidence::{Evidence, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
 use super::own_code::{Own, line_of};
-use super::staying::is_little;
-use super::{Confidence, Evidence, Finding, FindingCode, Rank, top_stacks};
 use crate::analysis::study::forward_pass::ForwardPass;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::sites::{Operation, SpineId};
@@ -37,9 +38,6 @@ const NUMBER_BYTES: u64 = 8;
 
 /// Reports several passes in the middle step.
 pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
-    if is_little(study, pass.bytes) {
-        return None;
-    }
     let steps = study.repeats();
     let step = steps[steps.len() / 2];
     let (passes, stack) = if has_program(study, pass) {

@@ -1,6 +1,8 @@
 //! Reports what the peak consists of.
 
-use super::{Confidence, Evidence, Finding, FindingCode, Rank, top_stacks};
+use super::code::FindingCode;
+use super::evidence::{Evidence, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
 use crate::analysis::study::category_bytes::live_by_category;
 use crate::analysis::study::phases::PhaseBasis;
 use crate::analysis::study::run_kind::RunKind;

@@ -1,6 +1,8 @@
 //! Finds a loss that is computed in 16 bits.
 
-use super::{Confidence, Evidence, Finding, FindingCode, MOST_SHOWN, Rank};
+use super::code::FindingCode;
+use super::evidence::{Evidence, MOST_SHOWN};
+use super::finding::{Confidence, Finding, Rank};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::base::Severity;

@@ -1,6 +1,8 @@
 //! Reports a recording that is too short to judge, with the line of code that records enough.
 
-use super::{Confidence, Evidence, Finding, FindingCode, Rank};
+use super::code::FindingCode;
+use super::evidence::Evidence;
+use super::finding::{Confidence, Finding, Rank};
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};

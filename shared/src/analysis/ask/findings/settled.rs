@@ -1,6 +1,8 @@
 //! Explains in one note why memory is higher than before the first step although it does not leak.
 
-use super::{Confidence, Evidence, Finding, FindingCode, Rank, events_of, top_stacks};
+use super::code::FindingCode;
+use super::evidence::{Evidence, events_of, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
 use crate::analysis::study::growth::{Course, GrowthClass, Kept};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;

@@ -1,7 +1,9 @@
 //! Finds memory that stays alive longer than necessary but does not grow.
 
+use super::code::FindingCode;
+use super::evidence::{Evidence, events_of, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
 use super::own_code::{Own, OwnCode};
-use super::{Confidence, Evidence, Finding, FindingCode, Rank, events_of, top_stacks};
 use crate::analysis::study::forward_pass::ForwardPass;
 use crate::analysis::study::growth::{Course, Kept};
 use crate::analysis::study::phases::Phase;
@@ -31,7 +33,8 @@ pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     }
     let Some(steps) = study.steps.as_ref() else { return Vec::new() };
     let pass = ForwardPass::of(study, steps.steps[steps.steps.len() / 2]);
-    let found = [gradients(study), graph(study, &pass), recomputed(study), super::passes::finding(study, &pass)];
+    let passes = if is_little(study, pass.bytes) { None } else { super::passes::finding(study, &pass) };
+    let found = [gradients(study), graph(study, &pass), recomputed(study), passes];
     found.into_iter().flatten().collect()
 }
 
@@ -118,7 +121,7 @@ fn recomputed(study: &Study<'_>) -> Option<Finding> {
 }
 
 /// Returns true if bytes are negligible compared to the peak.
-pub(super) fn is_little(study: &Study<'_>, bytes: u64) -> bool {
+fn is_little(study: &Study<'_>, bytes: u64) -> bool {
     bytes == 0 || bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1
 }
 

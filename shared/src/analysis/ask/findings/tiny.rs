@@ -1,6 +1,8 @@
 //! Finds many tiny tensors in use at the peak.
 
-use super::{Confidence, Evidence, Finding, FindingCode, Rank, top_stacks};
+use super::code::FindingCode;
+use super::evidence::{Evidence, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
 use crate::trace::StackId;

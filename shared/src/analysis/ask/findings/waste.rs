@@ -1,7 +1,10 @@
 //! Finds memory that is reserved but not used.
 
+use super::code::FindingCode;
+use super::evidence::Evidence;
+use super::finding::{Confidence, Finding, Rank};
 use super::memory_out::is_expandable;
-use super::{Confidence, Evidence, Finding, FindingCode, Rank, tried};
+use super::tried;
 use crate::analysis::ask::fragmentation::Fragmentation;
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;

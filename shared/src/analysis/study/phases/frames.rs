@@ -1,6 +1,6 @@
 //! Infers phases from functions of the program and of PyTorch's Python code.
 
-use super::Phase;
+use super::phase::Phase;
 use crate::base::frame_rules::{RECORDED_MODULE, RECORDED_PHASE};
 use crate::trace::{Device, FrameId, Trace};
 

@@ -4,77 +4,16 @@
 
 mod frames;
 mod operations;
+mod phase;
 mod shape;
 mod sharing;
 mod updates;
 
+pub use phase::{Phase, PhaseBasis};
 pub(in crate::analysis) use sharing::Sharing;
 
 use crate::analysis::track::allocations::Allocations;
 use crate::trace::{Action, Device, StackId, Trace};
-
-/// Part of a training step, or of what happens before and between steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Phase {
-    /// The model is created and moved to the device.
-    Setup,
-    /// A batch is moved to the device.
-    Data,
-    /// The model runs and its loss is computed.
-    Forward,
-    /// Gradients are computed.
-    Backward,
-    /// Activations are computed again during backward, as checkpointing does.
-    Recompute,
-    /// The optimizer updates the weights.
-    Optimizer,
-    /// The model runs without training.
-    Evaluation,
-    /// Devices exchange data.
-    Collective,
-    Unknown,
-}
-
-crate::names!(Phase {
-    Setup => "setup",
-    Data => "data",
-    Forward => "forward",
-    Backward => "backward",
-    Recompute => "recompute",
-    Optimizer => "optimizer",
-    Evaluation => "evaluation",
-    Collective => "collective",
-    Unknown => "unknown",
-});
-
-/// Evidence from which phases were inferred.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PhaseBasis {
-    /// Functions of the program and of PyTorch's Python code.
-    Functions,
-    /// Operations of PyTorch: nodes of backward and kernels of optimizers.
-    Operations,
-    /// Shape of the curve, which is a guess and is used if frames do not identify the phases.
-    #[default]
-    Curve,
-}
-
-crate::names!(PhaseBasis {
-    Functions => "functions",
-    Operations => "operations",
-    Curve => "curve",
-});
-
-impl PhaseBasis {
-    /// Describes in words how phases were found.
-    pub fn origin(self) -> &'static str {
-        match self {
-            Self::Functions => "identified by functions in the stacks",
-            Self::Operations => "identified by PyTorch's operations",
-            Self::Curve => "guessed from the shape of the curve",
-        }
-    }
-}
 
 /// Phase of every moment of a device, stored as runs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -155,14 +94,6 @@ impl Phases {
             Phase::Unknown => self.runs.get(run).map_or(Phase::Unknown, |&(_, phase)| phase),
             phase => phase,
         }
-    }
-
-    /// Returns the start of the first step and the ends of all steps, inferred from updates of weights.
-    ///
-    /// A run of backward ends a step if an optimizer allocates after it, or if gradients are freed before the next
-    /// backward.
-    pub(in crate::analysis) fn updates(&self, device: &Device, allocations: &Allocations) -> Vec<u32> {
-        updates::find(self, device, allocations)
     }
 
     /// Returns the last moment of the set-up with which a trace begins, 0 if there is none.

@@ -1,39 +1,45 @@
 //! Finds the updates of weights, each of which ends a step.
 
-use super::{Phase, Phases};
+use super::Phases;
+use super::phase::Phase;
 use crate::analysis::track::allocations::Allocations;
 use crate::trace::Device;
 
 /// More than 1/2 of the gradients must be freed before the next backward, for an update to be inferred from that.
 const LEAST_GONE: u64 = 2;
 
-/// Returns the moment at which the first step begins, followed by the end of each step.
-pub(super) fn find(phases: &Phases, device: &Device, allocations: &Allocations) -> Vec<u32> {
-    let runs = &phases.runs;
-    let gradients = gradients(phases, device, allocations);
-    let begins = |index: usize| index.checked_sub(1).map_or(0, |before| runs[before].0);
-    let Some(first) = runs.iter().position(|run| !matches!(run.1, Phase::Setup | Phase::Unknown)) else {
-        return Vec::new();
-    };
-    let mut ends = vec![begins(first)];
-    let mut index = first;
-    while let Some(backward) = (index..runs.len()).find(|&at| runs[at].1 == Phase::Backward) {
-        // Backward includes recomputation.
-        let after = (backward..runs.len()).find(|&at| !is_backward(runs[at].1)).unwrap_or(runs.len());
-        let next = (after..runs.len()).find(|&at| runs[at].1 == Phase::Backward).unwrap_or(runs.len());
-        let over = phases.lasts[after - 1];
-        let least = gradients[over as usize] - gradients[over as usize] / LEAST_GONE;
-        let until = if next == runs.len() { device.events.len() as u32 } else { begins(next) };
-        let has_optimizer = runs[after..next].iter().any(|run| run.1 == Phase::Optimizer);
-        let are_gone = || gradients[over as usize..=until as usize].iter().any(|&count| count < least);
-        if has_optimizer || are_gone() {
-            // An evaluation belongs to the step before it.
-            let of_step = runs[after..next].iter().take_while(|run| !is_forward(run.1)).count();
-            ends.push(begins(after + of_step));
+impl Phases {
+    /// Returns the start of the first step and the ends of all steps, inferred from updates of weights.
+    ///
+    /// A run of backward ends a step if an optimizer allocates after it, or if gradients are freed before the next
+    /// backward.
+    pub(in crate::analysis) fn updates(&self, device: &Device, allocations: &Allocations) -> Vec<u32> {
+        let runs = &self.runs;
+        let gradients = gradients(self, device, allocations);
+        let begins = |index: usize| index.checked_sub(1).map_or(0, |before| runs[before].0);
+        let Some(first) = runs.iter().position(|run| !matches!(run.1, Phase::Setup | Phase::Unknown)) else {
+            return Vec::new();
+        };
+        let mut ends = vec![begins(first)];
+        let mut index = first;
+        while let Some(backward) = (index..runs.len()).find(|&at| runs[at].1 == Phase::Backward) {
+            // Backward includes recomputation.
+            let after = (backward..runs.len()).find(|&at| !is_backward(runs[at].1)).unwrap_or(runs.len());
+            let next = (after..runs.len()).find(|&at| runs[at].1 == Phase::Backward).unwrap_or(runs.len());
+            let over = self.lasts[after - 1];
+            let least = gradients[over as usize] - gradients[over as usize] / LEAST_GONE;
+            let until = if next == runs.len() { device.events.len() as u32 } else { begins(next) };
+            let has_optimizer = runs[after..next].iter().any(|run| run.1 == Phase::Optimizer);
+            let are_gone = || gradients[over as usize..=until as usize].iter().any(|&count| count < least);
+            if has_optimizer || are_gone() {
+                // An evaluation belongs to the step before it.
+                let of_step = runs[after..next].iter().take_while(|run| !is_forward(run.1)).count();
+                ends.push(begins(after + of_step));
+            }
+            index = next;
         }
-        index = next;
+        ends
     }
-    ends
 }
 
 fn is_backward(phase: Phase) -> bool {

@@ -3,8 +3,10 @@
 mod cause;
 mod words;
 
-use super::own_code::{Own, OwnCode};
-use super::{Confidence, Evidence, Finding, FindingCode, FindingsConfig, Rank, events_of, top_stacks};
+use super::config::FindingsConfig;
+use super::evidence::{Evidence, events_of, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
+use super::own_code::OwnCode;
 use crate::analysis::ask::until_full::{BudgetSource, UntilFull, until_full};
 use crate::analysis::study::growth::Kept;
 use crate::analysis::study::phases::PhaseBasis;

@@ -1,6 +1,8 @@
 //! Contains the texts for each cause of growth.
 
-use super::{Cause, FindingCode, Own};
+use super::super::code::FindingCode;
+use super::super::own_code::Own;
+use super::cause::Cause;
 
 /// Texts of the finding about a cause.
 pub(super) struct Words {

@@ -1,6 +1,7 @@
 //! Tests findings on small traces; the gallery tests them on real ones.
 
 use super::*;
+use crate::base::Severity;
 use crate::trace::text;
 use std::fmt::Write;
 

@@ -1,0 +1,82 @@
+//! Finds the allocation at a point of the timeline, and the place of a moment.
+
+use super::ready::Ready;
+use super::texts;
+use frontend::ask::{AllocationKey, Hit, HitAllocation};
+use shared::analysis::{AllocationId, Axis, Origin};
+
+/// Returns what lies under a point; of the moments that share a pixel, a picture shows the one with the highest live
+/// bytes.
+pub(super) fn hit(ready: Ready<'_>, axis: Axis, (x, units_per_px): (f64, f64), bytes: f64) -> Hit {
+    let Ready { timeline, device, .. } = ready;
+    let moment = timeline.moment_shown_at(device, axis, x, units_per_px);
+    let found = if bytes < 0.0 { None } else { timeline.hit(moment, bytes as u64) };
+    Hit {
+        moment,
+        time_us: ready.time_us(moment),
+        live_bytes: timeline.live_at(moment),
+        reserved_bytes: timeline.reserved_at(moment),
+        allocation: found.map(|found| hit_allocation(ready, found.allocation, found.below_bytes)),
+    }
+}
+
+/// Returns the hit for an allocation given by its key, `None` if the device has no such allocation.
+pub(super) fn find(ready: Ready<'_>, key: AllocationKey, moment: u32) -> Option<Hit> {
+    let Ready { timeline, .. } = ready;
+    let allocations = &timeline.allocations;
+    let id = match key {
+        AllocationKey::Initial(position) => {
+            let position = position as usize;
+            (position < allocations.initial_count()).then(|| AllocationId::from_index(position))?
+        }
+        // A key names the event that allocates, not the one that frees.
+        AllocationKey::Event(event) => {
+            let id = allocations.of_event(event as usize)?;
+            (allocations.origin(id) == Origin::Event(event as usize)).then_some(id)?
+        }
+    };
+    Some(found_hit(ready, id, moment.min(timeline.events())))
+}
+
+/// Returns the hit that a click on an allocation at a moment would produce.
+pub(super) fn found_hit(ready: Ready<'_>, id: AllocationId, moment: u32) -> Hit {
+    let Ready { timeline, .. } = ready;
+    Hit {
+        moment,
+        time_us: ready.time_us(moment),
+        live_bytes: timeline.live_at(moment),
+        reserved_bytes: timeline.reserved_at(moment),
+        allocation: Some(hit_allocation(ready, id, below_bytes(ready, id, moment))),
+    }
+}
+
+/// Returns the bytes below an allocation in the stack of a moment.
+fn below_bytes(ready: Ready<'_>, id: AllocationId, moment: u32) -> u64 {
+    let below = ready.timeline.allocations.alive_at(moment).take_while(|(other, _)| *other < id);
+    below.map(|(_, size_bytes)| size_bytes).sum()
+}
+
+pub(super) fn place(ready: Ready<'_>, axis: Axis, moment: u32) -> f64 {
+    let x = |moment| ready.timeline.x_of_moment(ready.device, axis, moment);
+    f64::midpoint(x(moment), x(moment.saturating_add(1)))
+}
+
+fn hit_allocation(ready: Ready<'_>, id: AllocationId, below_bytes: u64) -> HitAllocation {
+    let Ready { trace, device, timeline, .. } = ready;
+    let allocation = timeline.allocations.get(id, device);
+    let is_initial = timeline.allocations.is_initial(id);
+    let died = (allocation.died != u32::MAX).then_some(allocation.died);
+    let end = died.unwrap_or(timeline.events());
+    let lifetime_us =
+        ready.time_us(allocation.born).zip(ready.time_us(end)).map(|(born, died)| died.saturating_sub(born));
+    HitAllocation {
+        allocation: id.index() as u32,
+        size_bytes: allocation.size_bytes,
+        below_bytes,
+        born: allocation.born,
+        died,
+        lifetime_us,
+        is_initial,
+        frame: texts::title_frame(trace, timeline.allocations.allocation_stack(id, device)),
+    }
+}

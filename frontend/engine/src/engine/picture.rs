@@ -1,0 +1,23 @@
+//! Draws the picture of a view.
+
+use super::ready::Ready;
+use frontend::ask::{ColorBy, PictureData, View};
+use shared::analysis::{Axis, Coloring, PictureRequest};
+
+pub(super) fn picture(ready: Ready<'_>, view: View) -> PictureData {
+    let coloring = match view.color {
+        ColorBy::Stack => Coloring::Stack,
+        ColorBy::Category => Coloring::Category(ready.categories()),
+    };
+    PictureData::new(view, &ready.timeline.picture_colored(ready.device, &view.request, coloring))
+}
+
+/// Returns only the curves: a picture with a single row of pixels has almost no bands.
+pub(super) fn outline_picture(ready: Ready<'_>, axis: Axis, columns: u32) -> PictureData {
+    let x1 = ready.timeline.x_end(axis);
+    let y1 = ready.timeline.live_peak().1.max(ready.timeline.reserved_peak().1).max(1) as f64;
+    let (width_px, color) = (columns, ColorBy::Stack);
+    let request = PictureRequest { axis, x0: 0.0, x1, y0: 0.0, y1, width_px, height_px: 1 };
+    let view = View { request, pixel_ratio: 1.0, color };
+    PictureData { bands: Vec::new(), pixels: Vec::new(), ..picture(ready, view) }
+}
