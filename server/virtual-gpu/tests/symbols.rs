@@ -70,16 +70,18 @@ const FETCHED: &[&str] = &[
 ];
 
 /// Returns the library under test; builds it first, because `cargo test` does not build a `cdylib`.
+///
+/// `./dev test` has already built it in this profile.
 fn own_library() -> &'static [u8] {
     static LIBRARY: OnceLock<Vec<u8>> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let test = env::current_exe().expect("a test has a path");
         let target = test.ancestors().nth(3).expect("tests lie in target/debug/deps");
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--package", env!("CARGO_PKG_NAME"), "--target-dir"]).arg(target);
+        cargo.args(["build", "--quiet", "--release", "--package", env!("CARGO_PKG_NAME"), "--target-dir"]).arg(target);
         let status = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().expect("cargo can be started");
         assert!(status.success(), "cargo build: {status}");
-        let path = target.join("debug/libsnapscope_virtual_gpu.so");
+        let path = target.join("release/libsnapscope_virtual_gpu.so");
         fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     })
 }
