@@ -21,16 +21,44 @@ pub struct PartCardProps {
     pub on_open: Callback<Option<PartOrder>>,
 }
 
+/// Events that are chosen so far.
+#[derive(Clone, PartialEq)]
+struct Chosen(Range<u64>);
+
+/// Change of the chosen events.
+///
+/// A change of one end keeps the other end as it is by then: several keys can be pressed between two renderings.
+enum Change {
+    To(Range<u64>),
+    Start(u64),
+    End(u64),
+}
+
+impl Reducible for Chosen {
+    type Action = Change;
+
+    fn reduce(self: Rc<Self>, change: Change) -> Rc<Self> {
+        let Range { start, end } = self.0;
+        Rc::new(Self(match change {
+            Change::To(range) => range,
+            Change::Start(start) => start..end,
+            Change::End(end) => start..end,
+        }))
+    }
+}
+
 /// Shows the curve of a device with the chosen events, and the controls that choose them.
 #[component]
 pub fn PartCard(props: &PartCardProps) -> Html {
     let position = use_state_eq(|| most_events(&props.overview));
     let device = props.overview.devices.get(*position).cloned().unwrap_or_default();
-    let range = use_state_eq(|| Preset::Last.range(&device, proposed_events(&device)));
-    let on_range = {
-        let range = range.setter();
-        Callback::from(move |chosen: Range<u64>| range.set(chosen))
+    let chosen = use_reducer_eq(|| Chosen(Preset::Last.range(&device, proposed_events(&device))));
+    let range = &chosen.0;
+    let on_change = {
+        let chosen = chosen.dispatcher();
+        Callback::from(move |change: Change| chosen.dispatch(change))
     };
+    let on_range = on_change.reform(Change::To);
     let on_device = {
         let (position, on_range, overview) = (position.setter(), on_range.clone(), props.overview.clone());
         Callback::from(move |event: Event| {
@@ -50,13 +78,13 @@ pub fn PartCard(props: &PartCardProps) -> Html {
         let is_chosen = preset.range(&device, proposed) == *range;
         html! { <button type="button" {onclick} aria-pressed={is_chosen.to_string()}>{ label }</button> }
     };
-    let number = |label: &'static str, value: u64, with: fn(Range<u64>, u64) -> Range<u64>| {
-        let (range, on_range) = ((*range).clone(), on_range.clone());
+    let number = |label: &'static str, value: u64, change: fn(u64) -> Change| {
+        let on_change = on_change.clone();
         let oninput = Callback::from(move |event: InputEvent| {
             let value = event.target_unchecked_into::<HtmlInputElement>().value_as_number();
             // An empty field has the value NaN.
             if value >= 0.0 {
-                on_range.emit(with(range.clone(), value as u64));
+                on_change.emit(change(value as u64));
             }
         });
         html! {
@@ -64,12 +92,12 @@ pub fn PartCard(props: &PartCardProps) -> Html {
                 value={value.to_string()} {oninput} /></label>
         }
     };
-    let told = range_text(&device, &range);
+    let told = range_text(&device, range);
     let is_refused = told.is_err();
-    let (is_all, chosen) = (*range == (0..device.events) && props.overview.devices.len() == 1, order(&device, &range));
+    let (is_all, order) = (*range == (0..device.events) && props.overview.devices.len() == 1, order(&device, range));
     let onsubmit = props.on_open.reform(move |event: SubmitEvent| {
         event.prevent_default();
-        if is_all { None } else { Some(chosen) }
+        if is_all { None } else { Some(order) }
     });
     let events = format::counted(proposed, "event");
     html! {
@@ -89,7 +117,7 @@ pub fn PartCard(props: &PartCardProps) -> Html {
                         }) }
                     </select></label>
                 }
-                <PreviewCurve device={device.clone()} share={1.0} chosen={(*range).clone()} on_choose={on_range.clone()}
+                <PreviewCurve device={device.clone()} share={1.0} chosen={range.clone()} on_choose={on_range.clone()}
                     scheme={props.scheme} label={format!("Live bytes of GPU {}", device.index)} />
                 <div class="part-choices">
                     <div class="segmented" role="group" aria-label="Events">
@@ -97,8 +125,8 @@ pub fn PartCard(props: &PartCardProps) -> Html {
                         { preset("Around the peak".to_owned(), Preset::Peak) }
                         { preset("All".to_owned(), Preset::All) }
                     </div>
-                    { number("From", range.start, |range, start| start..range.end) }
-                    { number("to", range.end, |range, end| range.start..end) }
+                    { number("From", range.start, Change::Start) }
+                    { number("to", range.end, Change::End) }
                 </div>
                 <div class="card-foot">
                     <span class={classes!("numbers", is_refused.then_some("part-refused"))} role="status">

@@ -1,0 +1,122 @@
+//! Implements `snapscope host`, which samples the host memory of a process and of all that it starts.
+
+mod proc;
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use shared::base::format::{counted, duration};
+
+use crate::{Failure, units};
+use proc::Sampled;
+
+/// The options of `snapscope host`.
+#[derive(Debug, Clone, Args)]
+pub struct HostArgs {
+    /// Sample the process with this id and its descendants until it ends
+    #[arg(required_unless_present = "command", conflicts_with = "command")]
+    pid: Option<u32>,
+
+    /// Run this command, and sample it and its descendants until it ends
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+
+    /// Time between two samples
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = units::time)]
+    every: Duration,
+
+    /// The file to write, a table with commas, which `snapscope diagnose` reads
+    #[arg(short, long, value_name = "OUT", default_value = "host-memory.csv")]
+    output: PathBuf,
+}
+
+/// Text to print, and the exit status of the command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostOutput {
+    pub text: String,
+    /// Status of the command; 0 for a process that was already running.
+    pub status: u8,
+}
+
+impl HostArgs {
+    /// Samples until the process ends.
+    ///
+    /// Each sample is in the file before the next one is taken, so that nothing is lost if the machine runs out of memory.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the command cannot be started, if there is no such process, or if the file cannot be written.
+    pub fn run(&self) -> Result<HostOutput, Failure> {
+        let unwritable = |error: std::io::Error| {
+            Failure::new(format!("{}: {error}", self.output.display()), "check the folder and its free space")
+        };
+        let mut file = BufWriter::new(File::create(&self.output).map_err(unwritable)?);
+        let mut child = if self.command.is_empty() { None } else { Some(self.start()?) };
+        let root = child.as_ref().map_or(self.pid.unwrap_or_default(), Child::id);
+        file.write_all(proc::header().as_bytes()).map_err(unwritable)?;
+        let (start, mut samples, mut status) = (Instant::now(), 0_u32, 0);
+        loop {
+            let rows = proc::tree(root);
+            if rows.is_empty() && child.is_none() {
+                break;
+            }
+            if !rows.is_empty() {
+                write_rows(&mut file, &rows).map_err(unwritable)?;
+                samples += 1;
+            }
+            let next = start + self.every * samples.max(1);
+            if let Some(ended) = child.as_mut().and_then(|child| wait_until(child, next)) {
+                status = ended;
+                break;
+            }
+            std::thread::sleep(next.saturating_duration_since(Instant::now()));
+        }
+        if samples == 0 && child.is_none() {
+            return Err(Failure::new(format!("there is no process {root}"), "pass the id of a process of your own"));
+        }
+        let time = duration(u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX));
+        let output = self.output.display();
+        let text = format!(
+            "{} in {time}, written to {output}\nsnapscope diagnose {output} says what climbs\n",
+            counted(u64::from(samples), "sample")
+        );
+        Ok(HostOutput { text, status })
+    }
+
+    fn start(&self) -> Result<Child, Failure> {
+        let (program, arguments) = self.command.split_first().expect("clap asks for a command or a process");
+        Command::new(program).args(arguments).spawn().map_err(|error| {
+            Failure::new(format!("{program}: {error}"), "check the name of the program and that it may be run")
+        })
+    }
+}
+
+/// Waits for the end of a child until a time; returns its exit status, 128 plus the signal if one ended it.
+fn wait_until(child: &mut Child, until: Instant) -> Option<u8> {
+    use std::os::unix::process::ExitStatusExt as _;
+    const PAUSE: Duration = Duration::from_millis(20);
+    loop {
+        // An error means that somebody else has waited for it, so that its status is lost.
+        match child.try_wait() {
+            Ok(None) if Instant::now() < until => std::thread::sleep(PAUSE.min(until - Instant::now())),
+            Ok(None) => return None,
+            Ok(Some(ended)) => {
+                let code = ended.code().or_else(|| ended.signal().map(|signal| 128 + signal));
+                return Some(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1));
+            }
+            Err(_) => return Some(1),
+        }
+    }
+}
+
+fn write_rows(file: &mut impl Write, rows: &[Sampled]) -> std::io::Result<()> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    for row in rows {
+        writeln!(file, "{}.{:03},{}", now.as_secs(), now.subsec_millis(), row.cells())?;
+    }
+    file.flush()
+}

@@ -1,0 +1,72 @@
+//! Splits bytes that arrive in chunks of any size into lines.
+
+/// Longest line that is read; of a longer one, only its beginning is kept.
+const LONGEST_BYTES: usize = 16 << 10;
+
+/// Splitter that keeps the beginning of a line until the rest of it arrives.
+///
+/// A carriage return ends a line, too, because progress bars write one instead of a line feed.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    line: Vec<u8>,
+}
+
+impl Lines {
+    /// Passes each line that ends in the bytes to `visit`, without its end; bytes that are not UTF-8 are replaced.
+    pub(super) fn push(&mut self, bytes: &[u8], mut visit: impl FnMut(&str)) {
+        let mut parts = bytes.split(|byte| matches!(byte, b'\n' | b'\r'));
+        let last = parts.next_back().unwrap_or_default();
+        for part in parts {
+            self.keep(part);
+            self.end(&mut visit);
+        }
+        self.keep(last);
+    }
+
+    /// Passes the last line to `visit` if it has no end.
+    pub(super) fn finish(mut self, mut visit: impl FnMut(&str)) {
+        self.end(&mut visit);
+    }
+
+    fn keep(&mut self, part: &[u8]) {
+        let room = LONGEST_BYTES - self.line.len();
+        self.line.extend_from_slice(&part[..part.len().min(room)]);
+    }
+
+    fn end(&mut self, visit: &mut impl FnMut(&str)) {
+        if !self.line.is_empty() {
+            visit(&String::from_utf8_lossy(&self.line));
+            self.line.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines_of(chunks: &[&[u8]]) -> Vec<String> {
+        let (mut lines, mut splitter) = (Vec::new(), Lines::default());
+        for chunk in chunks {
+            splitter.push(chunk, |line| lines.push(line.to_owned()));
+        }
+        splitter.finish(|line| lines.push(line.to_owned()));
+        lines
+    }
+
+    #[test]
+    fn lines_are_the_same_in_chunks_of_any_size() {
+        let text = b"one\r\ntwo\n\nthree \xff\rfour";
+        let whole = lines_of(&[text]);
+        assert_eq!(whole, ["one", "two", "three \u{fffd}", "four"]);
+        for size in 1..text.len() {
+            assert_eq!(lines_of(&text.chunks(size).collect::<Vec<_>>()), whole, "{size}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_bounded() {
+        let lines = lines_of(&[&vec![b'a'; 100_000], b"\nb"]);
+        assert_eq!((lines[0].len(), lines[1].as_str()), (LONGEST_BYTES, "b"));
+    }
+}

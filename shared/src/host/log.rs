@@ -1,0 +1,127 @@
+//! Stores the memory of processes over time.
+
+use crate::base::Diagnostic;
+
+/// Memory of the processes of one machine over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HostLog {
+    /// Tool that wrote the log.
+    pub form: HostForm,
+    pub clock: Clock,
+    /// Time of each sample in milliseconds, ascending; what it is counted from depends on the clock.
+    pub times_ms: Vec<i64>,
+    /// Processes in the order of their first samples.
+    pub processes: Vec<Process>,
+    /// Memory of the machine, or of the control group, if the log has it or it follows from shares of it.
+    pub total: Option<Total>,
+    /// Processes that the kernel killed because memory ran out.
+    pub kills: Vec<Kill>,
+    /// Steps of the training that the log mentions: the sample during which each was printed, and its number.
+    pub steps: Vec<(u32, u64)>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Tool that writes logs of host memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum HostForm {
+    /// Lines of `ps`, with or without its header.
+    #[default]
+    Ps,
+    /// Batch output of `top`.
+    Top,
+    /// Output of `pidstat -r`.
+    Pidstat,
+    /// Output of `smem`.
+    Smem,
+    /// File of `mprof run`, which belongs to memory_profiler.
+    Mprof,
+    /// Rows of a table with commas.
+    Csv,
+    /// Contents of `/proc/PID/smaps_rollup`.
+    SmapsRollup,
+    /// Messages of the kernel about killed processes.
+    KernelLog,
+}
+
+crate::names!(HostForm {
+    Ps => "ps",
+    Top => "top",
+    Pidstat => "pidstat",
+    Smem => "smem",
+    Mprof => "mprof",
+    Csv => "csv",
+    SmapsRollup => "smaps-rollup",
+    KernelLog => "kernel-log",
+});
+
+/// Meaning of the times of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clock {
+    /// The log has no times: a sample counts as one second.
+    #[default]
+    Samples,
+    /// The log has times of day without dates: milliseconds since the first midnight.
+    TimeOfDay,
+    /// Milliseconds since the Unix epoch, in the time zone that the log states, or else as if that were UTC.
+    Dates,
+}
+
+/// Memory of a machine, and how it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Total {
+    pub bytes: u64,
+    pub source: TotalSource,
+}
+
+/// Source of the memory of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TotalSource {
+    /// The log states it.
+    Stated,
+    /// It follows from the shares of memory that the log has for processes.
+    Inferred,
+    /// It is the limit of the processes' control group, which is lower than the memory of the machine.
+    ControlGroup,
+}
+
+/// Process with its memory over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Process {
+    pub pid: u32,
+    /// Parent, if the log has it.
+    pub parent: Option<u32>,
+    pub user: String,
+    /// Command line, or as much of it as the log has.
+    pub command: String,
+    /// Positions of its samples in [`HostLog::times_ms`], ascending.
+    pub samples: Vec<u32>,
+    /// Resident set size in KiB at each sample, with shared pages.
+    pub rss_kib: Vec<u32>,
+    /// Proportional set size in KiB at each sample; empty if the log does not have it.
+    pub pss_kib: Vec<u32>,
+}
+
+/// Process that the kernel killed because memory ran out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kill {
+    pub pid: u32,
+    pub name: String,
+    /// Resident set size when it was killed, with shared pages.
+    pub rss_bytes: u64,
+    /// True if a limit of its control group was reached rather than that of the machine.
+    pub is_of_cgroup: bool,
+    /// Last sample before it.
+    pub sample: Option<u32>,
+}
+
+impl Process {
+    /// Returns the memory in KiB that is counted at each of its samples: its PSS if the log has it, or else its RSS.
+    pub fn counted_kib(&self) -> &[u32] {
+        if self.pss_kib.len() == self.samples.len() { &self.pss_kib } else { &self.rss_kib }
+    }
+
+    /// Returns true if shared pages count once in all processes together.
+    pub fn has_pss(&self) -> bool {
+        !self.pss_kib.is_empty() && self.pss_kib.len() == self.samples.len()
+    }
+}

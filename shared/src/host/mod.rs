@@ -1,0 +1,18 @@
+//! Reads and judges logs of host memory: what `ps`, `top` and other tools print about processes over time.
+//!
+//! A snapshot shows GPU memory of one process; host memory that climbs is seen from outside, by sampling.
+
+mod climb;
+mod lines;
+mod log;
+mod machine;
+mod reader;
+mod row;
+mod size;
+mod stamp;
+mod teeth;
+
+pub use climb::{Climb, Climber, Family, climb_of};
+pub use log::{Clock, HostForm, HostLog, Kill, Process, Total, TotalSource};
+pub use reader::{HostReader, is_host_log};
+pub use teeth::Leg;
