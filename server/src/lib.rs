@@ -18,6 +18,8 @@ mod folder;
 
 mod hex;
 
+mod host_file;
+
 pub mod housekeeping;
 
 pub mod installation;

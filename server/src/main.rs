@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use server::Failure;
 use server::commands::{
-    DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, InspectArgs, PeakArgs, RanksArgs, ReplayArgs, ReproArgs,
-    SegmentsArgs, SweepArgs, printable,
+    DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, InspectArgs, PeakArgs, RanksArgs, ReplayArgs,
+    ReproArgs, SegmentsArgs, SweepArgs, printable,
 };
 use server::config::SettingsArgs;
 use server::decoding::Allowance;
@@ -64,6 +64,10 @@ enum Command {
     /// Find the largest batch of a training config that fits in a GPU's memory
     Fit(Box<FitArgs>),
 
+    /// Sample the host memory of a command or a process, with all that it starts, into a table for `diagnose`
+    #[command(after_help = "Exit status: that of the command")]
+    Host(HostArgs),
+
     /// Show the format of a snapshot and a summary of its memory use
     Inspect(InspectArgs),
 
@@ -110,6 +114,10 @@ fn main() -> ExitCode {
         }
         Command::Findings { file } => server::shares::print_findings(&file).map(print),
         Command::Fit(args) => args.run().map(print),
+        Command::Host(args) => match args.run() {
+            Ok(page) => return partly(page.text, &[], page.status),
+            Err(failure) => Err(failure),
+        },
         Command::Inspect(args) => args.run().map(print),
         Command::Peak(args) => args.run().map(print),
         Command::Ranks(args) => match args.run() {

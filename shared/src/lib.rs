@@ -9,6 +9,8 @@ pub mod pickle;
 
 pub mod trace;
 
+pub mod host;
+
 pub mod allocator;
 
 pub mod import;

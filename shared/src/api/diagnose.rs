@@ -1,5 +1,6 @@
 //! Defines the document of `snapscope diagnose --json`.
 
+use crate::base::Diagnostic;
 use crate::report::{Diagnosis, Finding, Growth, RunOfDevice};
 use serde::Serialize;
 
@@ -12,6 +13,9 @@ pub struct DiagnoseReport {
     pub findings: Vec<OfFile<Finding>>,
     /// Memory that stays after the steps, for each device that has steps or calls of a model.
     pub growth: Vec<OfFile<Growth>>,
+    /// Oddities of logs of host memory, such as lines that were left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<OfFile<Diagnostic>>,
 }
 
 /// Report with the file that it is about.

@@ -78,6 +78,8 @@ pub struct Climb {
     pub peak_bytes: u64,
     /// Processes that climb, the fastest first.
     pub climbers: Vec<Climber>,
+    /// Largest number of them that climb within the same rise.
+    pub at_once: usize,
     /// Memory of the machine, and the bytes of it that other processes of the log use at the last sample.
     pub machine: Option<(Total, u64)>,
 }
@@ -164,23 +166,26 @@ fn climb(log: &HostLog, family: Family) -> Option<Climb> {
     let least = LEAST_BYTES.max((high as f64 * LEAST_SHARE) as u64);
     let threshold = (((high - low) as f64 * TURN) as u64).max(least);
     let moved = |leg: Leg| Leg { start: leg.start + first, end: leg.end + first, ..leg };
-    let all: Vec<Leg> = legs(alive, threshold).into_iter().map(moved).collect();
-    let rises: Vec<Leg> =
-        all.iter().copied().filter(|leg| leg.is_rise()).filter_map(|leg| steady(&sums, leg, least)).collect();
+    let all = legs(alive, threshold).into_iter().map(moved).filter(|leg| leg.is_rise());
+    let (whole, rises): (Vec<Leg>, Vec<Leg>) = all.filter_map(|leg| Some((leg, steady(&sums, leg, least)?))).unzip();
     // A single rise has to fill most of the log, since many programs rise while they start.
     let is_whole = |rise: &Leg| (rise.end - rise.start) * 2 > last - first;
     if rises.is_empty() || (rises.len() == 1 && !is_whole(&rises[0])) {
         return None;
     }
-    let spans: Vec<i64> = match rises.len() {
-        1 => vec![log.times_ms[rises[0].end] - log.times_ms[rises[0].start]],
-        _ => rises.windows(2).map(|pair| log.times_ms[pair[1].start] - log.times_ms[pair[0].start]).collect(),
+    let spans: Vec<i64> = match whole.as_slice() {
+        [only] => vec![log.times_ms[only.end] - log.times_ms[only.start]],
+        // The log can begin within the first epoch.
+        [_, others @ ..] if others.len() > 1 => between_starts(log, others),
+        both => between_starts(log, both),
     };
     let seconds: f64 = rises.iter().map(|rise| (log.times_ms[rise.end] - log.times_ms[rise.start]) as f64 / 1e3).sum();
     let climbed: u64 = rises.iter().map(|rise| rise.to - rise.from).sum();
-    let lows: Vec<u64> = all.iter().filter(|leg| !leg.is_rise()).map(|leg| leg.to).collect();
+    // The first rise begins where the program starts, and the last fall can be its end.
+    let lows: Vec<u64> = whole.iter().skip(1).map(|leg| leg.from).collect();
     let all_sums = self::sums(log, 0..log.processes.len());
     let others_bytes = all_sums.last().zip(sums.last()).map_or(0, |(all, own)| all - own);
+    let climbers = climbers(log, &family, &rises);
     Some(Climb {
         has_pss: family.processes.iter().all(|&process| log.processes[process].has_pss()),
         falls: rises.len() > 1,
@@ -191,11 +196,16 @@ fn climb(log: &HostLog, family: Family) -> Option<Climb> {
         kept_bytes: kept(&lows),
         base_bytes: median(rises.iter().map(|rise| rise.from).collect()),
         peak_bytes: high,
-        climbers: climbers(log, &family, &rises),
+        at_once: at_once(log, &climbers, &rises),
+        climbers,
         machine: log.total.map(|total| (total, others_bytes)),
         family,
         rises,
     })
+}
+
+fn between_starts(log: &HostLog, rises: &[Leg]) -> Vec<i64> {
+    rises.windows(2).map(|pair| log.times_ms[pair[1].start] - log.times_ms[pair[0].start]).collect()
 }
 
 /// Returns a rise without its beginning if the rest is steady.
@@ -257,6 +267,14 @@ fn climbers(log: &HostLog, family: &Family, rises: &[Leg]) -> Vec<Climber> {
     let most = climbers.first().map_or(0, |climber| climber.bytes);
     climbers.retain(|climber| climber.bytes * 10 >= most);
     climbers
+}
+
+fn at_once(log: &HostLog, climbers: &[Climber], rises: &[Leg]) -> usize {
+    let climbs = |climber: &&Climber, rise: &Leg| {
+        let process = &log.processes[climber.process];
+        within(process, process.counted_kib(), rise).is_some_and(|bytes| bytes > 0)
+    };
+    rises.iter().map(|rise| climbers.iter().filter(|climber| climbs(climber, rise)).count()).max().unwrap_or(0)
 }
 
 /// Returns the bytes by which a process climbs within a rise; `None` if it lives in less than a half of it.
@@ -324,6 +342,7 @@ mod tests {
             climb.climbers.iter().map(|one| log.processes[one.process].pid).collect::<Vec<_>>(),
             [101, 102, 103]
         );
+        assert_eq!(climb.at_once, 1);
         assert!(climb.climbers[..2].iter().all(|one| one.ends_with_rise && one.rises == 1));
     }
 

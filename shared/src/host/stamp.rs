@@ -199,8 +199,8 @@ fn iso_date(token: &str) -> Option<(i64, i64, i64)> {
 
 fn month_of(token: &str) -> Option<i64> {
     let name = token.to_lowercase();
-    let is_of = |names: &&[&str]| names.iter().any(|start| name.starts_with(start));
-    (name.chars().count() >= 3).then(|| MONTHS.iter().position(|names| is_of(&names)))?.map(|month| month as i64 + 1)
+    let is_of = |names: &[&str]| names.iter().any(|start| name.starts_with(start));
+    (name.chars().count() >= 3).then(|| MONTHS.iter().position(|names| is_of(names)))?.map(|month| month as i64 + 1)
 }
 
 fn zone(token: &str) -> Option<i64> {

@@ -100,10 +100,14 @@ fn processes(log: &HostLog, climb: &Climb) -> String {
         1 => format!("Process {} climbs by {by}.", named[0]),
         count => {
             let end = match are_workers(climb) {
-                true => " and end with a rise, as workers of a data loader do at the end of an epoch",
+                true => "; most of them end with a rise, as workers of a data loader do at the end of an epoch",
                 false => "",
             };
-            format!("{count} processes climb by {by} each{end}: {}{more}.", named.join(", "))
+            let at_once = match climb.at_once {
+                of_all if of_all == count => String::new(),
+                some => format!(", {some} at a time,"),
+            };
+            format!("{count} processes{at_once} climb by {by} each{end}: {}{more}.", named.join(", "))
         }
     }
 }

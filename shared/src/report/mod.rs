@@ -8,6 +8,7 @@
 mod diagnosis;
 mod diff;
 mod frame;
+mod host;
 mod live;
 mod ranks;
 mod replay;
@@ -18,6 +19,7 @@ pub use diagnosis::{
 };
 pub use diff::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, comparison};
 pub use frame::{Frame, frame, frames};
+pub use host::{HOST, host_diagnosis};
 pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};
 pub use ranks::{Rank, RankOutlier, Ranks, rank_outliers};
 pub use replay::{Replay, ReplaySweep, ReplayTrial, RunFigures, sweep_config};

@@ -1,24 +1,27 @@
 //! Implements `snapscope diagnose`, which reports findings about snapshots and gives advice.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use shared::analysis::{FindingsConfig, place, studies};
-use shared::api::DiagnoseReport;
-use shared::base::{Severity, format, frame_rules};
-use shared::report::{Diagnosis, DiagnosisConfig, Finding, Frame, diagnosis};
+use shared::api::{DiagnoseReport, OfFile};
+use shared::base::{Diagnostic, Severity, format, frame_rules};
+use shared::report::{Diagnosis, DiagnosisConfig, Finding, Frame, HOST, RunOfDevice, diagnosis, host_diagnosis};
 
 use super::range::EventRange;
 use crate::Failure;
+use crate::host_file::host_log;
 use crate::units;
 
 mod growth;
+mod host;
 
 /// The options of `snapscope diagnose`.
 #[derive(Debug, Clone, Args)]
 pub struct DiagnoseArgs {
-    /// The snapshots: pickles of `_dump_snapshot`, gzipped or not, their JSON form, or HTML pages of `trace_plot`
+    /// The snapshots: pickles of `_dump_snapshot`, gzipped or not, their JSON form, or HTML pages of `trace_plot`; or
+    /// logs of host memory, such as those of `ps aux` and `date` in a loop, `top -b`, `pidstat -r`, smem or mprof
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
@@ -61,24 +64,18 @@ impl DiagnoseArgs {
         let mut has_errors = false;
         let mut unread = Vec::new();
         for file in &self.files {
-            let opened = match self.events.open(file, None) {
-                Ok(opened) => opened,
+            let Diagnosed { name, diagnosis, oddities, text } = match self.diagnosed(file) {
+                Ok(diagnosed) => diagnosed,
                 Err(failure) => {
                     unread.push(failure);
                     continue;
                 }
             };
-            let devices: Vec<_> = opened.devices().collect();
-            let studies = studies(&opened.trace, &devices);
-            let diagnosis = diagnosis(&opened.trace, &studies, &self.config());
             has_errors |= diagnosis.findings.iter().any(|finding| finding.severity == Severity::Error);
-            if self.json {
-                report.add(&opened.file, diagnosis);
-            } else {
-                let gap = if page.is_empty() { "" } else { "\n" };
-                let _ = write!(page, "{gap}{}", of_file(&opened.file, &diagnosis));
-                diagnosis.growth.iter().for_each(|growth| page += &growth::table(growth));
-            }
+            let gap = if page.is_empty() { "" } else { "\n" };
+            let _ = write!(page, "{gap}{name}\n{text}");
+            report.add(&name, diagnosis);
+            report.diagnostics.extend(oddities.into_iter().map(|one| OfFile::new(&name, one)));
         }
         let text = match self.json {
             _ if unread.len() == self.files.len() => String::new(),
@@ -86,6 +83,21 @@ impl DiagnoseArgs {
             false => page,
         };
         DiagnoseOutput { text, has_errors, unread }
+    }
+
+    fn diagnosed(&self, file: &Path) -> Result<Diagnosed, Failure> {
+        if let Some(log) = host_log(file) {
+            let diagnosis = host_diagnosis(&log);
+            let text = host::summary(&log) + &findings(&diagnosis) + &host::oddities(&log);
+            return Ok(Diagnosed { name: file.display().to_string(), diagnosis, oddities: log.diagnostics, text });
+        }
+        let opened = self.events.open(file, None)?;
+        let devices: Vec<_> = opened.devices().collect();
+        let studies = studies(&opened.trace, &devices);
+        let diagnosis = diagnosis(&opened.trace, &studies, &self.config());
+        let growth: String = diagnosis.growth.iter().map(growth::table).collect();
+        let text = runs(&diagnosis) + &findings(&diagnosis) + &growth;
+        Ok(Diagnosed { name: opened.file, diagnosis, oddities: Vec::new(), text })
     }
 
     fn config(&self) -> DiagnosisConfig {
@@ -98,16 +110,32 @@ impl DiagnoseArgs {
     }
 }
 
-/// Formats the findings of one file for the terminal.
-fn of_file(file: &str, diagnosis: &Diagnosis) -> String {
-    let mut page = format!("{file}\n");
-    for run in &diagnosis.runs {
+/// Diagnosis of one file.
+struct Diagnosed {
+    /// File as named on the command line.
+    name: String,
+    diagnosis: Diagnosis,
+    /// Oddities of a log of host memory.
+    oddities: Vec<Diagnostic>,
+    /// Text for the terminal.
+    text: String,
+}
+
+/// Formats what kinds of runs the devices show.
+fn runs(diagnosis: &Diagnosis) -> String {
+    let line = |run: &RunOfDevice| {
         let steps = if run.steps > 0 { format!(", {}", format::counted(run.steps, "step")) } else { String::new() };
-        let _ = writeln!(page, "  GPU {}: {}{steps}", run.device, run.kind.words());
-    }
+        format!("  GPU {}: {}{steps}\n", run.device, run.kind.words())
+    };
+    diagnosis.runs.iter().map(line).collect()
+}
+
+fn findings(diagnosis: &Diagnosis) -> String {
+    let mut page = String::new();
     for finding in &diagnosis.findings {
         let Finding { severity, device, title, evidence, advice, .. } = finding;
-        let _ = writeln!(page, "\n{} on GPU {device}: {title}", severity.name());
+        let place = if *device == HOST { String::new() } else { format!(" on GPU {device}") };
+        let _ = writeln!(page, "\n{}{place}: {title}", severity.name());
         for paragraph in [&evidence.shows, advice] {
             lines(paragraph).iter().for_each(|line| {
                 let _ = writeln!(page, "  {line}");

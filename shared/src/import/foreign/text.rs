@@ -2,6 +2,7 @@
 
 use super::config;
 use super::words::{self, Kind};
+use crate::host::is_host_log;
 
 /// Returns the kind of a text; `mentions_oom` says whether the whole file contains an out-of-memory error.
 pub(super) fn kind(text: &str, mentions_oom: bool) -> Option<&'static Kind> {
@@ -11,6 +12,7 @@ pub(super) fn kind(text: &str, mentions_oom: bool) -> Option<&'static Kind> {
         .or_else(|| download_error(text))
         .or_else(|| has_any(text, &["NVIDIA-SMI ", "memory.used [MiB]", "NVSMI LOG"]).then_some(&words::NVIDIA_SMI))
         .or_else(|| text.contains("PyTorch CUDA memory summary").then_some(&words::MEMORY_SUMMARY))
+        .or_else(|| is_host_log(text.as_bytes()).then_some(&words::HOST_LOG))
         .or_else(|| is_script(text).then_some(&words::SCRIPT))
         .or_else(|| config::keys_of(text).and_then(|keys| config::kind(keys.into_iter())))
         .or_else(|| is_log(text).then_some(&words::LOG))
@@ -135,6 +137,8 @@ mod tests {
             "step 1\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB.\n",
             Some("out-of-memory-log"),
         );
+        let process = "ml 4711 99.5 12.3 98765 81234 pts/0 Rl+ 10:12 1:02 python train.py\n";
+        check(&format!("Mon Nov 23 15:46:52 UTC 2026\n{process}").repeat(2), Some("host-memory-log"));
         check("Traceback (most recent call last):\n  File \"a.py\"\n", Some("log"));
         check(" 5%|█ | 5/100 [00:01<00:20, 4.5it/s]\n", Some("log"));
         check("{\"loss\": 1.5}\n{\"loss\": 1.4}\n", Some("log"));

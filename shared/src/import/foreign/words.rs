@@ -117,6 +117,8 @@ kinds! {
     NUMPY = "data-file", "This is a NumPy array, not a memory snapshot", HINT_WRITE;
     TABLE_FILE = "data-file", "This is a Parquet or Arrow table, not a memory snapshot", HINT_WRITE;
     OOM_LOG = "out-of-memory-log", "This is a log with an out-of-memory error, not a memory snapshot", HINT_RECORD;
+    HOST_LOG = "host-memory-log", "This is a log of host memory, not a GPU memory snapshot",
+        "In a terminal, snapscope diagnose says which processes climb and when the memory is full.";
     LOG = "log", "This is a log, not a memory snapshot", HINT_WRITE;
     SCRIPT = "python-script", "This is a Python script, not a memory snapshot",
         "Call torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") at its end, run it, and open the snapshot.";

@@ -6,4 +6,5 @@ mod diagnose;
 mod events;
 mod export;
 mod figures;
+mod host;
 mod replay;

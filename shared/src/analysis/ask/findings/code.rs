@@ -39,6 +39,12 @@ crate::codes! {
         EvaluationOutputsCollected => "evaluation-outputs-collected",
         /// Tensors accumulate over several steps and are then freed all at once.
         CollectedInEpoch => "collected-in-epoch",
+        /// Host memory of a program climbs steadily, within each epoch or through the whole log.
+        HostMemoryClimbs => "host-memory-climbs",
+        /// Host memory is higher after each epoch than after the one before.
+        HostMemoryKept => "host-memory-kept",
+        /// The kernel killed a process because host memory ran out.
+        HostProcessKilled => "host-process-killed",
         /// A request for memory failed.
         OutOfMemory => "out-of-memory",
         /// An attempt that ran out of memory still holds memory while the next attempt runs.
@@ -120,7 +126,10 @@ impl FindingCode {
             Self::CacheEmptied => Some("an emptied cache"),
             Self::ReservedAboveLive => Some("unused reserved memory"),
             Self::LossIn16Bits => Some("a 16-bit loss"),
-            Self::OutsidePytorch
+            Self::HostMemoryClimbs
+            | Self::HostMemoryKept
+            | Self::HostProcessKilled
+            | Self::OutsidePytorch
             | Self::EvaluationWithGraph
             | Self::PeakAtLoading
             | Self::CheckpointKept
