@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use server::Failure;
 use server::commands::{
-    DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, InspectArgs, PeakArgs, RanksArgs, ReplayArgs,
-    ReproArgs, SegmentsArgs, SweepArgs, printable,
+    DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, HostOutput, InspectArgs, PeakArgs, RanksArgs,
+    ReplayArgs, ReproArgs, SegmentsArgs, SweepArgs, printable,
 };
 use server::config::SettingsArgs;
 use server::decoding::Allowance;
@@ -115,7 +115,11 @@ fn main() -> ExitCode {
         Command::Findings { file } => server::shares::print_findings(&file).map(print),
         Command::Fit(args) => args.run().map(print),
         Command::Host(args) => match args.run() {
-            Ok(page) => return partly(page.text, &[], page.status),
+            Ok(HostOutput { text, status }) => {
+                // Standard output belongs to the command.
+                eprint!("{}", printable(&text));
+                return ExitCode::from(status);
+            }
             Err(failure) => Err(failure),
         },
         Command::Inspect(args) => args.run().map(print),

@@ -11,7 +11,9 @@
 
 use super::log::{HostLog, Process, Total};
 use super::teeth::{Leg, legs};
+use hashbrown::HashMap;
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// Smallest climb that counts, in bytes and as a fraction of the highest memory.
 const LEAST_BYTES: u64 = 64 << 20;
@@ -25,6 +27,9 @@ const LEAST_SAMPLES: usize = 8;
 
 /// Fraction of a rise that is left out at its beginning.
 const START: usize = 10;
+
+/// Number of families that are judged, those with the most memory.
+const MOST_FAMILIES: usize = 64;
 
 /// Processes of one program and user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,40 +94,42 @@ pub fn climb_of(log: &HostLog) -> Option<Climb> {
     families(log).into_iter().filter_map(|family| climb(log, family)).max_by_key(|climb| climb.climb_bytes)
 }
 
-/// Groups the processes by user and program, in the order of their first processes.
+/// Groups the processes by user and program, those with the most memory first.
 fn families(log: &HostLog) -> Vec<Family> {
     let mut families: Vec<Family> = Vec::new();
-    let mut helpers = Vec::new();
-    for (position, process) in log.processes.iter().enumerate() {
-        // Processes of Python's multiprocessing belong to the program that started them.
-        if process.command.contains("multiprocessing") {
-            helpers.push(position);
-            continue;
-        }
+    let mut by_name: HashMap<(&str, String), usize> = HashMap::new();
+    let mut by_pid: HashMap<u32, usize> = HashMap::new();
+    let is_helper = |process: &Process| process.command.contains("multiprocessing");
+    for (position, process) in log.processes.iter().enumerate().filter(|(_, process)| !is_helper(process)) {
         let name = program(&process.command);
-        match families.iter_mut().find(|family| family.user == process.user && family.name == name) {
-            Some(family) => family.processes.push(position),
-            None => families.push(Family { user: process.user.clone(), name, processes: vec![position] }),
-        }
+        let family = *by_name.entry((&process.user, name.clone())).or_insert_with(|| {
+            families.push(Family { user: process.user.clone(), name, processes: Vec::new() });
+            families.len() - 1
+        });
+        families[family].processes.push(position);
+        by_pid.insert(process.pid, family);
     }
-    for position in helpers {
-        let process = &log.processes[position];
-        let is_parents =
-            |family: &Family| family.processes.iter().any(|&one| Some(log.processes[one].pid) == process.parent);
-        let of_parent = families.iter().position(is_parents);
-        let of_python = || {
-            let is_one = |family: &Family| family.user == process.user && family.name.starts_with("python");
-            families.iter().position(is_one)
-        };
-        match of_parent.or_else(of_python) {
-            Some(family) => families[family].processes.push(position),
-            None => families.push(Family {
-                user: process.user.clone(),
-                name: "python".to_owned(),
-                processes: vec![position],
-            }),
-        }
+    // Processes of Python's multiprocessing belong to the program that started them, or else to the first one in Python.
+    let mut of_python: HashMap<String, usize> = HashMap::new();
+    for (position, family) in families.iter().enumerate().filter(|(_, family)| family.name.starts_with("python")) {
+        of_python.entry(family.user.clone()).or_insert(position);
     }
+    for (position, process) in log.processes.iter().enumerate().filter(|(_, process)| is_helper(process)) {
+        let of_parent = process.parent.and_then(|parent| by_pid.get(&parent)).copied();
+        let family = of_parent.unwrap_or_else(|| {
+            *of_python.entry(process.user.clone()).or_insert_with(|| {
+                let (user, name) = (process.user.clone(), "python".to_owned());
+                families.push(Family { user, name, processes: Vec::new() });
+                families.len() - 1
+            })
+        });
+        families[family].processes.push(position);
+        by_pid.insert(process.pid, family);
+    }
+    let most_kib =
+        |process: &usize| log.processes[*process].counted_kib().iter().max().map_or(0, |kib| u64::from(*kib));
+    families.sort_by_cached_key(|family| Reverse(family.processes.iter().map(most_kib).sum::<u64>()));
+    families.truncate(MOST_FAMILIES);
     families
 }
 
@@ -185,7 +192,7 @@ fn climb(log: &HostLog, family: Family) -> Option<Climb> {
     let lows: Vec<u64> = whole.iter().skip(1).map(|leg| leg.from).collect();
     let all_sums = self::sums(log, 0..log.processes.len());
     let others_bytes = all_sums.last().zip(sums.last()).map_or(0, |(all, own)| all - own);
-    let climbers = climbers(log, &family, &rises);
+    let (climbers, at_once) = climbers(log, &family, &rises);
     Some(Climb {
         has_pss: family.processes.iter().all(|&process| log.processes[process].has_pss()),
         falls: rises.len() > 1,
@@ -196,8 +203,8 @@ fn climb(log: &HostLog, family: Family) -> Option<Climb> {
         kept_bytes: kept(&lows),
         base_bytes: median(rises.iter().map(|rise| rise.from).collect()),
         peak_bytes: high,
-        at_once: at_once(log, &climbers, &rises),
         climbers,
+        at_once,
         machine: log.total.map(|total| (total, others_bytes)),
         family,
         rises,
@@ -235,22 +242,23 @@ fn kept(lows: &[u64]) -> Option<u64> {
 fn per_step(log: &HostLog, rises: &[Leg]) -> Option<u64> {
     let (mut bytes, mut steps) = (0, 0);
     for rise in rises {
-        let within = log.steps.iter().filter(|(sample, _)| (rise.start..=rise.end).contains(&(*sample as usize)));
-        let numbers: Vec<u64> = within.map(|&(_, step)| step).collect();
-        if let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) {
+        let at = |sample: usize| log.steps.partition_point(|(one, _)| (*one as usize) < sample);
+        if let [(_, first), .., (_, last)] = log.steps[at(rise.start)..at(rise.end + 1)] {
             (bytes, steps) = (bytes + rise.to - rise.from, steps + last.saturating_sub(first));
         }
     }
     (steps > 0).then(|| bytes / steps)
 }
 
-fn climbers(log: &HostLog, family: &Family, rises: &[Leg]) -> Vec<Climber> {
+/// Returns the processes that climb, the fastest first, and the largest number of them that climb within the same rise.
+fn climbers(log: &HostLog, family: &Family, rises: &[Leg]) -> (Vec<Climber>, usize) {
+    let average = |climbed: &[u64]| climbed.iter().sum::<u64>().checked_div(climbed.len() as u64);
     let of = |&position: &usize| {
         let process = &log.processes[position];
+        let rises = &rises[during(process, rises)];
         let climbed = |kib: &[u32]| -> Vec<u64> {
             rises.iter().filter_map(|rise| within(process, kib, rise)).filter(|bytes| *bytes > 0).collect()
         };
-        let average = |climbed: &[u64]| climbed.iter().sum::<u64>().checked_div(climbed.len() as u64);
         let counted = climbed(process.counted_kib());
         let last = *process.samples.last()? as usize;
         Some(Climber {
@@ -258,7 +266,8 @@ fn climbers(log: &HostLog, family: &Family, rises: &[Leg]) -> Vec<Climber> {
             bytes: average(&counted)?,
             rss_bytes: average(&climbed(&process.rss_kib)).unwrap_or(0),
             rises: counted.len(),
-            ends_with_rise: last + 1 < log.times_ms.len() && rises.iter().any(|rise| last.abs_diff(rise.end) <= 2),
+            ends_with_rise: last + 1 < log.times_ms.len()
+                && rises.last().is_some_and(|rise| last.abs_diff(rise.end) <= 2),
         })
     };
     let mut climbers: Vec<Climber> = family.processes.iter().filter_map(of).collect();
@@ -266,15 +275,22 @@ fn climbers(log: &HostLog, family: &Family, rises: &[Leg]) -> Vec<Climber> {
     // Who climbs by less than a tenth of the fastest one does not explain anything.
     let most = climbers.first().map_or(0, |climber| climber.bytes);
     climbers.retain(|climber| climber.bytes * 10 >= most);
-    climbers
+    let mut counts = vec![0_usize; rises.len()];
+    for climber in &climbers {
+        let process = &log.processes[climber.process];
+        for rise in during(process, rises) {
+            let bytes = within(process, process.counted_kib(), &rises[rise]);
+            counts[rise] += usize::from(bytes.is_some_and(|bytes| bytes > 0));
+        }
+    }
+    (climbers, counts.into_iter().max().unwrap_or(0))
 }
 
-fn at_once(log: &HostLog, climbers: &[Climber], rises: &[Leg]) -> usize {
-    let climbs = |climber: &&Climber, rise: &Leg| {
-        let process = &log.processes[climber.process];
-        within(process, process.counted_kib(), rise).is_some_and(|bytes| bytes > 0)
-    };
-    rises.iter().map(|rise| climbers.iter().filter(|climber| climbs(climber, rise)).count()).max().unwrap_or(0)
+/// Returns the positions of the rises during which a process lives, at least for a moment.
+fn during(process: &Process, rises: &[Leg]) -> Range<usize> {
+    let (Some(&first), Some(&last)) = (process.samples.first(), process.samples.last()) else { return 0..0 };
+    let start = rises.partition_point(|rise| rise.end < first as usize);
+    start..rises.partition_point(|rise| rise.start <= last as usize).max(start)
 }
 
 /// Returns the bytes by which a process climbs within a rise; `None` if it lives in less than a half of it.
@@ -388,7 +404,7 @@ mod tests {
     fn helpers_belong_to_the_program_that_started_them() {
         let spawned = "python -c from multiprocessing.spawn import spawn_main; spawn_main()";
         let found = families(&log(&[("python train.py", vec![1]), (spawned, vec![1]), ("bash", vec![1])]));
-        assert_eq!(found[0].processes, [0, 1]);
+        assert_eq!(found.iter().find(|family| family.name == "python train.py").unwrap().processes, [0, 1]);
         assert_eq!(found.len(), 2);
     }
 

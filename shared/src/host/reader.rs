@@ -137,8 +137,18 @@ impl State {
         const DAY_MS: i64 = 86_400_000;
         const HALF_DAY_MS: i64 = DAY_MS / 2;
         let clock = if stamp.day.is_some() { Clock::Dates } else { Clock::TimeOfDay };
-        if self.log.times_ms.is_empty() {
-            self.log.clock = clock;
+        match self.log.times_ms.len() {
+            0 => self.log.clock = clock,
+            // The loop prints the time behind the rows, so that the first sample came without one.
+            1 if self.log.clock == Clock::Samples => {
+                self.log.times_ms.clear();
+                self.log.clock = clock;
+            }
+            _ if self.log.clock == Clock::Samples => {
+                self.is_new_sample = true;
+                return;
+            }
+            _ => {}
         }
         let mut ms = match self.log.clock {
             Clock::Dates => stamp.epoch_ms().unwrap_or_else(|| self.last_ms.unwrap_or(0)),
@@ -380,6 +390,15 @@ mod tests {
         let log = read(&block.repeat(3));
         assert_eq!((log.clock, log.times_ms.len()), (Clock::Samples, 3));
         assert_eq!(log.processes.iter().map(|process| process.samples.len()).collect::<Vec<_>>(), [3, 3]);
+    }
+
+    #[test]
+    fn a_time_may_stand_behind_the_rows() {
+        let at = |second: u32| aux(17, 1000, "0:01", "python a.py") + &format!("2026-11-23 15:46:5{second}\n");
+        let log = read(&(0..3).map(at).collect::<String>());
+        assert_eq!((log.clock, log.times_ms.len()), (Clock::Dates, 3));
+        // The rows count for the time before them; the first two share the first time.
+        assert_eq!(log.processes[0].samples, [0, 1]);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub struct HostArgs {
     output: PathBuf,
 }
 
-/// Text to print, and the exit status of the command.
+/// Text for standard error, and the exit status of the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostOutput {
     pub text: String,

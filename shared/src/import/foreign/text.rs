@@ -137,8 +137,11 @@ mod tests {
             "step 1\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB.\n",
             Some("out-of-memory-log"),
         );
-        let process = "ml 4711 99.5 12.3 98765 81234 pts/0 Rl+ 10:12 1:02 python train.py\n";
-        check(&format!("Mon Nov 23 15:46:52 UTC 2026\n{process}").repeat(2), Some("host-memory-log"));
+        let sample = |second: u32| {
+            let process = "ml 4711 99.5 12.3 98765 81234 pts/0 Rl+ 10:12 1:02 python train.py";
+            format!("Mon Nov 23 15:46:5{second} UTC 2026\n{process}\n")
+        };
+        check(&(sample(2) + &sample(3)), Some("host-memory-log"));
         check("Traceback (most recent call last):\n  File \"a.py\"\n", Some("log"));
         check(" 5%|█ | 5/100 [00:01<00:20, 4.5it/s]\n", Some("log"));
         check("{\"loss\": 1.5}\n{\"loss\": 1.4}\n", Some("log"));
