@@ -152,9 +152,9 @@ fn program(command: &str) -> String {
 }
 
 /// Returns the bytes of some processes together at each sample of the log.
-fn sums(log: &HostLog, processes: impl Iterator<Item = usize>) -> Vec<u64> {
+fn sums(log: &HostLog, processes: &[usize]) -> Vec<u64> {
     let mut sums = vec![0_u64; log.times_ms.len()];
-    for position in processes {
+    for &position in processes {
         let process = &log.processes[position];
         for (&sample, &kib) in process.samples.iter().zip(process.counted_kib()) {
             sums[sample as usize] += u64::from(kib) << 10;
@@ -164,7 +164,7 @@ fn sums(log: &HostLog, processes: impl Iterator<Item = usize>) -> Vec<u64> {
 }
 
 fn climb(log: &HostLog, family: Family) -> Option<Climb> {
-    let sums = sums(log, family.processes.iter().copied());
+    let sums = sums(log, &family.processes);
     // Before its first process and after its last one, the family has no memory to judge.
     let first = sums.iter().position(|bytes| *bytes > 0)?;
     let last = sums.iter().rposition(|bytes| *bytes > 0)?;
@@ -190,8 +190,8 @@ fn climb(log: &HostLog, family: Family) -> Option<Climb> {
     let climbed: u64 = rises.iter().map(|rise| rise.to - rise.from).sum();
     // The first rise begins where the program starts, and the last fall can be its end.
     let lows: Vec<u64> = whole.iter().skip(1).map(|leg| leg.from).collect();
-    let all_sums = self::sums(log, 0..log.processes.len());
-    let others_bytes = all_sums.last().zip(sums.last()).map_or(0, |(all, own)| all - own);
+    let used_bytes: u64 = log.processes.iter().filter_map(|process| last_bytes(log, process)).sum();
+    let others_bytes = used_bytes - sums[sums.len() - 1];
     let (climbers, at_once) = climbers(log, &family, &rises);
     Some(Climb {
         has_pss: family.processes.iter().all(|&process| log.processes[process].has_pss()),
@@ -209,6 +209,12 @@ fn climb(log: &HostLog, family: Family) -> Option<Climb> {
         family,
         rises,
     })
+}
+
+/// Returns the bytes of a process at the last sample of the log, if it lives then.
+fn last_bytes(log: &HostLog, process: &Process) -> Option<u64> {
+    let is_alive = process.samples.last().is_some_and(|&last| last as usize + 1 == log.times_ms.len());
+    process.counted_kib().last().filter(|_| is_alive).map(|&kib| u64::from(kib) << 10)
 }
 
 fn between_starts(log: &HostLog, rises: &[Leg]) -> Vec<i64> {

@@ -37,8 +37,6 @@ pub enum HostForm {
     Mprof,
     /// Rows of a table with commas.
     Csv,
-    /// Contents of `/proc/PID/smaps_rollup`.
-    SmapsRollup,
     /// Messages of the kernel about killed processes.
     KernelLog,
 }
@@ -50,7 +48,6 @@ crate::names!(HostForm {
     Smem => "smem",
     Mprof => "mprof",
     Csv => "csv",
-    SmapsRollup => "smaps-rollup",
     KernelLog => "kernel-log",
 });
 

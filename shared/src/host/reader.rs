@@ -44,6 +44,8 @@ struct State {
     /// Days to add to times without a date, because they passed midnight.
     midnights: i64,
     last_ms: Option<i64>,
+    /// Time of the current sample as the log has it.
+    last_stamp: Option<Stamp>,
     /// Milliseconds to add because the clock was set back.
     shift_ms: i64,
     forms: HashMap<HostForm, u64>,
@@ -64,8 +66,8 @@ struct Oddities {
 
 /// Returns true if the beginning of a file is a log that [`HostReader`] reads.
 ///
-/// It goes by content: at least two samples of a process, or one and a stamp, or a file of `mprof`, or a message of the
-/// kernel.
+/// It goes by content: a message of the kernel about a killed process, or at least two rows about processes among at most
+/// twice as many lines that are not understood.
 pub fn is_host_log(head: &[u8]) -> bool {
     let mut reader = HostReader::default();
     // The last line may be cut.
@@ -134,8 +136,10 @@ impl State {
 
     /// Begins a sample at a time; a line with the time of the current sample belongs to it.
     fn sample(&mut self, stamp: Stamp) {
-        const DAY_MS: i64 = 86_400_000;
-        const HALF_DAY_MS: i64 = DAY_MS / 2;
+        const HALF_DAY_MS: i64 = Stamp::DAY_MS / 2;
+        if self.last_stamp.replace(stamp) == Some(stamp) {
+            return;
+        }
         let clock = if stamp.day.is_some() { Clock::Dates } else { Clock::TimeOfDay };
         match self.log.times_ms.len() {
             0 => self.log.clock = clock,
@@ -152,11 +156,11 @@ impl State {
         }
         let mut ms = match self.log.clock {
             Clock::Dates => stamp.epoch_ms().unwrap_or_else(|| self.last_ms.unwrap_or(0)),
-            _ => stamp.time_ms + self.midnights * DAY_MS,
+            _ => stamp.time_ms + self.midnights * Stamp::DAY_MS,
         };
         if self.log.clock != Clock::Dates && self.last_ms.is_some_and(|last| last - ms > HALF_DAY_MS) {
             self.midnights += 1;
-            ms += DAY_MS;
+            ms += Stamp::DAY_MS;
         }
         ms += self.shift_ms;
         if let Some(last) = self.last_ms.filter(|last| ms < *last) {
@@ -164,9 +168,6 @@ impl State {
             self.oddities.clock_back += 1;
             self.shift_ms += last - ms;
             ms = last;
-        }
-        if self.last_ms == Some(ms) && !self.log.times_ms.is_empty() && self.shift_ms == 0 {
-            return;
         }
         self.last_ms = Some(ms);
         self.log.times_ms.push(ms);
@@ -327,7 +328,7 @@ impl Oddities {
         let mut all = Vec::new();
         if self.beyond_limit > 0 {
             let rows = format::counted(self.beyond_limit, "row");
-            let message = format!("The log is longer than can be kept: {rows} at its end were left out.");
+            let message = format!("The log is longer than can be kept, without {rows} at its end.");
             all.push(one("host-log-too-long", Severity::Warning, self.beyond_limit, message));
         }
         if self.clock_back > 0 {
@@ -340,7 +341,8 @@ impl Oddities {
         }
         if self.unread > 0 {
             let lines = format::counted(self.unread, "line");
-            let message = format!("{lines} were not understood and left out; the first is “{}”.", self.first_unread);
+            let message =
+                format!("Left out as not understood: {lines}, of which the first is “{}”.", self.first_unread);
             all.push(one("host-lines-unread", Severity::Info, self.unread, message));
         }
         all
@@ -417,6 +419,17 @@ mod tests {
         let back = read(&(at("10:00:05") + &at("10:00:01") + &at("10:00:02")));
         assert_eq!(back.times_ms, [36_005_000, 36_005_000, 36_006_000]);
         assert_eq!(back.diagnostics[0].code, "host-clock-set-back");
+    }
+
+    #[test]
+    fn rows_of_one_sample_stay_together_after_the_clock_was_set_back() {
+        let at = |second: u32| format!("2026-11-23 10:00:0{second},17,5000,a\n2026-11-23 10:00:0{second},18,5000,a\n");
+        let log = read(&("time,pid,rss,cmd\n".to_owned() + &at(5) + &at(1) + &at(2)));
+        assert_eq!(log.times_ms.len(), 3);
+        assert_eq!(
+            log.processes.iter().map(|process| &process.samples[..]).collect::<Vec<_>>(),
+            [[0, 1, 2], [0, 1, 2]]
+        );
     }
 
     #[test]

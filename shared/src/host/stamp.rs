@@ -235,7 +235,7 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
 }
 
 impl Stamp {
-    const DAY_MS: i64 = 86_400_000;
+    pub(super) const DAY_MS: i64 = 86_400_000;
 
     /// Creates the stamp of a time in milliseconds since the Unix epoch.
     pub(super) fn of_epoch(ms: i64) -> Self {

@@ -43,7 +43,6 @@ fn tool(form: HostForm) -> &'static str {
         HostForm::Smem => "smem",
         HostForm::Mprof => "mprof of memory_profiler",
         HostForm::Csv => "a table",
-        HostForm::SmapsRollup => "smaps_rollup",
         HostForm::KernelLog => "messages of the kernel",
     }
 }

@@ -2,7 +2,7 @@
 
 mod proc;
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -13,6 +13,9 @@ use shared::base::format::{counted, duration};
 
 use crate::{Failure, units};
 use proc::Sampled;
+
+/// Shortest time between two samples.
+const LEAST_TIME: Duration = Duration::from_millis(10);
 
 /// The options of `snapscope host`.
 #[derive(Debug, Clone, Args)]
@@ -54,11 +57,19 @@ impl HostArgs {
         let unwritable = |error: std::io::Error| {
             Failure::new(format!("{}: {error}", self.output.display()), "check the folder and its free space")
         };
-        let mut file = BufWriter::new(File::create(&self.output).map_err(unwritable)?);
+        // An older file is only emptied once there is something to sample.
+        let file =
+            OpenOptions::new().write(true).create(true).truncate(false).open(&self.output).map_err(unwritable)?;
         let mut child = if self.command.is_empty() { None } else { Some(self.start()?) };
         let root = child.as_ref().map_or(self.pid.unwrap_or_default(), Child::id);
+        if child.is_none() && proc::tree(root).is_empty() {
+            return Err(Failure::new(format!("there is no process {root}"), "pass the id of a process of your own"));
+        }
+        file.set_len(0).map_err(unwritable)?;
+        let mut file = BufWriter::new(file);
         file.write_all(proc::header().as_bytes()).map_err(unwritable)?;
-        let (start, mut samples, mut status) = (Instant::now(), 0_u32, 0);
+        let (start, mut samples, mut status) = (Instant::now(), 0_u64, 0);
+        let mut next = start;
         loop {
             let rows = proc::tree(root);
             if rows.is_empty() && child.is_none() {
@@ -68,21 +79,19 @@ impl HostArgs {
                 write_rows(&mut file, &rows).map_err(unwritable)?;
                 samples += 1;
             }
-            let next = start + self.every * samples.max(1);
+            // A sample that came too late is not made up for.
+            next = (next + self.every.max(LEAST_TIME)).max(Instant::now());
             if let Some(ended) = child.as_mut().and_then(|child| wait_until(child, next)) {
                 status = ended;
                 break;
             }
             std::thread::sleep(next.saturating_duration_since(Instant::now()));
         }
-        if samples == 0 && child.is_none() {
-            return Err(Failure::new(format!("there is no process {root}"), "pass the id of a process of your own"));
-        }
         let time = duration(u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX));
         let output = self.output.display();
         let text = format!(
             "{} in {time}, written to {output}\nsnapscope diagnose {output} says what climbs\n",
-            counted(u64::from(samples), "sample")
+            counted(samples, "sample")
         );
         Ok(HostOutput { text, status })
     }
