@@ -312,6 +312,8 @@ impl Store {
 
 /// Makes a client for a bucket; unknown variables are ignored because other programs may use them.
 fn bucket_of(bucket: &str, variables: &BucketVariables) -> Result<AmazonS3> {
+    // Only the first call installs it; the error of later ones says so.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let client = ClientOptions::new().with_timeout(ANSWER).with_allow_http(true);
     // Retries are limited by time, because ten random pauses may be over within a second.
     let retry = RetryConfig { retry_timeout: RETRY, max_retries: usize::MAX, ..RetryConfig::default() };

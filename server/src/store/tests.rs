@@ -35,3 +35,23 @@ async fn a_name_stays_in_the_store() {
     let _ = store.put("../../outside", &source).await;
     assert!(!folder.path().join("outside").exists());
 }
+
+/// Without a provider of cryptography, building the client would panic.
+#[tokio::test]
+async fn a_bucket_is_reached_through_tls() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("https://{}", listener.local_addr().unwrap());
+    let variables = [("AWS_ENDPOINT", endpoint.as_str()), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")];
+    let variables = BucketVariables::new(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let address = StoreAddress::parse("s3://snapshots").unwrap().with_variables(variables);
+    let store = Store::open(&address).unwrap();
+    let first = async {
+        let (mut connection, _) = listener.accept().await.unwrap();
+        connection.read_u8().await.unwrap()
+    };
+    let handshake = tokio::select! {
+        first = first => first,
+        found = store.size("a") => panic!("nobody answers, but {found:?}"),
+    };
+    assert_eq!(handshake, 0x16, "the type of the record that begins a handshake");
+}
