@@ -18,7 +18,7 @@ mod folder;
 
 mod hex;
 
-mod host_file;
+mod log_file;
 
 pub mod housekeeping;
 

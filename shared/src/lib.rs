@@ -11,6 +11,10 @@ pub mod trace;
 
 pub mod host;
 
+pub mod printed;
+
+pub mod log;
+
 pub mod allocator;
 
 pub mod import;

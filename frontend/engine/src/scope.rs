@@ -11,6 +11,8 @@ use frontend::platform::{Source, blob};
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, Uint8Array};
 use shared::import::{ImportError, Importer, Overview};
+use shared::log::{LogReader, is_log};
+use shared::report::{LogReport, log_report};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::closure::Closure;
@@ -61,6 +63,33 @@ pub(crate) fn run(early: &Array) {
     worker.scope.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     // The worker listens until it is terminated.
     on_message.forget();
+}
+
+/// What a file turned out to be.
+enum Loaded {
+    Trace(Box<Engine>),
+    Log(Box<LogReport>),
+}
+
+/// File that is being read.
+struct Opened {
+    reader: Reader,
+    /// The last bytes that were read.
+    slice: Vec<u8>,
+    /// True if there were no further bytes, so that `slice` is out of date.
+    is_at_end: bool,
+}
+
+impl Opened {
+    async fn next(&mut self) -> Result<(), Report> {
+        self.is_at_end = self.reader.next(&mut self.slice).await.map_err(unreadable)?.is_none();
+        Ok(())
+    }
+}
+
+/// Returns the bytes by which a file is recognized.
+fn head(slice: &[u8]) -> &[u8] {
+    &slice[..slice.len().min(64 << 10)]
 }
 
 struct FileWorker {
@@ -152,11 +181,12 @@ impl FileWorker {
                 return;
             }
             match result {
-                Ok(Some(engine)) => {
+                Ok(Some(Loaded::Trace(engine))) => {
                     worker.post(&Report::Opened(Box::new(engine.summary().clone())));
-                    *worker.engine.borrow_mut() = Some(engine);
+                    *worker.engine.borrow_mut() = Some(*engine);
                     worker.schedule();
                 }
+                Ok(Some(Loaded::Log(report))) => worker.post(&Report::Log(report)),
                 Ok(None) => (),
                 Err(failure) => worker.post(&failure),
             }
@@ -164,9 +194,13 @@ impl FileWorker {
     }
 
     /// Surveys what a file contains; a file without events has no parts and is opened.
-    async fn survey(&self, source: &Source, reading: u32) -> Result<Option<Engine>, Report> {
+    async fn survey(&self, source: &Source, reading: u32) -> Result<Option<Loaded>, Report> {
         self.post(&Report::Surveying);
-        let (importer, _) = self.read(source, reading, Importer::overview(), false).await?;
+        let mut opened = self.begin(source).await?;
+        if is_log(head(&opened.slice)) {
+            return self.load_log(opened, reading).await;
+        }
+        let (importer, _) = self.read(&mut opened, reading, Importer::overview(), false).await?;
         if self.reading.get() == reading {
             let overview = importer.finish_overview().map_err(undecodable)?;
             if overview.devices.is_empty() {
@@ -179,20 +213,65 @@ impl FileWorker {
     }
 
     /// Opens a file, or a part of it.
-    async fn load(&self, source: &Source, reading: u32, wanted: Wanted) -> Result<Option<Engine>, Report> {
+    async fn load(&self, source: &Source, reading: u32, wanted: Wanted) -> Result<Option<Loaded>, Report> {
+        let mut opened = self.begin(source).await?;
         let importer = match wanted {
             Wanted::Part(part) => self.part_importer(part).map_err(undecodable)?,
+            Wanted::All | Wanted::Survey if is_log(head(&opened.slice)) => return self.load_log(opened, reading).await,
             Wanted::All | Wanted::Survey => Importer::with_preview(),
         };
-        let (importer, file_bytes) = self.read(source, reading, importer, true).await?;
+        let is_text = !opened.slice.contains(&0);
+        let read = self.read(&mut opened, reading, importer, true).await;
         let first_bytes = self.overview.borrow().as_ref().map(|overview| overview.file_bytes);
-        if matches!(wanted, Wanted::Part(_)) && first_bytes != Some(file_bytes) {
+        if let (Ok((_, file_bytes)), Wanted::Part(_)) = (&read, wanted)
+            && first_bytes != Some(*file_bytes)
+        {
             return Err(unreadable("The file changed between the first and the second read".to_owned()));
         }
         if self.reading.get() != reading {
             return Ok(None);
         }
-        importer.finish().map(|trace| Some(Engine::new(trace))).map_err(undecodable)
+        let trace = read.and_then(|(importer, _)| importer.finish().map_err(undecodable));
+        match trace {
+            Ok(trace) => Ok(Some(Loaded::Trace(Box::new(Engine::new(trace))))),
+            // The log of a training says only at its end that memory ran out.
+            Err(failure) if is_text => {
+                let log = self.load_log(self.begin(source).await?, reading).await?;
+                let is_useful = |log: &Loaded| matches!(log, Loaded::Log(report) if !report.is_empty());
+                log.filter(is_useful).map(Some).ok_or(failure)
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Reads a log to its end.
+    async fn load_log(&self, mut opened: Opened, reading: u32) -> Result<Option<Loaded>, Report> {
+        let (mut log, mut seen_bytes, mut told_ms) = (LogReader::default(), 0, 0.0);
+        loop {
+            if opened.is_at_end || self.reading.get() != reading {
+                break;
+            }
+            log.push(&opened.slice);
+            seen_bytes += opened.slice.len() as u64;
+            let now_ms = js_sys::Date::now();
+            if now_ms - told_ms >= PROGRESS_MS {
+                self.post(&Report::Progress { seen_bytes, total_bytes: opened.reader.total_bytes });
+                told_ms = now_ms;
+            }
+            opened.next().await?;
+        }
+        if self.reading.get() != reading {
+            return Ok(None);
+        }
+        Ok(Some(Loaded::Log(Box::new(log_report(&log.finish())))))
+    }
+
+    /// Opens a file and reads its first bytes.
+    async fn begin(&self, source: &Source) -> Result<Opened, Report> {
+        let reader = Reader::open(source, &self.scope).await.map_err(unreadable)?;
+        let mut opened = Opened { reader, slice: Vec::new(), is_at_end: false };
+        opened.next().await?;
+        Ok(opened)
     }
 
     fn part_importer(&self, part: PartOrder) -> Result<Importer, ImportError> {
@@ -205,18 +284,17 @@ impl FileWorker {
     /// Feeds the bytes of a file to an importer and reports progress; it stops early if a newer reading has started.
     async fn read(
         &self,
-        source: &Source,
+        opened: &mut Opened,
         reading: u32,
         mut importer: Importer,
         is_previewed: bool,
     ) -> Result<(Importer, u64), Report> {
-        let mut reader = Reader::open(source, &self.scope).await.map_err(unreadable)?;
         let began_ms = js_sys::Date::now();
-        let (mut slice, mut told_ms) = (Vec::new(), 0.0);
-        while reader.next(&mut slice).await.map_err(unreadable)?.is_some() && self.reading.get() == reading {
-            importer.push(&slice).map_err(undecodable)?;
+        let mut told_ms = 0.0;
+        while !opened.is_at_end && self.reading.get() == reading {
+            importer.push(&opened.slice).map_err(undecodable)?;
             let now_ms = js_sys::Date::now();
-            let (seen_bytes, total_bytes) = (importer.seen_bytes(), reader.total_bytes);
+            let (seen_bytes, total_bytes) = (importer.seen_bytes(), opened.reader.total_bytes);
             if now_ms - told_ms >= PROGRESS_MS || seen_bytes >= total_bytes {
                 self.post(&Report::Progress { seen_bytes, total_bytes });
                 let is_slow = total_bytes >= PREVIEW_BYTES || now_ms - began_ms >= PREVIEW_MS;
@@ -225,6 +303,7 @@ impl FileWorker {
                 }
                 told_ms = now_ms;
             }
+            opened.next().await?;
         }
         let seen_bytes = importer.seen_bytes();
         Ok((importer, seen_bytes))

@@ -7,7 +7,7 @@ use super::question::Question;
 use super::spans::Parts;
 use super::summary::{DeviceFigures, FileSummary, Notice};
 use serde::{Deserialize, Serialize};
-use shared::report::Diagnosis;
+use shared::report::{Diagnosis, LogReport};
 
 /// Messages of the page to a Web Worker, apart from the `File` object itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,6 +55,8 @@ pub enum Report {
     Parts(Parts),
     /// Findings on all GPUs; the last report about a file.
     Findings(Diagnosis),
+    /// The file is a log, and this is all about it.
+    Log(Box<LogReport>),
     /// True if a copy of the file's bytes has been stored.
     Kept(bool),
     /// The worker has no decoder, because its module could not be loaded; the page sends this report in its place.
@@ -96,6 +98,14 @@ impl Report {
 
     /// Returns true if reading the file has ended, successfully or not.
     pub fn is_read(&self) -> bool {
-        matches!(self, Self::Opened(_) | Self::Surveyed(_) | Self::Failed { .. } | Self::NoDecoder | Self::Stopped(_))
+        matches!(
+            self,
+            Self::Opened(_)
+                | Self::Surveyed(_)
+                | Self::Log(_)
+                | Self::Failed { .. }
+                | Self::NoDecoder
+                | Self::Stopped(_)
+        )
     }
 }

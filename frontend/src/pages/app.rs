@@ -11,6 +11,7 @@ use crate::state::{DockTab, FileAction, FileId, FileStatus, KeyAction, LINKS_DIA
 use crate::views::export::ExportDialog;
 use crate::views::head::header::Header;
 use crate::views::head::help_dialog::HelpDialog;
+use crate::views::log::LogView;
 use crate::views::open::arrival_card::ArrivalCard;
 use crate::views::open::awaited_bar::AwaitedBar;
 use crate::views::open::error_card::ErrorCard;
@@ -173,6 +174,10 @@ fn shown(
                     {on_part} on_all={callback(files, move |files, ()| files.open_part(id, None))}
                     on_files={callback(files, |files, chosen| files.open(chosen))} />
             }
+        }
+        (FileStatus::Log(report), _) => {
+            let keep = if *origin == Origin::Local { keep_box(Some(*keeping)) } else { Html::default() };
+            html! { <LogView key={id} {name} report={report.clone()} {scheme} {keep} /> }
         }
         // A ready file has its worker until its tab is closed.
         (FileStatus::Ready(_), None) => Html::default(),

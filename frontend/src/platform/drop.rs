@@ -71,7 +71,8 @@ pub fn chosen_files(input: &HtmlInputElement) -> Vec<File> {
     files
 }
 
-fn list(files: Option<FileList>) -> Vec<File> {
+/// Returns the files of a list.
+pub(super) fn list(files: Option<FileList>) -> Vec<File> {
     let Some(files) = files else { return Vec::new() };
     (0..files.length()).filter_map(|position| files.get(position)).collect()
 }

@@ -35,7 +35,8 @@ fn press(event: &KeyboardEvent) -> KeyPress {
     }
 }
 
-fn is_text(element: &Element) -> bool {
+/// Returns true for elements into which the user types.
+pub(super) fn is_text(element: &Element) -> bool {
     let is_editable = element.dyn_ref::<HtmlElement>().is_some_and(HtmlElement::is_content_editable);
     is_editable || matches!(element.tag_name().as_str(), "TEXTAREA" | "SELECT" | "INPUT")
 }

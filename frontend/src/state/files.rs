@@ -14,6 +14,7 @@ use super::origin::Origin;
 use super::session::SessionFile;
 use super::view_state::{DockTab, PanelTab};
 use crate::ask::{Axis, ColorBy, FileSummary, Hit, PreviewData, Report};
+use shared::report::LogReport;
 use std::rc::Rc;
 
 /// Action on the open files.
@@ -172,6 +173,8 @@ pub enum FileStatus {
     Failed(Failure),
     /// The model is loaded.
     Ready(ReadyFile),
+    /// The file is a log, and this is the report on it.
+    Log(Rc<LogReport>),
 }
 
 /// Progress of reading a file.
@@ -350,7 +353,7 @@ impl Files {
             FileStatus::Loading(_) | FileStatus::Choosing(_) => {
                 file.start = Start { card: start.card.or(file.start.card), ..start };
             }
-            FileStatus::Failed(_) => (),
+            FileStatus::Failed(_) | FileStatus::Log(_) => (),
             FileStatus::Ready(ready) => {
                 if let Some(view) = &start.view {
                     self.are_ranks = view.choices.are_ranks;
@@ -430,6 +433,7 @@ impl OpenFile {
                 }
                 self.status = FileStatus::Ready(ReadyFile::new(*summary, &start));
             }
+            (Report::Log(report), FileStatus::Loading(_)) => self.status = FileStatus::Log(Rc::new(*report)),
             (Report::Figures(figures), FileStatus::Ready(ready)) => ready.hear(figures),
             (Report::Notices(notices), FileStatus::Ready(ready)) => {
                 ready.are_notices_known = true;

@@ -20,5 +20,7 @@ pub mod flame;
 pub mod segments;
 pub mod what_if;
 
+pub mod log;
+
 pub mod export;
 pub mod share;

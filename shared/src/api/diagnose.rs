@@ -1,7 +1,7 @@
 //! Defines the document of `snapscope diagnose --json`.
 
 use crate::base::Diagnostic;
-use crate::report::{Diagnosis, Finding, Growth, RunOfDevice};
+use crate::report::{Diagnosis, Finding, Growth, LogOwners, LogTable, RunOfDevice};
 use serde::Serialize;
 
 /// Diagnoses of several files in one document.
@@ -13,9 +13,15 @@ pub struct DiagnoseReport {
     pub findings: Vec<OfFile<Finding>>,
     /// Memory that stays after the steps, for each device that has steps or calls of a model.
     pub growth: Vec<OfFile<Growth>>,
-    /// Oddities of logs of host memory, such as lines that were left out.
+    /// Oddities of logs, such as lines that were left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<OfFile<Diagnostic>>,
+    /// Memory of GPUs by owner, as the out-of-memory errors of logs state it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub owners: Vec<OfFile<LogOwners>>,
+    /// Tables of logs: their errors, counters and processes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<OfFile<LogTable>>,
 }
 
 /// Report with the file that it is about.

@@ -53,6 +53,28 @@ pub fn duration(time_us: u64) -> String {
     }
 }
 
+/// Formats a time in milliseconds since the Unix epoch as `2026-11-23 09:05:00`.
+pub fn date_and_time(epoch_ms: i64) -> String {
+    const DAY_MS: i64 = 86_400_000;
+    // Days since 0000-03-01, so that the leap day is the last one of its year: Howard Hinnant, "chrono-compatible
+    // low-level date algorithms", `civil_from_days`.
+    let days = epoch_ms.div_euclid(DAY_MS) + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = year_of_era + era * 400 + next;
+    format!("{year:04}-{month:02}-{day:02} {}", time_of_day(epoch_ms.rem_euclid(DAY_MS)))
+}
+
+/// Formats a time in milliseconds since midnight as `09:05:00`; hours beyond 24 are of later days.
+pub fn time_of_day(ms: i64) -> String {
+    let seconds = ms.div_euclid(1000);
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
 /// Formats a share in percent: `0 %`, `<0.1 %`, `0.4 %`, `12 %`, `100 %`.
 ///
 /// Returns `–` if `whole` is 0.
@@ -75,6 +97,15 @@ pub fn address(addr: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dates_have_leap_days() {
+        assert_eq!(date_and_time(0), "1970-01-01 00:00:00");
+        assert_eq!(date_and_time(1_709_164_800_000), "2024-02-29 00:00:00");
+        assert_eq!(date_and_time(1_795_448_812_999), "2026-11-23 15:46:52");
+        assert_eq!(date_and_time(-1), "1969-12-31 23:59:59");
+        assert_eq!(time_of_day(90_061_000), "25:01:01");
+    }
 
     #[track_caller]
     fn check<T>(format: impl Fn(T) -> String, value: T, text: &str) {

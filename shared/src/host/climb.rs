@@ -94,8 +94,8 @@ pub fn climb_of(log: &HostLog) -> Option<Climb> {
     families(log).into_iter().filter_map(|family| climb(log, family)).max_by_key(|climb| climb.climb_bytes)
 }
 
-/// Groups the processes by user and program, those with the most memory first.
-fn families(log: &HostLog) -> Vec<Family> {
+/// Groups the processes by user and program, those with the most memory first, at most 64 of them.
+pub fn families(log: &HostLog) -> Vec<Family> {
     let mut families: Vec<Family> = Vec::new();
     let mut by_name: HashMap<(&str, String), usize> = HashMap::new();
     let mut by_pid: HashMap<u32, usize> = HashMap::new();
@@ -152,7 +152,7 @@ fn program(command: &str) -> String {
 }
 
 /// Returns the bytes of some processes together at each sample of the log.
-fn sums(log: &HostLog, processes: &[usize]) -> Vec<u64> {
+pub fn sums(log: &HostLog, processes: &[usize]) -> Vec<u64> {
     let mut sums = vec![0_u64; log.times_ms.len()];
     for &position in processes {
         let process = &log.processes[position];

@@ -8,6 +8,8 @@ pub struct HostLog {
     /// Tool that wrote the log.
     pub form: HostForm,
     pub clock: Clock,
+    /// Offset of the log's time zone from UTC in minutes; 0 if the log does not state it.
+    pub zone_min: i64,
     /// Time of each sample in milliseconds, ascending; what it is counted from depends on the clock.
     pub times_ms: Vec<i64>,
     /// Processes in the order of their first samples.

@@ -3,7 +3,6 @@
 //! A snapshot shows GPU memory of one process; host memory that climbs is seen from outside, by sampling.
 
 mod climb;
-mod lines;
 mod log;
 mod machine;
 mod reader;
@@ -12,7 +11,7 @@ mod size;
 mod stamp;
 mod teeth;
 
-pub use climb::{Climb, Climber, Family, climb_of};
+pub use climb::{Climb, Climber, Family, climb_of, families, sums};
 pub use log::{Clock, HostForm, HostLog, Kill, Process, Total, TotalSource};
-pub use reader::{HostReader, is_host_log};
+pub use reader::HostReader;
 pub use teeth::Leg;

@@ -9,12 +9,11 @@
 //!
 //! Without times, a sample ends where a process comes for the second time.
 
-use super::lines::Lines;
 use super::log::{Clock, HostForm, HostLog, Kill, Process, Total, TotalSource};
 use super::machine;
 use super::row::{Head, Row, headless};
 use super::stamp::{self, Stamp};
-use crate::base::{Diagnostic, Severity, format};
+use crate::base::{Diagnostic, Lines, Severity, format};
 use hashbrown::HashMap;
 
 /// Largest number of values that are kept, 12 bytes each; a loop of one sample a second with ten processes has as many
@@ -64,38 +63,26 @@ struct Oddities {
     reused: u64,
 }
 
-/// Returns true if the beginning of a file is a log that [`HostReader`] reads.
-///
-/// It goes by content: a message of the kernel about a killed process, or at least two rows about processes among at most
-/// twice as many lines that are not understood.
-pub fn is_host_log(head: &[u8]) -> bool {
-    let mut reader = HostReader::default();
-    // The last line may be cut.
-    let whole = head.iter().rposition(|byte| *byte == b'\n').map_or(head, |end| &head[..end]);
-    reader.push(whole);
-    let log = reader.finish();
-    let rows: usize = log.processes.iter().map(|process| process.samples.len()).sum();
-    let unread: u64 = log.diagnostics.iter().filter(|one| one.code == "host-lines-unread").map(|one| one.count).sum();
-    !log.kills.is_empty() || (rows >= 2 && rows as u64 * 2 >= unread)
-}
-
 impl HostReader {
     /// Reads the next bytes of the file.
-    pub fn push(&mut self, bytes: &[u8]) {
+    ///
+    /// `other` receives lines that say nothing about processes or the machine, and returns true for those that it
+    /// understands; the rest count as not understood.
+    pub fn push(&mut self, bytes: &[u8], other: &mut impl FnMut(&str) -> bool) {
         let Self { lines, state } = self;
-        lines.push(bytes, |line| state.line(line));
+        lines.push(bytes, |line| state.line(line, other));
     }
 
     /// Returns the log after the last bytes; it has no processes if nothing was understood.
-    pub fn finish(self) -> HostLog {
+    pub fn finish(self, other: &mut impl FnMut(&str) -> bool) -> HostLog {
         let Self { lines, mut state } = self;
-        lines.finish(|line| state.line(line));
+        lines.finish(|line| state.line(line, other));
         state.finish()
     }
 }
 
 impl State {
-    fn line(&mut self, line: &str) {
+    fn line(&mut self, line: &str, other: &mut impl FnMut(&str) -> bool) {
         if line.trim().is_empty() {
             return;
         }
@@ -111,7 +98,7 @@ impl State {
         } else if let Some(total) = machine::total(line) {
             let is_lower = self.log.total.is_none_or(|known| total.bytes < known.bytes);
             self.log.total = if is_lower { Some(total) } else { self.log.total };
-        } else if !(self.mprof(line) || self.row(line)) {
+        } else if !(self.mprof(line) || self.row(line) || other(line)) {
             self.other(line);
         }
     }
@@ -139,6 +126,9 @@ impl State {
         const HALF_DAY_MS: i64 = Stamp::DAY_MS / 2;
         if self.last_stamp.replace(stamp) == Some(stamp) {
             return;
+        }
+        if self.log.times_ms.is_empty() {
+            self.log.zone_min = stamp.offset_min.unwrap_or(0);
         }
         let clock = if stamp.day.is_some() { Clock::Dates } else { Clock::TimeOfDay };
         match self.log.times_ms.len() {
@@ -355,8 +345,8 @@ mod tests {
 
     fn read(text: &str) -> HostLog {
         let mut reader = HostReader::default();
-        reader.push(text.as_bytes());
-        reader.finish()
+        reader.push(text.as_bytes(), &mut |_| false);
+        reader.finish(&mut |_| false)
     }
 
     fn aux(pid: u32, rss_kib: u32, cpu: &str, command: &str) -> String {
@@ -381,8 +371,8 @@ mod tests {
         assert!(total.source == TotalSource::Inferred && (0.99..1.01).contains(&share), "{share}");
         for size in [1, 7, 64] {
             let mut reader = HostReader::default();
-            text.as_bytes().chunks(size).for_each(|chunk| reader.push(chunk));
-            assert_eq!(reader.finish(), log);
+            text.as_bytes().chunks(size).for_each(|chunk| reader.push(chunk, &mut |_| false));
+            assert_eq!(reader.finish(&mut |_| false), log);
         }
     }
 
@@ -439,7 +429,6 @@ mod tests {
         let log = read(text);
         assert_eq!((log.form, log.processes.len()), (HostForm::Mprof, 2));
         assert_eq!(log.processes[0].rss_kib, [102_400, 103_936]);
-        assert!(is_host_log(text.as_bytes()));
     }
 
     #[test]
@@ -449,12 +438,5 @@ mod tests {
         assert_eq!(log.diagnostics[0].count, 2);
         assert!(log.diagnostics[0].message.contains("grep: warning"), "{}", log.diagnostics[0].message);
         assert_eq!(log.steps, [(0, 3)]);
-    }
-
-    #[test]
-    fn other_files_are_no_logs() {
-        for text in ["", "a: 1\nb: 2\n", "{\"traceEvents\": []}", "epoch 1 step 3 loss 0.4\n", "MEM\n"] {
-            assert!(!is_host_log(text.as_bytes()), "{text}");
-        }
     }
 }

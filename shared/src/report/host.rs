@@ -3,7 +3,7 @@
 use super::diagnosis::{Diagnosis, Evidence, Finding};
 use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Severity, format};
-use crate::host::{Climb, Climber, HostLog, Kill, TotalSource, climb_of};
+use crate::host::{Climb, Climber, Clock, HostForm, HostLog, Kill, TotalSource, climb_of};
 
 /// Device of findings about host memory.
 pub const HOST: i64 = -1;
@@ -14,8 +14,33 @@ const FULL: f64 = 0.95;
 /// Largest number of processes that a sentence names.
 const MOST_NAMED: usize = 8;
 
+/// Returns the words for a tool.
+fn tool(form: HostForm) -> &'static str {
+    match form {
+        HostForm::Ps => "ps",
+        HostForm::Top => "top",
+        HostForm::Pidstat => "pidstat",
+        HostForm::Smem => "smem",
+        HostForm::Mprof => "mprof of memory_profiler",
+        HostForm::Csv => "a table",
+        HostForm::KernelLog => "messages of the kernel",
+    }
+}
+
+/// Returns what a log of host memory is and how much it has.
+pub(super) fn title(log: &HostLog) -> String {
+    let (samples, processes) = (format::counted(log.times_ms.len() as u64, "sample"), log.processes.len());
+    let processes = if processes == 1 { "1 process".to_owned() } else { format!("{processes} processes") };
+    let text = format!("Host memory, {}: {samples} of {processes}", tool(log.form));
+    let span_ms = log.times_ms.last().zip(log.times_ms.first()).map_or(0, |(last, first)| last - first);
+    match log.clock {
+        Clock::Samples => text + ", without times: a sample counts as one second",
+        Clock::TimeOfDay | Clock::Dates => format!("{text} in {}", duration(span_ms)),
+    }
+}
+
 /// Diagnoses host memory; without findings if nothing climbs and nothing was killed.
-pub fn host_diagnosis(log: &HostLog) -> Diagnosis {
+pub(super) fn host_diagnosis(log: &HostLog) -> Diagnosis {
     let climb = climb_of(log);
     let mut findings: Vec<Finding> = log.kills.iter().map(|kill| killed(log, kill, climb.as_ref())).collect();
     if let Some(climb) = &climb {

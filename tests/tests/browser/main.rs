@@ -11,6 +11,7 @@ mod flame;
 mod jobs;
 mod journey;
 mod keeps;
+mod logs;
 mod names;
 mod offline;
 mod page;

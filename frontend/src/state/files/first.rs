@@ -4,6 +4,7 @@
 //! known. A file that can't be read is replaced by one that can.
 
 use super::{FileAction, FileId, FileStatus, Files, OpenFile, ReadyFile};
+use shared::analysis::FindingCode;
 use shared::trace::Action;
 
 impl FileAction {
@@ -46,7 +47,7 @@ impl Files {
         if !matches!(shown.status, FileStatus::Failed(_)) {
             return None;
         }
-        let is_ready = |file: &&OpenFile| matches!(file.status, FileStatus::Ready(_));
+        let is_ready = |file: &&OpenFile| matches!(file.status, FileStatus::Ready(_) | FileStatus::Log(_));
         let can_be_read = |file: &&OpenFile| !matches!(file.status, FileStatus::Failed(_));
         let good = together().rfind(is_ready).or_else(|| together().rfind(can_be_read));
         good.map(|file| file.id)
@@ -58,6 +59,9 @@ impl OpenFile {
     pub fn is_out_of_memory(&self) -> bool {
         match &self.status {
             FileStatus::Ready(file) => (0..file.summary.devices.len()).any(|device| file.is_out_of_memory(device)),
+            FileStatus::Log(report) => {
+                report.diagnosis.findings.iter().any(|finding| finding.code == FindingCode::OutOfMemory)
+            }
             _ => false,
         }
     }

@@ -9,7 +9,7 @@ impl Files {
     pub fn next_to_keep(&self) -> Option<&OpenFile> {
         let is_busy = |file: &OpenFile| match file.status {
             FileStatus::Loading(_) => true,
-            FileStatus::Ready(_) => file.keeping == Keeping::Begun,
+            FileStatus::Ready(_) | FileStatus::Log(_) => file.keeping == Keeping::Begun,
             FileStatus::Choosing(_) | FileStatus::Failed(_) => false,
         };
         if self.all.iter().any(is_busy) {
@@ -40,7 +40,11 @@ impl OpenFile {
         let is_told = |file: &ReadyFile| file.findings.is_some() && !file.summary.is_part();
         self.is_local()
             && self.keeping == Keeping::NotYet
-            && matches!(&self.status, FileStatus::Ready(file) if is_told(file))
+            && match &self.status {
+                FileStatus::Ready(file) => is_told(file),
+                FileStatus::Log(_) => true,
+                FileStatus::Loading(_) | FileStatus::Choosing(_) | FileStatus::Failed(_) => false,
+            }
     }
 }
 

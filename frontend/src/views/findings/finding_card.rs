@@ -32,20 +32,31 @@ pub(super) fn FindingCard(props: &FindingCardProps) -> Html {
     let evidence = use_evidence(client, finding, *position, on_show);
     let position = *position;
     let onclick = on_device.reform(move |_: MouseEvent| position);
+    let device = device.as_ref().map_or_else(Html::default, |device| {
+        html! { <button type="button" class="finding-device" title="Show this device" {onclick}>{ device }</button> }
+    });
+    let actions = if evidence.count > 0 { steps(&evidence) } else { Html::default() };
+    item(finding, device, actions, false)
+}
+
+/// Returns the card of a finding, with the control of its device and those for its evidence.
+///
+/// `is_open` unfolds how it was found.
+pub fn item(finding: &Finding, device: Html, actions: Html, is_open: bool) -> Html {
     html! {
         <li class={classes!("finding", finding.severity.name())} data-code={finding.code.name()}>
             <p class="finding-head">
                 <Icon name={icon(finding.severity)} />
                 <span class="finding-severity">{ severity_word(finding.severity) }</span>
-                if let Some(device) = device {
-                    <button type="button" class="finding-device" title="Show this device" {onclick}>{ device }</button>
+                { device }
+                if finding.bytes > 0 {
+                    <span class="finding-bytes numbers">{ format::bytes(finding.bytes) }</span>
                 }
-                <span class="finding-bytes numbers">{ format::bytes(finding.bytes) }</span>
             </p>
             <h2 class="finding-title">{ sentence(&finding.title) }</h2>
             <p>{ sentence(&finding.advice) }</p>
-            if evidence.count > 0 { { steps(&evidence) } }
-            <details>
+            { actions }
+            <details open={is_open}>
                 <summary>{ "How this was found" }</summary>
                 <p>{ sentence(&finding.evidence.shows) }</p>
                 <p>{ confidence(finding.confidence) }</p>

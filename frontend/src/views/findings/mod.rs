@@ -2,7 +2,7 @@
 
 pub mod card;
 pub mod evidence;
-mod finding_card;
+pub mod finding_card;
 mod growth;
 pub mod growth_model;
 pub mod model;

@@ -29,12 +29,7 @@ pub fn lead(diagnosis: &Diagnosis) -> Lead {
         let title = "No findings".to_owned();
         return Lead { title, growth: "No memory was in use in this trace.".to_owned(), looked_for: String::new() };
     }
-    let count = |severity: Severity, noun: &str| {
-        let count = diagnosis.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
-        (count > 0).then(|| format::counted(count, noun))
-    };
-    let problems = [count(Severity::Error, "error"), count(Severity::Warning, "warning")];
-    let problems: Vec<String> = problems.into_iter().flatten().collect();
+    let problems = counts_of_problems(diagnosis);
     let growth = growth(diagnosis);
     let is_judged = !diagnosis.findings.iter().any(|finding| finding.code == FindingCode::TooLittleRecorded);
     match problems.is_empty() {
@@ -42,8 +37,18 @@ pub fn lead(diagnosis: &Diagnosis) -> Lead {
             Lead { title: "Not enough recorded to judge".to_owned(), growth, looked_for: String::new() }
         }
         true => Lead { title: "No problem found".to_owned(), growth, looked_for: looked_for() },
-        false => Lead { title: problems.join(", "), growth, looked_for: String::new() },
+        false => Lead { title: problems, growth, looked_for: String::new() },
     }
+}
+
+/// Returns the numbers of errors and warnings in words; empty if there are none.
+pub fn counts_of_problems(diagnosis: &Diagnosis) -> String {
+    let count = |severity: Severity, noun: &str| {
+        let count = diagnosis.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
+        (count > 0).then(|| format::counted(count, noun))
+    };
+    let problems = [count(Severity::Error, "error"), count(Severity::Warning, "warning")];
+    problems.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Lists what is checked on every device.

@@ -92,11 +92,11 @@ fn file_tab(props: &HeaderProps, file: &OpenFile) -> Html {
     let on_close = props.on_close.reform(move |_: MouseEvent| id);
     let is_out = file.is_out_of_memory();
     let (status, word) = match &file.status {
-        FileStatus::Ready(_) if is_out => ("ready", "out of memory"),
+        FileStatus::Ready(_) | FileStatus::Log(_) if is_out => ("ready", "out of memory"),
         FileStatus::Loading(_) => ("loading", "loading"),
         FileStatus::Choosing(_) => ("loading", "waiting for your selection"),
         FileStatus::Failed(_) => ("failed", "could not be read"),
-        FileStatus::Ready(_) => ("ready", ""),
+        FileStatus::Ready(_) | FileStatus::Log(_) => ("ready", ""),
     };
     html! {
         <li key={id} class={classes!("file-tab", status, is_out.then_some("out"), is_shown.then_some("shown"))}

@@ -42,6 +42,10 @@ pub fn Hero(props: &HeroProps) -> Html {
                     <a class="button large" href={site_url("?sample")}>{ "Try the sample" }</a>
                 </div>
                 <p class="hint">{ "or drop files anywhere on this page" }</p>
+                <p class="hint">
+                    { "Logs open, too: of trainings that ran out of memory, and of ps, top and similar tools. \
+                       Errors can be pasted" }
+                </p>
                 if fragment().is_some() {
                     <p class="hint" data-addressed="">{ "This address contains a view of a file. Open that file to see it" }</p>
                 }

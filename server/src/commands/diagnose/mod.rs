@@ -7,21 +7,26 @@ use clap::Args;
 use shared::analysis::{FindingsConfig, place, studies};
 use shared::api::{DiagnoseReport, OfFile};
 use shared::base::{Diagnostic, Severity, format, frame_rules};
-use shared::report::{Diagnosis, DiagnosisConfig, Finding, Frame, HOST, RunOfDevice, diagnosis, host_diagnosis};
+use shared::log::Log;
+use shared::report::{
+    Diagnosis, DiagnosisConfig, Finding, Frame, HOST, LogOwners, LogTable, RunOfDevice, diagnosis, log_report,
+};
 
 use super::range::EventRange;
 use crate::Failure;
-use crate::host_file::host_log;
+use crate::log_file;
 use crate::units;
 
 mod growth;
-mod host;
+mod log;
 
 /// The options of `snapscope diagnose`.
 #[derive(Debug, Clone, Args)]
 pub struct DiagnoseArgs {
     /// The snapshots: pickles of `_dump_snapshot`, gzipped or not, their JSON form, or HTML pages of `trace_plot`; or
-    /// logs of host memory, such as those of `ps aux` and `date` in a loop, `top -b`, `pidstat -r`, smem or mprof
+    /// logs: of trainings with out-of-memory errors, `memory_summary` or `memory_stats`, and of host memory, such as
+    /// those of `ps aux` and `date` in a loop, `top -b`, `pidstat -r`, smem or mprof; `-` reads a log from the standard
+    /// input, such as a pasted error
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
@@ -64,7 +69,7 @@ impl DiagnoseArgs {
         let mut has_errors = false;
         let mut unread = Vec::new();
         for file in &self.files {
-            let Diagnosed { name, diagnosis, oddities, text } = match self.diagnosed(file) {
+            let Diagnosed { name, diagnosis, of_log, text } = match self.diagnosed(file) {
                 Ok(diagnosed) => diagnosed,
                 Err(failure) => {
                     unread.push(failure);
@@ -75,7 +80,10 @@ impl DiagnoseArgs {
             let gap = if page.is_empty() { "" } else { "\n" };
             let _ = write!(page, "{gap}{name}\n{text}");
             report.add(&name, diagnosis);
+            let OfLog { oddities, owners, tables } = of_log;
             report.diagnostics.extend(oddities.into_iter().map(|one| OfFile::new(&name, one)));
+            report.owners.extend(owners.into_iter().map(|one| OfFile::new(&name, one)));
+            report.tables.extend(tables.into_iter().map(|one| OfFile::new(&name, one)));
         }
         let text = match self.json {
             _ if unread.len() == self.files.len() => String::new(),
@@ -86,18 +94,24 @@ impl DiagnoseArgs {
     }
 
     fn diagnosed(&self, file: &Path) -> Result<Diagnosed, Failure> {
-        if let Some(log) = host_log(file) {
-            let diagnosis = host_diagnosis(&log);
-            let text = host::summary(&log) + &findings(&diagnosis) + &host::oddities(&log);
-            return Ok(Diagnosed { name: file.display().to_string(), diagnosis, oddities: log.diagnostics, text });
+        let name = file.display().to_string();
+        if file == Path::new("-") {
+            let log = log_file::read(std::io::stdin().lock()).filter(|log| !log.is_empty());
+            return log.map(|log| diagnosed_log("standard input".to_owned(), &log)).ok_or_else(nothing_said);
         }
-        let opened = self.events.open(file, None)?;
+        if let Some(log) = log_file::log(file) {
+            return Ok(diagnosed_log(name, &log));
+        }
+        let opened = match self.events.open(file, None) {
+            Ok(opened) => opened,
+            Err(failure) => return log_file::late_log(file).map(|log| diagnosed_log(name, &log)).ok_or(failure),
+        };
         let devices: Vec<_> = opened.devices().collect();
         let studies = studies(&opened.trace, &devices);
         let diagnosis = diagnosis(&opened.trace, &studies, &self.config());
         let growth: String = diagnosis.growth.iter().map(growth::table).collect();
         let text = runs(&diagnosis) + &findings(&diagnosis) + &growth;
-        Ok(Diagnosed { name: opened.file, diagnosis, oddities: Vec::new(), text })
+        Ok(Diagnosed { name: opened.file, diagnosis, of_log: OfLog::default(), text })
     }
 
     fn config(&self) -> DiagnosisConfig {
@@ -115,10 +129,32 @@ struct Diagnosed {
     /// File as named on the command line.
     name: String,
     diagnosis: Diagnosis,
-    /// Oddities of a log of host memory.
-    oddities: Vec<Diagnostic>,
+    of_log: OfLog,
     /// Text for the terminal.
     text: String,
+}
+
+/// What only the report on a log has.
+#[derive(Default)]
+struct OfLog {
+    oddities: Vec<Diagnostic>,
+    owners: Vec<LogOwners>,
+    tables: Vec<LogTable>,
+}
+
+fn diagnosed_log(name: String, log: &Log) -> Diagnosed {
+    let report = log_report(log);
+    let text = log::summary(&report) + &findings(&report.diagnosis) + &log::tables(&report) + &log::notices(&report);
+    let oddities = if log.has_host() { log.host.diagnostics.clone() } else { Vec::new() };
+    let of_log = OfLog { oddities, owners: report.owners, tables: report.tables };
+    Diagnosed { name, diagnosis: report.diagnosis, of_log, text }
+}
+
+fn nothing_said() -> Failure {
+    Failure::new(
+        "the standard input says nothing about memory",
+        "paste an out-of-memory error, a table of memory_summary, or rows of ps; pass snapshots as files",
+    )
 }
 
 /// Formats what kinds of runs the devices show.
@@ -134,7 +170,8 @@ fn findings(diagnosis: &Diagnosis) -> String {
     let mut page = String::new();
     for finding in &diagnosis.findings {
         let Finding { severity, device, title, evidence, advice, .. } = finding;
-        let place = if *device == HOST { String::new() } else { format!(" on GPU {device}") };
+        let place =
+            if *device == HOST || title.starts_with("GPU ") { String::new() } else { format!(" on GPU {device}") };
         let _ = writeln!(page, "\n{}{place}: {title}", severity.name());
         for paragraph in [&evidence.shows, advice] {
             lines(paragraph).iter().for_each(|line| {

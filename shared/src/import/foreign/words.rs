@@ -30,8 +30,7 @@ macro_rules! kinds {
 }
 
 /// Advice to record a snapshot of an out-of-memory error.
-const HINT_RECORD: &str = "To record one, call torch.cuda.memory._record_memory_history() before training and \
-     torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") after the error.";
+const HINT_DIAGNOSE: &str = "Open it in the page or run snapscope diagnose on it: both report what it shows.";
 const HINT_SOURCE: &str = "Open the snapshot that it was made from.";
 const HINT_WHOLE: &str = "Open the whole file that torch.cuda.memory._dump_snapshot wrote.";
 const HINT_UNPACK: &str = "Unpack it, then open the snapshot in it.";
@@ -73,9 +72,9 @@ kinds! {
         "Open the pickle that the page was made from.";
     MEMORY_VIZ = "memory-viz-page", "This is PyTorch's memory_viz page without a snapshot",
         "Open the pickle that you opened in that page.";
-    MEMORY_STATS = "memory-stats", "These are counters from torch.cuda.memory_stats, not a memory snapshot", HINT_WRITE;
+    MEMORY_STATS = "memory-stats", "These are counters from torch.cuda.memory_stats, not a memory snapshot", HINT_DIAGNOSE;
     MEMORY_SUMMARY = "memory-stats", "This is a table from torch.cuda.memory_summary, not a memory snapshot",
-        HINT_WRITE;
+        HINT_DIAGNOSE;
     CHECKPOINT = "checkpoint", "This is a PyTorch checkpoint: weights, not a memory snapshot", HINT_WRITE;
     TORCH_SAVE = "snapshot-in-a-checkpoint", "This snapshot was written by torch.save, inside a checkpoint archive",
         "Write it as a plain pickle: pickle.dump(torch.load(\"FILE\"), open(\"snapshot.pickle\", \"wb\")).";
@@ -116,9 +115,8 @@ kinds! {
     HDF5 = "data-file", "This is an HDF5 file: weights or data, not a memory snapshot", HINT_WRITE;
     NUMPY = "data-file", "This is a NumPy array, not a memory snapshot", HINT_WRITE;
     TABLE_FILE = "data-file", "This is a Parquet or Arrow table, not a memory snapshot", HINT_WRITE;
-    OOM_LOG = "out-of-memory-log", "This is a log with an out-of-memory error, not a memory snapshot", HINT_RECORD;
-    HOST_LOG = "host-memory-log", "This is a log of host memory, not a GPU memory snapshot",
-        "In a terminal, snapscope diagnose says which processes climb and when the memory is full.";
+    OOM_LOG = "out-of-memory-log", "This is a log with an out-of-memory error, not a memory snapshot", HINT_DIAGNOSE;
+    HOST_LOG = "host-memory-log", "This is a log of memory, not a GPU memory snapshot", HINT_DIAGNOSE;
     LOG = "log", "This is a log, not a memory snapshot", HINT_WRITE;
     SCRIPT = "python-script", "This is a Python script, not a memory snapshot",
         "Call torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") at its end, run it, and open the snapshot.";

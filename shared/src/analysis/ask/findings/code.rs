@@ -45,6 +45,10 @@ crate::codes! {
         HostMemoryKept => "host-memory-kept",
         /// The kernel killed a process because host memory ran out.
         HostProcessKilled => "host-process-killed",
+        /// Shared memory is full, through which workers of a data loader send batches.
+        SharedMemoryFull => "shared-memory-full",
+        /// The host refused memory to the program.
+        HostOutOfMemory => "host-out-of-memory",
         /// A request for memory failed.
         OutOfMemory => "out-of-memory",
         /// An attempt that ran out of memory still holds memory while the next attempt runs.
@@ -129,6 +133,8 @@ impl FindingCode {
             Self::HostMemoryClimbs
             | Self::HostMemoryKept
             | Self::HostProcessKilled
+            | Self::SharedMemoryFull
+            | Self::HostOutOfMemory
             | Self::OutsidePytorch
             | Self::EvaluationWithGraph
             | Self::PeakAtLoading

@@ -1,14 +1,14 @@
-//! Checks that reading and diagnosing a log of host memory never panics, keeps its limit of memory, and does not depend on
+//! Checks that reading and diagnosing a log never panics, keeps its limit of memory, and does not depend on
 //! the chunks in which the log arrives.
 #![no_main]
 
 #[path = "../../tests/support/counting.rs"]
 mod counting;
-#[path = "../../tests/support/host.rs"]
-mod host;
+#[path = "../../tests/support/log.rs"]
+mod log;
 
 use counting::peak_bytes;
-use host::{hold, is_same_in_chunks, most_memory_bytes};
+use log::{hold, is_same_in_chunks, most_memory_bytes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

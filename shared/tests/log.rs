@@ -1,16 +1,16 @@
-//! Tests logs of host memory that are damaged, mixed, and designed to take much memory and time.
+//! Tests logs that are damaged, mixed, and designed to take much memory and time.
 
 #[path = "support/counting.rs"]
 mod counting;
-#[path = "support/host.rs"]
-mod host;
+#[path = "support/log.rs"]
+mod log;
 
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use counting::peak_bytes;
-use host::{hold, is_same_in_chunks, most_memory_bytes};
+use log::{hold, is_same_in_chunks, most_memory_bytes};
 
 /// Quadratic time takes minutes.
 const MOST_TIME: Duration = Duration::from_secs(20);
@@ -26,7 +26,7 @@ fn check(name: &str, bytes: &[u8]) {
 
 /// Logs of each tool, from which the fuzzer starts.
 fn logs() -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/host");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/log");
     let mut logs: Vec<_> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -94,6 +94,16 @@ fn a_long_log_takes_memory_and_time_in_proportion() {
     check("teeth", &storm("pid rss\n", &|index| format!("1 {}\n", (index % 20) * 100_000)));
     let far = |index: usize| format!("{} 99999999 a{}\n", index % 20_000, index % 20_000);
     check("programs that come again", &storm("pid rss cmd\n", &far));
+    let oom =
+        |index: usize| format!("CUDA out of memory. Tried to allocate {index}.00 MiB (GPU 0; 2 GiB total capacity)\n");
+    check("errors", &storm("", &oom));
+    check("frames", &storm("", &|index| format!("File \"a.py\", line {index}, in f{index}\n")));
+    check("tables", &storm("", &|index| format!("memory summary, device ID {index}\n")));
+    check("counters", &storm("", &|index| format!("'num_ooms': {index}, ")));
+    check(
+        "holders",
+        &storm("CUDA out of memory. Tried to allocate", &|index| format!("Process {index} has 1 B memory in use")),
+    );
     check("one long line", &vec![b'7'; BYTES]);
     check("no line", &[]);
 }

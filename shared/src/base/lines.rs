@@ -1,19 +1,19 @@
 //! Splits bytes that arrive in chunks of any size into lines.
 
 /// Longest line that is read; of a longer one, only its beginning is kept.
-const LONGEST_BYTES: usize = 16 << 10;
+const LONGEST_BYTES: usize = 64 << 10;
 
 /// Splitter that keeps the beginning of a line until the rest of it arrives.
 ///
 /// A carriage return ends a line, too, because progress bars write one instead of a line feed.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub struct Lines {
     line: Vec<u8>,
 }
 
 impl Lines {
     /// Passes each line that ends in the bytes to `visit`, without its end; bytes that are not UTF-8 are replaced.
-    pub(super) fn push(&mut self, bytes: &[u8], mut visit: impl FnMut(&str)) {
+    pub fn push(&mut self, bytes: &[u8], mut visit: impl FnMut(&str)) {
         let mut parts = bytes.split(|byte| matches!(byte, b'\n' | b'\r'));
         let last = parts.next_back().unwrap_or_default();
         for part in parts {
@@ -24,7 +24,7 @@ impl Lines {
     }
 
     /// Passes the last line to `visit` if it has no end.
-    pub(super) fn finish(mut self, mut visit: impl FnMut(&str)) {
+    pub fn finish(mut self, mut visit: impl FnMut(&str)) {
         self.end(&mut visit);
     }
 

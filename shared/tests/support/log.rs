@@ -1,7 +1,7 @@
-//! Reads logs of host memory from any bytes, and checks what holds for all of them.
+//! Reads logs from any bytes, and checks what holds for all of them.
 
-use shared::host::{HostLog, HostReader, is_host_log};
-use shared::report::host_diagnosis;
+use shared::log::{Log, LogReader, is_log};
+use shared::report::log_report;
 
 /// Maximum memory per byte of a log, in bytes: a row of five bytes can begin a process.
 const MOST_MEMORY_PER_BYTE: u64 = 400;
@@ -19,17 +19,29 @@ pub(crate) fn most_memory_bytes(bytes: usize) -> u64 {
 /// # Panics
 /// Panics if the reader or the diagnosis panics, or if the log breaks an invariant.
 pub(crate) fn hold(bytes: &[u8]) {
-    is_host_log(bytes);
+    is_log(bytes);
     let log = read(bytes, bytes.len());
-    let samples = log.times_ms.len();
-    assert!(log.times_ms.is_sorted(), "times are ascending");
-    for process in &log.processes {
+    let samples = log.host.times_ms.len();
+    assert!(log.host.times_ms.is_sorted(), "times are ascending");
+    for process in &log.host.processes {
         let is_rising = process.samples.windows(2).all(|pair| pair[0] < pair[1]);
         assert!(is_rising && process.samples.last().is_none_or(|last| (*last as usize) < samples), "{process:?}");
         assert_eq!(process.samples.len(), process.rss_kib.len(), "a size for each sample");
         assert!(process.pss_kib.len() <= process.samples.len(), "no more proportional sizes than samples");
     }
-    for finding in host_diagnosis(&log).findings {
+    let report = log_report(&log);
+    let parts = report.curves.iter().flat_map(|curves| [curves.clone(), curves.part(1..i64::MAX, 10)]);
+    for curves in parts {
+        assert!(curves.times_ms.is_sorted(), "times are ascending");
+        assert!(
+            curves.series.iter().all(|series| series.bytes.len() == curves.times_ms.len()),
+            "a value for each time"
+        );
+    }
+    for table in &report.tables {
+        assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{table:?}");
+    }
+    for finding in report.diagnosis.findings {
         assert!(
             !finding.title.is_empty() && !finding.title.ends_with('.') && finding.advice.ends_with('.'),
             "{finding:?}"
@@ -49,8 +61,8 @@ pub(crate) fn is_same_in_chunks(bytes: &[u8]) {
     }
 }
 
-fn read(bytes: &[u8], size: usize) -> HostLog {
-    let mut reader = HostReader::default();
+fn read(bytes: &[u8], size: usize) -> Log {
+    let mut reader = LogReader::default();
     bytes.chunks(size.max(1)).for_each(|chunk| reader.push(chunk));
     reader.finish()
 }

@@ -1,0 +1,117 @@
+//! Chart of memory over time, of which a part can be looked at more closely.
+
+use super::model::{Range, key_range, legend, nearest, place_to_ms, plot, readout, span_text, whole};
+use crate::components::picture::Picture;
+use crate::platform::{share_across, size_of_element};
+use crate::state::Scheme;
+use shared::report::LogCurves;
+use std::rc::Rc;
+use web_sys::HtmlElement;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct LogChartProps {
+    pub(super) curves: Rc<LogCurves>,
+    pub(super) scheme: Scheme,
+}
+
+/// Shows the memory of groups of processes on top of each other, with the memory that there is.
+#[component]
+pub(super) fn LogChart(props: &LogChartProps) -> Html {
+    let LogChartProps { curves, scheme } = props;
+    let all = whole(curves);
+    let range = use_state_eq(|| all);
+    let hovered = use_state_eq(|| None::<usize>);
+    let chosen = use_state_eq(|| None::<Range>);
+    let began = use_mut_ref(|| None::<i64>);
+    let node = use_node_ref();
+    let draw = use_callback((curves.clone(), *range, *chosen, *hovered, *scheme), |size, deps| {
+        let (curves, range, chosen, hovered, scheme) = deps;
+        plot(curves, *range, *chosen, hovered.and_then(|at| curves.times_ms.get(at).copied()), size, scheme.theme())
+    });
+    let ms_of = {
+        let (node, range) = (node.clone(), *range);
+        move |event: &PointerEvent| {
+            let element = node.cast::<HtmlElement>()?;
+            Some(place_to_ms(range, share_across(&element, event), size_of_element(&element).0))
+        }
+    };
+    let onpointerdown = {
+        let (ms_of, began) = (ms_of.clone(), began.clone());
+        move |event: PointerEvent| {
+            if event.button() == 0 {
+                *began.borrow_mut() = ms_of(&event);
+            }
+        }
+    };
+    let onpointermove = {
+        let (ms_of, began, chosen, hovered, curves) =
+            (ms_of.clone(), began.clone(), chosen.setter(), hovered.setter(), curves.clone());
+        move |event: PointerEvent| {
+            let Some(ms) = ms_of(&event) else { return };
+            hovered.set(nearest(&curves, ms));
+            if let Some(from) = *began.borrow() {
+                chosen.set(Some((from.min(ms), from.max(ms))));
+            }
+        }
+    };
+    let end = {
+        let (began, chosen, range) = (began.clone(), chosen.clone(), range.clone());
+        Callback::from(move |is_taken: bool| {
+            let was_begun = began.borrow_mut().take().is_some();
+            if let Some((from, to)) = (*chosen).filter(|(from, to)| is_taken && was_begun && to > from) {
+                range.set((from, to));
+            }
+            chosen.set(None);
+        })
+    };
+    let onpointerup = end.reform(|_: PointerEvent| true);
+    let onpointerleave = {
+        let hovered = hovered.setter();
+        move |_: PointerEvent| {
+            hovered.set(None);
+            end.emit(false);
+        }
+    };
+    let show_all = {
+        let range = range.clone();
+        move |_: MouseEvent| range.set(all)
+    };
+    let onkeydown = {
+        let range = range.clone();
+        move |event: KeyboardEvent| {
+            if let Some(next) = key_range(&event.key(), *range, all) {
+                event.prevent_default();
+                range.set(next);
+            }
+        }
+    };
+    let text = hovered.map_or_else(|| span_text(curves, *range), |at| readout(curves, at));
+    html! {
+        <figure class="log-chart">
+            <div ref={node} class="log-plot" tabindex="0" role="group" data-range={format!("{}..{}", range.0, range.1)}
+                aria-label="Memory over time: + and - zoom, arrow keys move, 0 shows everything"
+                {onpointerdown} {onpointermove} {onpointerup} {onpointerleave} ondblclick={show_all.clone()} {onkeydown}>
+                <Picture {draw} label={span_text(curves, all)} />
+            </div>
+            <figcaption>
+                <p class="log-readout numbers">{ text }</p>
+                if *range != all {
+                    <button type="button" class="button" onclick={show_all}>{ "Show all" }</button>
+                } else {
+                    <span class="hint">{ "Drag over the chart to enlarge a part" }</span>
+                }
+                <ul class="log-legend">
+                    { for legend(curves, scheme.theme()).into_iter().map(|(name, color)| html! {
+                        <li>
+                            <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true">
+                                <rect width="18" height="10" fill={color.css()} />
+                            </svg>
+                            { name }
+                        </li>
+                    }) }
+                </ul>
+            </figcaption>
+        </figure>
+    }
+}

@@ -1,0 +1,271 @@
+//! Texts, numbers and drawing of the view of a log.
+
+use crate::draw::chart::{Axis, Chart, Curve, Labels, Room};
+use crate::draw::color::Color;
+use crate::draw::op::{Font, Op, crisp};
+use crate::draw::rect::Rect;
+use crate::draw::sketch::Sketch;
+use crate::draw::span::Span;
+use crate::draw::theme::Theme;
+use crate::draw::ticks::time_ticks;
+use shared::base::format;
+use shared::report::{LogCell, LogCurves, LogOwner, LogOwners};
+
+/// First and last time in milliseconds.
+pub(super) type Range = (i64, i64);
+
+/// Room around the plot.
+const ROOM: Room = Room { left: 74.0, top: 8.0, right: 14.0, bottom: 24.0 };
+
+/// Smallest distance of two labels of times in CSS pixels.
+const BETWEEN_TIMES: f64 = 90.0;
+
+/// Returns the range of all curves.
+pub(super) fn whole(curves: &LogCurves) -> Range {
+    let first = curves.times_ms.first().copied().unwrap_or(0);
+    // A single sample still needs a width.
+    (first, curves.times_ms.last().copied().unwrap_or(0).max(first + 1))
+}
+
+/// Draws a range of the curves, stacked; `chosen` is a part of it that is being chosen, `hovered` a time under the pointer.
+pub(super) fn plot(
+    curves: &LogCurves,
+    range: Range,
+    chosen: Option<Range>,
+    hovered: Option<i64>,
+    size: (f64, f64),
+    theme: &Theme,
+) -> Sketch {
+    let part = curves.part(range.0..range.1, (size.0 * 2.0).max(2.0) as usize);
+    // Times count from the beginning of the log.
+    let start = whole(curves).0;
+    let seconds = |ms: i64| (ms - start) as f64 * 1e3;
+    let x = Span::new(seconds(range.0), seconds(range.1));
+    let mut stacked: Vec<u64> = vec![0; part.times_ms.len()];
+    let mut layers = Vec::new();
+    for (position, series) in part.series.iter().enumerate().rev() {
+        stacked.iter_mut().zip(&series.bytes).for_each(|(sum, bytes)| *sum = sum.saturating_add(*bytes));
+        // The neighbours of the range stand for its ends.
+        let at = part.times_ms.iter().map(|ms| seconds(*ms).clamp(x.start, x.end));
+        let points = at.zip(stacked.iter().map(|bytes| *bytes as f64)).collect();
+        layers.push(Curve::area(points, color_of(position, theme), 0.0, 1.0));
+    }
+    // The highest area is drawn first, and lower ones cover it.
+    layers.reverse();
+    let highest = stacked.iter().max().copied().unwrap_or(0);
+    // Memory that is far above the curves would flatten them.
+    let limit = part.limit.as_ref().map(|limit| limit.bytes).filter(|limit| *limit <= highest.saturating_mul(4));
+    let step = x.len() * BETWEEN_TIMES / (size.0 - ROOM.left - ROOM.right).max(1.0);
+    let chart = Chart {
+        x: Axis { range: x, labels: Labels::Given(time_ticks(x, step)) },
+        y: Axis::bytes(highest.max(limit.unwrap_or(0))),
+        room: ROOM,
+        font: Font::LABEL,
+        curves: layers,
+    };
+    let mut plotted = chart.plotted(size, theme);
+    if let Some(limit) = limit {
+        plotted.level(limit as f64, theme.oom);
+    }
+    for kill in part.kills_ms.iter().filter(|kill| (range.0..=range.1).contains(*kill)) {
+        plotted.upright(seconds(*kill), theme.oom);
+    }
+    let at = |ms: i64| crisp(plotted.at((seconds(ms), 0.0)).0);
+    let (top, bottom) = (plotted.plot.y, plotted.plot.bottom());
+    let chosen = chosen.map(|(from, to)| {
+        let rect = Rect { x: at(from), width: at(to) - at(from), ..plotted.plot };
+        Op::Fill { rect, radius: 0.0, color: theme.accent.with_alpha(0.22) }
+    });
+    let hovered = hovered
+        .filter(|ms| (range.0..=range.1).contains(ms))
+        .map(|ms| Op::line([(at(ms), top), (at(ms), bottom)], 1.0, theme.crosshair));
+    plotted.ops.extend(chosen.into_iter().chain(hovered));
+    Sketch { ops: plotted.ops, width: size.0, height: size.1 }
+}
+
+fn color_of(position: usize, theme: &Theme) -> Color {
+    theme.hues[position % theme.hues.len()]
+}
+
+/// Returns the names of the groups with their colours, and that of the limit.
+pub(super) fn legend(curves: &LogCurves, theme: &Theme) -> Vec<(String, Color)> {
+    let groups =
+        curves.series.iter().enumerate().map(|(position, series)| (series.name.clone(), color_of(position, theme)));
+    let limit = curves.limit.iter().map(|limit| (format!("{}, {}", limit.name, format::bytes(limit.bytes)), theme.oom));
+    groups.chain(limit).collect()
+}
+
+/// Converts a fraction of the element's width to a time.
+pub(super) fn place_to_ms(range: Range, share: f64, width: f64) -> i64 {
+    let share = (share * width - ROOM.left) / (width - ROOM.left - ROOM.right).max(1.0);
+    range.0 + (share.clamp(0.0, 1.0) * (range.1 - range.0) as f64).round() as i64
+}
+
+/// Returns the position of the sample that is nearest to a time.
+pub(super) fn nearest(curves: &LogCurves, ms: i64) -> Option<usize> {
+    let after = curves.times_ms.partition_point(|one| *one < ms);
+    let candidates = after.saturating_sub(1)..(after + 1).min(curves.times_ms.len());
+    candidates.min_by_key(|&at| curves.times_ms[at].abs_diff(ms))
+}
+
+/// Describes the memory at a sample.
+pub(super) fn readout(curves: &LogCurves, at: usize) -> String {
+    let parts: Vec<String> = curves
+        .series
+        .iter()
+        .filter(|series| series.bytes[at] > 0)
+        .map(|series| format!("{} {}", series.name, format::bytes(series.bytes[at])))
+        .collect();
+    let sum = curves.series.iter().map(|series| series.bytes[at]).fold(0, u64::saturating_add);
+    format!("{}: {} ({})", time(curves, curves.times_ms[at]), format::bytes(sum), parts.join(" · "))
+}
+
+/// Describes a range of the curves.
+pub(super) fn span_text(curves: &LogCurves, (from, to): Range) -> String {
+    let within = curves.times_ms.iter().enumerate().filter(|(_, ms)| (from..=to).contains(*ms));
+    let sum = |at: usize| curves.series.iter().map(|series| series.bytes[at]).fold(0, u64::saturating_add);
+    let highest = within.map(|(at, _)| sum(at)).max().unwrap_or(0);
+    let duration = format::duration(from.abs_diff(to) * 1000);
+    format!("{} over {duration} from {}, at most {}", curves.quantity, time(curves, from), format::bytes(highest))
+}
+
+/// Formats a time: with its date if the log has dates, else as the time since its beginning.
+fn time(curves: &LogCurves, ms: i64) -> String {
+    match (curves.has_dates, curves.has_times) {
+        (true, _) => format::date_and_time(ms + curves.zone_ms),
+        (false, true) => format::time_of_day(ms),
+        (false, false) => format!("sample {}", (ms - whole(curves).0) / 1000 + 1),
+    }
+}
+
+/// Returns the range after a key press: `+` and `-` zoom, arrows move, `0` shows everything.
+pub(super) fn key_range(key: &str, (from, to): Range, all: Range) -> Option<Range> {
+    let (length, middle) = (to - from, from + (to - from) / 2);
+    let around = |length: i64| (middle - length / 2, middle - length / 2 + length.max(1));
+    let (from, to) = match key {
+        "+" | "=" => around(length / 2),
+        "-" => around(length.saturating_mul(2)),
+        "ArrowLeft" => (from - length / 4, to - length / 4),
+        "ArrowRight" => (from + length / 4, to + length / 4),
+        "0" | "Home" => all,
+        _ => return None,
+    };
+    let length = (to - from).min(all.1 - all.0);
+    let from = from.clamp(all.0, all.1 - length);
+    Some((from, from + length))
+}
+
+/// Part of a bar of 1,000 units.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Share {
+    pub(super) name: String,
+    pub(super) bytes: u64,
+    pub(super) start: f64,
+    pub(super) width: f64,
+    pub(super) color: Color,
+}
+
+/// Divides a bar of 1,000 units between the owners of a GPU's memory; the free part, which is the last one, is grey.
+pub(super) fn shares(owners: &LogOwners, theme: &Theme) -> Vec<Share> {
+    let used: u64 = owners.parts.iter().map(|owner| owner.bytes).fold(0, u64::saturating_add);
+    let whole = owners.capacity_bytes.max(used).max(1) as f64;
+    let mut start = 0.0;
+    let share = |(position, LogOwner { name, bytes }): (usize, &LogOwner)| {
+        let width = *bytes as f64 / whole * 1000.0;
+        let color = match name.as_str() {
+            "free" => theme.initial,
+            _ => color_of(position, theme),
+        };
+        let share = Share { name: name.clone(), bytes: *bytes, start, width, color };
+        start += width;
+        share
+    };
+    owners.parts.iter().enumerate().map(share).collect()
+}
+
+/// Formats a cell.
+pub(super) fn cell(cell: &LogCell) -> String {
+    match cell {
+        LogCell::Text(text) => text.clone(),
+        LogCell::Bytes(size) => format::bytes(*size),
+        LogCell::Count(number) => number.to_string(),
+        LogCell::Nothing => "–".to_owned(),
+    }
+}
+
+pub(super) fn is_number(cell: &LogCell) -> bool {
+    !matches!(cell, LogCell::Text(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::report::{LogLimit, LogSeries};
+
+    fn curves() -> LogCurves {
+        let series =
+            |name: &str, gib: [u64; 4]| LogSeries { name: name.into(), bytes: gib.map(|gib| gib << 30).to_vec() };
+        LogCurves {
+            quantity: "PSS".into(),
+            has_dates: true,
+            zone_ms: 3_600_000,
+            has_times: true,
+            times_ms: vec![1_795_424_700_000, 1_795_424_760_000, 1_795_424_820_000, 1_795_424_880_000],
+            series: vec![series("train", [4, 4, 4, 4]), series("workers", [0, 1, 2, 3])],
+            limit: Some(LogLimit { name: "Memory of the machine".into(), bytes: 16 << 30 }),
+            kills_ms: vec![1_795_424_820_000],
+        }
+    }
+
+    #[test]
+    fn areas_are_stacked() {
+        let curves = curves();
+        let sketch = plot(&curves, whole(&curves), None, None, (800.0, 240.0), &Theme::light());
+        let dashed = sketch.ops.iter().filter(|op| matches!(op, Op::Line { dashed: true, .. })).count();
+        assert_eq!(dashed, 2, "the limit and the killed process");
+        let labels: Vec<&str> = { sketch.ops.iter() }
+            .filter_map(|op| match op {
+                Op::Text { text, .. } => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert!(labels.contains(&"16 GiB") && labels.contains(&"3:00"), "{labels:?}");
+    }
+
+    #[test]
+    fn a_sample_is_read_out() {
+        let curves = curves();
+        let at = nearest(&curves, 1_795_424_815_000).unwrap();
+        assert_eq!(readout(&curves, at), "2026-11-23 10:07:00: 6.00 GiB (train 4.00 GiB · workers 2.00 GiB)");
+        let whole = whole(&curves);
+        assert_eq!(span_text(&curves, whole), "PSS over 3 min 0 s from 2026-11-23 10:05:00, at most 7.00 GiB");
+        assert_eq!(place_to_ms(whole, 0.0, 800.0), whole.0);
+        assert_eq!(place_to_ms(whole, 1.0, 800.0), whole.1);
+        assert_eq!(nearest(&LogCurves::default(), 5), None);
+    }
+
+    #[test]
+    fn keys_stay_within_the_log() {
+        let all = (0, 1000);
+        assert_eq!(key_range("+", all, all), Some((250, 750)));
+        assert_eq!(key_range("ArrowLeft", (100, 600), all), Some((0, 500)));
+        assert_eq!(key_range("ArrowRight", (700, 900), all), Some((750, 950)));
+        assert_eq!(key_range("-", (250, 750), all), Some(all));
+        assert_eq!(key_range("0", (250, 750), all), Some(all));
+        assert_eq!(key_range("x", all, all), None);
+        assert_eq!(key_range("+", (5, 6), (5, 6)), Some((5, 6)));
+    }
+
+    #[test]
+    fn a_bar_is_divided_between_owners() {
+        let parts =
+            [("tensors", 3), ("free", 1)].map(|(name, bytes)| LogOwner { name: name.to_owned(), bytes }).to_vec();
+        let owners = LogOwners { title: String::new(), capacity_bytes: 4, parts };
+        let shares = shares(&owners, &Theme::dark());
+        assert_eq!(
+            shares.iter().map(|share| (share.start, share.width)).collect::<Vec<_>>(),
+            [(0.0, 750.0), (750.0, 250.0)]
+        );
+        assert_eq!(shares[1].color, Theme::dark().initial);
+    }
+}

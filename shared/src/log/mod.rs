@@ -1,0 +1,108 @@
+//! Reads logs of runs: what tools and trainings print about memory, in whatever mixture.
+//!
+//! Lines about processes go to [`host`](crate::host), all others to [`printed`](crate::printed), so that a loop of `ps`
+//! and the training's own output may share a file.
+
+use crate::host::{HostLog, HostReader};
+use crate::printed::{Printed, PrintedReader};
+
+/// What a log says about memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Log {
+    /// Memory of processes over time.
+    pub host: HostLog,
+    /// Errors and counters.
+    pub printed: Printed,
+}
+
+/// Reader of a log that arrives in chunks of any size.
+#[derive(Debug, Default)]
+pub struct LogReader {
+    host: HostReader,
+    printed: PrintedReader,
+}
+
+/// Returns true if the beginning of a file is a log that says something about memory.
+///
+/// It goes by content: an error or counters of PyTorch, a message of the kernel about a killed process, or at least two
+/// rows about processes among at most twice as many lines that are not understood.
+pub fn is_log(head: &[u8]) -> bool {
+    // No text has a zero byte, and pickles have many.
+    if head.contains(&0) {
+        return false;
+    }
+    let mut reader = LogReader::default();
+    // The last line may be cut.
+    let whole = head.iter().rposition(|byte| *byte == b'\n').map_or(head, |end| &head[..end]);
+    reader.push(whole);
+    !reader.finish().is_empty()
+}
+
+impl LogReader {
+    /// Reads the next bytes of the file.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let Self { host, printed } = self;
+        host.push(bytes, &mut |line| printed.line(line));
+    }
+
+    /// Returns the log after the last bytes.
+    pub fn finish(self) -> Log {
+        let Self { host, mut printed } = self;
+        let host = host.finish(&mut |line| printed.line(line));
+        Log { host, printed: printed.finish() }
+    }
+}
+
+impl Log {
+    /// Returns true if the file is no log that says something about memory.
+    pub fn is_empty(&self) -> bool {
+        self.printed.is_empty() && !self.has_host()
+    }
+
+    /// Returns true if the log has the memory of processes.
+    pub fn has_host(&self) -> bool {
+        let rows: u64 = self.host.processes.iter().map(|process| process.samples.len() as u64).sum();
+        let unread = self.host.diagnostics.iter().filter(|one| one.code == "host-lines-unread");
+        let unread: u64 = unread.map(|one| one.count).sum();
+        !self.host.kills.is_empty() || (rows >= 2 && rows * 2 >= unread)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_files_are_no_logs() {
+        for text in [
+            "",
+            "a: 1\nb: 2\n",
+            "{\"traceEvents\": []}",
+            "epoch 1 step 3 loss 0.4\n",
+            "MEM\n",
+            "K\0CUDA out of memory. Tried to allocate",
+        ] {
+            assert!(!is_log(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn tools_and_the_training_may_share_a_file() {
+        let row = |second: u32| {
+            format!(
+                "10:00:0{second}\nml 17 99.5 12.3 98765 81234 pts/0 Rl+ 10:12 1:0{second} python train.py\n\
+                 step {second} loss 0.3\n"
+            )
+        };
+        let error = "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.50 GiB \
+                     already allocated; 1.00 GiB free; 6.60 GiB reserved in total by PyTorch)\n";
+        let text = row(1) + &row(2) + error;
+        assert!(is_log(text.as_bytes()));
+        let mut reader = LogReader::default();
+        reader.push(text.as_bytes());
+        let log = reader.finish();
+        assert_eq!((log.has_host(), log.host.times_ms.len(), log.host.steps.len()), (true, 2, 2));
+        assert_eq!(log.printed.ooms.len(), 1);
+        assert_eq!(log.host.diagnostics, [], "what the other reader understands is not odd");
+    }
+}

@@ -1,0 +1,86 @@
+//! Reads a log or a pasted text line by line.
+
+use super::counters::Counters;
+use super::host_error::HostError;
+use super::oom::Oom;
+use super::stats;
+use super::summary;
+use super::trace_back::{SourcePlace, TraceBack};
+
+/// Most different errors, and most tables of counters, that are kept.
+const MOST_KEPT: usize = 1000;
+
+/// Error with the place that raised it and the number of times that it was printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeated<T> {
+    pub error: T,
+    /// Line of the user's own code, if a traceback stood before it.
+    pub place: Option<SourcePlace>,
+    pub count: u64,
+}
+
+/// What a text says about memory, in its order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    pub ooms: Vec<Repeated<Oom>>,
+    pub host_errors: Vec<Repeated<HostError>>,
+    pub counters: Vec<Counters>,
+    /// Number of errors and tables beyond those that are kept.
+    pub left_out: u64,
+}
+
+impl Printed {
+    /// Returns true if the text says nothing about memory.
+    pub fn is_empty(&self) -> bool {
+        self.ooms.is_empty() && self.host_errors.is_empty() && self.counters.is_empty()
+    }
+}
+
+/// Reader of a text, line by line.
+#[derive(Debug, Default)]
+pub struct PrintedReader {
+    printed: Printed,
+    trace_back: TraceBack,
+    /// Keys of the counters that the last ones have from `memory_stats`.
+    seen: Vec<&'static str>,
+}
+
+impl PrintedReader {
+    /// Reads the next line; returns true if it says something about memory or belongs to a traceback.
+    pub fn line(&mut self, line: &str) -> bool {
+        if self.trace_back.line(line) {
+            return true;
+        }
+        let Printed { ooms, host_errors, counters, left_out } = &mut self.printed;
+        if let Some(oom) = Oom::of(line) {
+            add(ooms, oom, self.trace_back.take_own(), left_out);
+            return true;
+        }
+        if let Some(error) = HostError::of(line) {
+            add(host_errors, error, self.trace_back.take_own(), left_out);
+            return true;
+        }
+        if counters.len() >= MOST_KEPT {
+            return false;
+        }
+        summary::row(line, counters) || stats::line(line, counters, &mut self.seen)
+    }
+
+    /// Returns what the text says, after its last line.
+    pub fn finish(self) -> Printed {
+        self.printed
+    }
+}
+
+/// Adds an error, or counts it if it was printed before, as frameworks do that log an exception and raise it again.
+fn add<T: PartialEq>(all: &mut Vec<Repeated<T>>, error: T, place: Option<SourcePlace>, left_out: &mut u64) {
+    match all.iter().position(|known| known.error == error) {
+        Some(position) => {
+            let known = &mut all[position];
+            known.count += 1;
+            known.place = known.place.take().or(place);
+        }
+        None if all.len() < MOST_KEPT => all.push(Repeated { error, place, count: 1 }),
+        None => *left_out += 1,
+    }
+}

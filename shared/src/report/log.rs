@@ -1,0 +1,307 @@
+//! Builds the report on a log: what it is, curves of memory over time, findings and tables.
+
+use super::diagnosis::Diagnosis;
+use super::host::{self, host_diagnosis};
+use super::log_table::{LogCell, LogOwners, LogTable};
+use super::printed::{self, printed_diagnosis};
+use crate::base::{Severity, format};
+use crate::host::{Clock, Family, HostLog, Process, Total, TotalSource, families, sums};
+use crate::log::Log;
+use crate::printed::Printed;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::ops::Range;
+
+/// Report on a log.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LogReport {
+    /// Kind of the log, and how much it has, such as `Host memory, ps: 250 samples of 8 processes in 2 h 5 min`.
+    pub title: String,
+    /// Facts that belong to the title, such as the memory of the machine.
+    pub facts: Vec<String>,
+    /// Curves of the whole log; `None` without samples over time.
+    pub curves: Option<LogCurves>,
+    /// Memory of a GPU by owner, for each of the first out-of-memory errors.
+    pub owners: Vec<LogOwners>,
+    pub diagnosis: Diagnosis,
+    pub tables: Vec<LogTable>,
+    /// What was odd or left out.
+    pub notices: Vec<LogNotice>,
+}
+
+/// Memory of groups of processes over time, one on top of the other.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LogCurves {
+    /// What the values are, such as `PSS` or `RSS`.
+    pub quantity: String,
+    /// True if times are milliseconds since the Unix epoch, false if they count from the log's beginning or midnight.
+    pub has_dates: bool,
+    /// Offset of the log's time zone from UTC in milliseconds.
+    pub zone_ms: i64,
+    /// False if the log has no times, so that each sample counts as a second.
+    pub has_times: bool,
+    /// Times of the values in milliseconds, ascending.
+    pub times_ms: Vec<i64>,
+    /// Groups, the one with the most memory first; each has a value for each time.
+    pub series: Vec<LogSeries>,
+    pub limit: Option<LogLimit>,
+    /// Times at which the kernel killed a process.
+    pub kills_ms: Vec<i64>,
+}
+
+/// Memory of a group of processes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogSeries {
+    pub name: String,
+    pub bytes: Vec<u64>,
+}
+
+/// Memory that there is in all.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogLimit {
+    pub name: String,
+    pub bytes: u64,
+}
+
+/// Something odd in a log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogNotice {
+    pub severity: Severity,
+    pub message: String,
+}
+
+/// Largest number of groups that have a curve of their own.
+const MOST_SERIES: usize = 6;
+
+/// Largest number of times of curves, so that a part of a week's log can be drawn as finely as a screen shows it.
+const MOST_TIMES: usize = 20_000;
+
+/// Largest number of errors whose owners are drawn.
+const MOST_OWNERS: usize = 8;
+
+/// Largest number of rows of a table.
+const MOST_ROWS: usize = 200;
+
+/// Reports on a log.
+pub fn log_report(log: &Log) -> LogReport {
+    let (has_host, printed) = (log.has_host(), &log.printed);
+    let mut diagnosis = printed_diagnosis(printed);
+    if has_host {
+        diagnosis.findings.extend(host_diagnosis(&log.host).findings);
+        diagnosis.findings.sort_by_key(|finding| Reverse(finding.severity));
+    }
+    let notices = log.host.diagnostics.iter().filter(|_| has_host);
+    let mut notices: Vec<LogNotice> =
+        notices.map(|one| LogNotice { severity: one.severity, message: one.message.clone() }).collect();
+    if printed.left_out > 0 {
+        let left_out = format::counted(printed.left_out, "more error");
+        notices
+            .push(LogNotice { severity: Severity::Info, message: format!("{left_out} of the text are not listed.") });
+    }
+    LogReport {
+        title: if has_host { host::title(&log.host) } else { printed_title(printed) },
+        facts: if has_host { log.host.total.map(total).into_iter().collect() } else { Vec::new() },
+        curves: has_host.then(|| curves(&log.host)).flatten(),
+        owners: printed.ooms.iter().take(MOST_OWNERS).filter_map(|oom| printed::owners_at(&oom.error)).collect(),
+        diagnosis,
+        tables: tables(log, has_host),
+        notices,
+    }
+}
+
+fn printed_title(printed: &Printed) -> String {
+    let count = |count: usize, one: &str, more: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {more}")),
+    };
+    let parts = [
+        count(printed.ooms.len(), "out-of-memory error", "out-of-memory errors"),
+        count(printed.host_errors.len(), "other error", "other errors"),
+        count(printed.counters.len(), "set of counters", "sets of counters"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("What PyTorch printed about memory: {}", parts.join(", "))
+}
+
+fn total(Total { bytes, source }: Total) -> String {
+    let total = format::bytes(bytes);
+    match source {
+        TotalSource::Stated => format!("the machine has {total}"),
+        TotalSource::Inferred => format!("the machine has {total} (inferred from its percentages)"),
+        TotalSource::ControlGroup => format!("the control group's limit is {total}"),
+    }
+}
+
+impl LogReport {
+    /// Returns true if the log says nothing about memory.
+    pub fn is_empty(&self) -> bool {
+        self.curves.is_none() && self.diagnosis.findings.is_empty() && self.tables.is_empty()
+    }
+}
+
+impl LogCurves {
+    /// Returns the curves within a range of times in milliseconds, with at most about `most` times.
+    ///
+    /// Of more times, those with the most and the least memory in each of equally many parts are kept; and of those
+    /// outside the range its neighbours, so that lines reach its ends.
+    pub fn part(&self, range_ms: Range<i64>, most: usize) -> Self {
+        let first = self.times_ms.partition_point(|one| *one < range_ms.start).saturating_sub(1);
+        let end = (self.times_ms.partition_point(|one| *one <= range_ms.end) + 1).min(self.times_ms.len());
+        let count = end.saturating_sub(first);
+        let total = |at: usize| self.series.iter().map(|series| series.bytes[first + at]).fold(0, u64::saturating_add);
+        let shown = extremes(count, most, total);
+        let series = self.series.iter().map(|series| LogSeries {
+            name: series.name.clone(),
+            bytes: shown.iter().map(|&at| series.bytes[first + at]).collect(),
+        });
+        Self {
+            times_ms: shown.iter().map(|&at| self.times_ms[first + at]).collect(),
+            series: series.collect(),
+            ..self.clone_without_values()
+        }
+    }
+
+    fn clone_without_values(&self) -> Self {
+        let Self { quantity, has_dates, zone_ms, has_times, limit, kills_ms, .. } = self;
+        Self {
+            quantity: quantity.clone(),
+            has_dates: *has_dates,
+            zone_ms: *zone_ms,
+            has_times: *has_times,
+            limit: limit.clone(),
+            kills_ms: kills_ms.clone(),
+            times_ms: Vec::new(),
+            series: Vec::new(),
+        }
+    }
+}
+
+/// Returns the memory of processes over time; `None` without samples.
+fn curves(log: &HostLog) -> Option<LogCurves> {
+    let count = log.times_ms.len();
+    if count == 0 {
+        return None;
+    }
+    let groups = groups(log);
+    let sums: Vec<Vec<u64>> = groups.iter().map(|(_, processes)| sums(log, processes)).collect();
+    let shown = extremes(count, MOST_TIMES, |at| sums.iter().map(|sums| sums[at]).fold(0, u64::saturating_add));
+    let is_pss = log.processes.iter().all(Process::has_pss);
+    Some(LogCurves {
+        quantity: if is_pss { "PSS" } else { "RSS" }.to_owned(),
+        has_dates: log.clock == Clock::Dates,
+        zone_ms: log.zone_min * 60_000,
+        has_times: log.clock != Clock::Samples,
+        times_ms: shown.iter().map(|&at| log.times_ms[at]).collect(),
+        series: groups
+            .into_iter()
+            .zip(&sums)
+            .map(|((name, _), sums)| LogSeries { name, bytes: shown.iter().map(|&at| sums[at]).collect() })
+            .collect(),
+        limit: log.total.map(|total| LogLimit {
+            name: match total.source {
+                TotalSource::ControlGroup => "Limit of the control group".to_owned(),
+                TotalSource::Stated | TotalSource::Inferred => "Memory of the machine".to_owned(),
+            },
+            bytes: total.bytes,
+        }),
+        kills_ms: log.kills.iter().filter_map(|kill| log.times_ms.get(kill.sample? as usize).copied()).collect(),
+    })
+}
+
+/// Groups processes for curves: of each large family its first process and all others, then whatever else there is.
+fn groups(log: &HostLog) -> Vec<(String, Vec<usize>)> {
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut rest: Vec<usize> = Vec::new();
+    for Family { name, mut processes, .. } in families(log) {
+        processes.sort_unstable();
+        match processes.as_slice() {
+            _ if groups.len() >= MOST_SERIES => rest.extend(processes),
+            [] => {}
+            [only] => groups.push((format!("{name}, process {}", log.processes[*only].pid), vec![*only])),
+            [first, others @ ..] => {
+                groups.push((format!("{name}, process {}", log.processes[*first].pid), vec![*first]));
+                groups.push((format!("{name}, {} more", others.len()), others.to_vec()));
+            }
+        }
+    }
+    let named: std::collections::HashSet<usize> = groups.iter().flat_map(|(_, processes)| processes).copied().collect();
+    rest.extend((0..log.processes.len()).filter(|process| !named.contains(process)));
+    rest.sort_unstable();
+    rest.dedup();
+    if !rest.is_empty() {
+        groups.push((format!("All others ({})", rest.len()), rest));
+    }
+    groups
+}
+
+/// Returns the positions to show of `count` samples: all, or the highest and the lowest one of each of equally many
+/// parts.
+fn extremes(count: usize, most: usize, total: impl Fn(usize) -> u64) -> Vec<usize> {
+    if count <= most {
+        return (0..count).collect();
+    }
+    let parts = (most / 2).max(1);
+    // The ends belong to the picture.
+    let mut shown = vec![0, count - 1];
+    for part in 0..parts {
+        let samples = part * count / parts..(part + 1) * count / parts;
+        shown.extend(samples.clone().min_by_key(|&sample| total(sample)));
+        shown.extend(samples.max_by_key(|&sample| total(sample)));
+    }
+    shown.sort_unstable();
+    shown.dedup();
+    shown
+}
+
+fn tables(log: &Log, has_host: bool) -> Vec<LogTable> {
+    let mut tables = Vec::new();
+    if log.printed.ooms.len() > 1 {
+        tables.push(printed::oom_table(&log.printed));
+    }
+    if !log.printed.counters.is_empty() {
+        tables.push(printed::counter_table(&log.printed));
+    }
+    if has_host && !log.host.processes.is_empty() {
+        tables.push(processes(&log.host));
+    }
+    for table in &mut tables {
+        table.left_out = table.rows.len().saturating_sub(MOST_ROWS) as u64;
+        table.rows.truncate(MOST_ROWS);
+    }
+    tables
+}
+
+/// Lists the processes, those with the most memory first.
+fn processes(log: &HostLog) -> LogTable {
+    let peak = |process: &Process| process.counted_kib().iter().max().map_or(0, |kib| u64::from(*kib) << 10);
+    let mut processes: Vec<&Process> = log.processes.iter().collect();
+    processes.sort_by_cached_key(|process| Reverse(peak(process)));
+    let row = |process: &&Process| {
+        let ends = |kib: &[u32]| kib.first().zip(kib.last()).map(|(first, last)| (u64::from(*first), u64::from(*last)));
+        let (first, last) = ends(process.counted_kib()).unwrap_or_default();
+        vec![
+            LogCell::Count(u64::from(process.pid)),
+            LogCell::Text(process.command.chars().take(120).collect()),
+            LogCell::Bytes(peak(process)),
+            LogCell::Bytes(first << 10),
+            LogCell::Bytes(last << 10),
+            LogCell::Count(process.samples.len() as u64),
+        ]
+    };
+    let quantity = if log.processes.iter().all(Process::has_pss) { "PSS" } else { "RSS" };
+    let of = |name: &str| format!("{name} {quantity}");
+    LogTable {
+        title: "Processes".to_owned(),
+        columns: vec![
+            "PID".to_owned(),
+            "Command".to_owned(),
+            of("Highest"),
+            of("First"),
+            of("Last"),
+            "Samples".to_owned(),
+        ],
+        rows: processes.iter().map(row).collect(),
+        left_out: 0,
+    }
+}

@@ -1,0 +1,436 @@
+//! Builds the diagnosis of what programs print about memory: out-of-memory errors and counters of the allocator.
+
+use super::diagnosis::{Diagnosis, Evidence, Finding};
+use super::host::HOST;
+use super::log_table::{LogCell, LogOwner, LogOwners, LogTable};
+use crate::analysis::{Confidence, FindingCode, SourceLine};
+use crate::base::{Severity, format};
+use crate::printed::{
+    Counters, Holder, HostError, HostErrorKind, Oom, OomApi, OomCause, Printed, Repeated, SourcePlace,
+};
+
+/// How to record what a message can't show.
+const RECORD: &str = "To see which tensors these are, record a snapshot: call \
+                      `torch.cuda.memory._record_memory_history()` before the first step and \
+                      `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")` where the error is caught.";
+
+/// Smallest unused memory that is a finding of its own, in bytes and as a fraction of the reserved memory (1/5).
+const MUCH_UNUSED: u64 = 512 << 20;
+const UNUSED_PART: u64 = 5;
+
+/// Diagnoses what a text says; without findings if nothing is wrong.
+pub(super) fn printed_diagnosis(printed: &Printed) -> Diagnosis {
+    let mut findings: Vec<Finding> = printed.ooms.iter().map(out_of_memory).collect();
+    findings.extend(printed.host_errors.iter().map(host_error));
+    findings.extend(printed.ooms.iter().filter_map(|oom| outside(&oom.error)));
+    findings.extend(printed.counters.iter().flat_map(counted));
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    Diagnosis { findings, ..Diagnosis::default() }
+}
+
+/// Returns the words for the GPU of an error.
+fn device_words(oom: &Oom) -> String {
+    let device = match oom.api {
+        OomApi::Npu => "NPU",
+        OomApi::Mps => "The GPU",
+        OomApi::Cuda | OomApi::Hip | OomApi::Xpu => "GPU",
+    };
+    let device = oom.gpu.map_or_else(|| device.to_owned(), |gpu| format!("{device} {gpu}"));
+    oom.rank.map_or(device.clone(), |rank| format!("{device} of rank {rank}"))
+}
+
+fn source_line(place: Option<&SourcePlace>) -> Option<SourceLine> {
+    let SourcePlace { file, function, line } = place?;
+    Some(SourceLine { file: file.clone(), function: function.clone(), line: *line })
+}
+
+fn out_of_memory(repeated: &Repeated<Oom>) -> Finding {
+    let Repeated { error: oom, place, count } = repeated;
+    let cause = OomCause::of(oom);
+    let line = source_line(place.as_ref());
+    let asked = oom.asked_bytes.map_or_else(|| "an impossible size".to_owned(), format::bytes);
+    let at = line.as_ref().map_or_else(String::new, |line| format!(" in {}", line.place()));
+    let free = match (oom.free_bytes, oom.capacity_bytes) {
+        (Some(free), Some(capacity)) => {
+            format!(", with {} of {} free", format::bytes(free), format::bytes(capacity))
+        }
+        _ => String::new(),
+    };
+    let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
+    Finding {
+        code: FindingCode::OutOfMemory,
+        severity: Severity::Error,
+        confidence: confidence(cause),
+        device: i64::from(oom.gpu.unwrap_or(0)),
+        bytes: oom.asked_bytes.unwrap_or(0),
+        title: format!("{} ran out of memory: {asked} was requested{at}{free}{times}", device_words(oom)),
+        line,
+        evidence: Evidence { shows: shows(oom, cause), ..Evidence::default() },
+        advice: advice(oom, cause),
+    }
+}
+
+fn confidence(cause: OomCause) -> Confidence {
+    match cause {
+        OomCause::Absurd | OomCause::TooLarge | OomCause::Limit | OomCause::Full => Confidence::High,
+        OomCause::Fragmentation | OomCause::Others | OomCause::Outside => Confidence::Medium,
+        OomCause::MoreFree => Confidence::Low,
+    }
+}
+
+/// Returns the memory of the GPU by owner when a request failed; `None` if the message does not have the GPU's memory.
+pub(super) fn owners_at(oom: &Oom) -> Option<LogOwners> {
+    let asked = oom.asked_bytes.map_or_else(String::new, |bytes| format!(", {} requested", format::bytes(bytes)));
+    Some(LogOwners {
+        title: format!("{}{asked}", device_words(oom)),
+        capacity_bytes: oom.capacity_bytes?,
+        parts: owners(oom).into_iter().map(|(name, bytes)| LogOwner { name: name.to_owned(), bytes }).collect(),
+    })
+}
+
+/// Lists the out-of-memory errors of a text.
+pub(super) fn oom_table(printed: &Printed) -> LogTable {
+    let bytes = |bytes: Option<u64>| bytes.map_or(LogCell::Nothing, LogCell::Bytes);
+    let row = |oom: &Repeated<Oom>| {
+        let error = &oom.error;
+        vec![
+            LogCell::Text(device_words(error)),
+            bytes(error.asked_bytes),
+            bytes(error.free_bytes),
+            bytes(error.allocated_bytes),
+            bytes(error.unused_bytes()),
+            bytes(error.outside_bytes().or_else(|| error.beside_bytes())),
+            LogCell::Count(oom.count),
+        ]
+    };
+    let columns = ["Device", "Requested", "Free", "Tensors", "Unused", "Outside PyTorch", "Times"];
+    LogTable {
+        title: "Out-of-memory errors".to_owned(),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows: printed.ooms.iter().map(row).collect(),
+        left_out: 0,
+    }
+}
+
+/// Lists the counters of a text.
+pub(super) fn counter_table(printed: &Printed) -> LogTable {
+    let row = |counters: &Counters| {
+        vec![
+            counters.device.map_or(LogCell::Nothing, |device| LogCell::Count(u64::from(device))),
+            LogCell::Bytes(counters.allocated.now_bytes),
+            LogCell::Bytes(counters.allocated.peak_bytes),
+            LogCell::Bytes(counters.reserved.now_bytes),
+            LogCell::Bytes(counters.reserved.peak_bytes),
+            LogCell::Bytes(counters.non_releasable.now_bytes),
+            LogCell::Count(counters.retries),
+            LogCell::Count(counters.ooms),
+        ]
+    };
+    let columns = [
+        "Device",
+        "Allocated",
+        "Peak allocated",
+        "Reserved",
+        "Peak reserved",
+        "Non-releasable",
+        "Retries",
+        "Out of memory",
+    ];
+    LogTable {
+        title: "Counters of the allocator".to_owned(),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows: printed.counters.iter().map(row).collect(),
+        left_out: 0,
+    }
+}
+
+/// Memory of the GPU by owner, the parts in the order in which they are shown.
+///
+/// Parts that the message does not state and that do not follow from it are missing.
+fn owners(oom: &Oom) -> Vec<(&'static str, u64)> {
+    let mut owners = Vec::new();
+    owners.extend(oom.allocated_bytes.map(|bytes| ("tensors", bytes)));
+    owners.extend(oom.unused_bytes().map(|bytes| ("PyTorch's cache", bytes)));
+    match (oom.outside_bytes(), oom.others_bytes()) {
+        (Some(outside), others) => {
+            owners.push(("this process outside PyTorch", outside));
+            owners.extend(others.map(|bytes| ("other processes", bytes)));
+        }
+        (None, _) => owners.extend(oom.beside_bytes().map(|bytes| ("outside PyTorch or other processes", bytes))),
+    }
+    owners.extend(oom.free_bytes.map(|bytes| ("free", bytes)));
+    owners
+}
+
+fn shows(oom: &Oom, cause: OomCause) -> String {
+    let owners: Vec<String> =
+        owners(oom).iter().map(|(name, bytes)| format!("{name} {}", format::bytes(*bytes))).collect();
+    let mut text = match owners.as_slice() {
+        [] => String::new(),
+        owners => format!("The memory at that moment: {}.", owners.join(", ")),
+    };
+    if let Some(private) = oom.private_bytes.filter(|bytes| *bytes > 0) {
+        text += &format!(" Of the tensors, {} is in private pools (CUDA graphs).", format::bytes(private));
+    }
+    let is_virtual = oom.allocated_bytes.zip(oom.capacity_bytes).is_some_and(|(own, capacity)| own > capacity);
+    if is_virtual {
+        text += " The tensors take more than the GPU has: the driver lends memory of the host, which is slow.";
+    }
+    if cause == OomCause::Fragmentation {
+        text += &format!(
+            " PyTorch held {} that no tensor used, but in pieces that were too small.",
+            format::bytes(oom.unused_bytes().unwrap_or(0))
+        );
+    }
+    text.trim_start().to_owned()
+}
+
+fn pids(oom: &Oom) -> String {
+    let own = oom.own_among_others();
+    let others = oom.others.iter().filter(|holder| Some(**holder) != own);
+    let named: Vec<String> =
+        others.map(|Holder { pid, bytes }| format!("process {pid} has {}", format::bytes(*bytes))).collect();
+    if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) }
+}
+
+fn advice(oom: &Oom, cause: OomCause) -> String {
+    let missing = oom.asked_bytes.unwrap_or(0).saturating_sub(oom.free_bytes.unwrap_or(0));
+    match cause {
+        OomCause::Absurd => "Look at the sizes that the failing line computes: one of them is negative, has overflowed, \
+                             or is not the one that was meant. Print the shapes of its inputs."
+            .to_owned(),
+        OomCause::TooLarge => "No setting of the allocator helps, since this one tensor is larger than the whole GPU. Split the operation \
+             into parts (a smaller batch, chunks of the sequence, tiles of the image), or avoid the tensor: attention \
+             without the matrix of all pairs (`scaled_dot_product_attention`), a loss in chunks, `float16` instead of \
+             `float32`. The traceback above the error names the line."
+            .to_owned(),
+        OomCause::Limit if oom.api == OomApi::Mps => format!(
+            "Use less: a smaller batch, or `float16`. The limit of {} is a fraction of the machine's memory, which \
+             `PYTORCH_MPS_HIGH_WATERMARK_RATIO` changes; 0.0 removes it, and the machine may then swap.",
+            format::bytes(oom.allowed_bytes.unwrap_or(0))
+        ),
+        OomCause::Limit => format!(
+            "Raise the limit of {} that the program sets for itself with `torch.cuda.set_per_process_memory_fraction`.",
+            format::bytes(oom.allowed_bytes.unwrap_or(0))
+        ),
+        OomCause::MoreFree => "More memory was free than the request needs, so that something else refused it: look at \
+                               `nvidia-smi` for processes that came or went at that moment, for MIG slices and for a \
+                               limit of the container; on Windows and WSL for the size of the page file; on a GPU that \
+                               shares the host's memory, for the share that is reserved for it. Then try \
+                               `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, which requests memory in small steps."
+            .to_owned(),
+        OomCause::Fragmentation => {
+            let more = match oom.private_bytes.is_some_and(|private| private >= MUCH_UNUSED) {
+                true => " Memory in private pools stays with its CUDA graphs: let graphs share one pool.",
+                false => "",
+            };
+            format!(
+                "Set `{}=expandable_segments:True`: PyTorch can then combine its unused memory, and only {} was \
+                 missing. If batches vary in size, start with the largest one, or pad them to few sizes. \
+                 `torch.cuda.empty_cache()` after an evaluation gives back whole unused segments.{more}",
+                settings_variable(oom.api),
+                format::bytes(missing)
+            )
+        }
+        OomCause::Others if oom.api == OomApi::Mps => {
+            "Close programs that use the GPU or much memory: they share it with PyTorch.".to_owned()
+        }
+        OomCause::Others => format!(
+            "Free the GPU from what else runs on it{}. `nvidia-smi` lists its processes; end notebooks and crashed runs \
+             that still hold memory, or choose another GPU by `CUDA_VISIBLE_DEVICES`.",
+            pids(oom)
+        ),
+        OomCause::Outside => format!(
+            "Look for what this process holds outside PyTorch: NCCL takes memory for each communicator and channel \
+             (`NCCL_DEBUG=INFO` with `NCCL_DEBUG_SUBSYS=ALLOC` prints it), CUDA graphs and loaded kernels take some \
+             hundred MiB each, and libraries such as vLLM, DALI or CuPy have pools of their own. Only {} was missing.",
+            format::bytes(missing)
+        ),
+        OomCause::Full => format!(
+            "Use less memory at once: a smaller micro-batch with gradient accumulation, activation checkpointing \
+             (`torch.utils.checkpoint`), `bfloat16` autocast, or an optimizer with smaller state. In an evaluation, use \
+             `torch.no_grad()`. If it fails only after some steps, memory grows: look for losses or outputs that are \
+             kept. {RECORD}"
+        ),
+    }
+}
+
+/// Returns the variable that sets PyTorch's allocator.
+fn settings_variable(api: OomApi) -> &'static str {
+    match api {
+        OomApi::Hip => "PYTORCH_HIP_ALLOC_CONF",
+        OomApi::Npu => "PYTORCH_NPU_ALLOC_CONF",
+        OomApi::Cuda | OomApi::Xpu | OomApi::Mps => "PYTORCH_CUDA_ALLOC_CONF",
+    }
+}
+
+/// Reports memory outside PyTorch that is much, whether or not it explains the failure.
+fn outside(oom: &Oom) -> Option<Finding> {
+    const MUCH_BYTES: u64 = 1 << 30;
+    let outside = oom.outside_bytes().unwrap_or(0);
+    let others = oom.others_bytes().filter(|_| oom.outside_bytes().is_some()).unwrap_or(0);
+    let bytes = outside.saturating_add(others);
+    // The error itself is about it then.
+    let is_told = matches!(OomCause::of(oom), OomCause::Others | OomCause::Outside);
+    (bytes >= MUCH_BYTES && !is_told).then(|| Finding {
+        code: FindingCode::OutsidePytorch,
+        severity: Severity::Warning,
+        confidence: Confidence::High,
+        device: i64::from(oom.gpu.unwrap_or(0)),
+        bytes,
+        title: format!("{} of GPU memory was in use outside PyTorch's allocator", format::bytes(bytes)),
+        line: None,
+        evidence: Evidence {
+            shows: format!(
+                "This process held {} beside PyTorch's reserved memory, and other processes held {}{}.",
+                format::bytes(outside),
+                format::bytes(others),
+                pids(oom)
+            ),
+            ..Evidence::default()
+        },
+        advice: "Look for other processes with `nvidia-smi`. In this process, the CUDA context with its kernels takes \
+                 about 0.5 GiB; NCCL buffers, CUDA graphs and other libraries take the rest."
+            .to_owned(),
+    })
+}
+
+fn host_error(repeated: &Repeated<HostError>) -> Finding {
+    let Repeated { error, place, count } = repeated;
+    let (code, title, advice) = match error.kind {
+        HostErrorKind::WorkerKilled => (
+            FindingCode::HostProcessKilled,
+            "A worker of the data loader was killed, most often because host memory ran out".to_owned(),
+            "Look for `Out of memory: Killed process` in `dmesg`, or for the container's memory limit. Use fewer workers \
+             (`num_workers`), a smaller `prefetch_factor` and smaller batches. To see whether memory climbs within an \
+             epoch, sample the training with `snapscope host -- python train.py`.",
+        ),
+        HostErrorKind::SharedMemory => (
+            FindingCode::SharedMemoryFull,
+            "Shared memory is full: workers of the data loader could not send their batches".to_owned(),
+            "Give the container more shared memory: `docker run --shm-size=8g` or `--ipc=host`; in Kubernetes, mount an \
+             `emptyDir` with `medium: Memory` at /dev/shm. Until then, use fewer workers, a smaller `prefetch_factor`, or \
+             `torch.multiprocessing.set_sharing_strategy(\"file_system\")`.",
+        ),
+        HostErrorKind::HostMemory => (
+            FindingCode::HostOutOfMemory,
+            match error.asked_bytes {
+                Some(bytes) => format!("The host refused {} of memory", format::bytes(bytes)),
+                None => "The host refused memory".to_owned(),
+            },
+            "Look at the size first: a wrong shape asks for too much. Otherwise the host's memory or the container's limit \
+             is used up: load files by memory mapping, keep fewer batches in memory, and use fewer workers. \
+             `snapscope host -- python train.py` shows which processes climb.",
+        ),
+        HostErrorKind::Library => (
+            FindingCode::OutsidePytorch,
+            "CUDA or one of its libraries found no memory beside what PyTorch holds".to_owned(),
+            "Leave room for them: cuBLAS, cuDNN and NCCL take memory outside PyTorch's allocator, when they are first used. \
+             Use a smaller batch, or limit PyTorch's share by `torch.cuda.set_per_process_memory_fraction(0.9)`. Look at \
+             `nvidia-smi` for other processes on the GPU. `CUBLAS_STATUS_ALLOC_FAILED` can also come from an index out of \
+             range before it: run with `CUDA_LAUNCH_BLOCKING=1` to see.",
+        ),
+    };
+    let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
+    let device = if error.kind == HostErrorKind::Library { 0 } else { HOST };
+    Finding {
+        code,
+        severity: Severity::Error,
+        confidence: Confidence::Medium,
+        device,
+        bytes: error.asked_bytes.unwrap_or(0),
+        title: title + &times,
+        line: source_line(place.as_ref()),
+        evidence: Evidence { shows: format!("The text says: {}", error.text), ..Evidence::default() },
+        advice: advice.to_owned(),
+    }
+}
+
+/// Reports what the counters of the allocator show.
+fn counted(counters: &Counters) -> Vec<Finding> {
+    let device = i64::from(counters.device.unwrap_or(0));
+    let finding = |code, severity, bytes, title: String, shows: String, advice: &str| Finding {
+        code,
+        severity,
+        confidence: Confidence::High,
+        device,
+        bytes,
+        title,
+        line: None,
+        evidence: Evidence { shows, ..Evidence::default() },
+        advice: advice.to_owned(),
+    };
+    let mut found = Vec::new();
+    let Counters { allocated, active, reserved, non_releasable, .. } = counters;
+    if counters.ooms > 0 {
+        found.push(finding(
+            FindingCode::OutOfMemory,
+            Severity::Error,
+            allocated.peak_bytes,
+            format!("Memory ran out {}", format::counted(counters.ooms, "time")),
+            format!(
+                "When the counters were printed, {} was allocated and {} reserved; the peaks are {} and {}.",
+                format::bytes(allocated.now_bytes),
+                format::bytes(reserved.now_bytes),
+                format::bytes(allocated.peak_bytes),
+                format::bytes(reserved.peak_bytes)
+            ),
+            "The message of the error has the figures of that moment: paste it here as well.",
+        ));
+    }
+    let unused = reserved.peak_bytes.saturating_sub(allocated.peak_bytes.max(active.peak_bytes));
+    if unused >= MUCH_UNUSED && unused >= reserved.peak_bytes / UNUSED_PART {
+        let ratio = reserved.peak_bytes as f64 / allocated.peak_bytes.max(1) as f64;
+        found.push(finding(
+            FindingCode::ReservedAboveLive,
+            Severity::Warning,
+            unused,
+            format!(
+                "PyTorch reserved {}, {ratio:.1} times the {} that was ever allocated: fragmentation",
+                format::bytes(reserved.peak_bytes),
+                format::bytes(allocated.peak_bytes)
+            ),
+            match non_releasable.now_bytes {
+                0 => "Between the two lies memory that PyTorch holds in its cache.".to_owned(),
+                bytes => format!(
+                    "Now, {} of the reserved memory is free in segments that are in use, so that it can't be returned.",
+                    format::bytes(bytes)
+                ),
+            },
+            "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`. If batches vary in size, start with the largest one, \
+             or pad them to few sizes. A snapshot shows which sizes do not fit, and what other settings would have saved: \
+             `torch.cuda.memory._record_memory_history()`, then `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")`.",
+        ));
+    }
+    if counters.retries > 0 {
+        found.push(finding(
+            FindingCode::CacheEmptied,
+            Severity::Warning,
+            0,
+            format!("The allocator emptied its cache {} because the GPU was full", format::counted(counters.retries, "time")),
+            "Each time, PyTorch waits for the GPU, returns all unused segments and requests memory anew, which is slow."
+                .to_owned(),
+            "The training runs at the edge of the GPU's memory: use a slightly smaller batch, or \
+             `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.",
+        ));
+    }
+    if found.is_empty() && allocated.peak_bytes > 0 {
+        let share = format::percent(allocated.peak_bytes, reserved.peak_bytes);
+        found.push(finding(
+            FindingCode::Peak,
+            Severity::Info,
+            allocated.peak_bytes,
+            format!("The peak is {} allocated", format::bytes(allocated.peak_bytes)),
+            format!(
+                "PyTorch reserved {} at most, of which {share} was allocated at the peak. It never ran out of memory and \
+                 never emptied its cache.",
+                format::bytes(reserved.peak_bytes)
+            ),
+            RECORD,
+        ));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;
