@@ -13,6 +13,8 @@ pub mod host;
 
 pub mod printed;
 
+pub mod card;
+
 pub mod log;
 
 pub mod allocator;

@@ -16,15 +16,15 @@ use super::segments::{GetSegments, SegmentsData};
 use super::selection::{GroupKeyData, SelectionFacts};
 use super::sheet::SheetOrder;
 use super::timeline::{
-    Details, FindAllocation, GetDetails, GetFindings, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, GetStacks,
-    Hit, Marks,
+    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetOutline, GetPicture, GetPlace,
+    GetStacks, Hit, Marks,
 };
 use super::what_if::{GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WriteReplay};
 use super::wire;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::analysis::Profile;
-use shared::report::{Diagnosis, LiveGroups};
+use shared::report::{Diagnosis, LiveGroups, LogCurves};
 
 /// Question with an answer of one type.
 pub trait Ask: Into<Question> {
@@ -128,6 +128,7 @@ questions! {
     answers {
         GetPicture -> PictureData, newest;
         GetOutline -> PictureData, each;
+        GetCourse -> LogCurves, each;
         GetHit -> Hit, newest;
         GetPlace -> f64, each;
         FindAllocation -> Hit, each;

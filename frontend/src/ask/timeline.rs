@@ -34,6 +34,12 @@ pub struct GetOutline {
     pub columns: u32,
 }
 
+/// Asks for the live and reserved bytes over the time of day, to be shown beside logs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetCourse {
+    pub device: u32,
+}
+
 /// Asks for the moment and the allocation under a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GetHit {

@@ -177,7 +177,13 @@ fn shown(
         }
         (FileStatus::Log(report), _) => {
             let keep = if *origin == Origin::Local { keep_box(Some(*keeping)) } else { Html::default() };
-            html! { <LogView key={id} {name} report={report.clone()} {scheme} {keep} /> }
+            let logs =
+                files.files().all.iter().filter(|other| other.id != id).filter_map(|other| match &other.status {
+                    FileStatus::Log(report) => Some((other.id, other.name.clone(), report.clone())),
+                    _ => None,
+                });
+            let logs: Vec<_> = logs.collect();
+            html! { <LogView key={id} {name} report={report.clone()} {scheme} {logs} peers={files.peers()} {keep} /> }
         }
         // A ready file has its worker until its tab is closed.
         (FileStatus::Ready(_), None) => Html::default(),

@@ -11,6 +11,7 @@ pub mod markup;
 mod moment;
 mod names;
 mod pieces;
+pub mod stamp;
 
 /// For [`names!`](crate::names), which other crates expand.
 #[cfg(feature = "openapi")]

@@ -8,7 +8,6 @@ mod machine;
 mod reader;
 mod row;
 mod size;
-mod stamp;
 mod teeth;
 
 pub use climb::{Climb, Climber, Family, climb_of, families, sums};

@@ -12,7 +12,7 @@
 use super::log::{Clock, HostForm, HostLog, Kill, Process, Total, TotalSource};
 use super::machine;
 use super::row::{Head, Row, headless};
-use super::stamp::{self, Stamp};
+use crate::base::stamp::{self, Stamp};
 use crate::base::{Diagnostic, Lines, Severity, format};
 use hashbrown::HashMap;
 
@@ -66,8 +66,8 @@ struct Oddities {
 impl HostReader {
     /// Reads the next bytes of the file.
     ///
-    /// `other` receives lines that say nothing about processes or the machine, and returns true for those that it
-    /// understands; the rest count as not understood.
+    /// `other` receives lines that say nothing about processes or the machine, and those that are a time; it returns true
+    /// for lines that it understands, and the rest count as not understood.
     pub fn push(&mut self, bytes: &[u8], other: &mut impl FnMut(&str) -> bool) {
         let Self { lines, state } = self;
         lines.push(bytes, |line| state.line(line, other));
@@ -88,6 +88,8 @@ impl State {
         }
         if let Some(stamp) = stamp::stamp(line) {
             self.sample(stamp);
+            // Tables without times have that of the line above them.
+            other(line);
         } else if let Some(head) = Head::of(stamp::leading_time(line).map_or(line, |(_, rest)| rest)) {
             // A head begins a new sample where the log has no times.
             self.is_new_sample |= self.log.clock == Clock::Samples;

@@ -2,7 +2,7 @@
 
 use super::log::HostForm;
 use super::size;
-use super::stamp::{self, Stamp};
+use crate::base::stamp::{self, Stamp};
 
 /// What a row says about one process.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,8 +1,9 @@
 //! Reads logs of runs: what tools and trainings print about memory, in whatever mixture.
 //!
-//! Lines about processes go to [`host`](crate::host), all others to [`printed`](crate::printed), so that a loop of `ps`
-//! and the training's own output may share a file.
+//! Lines about processes go to [`host`](crate::host), all others to [`card`](crate::card) and [`printed`](crate::printed),
+//! so that a loop of `ps` and `nvidia-smi` and the training's own output may share a file.
 
+use crate::card::{CardLog, CardReader};
 use crate::host::{HostLog, HostReader};
 use crate::printed::{Printed, PrintedReader};
 
@@ -11,6 +12,8 @@ use crate::printed::{Printed, PrintedReader};
 pub struct Log {
     /// Memory of processes over time.
     pub host: HostLog,
+    /// Memory of GPUs over time.
+    pub cards: CardLog,
     /// Errors and counters.
     pub printed: Printed,
 }
@@ -19,12 +22,13 @@ pub struct Log {
 #[derive(Debug, Default)]
 pub struct LogReader {
     host: HostReader,
+    cards: CardReader,
     printed: PrintedReader,
 }
 
 /// Returns true if the beginning of a file is a log that says something about memory.
 ///
-/// It goes by content: an error or counters of PyTorch, a message of the kernel about a killed process, or at least two
+/// It goes by content: an error or counters of PyTorch, rows of nvidia-smi, a message of the kernel about a killed process, or at least two
 /// rows about processes among at most twice as many lines that are not understood.
 pub fn is_log(head: &[u8]) -> bool {
     // No text has a zero byte, and pickles have many.
@@ -41,22 +45,22 @@ pub fn is_log(head: &[u8]) -> bool {
 impl LogReader {
     /// Reads the next bytes of the file.
     pub fn push(&mut self, bytes: &[u8]) {
-        let Self { host, printed } = self;
-        host.push(bytes, &mut |line| printed.line(line));
+        let Self { host, cards, printed } = self;
+        host.push(bytes, &mut |line| cards.line(line) || printed.line(line));
     }
 
     /// Returns the log after the last bytes.
     pub fn finish(self) -> Log {
-        let Self { host, mut printed } = self;
-        let host = host.finish(&mut |line| printed.line(line));
-        Log { host, printed: printed.finish() }
+        let Self { host, mut cards, mut printed } = self;
+        let host = host.finish(&mut |line| cards.line(line) || printed.line(line));
+        Log { host, cards: cards.finish(), printed: printed.finish() }
     }
 }
 
 impl Log {
     /// Returns true if the file is no log that says something about memory.
     pub fn is_empty(&self) -> bool {
-        self.printed.is_empty() && !self.has_host()
+        self.printed.is_empty() && self.cards.is_empty() && !self.has_host()
     }
 
     /// Returns true if the log has the memory of processes.

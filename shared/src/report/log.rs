@@ -1,7 +1,9 @@
 //! Builds the report on a log: what it is, curves of memory over time, findings and tables.
 
+use super::card;
 use super::diagnosis::Diagnosis;
 use super::host::{self, host_diagnosis};
+use super::log_curves::{LogCurves, LogLimit, LogSeries, MOST_TIMES, extremes};
 use super::log_table::{LogCell, LogOwners, LogTable};
 use super::printed::{self, printed_diagnosis};
 use crate::base::{Severity, format};
@@ -10,7 +12,6 @@ use crate::log::Log;
 use crate::printed::Printed;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::ops::Range;
 
 /// Report on a log.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -19,48 +20,14 @@ pub struct LogReport {
     pub title: String,
     /// Facts that belong to the title, such as the memory of the machine.
     pub facts: Vec<String>,
-    /// Curves of the whole log; `None` without samples over time.
-    pub curves: Option<LogCurves>,
-    /// Memory of a GPU by owner, for each of the first out-of-memory errors.
+    /// Curves of the whole log, one chart each.
+    pub curves: Vec<LogCurves>,
+    /// Memory of a GPU by owner, for each of the first out-of-memory errors, and at the end of a log of nvidia-smi.
     pub owners: Vec<LogOwners>,
     pub diagnosis: Diagnosis,
     pub tables: Vec<LogTable>,
     /// What was odd or left out.
     pub notices: Vec<LogNotice>,
-}
-
-/// Memory of groups of processes over time, one on top of the other.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LogCurves {
-    /// What the values are, such as `PSS` or `RSS`.
-    pub quantity: String,
-    /// True if times are milliseconds since the Unix epoch, false if they count from the log's beginning or midnight.
-    pub has_dates: bool,
-    /// Offset of the log's time zone from UTC in milliseconds.
-    pub zone_ms: i64,
-    /// False if the log has no times, so that each sample counts as a second.
-    pub has_times: bool,
-    /// Times of the values in milliseconds, ascending.
-    pub times_ms: Vec<i64>,
-    /// Groups, the one with the most memory first; each has a value for each time.
-    pub series: Vec<LogSeries>,
-    pub limit: Option<LogLimit>,
-    /// Times at which the kernel killed a process.
-    pub kills_ms: Vec<i64>,
-}
-
-/// Memory of a group of processes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LogSeries {
-    pub name: String,
-    pub bytes: Vec<u64>,
-}
-
-/// Memory that there is in all.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LogLimit {
-    pub name: String,
-    pub bytes: u64,
 }
 
 /// Something odd in a log.
@@ -73,9 +40,6 @@ pub struct LogNotice {
 /// Largest number of groups that have a curve of their own.
 const MOST_SERIES: usize = 6;
 
-/// Largest number of times of curves, so that a part of a week's log can be drawn as finely as a screen shows it.
-const MOST_TIMES: usize = 20_000;
-
 /// Largest number of errors whose owners are drawn.
 const MOST_OWNERS: usize = 8;
 
@@ -86,6 +50,7 @@ const MOST_ROWS: usize = 200;
 pub fn log_report(log: &Log) -> LogReport {
     let (has_host, printed) = (log.has_host(), &log.printed);
     let mut diagnosis = printed_diagnosis(printed);
+    diagnosis.findings.extend(card::findings(&log.cards));
     if has_host {
         diagnosis.findings.extend(host_diagnosis(&log.host).findings);
         diagnosis.findings.sort_by_key(|finding| Reverse(finding.severity));
@@ -93,20 +58,42 @@ pub fn log_report(log: &Log) -> LogReport {
     let notices = log.host.diagnostics.iter().filter(|_| has_host);
     let mut notices: Vec<LogNotice> =
         notices.map(|one| LogNotice { severity: one.severity, message: one.message.clone() }).collect();
+    if log.cards.left_out > 0 {
+        let left_out = format::counted(log.cards.left_out, "sample");
+        let message = format!("The log of nvidia-smi is longer than can be kept, without {left_out} at its end.");
+        notices.push(LogNotice { severity: Severity::Warning, message });
+    }
     if printed.left_out > 0 {
         let left_out = format::counted(printed.left_out, "more error");
         notices
             .push(LogNotice { severity: Severity::Info, message: format!("{left_out} of the text are not listed.") });
     }
     LogReport {
-        title: if has_host { host::title(&log.host) } else { printed_title(printed) },
+        title: titles(log, has_host),
         facts: if has_host { log.host.total.map(total).into_iter().collect() } else { Vec::new() },
-        curves: has_host.then(|| curves(&log.host)).flatten(),
-        owners: printed.ooms.iter().take(MOST_OWNERS).filter_map(|oom| printed::owners_at(&oom.error)).collect(),
+        curves: [has_host.then(|| curves(&log.host)).flatten(), card::curves(&log.cards)]
+            .into_iter()
+            .flatten()
+            .collect(),
+        owners: owners(log),
         diagnosis,
         tables: tables(log, has_host),
         notices,
     }
+}
+
+fn titles(log: &Log, has_host: bool) -> String {
+    let titles = [
+        has_host.then(|| host::title(&log.host)),
+        (!log.cards.is_empty()).then(|| card::title(&log.cards)),
+        (!log.printed.is_empty()).then(|| printed_title(&log.printed)),
+    ];
+    titles.into_iter().flatten().collect::<Vec<_>>().join(". ")
+}
+
+fn owners(log: &Log) -> Vec<LogOwners> {
+    let of_errors = log.printed.ooms.iter().filter_map(|oom| printed::owners_at(&oom.error));
+    of_errors.chain(log.cards.cards.iter().filter_map(card::owners)).take(MOST_OWNERS).collect()
 }
 
 fn printed_title(printed: &Printed) -> String {
@@ -136,44 +123,7 @@ fn total(Total { bytes, source }: Total) -> String {
 impl LogReport {
     /// Returns true if the log says nothing about memory.
     pub fn is_empty(&self) -> bool {
-        self.curves.is_none() && self.diagnosis.findings.is_empty() && self.tables.is_empty()
-    }
-}
-
-impl LogCurves {
-    /// Returns the curves within a range of times in milliseconds, with at most about `most` times.
-    ///
-    /// Of more times, those with the most and the least memory in each of equally many parts are kept; and of those
-    /// outside the range its neighbours, so that lines reach its ends.
-    pub fn part(&self, range_ms: Range<i64>, most: usize) -> Self {
-        let first = self.times_ms.partition_point(|one| *one < range_ms.start).saturating_sub(1);
-        let end = (self.times_ms.partition_point(|one| *one <= range_ms.end) + 1).min(self.times_ms.len());
-        let count = end.saturating_sub(first);
-        let total = |at: usize| self.series.iter().map(|series| series.bytes[first + at]).fold(0, u64::saturating_add);
-        let shown = extremes(count, most, total);
-        let series = self.series.iter().map(|series| LogSeries {
-            name: series.name.clone(),
-            bytes: shown.iter().map(|&at| series.bytes[first + at]).collect(),
-        });
-        Self {
-            times_ms: shown.iter().map(|&at| self.times_ms[first + at]).collect(),
-            series: series.collect(),
-            ..self.clone_without_values()
-        }
-    }
-
-    fn clone_without_values(&self) -> Self {
-        let Self { quantity, has_dates, zone_ms, has_times, limit, kills_ms, .. } = self;
-        Self {
-            quantity: quantity.clone(),
-            has_dates: *has_dates,
-            zone_ms: *zone_ms,
-            has_times: *has_times,
-            limit: limit.clone(),
-            kills_ms: kills_ms.clone(),
-            times_ms: Vec::new(),
-            series: Vec::new(),
-        }
+        self.curves.is_empty() && self.diagnosis.findings.is_empty() && self.tables.is_empty()
     }
 }
 
@@ -189,6 +139,7 @@ fn curves(log: &HostLog) -> Option<LogCurves> {
     let is_pss = log.processes.iter().all(Process::has_pss);
     Some(LogCurves {
         quantity: if is_pss { "PSS" } else { "RSS" }.to_owned(),
+        is_stacked: true,
         has_dates: log.clock == Clock::Dates,
         zone_ms: log.zone_min * 60_000,
         has_times: log.clock != Clock::Samples,
@@ -235,25 +186,6 @@ fn groups(log: &HostLog) -> Vec<(String, Vec<usize>)> {
     groups
 }
 
-/// Returns the positions to show of `count` samples: all, or the highest and the lowest one of each of equally many
-/// parts.
-fn extremes(count: usize, most: usize, total: impl Fn(usize) -> u64) -> Vec<usize> {
-    if count <= most {
-        return (0..count).collect();
-    }
-    let parts = (most / 2).max(1);
-    // The ends belong to the picture.
-    let mut shown = vec![0, count - 1];
-    for part in 0..parts {
-        let samples = part * count / parts..(part + 1) * count / parts;
-        shown.extend(samples.clone().min_by_key(|&sample| total(sample)));
-        shown.extend(samples.max_by_key(|&sample| total(sample)));
-    }
-    shown.sort_unstable();
-    shown.dedup();
-    shown
-}
-
 fn tables(log: &Log, has_host: bool) -> Vec<LogTable> {
     let mut tables = Vec::new();
     if log.printed.ooms.len() > 1 {
@@ -261,6 +193,9 @@ fn tables(log: &Log, has_host: bool) -> Vec<LogTable> {
     }
     if !log.printed.counters.is_empty() {
         tables.push(printed::counter_table(&log.printed));
+    }
+    if !log.cards.is_empty() {
+        tables.push(card::table(&log.cards));
     }
     if has_host && !log.host.processes.is_empty() {
         tables.push(processes(&log.host));

@@ -5,17 +5,20 @@
 //!
 //! Invariant: a report holds no handle of a trace, and making one decides nothing that the analysis has not decided.
 
+mod card;
 mod diagnosis;
 mod diff;
 mod frame;
 mod host;
 mod live;
 mod log;
+mod log_curves;
 mod log_table;
 mod printed;
 mod ranks;
 mod replay;
 mod segments;
+mod trace_curves;
 
 pub use diagnosis::{
     Diagnosis, DiagnosisConfig, Evidence, Finding, Growth, GrowthGroup, RunOfDevice, UntilFull, diagnosis,
@@ -24,11 +27,13 @@ pub use diff::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Compa
 pub use frame::{Frame, frame, frames};
 pub use host::HOST;
 pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};
-pub use log::{LogCurves, LogLimit, LogNotice, LogReport, LogSeries, log_report};
+pub use log::{LogNotice, LogReport, log_report};
+pub use log_curves::{LogCurves, LogLimit, LogSeries};
 pub use log_table::{LogCell, LogOwner, LogOwners, LogTable};
 pub use ranks::{Rank, RankOutlier, Ranks, rank_outliers};
 pub use replay::{Replay, ReplaySweep, ReplayTrial, RunFigures, sweep_config};
 pub use segments::{HeldSegment, Holder, Reserved, Segment, SegmentUse, Segments, reserved, segment, segments};
+pub use trace_curves::trace_curves;
 
 // These types of the analysis are plain data already.
 pub use crate::analysis::{ClassTotal, Fragmentation, RankFigures, ReplayOom, Room, Summary, Verification};

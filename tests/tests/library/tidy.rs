@@ -19,8 +19,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("analysis", &["allocator", "base", "trace"]),
     ("host", &["base"]),
     ("printed", &["base"]),
-    ("log", &["base", "host", "printed"]),
-    ("report", &["allocator", "analysis", "base", "host", "job", "log", "printed", "trace"]),
+    ("card", &["base"]),
+    ("log", &["base", "card", "host", "printed"]),
+    ("report", &["allocator", "analysis", "base", "card", "host", "job", "log", "printed", "trace"]),
     ("api", &["base", "report"]),
     ("job", &["base"]),
 ];

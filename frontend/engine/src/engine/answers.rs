@@ -8,18 +8,20 @@ use super::{
     Engine, allocations, categories, compare, copy, details, export, marks, segments, selection, sheet, what_if,
 };
 use frontend::ask::{
-    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetBoxes, GetCategories, GetCopyPreview, GetCurve,
-    GetDetails, GetDiff, GetFacts, GetFindings, GetHit, GetLargest, GetMarks, GetOutline, GetPicture, GetPlace,
-    GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites, GetStacks, GetSteps, GetSweep,
-    SheetOrder, WalkTo, WriteCopy, WriteReplay, Writes,
+    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetBoxes, GetCategories, GetCopyPreview,
+    GetCourse, GetCurve, GetDetails, GetDiff, GetFacts, GetFindings, GetHit, GetLargest, GetMarks, GetOutline,
+    GetPicture, GetPlace, GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites, GetStacks,
+    GetSteps, GetSweep, SheetOrder, WalkTo, WriteCopy, WriteReplay, Writes,
 };
 use shared::analysis::Timeline;
+use shared::report::trace_curves;
 
 /// Media type of compressed snapshots.
 const GZIP: &str = "application/gzip";
 
 const NO_ALLOCATION: &str = "there is no such allocation";
 
+const NO_TIMES: &str = "the events have no times of a clock";
 const NO_SIDE: &str = "there is no such moment or step";
 
 /// Implements [`Answers`] for questions about one device, which must have the field `device`.
@@ -37,6 +39,7 @@ macro_rules! answers {
 answers! {
     GetPicture: |ready, ask| Ok(picture(ready, ask.view));
     GetOutline: |ready, ask| Ok(outline_picture(ready, ask.axis, ask.columns));
+    GetCourse: |ready, _ask| trace_curves(ready.device, ready.timeline).ok_or_else(|| NO_TIMES.to_owned());
     GetHit: |ready, ask| Ok(hit(ready, ask.axis, (ask.x, ask.units_per_px), ask.bytes));
     GetPlace: |ready, ask| Ok(place(ready, ask.axis, ask.moment));
     FindAllocation: |ready, ask| find(ready, ask.key, ask.moment).ok_or_else(|| NO_ALLOCATION.to_owned());

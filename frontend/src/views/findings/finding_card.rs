@@ -41,8 +41,8 @@ pub(super) fn FindingCard(props: &FindingCardProps) -> Html {
 
 /// Returns the card of a finding, with the control of its device and those for its evidence.
 ///
-/// `is_open` unfolds how it was found.
-pub fn item(finding: &Finding, device: Html, actions: Html, is_open: bool) -> Html {
+/// `is_of_log` unfolds how it was found, and leaves out what would confirm a trace.
+pub fn item(finding: &Finding, device: Html, actions: Html, is_of_log: bool) -> Html {
     html! {
         <li class={classes!("finding", finding.severity.name())} data-code={finding.code.name()}>
             <p class="finding-head">
@@ -56,10 +56,14 @@ pub fn item(finding: &Finding, device: Html, actions: Html, is_open: bool) -> Ht
             <h2 class="finding-title">{ sentence(&finding.title) }</h2>
             <p>{ sentence(&finding.advice) }</p>
             { actions }
-            <details open={is_open}>
+            <details open={is_of_log}>
                 <summary>{ "How this was found" }</summary>
                 <p>{ sentence(&finding.evidence.shows) }</p>
-                <p>{ confidence(finding.confidence) }</p>
+                if is_of_log {
+                    <p>{ format!("Confidence: {}.", finding.confidence.name()) }</p>
+                } else {
+                    <p>{ confidence(finding.confidence) }</p>
+                }
             </details>
             if !finding.evidence.stacks.is_empty() {
                 <details>

@@ -1,6 +1,6 @@
 //! Chart of memory over time, of which a part can be looked at more closely.
 
-use super::model::{Range, key_range, legend, nearest, place_to_ms, plot, readout, span_text, whole};
+use super::model::{Range, key_range, legend, nearest, place_to_ms, plot, readout, span_text};
 use crate::components::picture::Picture;
 use crate::platform::{share_across, size_of_element};
 use crate::state::Scheme;
@@ -13,24 +13,39 @@ use yew::prelude::*;
 pub(super) struct LogChartProps {
     pub(super) curves: Rc<LogCurves>,
     pub(super) scheme: Scheme,
+    /// Times that are shown.
+    pub(super) range: Range,
+    /// Times that all charts on the same clock cover.
+    pub(super) all: Range,
+    /// Called with other times to show.
+    pub(super) on_range: Callback<Range>,
+    /// Title and controls above the chart.
+    #[prop_or_default]
+    pub(super) children: Html,
 }
 
 /// Shows the memory of groups of processes on top of each other, with the memory that there is.
 #[component]
 pub(super) fn LogChart(props: &LogChartProps) -> Html {
-    let LogChartProps { curves, scheme } = props;
-    let all = whole(curves);
-    let range = use_state_eq(|| all);
+    let LogChartProps { curves, scheme, range, all, on_range, children } = props;
+    let (range, all) = (*range, *all);
     let hovered = use_state_eq(|| None::<usize>);
     let chosen = use_state_eq(|| None::<Range>);
     let began = use_mut_ref(|| None::<i64>);
     let node = use_node_ref();
-    let draw = use_callback((curves.clone(), *range, *chosen, *hovered, *scheme), |size, deps| {
-        let (curves, range, chosen, hovered, scheme) = deps;
-        plot(curves, *range, *chosen, hovered.and_then(|at| curves.times_ms.get(at).copied()), size, scheme.theme())
+    let draw = use_callback((curves.clone(), range, all, *chosen, *hovered, *scheme), |size, deps| {
+        let (curves, range, all, chosen, hovered, scheme) = deps;
+        plot(
+            curves,
+            (*range, all.0),
+            *chosen,
+            hovered.and_then(|at| curves.times_ms.get(at).copied()),
+            size,
+            scheme.theme(),
+        )
     });
     let ms_of = {
-        let (node, range) = (node.clone(), *range);
+        let node = node.clone();
         move |event: &PointerEvent| {
             let element = node.cast::<HtmlElement>()?;
             Some(place_to_ms(range, share_across(&element, event), size_of_element(&element).0))
@@ -56,11 +71,11 @@ pub(super) fn LogChart(props: &LogChartProps) -> Html {
         }
     };
     let end = {
-        let (began, chosen, range) = (began.clone(), chosen.clone(), range.clone());
+        let (began, chosen, on_range) = (began.clone(), chosen.clone(), on_range.clone());
         Callback::from(move |is_taken: bool| {
             let was_begun = began.borrow_mut().take().is_some();
             if let Some((from, to)) = (*chosen).filter(|(from, to)| is_taken && was_begun && to > from) {
-                range.set((from, to));
+                on_range.emit((from, to));
             }
             chosen.set(None);
         })
@@ -73,22 +88,20 @@ pub(super) fn LogChart(props: &LogChartProps) -> Html {
             end.emit(false);
         }
     };
-    let show_all = {
-        let range = range.clone();
-        move |_: MouseEvent| range.set(all)
-    };
+    let show_all = on_range.reform(move |_: MouseEvent| all);
     let onkeydown = {
-        let range = range.clone();
+        let on_range = on_range.clone();
         move |event: KeyboardEvent| {
-            if let Some(next) = key_range(&event.key(), *range, all) {
+            if let Some(next) = key_range(&event.key(), range, all) {
                 event.prevent_default();
-                range.set(next);
+                on_range.emit(next);
             }
         }
     };
-    let text = hovered.map_or_else(|| span_text(curves, *range), |at| readout(curves, at));
+    let text = hovered.map_or_else(|| span_text(curves, range), |at| readout(curves, at));
     html! {
         <figure class="log-chart">
+            { children.clone() }
             <div ref={node} class="log-plot" tabindex="0" role="group" data-range={format!("{}..{}", range.0, range.1)}
                 aria-label="Memory over time: + and - zoom, arrow keys move, 0 shows everything"
                 {onpointerdown} {onpointermove} {onpointerup} {onpointerleave} ondblclick={show_all.clone()} {onkeydown}>
@@ -96,7 +109,7 @@ pub(super) fn LogChart(props: &LogChartProps) -> Html {
             </div>
             <figcaption>
                 <p class="log-readout numbers">{ text }</p>
-                if *range != all {
+                if range != all {
                     <button type="button" class="button" onclick={show_all}>{ "Show all" }</button>
                 } else {
                     <span class="hint">{ "Drag over the chart to enlarge a part" }</span>

@@ -1,18 +1,23 @@
 //! View of a log: curves of memory over time, the owners of a GPU's memory, findings and tables.
 
+mod beside;
 mod chart;
 mod model;
 mod owners;
 mod table;
 
+use self::beside::{Beside, BesideChart, Course};
 use self::chart::LogChart;
+use self::model::{Range, overlap, shifted, union, whole};
 use self::owners::OwnersBar;
 use self::table::LogTableView;
-use crate::state::Scheme;
+use crate::hooks::Peer;
+use crate::state::{FileId, Scheme};
 use crate::views::findings::finding_card::item;
 use crate::views::findings::model::counts_of_problems;
 use shared::base::Severity;
-use shared::report::{HOST, LogNotice, LogReport};
+use shared::report::{HOST, LogCurves, LogNotice, LogReport};
+use std::collections::HashMap;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -21,6 +26,10 @@ pub struct LogViewProps {
     pub name: AttrValue,
     pub report: Rc<LogReport>,
     pub scheme: Scheme,
+    /// Other open logs.
+    pub logs: Vec<(FileId, Rc<str>, Rc<LogReport>)>,
+    /// Open snapshots.
+    pub peers: Vec<Peer>,
     /// Control that shows and changes whether the file is stored for a reload.
     pub keep: Html,
 }
@@ -28,8 +37,7 @@ pub struct LogViewProps {
 /// Shows the report on a log.
 #[component]
 pub fn LogView(props: &LogViewProps) -> Html {
-    let LogViewProps { name, report, scheme, keep } = props;
-    let curves = use_memo(report.clone(), |report| report.curves.clone().map(Rc::new));
+    let LogViewProps { name, report, scheme, keep, .. } = props;
     let findings = &report.diagnosis.findings;
     let problems = counts_of_problems(&report.diagnosis);
     let lead = if problems.is_empty() { "No problem found".to_owned() } else { problems };
@@ -39,7 +47,7 @@ pub fn LogView(props: &LogViewProps) -> Html {
                 <h1>{ name }</h1>
                 <p>{ &report.title }{ for report.facts.iter().map(|fact| format!("; {fact}")) }</p>
             </header>
-            if let Some(curves) = &*curves { <LogChart curves={curves.clone()} scheme={*scheme} /> }
+            if !report.curves.is_empty() { <Charts view={props.clone()} /> }
             if !report.owners.is_empty() {
                 <section class="log-owners" aria-label="Memory of the GPU by owner">
                     { for report.owners.iter().map(|owners| html! { <OwnersBar owners={owners.clone()} scheme={*scheme} /> }) }
@@ -56,6 +64,90 @@ pub fn LogView(props: &LogViewProps) -> Html {
             { keep.clone() }
         </main>
     }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct ChartsProps {
+    view: LogViewProps,
+}
+
+/// Shows the charts of the log, and below them those of other open files on the same clock.
+#[component]
+fn Charts(props: &ChartsProps) -> Html {
+    let LogViewProps { report, scheme, logs, peers, .. } = &props.view;
+    let own = use_memo(report.clone(), |report| report.curves.iter().cloned().map(Rc::new).collect::<Vec<_>>());
+    let others = use_memo(logs.clone(), |logs| logs.iter().flat_map(|log| of_log(log)).collect::<Vec<_>>());
+    let courses = use_state(Vec::<Beside>::new);
+    let on_course = {
+        let courses = courses.clone();
+        Callback::from(move |course: Beside| {
+            let others = courses.iter().filter(|known| known.place != course.place).cloned();
+            courses.set(others.chain([course.clone()]).collect());
+        })
+    };
+    let shifts = use_state_eq(HashMap::<(FileId, usize), f64>::new);
+    let shift_of = |beside: &Beside| shifts.get(&beside.place).copied().unwrap_or(0.0);
+    // Clocks without dates have nothing in common.
+    let has_dates = own.iter().all(|curves| curves.has_dates);
+    let is_open = |beside: &&Beside| peers.iter().any(|peer| peer.id == beside.place.0);
+    let beside: Vec<Beside> =
+        others.iter().chain(courses.iter().filter(is_open)).filter(|_| has_dates).cloned().collect();
+    let own_range = union(own.iter().map(|curves| whole(curves))).unwrap_or((0, 1));
+    let moved = |beside: &Beside| whole(&shifted(&beside.curves, (shift_of(beside) * 1000.0) as i64));
+    // Files of other runs would leave this log a line of a pixel.
+    let apart_s = |beside: &Beside| {
+        let begin_s = (own_range.0 - whole(&beside.curves).0) as f64 / 1000.0;
+        (!overlap(own_range, moved(beside))).then_some(begin_s)
+    };
+    let near = beside.iter().filter(|beside| apart_s(beside).is_none()).map(moved);
+    let all = union(near.chain([own_range])).unwrap_or(own_range);
+    let chosen = use_state_eq(|| None::<Range>);
+    let range = chosen.map_or(all, |(from, to)| (from.max(all.0), to.min(all.1)));
+    let on_range = {
+        let chosen = chosen.setter();
+        Callback::from(move |range: Range| chosen.set((range != all).then_some(range)))
+    };
+    let chart = |curves: &Rc<LogCurves>| {
+        html! { <LogChart curves={curves.clone()} scheme={*scheme} {range} {all} on_range={on_range.clone()} /> }
+    };
+    let chart_beside = |beside: &Beside| {
+        let (shifts, place) = (shifts.clone(), beside.place);
+        let on_shift = Callback::from(move |seconds: f64| {
+            let mut next = (*shifts).clone();
+            next.insert(place, seconds);
+            shifts.set(next);
+        });
+        html! {
+            <BesideChart key={format!("{place:?}")} beside={beside.clone()} scheme={*scheme} {range} {all}
+                on_range={on_range.clone()} apart_s={apart_s(beside)} shift_s={shift_of(beside)} {on_shift} />
+        }
+    };
+    let course = |(peer, device): (&Peer, u32)| {
+        html! { <Course key={format!("{}-{device}", peer.id)} peer={peer.clone()} {device} on_course={on_course.clone()} /> }
+    };
+    let devices =
+        peers.iter().flat_map(|peer| (0..peer.file.summary.devices.len() as u32).map(move |device| (peer, device)));
+    html! {
+        <>
+            { for own.iter().map(chart) }
+            if has_dates {
+                { for devices.map(course) }
+                { for beside.iter().map(chart_beside) }
+            }
+        </>
+    }
+}
+
+/// Returns the charts of another log that has dates.
+fn of_log((id, name, report): &(FileId, Rc<str>, Rc<LogReport>)) -> Vec<Beside> {
+    let dated = report.curves.iter().enumerate().filter(|(_, curves)| curves.has_dates);
+    dated
+        .map(|(position, curves)| Beside {
+            place: (*id, position),
+            name: AttrValue::from(name.clone()),
+            curves: Rc::new(curves.clone()),
+        })
+        .collect()
 }
 
 fn device(device: i64) -> Html {

@@ -27,32 +27,58 @@ pub(super) fn whole(curves: &LogCurves) -> Range {
     (first, curves.times_ms.last().copied().unwrap_or(0).max(first + 1))
 }
 
-/// Draws a range of the curves, stacked; `chosen` is a part of it that is being chosen, `hovered` a time under the pointer.
+/// Returns the curves with all times moved.
+pub(super) fn shifted(curves: &LogCurves, shift_ms: i64) -> LogCurves {
+    let times_ms = curves.times_ms.iter().map(|ms| ms.saturating_add(shift_ms)).collect();
+    LogCurves {
+        times_ms,
+        kills_ms: curves.kills_ms.iter().map(|ms| ms.saturating_add(shift_ms)).collect(),
+        ..curves.clone()
+    }
+}
+
+/// Returns the range that contains all of some ranges; `None` without any.
+pub(super) fn union(ranges: impl Iterator<Item = Range>) -> Option<Range> {
+    ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+}
+
+/// Returns true if two ranges have a time in common.
+pub(super) fn overlap(a: Range, b: Range) -> bool {
+    a.0 <= b.1 && b.0 <= a.1
+}
+
+/// Draws a range of the curves; labels of times count from `start`; `chosen` is a part of it that is being chosen, `hovered` a time under the pointer.
 pub(super) fn plot(
     curves: &LogCurves,
-    range: Range,
+    (range, start): (Range, i64),
     chosen: Option<Range>,
     hovered: Option<i64>,
     size: (f64, f64),
     theme: &Theme,
 ) -> Sketch {
     let part = curves.part(range.0..range.1, (size.0 * 2.0).max(2.0) as usize);
-    // Times count from the beginning of the log.
-    let start = whole(curves).0;
     let seconds = |ms: i64| (ms - start) as f64 * 1e3;
     let x = Span::new(seconds(range.0), seconds(range.1));
-    let mut stacked: Vec<u64> = vec![0; part.times_ms.len()];
+    let mut top: Vec<u64> = vec![0; part.times_ms.len()];
+    let mut highest = 0;
     let mut layers = Vec::new();
     for (position, series) in part.series.iter().enumerate().rev() {
-        stacked.iter_mut().zip(&series.bytes).for_each(|(sum, bytes)| *sum = sum.saturating_add(*bytes));
+        if !part.is_stacked {
+            top.fill(0);
+        }
+        top.iter_mut().zip(&series.bytes).for_each(|(sum, bytes)| *sum = sum.saturating_add(*bytes));
+        highest = top.iter().copied().fold(highest, u64::max);
         // The neighbours of the range stand for its ends.
         let at = part.times_ms.iter().map(|ms| seconds(*ms).clamp(x.start, x.end));
-        let points = at.zip(stacked.iter().map(|bytes| *bytes as f64)).collect();
-        layers.push(Curve::area(points, color_of(position, theme), 0.0, 1.0));
+        let points = at.zip(top.iter().map(|bytes| *bytes as f64)).collect();
+        let color = color_of(position, theme);
+        layers.push(match part.is_stacked {
+            true => Curve::area(points, color, 0.0, 1.0),
+            false => Curve::line(points, color, 2.0),
+        });
     }
-    // The highest area is drawn first, and lower ones cover it.
+    // Of stacked areas, the highest one is drawn first, and lower ones cover it.
     layers.reverse();
-    let highest = stacked.iter().max().copied().unwrap_or(0);
     // Memory that is far above the curves would flatten them.
     let limit = part.limit.as_ref().map(|limit| limit.bytes).filter(|limit| *limit <= highest.saturating_mul(4));
     let step = x.len() * BETWEEN_TIMES / (size.0 - ROOM.left - ROOM.right).max(1.0);
@@ -116,15 +142,23 @@ pub(super) fn readout(curves: &LogCurves, at: usize) -> String {
         .filter(|series| series.bytes[at] > 0)
         .map(|series| format!("{} {}", series.name, format::bytes(series.bytes[at])))
         .collect();
-    let sum = curves.series.iter().map(|series| series.bytes[at]).fold(0, u64::saturating_add);
-    format!("{}: {} ({})", time(curves, curves.times_ms[at]), format::bytes(sum), parts.join(" · "))
+    let time = time(curves, curves.times_ms[at]);
+    match curves.is_stacked {
+        true => format!("{time}: {} ({})", format::bytes(height(curves, at)), parts.join(" · ")),
+        false => format!("{time}: {}", parts.join(" · ")),
+    }
+}
+
+/// Returns the height of the curves at a sample.
+fn height(curves: &LogCurves, at: usize) -> u64 {
+    let bytes = curves.series.iter().map(|series| series.bytes[at]);
+    if curves.is_stacked { bytes.fold(0, u64::saturating_add) } else { bytes.max().unwrap_or(0) }
 }
 
 /// Describes a range of the curves.
 pub(super) fn span_text(curves: &LogCurves, (from, to): Range) -> String {
     let within = curves.times_ms.iter().enumerate().filter(|(_, ms)| (from..=to).contains(*ms));
-    let sum = |at: usize| curves.series.iter().map(|series| series.bytes[at]).fold(0, u64::saturating_add);
-    let highest = within.map(|(at, _)| sum(at)).max().unwrap_or(0);
+    let highest = within.map(|(at, _)| height(curves, at)).max().unwrap_or(0);
     let duration = format::duration(from.abs_diff(to) * 1000);
     format!("{} over {duration} from {}, at most {}", curves.quantity, time(curves, from), format::bytes(highest))
 }
@@ -207,6 +241,7 @@ mod tests {
             |name: &str, gib: [u64; 4]| LogSeries { name: name.into(), bytes: gib.map(|gib| gib << 30).to_vec() };
         LogCurves {
             quantity: "PSS".into(),
+            is_stacked: true,
             has_dates: true,
             zone_ms: 3_600_000,
             has_times: true,
@@ -220,7 +255,7 @@ mod tests {
     #[test]
     fn areas_are_stacked() {
         let curves = curves();
-        let sketch = plot(&curves, whole(&curves), None, None, (800.0, 240.0), &Theme::light());
+        let sketch = plot(&curves, (whole(&curves), whole(&curves).0), None, None, (800.0, 240.0), &Theme::light());
         let dashed = sketch.ops.iter().filter(|op| matches!(op, Op::Line { dashed: true, .. })).count();
         assert_eq!(dashed, 2, "the limit and the killed process");
         let labels: Vec<&str> = { sketch.ops.iter() }
@@ -242,6 +277,18 @@ mod tests {
         assert_eq!(place_to_ms(whole, 0.0, 800.0), whole.0);
         assert_eq!(place_to_ms(whole, 1.0, 800.0), whole.1);
         assert_eq!(nearest(&LogCurves::default(), 5), None);
+    }
+
+    #[test]
+    fn courses_beside_each_other_are_lines() {
+        let lines = LogCurves { is_stacked: false, limit: None, ..curves() };
+        let at = nearest(&lines, 1_795_424_880_000).unwrap();
+        assert_eq!(readout(&lines, at), "2026-11-23 10:08:00: train 4.00 GiB · workers 3.00 GiB");
+        assert!(span_text(&lines, whole(&lines)).ends_with("at most 4.00 GiB"));
+        assert!(overlap((0, 5), (5, 9)) && !overlap((0, 5), (6, 9)) && overlap((3, 4), (0, 9)));
+        let later = shifted(&lines, 60_000);
+        assert_eq!(whole(&later).0, whole(&lines).0 + 60_000);
+        assert_eq!(union([whole(&lines), whole(&later)].into_iter()), Some((whole(&lines).0, whole(&later).1)));
     }
 
     #[test]

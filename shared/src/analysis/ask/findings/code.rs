@@ -55,6 +55,8 @@ crate::codes! {
         FailedTryKept => "failed-try-kept",
         /// Memory of the GPU was in use outside PyTorch's allocator when memory ran out.
         OutsidePytorch => "outside-pytorch",
+        /// Several processes use much memory of one GPU.
+        GpuShared => "gpu-shared",
         /// Gradients stay in memory between steps and do not grow.
         GradientsStay => "gradients-stay",
         /// A step's autograd graph is still in memory while the next step builds its own.
@@ -135,6 +137,7 @@ impl FindingCode {
             | Self::HostProcessKilled
             | Self::SharedMemoryFull
             | Self::HostOutOfMemory
+            | Self::GpuShared
             | Self::OutsidePytorch
             | Self::EvaluationWithGraph
             | Self::PeakAtLoading

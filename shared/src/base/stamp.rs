@@ -2,13 +2,13 @@
 
 /// Time in a log, as far as it is stated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub struct Stamp {
     /// Days since 1970-01-01; `None` if only the time of day is stated.
-    pub(super) day: Option<i64>,
+    pub day: Option<i64>,
     /// Milliseconds since midnight.
-    pub(super) time_ms: i64,
+    pub time_ms: i64,
     /// Offset of the time zone from UTC in minutes, if it is stated and known.
-    pub(super) offset_min: Option<i64>,
+    pub offset_min: Option<i64>,
 }
 
 /// Beginnings of the names of months in English, German, French, Spanish, Italian, Portuguese and Dutch.
@@ -57,7 +57,7 @@ const ZONES: [(&str, i64); 22] = [
 const MOST_WORDS: usize = 3;
 
 /// Returns the time that a line consists of; `None` if the line says anything else.
-pub(super) fn stamp(line: &str) -> Option<Stamp> {
+pub fn stamp(line: &str) -> Option<Stamp> {
     let line = line.trim().trim_matches(['[', ']', '=', '-', '#', ' ']);
     if line.len() > 80 {
         return None;
@@ -66,7 +66,7 @@ pub(super) fn stamp(line: &str) -> Option<Stamp> {
 }
 
 /// Returns the time and the rest of a line that begins with a time of day, such as `10:12:01 AM rest`.
-pub(super) fn leading_time(line: &str) -> Option<(Stamp, &str)> {
+pub fn leading_time(line: &str) -> Option<(Stamp, &str)> {
     let (first, rest) = line.trim_start().split_once(char::is_whitespace)?;
     let time_ms = time_of_day(first)?;
     let rest = rest.trim_start();
@@ -191,7 +191,7 @@ fn millis(fraction: &str) -> i64 {
 }
 
 fn iso_date(token: &str) -> Option<(i64, i64, i64)> {
-    let mut parts = token.splitn(3, '-').map(|part| part.parse::<i64>().ok());
+    let mut parts = token.splitn(3, ['-', '/']).map(|part| part.parse::<i64>().ok());
     let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
     ((1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day))
         .then_some((year, month, day))
@@ -235,16 +235,17 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
 }
 
 impl Stamp {
-    pub(super) const DAY_MS: i64 = 86_400_000;
+    /// Milliseconds of a day.
+    pub const DAY_MS: i64 = 86_400_000;
 
     /// Creates the stamp of a time in milliseconds since the Unix epoch.
-    pub(super) fn of_epoch(ms: i64) -> Self {
+    pub fn of_epoch(ms: i64) -> Self {
         let (day, time_ms) = (ms.div_euclid(Self::DAY_MS), ms.rem_euclid(Self::DAY_MS));
         Self { day: Some(day), time_ms, offset_min: Some(0) }
     }
 
     /// Returns the milliseconds since the Unix epoch; `None` without a date.
-    pub(super) fn epoch_ms(&self) -> Option<i64> {
+    pub fn epoch_ms(&self) -> Option<i64> {
         self.day.map(|day| day * Self::DAY_MS + self.time_ms - self.offset_min.unwrap_or(0) * 60_000)
     }
 }

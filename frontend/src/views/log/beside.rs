@@ -1,0 +1,102 @@
+//! Charts of other open files on the same clock: other logs, and snapshots whose events have times.
+
+use super::chart::LogChart;
+use super::model::{Range, shifted};
+use crate::ask::GetCourse;
+use crate::hooks::{Peer, use_answer};
+use crate::state::{FileId, Scheme};
+use shared::report::LogCurves;
+use std::rc::Rc;
+use web_sys::HtmlInputElement;
+use yew::prelude::*;
+
+/// Chart of another file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Beside {
+    /// File, and the position of the chart or device in it.
+    pub(super) place: (FileId, usize),
+    pub(super) name: AttrValue,
+    pub(super) curves: Rc<LogCurves>,
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct BesideChartProps {
+    pub(super) beside: Beside,
+    pub(super) scheme: Scheme,
+    pub(super) range: Range,
+    pub(super) all: Range,
+    pub(super) on_range: Callback<Range>,
+    /// Seconds by which its clock has to be moved so that it begins with this log, if the two have no times in common.
+    pub(super) apart_s: Option<f64>,
+    /// Seconds by which its clock is moved.
+    pub(super) shift_s: f64,
+    /// Called with another shift.
+    pub(super) on_shift: Callback<f64>,
+}
+
+/// Shows a chart of another file, whose clock can be moved by hand.
+#[component]
+pub(super) fn BesideChart(props: &BesideChartProps) -> Html {
+    let BesideChartProps { beside, scheme, range, all, on_range, apart_s, shift_s, on_shift } = props;
+    let curves = use_memo((beside.curves.clone(), *shift_s), |(curves, shift_s)| {
+        Rc::new(shifted(curves, (shift_s * 1000.0) as i64))
+    });
+    let oninput = on_shift.reform(|event: InputEvent| {
+        let input: HtmlInputElement = event.target_unchecked_into();
+        let seconds = input.value_as_number();
+        if seconds.is_finite() { seconds } else { 0.0 }
+    });
+    let head = html! {
+        <div class="log-beside">
+            <h2>{ &beside.name }</h2>
+            <label>
+                { "Move its clock by" }
+                <input type="number" step="0.1" value={shift_s.to_string()} {oninput} />
+                { "s" }
+            </label>
+        </div>
+    };
+    match *apart_s {
+        Some(seconds) => {
+            let onclick = on_shift.reform(move |_: MouseEvent| seconds);
+            html! {
+                <section class="log-chart">
+                    { head }
+                    <p class="log-apart">
+                        { "This file has no times in common with the log above." }
+                        <button type="button" class="button" {onclick}>{ "Let both begin together" }</button>
+                    </p>
+                </section>
+            }
+        }
+        None => html! {
+            <LogChart curves={(*curves).clone()} scheme={*scheme} range={*range} all={*all} {on_range}>{ head }</LogChart>
+        },
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct CourseProps {
+    pub(super) peer: Peer,
+    /// Position of the device.
+    pub(super) device: u32,
+    pub(super) on_course: Callback<Beside>,
+}
+
+/// Asks a snapshot for its course over time; shows nothing itself.
+#[component]
+pub(super) fn Course(props: &CourseProps) -> Html {
+    let CourseProps { peer, device, on_course } = props.clone();
+    let course =
+        use_answer(
+            (peer.client.clone(), device),
+            |(client, device)| async move { client.ask(GetCourse { device }).await },
+        );
+    use_effect_with(course, move |course| {
+        if let Some(curves) = course {
+            let name = format!("{}, GPU {}", peer.name, peer.file.summary.devices[device as usize].index);
+            on_course.emit(Beside { place: (peer.id, device as usize), name: name.into(), curves: curves.clone() });
+        }
+    });
+    Html::default()
+}

@@ -1,0 +1,56 @@
+//! Stores the memory of GPUs over time.
+
+/// Memory of the GPUs of a machine over time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CardLog {
+    /// GPUs in the order of their first samples.
+    pub cards: Vec<Card>,
+    /// True if times are milliseconds since the Unix epoch, false if each sample counts as a second.
+    pub has_dates: bool,
+    /// Number of samples beyond those that are kept.
+    pub left_out: u64,
+}
+
+/// Memory of one GPU over time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Card {
+    pub index: u32,
+    /// Product name, if the log has it.
+    pub name: String,
+    pub total_bytes: Option<u64>,
+    /// Samples in the order of the log.
+    pub samples: Vec<CardSample>,
+    /// Processes of the last sample that lists any.
+    pub processes: Vec<CardProcess>,
+}
+
+/// Memory of a GPU at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CardSample {
+    /// Time in milliseconds, ascending.
+    pub time_ms: i64,
+    pub used_bytes: u64,
+}
+
+/// Process on a GPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CardProcess {
+    pub pid: u32,
+    pub name: String,
+    pub bytes: u64,
+}
+
+impl CardLog {
+    /// Returns true if the log has no GPU with a sample.
+    pub fn is_empty(&self) -> bool {
+        self.cards.iter().all(|card| card.samples.is_empty() && card.processes.is_empty())
+    }
+}
+
+impl Card {
+    /// Returns the largest memory in use.
+    pub fn peak_bytes(&self) -> u64 {
+        let of_processes = self.processes.iter().map(|process| process.bytes).fold(0, u64::saturating_add);
+        self.samples.iter().map(|sample| sample.used_bytes).max().unwrap_or(of_processes)
+    }
+}

@@ -1,0 +1,10 @@
+//! Reads what nvidia-smi prints about the memory of whole GPUs and of the processes on them.
+//!
+//! That is its table, the rows of `--query-gpu=… --format=csv`, of `dmon` and of `pmon`, each once or in a loop.
+
+mod log;
+mod reader;
+mod table;
+
+pub use log::{Card, CardLog, CardProcess, CardSample};
+pub use reader::CardReader;

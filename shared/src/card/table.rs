@@ -1,0 +1,123 @@
+//! Reads rows with named columns: those of `--query-gpu` and `--query-compute-apps`, and of `dmon` and `pmon`.
+//!
+//! ```text
+//! timestamp, index, name, memory.used [MiB], memory.total [MiB]
+//! 2026/11/23 15:46:52.123, 0, NVIDIA A100-SXM4-40GB, 1234 MiB, 40960 MiB
+//!
+//! #Date       Time        gpu         pid   type     fb   ccpm    command
+//! #YYYYMMDD   HH:MM:SS      #           #    C/G     MB     MB    name
+//!  20261123   15:46:52      0        4711     C   1234      0    python
+//! ```
+
+use crate::base::stamp::{self, Stamp};
+
+/// Quantity in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Stamp,
+    Date,
+    Time,
+    Gpu,
+    Name,
+    Total,
+    Used,
+    Pid,
+    ProcessName,
+    ProcessUsed,
+    Other,
+}
+
+/// Head of rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    columns: Vec<Column>,
+    has_commas: bool,
+}
+
+/// What a row says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Row<'a> {
+    pub(super) stamp: Option<Stamp>,
+    pub(super) gpu: Option<u32>,
+    pub(super) name: &'a str,
+    pub(super) total_bytes: Option<u64>,
+    pub(super) used_bytes: Option<u64>,
+    pub(super) pid: Option<u32>,
+    pub(super) process_name: &'a str,
+    pub(super) process_bytes: Option<u64>,
+}
+
+impl Head {
+    /// Returns the head that a line is; `None` for other lines.
+    pub(super) fn of(line: &str) -> Option<Self> {
+        let has_commas = line.contains(", ");
+        let names: Vec<&str> = match has_commas {
+            true => line.split(',').map(str::trim).collect(),
+            false => line.strip_prefix('#')?.split_ascii_whitespace().collect(),
+        };
+        let has_pid = names.contains(&"pid");
+        let columns: Vec<Column> = names.iter().map(|name| column(name, has_commas, has_pid)).collect();
+        let has = |column: Column| columns.contains(&column);
+        (has(Column::Used) || has(Column::ProcessUsed)).then_some(Self { columns, has_commas })
+    }
+
+    /// Reads a row below the head; `None` for other lines.
+    pub(super) fn row<'a>(&self, line: &'a str) -> Option<Row<'a>> {
+        if line.starts_with('#') {
+            return None;
+        }
+        let cells: Vec<&str> = match self.has_commas {
+            true => line.split(',').map(str::trim).collect(),
+            false => line.split_ascii_whitespace().collect(),
+        };
+        if cells.len() < self.columns.len() {
+            return None;
+        }
+        let mut row = Row::default();
+        let (mut date, mut time) = ("", "");
+        for (column, cell) in self.columns.iter().zip(cells) {
+            match column {
+                Column::Stamp => row.stamp = Some(stamp::stamp(cell)?),
+                Column::Date => date = cell,
+                Column::Time => time = cell,
+                Column::Gpu => row.gpu = Some(cell.parse().ok()?),
+                Column::Name => row.name = cell,
+                Column::Total => row.total_bytes = Some(mebibytes(cell)?),
+                Column::Used => row.used_bytes = Some(mebibytes(cell)?),
+                // A GPU without processes has a row of dashes.
+                Column::Pid => row.pid = cell.parse().ok(),
+                Column::ProcessName => row.process_name = cell,
+                Column::ProcessUsed => row.process_bytes = mebibytes(cell),
+                Column::Other => {}
+            }
+        }
+        if let (8, true) = (date.len(), date.bytes().all(|byte| byte.is_ascii_digit())) {
+            row.stamp = stamp::stamp(&format!("{}-{}-{} {time}", &date[..4], &date[4..6], &date[6..]));
+        }
+        Some(row)
+    }
+}
+
+fn column(name: &str, has_commas: bool, has_pid: bool) -> Column {
+    match name.split(' ').next().unwrap_or_default() {
+        "timestamp" => Column::Stamp,
+        "Date" => Column::Date,
+        "Time" => Column::Time,
+        "index" | "gpu" => Column::Gpu,
+        "name" | "gpu_name" if has_commas => Column::Name,
+        "memory.total" => Column::Total,
+        "memory.used" => Column::Used,
+        "fb" if has_pid => Column::ProcessUsed,
+        "fb" => Column::Used,
+        "pid" => Column::Pid,
+        "process_name" | "command" => Column::ProcessName,
+        "used_memory" | "used_gpu_memory" => Column::ProcessUsed,
+        _ => Column::Other,
+    }
+}
+
+/// Reads `1234 MiB`, `1234MiB` or, with `nounits`, `1234`.
+pub(super) fn mebibytes(cell: &str) -> Option<u64> {
+    let digits = cell.trim_end_matches("MiB").trim_end();
+    digits.parse::<u64>().ok().filter(|mib| *mib < 1 << 32).map(|mib| mib << 20)
+}

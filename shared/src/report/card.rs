@@ -1,0 +1,176 @@
+//! Reports on logs of nvidia-smi: the memory of whole GPUs and of the processes on them.
+
+use super::diagnosis::{Evidence, Finding};
+use super::log_curves::{LogCurves, LogLimit, LogSeries, MOST_TIMES, extremes};
+use super::log_table::{LogCell, LogOwner, LogOwners, LogTable};
+use crate::analysis::{Confidence, FindingCode};
+use crate::base::{Severity, format};
+use crate::card::{Card, CardLog, CardProcess};
+
+/// Fraction of a GPU from which it counts as nearly full.
+const NEARLY_FULL: f64 = 0.95;
+
+/// Memory from which a process counts as one that uses the GPU, 512 MiB: a CUDA context alone takes less.
+const MUCH_BYTES: u64 = 512 << 20;
+
+/// Largest number of processes that a bar or a sentence names.
+const MOST_NAMED: usize = 6;
+
+/// Returns what the log is and how much it has.
+pub(super) fn title(log: &CardLog) -> String {
+    let gpus = format::counted(log.cards.len() as u64, "GPU");
+    let samples = log.cards.iter().map(|card| card.samples.len()).max().unwrap_or(0) as u64;
+    format!("nvidia-smi: {gpus}, {}", format::counted(samples, "sample"))
+}
+
+/// Returns the memory in use of each GPU over time; `None` with fewer than two samples.
+pub(super) fn curves(log: &CardLog) -> Option<LogCurves> {
+    let mut times_ms: Vec<i64> =
+        log.cards.iter().flat_map(|card| card.samples.iter().map(|sample| sample.time_ms)).collect();
+    times_ms.sort_unstable();
+    times_ms.dedup();
+    if times_ms.len() < 2 {
+        return None;
+    }
+    let all: Vec<Vec<u64>> = log.cards.iter().map(|card| at_times(card, &times_ms)).collect();
+    let shown =
+        extremes(times_ms.len(), MOST_TIMES, |at| all.iter().map(|bytes| bytes[at]).fold(0, u64::saturating_add));
+    let series = log
+        .cards
+        .iter()
+        .zip(&all)
+        .map(|(card, bytes)| LogSeries { name: name_of(card), bytes: shown.iter().map(|&at| bytes[at]).collect() });
+    let total = log.cards.iter().filter_map(|card| card.total_bytes).max();
+    Some(LogCurves {
+        quantity: "GPU memory in use".to_owned(),
+        is_stacked: false,
+        has_dates: log.has_dates,
+        has_times: log.has_dates,
+        times_ms: shown.iter().map(|&at| times_ms[at]).collect(),
+        series: series.collect(),
+        limit: total.map(|bytes| LogLimit { name: "Memory of a GPU".to_owned(), bytes }),
+        ..LogCurves::default()
+    })
+}
+
+fn name_of(card: &Card) -> String {
+    match card.name.as_str() {
+        "" => format!("GPU {}", card.index),
+        name => format!("GPU {}, {name}", card.index),
+    }
+}
+
+/// Returns the memory in use at each time: that of the last sample until then.
+fn at_times(card: &Card, times_ms: &[i64]) -> Vec<u64> {
+    let mut samples = card.samples.iter().peekable();
+    let mut used_bytes = 0;
+    let at = |&time: &i64| {
+        while let Some(sample) = samples.next_if(|sample| sample.time_ms <= time) {
+            used_bytes = sample.used_bytes;
+        }
+        used_bytes
+    };
+    times_ms.iter().map(at).collect()
+}
+
+/// Returns the memory of a GPU by process at the end of the log; `None` if its processes or its memory are unknown.
+pub(super) fn owners(card: &Card) -> Option<LogOwners> {
+    let capacity_bytes = card.total_bytes?;
+    let used_bytes = card.samples.last().map(|sample| sample.used_bytes)?;
+    let mut processes: Vec<&CardProcess> = card.processes.iter().collect();
+    processes.sort_by_key(|process| std::cmp::Reverse(process.bytes));
+    let named = processes.iter().take(MOST_NAMED);
+    let mut parts: Vec<LogOwner> =
+        named.map(|process| LogOwner { name: process_name(process), bytes: process.bytes }).collect();
+    let listed: u64 = parts.iter().map(|owner| owner.bytes).fold(0, u64::saturating_add);
+    let rest = if processes.is_empty() { "in use" } else { "the driver and what it does not list" };
+    parts.push(LogOwner { name: rest.to_owned(), bytes: used_bytes.saturating_sub(listed) });
+    parts.push(LogOwner { name: "free".to_owned(), bytes: capacity_bytes.saturating_sub(used_bytes) });
+    Some(LogOwners { title: format!("{} at the end of the log", name_of(card)), capacity_bytes, parts })
+}
+
+fn process_name(CardProcess { pid, name, .. }: &CardProcess) -> String {
+    match name.rsplit('/').next().unwrap_or_default() {
+        "" => format!("process {pid}"),
+        name => format!("{name} ({pid})"),
+    }
+}
+
+/// Reports GPUs that are nearly full or shared.
+pub(super) fn findings(log: &CardLog) -> Vec<Finding> {
+    log.cards.iter().flat_map(|card| [nearly_full(card), shared(card)]).flatten().collect()
+}
+
+fn finding(card: &Card, code: FindingCode, severity: Severity, bytes: u64, title: String) -> Finding {
+    Finding {
+        code,
+        severity,
+        confidence: Confidence::High,
+        device: i64::from(card.index),
+        bytes,
+        title,
+        line: None,
+        evidence: Evidence::default(),
+        advice: String::new(),
+    }
+}
+
+fn nearly_full(card: &Card) -> Option<Finding> {
+    let (peak_bytes, total_bytes) = (card.peak_bytes(), card.total_bytes?);
+    let is_full = peak_bytes as f64 >= NEARLY_FULL * total_bytes as f64;
+    let title = format!("{} of the {} were in use", format::bytes(peak_bytes), format::bytes(total_bytes));
+    is_full.then(|| Finding {
+        evidence: Evidence {
+            shows: "nvidia-smi counts what PyTorch has reserved, whether or not tensors use it.".to_owned(),
+            ..Evidence::default()
+        },
+        advice:
+            "A full GPU is no problem by itself, since PyTorch keeps memory that it has freed. If errors occur, paste \
+                 one here, or print `torch.cuda.memory_summary()`: they tell tensors from cache."
+                .to_owned(),
+        ..finding(card, FindingCode::CardNearlyFull, Severity::Info, peak_bytes, title)
+    })
+}
+
+fn shared(card: &Card) -> Option<Finding> {
+    let mut large: Vec<&CardProcess> = card.processes.iter().filter(|process| process.bytes >= MUCH_BYTES).collect();
+    large.sort_by_key(|process| std::cmp::Reverse(process.bytes));
+    if large.len() < 2 {
+        return None;
+    }
+    let named: Vec<String> = { large.iter().take(MOST_NAMED) }
+        .map(|process| format!("{} has {}", process_name(process), format::bytes(process.bytes)))
+        .collect();
+    let bytes = large.iter().skip(1).map(|process| process.bytes).fold(0, u64::saturating_add);
+    let title = format!("{} processes share the GPU", large.len());
+    Some(Finding {
+        evidence: Evidence { shows: format!("{}.", named.join(", ")), ..Evidence::default() },
+        advice:
+            "Each process has memory of its own for its CUDA context (about 0.5 GiB) and for PyTorch's cache, which \
+                 others can't use. End processes that are not needed, such as crashed runs and notebooks, or choose \
+                 another GPU by `CUDA_VISIBLE_DEVICES`."
+                .to_owned(),
+        ..finding(card, FindingCode::GpuShared, Severity::Warning, bytes, title)
+    })
+}
+
+/// Lists the GPUs.
+pub(super) fn table(log: &CardLog) -> LogTable {
+    let row = |card: &Card| {
+        vec![
+            LogCell::Count(u64::from(card.index)),
+            LogCell::Text(card.name.clone()),
+            card.total_bytes.map_or(LogCell::Nothing, LogCell::Bytes),
+            LogCell::Bytes(card.peak_bytes()),
+            card.samples.last().map_or(LogCell::Nothing, |sample| LogCell::Bytes(sample.used_bytes)),
+            LogCell::Count(card.processes.len() as u64),
+        ]
+    };
+    let columns = ["GPU", "Name", "Memory", "Most in use", "In use at the end", "Processes"];
+    LogTable {
+        title: "GPUs".to_owned(),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows: log.cards.iter().map(row).collect(),
+        left_out: 0,
+    }
+}

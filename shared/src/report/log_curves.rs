@@ -1,0 +1,100 @@
+//! Defines the curves of a report on a log.
+
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Largest number of times of curves, so that a part of a week's log can be drawn as finely as a screen shows it.
+pub(super) const MOST_TIMES: usize = 20_000;
+
+/// Memory over time: of groups of processes, or of GPUs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LogCurves {
+    /// What the values are, such as `PSS` or `RSS`.
+    pub quantity: String,
+    /// True if the series are parts of one memory, which are drawn on top of each other.
+    pub is_stacked: bool,
+    /// True if times are milliseconds since the Unix epoch, false if they count from the log's beginning or midnight.
+    pub has_dates: bool,
+    /// Offset of the log's time zone from UTC in milliseconds.
+    pub zone_ms: i64,
+    /// False if the log has no times, so that each sample counts as a second.
+    pub has_times: bool,
+    /// Times of the values in milliseconds, ascending.
+    pub times_ms: Vec<i64>,
+    /// Groups, the one with the most memory first; each has a value for each time.
+    pub series: Vec<LogSeries>,
+    pub limit: Option<LogLimit>,
+    /// Times at which the kernel killed a process.
+    pub kills_ms: Vec<i64>,
+}
+
+/// Memory of a group of processes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogSeries {
+    pub name: String,
+    pub bytes: Vec<u64>,
+}
+
+/// Memory that there is in all.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogLimit {
+    pub name: String,
+    pub bytes: u64,
+}
+
+impl LogCurves {
+    /// Returns the curves within a range of times in milliseconds, with at most about `most` times.
+    ///
+    /// Of more times, those with the most and the least memory in each of equally many parts are kept; and of those
+    /// outside the range its neighbours, so that lines reach its ends.
+    pub fn part(&self, range_ms: Range<i64>, most: usize) -> Self {
+        let first = self.times_ms.partition_point(|one| *one < range_ms.start).saturating_sub(1);
+        let end = (self.times_ms.partition_point(|one| *one <= range_ms.end) + 1).min(self.times_ms.len());
+        let count = end.saturating_sub(first);
+        let total = |at: usize| self.series.iter().map(|series| series.bytes[first + at]).fold(0, u64::saturating_add);
+        let shown = extremes(count, most, total);
+        let series = self.series.iter().map(|series| LogSeries {
+            name: series.name.clone(),
+            bytes: shown.iter().map(|&at| series.bytes[first + at]).collect(),
+        });
+        Self {
+            times_ms: shown.iter().map(|&at| self.times_ms[first + at]).collect(),
+            series: series.collect(),
+            ..self.clone_without_values()
+        }
+    }
+
+    fn clone_without_values(&self) -> Self {
+        let Self { quantity, is_stacked, has_dates, zone_ms, has_times, limit, kills_ms, .. } = self;
+        Self {
+            quantity: quantity.clone(),
+            is_stacked: *is_stacked,
+            has_dates: *has_dates,
+            zone_ms: *zone_ms,
+            has_times: *has_times,
+            limit: limit.clone(),
+            kills_ms: kills_ms.clone(),
+            times_ms: Vec::new(),
+            series: Vec::new(),
+        }
+    }
+}
+
+/// Returns the positions to show of `count` samples: all, or the highest and the lowest one of each of equally many
+/// parts.
+pub(super) fn extremes(count: usize, most: usize, total: impl Fn(usize) -> u64) -> Vec<usize> {
+    if count <= most {
+        return (0..count).collect();
+    }
+    let parts = (most / 2).max(1);
+    // The ends belong to the picture.
+    let mut shown = vec![0, count - 1];
+    for part in 0..parts {
+        let samples = part * count / parts..(part + 1) * count / parts;
+        shown.extend(samples.clone().min_by_key(|&sample| total(sample)));
+        shown.extend(samples.max_by_key(|&sample| total(sample)));
+    }
+    shown.sort_unstable();
+    shown.dedup();
+    shown
+}
