@@ -15,6 +15,8 @@ pub mod printed;
 
 pub mod card;
 
+pub mod profile;
+
 pub mod log;
 
 pub mod allocator;

@@ -104,6 +104,18 @@ fn a_long_log_takes_memory_and_time_in_proportion() {
         "holders",
         &storm("CUDA out of memory. Tried to allocate", &|index| format!("Process {index} has 1 B memory in use")),
     );
+    let memory = |index: usize| {
+        format!(
+            "{{\"name\":\"[memory]\",\"ts\":{index},\"tid\":{},\"args\":{{\"Bytes\":9,\"Addr\":{index}}}}},",
+            index % 9
+        )
+    };
+    check("memory events", &storm("{\"traceEvents\": [", &memory));
+    let span =
+        |index: usize| format!("{{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a{index}\",\"ts\":{index},\"dur\":1e9}},");
+    check("spans", &storm("{\"traceEvents\": [", &span));
+    check("brackets", &storm("{\"traceEvents\": ", &|_| "[{".to_owned()));
+    check("lists outside of events", &storm("{\"traceEvents\": 1", &|_| "[],".to_owned()));
     check("one long line", &vec![b'7'; BYTES]);
     check("no line", &[]);
 }

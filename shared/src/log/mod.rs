@@ -1,11 +1,13 @@
 //! Reads logs of runs: what tools and trainings print about memory, in whatever mixture.
 //!
 //! Lines about processes go to [`host`](crate::host), all others to [`card`](crate::card) and [`printed`](crate::printed),
-//! so that a loop of `ps` and `nvidia-smi` and the training's own output may share a file.
+//! so that a loop of `ps` and `nvidia-smi` and the training's own output may share a file. A trace of a profiler is read
+//! by [`profile`](crate::profile).
 
 use crate::card::{CardLog, CardReader};
 use crate::host::{HostLog, HostReader};
 use crate::printed::{Printed, PrintedReader};
+use crate::profile::{Profile, ProfileReader, is_profile};
 
 /// What a log says about memory.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,11 +18,27 @@ pub struct Log {
     pub cards: CardLog,
     /// Errors and counters.
     pub printed: Printed,
+    /// Trace of a profiler, if the file is one.
+    pub profile: Option<Box<Profile>>,
 }
 
+/// Bytes by which a reader tells traces from texts.
+const START_BYTES: usize = 4096;
+
 /// Reader of a log that arrives in chunks of any size.
+#[derive(Debug)]
+pub struct LogReader(State);
+
+#[derive(Debug)]
+enum State {
+    /// First bytes, too few to tell what the file is.
+    Start(Vec<u8>),
+    Text(Box<TextReader>),
+    Profile(Box<ProfileReader>),
+}
+
 #[derive(Debug, Default)]
-pub struct LogReader {
+struct TextReader {
     host: HostReader,
     cards: CardReader,
     printed: PrintedReader,
@@ -31,6 +49,9 @@ pub struct LogReader {
 /// It goes by content: an error or counters of PyTorch, rows of nvidia-smi, a message of the kernel about a killed process, or at least two
 /// rows about processes among at most twice as many lines that are not understood.
 pub fn is_log(head: &[u8]) -> bool {
+    if is_profile(head) {
+        return true;
+    }
     // No text has a zero byte, and pickles have many.
     if head.contains(&0) {
         return false;
@@ -42,25 +63,68 @@ pub fn is_log(head: &[u8]) -> bool {
     !reader.finish().is_empty()
 }
 
+impl Default for LogReader {
+    fn default() -> Self {
+        Self(State::Start(Vec::new()))
+    }
+}
+
 impl LogReader {
     /// Reads the next bytes of the file.
     pub fn push(&mut self, bytes: &[u8]) {
+        match &mut self.0 {
+            State::Text(reader) => reader.push(bytes),
+            State::Profile(reader) => reader.push(bytes),
+            State::Start(start) => {
+                let (first, rest) = bytes.split_at(bytes.len().min(START_BYTES - start.len()));
+                start.extend_from_slice(first);
+                if start.len() == START_BYTES {
+                    self.begin();
+                    self.push(rest);
+                }
+            }
+        }
+    }
+
+    /// Chooses the reader by the first bytes.
+    fn begin(&mut self) {
+        let State::Start(start) = &mut self.0 else { return };
+        let start = std::mem::take(start);
+        self.0 = match is_profile(&start) {
+            true => State::Profile(Box::new(ProfileReader::new(&start))),
+            false => State::Text(Box::default()),
+        };
+        self.push(&start);
+    }
+
+    /// Returns the log after the last bytes.
+    pub fn finish(mut self) -> Log {
+        self.begin();
+        match self.0 {
+            State::Start(_) => Log::default(),
+            State::Text(reader) => reader.finish(),
+            State::Profile(reader) => Log { profile: Some(Box::new(reader.finish())), ..Log::default() },
+        }
+    }
+}
+
+impl TextReader {
+    fn push(&mut self, bytes: &[u8]) {
         let Self { host, cards, printed } = self;
         host.push(bytes, &mut |line| cards.line(line) || printed.line(line));
     }
 
-    /// Returns the log after the last bytes.
-    pub fn finish(self) -> Log {
+    fn finish(self) -> Log {
         let Self { host, mut cards, mut printed } = self;
         let host = host.finish(&mut |line| cards.line(line) || printed.line(line));
-        Log { host, cards: cards.finish(), printed: printed.finish() }
+        Log { host, cards: cards.finish(), printed: printed.finish(), profile: None }
     }
 }
 
 impl Log {
     /// Returns true if the file is no log that says something about memory.
     pub fn is_empty(&self) -> bool {
-        self.printed.is_empty() && self.cards.is_empty() && !self.has_host()
+        self.profile.is_none() && self.printed.is_empty() && self.cards.is_empty() && !self.has_host()
     }
 
     /// Returns true if the log has the memory of processes.
@@ -78,14 +142,9 @@ mod tests {
 
     #[test]
     fn other_files_are_no_logs() {
-        for text in [
-            "",
-            "a: 1\nb: 2\n",
-            "{\"traceEvents\": []}",
-            "epoch 1 step 3 loss 0.4\n",
-            "MEM\n",
-            "K\0CUDA out of memory. Tried to allocate",
-        ] {
+        for text in
+            ["", "a: 1\nb: 2\n", "epoch 1 step 3 loss 0.4\n", "MEM\n", "K\0CUDA out of memory. Tried to allocate"]
+        {
             assert!(!is_log(text.as_bytes()), "{text}");
         }
     }

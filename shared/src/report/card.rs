@@ -46,7 +46,7 @@ pub(super) fn curves(log: &CardLog) -> Option<LogCurves> {
         is_stacked: false,
         has_dates: log.has_dates,
         has_times: log.has_dates,
-        times_ms: shown.iter().map(|&at| times_ms[at]).collect(),
+        times_us: shown.iter().map(|&at| times_ms[at].saturating_mul(1000)).collect(),
         series: series.collect(),
         limit: total.map(|bytes| LogLimit { name: "Memory of a GPU".to_owned(), bytes }),
         ..LogCurves::default()

@@ -4,8 +4,9 @@ use super::card;
 use super::diagnosis::Diagnosis;
 use super::host::{self, host_diagnosis};
 use super::log_curves::{LogCurves, LogLimit, LogSeries, MOST_TIMES, extremes};
-use super::log_table::{LogCell, LogOwners, LogTable};
+use super::log_table::{LogCell, LogNotice, LogOwners, LogTable};
 use super::printed::{self, printed_diagnosis};
+use super::profile;
 use crate::base::{Severity, format};
 use crate::host::{Clock, Family, HostLog, Process, Total, TotalSource, families, sums};
 use crate::log::Log;
@@ -30,13 +31,6 @@ pub struct LogReport {
     pub notices: Vec<LogNotice>,
 }
 
-/// Something odd in a log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LogNotice {
-    pub severity: Severity,
-    pub message: String,
-}
-
 /// Largest number of groups that have a curve of their own.
 const MOST_SERIES: usize = 6;
 
@@ -51,6 +45,7 @@ pub fn log_report(log: &Log) -> LogReport {
     let (has_host, printed) = (log.has_host(), &log.printed);
     let mut diagnosis = printed_diagnosis(printed);
     diagnosis.findings.extend(card::findings(&log.cards));
+    diagnosis.findings.extend(log.profile.iter().flat_map(|profile| profile::findings(profile)));
     if has_host {
         diagnosis.findings.extend(host_diagnosis(&log.host).findings);
         diagnosis.findings.sort_by_key(|finding| Reverse(finding.severity));
@@ -68,13 +63,11 @@ pub fn log_report(log: &Log) -> LogReport {
         notices
             .push(LogNotice { severity: Severity::Info, message: format!("{left_out} of the text are not listed.") });
     }
+    notices.extend(log.profile.iter().flat_map(|profile| profile::notices(profile)));
     LogReport {
         title: titles(log, has_host),
         facts: if has_host { log.host.total.map(total).into_iter().collect() } else { Vec::new() },
-        curves: [has_host.then(|| curves(&log.host)).flatten(), card::curves(&log.cards)]
-            .into_iter()
-            .flatten()
-            .collect(),
+        curves: curves_of(log, has_host),
         owners: owners(log),
         diagnosis,
         tables: tables(log, has_host),
@@ -87,8 +80,15 @@ fn titles(log: &Log, has_host: bool) -> String {
         has_host.then(|| host::title(&log.host)),
         (!log.cards.is_empty()).then(|| card::title(&log.cards)),
         (!log.printed.is_empty()).then(|| printed_title(&log.printed)),
+        log.profile.as_ref().map(|profile| profile::title(profile)),
     ];
     titles.into_iter().flatten().collect::<Vec<_>>().join(". ")
+}
+
+fn curves_of(log: &Log, has_host: bool) -> Vec<LogCurves> {
+    let texts = [has_host.then(|| curves(&log.host)).flatten(), card::curves(&log.cards)];
+    let of_profile = log.profile.iter().flat_map(|profile| profile::curves(profile));
+    texts.into_iter().flatten().chain(of_profile).collect()
 }
 
 fn owners(log: &Log) -> Vec<LogOwners> {
@@ -140,10 +140,11 @@ fn curves(log: &HostLog) -> Option<LogCurves> {
     Some(LogCurves {
         quantity: if is_pss { "PSS" } else { "RSS" }.to_owned(),
         is_stacked: true,
+        has_steps: false,
         has_dates: log.clock == Clock::Dates,
-        zone_ms: log.zone_min * 60_000,
+        zone_us: log.zone_min * 60_000_000,
         has_times: log.clock != Clock::Samples,
-        times_ms: shown.iter().map(|&at| log.times_ms[at]).collect(),
+        times_us: shown.iter().map(|&at| log.times_ms[at].saturating_mul(1000)).collect(),
         series: groups
             .into_iter()
             .zip(&sums)
@@ -156,7 +157,11 @@ fn curves(log: &HostLog) -> Option<LogCurves> {
             },
             bytes: total.bytes,
         }),
-        kills_ms: log.kills.iter().filter_map(|kill| log.times_ms.get(kill.sample? as usize).copied()).collect(),
+        kills_us: log
+            .kills
+            .iter()
+            .filter_map(|kill| log.times_ms.get(kill.sample? as usize).map(|ms| ms.saturating_mul(1000)))
+            .collect(),
     })
 }
 
@@ -200,6 +205,7 @@ fn tables(log: &Log, has_host: bool) -> Vec<LogTable> {
     if has_host && !log.host.processes.is_empty() {
         tables.push(processes(&log.host));
     }
+    tables.extend(log.profile.iter().flat_map(|profile| profile::tables(profile)));
     for table in &mut tables {
         table.left_out = table.rows.len().saturating_sub(MOST_ROWS) as u64;
         table.rows.truncate(MOST_ROWS);

@@ -13,19 +13,21 @@ pub struct LogCurves {
     pub quantity: String,
     /// True if the series are parts of one memory, which are drawn on top of each other.
     pub is_stacked: bool,
-    /// True if times are milliseconds since the Unix epoch, false if they count from the log's beginning or midnight.
+    /// True if a value holds until the next one, false if memory in between is unknown.
+    pub has_steps: bool,
+    /// True if times are microseconds since the Unix epoch, false if they count from the log's beginning or midnight.
     pub has_dates: bool,
-    /// Offset of the log's time zone from UTC in milliseconds.
-    pub zone_ms: i64,
+    /// Offset of the log's time zone from UTC in microseconds.
+    pub zone_us: i64,
     /// False if the log has no times, so that each sample counts as a second.
     pub has_times: bool,
-    /// Times of the values in milliseconds, ascending.
-    pub times_ms: Vec<i64>,
+    /// Times of the values in microseconds, ascending.
+    pub times_us: Vec<i64>,
     /// Groups, the one with the most memory first; each has a value for each time.
     pub series: Vec<LogSeries>,
     pub limit: Option<LogLimit>,
     /// Times at which the kernel killed a process.
-    pub kills_ms: Vec<i64>,
+    pub kills_us: Vec<i64>,
 }
 
 /// Memory of a group of processes.
@@ -43,13 +45,13 @@ pub struct LogLimit {
 }
 
 impl LogCurves {
-    /// Returns the curves within a range of times in milliseconds, with at most about `most` times.
+    /// Returns the curves within a range of times in microseconds, with at most about `most` times.
     ///
     /// Of more times, those with the most and the least memory in each of equally many parts are kept; and of those
     /// outside the range its neighbours, so that lines reach its ends.
-    pub fn part(&self, range_ms: Range<i64>, most: usize) -> Self {
-        let first = self.times_ms.partition_point(|one| *one < range_ms.start).saturating_sub(1);
-        let end = (self.times_ms.partition_point(|one| *one <= range_ms.end) + 1).min(self.times_ms.len());
+    pub fn part(&self, range_us: Range<i64>, most: usize) -> Self {
+        let first = self.times_us.partition_point(|one| *one < range_us.start).saturating_sub(1);
+        let end = (self.times_us.partition_point(|one| *one <= range_us.end) + 1).min(self.times_us.len());
         let count = end.saturating_sub(first);
         let total = |at: usize| self.series.iter().map(|series| series.bytes[first + at]).fold(0, u64::saturating_add);
         let shown = extremes(count, most, total);
@@ -58,23 +60,24 @@ impl LogCurves {
             bytes: shown.iter().map(|&at| series.bytes[first + at]).collect(),
         });
         Self {
-            times_ms: shown.iter().map(|&at| self.times_ms[first + at]).collect(),
+            times_us: shown.iter().map(|&at| self.times_us[first + at]).collect(),
             series: series.collect(),
             ..self.clone_without_values()
         }
     }
 
     fn clone_without_values(&self) -> Self {
-        let Self { quantity, is_stacked, has_dates, zone_ms, has_times, limit, kills_ms, .. } = self;
+        let Self { quantity, is_stacked, has_steps, has_dates, zone_us, has_times, limit, kills_us, .. } = self;
         Self {
             quantity: quantity.clone(),
             is_stacked: *is_stacked,
+            has_steps: *has_steps,
             has_dates: *has_dates,
-            zone_ms: *zone_ms,
+            zone_us: *zone_us,
             has_times: *has_times,
             limit: limit.clone(),
-            kills_ms: kills_ms.clone(),
-            times_ms: Vec::new(),
+            kills_us: kills_us.clone(),
+            times_us: Vec::new(),
             series: Vec::new(),
         }
     }

@@ -1,5 +1,6 @@
-//! Defines the tables of a report on a log.
+//! Defines the tables and notices of a report on a log.
 
+use crate::base::Severity;
 use serde::{Deserialize, Serialize};
 
 /// Memory of a GPU by owner at one moment.
@@ -39,4 +40,11 @@ pub enum LogCell {
     Count(u64),
     /// Not known.
     Nothing,
+}
+
+/// Something odd in a log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogNotice {
+    pub severity: Severity,
+    pub message: String,
 }

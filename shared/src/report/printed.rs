@@ -60,7 +60,7 @@ fn out_of_memory(repeated: &Repeated<Oom>) -> Finding {
     Finding {
         code: FindingCode::OutOfMemory,
         severity: Severity::Error,
-        confidence: confidence(cause),
+        confidence: confidence(oom, cause),
         device: i64::from(oom.gpu.unwrap_or(0)),
         bytes: oom.asked_bytes.unwrap_or(0),
         title: format!("{} ran out of memory: {asked} was requested{at}{free}{times}", device_words(oom)),
@@ -70,8 +70,10 @@ fn out_of_memory(repeated: &Repeated<Oom>) -> Finding {
     }
 }
 
-fn confidence(cause: OomCause) -> Confidence {
+fn confidence(oom: &Oom, cause: OomCause) -> Confidence {
     match cause {
+        // A message that was cut states too little.
+        _ if oom.reserved_bytes.is_none() && cause == OomCause::Full => Confidence::Low,
         OomCause::Absurd | OomCause::TooLarge | OomCause::Limit | OomCause::Full => Confidence::High,
         OomCause::Fragmentation | OomCause::Others | OomCause::Outside => Confidence::Medium,
         OomCause::MoreFree => Confidence::Low,

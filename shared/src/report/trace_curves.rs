@@ -12,15 +12,15 @@ const EARLIEST_US: i64 = 1_000_000_000_000_000;
 
 /// Returns the live and the reserved bytes of a device over time; `None` if its events have no times of a clock.
 pub fn trace_curves(device: &Device, timeline: &Timeline) -> Option<LogCurves> {
-    let times_us = device.events.times_us();
-    let first = times_us.get(0).filter(|first| timeline.has_times() && *first >= EARLIEST_US)?;
+    let all_us = device.events.times_us();
+    let first = all_us.get(0).filter(|first| timeline.has_times() && *first >= EARLIEST_US)?;
     let moment = |event: usize| event as u32 + 1;
-    let shown = extremes(times_us.len(), MOST_TIMES, |event| timeline.live_at(moment(event)));
-    let mut last_ms = first / 1000;
-    let times_ms = shown.iter().map(|&event| {
+    let shown = extremes(all_us.len(), MOST_TIMES, |event| timeline.live_at(moment(event)));
+    let mut last_us = first;
+    let times_us = shown.iter().map(|&event| {
         // Threads record events out of order by microseconds.
-        last_ms = last_ms.max(times_us.at(event) / 1000);
-        last_ms
+        last_us = last_us.max(all_us.at(event));
+        last_us
     });
     let series = |name: &str, bytes: &dyn Fn(u32) -> u64| LogSeries {
         name: name.to_owned(),
@@ -29,9 +29,10 @@ pub fn trace_curves(device: &Device, timeline: &Timeline) -> Option<LogCurves> {
     Some(LogCurves {
         quantity: format!("Memory of GPU {}", device.index),
         is_stacked: false,
+        has_steps: true,
         has_dates: true,
         has_times: true,
-        times_ms: times_ms.collect(),
+        times_us: times_us.collect(),
         series: vec![
             series("Live", &|moment| timeline.live_at(moment)),
             series("Reserved", &|moment| timeline.reserved_at(moment)),

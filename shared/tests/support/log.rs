@@ -32,9 +32,9 @@ pub(crate) fn hold(bytes: &[u8]) {
     let report = log_report(&log);
     let parts = report.curves.iter().flat_map(|curves| [curves.clone(), curves.part(1..i64::MAX, 10)]);
     for curves in parts {
-        assert!(curves.times_ms.is_sorted(), "times are ascending");
+        assert!(curves.times_us.is_sorted(), "times are ascending");
         assert!(
-            curves.series.iter().all(|series| series.bytes.len() == curves.times_ms.len()),
+            curves.series.iter().all(|series| series.bytes.len() == curves.times_us.len()),
             "a value for each time"
         );
     }
@@ -46,6 +46,9 @@ pub(crate) fn hold(bytes: &[u8]) {
             !finding.title.is_empty() && !finding.title.ends_with('.') && finding.advice.ends_with('.'),
             "{finding:?}"
         );
+    }
+    for course in log.profile.iter().flat_map(|profile| &profile.courses) {
+        assert!(course.events.windows(2).all(|pair| pair[0].time_us <= pair[1].time_us), "events are in order");
     }
     drop(log);
 }

@@ -20,8 +20,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("host", &["base"]),
     ("printed", &["base"]),
     ("card", &["base"]),
-    ("log", &["base", "card", "host", "printed"]),
-    ("report", &["allocator", "analysis", "base", "card", "host", "job", "log", "printed", "trace"]),
+    ("profile", &["base"]),
+    ("log", &["base", "card", "host", "printed", "profile"]),
+    ("report", &["allocator", "analysis", "base", "card", "host", "job", "log", "printed", "profile", "trace"]),
     ("api", &["base", "report"]),
     ("job", &["base"]),
 ];

@@ -39,7 +39,7 @@ pub(super) struct BesideChartProps {
 pub(super) fn BesideChart(props: &BesideChartProps) -> Html {
     let BesideChartProps { beside, scheme, range, all, on_range, apart_s, shift_s, on_shift } = props;
     let curves = use_memo((beside.curves.clone(), *shift_s), |(curves, shift_s)| {
-        Rc::new(shifted(curves, (shift_s * 1000.0) as i64))
+        Rc::new(shifted(curves, (shift_s * 1e6) as i64))
     });
     let oninput = on_shift.reform(|event: InputEvent| {
         let input: HtmlInputElement = event.target_unchecked_into();

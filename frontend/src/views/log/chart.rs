@@ -1,6 +1,6 @@
 //! Chart of memory over time, of which a part can be looked at more closely.
 
-use super::model::{Range, key_range, legend, nearest, place_to_ms, plot, readout, span_text};
+use super::model::{Range, key_range, legend, nearest, place_to_us, plot, readout, span_text};
 use crate::components::picture::Picture;
 use crate::platform::{share_across, size_of_element};
 use crate::state::Scheme;
@@ -39,34 +39,34 @@ pub(super) fn LogChart(props: &LogChartProps) -> Html {
             curves,
             (*range, all.0),
             *chosen,
-            hovered.and_then(|at| curves.times_ms.get(at).copied()),
+            hovered.and_then(|at| curves.times_us.get(at).copied()),
             size,
             scheme.theme(),
         )
     });
-    let ms_of = {
+    let us_of = {
         let node = node.clone();
         move |event: &PointerEvent| {
             let element = node.cast::<HtmlElement>()?;
-            Some(place_to_ms(range, share_across(&element, event), size_of_element(&element).0))
+            Some(place_to_us(range, share_across(&element, event), size_of_element(&element).0))
         }
     };
     let onpointerdown = {
-        let (ms_of, began) = (ms_of.clone(), began.clone());
+        let (us_of, began) = (us_of.clone(), began.clone());
         move |event: PointerEvent| {
             if event.button() == 0 {
-                *began.borrow_mut() = ms_of(&event);
+                *began.borrow_mut() = us_of(&event);
             }
         }
     };
     let onpointermove = {
-        let (ms_of, began, chosen, hovered, curves) =
-            (ms_of.clone(), began.clone(), chosen.setter(), hovered.setter(), curves.clone());
+        let (us_of, began, chosen, hovered, curves) =
+            (us_of.clone(), began.clone(), chosen.setter(), hovered.setter(), curves.clone());
         move |event: PointerEvent| {
-            let Some(ms) = ms_of(&event) else { return };
-            hovered.set(nearest(&curves, ms));
+            let Some(us) = us_of(&event) else { return };
+            hovered.set(nearest(&curves, us));
             if let Some(from) = *began.borrow() {
-                chosen.set(Some((from.min(ms), from.max(ms))));
+                chosen.set(Some((from.min(us), from.max(us))));
             }
         }
     };

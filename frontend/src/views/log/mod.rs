@@ -93,10 +93,10 @@ fn Charts(props: &ChartsProps) -> Html {
     let beside: Vec<Beside> =
         others.iter().chain(courses.iter().filter(is_open)).filter(|_| has_dates).cloned().collect();
     let own_range = union(own.iter().map(|curves| whole(curves))).unwrap_or((0, 1));
-    let moved = |beside: &Beside| whole(&shifted(&beside.curves, (shift_of(beside) * 1000.0) as i64));
+    let moved = |beside: &Beside| whole(&shifted(&beside.curves, (shift_of(beside) * 1e6) as i64));
     // Files of other runs would leave this log a line of a pixel.
     let apart_s = |beside: &Beside| {
-        let begin_s = (own_range.0 - whole(&beside.curves).0) as f64 / 1000.0;
+        let begin_s = (own_range.0 - whole(&beside.curves).0) as f64 / 1e6;
         (!overlap(own_range, moved(beside))).then_some(begin_s)
     };
     let near = beside.iter().filter(|beside| apart_s(beside).is_none()).map(moved);

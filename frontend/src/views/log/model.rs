@@ -1,6 +1,6 @@
 //! Texts, numbers and drawing of the view of a log.
 
-use crate::draw::chart::{Axis, Chart, Curve, Labels, Room};
+use crate::draw::chart::{Axis, Chart, Curve, Labels, Room, steps};
 use crate::draw::color::Color;
 use crate::draw::op::{Font, Op, crisp};
 use crate::draw::rect::Rect;
@@ -11,7 +11,7 @@ use crate::draw::ticks::time_ticks;
 use shared::base::format;
 use shared::report::{LogCell, LogCurves, LogOwner, LogOwners};
 
-/// First and last time in milliseconds.
+/// First and last time in microseconds.
 pub(super) type Range = (i64, i64);
 
 /// Room around the plot.
@@ -22,17 +22,17 @@ const BETWEEN_TIMES: f64 = 90.0;
 
 /// Returns the range of all curves.
 pub(super) fn whole(curves: &LogCurves) -> Range {
-    let first = curves.times_ms.first().copied().unwrap_or(0);
+    let first = curves.times_us.first().copied().unwrap_or(0);
     // A single sample still needs a width.
-    (first, curves.times_ms.last().copied().unwrap_or(0).max(first + 1))
+    (first, curves.times_us.last().copied().unwrap_or(0).max(first + 1))
 }
 
 /// Returns the curves with all times moved.
-pub(super) fn shifted(curves: &LogCurves, shift_ms: i64) -> LogCurves {
-    let times_ms = curves.times_ms.iter().map(|ms| ms.saturating_add(shift_ms)).collect();
+pub(super) fn shifted(curves: &LogCurves, shift_us: i64) -> LogCurves {
+    let times_us = curves.times_us.iter().map(|us| us.saturating_add(shift_us)).collect();
     LogCurves {
-        times_ms,
-        kills_ms: curves.kills_ms.iter().map(|ms| ms.saturating_add(shift_ms)).collect(),
+        times_us,
+        kills_us: curves.kills_us.iter().map(|us| us.saturating_add(shift_us)).collect(),
         ..curves.clone()
     }
 }
@@ -57,9 +57,9 @@ pub(super) fn plot(
     theme: &Theme,
 ) -> Sketch {
     let part = curves.part(range.0..range.1, (size.0 * 2.0).max(2.0) as usize);
-    let seconds = |ms: i64| (ms - start) as f64 * 1e3;
-    let x = Span::new(seconds(range.0), seconds(range.1));
-    let mut top: Vec<u64> = vec![0; part.times_ms.len()];
+    let since = |us: i64| (us - start) as f64;
+    let x = Span::new(since(range.0), since(range.1));
+    let mut top: Vec<u64> = vec![0; part.times_us.len()];
     let mut highest = 0;
     let mut layers = Vec::new();
     for (position, series) in part.series.iter().enumerate().rev() {
@@ -69,8 +69,9 @@ pub(super) fn plot(
         top.iter_mut().zip(&series.bytes).for_each(|(sum, bytes)| *sum = sum.saturating_add(*bytes));
         highest = top.iter().copied().fold(highest, u64::max);
         // The neighbours of the range stand for its ends.
-        let at = part.times_ms.iter().map(|ms| seconds(*ms).clamp(x.start, x.end));
-        let points = at.zip(top.iter().map(|bytes| *bytes as f64)).collect();
+        let at = part.times_us.iter().map(|us| since(*us).clamp(x.start, x.end));
+        let points = at.zip(top.iter().map(|bytes| *bytes as f64));
+        let points: Vec<_> = if part.has_steps { steps(points, x.end) } else { points.collect() };
         let color = color_of(position, theme);
         layers.push(match part.is_stacked {
             true => Curve::area(points, color, 0.0, 1.0),
@@ -93,18 +94,18 @@ pub(super) fn plot(
     if let Some(limit) = limit {
         plotted.level(limit as f64, theme.oom);
     }
-    for kill in part.kills_ms.iter().filter(|kill| (range.0..=range.1).contains(*kill)) {
-        plotted.upright(seconds(*kill), theme.oom);
+    for kill in part.kills_us.iter().filter(|kill| (range.0..=range.1).contains(*kill)) {
+        plotted.upright(since(*kill), theme.oom);
     }
-    let at = |ms: i64| crisp(plotted.at((seconds(ms), 0.0)).0);
+    let at = |us: i64| crisp(plotted.at((since(us), 0.0)).0);
     let (top, bottom) = (plotted.plot.y, plotted.plot.bottom());
     let chosen = chosen.map(|(from, to)| {
         let rect = Rect { x: at(from), width: at(to) - at(from), ..plotted.plot };
         Op::Fill { rect, radius: 0.0, color: theme.accent.with_alpha(0.22) }
     });
     let hovered = hovered
-        .filter(|ms| (range.0..=range.1).contains(ms))
-        .map(|ms| Op::line([(at(ms), top), (at(ms), bottom)], 1.0, theme.crosshair));
+        .filter(|us| (range.0..=range.1).contains(us))
+        .map(|us| Op::line([(at(us), top), (at(us), bottom)], 1.0, theme.crosshair));
     plotted.ops.extend(chosen.into_iter().chain(hovered));
     Sketch { ops: plotted.ops, width: size.0, height: size.1 }
 }
@@ -122,16 +123,16 @@ pub(super) fn legend(curves: &LogCurves, theme: &Theme) -> Vec<(String, Color)> 
 }
 
 /// Converts a fraction of the element's width to a time.
-pub(super) fn place_to_ms(range: Range, share: f64, width: f64) -> i64 {
+pub(super) fn place_to_us(range: Range, share: f64, width: f64) -> i64 {
     let share = (share * width - ROOM.left) / (width - ROOM.left - ROOM.right).max(1.0);
     range.0 + (share.clamp(0.0, 1.0) * (range.1 - range.0) as f64).round() as i64
 }
 
 /// Returns the position of the sample that is nearest to a time.
-pub(super) fn nearest(curves: &LogCurves, ms: i64) -> Option<usize> {
-    let after = curves.times_ms.partition_point(|one| *one < ms);
-    let candidates = after.saturating_sub(1)..(after + 1).min(curves.times_ms.len());
-    candidates.min_by_key(|&at| curves.times_ms[at].abs_diff(ms))
+pub(super) fn nearest(curves: &LogCurves, us: i64) -> Option<usize> {
+    let after = curves.times_us.partition_point(|one| *one < us);
+    let candidates = after.saturating_sub(1)..(after + 1).min(curves.times_us.len());
+    candidates.min_by_key(|&at| curves.times_us[at].abs_diff(us))
 }
 
 /// Describes the memory at a sample.
@@ -142,7 +143,7 @@ pub(super) fn readout(curves: &LogCurves, at: usize) -> String {
         .filter(|series| series.bytes[at] > 0)
         .map(|series| format!("{} {}", series.name, format::bytes(series.bytes[at])))
         .collect();
-    let time = time(curves, curves.times_ms[at]);
+    let time = time(curves, curves.times_us[at]);
     match curves.is_stacked {
         true => format!("{time}: {} ({})", format::bytes(height(curves, at)), parts.join(" · ")),
         false => format!("{time}: {}", parts.join(" · ")),
@@ -157,18 +158,18 @@ fn height(curves: &LogCurves, at: usize) -> u64 {
 
 /// Describes a range of the curves.
 pub(super) fn span_text(curves: &LogCurves, (from, to): Range) -> String {
-    let within = curves.times_ms.iter().enumerate().filter(|(_, ms)| (from..=to).contains(*ms));
+    let within = curves.times_us.iter().enumerate().filter(|(_, us)| (from..=to).contains(*us));
     let highest = within.map(|(at, _)| height(curves, at)).max().unwrap_or(0);
-    let duration = format::duration(from.abs_diff(to) * 1000);
+    let duration = format::duration(from.abs_diff(to));
     format!("{} over {duration} from {}, at most {}", curves.quantity, time(curves, from), format::bytes(highest))
 }
 
 /// Formats a time: with its date if the log has dates, else as the time since its beginning.
-fn time(curves: &LogCurves, ms: i64) -> String {
+fn time(curves: &LogCurves, us: i64) -> String {
     match (curves.has_dates, curves.has_times) {
-        (true, _) => format::date_and_time(ms + curves.zone_ms),
-        (false, true) => format::time_of_day(ms),
-        (false, false) => format!("sample {}", (ms - whole(curves).0) / 1000 + 1),
+        (true, _) => format::date_and_time((us + curves.zone_us) / 1000),
+        (false, true) => format::time_of_day(us / 1000),
+        (false, false) => format!("sample {}", (us - whole(curves).0) / 1_000_000 + 1),
     }
 }
 
@@ -242,13 +243,14 @@ mod tests {
         LogCurves {
             quantity: "PSS".into(),
             is_stacked: true,
+            has_steps: false,
             has_dates: true,
-            zone_ms: 3_600_000,
+            zone_us: 3_600_000_000,
             has_times: true,
-            times_ms: vec![1_795_424_700_000, 1_795_424_760_000, 1_795_424_820_000, 1_795_424_880_000],
+            times_us: vec![1_795_424_700_000_000, 1_795_424_760_000_000, 1_795_424_820_000_000, 1_795_424_880_000_000],
             series: vec![series("train", [4, 4, 4, 4]), series("workers", [0, 1, 2, 3])],
             limit: Some(LogLimit { name: "Memory of the machine".into(), bytes: 16 << 30 }),
-            kills_ms: vec![1_795_424_820_000],
+            kills_us: vec![1_795_424_820_000_000],
         }
     }
 
@@ -264,30 +266,30 @@ mod tests {
                 _ => None,
             })
             .collect();
-        assert!(labels.contains(&"16 GiB") && labels.contains(&"3:00"), "{labels:?}");
+        assert!(labels.contains(&"16 GiB") && labels.contains(&"2:30"), "{labels:?}");
     }
 
     #[test]
     fn a_sample_is_read_out() {
         let curves = curves();
-        let at = nearest(&curves, 1_795_424_815_000).unwrap();
+        let at = nearest(&curves, 1_795_424_815_000_000).unwrap();
         assert_eq!(readout(&curves, at), "2026-11-23 10:07:00: 6.00 GiB (train 4.00 GiB · workers 2.00 GiB)");
         let whole = whole(&curves);
         assert_eq!(span_text(&curves, whole), "PSS over 3 min 0 s from 2026-11-23 10:05:00, at most 7.00 GiB");
-        assert_eq!(place_to_ms(whole, 0.0, 800.0), whole.0);
-        assert_eq!(place_to_ms(whole, 1.0, 800.0), whole.1);
+        assert_eq!(place_to_us(whole, 0.0, 800.0), whole.0);
+        assert_eq!(place_to_us(whole, 1.0, 800.0), whole.1);
         assert_eq!(nearest(&LogCurves::default(), 5), None);
     }
 
     #[test]
     fn courses_beside_each_other_are_lines() {
         let lines = LogCurves { is_stacked: false, limit: None, ..curves() };
-        let at = nearest(&lines, 1_795_424_880_000).unwrap();
+        let at = nearest(&lines, 1_795_424_880_000_000).unwrap();
         assert_eq!(readout(&lines, at), "2026-11-23 10:08:00: train 4.00 GiB · workers 3.00 GiB");
         assert!(span_text(&lines, whole(&lines)).ends_with("at most 4.00 GiB"));
         assert!(overlap((0, 5), (5, 9)) && !overlap((0, 5), (6, 9)) && overlap((3, 4), (0, 9)));
-        let later = shifted(&lines, 60_000);
-        assert_eq!(whole(&later).0, whole(&lines).0 + 60_000);
+        let later = shifted(&lines, 60_000_000);
+        assert_eq!(whole(&later).0, whole(&lines).0 + 60_000_000);
         assert_eq!(union([whole(&lines), whole(&later)].into_iter()), Some((whole(&lines).0, whole(&later).1)));
     }
 

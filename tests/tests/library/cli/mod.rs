@@ -7,4 +7,5 @@ mod events;
 mod export;
 mod figures;
 mod host;
+mod log;
 mod replay;

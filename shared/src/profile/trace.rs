@@ -1,0 +1,68 @@
+//! Stores what a trace says about memory.
+
+use crate::base::StringId;
+
+/// Memory events of a trace, with the spans around them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Profile {
+    /// Devices with memory events, in the order of their first one.
+    pub courses: Vec<Course>,
+    /// Names of operators, functions and annotations, in the order of their ids.
+    pub(super) names: Vec<String>,
+    /// Number of events of any kind.
+    pub events: u64,
+    /// True if the file ends within the list of events, as when the profiler was killed.
+    pub is_cut: bool,
+    /// True if times are microseconds since the Unix epoch.
+    pub has_dates: bool,
+    /// Number of memory events and spans beyond those that are kept.
+    pub left_out: u64,
+}
+
+impl Profile {
+    /// Returns a name.
+    pub fn name(&self, id: StringId) -> &str {
+        self.names.get(id.index()).map_or("", String::as_str)
+    }
+
+    /// Returns true if the trace has no memory events.
+    pub fn is_empty(&self) -> bool {
+        self.courses.is_empty()
+    }
+}
+
+/// Memory events of one device, in the order of their times.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Course {
+    pub kind: DeviceKind,
+    /// CUDA index; 0 for the host.
+    pub index: u32,
+    pub events: Vec<MemoryEvent>,
+}
+
+/// Memory that a device has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// Memory of the host, type 0 of `c10::DeviceType`.
+    #[default]
+    Host,
+    Gpu,
+}
+
+/// Allocation or free.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MemoryEvent {
+    pub time_us: f64,
+    pub addr: u64,
+    /// Bytes that were allocated, negative for a free.
+    pub bytes: i64,
+    /// Memory of all tensors after the event; 0 if the allocator does not tell it.
+    pub allocated_bytes: u64,
+    /// Memory that the allocator holds after the event; 0 for the host.
+    pub reserved_bytes: u64,
+    pub(super) thread: u64,
+    /// Innermost operator or annotation around the event.
+    pub operator: Option<StringId>,
+    /// Innermost function of the user's own code around the event.
+    pub function: Option<StringId>,
+}

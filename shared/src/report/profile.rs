@@ -1,0 +1,167 @@
+//! Reports on traces of torch.profiler: memory over time, and what was live at the peak.
+
+use super::diagnosis::{Evidence, Finding};
+use super::host::HOST;
+use super::log_curves::{LogCurves, LogSeries, MOST_TIMES, extremes};
+use super::log_table::{LogCell, LogNotice, LogTable};
+use crate::analysis::{Confidence, FindingCode};
+use crate::base::{Severity, format};
+use crate::profile::{Course, DeviceKind, LiveGroup, Profile, live_groups};
+
+/// How to record a trace that says more.
+const RECORD: &str = "Create the profiler with `profile_memory=True` and `with_stack=True`.";
+
+/// Returns what the trace is and how much it has.
+pub(super) fn title(profile: &Profile) -> String {
+    let memory: u64 = profile.courses.iter().map(|course| course.events.len() as u64).sum();
+    format!(
+        "Trace of torch.profiler: {}, {} of memory",
+        format::counted(profile.events, "event"),
+        format::counted(memory, "event")
+    )
+}
+
+fn name_of(course: &Course) -> String {
+    match course.kind {
+        DeviceKind::Host => "Host".to_owned(),
+        DeviceKind::Gpu => format!("GPU {}", course.index),
+    }
+}
+
+/// Returns the allocated and the reserved bytes of each device over time.
+pub(super) fn curves(profile: &Profile) -> Vec<LogCurves> {
+    large(profile).filter(|course| course.events.len() > 1).map(|course| curves_of(profile, course)).collect()
+}
+
+/// Returns the devices that matter: a training on a GPU also allocates some numbers on the host.
+fn large(profile: &Profile) -> impl Iterator<Item = &Course> {
+    let peak = |course: &Course| course.heights().into_iter().max().unwrap_or(0);
+    let most = profile.courses.iter().map(peak).max().unwrap_or(0);
+    profile.courses.iter().filter(move |course| peak(course) >= most / 1000)
+}
+
+fn curves_of(profile: &Profile, course: &Course) -> LogCurves {
+    let heights = course.heights();
+    let shown = extremes(course.events.len(), MOST_TIMES, |at| heights[at]);
+    let first_us = course.events.first().map_or(0.0, |event| event.time_us);
+    let start_us = if profile.has_dates { 0.0 } else { first_us };
+    let series = |name: &str, bytes: &dyn Fn(usize) -> u64| LogSeries {
+        name: name.to_owned(),
+        bytes: shown.iter().map(|&at| bytes(at)).collect(),
+    };
+    let allocated = series("Allocated", &|at| heights[at]);
+    let reserved = series("Reserved", &|at| course.events[at].reserved_bytes);
+    let has_reserved = course.kind == DeviceKind::Gpu;
+    LogCurves {
+        quantity: format!("Memory of {}", if has_reserved { name_of(course) } else { "the host".to_owned() }),
+        is_stacked: false,
+        has_steps: true,
+        has_dates: profile.has_dates,
+        has_times: true,
+        times_us: shown.iter().map(|&at| (course.events[at].time_us - start_us) as i64).collect(),
+        series: if has_reserved { vec![allocated, reserved] } else { vec![allocated] },
+        ..LogCurves::default()
+    }
+}
+
+/// Returns, for each device, what was live at its peak.
+pub(super) fn tables(profile: &Profile) -> Vec<LogTable> {
+    let table = |course: &Course| {
+        let (_, groups) = live_groups(course)?;
+        let has_functions = groups.iter().any(|group| group.function.is_some());
+        let row = |group: &LiveGroup| {
+            let name = |id| LogCell::Text(profile.name(id).to_owned());
+            let operator = group.operator.map_or(LogCell::Text("outside of operators".to_owned()), name);
+            let function = has_functions.then(|| group.function.map_or(LogCell::Nothing, name));
+            let figures = [LogCell::Bytes(group.bytes), LogCell::Count(group.count)];
+            [operator].into_iter().chain(function).chain(figures).collect()
+        };
+        let columns = ["Operator"].into_iter().chain(has_functions.then_some("Line of your code"));
+        Some(LogTable {
+            title: format!("{}: live at the peak", name_of(course)),
+            columns: columns.chain(["Memory", "Allocations"]).map(str::to_owned).collect(),
+            rows: groups.iter().map(row).collect(),
+            left_out: 0,
+        })
+    };
+    profile.courses.iter().filter_map(table).collect()
+}
+
+/// Reports the peak of each device.
+pub(super) fn findings(profile: &Profile) -> Vec<Finding> {
+    if profile.is_empty() {
+        return vec![finding(
+            FindingCode::TooLittleRecorded,
+            HOST,
+            0,
+            "The trace has no memory events".to_owned(),
+            "Traces have them only if the profiler was asked for them.".to_owned(),
+            RECORD.to_owned(),
+        )];
+    }
+    large(profile).filter_map(|course| peak(profile, course)).collect()
+}
+
+fn finding(code: FindingCode, device: i64, bytes: u64, title: String, shows: String, advice: String) -> Finding {
+    Finding {
+        code,
+        severity: Severity::Info,
+        confidence: Confidence::High,
+        device,
+        bytes,
+        title,
+        line: None,
+        evidence: Evidence { shows, ..Evidence::default() },
+        advice,
+    }
+}
+
+fn peak(profile: &Profile, course: &Course) -> Option<Finding> {
+    let (event, groups) = live_groups(course)?;
+    let bytes = *course.heights().get(event)?;
+    let known: u64 = groups.iter().map(|group| group.bytes).sum();
+    let named: Vec<String> = groups
+        .iter()
+        .take(3)
+        .map(|group| {
+            let operator = group.operator.map_or("outside of operators", |id| profile.name(id));
+            let function = group.function.map_or_else(String::new, |id| format!(" in {}", profile.name(id)));
+            format!("{} by {operator}{function}", format::bytes(group.bytes))
+        })
+        .collect();
+    let before = bytes.saturating_sub(known);
+    let before =
+        if before > 0 { format!(" {} of it is from before the trace.", format::bytes(before)) } else { String::new() };
+    let reserved = course.events.iter().map(|event| event.reserved_bytes).max().unwrap_or(0);
+    let reserved = match reserved {
+        0 => String::new(),
+        reserved => format!(" PyTorch reserved {} at most.", format::bytes(reserved)),
+    };
+    let device = if course.kind == DeviceKind::Host { HOST } else { i64::from(course.index) };
+    Some(finding(
+        FindingCode::Peak,
+        device,
+        bytes,
+        format!("The peak is {} allocated", format::bytes(bytes)),
+        format!("Of what was allocated within the trace, {} were live.{before}{reserved}", named.join(", ")),
+        "A snapshot shows what each of these tensors is for, when it was freed, and what other settings would have saved: \
+         `torch.cuda.memory._record_memory_history()`, then `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")`."
+            .to_owned(),
+    ))
+}
+
+/// Says what is missing in the trace.
+pub(super) fn notices(profile: &Profile) -> Vec<LogNotice> {
+    let mut notices = Vec::new();
+    if profile.is_cut {
+        let message =
+            "The file ends within its list of events, as when the profiler was killed: later events are missing.";
+        notices.push(LogNotice { severity: Severity::Warning, message: message.to_owned() });
+    }
+    if profile.left_out > 0 {
+        let left_out = format::counted(profile.left_out, "event");
+        let message = format!("The trace is longer than can be kept, without {left_out} at its end.");
+        notices.push(LogNotice { severity: Severity::Warning, message });
+    }
+    notices
+}
