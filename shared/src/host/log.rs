@@ -37,6 +37,8 @@ pub enum HostForm {
     Smem,
     /// File of `mprof run`, which belongs to memory_profiler.
     Mprof,
+    /// The processes with the most memory in a message of Ray.
+    Ray,
     /// Rows of a table with commas.
     Csv,
     /// Messages of the kernel about killed processes.
@@ -49,6 +51,7 @@ crate::names!(HostForm {
     Pidstat => "pidstat",
     Smem => "smem",
     Mprof => "mprof",
+    Ray => "ray",
     Csv => "csv",
     KernelLog => "kernel-log",
 });

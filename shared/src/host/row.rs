@@ -45,7 +45,7 @@ impl Column {
             "ppid" => Self::Parent,
             "user" | "uid" | "uname" | "username" => Self::User,
             "command" | "cmd" | "args" | "comm" | "ucmd" => Self::Command,
-            "rss" | "res" | "rssize" | "rsz" => Self::Rss,
+            "rss" | "res" | "rssize" | "rsz" | "mem(gb)" => Self::Rss,
             "pss" => Self::Pss,
             "time" | "time+" | "cputime" => Self::Cpu,
             "%mem" | "pmem" => Self::MemoryShare,
@@ -81,13 +81,18 @@ impl Head {
         }
         let form = match () {
             () if has_commas => HostForm::Csv,
+            () if named("mem(gb)") => HostForm::Ray,
             () if named("res") => HostForm::Top,
             () if named("majflt/s") => HostForm::Pidstat,
             () if named("uss") => HostForm::Smem,
             () => HostForm::Ps,
         };
-        // psutil counts bytes; the other tools count KiB.
-        let unit_bytes = if has_commas { 1 } else { 1 << 10 };
+        // psutil counts bytes, Ray GiB under the name of GB; the other tools count KiB.
+        let unit_bytes = match form {
+            HostForm::Csv => 1,
+            HostForm::Ray => 1 << 30,
+            _ => 1 << 10,
+        };
         Some(Self { form, columns, unit_bytes, has_commas })
     }
 
@@ -250,6 +255,13 @@ mod tests {
         assert_eq!((row.parent, row.rss_bytes, row.pss_bytes), (Some(1), Some(1 << 20), Some(1 << 19)));
         assert_eq!(row.stamp.and_then(|stamp| stamp.epoch_ms()), Some(1_795_448_812_500));
         assert_eq!(head.row("1795448812,17,1,5,5,python -c print(1, 2)").unwrap().command, "python -c print(1, 2)");
+    }
+
+    #[test]
+    fn ray_counts_gigabytes() {
+        let head = Head::of("PID\tMEM(GB)\tCOMMAND").unwrap();
+        let row = head.row("410728\t8.50\tpython tune.py").unwrap();
+        assert_eq!((head.form, row.rss_bytes, row.command), (HostForm::Ray, Some(17 << 29), "python tune.py"));
     }
 
     #[test]

@@ -19,11 +19,15 @@ pub enum HostErrorKind {
     SharedMemory,
     /// The host refused memory.
     HostMemory,
+    /// Ray killed a task or an actor because the machine's memory was almost used up.
+    RayKilled,
+    /// An inference engine finds too little memory for its KV cache.
+    KvCache,
     /// CUDA or a library of it found no memory beside what PyTorch holds.
     Library,
 }
 
-const WORDS: [(&str, HostErrorKind); 12] = [
+const WORDS: [(&str, HostErrorKind); 17] = [
     ("insufficient shared memory (shm)", HostErrorKind::SharedMemory),
     ("unable to write to file </torch_", HostErrorKind::SharedMemory),
     ("unable to open shared memory object", HostErrorKind::SharedMemory),
@@ -33,6 +37,11 @@ const WORDS: [(&str, HostErrorKind); 12] = [
     ("Cannot allocate memory", HostErrorKind::HostMemory),
     ("numpy._core._exceptions._ArrayMemoryError", HostErrorKind::HostMemory),
     ("numpy.core._exceptions._ArrayMemoryError", HostErrorKind::HostMemory),
+    ("exceeds the memory usage threshold of", HostErrorKind::RayKilled),
+    ("No available memory for the cache blocks", HostErrorKind::KvCache),
+    ("on startup is less than desired GPU memory utilization", HostErrorKind::KvCache),
+    ("number of tokens that can be stored in KV cache", HostErrorKind::KvCache),
+    ("Not enough memory. Please try to increase --mem-fraction-static", HostErrorKind::KvCache),
     ("CUDA error: out of memory", HostErrorKind::Library),
     ("CUBLAS_STATUS_ALLOC_FAILED", HostErrorKind::Library),
     ("Cuda failure 2 'out of memory'", HostErrorKind::Library),

@@ -2,6 +2,7 @@
 
 use super::counters::Counters;
 use super::host_error::HostError;
+use super::line_profile::{LineTables, LineUse};
 use super::oom::Oom;
 use super::stats;
 use super::summary;
@@ -9,6 +10,9 @@ use super::trace_back::{SourcePlace, TraceBack};
 
 /// Most different errors, and most tables of counters, that are kept.
 const MOST_KEPT: usize = 1000;
+
+/// Most lines of tables of memory_profiler that are kept.
+const MOST_LINES: usize = 20_000;
 
 /// Error with the place that raised it and the number of times that it was printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,11 +24,13 @@ pub struct Repeated<T> {
 }
 
 /// What a text says about memory, in its order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Printed {
     pub ooms: Vec<Repeated<Oom>>,
     pub host_errors: Vec<Repeated<HostError>>,
     pub counters: Vec<Counters>,
+    /// Lines of the tables of memory_profiler.
+    pub line_uses: Vec<LineUse>,
     /// Number of errors and tables beyond those that are kept.
     pub left_out: u64,
 }
@@ -32,7 +38,7 @@ pub struct Printed {
 impl Printed {
     /// Returns true if the text says nothing about memory.
     pub fn is_empty(&self) -> bool {
-        self.ooms.is_empty() && self.host_errors.is_empty() && self.counters.is_empty()
+        self.ooms.is_empty() && self.host_errors.is_empty() && self.counters.is_empty() && self.line_uses.is_empty()
     }
 }
 
@@ -41,6 +47,7 @@ impl Printed {
 pub struct PrintedReader {
     printed: Printed,
     trace_back: TraceBack,
+    line_tables: LineTables,
     /// Keys of the counters that the last ones have from `memory_stats`.
     seen: Vec<&'static str>,
 }
@@ -51,7 +58,13 @@ impl PrintedReader {
         if self.trace_back.line(line) {
             return true;
         }
-        let Printed { ooms, host_errors, counters, left_out } = &mut self.printed;
+        let Printed { ooms, host_errors, counters, line_uses, left_out } = &mut self.printed;
+        if let Some(row) = self.line_tables.line(line) {
+            if line_uses.len() < MOST_LINES {
+                line_uses.extend(row);
+            }
+            return true;
+        }
         if let Some(oom) = Oom::of(line) {
             add(ooms, oom, self.trace_back.take_own(), left_out);
             return true;

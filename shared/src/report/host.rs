@@ -22,6 +22,7 @@ fn tool(form: HostForm) -> &'static str {
         HostForm::Pidstat => "pidstat",
         HostForm::Smem => "smem",
         HostForm::Mprof => "mprof of memory_profiler",
+        HostForm::Ray => "Ray",
         HostForm::Csv => "a table",
         HostForm::KernelLog => "messages of the kernel",
     }

@@ -106,9 +106,10 @@ fn printed_title(printed: &Printed) -> String {
         count(printed.ooms.len(), "out-of-memory error", "out-of-memory errors"),
         count(printed.host_errors.len(), "other error", "other errors"),
         count(printed.counters.len(), "set of counters", "sets of counters"),
+        count(printed.line_uses.len(), "line of memory_profiler", "lines of memory_profiler"),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    format!("What PyTorch printed about memory: {}", parts.join(", "))
+    format!("What was printed about memory: {}", parts.join(", "))
 }
 
 fn total(Total { bytes, source }: Total) -> String {
@@ -198,6 +199,9 @@ fn tables(log: &Log, has_host: bool) -> Vec<LogTable> {
     }
     if !log.printed.counters.is_empty() {
         tables.push(printed::counter_table(&log.printed));
+    }
+    if !log.printed.line_uses.is_empty() {
+        tables.push(printed::line_table(&log.printed.line_uses));
     }
     if !log.cards.is_empty() {
         tables.push(card::table(&log.cards));

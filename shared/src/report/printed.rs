@@ -6,7 +6,7 @@ use super::log_table::{LogCell, LogOwner, LogOwners, LogTable};
 use crate::analysis::{Confidence, FindingCode, SourceLine};
 use crate::base::{Severity, format};
 use crate::printed::{
-    Counters, Holder, HostError, HostErrorKind, Oom, OomApi, OomCause, Printed, Repeated, SourcePlace,
+    Counters, Holder, HostError, HostErrorKind, LineUse, Oom, OomApi, OomCause, Printed, Repeated, SourcePlace,
 };
 
 /// How to record what a message can't show.
@@ -24,6 +24,7 @@ pub(super) fn printed_diagnosis(printed: &Printed) -> Diagnosis {
     findings.extend(printed.host_errors.iter().map(host_error));
     findings.extend(printed.ooms.iter().filter_map(|oom| outside(&oom.error)));
     findings.extend(printed.counters.iter().flat_map(counted));
+    findings.extend(largest_line(&printed.line_uses));
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     Diagnosis { findings, ..Diagnosis::default() }
 }
@@ -324,6 +325,23 @@ fn host_error(repeated: &Repeated<HostError>) -> Finding {
              is used up: load files by memory mapping, keep fewer batches in memory, and use fewer workers. \
              `snapscope host -- python train.py` shows which processes climb.",
         ),
+        HostErrorKind::RayKilled => (
+            FindingCode::HostProcessKilled,
+            "Ray killed a task because the memory of the machine was almost used up".to_owned(),
+            "The lines below the message list the processes with the most memory. Run fewer tasks at a time (give each more \
+             `num_cpus` or a `memory` of its own), keep smaller batches and replay buffers, and release references to \
+             objects in the object store. `RAY_memory_usage_threshold` changes the limit, and \
+             `RAY_memory_monitor_refresh_ms=0` turns it off; then the kernel kills processes instead.",
+        ),
+        HostErrorKind::KvCache => (
+            FindingCode::KvCacheTooSmall,
+            "The inference engine finds too little GPU memory for its KV cache".to_owned(),
+            "Weights, activations and CUDA graphs come first, and the KV cache gets the rest of the share that the engine \
+             may use. Raise that share (`gpu_memory_utilization` of vLLM, `--mem-fraction-static` of SGLang) if nothing else \
+             needs the GPU, or lower it if the engine finds less free memory than it wants. Shorten the context \
+             (`max_model_len`), use `enforce_eager` to do without CUDA graphs, a quantized model or cache \
+             (`kv_cache_dtype=\"fp8\"`), or more GPUs (`tensor_parallel_size`).",
+        ),
         HostErrorKind::Library => (
             FindingCode::OutsidePytorch,
             "CUDA or one of its libraries found no memory beside what PyTorch holds".to_owned(),
@@ -334,7 +352,7 @@ fn host_error(repeated: &Repeated<HostError>) -> Finding {
         ),
     };
     let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
-    let device = if error.kind == HostErrorKind::Library { 0 } else { HOST };
+    let device = if matches!(error.kind, HostErrorKind::Library | HostErrorKind::KvCache) { 0 } else { HOST };
     Finding {
         code,
         severity: Severity::Error,
@@ -432,6 +450,69 @@ fn counted(counters: &Counters) -> Vec<Finding> {
         ));
     }
     found
+}
+
+/// Names the line that adds the most host memory.
+fn largest_line(lines: &[LineUse]) -> Option<Finding> {
+    let largest = lines_by_size(lines).into_iter().next().filter(|line| line.added_bytes > 0)?;
+    let added_bytes = largest.added_bytes.unsigned_abs();
+    let times = match largest.times {
+        Some(times) if times > 1 => format!(" in {}", format::counted(times, "run")),
+        _ => String::new(),
+    };
+    let peak = lines.iter().map(|line| line.bytes).max().unwrap_or(0);
+    let file = largest.file.rsplit(['/', '\\']).next().unwrap_or_default();
+    Some(Finding {
+        code: FindingCode::Peak,
+        severity: Severity::Info,
+        confidence: Confidence::High,
+        device: HOST,
+        bytes: added_bytes,
+        title: format!(
+            "Line {} of {file} adds the most host memory: {}{times}",
+            largest.line,
+            format::bytes(added_bytes)
+        ),
+        line: None,
+        evidence: Evidence {
+            shows: format!("The line is `{}`. The process had at most {}.", largest.code, format::bytes(peak)),
+            ..Evidence::default()
+        },
+        advice:
+            "A line that adds memory in each run keeps what it makes: look for lists and caches that it appends to. \
+                 Memory of a line that loads the data or the model once is no problem by itself."
+                .to_owned(),
+    })
+}
+
+/// Returns the lines that add memory, the most first; the first line of a function has what was there before.
+fn lines_by_size(lines: &[LineUse]) -> Vec<&LineUse> {
+    let mut added: Vec<&LineUse> = lines.iter().filter(|line| !line.code.starts_with('@')).collect();
+    added.sort_by_key(|line| (std::cmp::Reverse(line.added_bytes), line.line));
+    added
+}
+
+/// Lists the lines of memory_profiler's tables.
+pub(super) fn line_table(lines: &[LineUse]) -> LogTable {
+    let row = |line: &&LineUse| {
+        let added = match u64::try_from(line.added_bytes) {
+            Ok(bytes) => LogCell::Bytes(bytes),
+            Err(_) => LogCell::Text(format!("-{}", format::bytes(line.added_bytes.unsigned_abs()))),
+        };
+        vec![
+            LogCell::Text(format!("{}:{}", line.file, line.line)),
+            added,
+            LogCell::Bytes(line.bytes),
+            line.times.map_or(LogCell::Nothing, LogCell::Count),
+            LogCell::Text(line.code.clone()),
+        ]
+    };
+    LogTable {
+        title: "Lines, by memory added".to_owned(),
+        columns: ["Line", "Added", "Memory", "Runs", "Code"].map(str::to_owned).to_vec(),
+        rows: lines_by_size(lines).iter().map(row).collect(),
+        left_out: 0,
+    }
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ fn a_loop_of_ps_is_drawn_and_says_what_climbs() {
     let finding = page.finding(FindingCode::HostMemoryClimbs);
     finding.wait_text("within each epoch and falls at its end");
     // By how much a step, which processes, and when it would reach the limit.
-    for words in ["per step", "2 at a time", "4712", "an epoch that lasts", "64.0 GiB"] {
+    for words in ["per step", "2 at a time", "4712", "an epoch that lasts", "64.0\u{a0}GiB"] {
         assert!(finding.text().contains(words), "{words} in {}", finding.text());
     }
     page.find("main").wait_text("Host memory, ps: 250 samples of 7 processes in 2 h 5 min");
@@ -49,20 +49,38 @@ fn a_loop_of_ps_is_drawn_and_says_what_climbs() {
     let plot = page.find("[data-range]");
     let whole = plot.attribute("data-range");
     plot.drag(Spot(0.3, 0.5), Spot(0.6, 0.5));
-    plot.wait_until(&format!("element.dataset.range !== '{whole}'"));
+    plot.wait_until(&format!("it.dataset.range !== '{whole}'"));
     page.button("Show all").click();
-    plot.wait_until(&format!("element.dataset.range === '{whole}'"));
+    plot.wait_until(&format!("it.dataset.range === '{whole}'"));
     plot.focus();
     page.press("+");
-    plot.wait_until(&format!("element.dataset.range !== '{whole}'"));
+    plot.wait_until(&format!("it.dataset.range !== '{whole}'"));
     page.press("0");
-    plot.wait_until(&format!("element.dataset.range === '{whole}'"));
+    plot.wait_until(&format!("it.dataset.range === '{whole}'"));
     page.screenshot("host-log");
 
     // The copy of the file survives a reload.
     page.wait_until_kept();
     page.reload();
     page.finding(FindingCode::HostMemoryClimbs).wait();
+    page.check_console();
+}
+
+#[test]
+fn files_of_a_run_lie_on_one_clock() {
+    let page = Journey::with("virtual-py-resnet50-h100.pickle.gz");
+    let rows = (0..40).map(|minute| format!("2026/11/23 09:{minute:02}:00.000, 0, {} MiB\n", 2000 + minute * 100));
+    let log: String = ["timestamp, index, memory.used [MiB]\n".to_owned()].into_iter().chain(rows).collect();
+    page.drop_file("smi.csv", log.as_bytes());
+    page.find("main").wait_text("nvidia-smi: 1 GPU, 40 samples");
+    page.drop_file("memory.log", loop_of_ps().as_bytes());
+    // 10:00 in Central Europe is 9:00 of nvidia-smi's clock.
+    page.find("figure").with_text("smi.csv").wait_text("at most 5.76 GiB");
+    let apart = page.find("section").with_text("no times in common");
+    apart.wait_text("virtual-py-resnet50-h100.pickle.gz, GPU 0");
+    page.button("Let both begin together").click();
+    page.find("figure").with_text("virtual-py-resnet50-h100.pickle.gz, GPU 0").wait_text("Reserved");
+    page.screenshot("one-clock");
     page.check_console();
 }
 
@@ -74,7 +92,7 @@ fn a_pasted_error_is_explained() {
                  document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }));";
     page.run(paste, vec![json!(ERROR)]);
     let finding = page.finding(FindingCode::OutOfMemory);
-    finding.wait_text("GPU 0 ran out of memory: 3.00 GiB was requested, with 1.66 GiB of 23.7 GiB free");
+    finding.wait_text("GPU 0 ran out of memory: 3.00\u{a0}GiB was requested, with 1.66\u{a0}GiB of 23.7\u{a0}GiB free");
     assert!(finding.text().contains("expandable_segments:True"), "{}", finding.text());
     page.find("figure").wait_text("this process outside PyTorch 3.88 GiB");
     page.shown_file().wait_text("Pasted text");

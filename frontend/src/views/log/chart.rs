@@ -81,6 +81,7 @@ pub(super) fn LogChart(props: &LogChartProps) -> Html {
         })
     };
     let onpointerup = end.reform(|_: PointerEvent| true);
+    let onpointercancel = end.reform(|_: PointerEvent| false);
     let onpointerleave = {
         let hovered = hovered.setter();
         move |_: PointerEvent| {
@@ -104,7 +105,8 @@ pub(super) fn LogChart(props: &LogChartProps) -> Html {
             { children.clone() }
             <div ref={node} class="log-plot" tabindex="0" role="group" data-range={format!("{}..{}", range.0, range.1)}
                 aria-label="Memory over time: + and - zoom, arrow keys move, 0 shows everything"
-                {onpointerdown} {onpointermove} {onpointerup} {onpointerleave} ondblclick={show_all.clone()} {onkeydown}>
+                {onpointerdown} {onpointermove} {onpointerup} {onpointercancel} {onpointerleave}
+                ondblclick={show_all.clone()} {onkeydown}>
                 <Picture {draw} label={span_text(curves, all)} />
             </div>
             <figcaption>

@@ -8,7 +8,7 @@ mod table;
 
 use self::beside::{Beside, BesideChart, Course};
 use self::chart::LogChart;
-use self::model::{Range, overlap, shifted, union, whole};
+use self::model::{Range, overlap, union, whole};
 use self::owners::OwnersBar;
 use self::table::LogTableView;
 use crate::hooks::Peer;
@@ -66,6 +66,19 @@ pub fn LogView(props: &LogViewProps) -> Html {
     }
 }
 
+/// Courses of snapshots that have arrived.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Courses(Vec<Beside>);
+
+impl Reducible for Courses {
+    type Action = Beside;
+
+    fn reduce(self: Rc<Self>, course: Beside) -> Rc<Self> {
+        let others = self.0.iter().filter(|known| known.place != course.place).cloned();
+        Rc::new(Self(others.chain([course.clone()]).collect()))
+    }
+}
+
 #[derive(Clone, PartialEq, Properties)]
 struct ChartsProps {
     view: LogViewProps,
@@ -77,13 +90,10 @@ fn Charts(props: &ChartsProps) -> Html {
     let LogViewProps { report, scheme, logs, peers, .. } = &props.view;
     let own = use_memo(report.clone(), |report| report.curves.iter().cloned().map(Rc::new).collect::<Vec<_>>());
     let others = use_memo(logs.clone(), |logs| logs.iter().flat_map(|log| of_log(log)).collect::<Vec<_>>());
-    let courses = use_state(Vec::<Beside>::new);
+    let courses = use_reducer_eq(Courses::default);
     let on_course = {
-        let courses = courses.clone();
-        Callback::from(move |course: Beside| {
-            let others = courses.iter().filter(|known| known.place != course.place).cloned();
-            courses.set(others.chain([course.clone()]).collect());
-        })
+        let courses = courses.dispatcher();
+        Callback::from(move |course: Beside| courses.dispatch(course))
     };
     let shifts = use_state_eq(HashMap::<(FileId, usize), f64>::new);
     let shift_of = |beside: &Beside| shifts.get(&beside.place).copied().unwrap_or(0.0);
@@ -91,9 +101,12 @@ fn Charts(props: &ChartsProps) -> Html {
     let has_dates = own.iter().all(|curves| curves.has_dates);
     let is_open = |beside: &&Beside| peers.iter().any(|peer| peer.id == beside.place.0);
     let beside: Vec<Beside> =
-        others.iter().chain(courses.iter().filter(is_open)).filter(|_| has_dates).cloned().collect();
+        others.iter().chain(courses.0.iter().filter(is_open)).filter(|_| has_dates).cloned().collect();
     let own_range = union(own.iter().map(|curves| whole(curves))).unwrap_or((0, 1));
-    let moved = |beside: &Beside| whole(&shifted(&beside.curves, (shift_of(beside) * 1e6) as i64));
+    let moved = |beside: &Beside| {
+        let ((from, to), shift_us) = (whole(&beside.curves), (shift_of(beside) * 1e6) as i64);
+        (from.saturating_add(shift_us), to.saturating_add(shift_us))
+    };
     // Files of other runs would leave this log a line of a pixel.
     let apart_s = |beside: &Beside| {
         let begin_s = (own_range.0 - whole(&beside.curves).0) as f64 / 1e6;
@@ -107,8 +120,12 @@ fn Charts(props: &ChartsProps) -> Html {
         let chosen = chosen.setter();
         Callback::from(move |range: Range| chosen.set((range != all).then_some(range)))
     };
+    let is_one_clock = own.iter().all(|curves| curves.has_dates == own[0].has_dates);
     let chart = |curves: &Rc<LogCurves>| {
-        html! { <LogChart curves={curves.clone()} scheme={*scheme} {range} {all} on_range={on_range.clone()} /> }
+        let whole = whole(curves);
+        let (range, all) = if is_one_clock { (range, all) } else { (whole, whole) };
+        let on_range = if is_one_clock { on_range.clone() } else { Callback::noop() };
+        html! { <LogChart curves={curves.clone()} scheme={*scheme} {range} {all} {on_range} /> }
     };
     let chart_beside = |beside: &Beside| {
         let (shifts, place) = (shifts.clone(), beside.place);

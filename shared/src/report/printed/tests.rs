@@ -273,7 +273,7 @@ fn an_error_within_a_training_log_has_its_line() {
                  10.0 GiB free, printed 2 times";
     assert_eq!(finding.title, title);
     assert_eq!(finding.line.as_ref().map(|line| line.line), Some(88));
-    assert_eq!(report.title, "What PyTorch printed about memory: 1 out-of-memory error");
+    assert_eq!(report.title, "What was printed about memory: 1 out-of-memory error");
     assert_eq!(report.notices, []);
 }
 
@@ -361,6 +361,18 @@ fn errors_of_the_host_have_their_own_advice() {
         FindingCode::HostOutOfMemory,
         "memory mapping",
     );
+    check(
+        "Memory on the node (IP: 10.0.0.1, ID: ab) where the task (actor ID: cd, name=PPO.__init__) was running was 30.05GB / \
+         31.43GB (0.956), which exceeds the memory usage threshold of 0.95.",
+        FindingCode::HostProcessKilled,
+        "RAY_memory_usage_threshold",
+    );
+    check(
+        "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the \
+         engine.",
+        FindingCode::KvCacheTooSmall,
+        "max_model_len",
+    );
     check("RuntimeError: CUDA error: out of memory", FindingCode::OutsidePytorch, "set_per_process_memory_fraction");
     check(
         "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
@@ -368,4 +380,35 @@ fn errors_of_the_host_have_their_own_advice() {
         "CUDA_LAUNCH_BLOCKING",
     );
     assert!(log("the job exited unexpectedly\nepoch 3 done\n").is_empty());
+}
+
+/// As the README of memory_profiler shows it, with a loop.
+const LINES: &str = "\
+Filename: /srv/me/load.py
+
+Line #    Mem usage    Increment  Occurrences   Line Contents
+=============================================================
+     3   38.816 MiB   38.816 MiB           1   @profile
+     4                                         def my_func():
+     5   46.492 MiB    7.676 MiB           1       a = [1] * (10 ** 6)
+     6  199.117 MiB  152.625 MiB          20       b.append([2] * (2 * 10 ** 7))
+     7   46.629 MiB -152.488 MiB           1       del b
+     8   46.629 MiB    0.000 MiB           1       return a
+
+
+done
+";
+
+#[test]
+fn tables_of_memory_profiler_name_the_largest_line() {
+    let report = log_report(&log(LINES));
+    let finding = &report.diagnosis.findings[0];
+    assert_eq!(finding.title, "Line 6 of load.py adds the most host memory: 153 MiB in 20 runs");
+    assert_eq!(finding.evidence.shows, "The line is `b.append([2] * (2 * 10 ** 7))`. The process had at most 199 MiB.");
+    let rows = &report.tables[0].rows;
+    assert_eq!(rows.len(), 4, "the decorator has what was there before");
+    assert_eq!(rows[3][1], LogCell::Text("-152 MiB".to_owned()));
+    assert_eq!(rows[0][3], LogCell::Count(20));
+    let without_times = LINES.replace("Occurrences  ", "").replace("         20  ", "").replace("          1  ", "");
+    assert_eq!(log(&without_times).printed.line_uses[2].times, None);
 }

@@ -55,6 +55,8 @@ crate::codes! {
         FailedTryKept => "failed-try-kept",
         /// Memory of the GPU was in use outside PyTorch's allocator when memory ran out.
         OutsidePytorch => "outside-pytorch",
+        /// An inference engine finds too little GPU memory for its KV cache.
+        KvCacheTooSmall => "kv-cache-too-small",
         /// Several processes use much memory of one GPU.
         GpuShared => "gpu-shared",
         /// Gradients stay in memory between steps and do not grow.
@@ -138,6 +140,7 @@ impl FindingCode {
             | Self::SharedMemoryFull
             | Self::HostOutOfMemory
             | Self::GpuShared
+            | Self::KvCacheTooSmall
             | Self::OutsidePytorch
             | Self::EvaluationWithGraph
             | Self::PeakAtLoading
