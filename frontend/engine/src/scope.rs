@@ -231,17 +231,20 @@ impl FileWorker {
         if self.reading.get() != reading {
             return Ok(None);
         }
-        let trace = read.and_then(|(importer, _)| importer.finish().map_err(undecodable));
-        match trace {
-            Ok(trace) => Ok(Some(Loaded::Trace(Box::new(Engine::new(trace))))),
-            // The log of a training says only at its end that memory ran out.
-            Err(failure) if is_text => {
-                let log = self.load_log(self.begin(source).await?, reading).await?;
-                let is_useful = |log: &Loaded| matches!(log, Loaded::Log(report) if !report.is_empty());
-                log.filter(is_useful).map(Some).ok_or(failure)
-            }
-            Err(failure) => Err(failure),
+        let failure = match read {
+            Ok((importer, _)) => match importer.finish() {
+                Ok(trace) => return Ok(Some(Loaded::Trace(Box::new(Engine::new(trace))))),
+                Err(error) => undecodable(error),
+            },
+            Err(failure) => failure,
+        };
+        if !is_text {
+            return Err(failure);
         }
+        // The log of a training says only at its end that memory ran out.
+        let log = self.load_log(self.begin(source).await?, reading).await?;
+        let is_useful = |log: &Loaded| matches!(log, Loaded::Log(report) if !report.is_empty());
+        log.filter(is_useful).map(Some).ok_or(failure)
     }
 
     /// Reads a log to its end.

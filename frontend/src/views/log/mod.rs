@@ -89,7 +89,7 @@ struct ChartsProps {
 fn Charts(props: &ChartsProps) -> Html {
     let LogViewProps { report, scheme, logs, peers, .. } = &props.view;
     let own = use_memo(report.clone(), |report| report.curves.iter().cloned().map(Rc::new).collect::<Vec<_>>());
-    let others = use_memo(logs.clone(), |logs| logs.iter().flat_map(|log| of_log(log)).collect::<Vec<_>>());
+    let others = use_memo(logs.clone(), |logs| logs.iter().flat_map(of_log).collect::<Vec<_>>());
     let courses = use_reducer_eq(Courses::default);
     let on_course = {
         let courses = courses.dispatcher();

@@ -61,6 +61,8 @@ pub(super) fn plot(
     let x = Span::new(since(range.0), since(range.1));
     let mut top: Vec<u64> = vec![0; part.times_us.len()];
     let mut highest = 0;
+    // Nothing is known after the last time.
+    let end = part.times_us.last().map_or(x.start, |us| since(*us).clamp(x.start, x.end));
     let mut layers = Vec::new();
     for (position, series) in part.series.iter().enumerate().rev() {
         if !part.is_stacked {
@@ -71,7 +73,7 @@ pub(super) fn plot(
         // The neighbours of the range stand for its ends.
         let at = part.times_us.iter().map(|us| since(*us).clamp(x.start, x.end));
         let points = at.zip(top.iter().map(|bytes| *bytes as f64));
-        let points: Vec<_> = if part.has_steps { steps(points, x.end) } else { points.collect() };
+        let points: Vec<_> = if part.has_steps { steps(points, end) } else { points.collect() };
         let color = color_of(position, theme);
         layers.push(match part.is_stacked {
             true => Curve::area(points, color, 0.0, 1.0),
