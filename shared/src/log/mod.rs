@@ -39,6 +39,7 @@ enum State {
 
 #[derive(Debug, Default)]
 struct TextReader {
+    is_utf_16: bool,
     host: HostReader,
     cards: CardReader,
     printed: PrintedReader,
@@ -52,8 +53,8 @@ pub fn is_log(head: &[u8]) -> bool {
     if is_profile(head) {
         return true;
     }
-    // No text has a zero byte, and pickles have many.
-    if head.contains(&0) {
+    // No other text has a zero byte, and pickles have many.
+    if head.contains(&0) && !is_utf_16(head) {
         return false;
     }
     let mut reader = LogReader::default();
@@ -67,6 +68,11 @@ impl Default for LogReader {
     fn default() -> Self {
         Self(State::Start(Vec::new()))
     }
+}
+
+/// Returns true for texts in UTF-16, such as those that `>` writes in Windows PowerShell.
+fn is_utf_16(start: &[u8]) -> bool {
+    start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff")
 }
 
 impl LogReader {
@@ -92,7 +98,7 @@ impl LogReader {
         let start = std::mem::take(start);
         self.0 = match is_profile(&start) {
             true => State::Profile(Box::new(ProfileReader::new(&start))),
-            false => State::Text(Box::default()),
+            false => State::Text(Box::new(TextReader { is_utf_16: is_utf_16(&start), ..TextReader::default() })),
         };
         self.push(&start);
     }
@@ -110,12 +116,16 @@ impl LogReader {
 
 impl TextReader {
     fn push(&mut self, bytes: &[u8]) {
-        let Self { host, cards, printed } = self;
+        // Of characters beyond Latin-1, which only names have, something unreadable is left.
+        let narrow: Vec<u8> =
+            if self.is_utf_16 { bytes.iter().copied().filter(|byte| *byte != 0).collect() } else { Vec::new() };
+        let bytes = if self.is_utf_16 { &narrow } else { bytes };
+        let Self { host, cards, printed, .. } = self;
         host.push(bytes, &mut |line| cards.line(line) || printed.line(line));
     }
 
     fn finish(self) -> Log {
-        let Self { host, mut cards, mut printed } = self;
+        let Self { host, mut cards, mut printed, .. } = self;
         let host = host.finish(&mut |line| cards.line(line) || printed.line(line));
         Log { host, cards: cards.finish(), printed: printed.finish(), profile: None }
     }
@@ -146,6 +156,18 @@ mod tests {
             ["", "a: 1\nb: 2\n", "epoch 1 step 3 loss 0.4\n", "MEM\n", "K\0CUDA out of memory. Tried to allocate"]
         {
             assert!(!is_log(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_of_powershell_are_read() {
+        let error = "epoch 1\r\nCUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity)\r\n";
+        let wide: Vec<u8> = [0xfeff].into_iter().chain(error.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+        assert!(is_log(&wide));
+        for size in [1, 5, wide.len()] {
+            let mut reader = LogReader::default();
+            wide.chunks(size).for_each(|chunk| reader.push(chunk));
+            assert_eq!(reader.finish().printed.ooms[0].error.capacity_bytes, Some(8 << 30));
         }
     }
 
