@@ -27,6 +27,8 @@ pub struct ProfileReader {
 enum Layer {
     Plain(Box<Scanner>),
     Gzip(Box<MultiGzDecoder<Sink>>),
+    /// The compressed bytes are damaged; this is what they unpacked to before.
+    Damaged(Box<Scanner>),
 }
 
 /// Receives what gzip unpacks to.
@@ -92,17 +94,19 @@ impl ProfileReader {
     pub fn push(&mut self, bytes: &[u8]) {
         match &mut self.layer {
             Layer::Plain(scanner) => scanner.push(bytes),
-            // Of damaged bytes, what was unpacked before them stays.
             Layer::Gzip(decoder) => {
-                let _ = decoder.write_all(bytes);
+                if decoder.write_all(bytes).is_err() {
+                    self.layer = Layer::Damaged(std::mem::take(&mut decoder.get_mut().0));
+                }
             }
+            Layer::Damaged(_) => {}
         }
     }
 
     /// Returns what the trace says about memory.
     pub fn finish(self) -> Profile {
         match self.layer {
-            Layer::Plain(scanner) => scanner.finish(),
+            Layer::Plain(scanner) | Layer::Damaged(scanner) => scanner.finish(),
             Layer::Gzip(mut decoder) => {
                 let _ = decoder.try_finish();
                 std::mem::take(&mut decoder.get_mut().0).finish()
