@@ -21,10 +21,10 @@ pub struct CardReader {
     stamp: Option<Stamp>,
     /// GPU and name of the last row of a table that names one.
     named: Option<(u32, String)>,
-    /// Number of tables so far, which their samples count as seconds without a stamp.
-    tables: i64,
-    /// GPU whose processes are being listed.
-    listed: Option<u32>,
+    /// True after the first row of a table.
+    has_table: bool,
+    /// True within the processes of a table.
+    lists_processes: bool,
 }
 
 impl CardReader {
@@ -67,27 +67,24 @@ impl CardReader {
     fn table(&mut self, line: &str) -> bool {
         let cells: Vec<&str> = line.trim_matches('|').split_ascii_whitespace().collect();
         if line.contains("NVIDIA-SMI") {
-            self.tables += 1;
-            self.listed = None;
+            self.has_table = true;
+            self.lists_processes = false;
             return true;
         }
         if let Some((used, total)) = used_of_total(line) {
             let (gpu, name) = self.named.take().unwrap_or_default();
-            let stamp = self.stamp.or_else(|| Some(Stamp::of_epoch(self.tables * 1000)));
-            let has_time = self.stamp.is_some();
-            self.sample(gpu, stamp, used, Some(total), &name);
-            self.log.has_dates &= has_time;
+            self.sample(gpu, self.stamp, used, Some(total), &name);
             return true;
         }
         if let Some((gpu, pid, name, bytes)) = process_of(&cells) {
-            if self.listed.is_none() {
+            if !self.lists_processes {
                 self.log.cards.iter_mut().for_each(|card| card.processes.clear());
             }
-            self.listed = Some(gpu);
+            self.lists_processes = true;
             self.process(gpu, pid, &name, bytes);
             return true;
         }
-        if self.tables == 0 {
+        if !self.has_table {
             return false;
         }
         if let Some(gpu) = cells.first().and_then(|cell| cell.parse().ok()) {
@@ -99,6 +96,10 @@ impl CardReader {
     }
 
     fn sample(&mut self, gpu: u32, stamp: Option<Stamp>, used_bytes: u64, total_bytes: Option<u64>, name: &str) {
+        if self.samples >= MOST_SAMPLES {
+            self.log.left_out += 1;
+            return;
+        }
         let dated = stamp.and_then(|stamp| stamp.epoch_ms());
         let Some(card) = self.card(gpu) else { return };
         card.total_bytes = total_bytes.or(card.total_bytes);
@@ -109,14 +110,8 @@ impl CardReader {
         // Without times, or where the clock was set back, a sample is a second after the one before.
         let next_ms = last_ms.map_or(0, |last| last + 1000);
         let time_ms = dated.filter(|time| last_ms.is_none_or(|last| *time >= last)).unwrap_or(next_ms);
-        if self.samples >= MOST_SAMPLES {
-            self.log.left_out += 1;
-            return;
-        }
+        card.samples.push(CardSample { time_ms, used_bytes });
         self.samples += 1;
-        if let Some(card) = self.log.cards.iter_mut().find(|card| card.index == gpu) {
-            card.samples.push(CardSample { time_ms, used_bytes });
-        }
         self.log.has_dates = dated.is_some();
     }
 

@@ -47,8 +47,9 @@ struct TextReader {
 
 /// Returns true if the beginning of a file is a log that says something about memory.
 ///
-/// It goes by content: an error or counters of PyTorch, rows of nvidia-smi, a message of the kernel about a killed process, or at least two
-/// rows about processes among at most twice as many lines that are not understood.
+/// It goes by content: a trace of a profiler, an error or counters of PyTorch, rows of nvidia-smi, a message of the
+/// kernel about a killed process, or at least two rows about processes among at most twice as many lines that are not
+/// understood.
 pub fn is_log(head: &[u8]) -> bool {
     if is_profile(head) {
         return true;

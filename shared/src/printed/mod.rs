@@ -1,8 +1,8 @@
 //! Reads what programs print about GPU memory, among whatever else they print.
 //!
 //! That is out-of-memory errors of every version of PyTorch, its tables of `memory_summary`, its counters of
-//! `memory_stats`, tables of memory_profiler, and errors of host memory that end trainings. A whole log of a training may be read, or a few pasted
-//! lines.
+//! `memory_stats`, tables of memory_profiler, and errors of host memory that end trainings. A whole log of a training may
+//! be read, or a few pasted lines.
 
 mod cause;
 mod counters;

@@ -17,7 +17,7 @@ pub struct LiveGroup {
 ///
 /// Memory from before the trace is in no group. `None` for a course without events.
 pub fn live_groups(course: &Course) -> Option<(usize, Vec<LiveGroup>)> {
-    let totals = heights(course);
+    let totals = course.heights();
     let peak = (0..totals.len()).rev().max_by_key(|&event| totals[event])?;
     let mut live: HashMap<u64, usize> = HashMap::new();
     for (position, event) in course.events[..=peak].iter().enumerate() {
@@ -41,27 +41,22 @@ pub fn live_groups(course: &Course) -> Option<(usize, Vec<LiveGroup>)> {
     Some((peak, groups))
 }
 
-/// Returns the allocated bytes after each event: as the allocator tells them, or summed from the lowest point on.
-pub(super) fn heights(course: &Course) -> Vec<u64> {
-    if course.events.iter().any(|event| event.allocated_bytes > 0) {
-        return course.events.iter().map(|event| event.allocated_bytes).collect();
-    }
-    let mut sum = 0_i64;
-    let sums: Vec<i64> = course
-        .events
-        .iter()
-        .map(|event| {
-            sum = sum.saturating_add(event.bytes);
-            sum
-        })
-        .collect();
-    let lowest = sums.iter().copied().min().unwrap_or(0).min(0);
-    sums.into_iter().map(|sum| sum.saturating_sub(lowest).unsigned_abs()).collect()
-}
-
 impl Course {
-    /// Returns the allocated bytes after each event.
+    /// Returns the allocated bytes after each event: as the allocator tells them, or summed from the lowest point on.
     pub fn heights(&self) -> Vec<u64> {
-        heights(self)
+        if self.events.iter().any(|event| event.allocated_bytes > 0) {
+            return self.events.iter().map(|event| event.allocated_bytes).collect();
+        }
+        let mut sum = 0_i64;
+        let sums: Vec<i64> = self
+            .events
+            .iter()
+            .map(|event| {
+                sum = sum.saturating_add(event.bytes);
+                sum
+            })
+            .collect();
+        let lowest = sums.iter().copied().min().unwrap_or(0).min(0);
+        sums.into_iter().map(|sum| sum.saturating_sub(lowest).unsigned_abs()).collect()
     }
 }

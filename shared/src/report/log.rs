@@ -1,6 +1,7 @@
 //! Builds the report on a log: what it is, curves of memory over time, findings and tables.
 
 use super::card;
+use super::counted;
 use super::diagnosis::Diagnosis;
 use super::host::{self, host_diagnosis};
 use super::log_curves::{LogCurves, LogLimit, LogSeries, MOST_TIMES, extremes};
@@ -198,10 +199,10 @@ fn tables(log: &Log, has_host: bool) -> Vec<LogTable> {
         tables.push(printed::oom_table(&log.printed));
     }
     if !log.printed.counters.is_empty() {
-        tables.push(printed::counter_table(&log.printed));
+        tables.push(counted::counter_table(&log.printed));
     }
     if !log.printed.line_uses.is_empty() {
-        tables.push(printed::line_table(&log.printed.line_uses));
+        tables.push(counted::line_table(&log.printed.line_uses));
     }
     if !log.cards.is_empty() {
         tables.push(card::table(&log.cards));

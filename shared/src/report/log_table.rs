@@ -1,6 +1,6 @@
 //! Defines the tables and notices of a report on a log.
 
-use crate::base::Severity;
+use crate::base::{Severity, format};
 use serde::{Deserialize, Serialize};
 
 /// Memory of a GPU by owner at one moment.
@@ -40,6 +40,18 @@ pub enum LogCell {
     Count(u64),
     /// Not known.
     Nothing,
+}
+
+impl LogCell {
+    /// Formats the cell for people.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Bytes(size) => format::bytes(*size),
+            Self::Count(number) => number.to_string(),
+            Self::Nothing => "–".to_owned(),
+        }
+    }
 }
 
 /// Something odd in a log.

@@ -6,6 +6,7 @@
 //! Invariant: a report holds no handle of a trace, and making one decides nothing that the analysis has not decided.
 
 mod card;
+mod counted;
 mod diagnosis;
 mod diff;
 mod frame;

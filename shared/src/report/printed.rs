@@ -1,22 +1,12 @@
 //! Builds the diagnosis of what programs print about memory: out-of-memory errors and counters of the allocator.
 
+use super::counted::{MUCH_UNUSED, RECORD, counted, largest_line};
 use super::diagnosis::{Diagnosis, Evidence, Finding};
 use super::host::HOST;
 use super::log_table::{LogCell, LogOwner, LogOwners, LogTable};
 use crate::analysis::{Confidence, FindingCode, SourceLine};
 use crate::base::{Severity, format};
-use crate::printed::{
-    Counters, Holder, HostError, HostErrorKind, LineUse, Oom, OomApi, OomCause, Printed, Repeated, SourcePlace,
-};
-
-/// How to record what a message can't show.
-const RECORD: &str = "To see which tensors these are, record a snapshot: call \
-                      `torch.cuda.memory._record_memory_history()` before the first step and \
-                      `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")` where the error is caught.";
-
-/// Smallest unused memory that is a finding of its own, in bytes and as a fraction of the reserved memory (1/5).
-const MUCH_UNUSED: u64 = 512 << 20;
-const UNUSED_PART: u64 = 5;
+use crate::printed::{Holder, HostError, HostErrorKind, Oom, OomApi, OomCause, Printed, Repeated, SourcePlace};
 
 /// Diagnoses what a text says; without findings if nothing is wrong.
 pub(super) fn printed_diagnosis(printed: &Printed) -> Diagnosis {
@@ -111,38 +101,6 @@ pub(super) fn oom_table(printed: &Printed) -> LogTable {
         title: "Out-of-memory errors".to_owned(),
         columns: columns.map(str::to_owned).to_vec(),
         rows: printed.ooms.iter().map(row).collect(),
-        left_out: 0,
-    }
-}
-
-/// Lists the counters of a text.
-pub(super) fn counter_table(printed: &Printed) -> LogTable {
-    let row = |counters: &Counters| {
-        vec![
-            counters.device.map_or(LogCell::Nothing, |device| LogCell::Count(u64::from(device))),
-            LogCell::Bytes(counters.allocated.now_bytes),
-            LogCell::Bytes(counters.allocated.peak_bytes),
-            LogCell::Bytes(counters.reserved.now_bytes),
-            LogCell::Bytes(counters.reserved.peak_bytes),
-            LogCell::Bytes(counters.non_releasable.now_bytes),
-            LogCell::Count(counters.retries),
-            LogCell::Count(counters.ooms),
-        ]
-    };
-    let columns = [
-        "Device",
-        "Allocated",
-        "Peak allocated",
-        "Reserved",
-        "Peak reserved",
-        "Non-releasable",
-        "Retries",
-        "Out of memory",
-    ];
-    LogTable {
-        title: "Counters of the allocator".to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: printed.counters.iter().map(row).collect(),
         left_out: 0,
     }
 }
@@ -363,155 +321,6 @@ fn host_error(repeated: &Repeated<HostError>) -> Finding {
         line: source_line(place.as_ref()),
         evidence: Evidence { shows: format!("The text says: {}", error.text), ..Evidence::default() },
         advice: advice.to_owned(),
-    }
-}
-
-/// Reports what the counters of the allocator show.
-fn counted(counters: &Counters) -> Vec<Finding> {
-    let device = i64::from(counters.device.unwrap_or(0));
-    let finding = |code, severity, bytes, title: String, shows: String, advice: &str| Finding {
-        code,
-        severity,
-        confidence: Confidence::High,
-        device,
-        bytes,
-        title,
-        line: None,
-        evidence: Evidence { shows, ..Evidence::default() },
-        advice: advice.to_owned(),
-    };
-    let mut found = Vec::new();
-    let Counters { allocated, active, reserved, non_releasable, .. } = counters;
-    if counters.ooms > 0 {
-        found.push(finding(
-            FindingCode::OutOfMemory,
-            Severity::Error,
-            allocated.peak_bytes,
-            format!("Memory ran out {}", format::counted(counters.ooms, "time")),
-            format!(
-                "When the counters were printed, {} was allocated and {} reserved; the peaks are {} and {}.",
-                format::bytes(allocated.now_bytes),
-                format::bytes(reserved.now_bytes),
-                format::bytes(allocated.peak_bytes),
-                format::bytes(reserved.peak_bytes)
-            ),
-            "The message of the error has the figures of that moment: paste it here as well.",
-        ));
-    }
-    let unused = reserved.peak_bytes.saturating_sub(allocated.peak_bytes.max(active.peak_bytes));
-    if unused >= MUCH_UNUSED && unused >= reserved.peak_bytes / UNUSED_PART {
-        let ratio = reserved.peak_bytes as f64 / allocated.peak_bytes.max(1) as f64;
-        found.push(finding(
-            FindingCode::ReservedAboveLive,
-            Severity::Warning,
-            unused,
-            format!(
-                "PyTorch reserved {}, {ratio:.1} times the {} that was ever allocated: fragmentation",
-                format::bytes(reserved.peak_bytes),
-                format::bytes(allocated.peak_bytes)
-            ),
-            match non_releasable.now_bytes {
-                0 => "Between the two lies memory that PyTorch holds in its cache.".to_owned(),
-                bytes => format!(
-                    "Now, {} of the reserved memory is free in segments that are in use, so that it can't be returned.",
-                    format::bytes(bytes)
-                ),
-            },
-            "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`. If batches vary in size, start with the largest one, \
-             or pad them to few sizes. A snapshot shows which sizes do not fit, and what other settings would have saved: \
-             `torch.cuda.memory._record_memory_history()`, then `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")`.",
-        ));
-    }
-    if counters.retries > 0 {
-        found.push(finding(
-            FindingCode::CacheEmptied,
-            Severity::Warning,
-            0,
-            format!("The allocator emptied its cache {} because the GPU was full", format::counted(counters.retries, "time")),
-            "Each time, PyTorch waits for the GPU, returns all unused segments and requests memory anew, which is slow."
-                .to_owned(),
-            "The training runs at the edge of the GPU's memory: use a slightly smaller batch, or \
-             `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.",
-        ));
-    }
-    if found.is_empty() && allocated.peak_bytes > 0 {
-        let share = format::percent(allocated.peak_bytes, reserved.peak_bytes);
-        found.push(finding(
-            FindingCode::Peak,
-            Severity::Info,
-            allocated.peak_bytes,
-            format!("The peak is {} allocated", format::bytes(allocated.peak_bytes)),
-            format!(
-                "PyTorch reserved {} at most, of which {share} was allocated at the peak. It never ran out of memory and \
-                 never emptied its cache.",
-                format::bytes(reserved.peak_bytes)
-            ),
-            RECORD,
-        ));
-    }
-    found
-}
-
-/// Names the line that adds the most host memory.
-fn largest_line(lines: &[LineUse]) -> Option<Finding> {
-    let largest = lines_by_size(lines).into_iter().next().filter(|line| line.added_bytes > 0)?;
-    let added_bytes = largest.added_bytes.unsigned_abs();
-    let times = match largest.times {
-        Some(times) if times > 1 => format!(" in {}", format::counted(times, "run")),
-        _ => String::new(),
-    };
-    let peak = lines.iter().map(|line| line.bytes).max().unwrap_or(0);
-    let file = largest.file.rsplit(['/', '\\']).next().unwrap_or_default();
-    Some(Finding {
-        code: FindingCode::Peak,
-        severity: Severity::Info,
-        confidence: Confidence::High,
-        device: HOST,
-        bytes: added_bytes,
-        title: format!(
-            "Line {} of {file} adds the most host memory: {}{times}",
-            largest.line,
-            format::bytes(added_bytes)
-        ),
-        line: None,
-        evidence: Evidence {
-            shows: format!("The line is `{}`. The process had at most {}.", largest.code, format::bytes(peak)),
-            ..Evidence::default()
-        },
-        advice:
-            "A line that adds memory in each run keeps what it makes: look for lists and caches that it appends to. \
-                 Memory of a line that loads the data or the model once is no problem by itself."
-                .to_owned(),
-    })
-}
-
-/// Returns the lines that add memory, the most first; the first line of a function has what was there before.
-fn lines_by_size(lines: &[LineUse]) -> Vec<&LineUse> {
-    let mut added: Vec<&LineUse> = lines.iter().filter(|line| !line.code.starts_with('@')).collect();
-    added.sort_by_key(|line| (std::cmp::Reverse(line.added_bytes), line.line));
-    added
-}
-
-/// Lists the lines of memory_profiler's tables.
-pub(super) fn line_table(lines: &[LineUse]) -> LogTable {
-    let row = |line: &&LineUse| {
-        let added = match u64::try_from(line.added_bytes) {
-            Ok(bytes) => LogCell::Bytes(bytes),
-            Err(_) => LogCell::Text(format!("-{}", format::bytes(line.added_bytes.unsigned_abs()))),
-        };
-        vec![
-            LogCell::Text(format!("{}:{}", line.file, line.line)),
-            added,
-            LogCell::Bytes(line.bytes),
-            line.times.map_or(LogCell::Nothing, LogCell::Count),
-            LogCell::Text(line.code.clone()),
-        ]
-    };
-    LogTable {
-        title: "Lines, by memory added".to_owned(),
-        columns: ["Line", "Added", "Memory", "Runs", "Code"].map(str::to_owned).to_vec(),
-        rows: lines_by_size(lines).iter().map(row).collect(),
-        left_out: 0,
     }
 }
 

@@ -36,8 +36,9 @@ pub(super) fn curves(profile: &Profile) -> Vec<LogCurves> {
 /// Returns the devices that matter: a training on a GPU also allocates some numbers on the host.
 fn large(profile: &Profile) -> impl Iterator<Item = &Course> {
     let peak = |course: &Course| course.heights().into_iter().max().unwrap_or(0);
-    let most = profile.courses.iter().map(peak).max().unwrap_or(0);
-    profile.courses.iter().filter(move |course| peak(course) >= most / 1000)
+    let peaks: Vec<u64> = profile.courses.iter().map(peak).collect();
+    let most = peaks.iter().copied().max().unwrap_or(0);
+    profile.courses.iter().zip(peaks).filter(move |(_, peak)| *peak >= most / 1000).map(|(course, _)| course)
 }
 
 fn curves_of(profile: &Profile, course: &Course) -> LogCurves {

@@ -47,7 +47,8 @@ pub(super) fn overlap(a: Range, b: Range) -> bool {
     a.0 <= b.1 && b.0 <= a.1
 }
 
-/// Draws a range of the curves; labels of times count from `start`; `chosen` is a part of it that is being chosen, `hovered` a time under the pointer.
+/// Draws a range of the curves; labels of times count from `start`; `chosen` is a part of it that is being chosen,
+/// `hovered` a time under the pointer.
 pub(super) fn plot(
     curves: &LogCurves,
     (range, start): (Range, i64),
@@ -218,16 +219,6 @@ pub(super) fn shares(owners: &LogOwners, theme: &Theme) -> Vec<Share> {
         share
     };
     owners.parts.iter().enumerate().map(share).collect()
-}
-
-/// Formats a cell.
-pub(super) fn cell(cell: &LogCell) -> String {
-    match cell {
-        LogCell::Text(text) => text.clone(),
-        LogCell::Bytes(size) => format::bytes(*size),
-        LogCell::Count(number) => number.to_string(),
-        LogCell::Nothing => "–".to_owned(),
-    }
 }
 
 pub(super) fn is_number(cell: &LogCell) -> bool {

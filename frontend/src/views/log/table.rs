@@ -1,6 +1,6 @@
 //! Table of a log.
 
-use super::model::{cell, is_number};
+use super::model::is_number;
 use shared::base::format;
 use shared::report::{LogCell, LogTable};
 use yew::prelude::*;
@@ -16,7 +16,7 @@ pub(super) fn LogTableView(props: &LogTableViewProps) -> Html {
     let LogTable { title, columns, rows, left_out } = &props.table;
     let is_right = |column: usize| rows.iter().all(|row| row.get(column).is_none_or(is_number));
     let class = |column: usize| is_right(column).then_some("numbers");
-    let data = |(column, value): (usize, &LogCell)| html! { <td class={classes!(class(column))}>{ cell(value) }</td> };
+    let data = |(column, value): (usize, &LogCell)| html! { <td class={classes!(class(column))}>{ value.text() }</td> };
     html! {
         <details class="log-table" open={rows.len() <= 12}>
             <summary>{ title }{ " " }<span class="hint">{ format::count(rows.len() as u64 + left_out) }</span></summary>

@@ -55,13 +55,8 @@ fn table(table: &LogTable) -> String {
 
 fn cell(cell: &LogCell) -> String {
     const LONGEST: usize = 60;
-    match cell {
-        LogCell::Text(text) if text.chars().count() > LONGEST => text.chars().take(LONGEST - 1).chain(['…']).collect(),
-        LogCell::Text(text) => text.clone(),
-        LogCell::Bytes(size) => bytes(*size),
-        LogCell::Count(number) => number.to_string(),
-        LogCell::Nothing => "–".to_owned(),
-    }
+    let text = cell.text();
+    if text.chars().count() > LONGEST { text.chars().take(LONGEST - 1).chain(['…']).collect() } else { text }
 }
 
 /// Formats what was odd or left out, a line each.
