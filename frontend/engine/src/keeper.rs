@@ -1,17 +1,14 @@
 //! Stores the copy of an open file; runs inside the file's Web Worker.
 
 use crate::keeping::{KeptCopy, room_for};
+use crate::reader::Reader;
 use frontend::platform::kept::{awaited, file_in, folder, folder_in, names_in, storage};
-use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     File, FileSystemDirectoryHandle, FileSystemFileHandle, FileSystemGetFileOptions, FileSystemReadWriteOptions,
     FileSystemSyncAccessHandle, StorageEstimate,
 };
-
-/// Number of bytes written at a time, so that the worker can answer the page in between.
-const SLICE_BYTES: f64 = (2 << 20) as f64;
 
 /// Stores a copy of a file and returns whether it is complete; it stops early once `is_wanted` returns false.
 pub(super) async fn keep(file: &File, session: &str, key: &str, is_wanted: impl Fn() -> bool) -> bool {
@@ -83,28 +80,29 @@ async fn write(
     options.set_create(true);
     let handle: FileSystemFileHandle = awaited(folder.get_file_handle_with_options(key, &options)).await?;
     let access: FileSystemSyncAccessHandle = awaited(handle.create_sync_access_handle()).await?;
-    let written = write_slices(&access, file, is_wanted).await;
+    let written = write_chunks(&access, file, is_wanted).await;
     access.close();
     written
 }
 
-async fn write_slices(
+async fn write_chunks(
     access: &FileSystemSyncAccessHandle,
     file: &File,
     is_wanted: impl Fn() -> bool,
 ) -> Result<bool, JsValue> {
     access.truncate_with_f64(0.0)?;
-    let (size, mut start) = (file.size(), 0.0);
+    let (mut reader, mut start) = (Reader::of_file(file), 0.0);
     let options = FileSystemReadWriteOptions::new();
-    while start < size {
-        let slice = file.slice_with_f64_and_f64(start, (start + SLICE_BYTES).min(size))?;
-        let bytes: ArrayBuffer = awaited(slice.array_buffer()).await?;
+    while let Some(bytes) = reader.next_bytes().await? {
         if !is_wanted() {
             return Ok(false);
         }
-        let bytes = Uint8Array::new(&bytes);
         options.set_at(start);
-        start += access.write_with_buffer_source_and_options(&bytes, &options)?;
+        let written = access.write_with_buffer_source_and_options(&bytes, &options)?;
+        if written < f64::from(bytes.length()) {
+            return Ok(false);
+        }
+        start += written;
     }
     access.flush()?;
     Ok(true)
