@@ -19,7 +19,7 @@ pub use use_answer::{use_answer, use_categories, use_details, use_stacks};
 pub use use_arrival::{Arrival, ArrivalFailure, use_arrival};
 pub use use_commands::{Commands, use_commands};
 pub use use_drop::use_drop;
-pub use use_files::{FilesHandle, Opening, Peer, use_files};
+pub use use_files::{FilesHandle, OpenLog, Opening, Peer, use_files};
 pub use use_keys::use_keys;
 pub use use_scheme::{SchemeHandle, use_scheme};
 pub use use_session::{SessionHandle, use_session};

@@ -9,6 +9,7 @@ use crate::state::{
     FileAction, FileId, FileStatus, Files, NO_FILE, NewFile, OpenFile, Origin, PinKey, ReadyFile, SessionFile, Start,
     ThisCard, Turns,
 };
+use shared::report::LogReport;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -47,6 +48,14 @@ struct Workers {
     local: LocalFiles,
     /// True if the page's address describes the next file that is opened.
     is_addressed: Cell<bool>,
+}
+
+/// Open log.
+#[derive(Clone, PartialEq)]
+pub struct OpenLog {
+    pub id: FileId,
+    pub name: Rc<str>,
+    pub report: Rc<LogReport>,
 }
 
 /// Open file that is ready to be shown.
@@ -127,6 +136,15 @@ impl FilesHandle {
             _ => None,
         };
         self.files().all.iter().filter_map(peer).collect()
+    }
+
+    /// Returns all open logs.
+    pub fn logs(&self) -> Vec<OpenLog> {
+        let log = |open: &OpenFile| match &open.status {
+            FileStatus::Log(report) => Some(OpenLog { id: open.id, name: open.name.clone(), report: report.clone() }),
+            _ => None,
+        };
+        self.files().all.iter().filter_map(log).collect()
     }
 
     /// Opens files, each with its own worker, with at most one per processor being decoded at a time.

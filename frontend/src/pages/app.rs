@@ -164,7 +164,7 @@ fn shown(
             let keep = if *origin == Origin::Local { keep_box(Some(*keeping)) } else { Html::default() };
             let (commands, view_link) = (commands.clone(), view_link.clone());
             html! {
-                <Viewer key={id} {id} {range} {keep} {name} {client} file={file.clone()} peers={files.peers()} origin={origin.clone()} {scheme}
+                <Viewer key={id} {id} {range} {keep} {name} {client} file={file.clone()} peers={files.peers()} logs={files.logs()} origin={origin.clone()} {scheme}
                     command={commands.last()}
                     are_ranks={files.files().are_ranks}
                     on_ranks={callback(files, |files, are_ranks| files.dispatch(FileAction::ChooseRanks(are_ranks)))}
@@ -177,12 +177,7 @@ fn shown(
         }
         (FileStatus::Log(report), _) => {
             let keep = if *origin == Origin::Local { keep_box(Some(*keeping)) } else { Html::default() };
-            let logs =
-                files.files().all.iter().filter(|other| other.id != id).filter_map(|other| match &other.status {
-                    FileStatus::Log(report) => Some((other.id, other.name.clone(), report.clone())),
-                    _ => None,
-                });
-            let logs: Vec<_> = logs.collect();
+            let logs: Vec<_> = files.logs().into_iter().filter(|other| other.id != id).collect();
             html! { <LogView key={id} {name} report={report.clone()} {scheme} {logs} peers={files.peers()} {keep} /> }
         }
         // A ready file has its worker until its tab is closed.

@@ -2,7 +2,7 @@
 
 use crate::ask::{DeviceFigures, Hit, WhatIfSetup};
 use crate::draw::camera::View;
-use crate::hooks::{Peer, Seen, use_settled};
+use crate::hooks::{OpenLog, Peer, Seen, use_settled};
 use crate::platform::{WorkerClient, bring_into_view};
 use crate::state::{Choice, FileAction, FileId, Issued, Origin, ReadyFile, Scheme, TimelineCommand};
 use crate::views::dock::Dock;
@@ -30,6 +30,8 @@ pub(super) struct ViewerProps {
     pub(super) file: ReadyFile,
     /// All open files, including this one.
     pub(super) peers: Vec<Peer>,
+    /// All open logs.
+    pub(super) logs: Vec<OpenLog>,
     pub(super) origin: Origin,
     /// True if ranks are compared rather than moments.
     pub(super) are_ranks: bool,
@@ -92,6 +94,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                 client,
                 file,
                 peers,
+                logs,
                 are_ranks,
                 on_ranks,
                 scheme,
@@ -161,7 +164,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                         {on_color} command={*command} {pinned} {capacity_bytes} start={*range} {on_view} {on_hover}
                         on_pin={on_pin.clone()} />
                     <Dock id={*id} client={client.clone()} file={file.clone()} device={device.clone()}
-                        peers={peers.clone()} are_ranks={*are_ranks} scheme={*scheme} seen={*seen}
+                        peers={peers.clone()} logs={logs.clone()} are_ranks={*are_ranks} scheme={*scheme} seen={*seen}
                         what_if={what_if.clone()} {on_dock} {on_pin} {on_choose} {on_what_if} on_ranks={on_ranks.clone()}
                         on_action={on_action.clone()} on_command={on_command.clone()} on_files={on_files.clone()} />
                 </div>

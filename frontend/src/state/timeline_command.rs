@@ -33,6 +33,8 @@ pub enum TimelineCommand {
         /// May equal `first`.
         last: u32,
     },
+    /// Shows a part of the x axis, at full height.
+    Positions { first: f64, last: f64 },
     /// Centres a moment at the current zoom.
     JumpTo { moment: u32 },
 }

@@ -65,11 +65,14 @@ pub enum DockTab {
     WhatIf,
     /// Comparison with another file, moment or step.
     Compare,
+    /// Logs of the same run.
+    Logs,
 }
 
 impl DockTab {
     /// All views in their order.
-    pub const ALL: [Self; 5] = [Self::Flame, Self::Allocations, Self::Segments, Self::WhatIf, Self::Compare];
+    pub const ALL: [Self; 6] =
+        [Self::Flame, Self::Allocations, Self::Segments, Self::WhatIf, Self::Compare, Self::Logs];
 
     fn name(self) -> &'static str {
         match self {
@@ -78,6 +81,7 @@ impl DockTab {
             Self::Segments => "segments",
             Self::WhatIf => "what-if",
             Self::Compare => "compare",
+            Self::Logs => "logs",
         }
     }
 }
@@ -221,7 +225,7 @@ impl ViewState {
             Some(DockTab::Flame) => vec![&selecting.filter.text, &stacks.search],
             Some(DockTab::Allocations) => vec![&selecting.filter.text],
             Some(DockTab::Compare) => vec![&differences.filter],
-            Some(DockTab::Segments | DockTab::WhatIf) | None => Vec::new(),
+            Some(DockTab::Segments | DockTab::WhatIf | DockTab::Logs) | None => Vec::new(),
         };
         typed.into_iter().map(String::as_str).filter(|text| !text.is_empty()).collect()
     }

@@ -2,7 +2,7 @@
 
 use super::export::sheet_buttons::SheetButtons;
 use crate::ask::{DeviceFigures, Hit, SheetOf, WhatIfSetup};
-use crate::hooks::{Peer, Seen};
+use crate::hooks::{OpenLog, Peer, Seen};
 use crate::platform::WorkerClient;
 use crate::state::{Choice, DockTab, FileAction, FileId, ReadyFile, Scheme, TimelineCommand};
 use std::rc::Rc;
@@ -13,6 +13,8 @@ pub struct DockProps {
     pub id: FileId,
     /// All open files, including this one.
     pub peers: Vec<Peer>,
+    /// All open logs.
+    pub logs: Vec<OpenLog>,
     /// Connection to the file's Web Worker.
     pub client: WorkerClient,
     pub file: ReadyFile,

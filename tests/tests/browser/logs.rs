@@ -85,6 +85,43 @@ fn files_of_a_run_lie_on_one_clock() {
 }
 
 #[test]
+fn logs_lie_below_the_timeline_of_their_snapshot() {
+    const SNAPSHOT: &str = "torch2.8-train-from-start-23k.pickle.gz";
+    let page = Journey::with(SNAPSHOT);
+    page.role("tab", "Logs").click();
+    page.role("tabpanel", "Logs").wait_text("nvidia-smi --query-gpu");
+    // The snapshot covers 1.85 s from 20:17:05.770.
+    let rows = (0..30)
+        .map(|tick| format!("2025/11/16 20:17:{:02}.{}00, 0, {} MiB\n", 5 + tick / 10, tick % 10, 2000 + tick * 100));
+    let log: String = ["timestamp, index, memory.used [MiB]\n".to_owned()].into_iter().chain(rows).collect();
+    page.drop_file("smi.csv", log.as_bytes());
+    page.find("main").wait_text("nvidia-smi: 1 GPU, 30 samples");
+    page.show_file(SNAPSHOT);
+    let chart = page.find("figure").with_text("smi.csv");
+    chart.wait_text("over 1.85 s from 2025-11-16 20:17:05");
+    page.button("Show time").click();
+    page.button("Show time").wait_gone();
+    page.screenshot("logs-below");
+
+    // A part that is chosen in the log is shown in the timeline, and the whole again in both.
+    let plot = page.find("[data-range]");
+    let whole = plot.attribute("data-range");
+    plot.drag(Spot(0.3, 0.5), Spot(0.6, 0.5));
+    plot.wait_until(&format!("it.dataset.range !== '{whole}'"));
+    page.button("Reset view").click();
+    plot.wait_until(&format!("it.dataset.range === '{whole}'"));
+
+    // A log of another day can be moved there.
+    let other = log.replace("2025/11/16", "2025/11/18");
+    page.drop_file("later.csv", other.as_bytes());
+    page.show_file(SNAPSHOT);
+    page.find("section").with_text("later.csv").with_text("no times in common").wait();
+    page.button("Let both begin together").click();
+    page.find("figure").with_text("later.csv").wait_text("at most");
+    page.check_console();
+}
+
+#[test]
 fn a_pasted_error_is_explained() {
     let page = Journey::start("/");
     let paste = "const data = new DataTransfer();

@@ -49,7 +49,7 @@ impl Writer<'_> {
 pub(in crate::state) fn write(choices: &Choices, dock: Option<DockTab>, text: &mut String) {
     let mut out = Writer { text };
     match dock {
-        None => (),
+        None | Some(DockTab::Logs) => (),
         Some(DockTab::Flame) => {
             selecting(&choices.selecting, true, &mut out);
             stacks(choices, &mut out);
@@ -175,7 +175,7 @@ pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices 
     let mut choices = Choices::default();
     let word = |name: &str| fields.get(name);
     match dock {
-        None => (),
+        None | Some(DockTab::Logs) => (),
         Some(DockTab::Flame) => {
             choices.selecting = read_selecting(fields);
             choices.selecting.weight = word("weight").and_then(Weight::of_name).unwrap_or_default();

@@ -9,6 +9,7 @@ use super::allocations::AllocationsView;
 use super::compare::Compare;
 use super::export::picture::{Easel, picture_buttons};
 use super::flame::FlameView;
+use super::log::LogsBelow;
 use super::segments::Segments;
 use super::selection::hook::{SelectingHandle, use_awaited_group};
 pub use super::selection::{SEARCH_ID, ScopeBar, ScopeBarProps};
@@ -25,6 +26,7 @@ fn id(tab: DockTab) -> &'static str {
         DockTab::Segments => "dock-segments",
         DockTab::WhatIf => "dock-what-if",
         DockTab::Compare => "dock-compare",
+        DockTab::Logs => "dock-logs",
     }
 }
 
@@ -35,6 +37,7 @@ fn label(tab: DockTab) -> &'static str {
         DockTab::Segments => "Segments",
         DockTab::WhatIf => "What if",
         DockTab::Compare => "Compare",
+        DockTab::Logs => "Logs",
     }
 }
 
@@ -92,5 +95,6 @@ fn body(tab: DockTab, props: &DockProps) -> Html {
         DockTab::Segments => html! { <Segments dock={props.clone()} /> },
         DockTab::Compare => html! { <Compare ..props.clone() /> },
         DockTab::WhatIf => html! { <WhatIf dock={props.clone()} /> },
+        DockTab::Logs => html! { <LogsBelow dock={props.clone()} /> },
     }
 }

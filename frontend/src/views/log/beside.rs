@@ -63,7 +63,7 @@ pub(super) fn BesideChart(props: &BesideChartProps) -> Html {
                 <section class="log-chart">
                     { head }
                     <p class="log-apart">
-                        { "This file has no times in common with the log above." }
+                        { "This file has no times in common with the one above." }
                         <button type="button" class="button" {onclick}>{ "Let both begin together" }</button>
                     </p>
                 </section>

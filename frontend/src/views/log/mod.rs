@@ -1,22 +1,24 @@
 //! View of a log: curves of memory over time, the owners of a GPU's memory, findings and tables.
 
+mod below;
 mod beside;
 mod chart;
 mod model;
 mod owners;
 mod table;
 
+pub use self::below::LogsBelow;
 use self::beside::{Beside, BesideChart, Course};
 use self::chart::LogChart;
 use self::model::{Range, overlap, union, whole};
 use self::owners::OwnersBar;
 use self::table::LogTableView;
-use crate::hooks::Peer;
+use crate::hooks::{OpenLog, Peer};
 use crate::state::{FileId, Scheme};
 use crate::views::findings::finding_card::item;
 use crate::views::findings::model::counts_of_problems;
 use shared::base::Severity;
-use shared::report::{HOST, LogCurves, LogNotice, LogReport};
+use shared::report::{HOST, LogCurves, LogNotice, LogReport, NO_DEVICE};
 use std::collections::HashMap;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -27,7 +29,7 @@ pub struct LogViewProps {
     pub report: Rc<LogReport>,
     pub scheme: Scheme,
     /// Other open logs.
-    pub logs: Vec<(FileId, Rc<str>, Rc<LogReport>)>,
+    pub logs: Vec<OpenLog>,
     /// Open snapshots.
     pub peers: Vec<Peer>,
     /// Control that shows and changes whether the file is stored for a reload.
@@ -156,7 +158,7 @@ fn Charts(props: &ChartsProps) -> Html {
 }
 
 /// Returns the charts of another log that has dates.
-fn of_log((id, name, report): &(FileId, Rc<str>, Rc<LogReport>)) -> Vec<Beside> {
+fn of_log(OpenLog { id, name, report }: &OpenLog) -> Vec<Beside> {
     let dated = report.curves.iter().enumerate().filter(|(_, curves)| curves.has_dates);
     dated
         .map(|(position, curves)| Beside {
@@ -168,7 +170,11 @@ fn of_log((id, name, report): &(FileId, Rc<str>, Rc<LogReport>)) -> Vec<Beside> 
 }
 
 fn device(device: i64) -> Html {
-    let name = if device == HOST { "Host".to_owned() } else { format!("GPU {device}") };
+    let name = match device {
+        NO_DEVICE => return Html::default(),
+        HOST => "Host".to_owned(),
+        _ => format!("GPU {device}"),
+    };
     html! { <span class="finding-device">{ name }</span> }
 }
 

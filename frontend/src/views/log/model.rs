@@ -14,8 +14,8 @@ use shared::report::{LogCell, LogCurves, LogOwner, LogOwners};
 /// First and last time in microseconds.
 pub(super) type Range = (i64, i64);
 
-/// Room around the plot.
-const ROOM: Room = Room { left: 74.0, top: 8.0, right: 14.0, bottom: 24.0 };
+/// Room around the plot; left and right of it, as much as the timeline has.
+const ROOM: Room = Room { left: 74.0, top: 8.0, right: 12.0, bottom: 24.0 };
 
 /// Smallest distance of two labels of times in CSS pixels.
 const BETWEEN_TIMES: f64 = 90.0;

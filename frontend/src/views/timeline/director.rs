@@ -290,6 +290,9 @@ impl Director {
                         camera.set_view(View { x, y: camera.view().y });
                     }
                 }
+                TimelineCommand::Positions { first, last } => {
+                    camera.set_view(View { x: Span::new(first, last), y: camera.content().whole().y });
+                }
                 TimelineCommand::JumpTo { .. } | TimelineCommand::Between { .. } | TimelineCommand::Back => (),
             }
             stage.go_to(camera.view());

@@ -1,0 +1,135 @@
+//! Logs of a run below the timeline of its snapshot, on the same clock.
+
+use super::beside::{Beside, BesideChart};
+use super::model::{Range, overlap, shifted, whole};
+use super::of_log;
+use crate::ask::{Axis, GetCourse};
+use crate::components::copy_button::CopyButton;
+use crate::hooks::use_answer;
+use crate::state::{FileAction, FileId, TimelineCommand};
+use crate::views::dock_props::DockProps;
+use std::collections::HashMap;
+use yew::prelude::*;
+
+/// Commands that write a log of the GPUs and of the host while a training runs.
+const COMMANDS: [&str; 2] = [
+    "nvidia-smi --query-gpu=timestamp,index,memory.used,memory.total --format=csv -l 1 > gpu.csv",
+    "snapscope host -o host.csv -- python train.py",
+];
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct LogsBelowProps {
+    pub dock: DockProps,
+}
+
+/// Shows the curves of open logs over the times that the timeline shows.
+#[component]
+pub fn LogsBelow(props: &LogsBelowProps) -> Html {
+    let DockProps { client, device, logs, .. } = &props.dock;
+    let course = use_answer((client.clone(), device.device), |(client, device)| async move {
+        // A refusal says that the events have no times of a clock.
+        Ok(client.ask(GetCourse { device }).await.ok())
+    });
+    let charts = use_memo(logs.clone(), |logs| logs.iter().flat_map(of_log).collect::<Vec<_>>());
+    match course.as_deref() {
+        _ if logs.is_empty() => guide(),
+        _ if charts.is_empty() => said("The open logs have no dates, so they cannot be put beside this timeline."),
+        None => Html::default(),
+        Some(None) => {
+            said("The events of this snapshot have no times of a clock, so logs cannot be put beside its timeline.")
+        }
+        Some(Some(course)) => {
+            html! { <Charts dock={props.dock.clone()} charts={(*charts).clone()} all={whole(course)} /> }
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct ChartsProps {
+    dock: DockProps,
+    charts: Vec<Beside>,
+    /// First and last time of the snapshot.
+    all: Range,
+}
+
+#[component]
+fn Charts(props: &ChartsProps) -> Html {
+    let ChartsProps { dock, charts, all } = props;
+    let all = *all;
+    let has_time_axis = dock.file.axis == Axis::Time;
+    let range = seen(dock, all);
+    let on_range = {
+        let (on_action, on_command) = (dock.on_action.clone(), dock.on_command.clone());
+        Callback::from(move |(from, to): Range| {
+            on_action.emit(FileAction::ChooseAxis(Axis::Time));
+            on_command.emit(match (from, to) == all {
+                true => TimelineCommand::Reset,
+                false => TimelineCommand::Positions { first: (from - all.0) as f64, last: (to - all.0) as f64 },
+            });
+        })
+    };
+    let shifts = use_state_eq(HashMap::<(FileId, usize), f64>::new);
+    let chart = |beside: &Beside| {
+        let place = beside.place;
+        let shift_s = shifts.get(&place).copied().unwrap_or(0.0);
+        let times = whole(&shifted(&beside.curves, (shift_s * 1e6) as i64));
+        let begin_s = (all.0 - whole(&beside.curves).0) as f64 / 1e6;
+        let apart_s = (!overlap(all, times)).then_some(begin_s);
+        let on_shift = {
+            let shifts = shifts.clone();
+            Callback::from(move |seconds: f64| {
+                let mut next = (*shifts).clone();
+                next.insert(place, seconds);
+                shifts.set(next);
+            })
+        };
+        html! {
+            <BesideChart key={format!("{place:?}")} beside={beside.clone()} scheme={dock.scheme} {range} {all}
+                on_range={on_range.clone()} {apart_s} {shift_s} {on_shift} />
+        }
+    };
+    html! {
+        <div class="log logs-below">
+            if !has_time_axis {
+                <p class="hint">
+                    { "The timeline shows events; these charts show all of its time. " }
+                    <button type="button" class="button" onclick={
+                        dock.on_action.reform(|_: MouseEvent| FileAction::ChooseAxis(Axis::Time))
+                    }>{ "Show time" }</button>
+                </p>
+            }
+            { for charts.iter().map(chart) }
+        </div>
+    }
+}
+
+/// Returns the times that the timeline shows; all of them while it shows events.
+fn seen(dock: &DockProps, all: Range) -> Range {
+    let seen = dock.seen.filter(|seen| seen.device == dock.device.device && seen.axis == Axis::Time);
+    let range = seen.filter(|_| dock.file.axis == Axis::Time).and_then(|seen| seen.range);
+    range.map_or(all, |view| {
+        let from = (all.0 + view.x.start as i64).min(all.1 - 1);
+        (from, (all.0 + view.x.end as i64).clamp(from + 1, all.1))
+    })
+}
+
+/// Says what can be opened beside a snapshot.
+fn guide() -> Html {
+    html! {
+        <div class="log logs-below">
+            <p>
+                { "Open logs of the same run to see them below the timeline, on one clock: what other processes use on \
+                   the GPU, and what the host's memory does. These commands write such logs while a training runs:" }
+            </p>
+            <ul class="logs-commands">
+                { for COMMANDS.iter().map(|command| html! {
+                    <li><code>{ *command }</code><CopyButton label="Copy" text={*command} /></li>
+                }) }
+            </ul>
+        </div>
+    }
+}
+
+fn said(text: &str) -> Html {
+    html! { <p class="state hint">{ text }</p> }
+}
