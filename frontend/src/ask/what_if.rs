@@ -54,9 +54,8 @@ pub struct RecordedSetup {
     pub refusal: String,
     /// Bytes that the allocator could have used, if memory ran out.
     pub capacity_bytes: Option<u64>,
-    /// Earliest release of PyTorch that could have written the recording, as major and minor number, if it can be
-    /// inferred.
-    pub version: Option<(u32, u32)>,
+    /// Environment variable from which PyTorch reads the settings.
+    pub variable: String,
 }
 
 /// Column of the plot: a range of events in the recording and in the replay.

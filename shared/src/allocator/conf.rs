@@ -20,6 +20,11 @@ pub enum ConfError {
         /// The option with its value.
         option: String,
     },
+    /// The snapshot is of a device whose allocator has other rules.
+    OtherAllocator {
+        /// Kind of the device with its article, such as `an XPU`.
+        device: &'static str,
+    },
 }
 
 impl fmt::Display for ConfError {
@@ -29,6 +34,10 @@ impl fmt::Display for ConfError {
             Self::NotModelled { option } => {
                 write!(f, "The allocator setting `{option}` is not modeled, so a replay would be wrong. Remove it.")
             }
+            Self::OtherAllocator { device } => write!(
+                f,
+                "The snapshot is of {device}, whose allocator is not modeled, so a replay with CUDA's rules would be wrong."
+            ),
         }
     }
 }
@@ -60,10 +69,19 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Parses other settings for the same release and device.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn with_conf(&self, conf: &str) -> Result<Self, ConfError> {
+        Ok(Self { padding_bytes: self.padding_bytes, ..Self::parse(conf, self.version)? })
+    }
+
     /// Writes the text that parses to these settings; empty for the default ones.
     pub fn to_conf(&self) -> String {
         let Self {
             version: _,
+            padding_bytes: _,
             max_split_bytes,
             max_non_split_rounding_bytes,
             large_segment_bytes,

@@ -24,6 +24,7 @@ pub(super) const MOST_BYTES: u64 = 1 << 60;
 
 /// Returns the size of the block for a request.
 pub(super) fn block_bytes(request_bytes: u64, settings: &Settings) -> u64 {
+    let request_bytes = request_bytes.saturating_add(settings.padding_bytes);
     if request_bytes < MIN_BLOCK {
         return MIN_BLOCK;
     }
@@ -98,6 +99,14 @@ mod tests {
         let settings = Settings { roundup_power2_divisions: [divisions; 16], ..Settings::default() };
         for &(request, block) in cases {
             assert_eq!(block_bytes(request, &settings), block, "{request} with {divisions} divisions");
+        }
+    }
+
+    #[test]
+    fn padding_is_part_of_the_request() {
+        let settings = Settings { padding_bytes: 32, ..Settings::default() };
+        for (request, block) in [(1, 512), (480, 512), (481, 1024), (512, 1024), (16 * MIB, 16 * MIB + 512)] {
+            assert_eq!(block_bytes(request, &settings), block);
         }
     }
 

@@ -30,6 +30,8 @@ pub(super) const ROUNDUP_INTERVALS: usize = 16;
 pub struct Settings {
     /// Release whose rules are followed where releases differ.
     pub version: TorchVersion,
+    /// Bytes that the device's allocator adds to each request before it rounds; 0 for CUDA.
+    pub padding_bytes: u64,
     /// Blocks of this size or more are never split, nor given to smaller requests.
     pub max_split_bytes: Option<u64>,
     /// Limit in bytes of what an unsplittable block may have beyond the request.
@@ -52,6 +54,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             version: TorchVersion::default(),
+            padding_bytes: 0,
             max_split_bytes: None,
             max_non_split_rounding_bytes: 20 * MIB,
             large_segment_bytes: 20 * MIB,

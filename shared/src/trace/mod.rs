@@ -2,6 +2,7 @@
 //!
 //! It is independent of file formats; `import` builds a [`Trace`] and `export` writes one.
 
+mod accelerator;
 mod annotation;
 mod context_table;
 mod device;
@@ -16,6 +17,7 @@ mod stack_table;
 pub mod text;
 mod trace_model;
 
+pub use accelerator::{Accelerator, NPU_PADDING_BYTES};
 pub use annotation::{Annotation, Stage};
 pub use context_table::{ContextId, ContextTable, EventContext, PoolId};
 pub use device::Device;

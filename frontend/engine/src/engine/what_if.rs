@@ -6,9 +6,9 @@ use self::cache::Running;
 use super::copy::compressed;
 use super::ready::Ready;
 use frontend::ask::{RecordedSetup, ReplayData, SweepData, WhatIfColumn, WhatIfSetup};
-use shared::allocator::Settings;
 use shared::analysis::{
-    BatchScale, ReplayConfig, Replayer, Sweep, recorded_capacity, recorded_course, recorded_settings, recorded_version,
+    BatchScale, ReplayConfig, Replayer, Sweep, default_settings, recorded_capacity, recorded_course, recorded_settings,
+    settings_variable,
 };
 use shared::export;
 use shared::pickle::Style;
@@ -34,10 +34,10 @@ pub(super) fn sweep(ready: Ready<'_>, setup: &WhatIfSetup, is_new: bool) -> Resu
 
 /// Returns an error for a device whose allocator is not modelled.
 fn check(ready: Ready<'_>) -> Result<(), String> {
-    match ready.device.index < 0 {
-        true => Err("Pinned host memory uses a different allocator, which is not modeled".to_owned()),
-        false => Ok(()),
+    if ready.device.index < 0 {
+        return Err("Pinned host memory uses a different allocator, which is not modeled".to_owned());
     }
+    default_settings(ready.trace).map(drop).map_err(|error| error.to_string().trim_end_matches('.').to_owned())
 }
 
 /// Returns the replay as a compressed snapshot.
@@ -54,8 +54,8 @@ fn replayer(ready: Ready<'_>) -> Replayer<'_> {
 }
 
 fn config(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<ReplayConfig, String> {
-    let version = recorded_settings(ready.trace).unwrap_or_default().version;
-    let settings = Settings::parse(&setup.conf, version).map_err(|error| error.to_string())?;
+    let settings = default_settings(ready.trace).and_then(|default| default.with_conf(&setup.conf));
+    let settings = settings.map_err(|error| error.to_string())?;
     Ok(match setup.capacity_bytes {
         Some(capacity_bytes) => ReplayConfig { settings, capacity_bytes, elsewhere_bytes: setup.elsewhere_bytes },
         None => ReplayConfig::unlimited(settings),
@@ -73,8 +73,7 @@ pub(super) fn recorded(ready: Ready<'_>) -> Result<RecordedSetup, String> {
         Ok(settings) => (settings.to_conf(), String::new()),
         Err(error) => (String::new(), error.to_string()),
     };
-    let version = recorded_version(ready.trace).map(|version| (version.0, version.1));
-    Ok(RecordedSetup { conf, refusal, capacity_bytes, version })
+    Ok(RecordedSetup { conf, refusal, capacity_bytes, variable: settings_variable(ready.trace).to_owned() })
 }
 
 /// Replays a device's requests.
@@ -109,10 +108,11 @@ fn begin(ready: Ready<'_>, setup: &WhatIfSetup) -> Running {
 mod tests {
     use crate::engine::Engine;
     use frontend::ask::{
-        Answers, GetReplay, GetSweep, ReplayData, SweepData, WhatIfColumn, WhatIfSetup, WriteReplay, Writes,
+        Answers, GetRecordedSetup, GetReplay, GetSweep, ReplayData, SweepData, WhatIfColumn, WhatIfSetup, WriteReplay,
+        Writes,
     };
     use shared::import::import;
-    use shared::trace::text;
+    use shared::trace::{Setting, text};
 
     /// Returns an engine for blocks that grow by 2 MiB each, so that no cached block fits the next request.
     fn engine() -> Engine {
@@ -172,6 +172,14 @@ mod tests {
         let ask = GetReplay { device: 0, setup: setup("backend:cudaMallocAsync", None) };
         let reason = engine().answer(&ask).unwrap_err();
         assert!(reason.contains("backend:cudaMallocAsync"), "{reason}");
+    }
+
+    #[test]
+    fn another_allocator_is_not_replayed() {
+        let mut trace = text::parse("segment_alloc S 2MiB\nalloc S 1MiB\n").unwrap();
+        trace.settings.entries.push(("PYTORCH_ALLOC_CONF".to_owned(), Setting::Text(String::new())));
+        let reason = Engine::new(trace).answer(&GetRecordedSetup { device: 0 }).unwrap_err();
+        assert!(reason.starts_with("The snapshot is of an XPU, whose allocator is not modeled"), "{reason}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Form for the allocator's settings, as controls and as the text they form, and for the card.
 
-use super::model::{FIELDS, Field, FieldKind, cards_with, environment, option, refusal, variable, with_option};
+use super::model::{FIELDS, Field, FieldKind, cards_with, environment, option, refusal, with_option};
 use crate::ask::{RecordedSetup, WhatIfSetup};
 use crate::components::copy_button::CopyButton;
 use crate::components::icon::{Icon, IconName};
@@ -32,7 +32,7 @@ pub(super) fn SettingsForm(props: &SettingsFormProps) -> Html {
             { card_picker(recorded, setup, on_change) }
             { for FIELDS.iter().map(|field| control(field, &setup.conf, &on_conf)) }
             <div class="what-if-field wide">
-                <label for="what-if-conf">{ variable(recorded.version) }</label>
+                <label for="what-if-conf">{ &recorded.variable }</label>
                 <input id="what-if-conf" class="what-if-text" type="text" value={setup.conf.clone()} spellcheck="false"
                     autocomplete="off" placeholder="default settings" oninput={on_text}
                     aria-invalid={(!refusal.is_empty()).to_string()} aria-describedby="what-if-refusal" />
@@ -41,7 +41,7 @@ pub(super) fn SettingsForm(props: &SettingsFormProps) -> Html {
                 </p>
             </div>
             <div class="what-if-actions">
-                <CopyButton text={environment(&setup.conf, recorded.version)} label="Copy as environment variable" />
+                <CopyButton text={environment(&setup.conf, &recorded.variable)} label="Copy as environment variable" />
             </div>
             if !recorded.refusal.is_empty() {
                 <p class="hint">{ format!("The recorded settings can't be replayed. {}", recorded.refusal) }</p>

@@ -6,16 +6,16 @@ mod sweep;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use shared::allocator::{Settings, TorchVersion};
+use shared::allocator::ConfError;
 use shared::analysis::{
-    ReplayConfig, Replayer, Study, Timeline, recorded_capacity, recorded_settings, recorded_version, verify,
+    ReplayConfig, Replayer, Study, Timeline, default_settings, recorded_capacity, recorded_settings, verify,
 };
 use shared::api::OfFile;
 use shared::base::format::{bytes, count, counted, percent};
 use shared::export;
 use shared::pickle::Style;
 use shared::report::{Replay, RunFigures, Verification};
-use shared::trace::{Device, Trace};
+use shared::trace::{Accelerator, Device, Trace};
 
 use super::export::write::write;
 use super::text;
@@ -74,12 +74,11 @@ impl ReplayArgs {
         let opened = Opened::read(&self.file)?;
         let (device, timeline) = opened.choose_device(self.device)?;
         let recorded = recorded_settings(&opened.trace);
-        let version = recorded_version(&opened.trace).unwrap_or_default().max(TorchVersion::default());
         let settings = match &self.settings {
-            Some(conf) => Settings::parse(conf, version),
+            Some(conf) => default_settings(&opened.trace).and_then(|default| default.with_conf(conf)),
             None => recorded.clone(),
         };
-        let settings = settings.map_err(|error| refused(&error, "pass supported settings with `--settings`"))?;
+        let settings = settings.map_err(|error| refused(&error, settings_hint(&error)))?;
         let (capacity_bytes, elsewhere_bytes) = self.card(device, timeline);
         let config = ReplayConfig { settings, capacity_bytes, elsewhere_bytes };
         let replayer = Replayer::new(&opened.trace, device, &timeline.allocations);
@@ -99,7 +98,7 @@ impl ReplayArgs {
             let document = serde_json::to_string_pretty(&OfFile::new(&opened.file, report));
             return Ok(document.expect("plain data can be written") + "\n");
         }
-        let mut text = page(&opened.file, &report);
+        let mut text = page(&opened, &report);
         if let Some(output) = &self.output {
             text += &format!("Written to {}\n", output.display());
         }
@@ -130,12 +129,19 @@ fn write_replay(trace: &Trace, output: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::new(format!("{}: {error}", output.display()), "check the folder and its free space"))
 }
 
+fn settings_hint(error: &ConfError) -> &'static str {
+    match error {
+        ConfError::OtherAllocator { .. } => "all other commands work; `diagnose` explains the memory without a replay",
+        ConfError::Invalid { .. } | ConfError::NotModelled { .. } => "pass supported settings with `--settings`",
+    }
+}
+
 fn refused(error: &dyn std::error::Error, hint: &str) -> Failure {
     Failure::new(error.to_string().trim_end_matches('.'), hint)
 }
 
 /// Formats the report for the terminal.
-fn page(file: &str, report: &Replay) -> String {
+fn page(opened: &Opened, report: &Replay) -> String {
     let recorded = &report.recorded;
     let settings = if report.settings.is_empty() { "default settings" } else { &report.settings };
     let card = report.capacity_bytes.map_or_else(|| "no limit".to_owned(), bytes);
@@ -158,7 +164,8 @@ fn page(file: &str, report: &Replay) -> String {
     if report.collections > 0 {
         rows.push(row("Garbage collections", "–".to_owned(), count(report.collections)));
     }
-    let mut lines = vec![file.to_owned(), format!("GPU {}, {settings}, {card}", report.device), String::new()];
+    let name = opened.device_name(report.device);
+    let mut lines = vec![opened.file.clone(), format!("{name}, {settings}, {card}"), String::new()];
     lines.extend(text::table(&rows, &[1, 2]));
     if let Some(oom) = report.ooms.first() {
         let (event, size) = (count(oom.event as u64), bytes(oom.size_bytes));
@@ -169,7 +176,8 @@ fn page(file: &str, report: &Replay) -> String {
         lines.push(format!("The size or address of {blocks} from before the recording is a guess"));
     }
     lines.extend(report.verify.as_ref().map(verified_line));
-    lines.extend(report.sweep.iter().flat_map(sweep::lines));
+    let variable = Accelerator::of(&opened.trace).variable();
+    lines.extend(report.sweep.iter().flat_map(|sweep| sweep::lines(sweep, variable)));
     lines.join("\n") + "\n"
 }
 

@@ -23,14 +23,14 @@ pub(super) fn sweep(
     ReplaySweep::new(sweep.report())
 }
 
-/// Formats a sweep for the terminal.
-pub(super) fn lines(sweep: &ReplaySweep) -> Vec<String> {
+/// Formats a sweep for the terminal; `variable` is the environment variable for settings.
+pub(super) fn lines(sweep: &ReplaySweep, variable: &str) -> Vec<String> {
     let head = ["Settings", "peak reserved", "driver calls", "retries", "out of memory"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(sweep.trials.iter().enumerate().map(row)).collect();
     let mut lines = vec![String::new()];
     lines.extend(text::table(&rows, &[1, 2, 3]));
     lines.push(String::new());
-    lines.extend(sweep.best.as_deref().map(best_line));
+    lines.extend(sweep.best.as_deref().map(|conf| best_line(conf, variable)));
     let card = |name: &Option<String>| name.clone().unwrap_or_else(|| "none of the known GPUs".to_owned());
     lines.push(format!(
         "Smallest GPU that fits: {}; with the recorded settings: {}",
@@ -47,10 +47,10 @@ fn batch_line(factor: f64) -> String {
     format!("Estimated largest batch on this GPU with these settings: {much} the recorded batch")
 }
 
-fn best_line(conf: &str) -> String {
+fn best_line(conf: &str, variable: &str) -> String {
     match conf {
         "" => "Best: the default settings".to_owned(),
-        conf => format!("Best: PYTORCH_CUDA_ALLOC_CONF={conf}"),
+        conf => format!("Best: {variable}={conf}"),
     }
 }
 

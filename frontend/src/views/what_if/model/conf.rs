@@ -123,20 +123,11 @@ pub fn refusal(conf: &str) -> String {
     Settings::parse(conf, TorchVersion::default()).map_or_else(|error| error.to_string(), |_| String::new())
 }
 
-/// Returns the environment variable from which PyTorch reads its settings.
-///
-/// It has a new name from release 2.10 on, but the old one still works.
-///
-/// The old name is therefore used if the release is unknown.
-pub fn variable(version: Option<(u32, u32)>) -> &'static str {
-    if version.is_some_and(|version| version >= (2, 10)) { "PYTORCH_ALLOC_CONF" } else { "PYTORCH_CUDA_ALLOC_CONF" }
-}
-
 /// Formats the settings as a line for a shell.
-pub fn environment(conf: &str, version: Option<(u32, u32)>) -> String {
+pub fn environment(conf: &str, variable: &str) -> String {
     // Brackets and `>` in a list have a meaning in shells.
     let quote = if conf.contains(['[', '>']) { "'" } else { "" };
-    format!("export {}={quote}{conf}{quote}", variable(version))
+    format!("export {variable}={quote}{conf}{quote}")
 }
 
 #[cfg(test)]
@@ -177,9 +168,7 @@ mod tests {
 
     #[test]
     fn a_shell_takes_the_text_as_it_is() {
-        assert_eq!(environment("a:1", None), "export PYTORCH_CUDA_ALLOC_CONF=a:1");
-        assert_eq!(environment("a:1", Some((2, 9))), "export PYTORCH_CUDA_ALLOC_CONF=a:1");
-        assert_eq!(environment("a:1", Some((2, 13))), "export PYTORCH_ALLOC_CONF=a:1");
-        assert_eq!(environment("a:[>:2]", None), "export PYTORCH_CUDA_ALLOC_CONF='a:[>:2]'");
+        assert_eq!(environment("a:1", "CONF"), "export CONF=a:1");
+        assert_eq!(environment("a:[>:2]", "CONF"), "export CONF='a:[>:2]'");
     }
 }

@@ -6,7 +6,7 @@ mod figures;
 mod plot;
 mod sweep;
 
-pub use conf::{FIELDS, Field, FieldKind, environment, option, refusal, variable, with_option};
+pub use conf::{FIELDS, Field, FieldKind, environment, option, refusal, with_option};
 pub use course::{column_at, fragmentation, moved, occurring, reading, stalls};
 pub use figures::{FigureRow, Verdict, figure_rows, notes, summary};
 pub use plot::plot;

@@ -19,7 +19,7 @@ pub use batch::{BatchScale, BatchSearch};
 pub use course::ReplayColumn;
 pub use recorded_course::{RecordedColumn, recorded_calls, recorded_course};
 pub use run::{ReplayConfig, ReplayOom, ReplayReport, Replayer, replay};
-pub use settings::{recorded_capacity, recorded_settings, recorded_version};
+pub use settings::{default_settings, recorded_capacity, recorded_settings, recorded_version, settings_variable};
 pub use stuck::Stuck;
 pub use sweep::{CardChoice, Sweep, SweepConfig, SweepReport, Trial};
 pub use verify::{Difference, RecordedEvent, Verification, VerifyError, verify};

@@ -112,7 +112,7 @@ impl Sweep {
         let limited = LIMITED_CANDIDATES.iter().filter(|_| config.capacity_bytes.is_some());
         let mut settings = vec![config.recorded.clone()];
         for conf in CANDIDATES.iter().chain(limited) {
-            let candidate = Settings::parse(conf, config.recorded.version).expect("candidates are settings of PyTorch");
+            let candidate = config.recorded.with_conf(conf).expect("candidates are settings of PyTorch");
             if !settings.contains(&candidate) {
                 settings.push(candidate);
             }

@@ -14,8 +14,8 @@ use super::steps::Step;
 use crate::allocator::{self, BlockUse, EventKind, SegmentState, Settings, VirtualCard};
 use crate::base::StringId;
 use crate::trace::{
-    Action, Block, BlockState, ContextTable, Device, Event, EventContext, PoolId, Segment, SegmentTable, SegmentType,
-    Setting, StackId, Trace,
+    Accelerator, Action, Block, BlockState, ContextTable, Device, Event, EventContext, PoolId, Segment, SegmentTable,
+    SegmentType, Setting, StackId, Trace,
 };
 
 impl Replayer<'_> {
@@ -38,17 +38,17 @@ impl Replayer<'_> {
             devices: vec![device],
             host: None,
             annotations: self.trace.annotations.clone(),
-            settings: named_settings(&config.settings),
+            settings: named_settings(&config.settings, Accelerator::of(self.trace)),
             diagnostics: Vec::new(),
         }
     }
 }
 
 /// Returns the settings under the names that PyTorch gives them in a snapshot.
-fn named_settings(settings: &Settings) -> crate::trace::Settings {
+fn named_settings(settings: &Settings, accelerator: Accelerator) -> crate::trace::Settings {
     let conf = Setting::Text(settings.to_conf());
     let entries =
-        [("PYTORCH_CUDA_ALLOC_CONF", conf), ("expandable_segments", Setting::Bool(settings.expandable_segments))];
+        [(accelerator.variable(), conf), ("expandable_segments", Setting::Bool(settings.expandable_segments))];
     crate::trace::Settings { entries: entries.map(|(name, value)| (name.to_owned(), value)).into() }
 }
 
