@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use shared::log::{Log, LogReader, is_log};
+use shared::profile::is_profile;
 
 /// Bytes at the beginning of a file by which it is recognized.
 const HEAD_BYTES: usize = 64 << 10;
@@ -28,6 +29,11 @@ pub(crate) fn late_log(path: &Path) -> Option<Log> {
         return None;
     }
     read(head.as_slice().chain(file)).filter(|log| !log.is_empty())
+}
+
+/// Returns true if a file is a trace of torch.profiler.
+pub(crate) fn is_trace(path: &Path) -> bool {
+    open(path).is_some_and(|(head, _)| is_profile(&head))
 }
 
 /// Reads a log from its start to its end; `None` if it cannot be read.

@@ -7,7 +7,7 @@ use std::path::Path;
 use shared::analysis::{Timeline, recording_diagnostics};
 use shared::base::Diagnostic;
 use shared::import::{ImportError, Importer};
-use shared::trace::{Device, Trace};
+use shared::trace::{Accelerator, Device, Trace};
 
 use crate::Failure;
 
@@ -44,6 +44,16 @@ impl Opened {
     /// Iterates over the devices with their timelines.
     pub(crate) fn devices(&self) -> impl DoubleEndedIterator<Item = (&Device, &Timeline)> {
         self.trace.devices.iter().zip(&self.timelines)
+    }
+
+    /// Returns the word for a device of the snapshot.
+    pub(crate) fn device_word(&self) -> &'static str {
+        Accelerator::of(&self.trace).device()
+    }
+
+    /// Returns the name of the device with this index, such as `GPU 0`.
+    pub(crate) fn device_name(&self, index: i64) -> String {
+        format!("{} {index}", self.device_word())
     }
 
     /// Returns the device with this index.

@@ -17,6 +17,12 @@ pub mod card;
 
 pub mod profile;
 
+pub mod memray;
+
+pub mod pprof;
+
+pub mod tracemalloc;
+
 pub mod log;
 
 pub mod allocator;

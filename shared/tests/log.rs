@@ -19,7 +19,7 @@ const MOST_TIME: Duration = Duration::from_secs(20);
 fn check(name: &str, bytes: &[u8]) {
     let start = Instant::now();
     let ((), peak) = peak_bytes(|| hold(bytes));
-    let most = most_memory_bytes(bytes.len());
+    let most = most_memory_bytes(bytes);
     assert!(peak <= most, "{name}: {} bytes took {peak} bytes, more than {most}", bytes.len());
     assert!(start.elapsed() < MOST_TIME, "{name}: {:?} for {} bytes", start.elapsed(), bytes.len());
 }
@@ -91,12 +91,24 @@ fn a_long_log_takes_memory_and_time_in_proportion() {
     check("a sample a line", &storm("", &|index| format!("{}\n", 1_700_000_000 + index)));
     check("steps", &storm("pid rss\n1 2\n", &|index| format!("step {index}\n")));
     check("kills", &storm("", &|index| format!("Killed process {index} (a)\n")));
+    check("processes of /proc", &storm("", &|index| format!("/proc/{index}\nRss: 9 kB\n")));
+    check("mappings", &storm("", &|index| format!("{index:x}-f r--p 0 0 0 /a{index}\nRss: 9 kB\n")));
+    check("rollups without names", &storm("", &|index| format!("{index:x}-f ---p 0 0 0 [rollup]\nRss: 9 kB\n")));
+    check("the machine", &storm("", &|index| format!("Mem: 99999999 9 {index}\n")));
+    let runs: String = (0..2000).map(|run| format!(",r{run} - system/proc.memory.rssMB")).collect();
+    check("runs", &storm(&format!("_runtime{runs}\n"), &|index| format!("{index}{}\n", ",7".repeat(2000))));
     check("teeth", &storm("pid rss\n", &|index| format!("1 {}\n", (index % 20) * 100_000)));
     let far = |index: usize| format!("{} 99999999 a{}\n", index % 20_000, index % 20_000);
     check("programs that come again", &storm("pid rss cmd\n", &far));
     let oom =
         |index: usize| format!("CUDA out of memory. Tried to allocate {index}.00 MiB (GPU 0; 2 GiB total capacity)\n");
     check("errors", &storm("", &oom));
+    let buffer = |index: usize| format!("Failed to allocate memory for requested buffer of size {index}000\n");
+    check("errors of other frameworks", &storm("", &buffer));
+    check(
+        "parts of a program",
+        &storm("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 9 bytes\n", &|_| "program 9B\n".to_owned()),
+    );
     check("frames", &storm("", &|index| format!("File \"a.py\", line {index}, in f{index}\n")));
     check("tables", &storm("", &|index| format!("memory summary, device ID {index}\n")));
     check("counters", &storm("", &|index| format!("'num_ooms': {index}, ")));
@@ -114,8 +126,87 @@ fn a_long_log_takes_memory_and_time_in_proportion() {
     let span =
         |index: usize| format!("{{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a{index}\",\"ts\":{index},\"dur\":1e9}},");
     check("spans", &storm("{\"traceEvents\": [", &span));
+    let copy = |index: usize| {
+        format!(
+            "{{\"ph\":\"X\",\"name\":\"cudaMemcpyAsync\",\"ts\":{index}}},\
+             {{\"ph\":\"X\",\"name\":\"Memcpy HtoD (Pageable -> Device)\"}},\
+             {{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"ProfilerStep#\",\"ts\":{index},\"dur\":1e9}},"
+        )
+    };
+    check("copies and steps", &storm("{\"traceEvents\": [{\"ph\":\"X\",\"cat\":\"cpu_op\",\"dur\":1e9},", &copy));
     check("brackets", &storm("{\"traceEvents\": ", &|_| "[{".to_owned()));
     check("lists outside of events", &storm("{\"traceEvents\": 1", &|_| "[],".to_owned()));
+    captures_take_memory_in_proportion();
+    let types = "\x0a\x04\x08\x01\x10\x02".repeat(2);
+    let samples = |index: usize| format!("\x12\x06\x0a\x01{}\x12\x01\x09", char::from(index as u8 % 128));
+    check("samples", &storm(&types, &samples));
+    let strings = |index: usize| format!("2\x08{:08}", index);
+    check("strings of samples", &storm(&(types.clone() + &samples(0).repeat(3)), &strings));
+    let functions = |index: usize| format!("*\x06\x08{0}\x10{0}\x20{0}", char::from(index as u8 % 128));
+    check("functions of samples", &storm(&(types + &samples(0).repeat(3)), &functions));
+    // Snapshots of tracemalloc: traces of one frame, frames, stacks that share frames, and lists that share traces.
+    let pickle = |unit: &[u8]| {
+        let head = b"\x80\x05\x8c\x0btracemalloc\x8c\x08Snapshot\x93)\x81}(\x8c\x06traces\x8c\x0btracemalloc\
+                     \x8c\x07_Traces\x93)\x81}\x8c\x07_traces](\x8c\x01aK\x07\x86\x94\x85\x94K\0K\x09h\x01\x87\x94";
+        [head.as_slice(), &unit.repeat(BYTES / unit.len())].concat()
+    };
+    check("traces", &pickle(b"K\0K\x09h\x01\x87"));
+    check("traces that are memoized", &pickle(b"K\0K\x09h\x01\x87\x94"));
+    check("stacks", &pickle(b"h\0\x85\x94"));
+    check("deep stacks", &pickle(b"h\0h\0h\0h\0h\0h\0h\0h\0"));
+    check("traces that are shared", &pickle(b"h\x02"));
+    check("lists of traces", &pickle(b"](h\x02e"));
+    check("instances", &pickle(b"\x8c\x0btracemalloc\x8c\x07_Traces\x93)\x81"));
+    let files: Vec<u8> = (0..BYTES / 17)
+        .flat_map(|index| [b"K\0K\x09\x8c\x07", format!("{index:07}").as_bytes(), b"K\x07\x86\x85\x87"].concat())
+        .collect();
+    check("files", &pickle(&files));
+    let frames: Vec<u8> =
+        (0..BYTES as u32 / 7).flat_map(|line| [b"\x8c\x01aJ", &line.to_le_bytes()[..], b"\x86"].concat()).collect();
+    check("frames", &pickle(&frames));
+    let times = |index: usize| format!("{},", 1_000_000_000_000_000_u64 + index as u64);
+    check("times", &storm("[[", &times));
+    check("levels", &storm("[[1000000000000000], [", &|_| "[0,0,0,0,0,0,0,0,0],".to_owned()));
+    check(
+        "events of a timeline",
+        &storm("[", &|index| format!("[{},2,9,{}],", 1_000_000_000_000_000_000_u64 + index as u64, index % 8)),
+    );
     check("one long line", &vec![b'7'; BYTES]);
     check("no line", &[]);
+}
+
+/// Captures of memray with as much as possible of one kind.
+fn captures_take_memory_in_proportion() {
+    const BYTES: usize = 2 << 20;
+    let varint = |mut value: usize| {
+        let mut bytes = Vec::new();
+        while value > 127 {
+            bytes.push(value as u8 | 128);
+            value >>= 7;
+        }
+        bytes.push(value as u8);
+        bytes
+    };
+    let mut head = b"memray\0\x0d\0\0\0\xf0\x0f\x0b\x03\0\0".to_vec();
+    head.extend([[0; 53].as_slice(), &[1, 0, 0], &[0; 3]].concat());
+    let storm = |unit: &dyn Fn(usize) -> Vec<u8>| {
+        let units = (0..).map(unit).scan(head.len(), |length, unit| {
+            *length += unit.len();
+            (*length < BYTES).then_some(unit)
+        });
+        head.iter().copied().chain(units.flatten()).collect::<Vec<u8>>()
+    };
+    check("calls", &storm(&|index| [vec![0x40], varint(index), vec![0]].concat()));
+    let called = |index: usize| [vec![0x40], varint(index), vec![0, 0xfe, 2, 9]].concat();
+    check("allocations", &storm(&|_| vec![0xfe, 2, 9]));
+    check("calls that allocate", &storm(&called));
+    check("functions", &storm(&|index| [vec![14], varint(index), b"f\0a\0\0\0".to_vec()].concat()));
+    let table = |index: usize| match index {
+        0 => [vec![14, 1], b"f\0a\0\0".to_vec(), varint(1 << 20), vec![0x80; 1 << 20]].concat(),
+        _ => [vec![0x40, 1], varint(index), vec![0xfe, 2, 9]].concat(),
+    };
+    check("a long table of lines", &storm(&table));
+    check("threads", &storm(&|index| [vec![12], index.to_le_bytes().to_vec(), vec![0x40, 1, 2]].concat()));
+    check("maps", &storm(&|index| vec![0xf8, 2, if index % 3 == 2 { 15 } else { 14 }, 20]));
+    check("samples", &storm(&|_| vec![2, 9, 1]));
 }

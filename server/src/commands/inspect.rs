@@ -82,14 +82,14 @@ fn page(opened: &Opened) -> String {
     let mut page = format!("{}\n{}\n", document.file, subtitle(&document));
     let (quiet, busy): (Vec<_>, Vec<_>) = opened.devices().partition(|(_, timeline)| is_unused(timeline));
     for (device, timeline) in busy {
-        device_page(&mut page, opened, &format!("GPU {}", device.index), device, timeline);
+        device_page(&mut page, opened, &opened.device_name(device.index), device, timeline);
     }
     if let Some((device, timeline)) = opened.trace.host.as_ref().zip(opened.host_timeline.as_ref()) {
         device_page(&mut page, opened, "Pinned host memory", device, timeline);
     }
     if !quiet.is_empty() {
         let names: Vec<String> = quiet.iter().map(|(device, _)| device.index.to_string()).collect();
-        let _ = writeln!(page, "\nNo memory was in use on GPU {}", names.join(", "));
+        let _ = writeln!(page, "\nNo memory was in use on {} {}", opened.device_word(), names.join(", "));
     }
     if !document.diagnostics.is_empty() {
         page.push('\n');

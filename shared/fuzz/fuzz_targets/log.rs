@@ -13,7 +13,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let ((), peak) = peak_bytes(|| hold(bytes));
-    let most = most_memory_bytes(bytes.len());
+    let most = most_memory_bytes(bytes);
     assert!(peak <= most, "{} bytes took {peak} bytes, more than {most}", bytes.len());
     is_same_in_chunks(bytes);
 });

@@ -27,7 +27,7 @@ pub struct DiagnoseReport {
 /// Report with the file that it is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OfFile<T> {
-    /// File as named on the command line.
+    /// File as named on the command line; for a comparison of files, all of them with arrows between them.
     pub file: String,
     #[serde(flatten)]
     pub report: T,

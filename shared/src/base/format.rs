@@ -35,6 +35,16 @@ pub fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
+/// Formats a difference with its sign: `+1.50 KiB`, `−3`, `±0`.
+pub fn signed(value: i64, text: fn(u64) -> String) -> String {
+    let sign = match value.signum() {
+        1 => "+",
+        -1 => "−",
+        _ => "±",
+    };
+    format!("{sign}{}", text(value.unsigned_abs()))
+}
+
 /// Formats a duration in microseconds: `0 µs`, `850 µs`, `12.3 ms`, `4.56 s`, `2 min 5 s`, `1 h 2 min`.
 pub fn duration(time_us: u64) -> String {
     let three = |value: f64| format!("{value:.*}", if value < 9.995 { 2 } else { usize::from(value < 99.95) });

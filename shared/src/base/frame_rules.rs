@@ -92,7 +92,7 @@ pub fn innermost_own_position<'a>(mut frames: impl Iterator<Item = (&'a str, &'a
 }
 
 /// Returns true if the path looks like a file that the user has written.
-fn is_own(filename: &str) -> bool {
+pub fn is_own(filename: &str) -> bool {
     let is_package = filename.replace('\\', "/").contains("-packages/");
     !is_package && !filename.starts_with('<') && !is_recorded(filename) && !is_runtime(filename)
 }

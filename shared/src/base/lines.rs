@@ -17,8 +17,13 @@ impl Lines {
         let mut parts = bytes.split(|byte| matches!(byte, b'\n' | b'\r'));
         let last = parts.next_back().unwrap_or_default();
         for part in parts {
-            self.keep(part);
-            self.end(&mut visit);
+            match self.line.is_empty() {
+                true => visit_line(&part[..part.len().min(LONGEST_BYTES)], &mut visit),
+                false => {
+                    self.keep(part);
+                    self.end(&mut visit);
+                }
+            }
         }
         self.keep(last);
     }
@@ -34,10 +39,17 @@ impl Lines {
     }
 
     fn end(&mut self, visit: &mut impl FnMut(&str)) {
-        if !self.line.is_empty() {
-            visit(&String::from_utf8_lossy(&self.line));
-            self.line.clear();
-        }
+        visit_line(&self.line, visit);
+        self.line.clear();
+    }
+}
+
+/// Passes a line to `visit` if it is not empty; almost all are UTF-8, which is faster to check than to replace.
+fn visit_line(line: &[u8], visit: &mut impl FnMut(&str)) {
+    match std::str::from_utf8(line) {
+        Ok("") => {}
+        Ok(text) => visit(text),
+        Err(_) => visit(&String::from_utf8_lossy(line)),
     }
 }
 

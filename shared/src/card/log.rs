@@ -5,8 +5,12 @@
 pub struct CardLog {
     /// GPUs in the order of their first samples.
     pub cards: Vec<Card>,
-    /// True if times are milliseconds since the Unix epoch, false if each sample counts as a second.
+    /// True if times are milliseconds since the Unix epoch.
     pub has_dates: bool,
+    /// False if each sample counts as a second.
+    pub has_times: bool,
+    /// True if the figures are those that Weights & Biases exports.
+    pub is_of_wandb: bool,
     /// Number of samples beyond those that are kept.
     pub left_out: u64,
 }

@@ -1,10 +1,12 @@
 //! Reads what nvidia-smi prints about the memory of whole GPUs and of the processes on them.
 //!
-//! That is its table, the rows of `--query-gpu=… --format=csv`, of `dmon` and of `pmon`, each once or in a loop.
+//! That is its table, the rows of `--query-gpu=… --format=csv`, of `dmon` and of `pmon`, each once or in a loop. Weights &
+//! Biases exports the same figures as tables.
 
 mod log;
 mod reader;
 mod table;
+mod wandb;
 
 pub use log::{Card, CardLog, CardProcess, CardSample};
 pub use reader::CardReader;

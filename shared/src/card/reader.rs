@@ -2,7 +2,10 @@
 
 use super::log::{Card, CardLog, CardProcess, CardSample};
 use super::table::{Head, Row, mebibytes};
+use super::wandb::{self, CardMetric};
 use crate::base::stamp::{self, Stamp};
+use crate::base::{Metric, MetricHead, MetricTime};
+use hashbrown::HashMap;
 
 /// Most samples of all GPUs that are kept, 16 bytes each: those of eight GPUs every second for a week.
 const MOST_SAMPLES: usize = 5_000_000;
@@ -16,6 +19,7 @@ const MOST_PROCESSES: usize = 1024;
 pub struct CardReader {
     log: CardLog,
     head: Option<Head>,
+    wandb: Option<MetricHead<CardMetric>>,
     samples: usize,
     /// Time of the line above, for tables that have none.
     stamp: Option<Stamp>,
@@ -34,6 +38,9 @@ impl CardReader {
             self.stamp = Some(stamp);
             return false;
         }
+        if self.wandb(line) {
+            return true;
+        }
         if let Some(head) = Head::of(line) {
             self.head = Some(head);
             return true;
@@ -51,6 +58,41 @@ impl CardReader {
     /// Returns the log after its last line.
     pub fn finish(self) -> CardLog {
         self.log
+    }
+
+    /// Reads a line of a table of Weights & Biases: its head or a row.
+    fn wandb(&mut self, line: &str) -> bool {
+        if let Some(head) = wandb::head(line) {
+            self.wandb = Some(head);
+            return true;
+        }
+        let Some(head) = self.wandb.take() else { return false };
+        let row = head.row(line);
+        let is_row = row.is_some();
+        if let Some((time, values)) = row {
+            self.metrics(time, &values);
+        }
+        self.wandb = Some(head);
+        is_row
+    }
+
+    fn metrics(&mut self, time: MetricTime, values: &[(&Metric<CardMetric>, f64)]) {
+        self.log.is_of_wandb = true;
+        let percents: HashMap<u32, f64> = { values.iter() }
+            .filter_map(|(metric, value)| match metric.kind {
+                CardMetric::Percent(gpu) => Some((gpu, *value)),
+                CardMetric::Bytes(_) => None,
+            })
+            .collect();
+        for (metric, value) in values {
+            let CardMetric::Bytes(gpu) = metric.kind else { continue };
+            let percent = percents.get(&gpu).filter(|percent| **percent > 1.0);
+            let total_bytes = percent.map(|percent| (value * 100.0 / percent) as u64);
+            match time {
+                MetricTime::Date(stamp) => self.sample(gpu, Some(stamp), *value as u64, total_bytes, &metric.run),
+                MetricTime::Elapsed(ms) => self.sample_at(gpu, Some(ms), *value as u64, total_bytes, &metric.run),
+            }
+        }
     }
 
     fn row(&mut self, row: &Row<'_>) {
@@ -96,11 +138,17 @@ impl CardReader {
     }
 
     fn sample(&mut self, gpu: u32, stamp: Option<Stamp>, used_bytes: u64, total_bytes: Option<u64>, name: &str) {
+        let dated = stamp.and_then(|stamp| stamp.epoch_ms());
+        self.sample_at(gpu, dated, used_bytes, total_bytes, name);
+        self.log.has_dates = dated.is_some();
+    }
+
+    /// Adds a sample at a time in milliseconds.
+    fn sample_at(&mut self, gpu: u32, ms: Option<i64>, used_bytes: u64, total_bytes: Option<u64>, name: &str) {
         if self.samples >= MOST_SAMPLES {
             self.log.left_out += 1;
             return;
         }
-        let dated = stamp.and_then(|stamp| stamp.epoch_ms());
         let Some(card) = self.card(gpu) else { return };
         card.total_bytes = total_bytes.or(card.total_bytes);
         if !name.is_empty() {
@@ -109,10 +157,10 @@ impl CardReader {
         let last_ms = card.samples.last().map(|sample| sample.time_ms);
         // Without times, or where the clock was set back, a sample is a second after the one before.
         let next_ms = last_ms.map_or(0, |last| last + 1000);
-        let time_ms = dated.filter(|time| last_ms.is_none_or(|last| *time >= last)).unwrap_or(next_ms);
+        let time_ms = ms.filter(|time| last_ms.is_none_or(|last| *time >= last)).unwrap_or(next_ms);
         card.samples.push(CardSample { time_ms, used_bytes });
         self.samples += 1;
-        self.log.has_dates = dated.is_some();
+        self.log.has_times = ms.is_some();
     }
 
     fn process(&mut self, gpu: u32, pid: u32, name: &str, bytes: u64) {
@@ -250,6 +298,19 @@ Sun Dec 17 15:31:00 2023
                     20261123   15:46:52      1           -     -      -      -    -\n";
         let log = read(pmon);
         assert_eq!(log.cards[0].processes, [CardProcess { pid: 4711, name: "python".into(), bytes: 1234 << 20 }]);
+    }
+
+    #[test]
+    fn weights_and_biases_exports_bytes_and_shares() {
+        let log = read(
+            "_runtime,system.gpu.1.memoryAllocated,system.gpu.1.memoryAllocatedBytes\n\
+             15.5,25.0,10737418240\n30.5,,12884901888\n",
+        );
+        let samples = [(15_500, 10_u64 << 30), (30_500, 12 << 30)];
+        let expected = samples.map(|(time_ms, used_bytes)| CardSample { time_ms, used_bytes });
+        assert_eq!((log.cards[0].index, log.cards[0].total_bytes), (1, Some(40 << 30)));
+        assert_eq!(log.cards[0].samples, expected);
+        assert_eq!((log.has_times, log.has_dates), (true, false));
     }
 
     #[test]

@@ -66,6 +66,8 @@ pub struct Climb {
     pub rises: Vec<Leg>,
     /// True if memory falls after rises, so that they are of epochs.
     pub falls: bool,
+    /// True if memory climbs for less than half of the log and then stays.
+    pub settles: bool,
     /// Median of the climbs, in bytes.
     pub climb_bytes: u64,
     /// Median of the times from the beginning of a rise to that of the next, in milliseconds; of a single rise, its own
@@ -92,6 +94,24 @@ pub struct Climb {
 /// Returns the family of processes whose memory climbs the most; `None` if none climbs.
 pub fn climb_of(log: &HostLog) -> Option<Climb> {
     families(log).into_iter().filter_map(|family| climb(log, family)).max_by_key(|climb| climb.climb_bytes)
+}
+
+/// Returns the climb of the memory that the whole machine has in use; `None` if it does not climb.
+pub fn machine_climb(log: &HostLog) -> Option<Climb> {
+    let machine = &log.machine;
+    let kib = |bytes: u64| u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
+    // The machine is judged as a process would be.
+    let process = Process {
+        samples: (0..machine.samples.len() as u32).collect(),
+        rss_kib: machine.used_bytes().into_iter().map(kib).collect(),
+        ..Process::default()
+    };
+    let alone = HostLog {
+        times_ms: machine.samples.iter().map(|&sample| log.times_ms[sample as usize]).collect(),
+        processes: vec![process],
+        ..HostLog::default()
+    };
+    climb(&alone, Family { processes: vec![0], ..Family::default() })
 }
 
 /// Groups the processes by user and program, those with the most memory first, at most 64 of them.
@@ -177,7 +197,8 @@ fn climb(log: &HostLog, family: Family) -> Option<Climb> {
     let (whole, rises): (Vec<Leg>, Vec<Leg>) = all.filter_map(|leg| Some((leg, steady(&sums, leg, least)?))).unzip();
     // A single rise has to fill most of the log, since many programs rise while they start.
     let is_whole = |rise: &Leg| (rise.end - rise.start) * 2 > last - first;
-    if rises.is_empty() || (rises.len() == 1 && !is_whole(&rises[0])) {
+    let settles = rises.len() == 1 && !is_whole(&rises[0]);
+    if rises.is_empty() || (settles && !copies(log, &family, &rises[0])) {
         return None;
     }
     let spans: Vec<i64> = match whole.as_slice() {
@@ -196,6 +217,7 @@ fn climb(log: &HostLog, family: Family) -> Option<Climb> {
     Some(Climb {
         has_pss: family.processes.iter().all(|&process| log.processes[process].has_pss()),
         falls: rises.len() > 1,
+        settles,
         climb_bytes: median(rises.iter().map(|rise| rise.to - rise.from).collect()),
         epoch_ms: median(spans),
         bytes_per_s: if seconds > 0.0 { climbed as f64 / seconds } else { 0.0 },
@@ -209,6 +231,18 @@ fn climb(log: &HostLog, family: Family) -> Option<Climb> {
         family,
         rises,
     })
+}
+
+/// Returns true if proportional sets climb in a rise while resident sets stay: pages that processes shared are copied.
+///
+/// That is a climb however long it takes, since it ends when all pages are copied.
+fn copies(log: &HostLog, family: &Family, rise: &Leg) -> bool {
+    let processes = || family.processes.iter().map(|&process| &log.processes[process]);
+    let climbed = |kib: fn(&Process) -> &[u32]| -> u64 {
+        processes().filter_map(|process| within(process, kib(process), rise)).sum()
+    };
+    let resident = climbed(|process| &process.rss_kib);
+    processes().count() > 1 && processes().all(Process::has_pss) && resident * 2 < climbed(Process::counted_kib)
 }
 
 /// Returns the bytes of a process at the last sample of the log, if it lives then.

@@ -18,6 +18,10 @@ pub struct HostLog {
     pub total: Option<Total>,
     /// Processes that the kernel killed because memory ran out.
     pub kills: Vec<Kill>,
+    /// Memory of the whole machine, if the log has it.
+    pub machine: Machine,
+    /// Mappings of the processes at the last sample that has any, by name, if the log has them.
+    pub mappings: Vec<Mapping>,
     /// Steps of the training that the log mentions: the sample during which each was printed, and its number.
     pub steps: Vec<(u32, u64)>,
     pub diagnostics: Vec<Diagnostic>,
@@ -39,8 +43,22 @@ pub enum HostForm {
     Mprof,
     /// The processes with the most memory in a message of Ray.
     Ray,
-    /// Rows of a table with commas.
+    /// Rows of a table with commas or semicolons.
     Csv,
+    /// Table of psutil's figures with spaces, as MemoryMonitor prints it.
+    Psutil,
+    /// Files of `/proc` about single processes: `smaps_rollup`, `smaps` and `status`; also the sums of `pmap -x`.
+    Proc,
+    /// Output of `free`.
+    Free,
+    /// The file `/proc/meminfo`.
+    Meminfo,
+    /// Output of `vmstat`.
+    Vmstat,
+    /// Output of `sar -r`.
+    Sar,
+    /// System metrics that Weights & Biases exports.
+    Wandb,
     /// Messages of the kernel about killed processes.
     KernelLog,
 }
@@ -53,6 +71,13 @@ crate::names!(HostForm {
     Mprof => "mprof",
     Ray => "ray",
     Csv => "csv",
+    Psutil => "psutil",
+    Proc => "proc",
+    Free => "free",
+    Meminfo => "meminfo",
+    Vmstat => "vmstat",
+    Sar => "sar",
+    Wandb => "wandb",
     KernelLog => "kernel-log",
 });
 
@@ -64,6 +89,8 @@ pub enum Clock {
     Samples,
     /// The log has times of day without dates: milliseconds since the first midnight.
     TimeOfDay,
+    /// Milliseconds since some start, which the log does not state.
+    Elapsed,
     /// Milliseconds since the Unix epoch, in the time zone that the log states, or else as if that were UTC.
     Dates,
 }
@@ -101,6 +128,44 @@ pub struct Process {
     pub rss_kib: Vec<u32>,
     /// Proportional set size in KiB at each sample; empty if the log does not have it.
     pub pss_kib: Vec<u32>,
+    /// What its memory consists of at its last sample, if the log has it.
+    pub parts: Option<Box<Parts>>,
+}
+
+/// Parts of the memory of a process in bytes, as far as the log has them.
+///
+/// Those by kind are proportional if the log has the PSS, and else resident.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Memory without a file, such as the heap.
+    pub anonymous_bytes: Option<u64>,
+    /// Pages of files, which the system can drop and read again.
+    pub file_bytes: Option<u64>,
+    /// Shared memory, such as that in `/dev/shm`.
+    pub shmem_bytes: Option<u64>,
+    /// Unique set: pages that no other process has.
+    pub uss_bytes: Option<u64>,
+}
+
+/// Memory of the whole machine over time; a value for each of its samples.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Machine {
+    /// Positions of its samples in [`HostLog::times_ms`], ascending.
+    pub samples: Vec<u32>,
+    /// Memory that programs can still get, with the caches that the system would drop for them.
+    pub available_bytes: Vec<u64>,
+    pub swap_bytes: Vec<u64>,
+    /// All of its memory, if the log states it.
+    pub total_bytes: Option<u64>,
+}
+
+/// Memory of all mappings of one file, or of one kind without a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mapping {
+    /// Path, or a name such as `[heap]`.
+    pub name: String,
+    pub rss_bytes: u64,
+    pub pss_bytes: u64,
 }
 
 /// Process that the kernel killed because memory ran out.
@@ -114,6 +179,33 @@ pub struct Kill {
     pub is_of_cgroup: bool,
     /// Last sample before it.
     pub sample: Option<u32>,
+}
+
+impl Parts {
+    /// Returns true if nothing is known.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Machine {
+    pub(super) fn push(&mut self, sample: u32, available_bytes: u64, swap_bytes: u64) {
+        self.samples.push(sample);
+        self.available_bytes.push(available_bytes);
+        self.swap_bytes.push(swap_bytes);
+    }
+
+    pub(super) fn pop(&mut self) {
+        self.samples.pop();
+        self.available_bytes.pop();
+        self.swap_bytes.pop();
+    }
+
+    /// Returns the bytes in use at each of its samples; without a total, those above the least use in the log.
+    pub fn used_bytes(&self) -> Vec<u64> {
+        let most = self.total_bytes.or_else(|| self.available_bytes.iter().copied().max()).unwrap_or(0);
+        self.available_bytes.iter().map(|available| most.saturating_sub(*available)).collect()
+    }
 }
 
 impl Process {

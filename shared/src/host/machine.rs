@@ -3,9 +3,7 @@
 use super::log::{Kill, Total, TotalSource};
 use super::size;
 
-/// Returns the memory of the machine, from a line of `free`, of the head of `top` or of `snapscope host`.
-///
-/// `free` without a suffix counts KiB, which is the default; its `-m` and `-g` can't be told from that.
+/// Returns the memory of the machine, from a line of the head of `top` or of `snapscope host`.
 pub(super) fn total(line: &str) -> Option<Total> {
     let of_group = line.strip_prefix("# limit of the control group: ").and_then(|rest| rest.strip_suffix(" bytes"));
     if let Some(bytes) = of_group {
@@ -18,11 +16,6 @@ fn total_bytes(line: &str) -> Option<u64> {
     let line = line.trim();
     if let Some(bytes) = line.strip_prefix("# memory of the machine: ").and_then(|rest| rest.strip_suffix(" bytes")) {
         return bytes.parse().ok();
-    }
-    if let Some(rest) = line.strip_prefix("Mem:") {
-        let mut cells = rest.split_ascii_whitespace();
-        let total = size::bytes(cells.next()?, 1 << 10)?;
-        return cells.next().and_then(|used| size::bytes(used, 1 << 10)).map(|_| total);
     }
     // MiB Mem : 257620.4 total,  1234.5 free, …; with a comma as decimal point in some locales.
     let (unit, rest) = line.split_once(' ')?;
@@ -87,13 +80,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_memory_of_a_machine_is_told_by_free_and_top() {
-        let free = "Mem:       263803296    12345678   200000000      123456    51457618   249457618";
-        assert_eq!(total_bytes(free), Some(263_803_296 << 10));
-        assert_eq!(total_bytes("Mem:           251Gi        11Gi       190Gi       120Mi"), Some(251 << 30));
+    fn the_memory_of_a_machine_is_told_by_top() {
         assert_eq!(total_bytes("MiB Mem :   1024.0 total,  10.5 free,  600.0 used"), Some(1 << 30));
         assert_eq!(total_bytes("KiB Mem : 26380329+total, 1 free"), None);
-        assert_eq!(total_bytes("Mem: python"), None);
         assert_eq!(total_bytes("GiB of memory"), None);
         assert_eq!(total_bytes("# memory of the machine: 123 bytes"), Some(123));
         let limit = Total { bytes: 99, source: TotalSource::ControlGroup };

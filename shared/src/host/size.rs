@@ -4,6 +4,10 @@
 ///
 /// A number without a suffix is in units of `unit_bytes`. A comma is a decimal point, as some locales print it.
 pub(super) fn bytes(text: &str, unit_bytes: u64) -> Option<u64> {
+    // Most sizes are whole numbers below 2^53, for which the floating point below is exact, but slow.
+    if let (Some(number), 1..=15) = (whole(text), text.len()) {
+        return number.checked_mul(unit_bytes).filter(|bytes| *bytes < 1 << 53);
+    }
     let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ','))).unwrap_or(text.len());
     let value: f64 = text[..end].replace(',', ".").parse().ok()?;
     let suffix = text[end..].trim_end_matches(['b', 'B']).trim_end_matches('i');
@@ -18,6 +22,13 @@ pub(super) fn bytes(text: &str, unit_bytes: u64) -> Option<u64> {
     };
     let bytes = value * unit_bytes as f64;
     (bytes.is_finite() && bytes < (1_u64 << 53) as f64).then_some(bytes.round() as u64)
+}
+
+/// Reads a number that consists of digits.
+fn whole(text: &str) -> Option<u64> {
+    text.bytes().try_fold(0_u64, |number, byte| {
+        byte.is_ascii_digit().then(|| number.wrapping_mul(10).wrapping_add(u64::from(byte & 15)))
+    })
 }
 
 #[cfg(test)]

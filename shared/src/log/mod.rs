@@ -1,13 +1,17 @@
 //! Reads logs of runs: what tools and trainings print about memory, in whatever mixture.
 //!
 //! Lines about processes go to [`host`](crate::host), all others to [`card`](crate::card) and [`printed`](crate::printed),
-//! so that a loop of `ps` and `nvidia-smi` and the training's own output may share a file. A trace of a profiler is read
-//! by [`profile`](crate::profile).
+//! so that a loop of `ps` and `nvidia-smi` and the training's own output may share a file. A file that one tool wrote as a
+//! whole, such as a trace of torch.profiler, is a [`Document`].
 
 use crate::card::{CardLog, CardReader};
-use crate::host::{HostLog, HostReader};
+use crate::host::{HostForm, HostLog, HostReader};
 use crate::printed::{Printed, PrintedReader};
-use crate::profile::{Profile, ProfileReader, is_profile};
+use document::DocumentReader;
+
+mod document;
+
+pub use document::Document;
 
 /// What a log says about memory.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,11 +22,11 @@ pub struct Log {
     pub cards: CardLog,
     /// Errors and counters.
     pub printed: Printed,
-    /// Trace of a profiler, if the file is one.
-    pub profile: Option<Box<Profile>>,
+    /// Output of a profiler that fills the whole file, if the file is one.
+    pub document: Option<Document>,
 }
 
-/// Bytes by which a reader tells traces from texts.
+/// Bytes by which a reader tells documents from texts.
 const START_BYTES: usize = 4096;
 
 /// Reader of a log that arrives in chunks of any size.
@@ -34,7 +38,7 @@ enum State {
     /// First bytes, too few to tell what the file is.
     Start(Vec<u8>),
     Text(Box<TextReader>),
-    Profile(Box<ProfileReader>),
+    Document(DocumentReader),
 }
 
 #[derive(Debug, Default)]
@@ -51,7 +55,7 @@ struct TextReader {
 /// kernel about a killed process, or at least two rows about processes among at most twice as many lines that are not
 /// understood.
 pub fn is_log(head: &[u8]) -> bool {
-    if is_profile(head) {
+    if DocumentReader::new(head).is_some() {
         return true;
     }
     // No other text has a zero byte, and pickles have many.
@@ -81,7 +85,7 @@ impl LogReader {
     pub fn push(&mut self, bytes: &[u8]) {
         match &mut self.0 {
             State::Text(reader) => reader.push(bytes),
-            State::Profile(reader) => reader.push(bytes),
+            State::Document(reader) => reader.push(bytes),
             State::Start(start) => {
                 let (first, rest) = bytes.split_at(bytes.len().min(START_BYTES - start.len()));
                 start.extend_from_slice(first);
@@ -97,9 +101,9 @@ impl LogReader {
     fn begin(&mut self) {
         let State::Start(start) = &mut self.0 else { return };
         let start = std::mem::take(start);
-        self.0 = match is_profile(&start) {
-            true => State::Profile(Box::new(ProfileReader::new(&start))),
-            false => State::Text(Box::new(TextReader { is_utf_16: is_utf_16(&start), ..TextReader::default() })),
+        self.0 = match DocumentReader::new(&start) {
+            Some(reader) => State::Document(reader),
+            None => State::Text(Box::new(TextReader { is_utf_16: is_utf_16(&start), ..TextReader::default() })),
         };
         self.push(&start);
     }
@@ -110,7 +114,7 @@ impl LogReader {
         match self.0 {
             State::Start(_) => Log::default(),
             State::Text(reader) => reader.finish(),
-            State::Profile(reader) => Log { profile: Some(Box::new(reader.finish())), ..Log::default() },
+            State::Document(reader) => Log { document: Some(reader.finish()), ..Log::default() },
         }
     }
 }
@@ -128,22 +132,25 @@ impl TextReader {
     fn finish(self) -> Log {
         let Self { host, mut cards, mut printed, .. } = self;
         let host = host.finish(&mut |line| cards.line(line) || printed.line(line));
-        Log { host, cards: cards.finish(), printed: printed.finish(), profile: None }
+        Log { host, cards: cards.finish(), printed: printed.finish(), document: None }
     }
 }
 
 impl Log {
     /// Returns true if the file is no log that says something about memory.
     pub fn is_empty(&self) -> bool {
-        self.profile.is_none() && self.printed.is_empty() && self.cards.is_empty() && !self.has_host()
+        self.document.is_none() && self.printed.is_empty() && self.cards.is_empty() && !self.has_host()
     }
 
-    /// Returns true if the log has the memory of processes.
+    /// Returns true if the log has the memory of processes or of the machine.
     pub fn has_host(&self) -> bool {
         let rows: u64 = self.host.processes.iter().map(|process| process.samples.len() as u64).sum();
+        let rows = rows + self.host.machine.samples.len() as u64;
         let unread = self.host.diagnostics.iter().filter(|one| one.code == "host-lines-unread");
         let unread: u64 = unread.map(|one| one.count).sum();
-        !self.host.kills.is_empty() || (rows >= 2 && rows * 2 >= unread)
+        // One row can be chance, but no other text has the lines of a file of /proc.
+        let least = if self.host.form == HostForm::Proc { 1 } else { 2 };
+        !self.host.kills.is_empty() || (rows >= least && rows * 2 >= unread)
     }
 }
 

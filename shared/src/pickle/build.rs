@@ -27,6 +27,26 @@ pub trait Build {
     /// Copies the items of a list that the builder took and could not extend to the end of `items`.
     fn expand(&self, list: Val, items: &mut Vec<Val>);
 
+    /// Takes a tuple, or returns `None` to leave it to the heap; tuples of two small numbers are never offered.
+    fn tuple(&mut self, _items: &[Val]) -> Option<Val> {
+        None
+    }
+
+    /// Returns the handle of a class whose instances the builder takes as data, or `None` to have it refused.
+    fn class(&mut self, _module: StringId, _name: StringId) -> Option<Val> {
+        None
+    }
+
+    /// Returns the handle of a new instance of a class that the builder took, or `None` to have it refused.
+    fn instance(&mut self, _class: Val) -> Option<Val> {
+        None
+    }
+
+    /// Takes the state of an instance, or returns false to have it refused.
+    fn state(&mut self, _instance: Val, _state: Val, _heap: &Heap) -> bool {
+        false
+    }
+
     /// Reports a string that is not UTF-8 and was repaired.
     fn mended_text(&mut self, _offset: u64) {}
 }

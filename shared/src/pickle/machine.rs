@@ -286,7 +286,7 @@ impl<B: Build> Machine<B> {
         match self.stack[start..] {
             [] => Val::EMPTY_TUPLE,
             [first, second] if let Some(pair) = Val::pair(first, second) => pair,
-            ref items => self.heap.add(Shape::Tuple, items.to_vec()),
+            ref items => self.builder.tuple(items).unwrap_or_else(|| self.heap.add(Shape::Tuple, items.to_vec())),
         }
     }
 

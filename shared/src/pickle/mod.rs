@@ -1,6 +1,7 @@
 //! Pickle support: an incremental reader with bounded memory and a writer that preserves sharing.
 //!
-//! Only plain data is read; opcodes that could build an object or run code are refused by name.
+//! Only plain data is read; opcodes that could build an object or run code are refused by name. A [`Build`] may take the
+//! instances of classes that it knows, which are their state and nothing else: no code of a class is known here.
 //! This module knows nothing about snapshots: a [`Build`] takes containers as they are closed.
 //!
 //! Memory is at most [`MOST_MEMORY_PER_BYTE`] per byte plus [`MOST_MEMORY_APART`], whatever the pickle shares; time is
@@ -15,6 +16,7 @@ mod known_keys;
 mod law;
 mod machine;
 mod memo;
+mod objects;
 mod opcode;
 mod reader;
 mod records;

@@ -47,6 +47,20 @@ impl<B: Build> Reader<B> {
         &self.scanner.machine.builder
     }
 
+    /// Returns true if the pickle is complete after the last bytes.
+    ///
+    /// # Errors
+    /// Returns an error if the last bytes are no pickle of plain data.
+    pub fn has_ended(&mut self) -> Result<bool, Error> {
+        self.feed.finish(&mut self.scanner)?;
+        Ok(self.scanner.stop.is_some())
+    }
+
+    /// Returns the builder without a result, with everything that it has taken so far.
+    pub fn into_builder(self) -> B {
+        self.scanner.machine.builder
+    }
+
     /// Reads the next bytes.
     ///
     /// # Errors

@@ -213,7 +213,7 @@ impl<B: Build> Scanner<B> {
     /// Executes the opcodes of protocol 0 whose data is a line.
     fn line_step(&mut self, opcode: u8, data: &[u8], place: u64) -> Step {
         if !matches!(opcode, INT | LONG | FLOAT | STRING | UNICODE | PUT | GET) {
-            return Err(refuse(opcode, data)?.into());
+            return self.object_step(opcode, data);
         }
         let line = line(data)?;
         let machine = &mut self.machine;
@@ -238,6 +238,32 @@ impl<B: Build> Scanner<B> {
             _ => machine.get(text::parse_index(line)?)?,
         }
         Ok(line.len() + 1)
+    }
+
+    /// Executes the opcodes of objects for the classes that the builder takes as data, and refuses all others.
+    fn object_step(&mut self, opcode: u8, data: &[u8]) -> Step {
+        let refused = refuse(opcode, data)?;
+        let machine = &mut self.machine;
+        let taken = match opcode {
+            GLOBAL => self.class_in_lines(data),
+            STACK_GLOBAL => machine.class().map(|()| 0),
+            NEWOBJ => machine.instance().map(|()| 0),
+            BUILD => machine.state().map(|()| 0),
+            _ => None,
+        };
+        taken.ok_or_else(|| refused.into())
+    }
+
+    /// Executes `GLOBAL`, which has the module and the name of a class in two lines; returns their length.
+    fn class_in_lines(&mut self, data: &[u8]) -> Option<usize> {
+        let mut lines = data.split(|&byte| byte == b'\n');
+        let names = [lines.next()?, lines.next()?];
+        lines.next()?;
+        for name in names {
+            self.machine.push_str(&text::utf8(name).0);
+        }
+        self.machine.class()?;
+        Some(names[0].len() + names[1].len() + 2)
     }
 
     fn protocol(&mut self, data: &[u8]) -> Step {

@@ -1,6 +1,8 @@
 //! Reads a log or a pasted text line by line.
 
 use super::counters::Counters;
+use super::framework::FrameworkOom;
+use super::framework_reader::FrameworkReader;
 use super::host_error::HostError;
 use super::line_profile::{LineTables, LineUse};
 use super::oom::Oom;
@@ -9,7 +11,7 @@ use super::summary;
 use super::trace_back::{SourcePlace, TraceBack};
 
 /// Most different errors, and most tables of counters, that are kept.
-const MOST_KEPT: usize = 1000;
+pub(super) const MOST_KEPT: usize = 1000;
 
 /// Most lines of tables of memory_profiler that are kept.
 const MOST_LINES: usize = 20_000;
@@ -27,6 +29,8 @@ pub struct Repeated<T> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Printed {
     pub ooms: Vec<Repeated<Oom>>,
+    /// Out-of-memory errors of frameworks other than PyTorch.
+    pub framework_ooms: Vec<Repeated<FrameworkOom>>,
     pub host_errors: Vec<Repeated<HostError>>,
     pub counters: Vec<Counters>,
     /// Lines of the tables of memory_profiler.
@@ -38,7 +42,9 @@ pub struct Printed {
 impl Printed {
     /// Returns true if the text says nothing about memory.
     pub fn is_empty(&self) -> bool {
-        self.ooms.is_empty() && self.host_errors.is_empty() && self.counters.is_empty() && self.line_uses.is_empty()
+        let Self { ooms, framework_ooms, host_errors, counters, line_uses, left_out: _ } = self;
+        let has_errors = !(ooms.is_empty() && framework_ooms.is_empty() && host_errors.is_empty());
+        !has_errors && counters.is_empty() && line_uses.is_empty()
     }
 }
 
@@ -48,6 +54,7 @@ pub struct PrintedReader {
     printed: Printed,
     trace_back: TraceBack,
     line_tables: LineTables,
+    frameworks: FrameworkReader,
     /// Keys of the counters that the last ones have from `memory_stats`.
     seen: Vec<&'static str>,
 }
@@ -58,7 +65,7 @@ impl PrintedReader {
         if self.trace_back.line(line) {
             return true;
         }
-        let Printed { ooms, host_errors, counters, line_uses, left_out } = &mut self.printed;
+        let Printed { ooms, framework_ooms, host_errors, counters, line_uses, left_out } = &mut self.printed;
         if let Some(row) = self.line_tables.line(line) {
             if line_uses.len() < MOST_LINES {
                 line_uses.extend(row);
@@ -67,6 +74,14 @@ impl PrintedReader {
         }
         if let Some(oom) = Oom::of(line) {
             add(ooms, oom, self.trace_back.take_own(), left_out);
+            return true;
+        }
+        if let Some(oom) = FrameworkOom::of(line) {
+            let place = self.trace_back.take_own();
+            self.frameworks.add(framework_ooms, Repeated { error: oom, place, count: 1 }, left_out);
+            return true;
+        }
+        if self.frameworks.detail(line, framework_ooms) {
             return true;
         }
         if let Some(error) = HostError::of(line) {

@@ -5,10 +5,10 @@ pub(super) fn bytes(number: &str, unit: &str) -> Option<u64> {
     let value: f64 = number.parse().ok()?;
     let unit_bytes: u64 = match unit {
         "bytes" | "byte" | "B" => 1,
-        "KiB" | "KB" => 1 << 10,
-        "MiB" | "MB" => 1 << 20,
-        "GiB" | "GB" => 1 << 30,
-        "TiB" | "TB" => 1 << 40,
+        "KiB" | "KB" | "K" => 1 << 10,
+        "MiB" | "MB" | "M" => 1 << 20,
+        "GiB" | "GB" | "G" => 1 << 30,
+        "TiB" | "TB" | "T" => 1 << 40,
         "PiB" | "PB" => 1 << 50,
         _ => return None,
     };
@@ -33,6 +33,14 @@ pub(super) fn after(text: &str, words: &str) -> Option<u64> {
     bytes(number, unit.trim_end_matches(|c: char| !c.is_ascii_alphabetic()))
 }
 
+/// Returns the size with which a text begins, whether or not a space stands before its unit: `18.00MiB`, `21.95G`.
+pub(super) fn first(text: &str) -> Option<u64> {
+    let text = text.trim_start();
+    let (number, rest) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.')?);
+    let rest = rest.strip_prefix(' ').unwrap_or(rest);
+    bytes(number, &rest[..rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len())])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,6 +53,15 @@ mod tests {
         assert_eq!(after(text, "max allowed: "), Some((6.77 * f64::from(1 << 30)).round() as u64));
         assert_eq!(before("3.95 GiB", " free"), None);
         assert_eq!(after("free: much memory", "free: "), None);
+    }
+
+    #[test]
+    fn sizes_may_touch_their_units() {
+        assert_eq!(first("98.000244MB memory"), Some(102_760_704));
+        assert_eq!(first(" 385.25M."), Some(403_963_904));
+        assert_eq!(first("7406166528 bytes."), Some(7_406_166_528));
+        assert_eq!(first("0B"), Some(0));
+        assert_eq!([first("G"), first("12"), first("12 apples")], [None; 3]);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Reads a trace that arrives in chunks, plain or compressed with gzip, event by event.
 
 use super::fields::fields;
-use super::spans::{Span, SpanKind, attribute};
-use super::trace::{Course, DeviceKind, MemoryEvent, Profile};
-use crate::base::StringTable;
-use flate2::write::MultiGzDecoder;
-use std::io::{self, Write};
+use super::kernels::{Kernel, Kernels};
+use super::origin::attribute;
+use super::spans::{Span, SpanKind, Spans, is_step};
+use super::trace::{Course, DeviceKind, MemoryEvent, Origin, Profile};
+use super::transfers::{Call, CallKind, Copied, direction, transfers};
+use crate::base::{Sink, StringTable, Unpacker, unpacked_head};
 
 /// Most spans and most memory events that are kept; those of traces of 1 GB are some millions.
 const MOST_SPANS: usize = 12_000_000;
@@ -19,99 +20,31 @@ const EARLIEST_US: f64 = 1e15;
 
 /// Reader of a trace.
 #[derive(Debug)]
-pub struct ProfileReader {
-    layer: Layer,
-}
-
-#[derive(Debug)]
-enum Layer {
-    Plain(Box<Scanner>),
-    Gzip(Box<MultiGzDecoder<Sink>>),
-    /// The compressed bytes are damaged; this is what they unpacked to before.
-    Damaged(Box<Scanner>),
-}
-
-/// Receives what gzip unpacks to.
-#[derive(Debug, Default)]
-struct Sink(Box<Scanner>);
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.push(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+pub struct ProfileReader(Unpacker<Scanner>);
 
 /// Returns true if the beginning of a file is a trace of a profiler, plain or compressed.
 pub fn is_profile(head: &[u8]) -> bool {
-    let has = |bytes: &[u8], words: &[u8]| bytes.windows(words.len()).any(|window| window == words);
-    let is_trace = |bytes: &[u8]| {
-        let is_json = matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['));
-        let of_torch = || has(bytes, b"\"schemaVersion\"") && has(bytes, b"\"deviceProperties\"");
-        is_json && (has(bytes, b"\"traceEvents\"") || of_torch())
-    };
-    if !head.starts_with(b"\x1f\x8b") {
-        return is_trace(head);
-    }
-    let mut unpacked = MultiGzDecoder::new(Head::default());
-    // The head ends within the file.
-    let _ = unpacked.write_all(head).and_then(|()| unpacked.flush());
-    is_trace(&unpacked.get_ref().0)
-}
-
-/// First bytes of an unpacked file.
-#[derive(Default)]
-struct Head(Vec<u8>);
-
-impl Write for Head {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        const MOST: usize = 64 << 10;
-        let room = MOST - self.0.len().min(MOST);
-        self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
-        if room == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(bytes.len()) }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    let head = unpacked_head(head);
+    let has = |words: &[u8]| head.windows(words.len()).any(|window| window == words);
+    let is_json = matches!(head.trim_ascii_start().first(), Some(b'{' | b'['));
+    let of_torch = || has(b"\"schemaVersion\"") && has(b"\"deviceProperties\"");
+    is_json && (has(b"\"traceEvents\"") || of_torch())
 }
 
 impl ProfileReader {
     /// Creates a reader for a file with this beginning.
     pub fn new(head: &[u8]) -> Self {
-        let layer = match head.starts_with(b"\x1f\x8b") {
-            true => Layer::Gzip(Box::new(MultiGzDecoder::new(Sink::default()))),
-            false => Layer::Plain(Box::default()),
-        };
-        Self { layer }
+        Self(Unpacker::new(head, Scanner::default()))
     }
 
     /// Reads the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        match &mut self.layer {
-            Layer::Plain(scanner) => scanner.push(bytes),
-            Layer::Gzip(decoder) => {
-                if decoder.write_all(bytes).is_err() {
-                    self.layer = Layer::Damaged(std::mem::take(&mut decoder.get_mut().0));
-                }
-            }
-            Layer::Damaged(_) => {}
-        }
+        self.0.push(bytes);
     }
 
     /// Returns what the trace says about memory.
     pub fn finish(self) -> Profile {
-        match self.layer {
-            Layer::Plain(scanner) | Layer::Damaged(scanner) => scanner.finish(),
-            Layer::Gzip(mut decoder) => {
-                let _ = decoder.try_finish();
-                std::mem::take(&mut decoder.get_mut().0).finish()
-            }
-        }
+        self.0.finish().finish()
     }
 }
 
@@ -130,12 +63,15 @@ struct Scanner {
     has_ended: bool,
     memory: Vec<(DeviceKind, u32, MemoryEvent)>,
     spans: Vec<Span>,
+    calls: Vec<Call>,
+    copied: Vec<Copied>,
+    kernels: Vec<Kernel>,
     names: StringTable,
     events: u64,
     left_out: u64,
 }
 
-impl Scanner {
+impl Sink for Scanner {
     fn push(&mut self, bytes: &[u8]) {
         let mut start = 0;
         for (position, &byte) in bytes.iter().enumerate() {
@@ -181,7 +117,9 @@ impl Scanner {
         }
         self.keep(&bytes[start..]);
     }
+}
 
+impl Scanner {
     /// Returns true if the bracket behind these bytes opens the list of events.
     fn opens_list(&mut self, bytes: &[u8]) -> bool {
         self.keep(bytes);
@@ -235,17 +173,29 @@ impl Scanner {
                 self.memory.extend(event.memory());
             }
             Event { name: b"[memory]", .. } => self.left_out += 1,
-            Event { phase: b"X", .. } => {
-                let Some(kind) = event.span_kind() else { return };
-                if self.spans.len() >= MOST_SPANS {
-                    self.left_out += 1;
-                    return;
-                }
-                let name = self.names.intern(&String::from_utf8_lossy(event.name));
-                let (start_us, end_us) = (event.start_us, event.start_us + event.duration_us);
-                self.spans.push(Span { thread: event.thread, start_us, end_us, name, kind });
-            }
+            Event { phase: b"X", .. } if self.kept() < MOST_SPANS => self.span(&event),
+            Event { phase: b"X", .. } => self.left_out += u64::from(event.span_kind().is_some()),
             _ => {}
+        }
+    }
+
+    /// Returns the number of events with a duration that are kept.
+    fn kept(&self) -> usize {
+        self.spans.len() + self.calls.len() + self.copied.len() + self.kernels.len()
+    }
+
+    /// Keeps an event that has a duration, if it matters.
+    fn span(&mut self, event: &Event<'_>) {
+        let Event { thread, start_us, duration_us, correlation, .. } = *event;
+        if let Some(kind) = event.span_kind() {
+            let name = self.names.intern(&String::from_utf8_lossy(event.name));
+            self.spans.push(Span { thread, start_us, end_us: start_us + duration_us, name, kind });
+        } else if matches!(event.category, b"kernel" | b"Kernel") {
+            self.kernels.push(Kernel { correlation, duration_us });
+        } else if let Some(kind) = CallKind::of(event.name) {
+            self.calls.push(Call { thread, start_us, duration_us, correlation, kind });
+        } else if let Some(direction) = direction(event.name) {
+            self.copied.push(Copied { correlation, direction, bytes: event.copied_bytes });
         }
     }
 
@@ -255,8 +205,12 @@ impl Scanner {
         let mut memory = self.memory;
         memory.sort_by(|(_, _, a), (_, _, b)| a.time_us.total_cmp(&b.time_us));
         let mut events: Vec<&mut MemoryEvent> = memory.iter_mut().map(|(_, _, event)| event).collect();
-        attribute(&mut events, self.spans, &self.names);
+        let spans = Spans::new(self.spans, &self.names);
+        self.calls.sort_by(|a, b| a.start_us.total_cmp(&b.start_us));
+        let operations = attribute(&mut events, &spans, &Kernels::new(&self.calls, &self.kernels));
         let base_us = self.base_us.unwrap_or(0.0);
+        let mut transfers = transfers(&self.calls, &self.copied, &spans);
+        transfers.iter_mut().for_each(|transfer| transfer.time_us += base_us);
         let mut courses: Vec<Course> = Vec::new();
         for (kind, index, event) in memory {
             let position = courses.iter().position(|course| (course.kind, course.index) == (kind, index));
@@ -270,6 +224,10 @@ impl Scanner {
         let has_dates = first.reduce(f64::min).is_some_and(|first| first >= EARLIEST_US);
         Profile {
             courses,
+            steps: steps(&spans, base_us),
+            transfers,
+            operations,
+            has_kernels: !self.kernels.is_empty(),
             names: self.names.ids().map(|id| self.names.get(id).to_owned()).collect(),
             events: self.events,
             is_cut: !self.has_ended,
@@ -277,6 +235,14 @@ impl Scanner {
             left_out: self.left_out,
         }
     }
+}
+
+/// Returns the starts and ends of the profiler's steps.
+fn steps(spans: &Spans<'_>, base_us: f64) -> Vec<(f64, f64)> {
+    let steps = spans.all().iter().filter(|span| is_step(span, spans.names()));
+    let mut steps: Vec<(f64, f64)> = steps.map(|span| (span.start_us + base_us, span.end_us + base_us)).collect();
+    steps.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    steps
 }
 
 /// Fields of an event.
@@ -290,6 +256,8 @@ struct Event<'a> {
     duration_us: f64,
     addr: u64,
     bytes: i64,
+    copied_bytes: u64,
+    correlation: u64,
     allocated_bytes: u64,
     reserved_bytes: u64,
     device_type: i64,
@@ -309,6 +277,8 @@ impl<'a> Event<'a> {
             b"dur" => self.duration_us = whole(),
             b"Addr" => self.addr = integer(value).unwrap_or(0),
             b"Bytes" => self.bytes = whole() as i64,
+            b"bytes" => self.copied_bytes = whole() as u64,
+            b"correlation" => self.correlation = integer(value).unwrap_or(0),
             b"Total Allocated" => self.allocated_bytes = whole() as u64,
             b"Total Reserved" => self.reserved_bytes = whole() as u64,
             b"Device Type" => self.device_type = whole() as i64,
@@ -319,7 +289,10 @@ impl<'a> Event<'a> {
 
     fn span_kind(&self) -> Option<SpanKind> {
         match self.category {
-            b"cpu_op" | b"user_annotation" | b"Operator" => Some(SpanKind::Operator),
+            // Old versions have one category for both.
+            b"cpu_op" | b"Operator" if !self.name.starts_with(b"ProfilerStep#") => Some(SpanKind::Operator),
+            b"user_annotation" | b"cpu_op" | b"Operator" => Some(SpanKind::Annotation),
+            b"python_function" if self.name.starts_with(b"nn.Module: ") => Some(SpanKind::Module),
             b"python_function" => Some(SpanKind::Function),
             _ => None,
         }
@@ -337,6 +310,8 @@ impl<'a> Event<'a> {
             thread: self.thread,
             operator: None,
             function: None,
+            origin: Origin::Other,
+            operation: None,
         };
         (self.bytes != 0).then_some((kind, index, event))
     }

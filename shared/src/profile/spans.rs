@@ -1,6 +1,5 @@
-//! Finds the spans around memory events.
+//! Finds the spans around moments of threads.
 
-use super::trace::MemoryEvent;
 use crate::base::{StringId, StringTable, frame_rules};
 use hashbrown::HashMap;
 
@@ -8,8 +7,12 @@ use hashbrown::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SpanKind {
     Operator,
+    /// Part of a program that its user named.
+    Annotation,
     /// Function of Python, named `train.py(88): step`.
     Function,
+    /// Call of a module, named `nn.Module: Linear_0`.
+    Module,
 }
 
 /// Span of a thread.
@@ -22,53 +25,105 @@ pub(super) struct Span {
     pub(super) kind: SpanKind,
 }
 
-/// Sets the innermost operator and own function of each event; events of one thread are in the order of their times.
-pub(super) fn attribute(events: &mut [&mut MemoryEvent], mut spans: Vec<Span>, names: &StringTable) {
-    // The outer one of two spans that begin together comes first.
-    spans.sort_by(|a, b| {
-        let by_start = a.thread.cmp(&b.thread).then(a.start_us.total_cmp(&b.start_us));
-        by_start.then(b.end_us.total_cmp(&a.end_us))
-    });
-    let mut firsts: HashMap<u64, usize> = HashMap::new();
-    for (position, span) in spans.iter().enumerate() {
-        firsts.entry(span.thread).or_insert(position);
-    }
-    let mut threads: HashMap<u64, Thread> = HashMap::new();
-    let mut is_own: HashMap<StringId, bool> = HashMap::new();
-    for event in events {
-        let thread = threads.entry(event.thread).or_insert_with(|| Thread {
-            next: firsts.get(&event.thread).copied().unwrap_or(spans.len()),
-            open: Vec::new(),
+/// Spans of all threads, with their names.
+#[derive(Debug)]
+pub(super) struct Spans<'a> {
+    names: &'a StringTable,
+    /// In the order of threads, then of starts; of two that begin together, the outer one comes first.
+    all: Vec<Span>,
+    /// Position of the first span of each thread.
+    firsts: HashMap<u64, usize>,
+}
+
+impl<'a> Spans<'a> {
+    pub(super) fn new(mut all: Vec<Span>, names: &'a StringTable) -> Self {
+        all.sort_by(|a, b| {
+            let by_start = a.thread.cmp(&b.thread).then(a.start_us.total_cmp(&b.start_us));
+            by_start.then(b.end_us.total_cmp(&a.end_us))
         });
-        thread.advance(&spans, event);
-        let around = || thread.open.iter().rev().map(|&position| &spans[position]);
-        event.operator = around().find(|span| span.kind == SpanKind::Operator).map(|span| span.name);
-        let mut own = |span: &&Span| {
-            span.kind == SpanKind::Function
-                && *is_own.entry(span.name).or_insert_with(|| is_of_user(names.get(span.name)))
-        };
-        event.function = around().find(|span| own(span)).map(|span| span.name);
+        let mut firsts: HashMap<u64, usize> = HashMap::new();
+        for (position, span) in all.iter().enumerate() {
+            firsts.entry(span.thread).or_insert(position);
+        }
+        Self { names, all, firsts }
+    }
+
+    /// Returns the spans in the order of threads and starts.
+    pub(super) fn all(&self) -> &[Span] {
+        &self.all
+    }
+
+    pub(super) fn names(&self) -> &'a StringTable {
+        self.names
+    }
+
+    /// Begins a walk through the moments of all threads.
+    pub(super) fn walk(&self) -> Walk<'_> {
+        Walk { spans: self, threads: HashMap::new() }
+    }
+}
+
+/// Most spans that are looked at around a moment; Python's own limit of recursion is 1,000.
+const DEEPEST: usize = 1000;
+
+/// Walk through moments, of which those of one thread come in the order of their times.
+#[derive(Debug)]
+pub(super) struct Walk<'a> {
+    spans: &'a Spans<'a>,
+    threads: HashMap<u64, Thread>,
+}
+
+impl Walk<'_> {
+    /// Returns the spans around a moment, the innermost first, with their positions.
+    pub(super) fn around(&mut self, thread: u64, time_us: f64) -> impl Iterator<Item = (usize, &Span)> + Clone {
+        let Spans { all, firsts, .. } = self.spans;
+        let state = self
+            .threads
+            .entry(thread)
+            .or_insert_with(|| Thread { next: firsts.get(&thread).copied().unwrap_or(all.len()), open: Vec::new() });
+        state.advance(all, thread, time_us);
+        state.open.iter().rev().take(DEEPEST).map(|&position| (position, &all[position]))
+    }
+}
+
+/// Tells functions of the user's own code from others.
+#[derive(Debug)]
+pub(super) struct OwnFunctions<'a> {
+    names: &'a StringTable,
+    known: HashMap<StringId, bool>,
+}
+
+impl<'a> OwnFunctions<'a> {
+    pub(super) fn new(names: &'a StringTable) -> Self {
+        Self { names, known: HashMap::new() }
+    }
+
+    /// Returns true if a span is of such a function.
+    pub(super) fn has(&mut self, span: &Span) -> bool {
+        let Self { names, known } = self;
+        span.kind == SpanKind::Function && *known.entry(span.name).or_insert_with(|| is_of_user(names.get(span.name)))
     }
 }
 
 /// Open spans of a thread at a time.
+#[derive(Debug)]
 struct Thread {
     next: usize,
     open: Vec<usize>,
 }
 
 impl Thread {
-    fn advance(&mut self, spans: &[Span], event: &MemoryEvent) {
-        while let Some(span) = spans.get(self.next).filter(|span| span.thread == event.thread) {
-            if span.start_us > event.time_us {
+    fn advance(&mut self, spans: &[Span], thread: u64, time_us: f64) {
+        while let Some(span) = spans.get(self.next).filter(|span| span.thread == thread) {
+            if span.start_us > time_us {
                 break;
             }
-            // Spans that have ended would pile up where a trace has no memory events for a while.
+            // Spans that have ended would pile up where a trace has no moments for a while.
             self.end(spans, span.start_us);
             self.open.push(self.next);
             self.next += 1;
         }
-        self.end(spans, event.time_us);
+        self.end(spans, time_us);
     }
 
     fn end(&mut self, spans: &[Span], time_us: f64) {
@@ -76,6 +131,11 @@ impl Thread {
             self.open.pop();
         }
     }
+}
+
+/// Returns true for the annotation of a step, `ProfilerStep#7`.
+pub(super) fn is_step(span: &Span, names: &StringTable) -> bool {
+    span.kind == SpanKind::Annotation && names.get(span.name).starts_with("ProfilerStep#")
 }
 
 /// Returns true for functions of the user's own code: `train.py(88): step`, but `torch/nn/modules/module.py(…)` is not.

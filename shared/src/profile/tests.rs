@@ -3,6 +3,8 @@
 use super::*;
 use std::io::Write as _;
 
+mod habits;
+
 fn read(bytes: &[u8], size: usize) -> Profile {
     let mut reader = ProfileReader::new(bytes);
     bytes.chunks(size).for_each(|chunk| reader.push(chunk));

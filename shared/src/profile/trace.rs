@@ -7,6 +7,14 @@ use crate::base::StringId;
 pub struct Profile {
     /// Devices with memory events, in the order of their first one.
     pub courses: Vec<Course>,
+    /// Starts and ends of the profiler's steps in microseconds, in the order of their starts.
+    pub steps: Vec<(f64, f64)>,
+    /// Copies between host and GPU that the program waits for, in the order of their times.
+    pub transfers: Vec<Transfer>,
+    /// Outermost operators that allocated memory.
+    pub operations: Vec<Operation>,
+    /// True if the trace has kernels of the GPU.
+    pub has_kernels: bool,
     /// Names of operators, functions and annotations, in the order of their ids.
     pub(super) names: Vec<String>,
     /// Number of events of any kind.
@@ -65,4 +73,53 @@ pub struct MemoryEvent {
     pub operator: Option<StringId>,
     /// Innermost function of the user's own code around the event.
     pub function: Option<StringId>,
+    pub origin: Origin,
+    /// Position of the outermost operator around an allocation in the operations of the trace.
+    pub operation: Option<u32>,
+}
+
+/// Call of an operator that no other operator called.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Operation {
+    pub name: StringId,
+    /// Time of the kernels that it launched, in microseconds.
+    pub kernels_us: f64,
+}
+
+/// What an allocation is for, as far as operators tell it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    #[default]
+    Other,
+    /// The copy that `contiguous()` makes.
+    Contiguous,
+    /// A tensor that a function of the user's own code creates by its size, as `torch.zeros` does.
+    Created,
+}
+
+/// Copy between host and GPU that the program waits for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transfer {
+    pub time_us: f64,
+    pub direction: Direction,
+    pub bytes: u64,
+    /// Time that the program spent in the copy and in waiting for it.
+    pub wait_us: f64,
+    /// Outermost operator around the copy.
+    pub operator: Option<StringId>,
+    /// Innermost function of the user's own code around the copy, or else the innermost annotation.
+    pub place: Option<StringId>,
+    /// Number of modules around the copy, such as the model and a layer of it.
+    pub modules: usize,
+}
+
+/// Where a copy goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the GPU, from memory of the host that is not pinned.
+    FromPageable,
+    /// To the host.
+    ToPageable,
+    /// To pinned memory of the host.
+    ToPinned,
 }

@@ -2,7 +2,8 @@
 
 use super::diagnosis::{Evidence, Finding};
 use super::log_curves::{LogCurves, LogLimit, LogSeries, MOST_TIMES, extremes};
-use super::log_table::{LogCell, LogOwner, LogOwners, LogTable};
+use super::log_part::LogPart;
+use super::log_table::{LogCell, LogNotice, LogOwner, LogOwners, LogTable};
 use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Severity, format};
 use crate::card::{Card, CardLog, CardProcess};
@@ -16,15 +17,37 @@ const MUCH_BYTES: u64 = 512 << 20;
 /// Largest number of processes that a bar or a sentence names.
 const MOST_NAMED: usize = 6;
 
+/// Reports on a log of nvidia-smi.
+pub(super) fn part(log: &CardLog) -> LogPart {
+    let left_out = || {
+        let left_out = format::counted(log.left_out, "sample");
+        let message = format!("The log of GPUs is longer than can be kept, without {left_out} at its end.");
+        LogNotice { severity: Severity::Warning, message }
+    };
+    LogPart {
+        title: title(log),
+        curves: curves(log).into_iter().collect(),
+        owners: log.cards.iter().filter_map(owners).collect(),
+        findings: findings(log),
+        tables: vec![table(log)],
+        notices: (log.left_out > 0).then(left_out).into_iter().collect(),
+        ..LogPart::default()
+    }
+}
+
 /// Returns what the log is and how much it has.
-pub(super) fn title(log: &CardLog) -> String {
+fn title(log: &CardLog) -> String {
     let gpus = format::counted(log.cards.len() as u64, "GPU");
     let samples = log.cards.iter().map(|card| card.samples.len()).max().unwrap_or(0) as u64;
-    format!("nvidia-smi: {gpus}, {}", format::counted(samples, "sample"))
+    format!("{}: {gpus}, {}", tool(log), format::counted(samples, "sample"))
+}
+
+fn tool(log: &CardLog) -> &'static str {
+    if log.is_of_wandb { "GPUs, Weights & Biases" } else { "nvidia-smi" }
 }
 
 /// Returns the memory in use of each GPU over time; `None` with fewer than two samples.
-pub(super) fn curves(log: &CardLog) -> Option<LogCurves> {
+fn curves(log: &CardLog) -> Option<LogCurves> {
     let mut times_ms: Vec<i64> =
         log.cards.iter().flat_map(|card| card.samples.iter().map(|sample| sample.time_ms)).collect();
     times_ms.sort_unstable();
@@ -45,7 +68,7 @@ pub(super) fn curves(log: &CardLog) -> Option<LogCurves> {
         quantity: "GPU memory in use".to_owned(),
         is_stacked: false,
         has_dates: log.has_dates,
-        has_times: log.has_dates,
+        has_times: log.has_times,
         times_us: shown.iter().map(|&at| times_ms[at].saturating_mul(1000)).collect(),
         series: series.collect(),
         limit: total.map(|bytes| LogLimit { name: "Memory of a GPU".to_owned(), bytes }),
@@ -74,7 +97,7 @@ fn at_times(card: &Card, times_ms: &[i64]) -> Vec<u64> {
 }
 
 /// Returns the memory of a GPU by process at the end of the log; `None` if its processes or its memory are unknown.
-pub(super) fn owners(card: &Card) -> Option<LogOwners> {
+fn owners(card: &Card) -> Option<LogOwners> {
     let capacity_bytes = card.total_bytes?;
     let used_bytes = card.samples.last().map(|sample| sample.used_bytes)?;
     let mut processes: Vec<&CardProcess> = card.processes.iter().collect();
@@ -97,7 +120,7 @@ fn process_name(CardProcess { pid, name, .. }: &CardProcess) -> String {
 }
 
 /// Reports GPUs that are nearly full or shared.
-pub(super) fn findings(log: &CardLog) -> Vec<Finding> {
+fn findings(log: &CardLog) -> Vec<Finding> {
     log.cards.iter().flat_map(|card| [nearly_full(card), shared(card)]).flatten().collect()
 }
 
@@ -121,7 +144,7 @@ fn nearly_full(card: &Card) -> Option<Finding> {
     let title = format!("{} of the {} were in use", format::bytes(peak_bytes), format::bytes(total_bytes));
     is_full.then(|| Finding {
         evidence: Evidence {
-            shows: "nvidia-smi counts what PyTorch has reserved, whether or not tensors use it.".to_owned(),
+            shows: "The driver counts what PyTorch has reserved, whether or not tensors use it.".to_owned(),
             ..Evidence::default()
         },
         advice:
@@ -155,7 +178,7 @@ fn shared(card: &Card) -> Option<Finding> {
 }
 
 /// Lists the GPUs.
-pub(super) fn table(log: &CardLog) -> LogTable {
+fn table(log: &CardLog) -> LogTable {
     let row = |card: &Card| {
         vec![
             LogCell::Count(u64::from(card.index)),

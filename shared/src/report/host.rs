@@ -1,12 +1,20 @@
 //! Builds the diagnosis of a log of host memory.
 
-use super::diagnosis::{Diagnosis, Evidence, Finding};
+use super::diagnosis::{Evidence, Finding};
+use super::host_curves::{curves, total};
+use super::host_machine;
+use super::host_tables::{kinds, mappings, processes};
+use super::log_part::LogPart;
+use super::log_table::LogNotice;
 use crate::analysis::{Confidence, FindingCode};
-use crate::base::{Severity, format};
+use crate::base::{Diagnostic, Severity, format};
 use crate::host::{Climb, Climber, Clock, HostForm, HostLog, Kill, TotalSource, climb_of};
 
 /// Device of findings about host memory.
 pub const HOST: i64 = -1;
+
+/// Device of findings from texts that do not name one.
+pub const NO_DEVICE: i64 = -2;
 
 /// Fraction of the machine's memory above which it counts as almost full.
 const FULL: f64 = 0.95;
@@ -24,35 +32,72 @@ fn tool(form: HostForm) -> &'static str {
         HostForm::Mprof => "mprof of memory_profiler",
         HostForm::Ray => "Ray",
         HostForm::Csv => "a table",
+        HostForm::Psutil => "a table of psutil",
+        HostForm::Proc => "/proc",
+        HostForm::Free => "free",
+        HostForm::Meminfo => "/proc/meminfo",
+        HostForm::Vmstat => "vmstat",
+        HostForm::Sar => "sar",
+        HostForm::Wandb => "Weights & Biases",
         HostForm::KernelLog => "messages of the kernel",
     }
 }
 
-/// Returns what a log of host memory is and how much it has.
-pub(super) fn title(log: &HostLog) -> String {
-    let (samples, processes) = (format::counted(log.times_ms.len() as u64, "sample"), log.processes.len());
-    let processes = if processes == 1 { "1 process".to_owned() } else { format!("{processes} processes") };
-    let text = format!("Host memory, {}: {samples} of {processes}", tool(log.form));
-    let span_ms = log.times_ms.last().zip(log.times_ms.first()).map_or(0, |(last, first)| last - first);
-    match log.clock {
-        Clock::Samples => text + ", without times: a sample counts as one second",
-        Clock::TimeOfDay | Clock::Dates => format!("{text} in {}", duration(span_ms)),
+/// Reports on a log of host memory.
+pub(super) fn part(log: &HostLog) -> LogPart {
+    let notice = |one: &Diagnostic| LogNotice { severity: one.severity, message: one.message.clone() };
+    LogPart {
+        title: title(log),
+        facts: log.total.map(total).into_iter().chain(host_machine::fact(&log.machine)).collect(),
+        curves: curves(log).into_iter().chain(host_machine::curves(log)).collect(),
+        findings: findings(log),
+        tables: [processes(log), kinds(log), mappings(log)].into_iter().flatten().collect(),
+        notices: log.diagnostics.iter().map(notice).collect(),
+        ..LogPart::default()
     }
 }
 
-/// Diagnoses host memory; without findings if nothing climbs and nothing was killed.
-pub(super) fn host_diagnosis(log: &HostLog) -> Diagnosis {
+/// Returns what a log of host memory is and how much it has.
+fn title(log: &HostLog) -> String {
+    let samples = format::counted(log.times_ms.len() as u64, "sample");
+    let processes = match log.processes.len() {
+        1 => "1 process".to_owned(),
+        count => format!("{count} processes"),
+    };
+    let of = match (log.processes.is_empty(), log.machine.samples.is_empty()) {
+        (true, false) => "the machine".to_owned(),
+        (false, false) => format!("{processes} and the machine"),
+        (_, true) => processes,
+    };
+    let text = format!("Host memory, {}: {samples} of {of}", tool(log.form));
+    let span_ms = log.times_ms.last().zip(log.times_ms.first()).map_or(0, |(last, first)| last - first);
+    match log.clock {
+        _ if log.times_ms.len() < 2 => text,
+        Clock::Samples => text + ", without times: a sample counts as one second",
+        Clock::TimeOfDay | Clock::Elapsed | Clock::Dates => format!("{text} in {}", duration(span_ms)),
+    }
+}
+
+/// Reports memory that climbs and processes that were killed.
+fn findings(log: &HostLog) -> Vec<Finding> {
     let climb = climb_of(log);
     let mut findings: Vec<Finding> = log.kills.iter().map(|kill| killed(log, kill, climb.as_ref())).collect();
     if let Some(climb) = &climb {
         findings.push(climbs(log, climb));
         findings.extend(climb.kept_bytes.map(|bytes| kept(climb, bytes)));
     }
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    Diagnosis { findings, ..Diagnosis::default() }
+    findings.extend(host_machine::findings(log, climb.is_some()));
+    findings
 }
 
-fn finding(code: FindingCode, severity: Severity, bytes: u64, title: String, shows: String, advice: String) -> Finding {
+pub(super) fn finding(
+    code: FindingCode,
+    severity: Severity,
+    bytes: u64,
+    title: String,
+    shows: String,
+    advice: String,
+) -> Finding {
     Finding {
         code,
         severity,
@@ -68,13 +113,17 @@ fn finding(code: FindingCode, severity: Severity, bytes: u64, title: String, sho
 
 fn climbs(log: &HostLog, climb: &Climb) -> Finding {
     let bytes = format::bytes(climb.climb_bytes);
-    let title = match climb.falls {
-        true => {
-            format!("Host memory of {} climbs by {bytes} within each epoch and falls at its end", climb.family.name)
-        }
-        false => format!("Host memory of {} climbs by {bytes} through the whole log", climb.family.name),
+    let name = match climb.family.name.as_str() {
+        "" if climb.family.processes.len() == 1 => "the process",
+        "" => "the processes",
+        name => name,
     };
-    let mut shows = vec![course(climb), processes(log, climb)];
+    let title = match climb.falls {
+        true => format!("Host memory of {name} climbs by {bytes} within each epoch and falls at its end"),
+        false if climb.settles => format!("Host memory of {name} climbs by {bytes}, and then stays"),
+        false => format!("Host memory of {name} climbs by {bytes} through the whole log"),
+    };
+    let mut shows = vec![course(climb), climbers(log, climb)];
     if copies_shared_pages(climb) {
         shows.push(
             "Their resident sizes (RSS) stay as they are, while their proportional ones (PSS) climb: pages that they share \
@@ -97,7 +146,7 @@ fn climbs(log: &HostLog, climb: &Climb) -> Finding {
     Finding { confidence, ..found }
 }
 
-fn course(climb: &Climb) -> String {
+pub(super) fn course(climb: &Climb) -> String {
     let per_minute = format::bytes((climb.bytes_per_s * 60.0) as u64);
     let per_step =
         climb.bytes_per_step.map_or_else(String::new, |bytes| format!(", {} per step", format::bytes(bytes)));
@@ -111,7 +160,7 @@ fn course(climb: &Climb) -> String {
     }
 }
 
-fn processes(log: &HostLog, climb: &Climb) -> String {
+fn climbers(log: &HostLog, climb: &Climb) -> String {
     let climbers = &climb.climbers;
     let named: Vec<String> =
         climbers.iter().take(MOST_NAMED).map(|one| log.processes[one.process].pid.to_string()).collect();
@@ -165,6 +214,9 @@ fn limit(climb: &Climb) -> Option<String> {
         let seconds = room.saturating_sub(from) as f64 / climb.bytes_per_s.max(1.0);
         duration((seconds * 1000.0) as i64)
     };
+    if climb.settles {
+        return Some(format!("{machine}, of which {} are in use at the most.", format::bytes(climb.peak_bytes)));
+    }
     let last = climb.rises.last().map_or(climb.peak_bytes, |rise| rise.to);
     Some(match climb.falls {
         _ if is_almost_full(climb) => {
@@ -206,12 +258,12 @@ fn advice(climb: &Climb) -> String {
     if climb.falls {
         return "Look for what the program keeps until the end of an epoch: outputs or losses in a list (append \
                 loss.item() instead of loss), batches that are collected for a metric, and caches. tracemalloc names the \
-                lines: take a snapshot at the beginning and at the end of an epoch and compare them."
+                lines: dump a snapshot at the beginning and at the end of an epoch, and compare them by snapscope diff."
             .to_owned();
     }
     "Record at least two epochs to see whether the memory falls between them. tracemalloc names the lines that allocate \
-     it: take two snapshots some minutes apart and compare them. Usual causes are lists of losses or outputs, and caches \
-     without a limit."
+     it: dump snapshots some minutes apart, and compare them by snapscope diagnose. Usual causes are lists of losses or \
+     outputs, and caches without a limit."
         .to_owned()
 }
 
@@ -253,6 +305,6 @@ fn killed(log: &HostLog, kill: &Kill, climb: Option<&Climb>) -> Finding {
     finding(FindingCode::HostProcessKilled, Severity::Error, kill.rss_bytes, title, shows, advice.to_owned())
 }
 
-fn duration(ms: i64) -> String {
+pub(super) fn duration(ms: i64) -> String {
     format::duration(u64::try_from(ms).unwrap_or(0).saturating_mul(1000))
 }

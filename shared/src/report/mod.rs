@@ -10,32 +10,49 @@ mod counted;
 mod diagnosis;
 mod diff;
 mod frame;
+mod framework;
+mod habits;
+mod heap;
 mod host;
+mod host_curves;
+mod host_machine;
+mod host_tables;
 mod live;
 mod log;
 mod log_curves;
+mod log_part;
 mod log_table;
+mod memray;
+mod memray_stats;
+mod operators;
 mod printed;
 mod profile;
 mod ranks;
 mod replay;
 mod segments;
+mod timeline;
 mod trace_curves;
+mod tracemalloc;
+mod tracemalloc_diff;
+mod tracemalloc_growth;
 
 pub use diagnosis::{
     Diagnosis, DiagnosisConfig, Evidence, Finding, Growth, GrowthGroup, RunOfDevice, UntilFull, diagnosis,
 };
 pub use diff::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, comparison};
 pub use frame::{Frame, frame, frames};
-pub use host::HOST;
+pub use host::{HOST, NO_DEVICE};
 pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};
 pub use log::{LogReport, log_report};
 pub use log_curves::{LogCurves, LogLimit, LogSeries};
 pub use log_table::{LogCell, LogNotice, LogOwner, LogOwners, LogTable};
+pub use operators::{OperatorsAtPeak, operators_at_peak};
 pub use ranks::{Rank, RankOutlier, Ranks, rank_outliers};
 pub use replay::{Replay, ReplaySweep, ReplayTrial, RunFigures, sweep_config};
 pub use segments::{HeldSegment, Holder, Reserved, Segment, SegmentUse, Segments, reserved, segment, segments};
 pub use trace_curves::trace_curves;
+pub use tracemalloc_diff::{ComparedPlace, TracedComparison, TracedSide, traced_comparison};
+pub use tracemalloc_growth::traced_growth;
 
 // These types of the analysis are plain data already.
 pub use crate::analysis::{ClassTotal, Fragmentation, RankFigures, ReplayOom, Room, Summary, Verification};

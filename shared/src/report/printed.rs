@@ -1,22 +1,63 @@
 //! Builds the diagnosis of what programs print about memory: out-of-memory errors and counters of the allocator.
 
-use super::counted::{MUCH_UNUSED, RECORD, counted, largest_line};
-use super::diagnosis::{Diagnosis, Evidence, Finding};
+use super::counted::{MUCH_UNUSED, RECORD, counted, counter_table, largest_line, line_table};
+use super::diagnosis::{Evidence, Finding};
+use super::framework;
 use super::host::HOST;
-use super::log_table::{LogCell, LogOwner, LogOwners, LogTable};
+use super::log_part::LogPart;
+use super::log_table::{LogCell, LogNotice, LogOwner, LogOwners, LogTable};
 use crate::analysis::{Confidence, FindingCode, SourceLine};
 use crate::base::{Severity, format};
 use crate::printed::{Holder, HostError, HostErrorKind, Oom, OomApi, OomCause, Printed, Repeated, SourcePlace};
 
-/// Diagnoses what a text says; without findings if nothing is wrong.
-pub(super) fn printed_diagnosis(printed: &Printed) -> Diagnosis {
+/// Reports on what a text says.
+pub(super) fn part(printed: &Printed) -> LogPart {
+    let left_out = || {
+        let left_out = format::counted(printed.left_out, "more error");
+        LogNotice { severity: Severity::Info, message: format!("{left_out} of the text are not listed.") }
+    };
+    let tables = [
+        (printed.ooms.len() > 1).then(|| oom_table(printed)),
+        (!printed.counters.is_empty()).then(|| counter_table(printed)),
+        (!printed.line_uses.is_empty()).then(|| line_table(&printed.line_uses)),
+    ];
+    LogPart {
+        title: title(printed),
+        owners: { printed.ooms.iter().filter_map(|oom| owners_at(&oom.error)) }
+            .chain(printed.framework_ooms.iter().filter_map(|oom| framework::owners(&oom.error)))
+            .collect(),
+        findings: findings(printed),
+        tables: tables.into_iter().flatten().collect(),
+        notices: (printed.left_out > 0).then(left_out).into_iter().collect(),
+        ..LogPart::default()
+    }
+}
+
+fn title(printed: &Printed) -> String {
+    let count = |count: usize, one: &str, more: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {more}")),
+    };
+    let parts = [
+        count(printed.ooms.len() + printed.framework_ooms.len(), "out-of-memory error", "out-of-memory errors"),
+        count(printed.host_errors.len(), "other error", "other errors"),
+        count(printed.counters.len(), "set of counters", "sets of counters"),
+        count(printed.line_uses.len(), "line of memory_profiler", "lines of memory_profiler"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("What was printed about memory: {}", parts.join(", "))
+}
+
+/// Reports errors and what counters show.
+fn findings(printed: &Printed) -> Vec<Finding> {
     let mut findings: Vec<Finding> = printed.ooms.iter().map(out_of_memory).collect();
+    findings.extend(printed.framework_ooms.iter().map(framework::out_of_memory));
     findings.extend(printed.host_errors.iter().map(host_error));
     findings.extend(printed.ooms.iter().filter_map(|oom| outside(&oom.error)));
     findings.extend(printed.counters.iter().flat_map(counted));
     findings.extend(largest_line(&printed.line_uses));
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    Diagnosis { findings, ..Diagnosis::default() }
+    findings
 }
 
 /// Returns the words for the GPU of an error.
@@ -30,7 +71,7 @@ fn device_words(oom: &Oom) -> String {
     oom.rank.map_or(device.clone(), |rank| format!("{device} of rank {rank}"))
 }
 
-fn source_line(place: Option<&SourcePlace>) -> Option<SourceLine> {
+pub(super) fn source_line(place: Option<&SourcePlace>) -> Option<SourceLine> {
     let SourcePlace { file, function, line } = place?;
     Some(SourceLine { file: file.clone(), function: function.clone(), line: *line })
 }
@@ -72,7 +113,7 @@ fn confidence(oom: &Oom, cause: OomCause) -> Confidence {
 }
 
 /// Returns the memory of the GPU by owner when a request failed; `None` if the message does not have the GPU's memory.
-pub(super) fn owners_at(oom: &Oom) -> Option<LogOwners> {
+fn owners_at(oom: &Oom) -> Option<LogOwners> {
     let asked = oom.asked_bytes.map_or_else(String::new, |bytes| format!(", {} requested", format::bytes(bytes)));
     Some(LogOwners {
         title: format!("{}{asked}", device_words(oom)),
@@ -82,7 +123,7 @@ pub(super) fn owners_at(oom: &Oom) -> Option<LogOwners> {
 }
 
 /// Lists the out-of-memory errors of a text.
-pub(super) fn oom_table(printed: &Printed) -> LogTable {
+fn oom_table(printed: &Printed) -> LogTable {
     let bytes = |bytes: Option<u64>| bytes.map_or(LogCell::Nothing, LogCell::Bytes);
     let row = |oom: &Repeated<Oom>| {
         let error = &oom.error;

@@ -1,8 +1,10 @@
 //! Reports on traces of torch.profiler: memory over time, and what was live at the peak.
 
 use super::diagnosis::{Evidence, Finding};
+use super::habits;
 use super::host::HOST;
 use super::log_curves::{LogCurves, LogSeries, MOST_TIMES, extremes};
+use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogTable};
 use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Severity, format};
@@ -11,8 +13,20 @@ use crate::profile::{Course, DeviceKind, LiveGroup, Profile, live_groups};
 /// How to record a trace that says more.
 const RECORD: &str = "Create the profiler with `profile_memory=True` and `with_stack=True`.";
 
+/// Reports on a trace.
+pub(super) fn part(profile: &Profile) -> LogPart {
+    LogPart {
+        title: title(profile),
+        curves: curves(profile),
+        findings: findings(profile),
+        tables: tables(profile),
+        notices: notices(profile),
+        ..LogPart::default()
+    }
+}
+
 /// Returns what the trace is and how much it has.
-pub(super) fn title(profile: &Profile) -> String {
+fn title(profile: &Profile) -> String {
     let memory: u64 = profile.courses.iter().map(|course| course.events.len() as u64).sum();
     format!(
         "Trace of torch.profiler: {}, {} of memory",
@@ -29,7 +43,7 @@ fn name_of(course: &Course) -> String {
 }
 
 /// Returns the allocated and the reserved bytes of each device over time.
-pub(super) fn curves(profile: &Profile) -> Vec<LogCurves> {
+fn curves(profile: &Profile) -> Vec<LogCurves> {
     large(profile).filter(|course| course.events.len() > 1).map(|course| curves_of(profile, course)).collect()
 }
 
@@ -66,7 +80,7 @@ fn curves_of(profile: &Profile, course: &Course) -> LogCurves {
 }
 
 /// Returns, for each device, what was live at its peak.
-pub(super) fn tables(profile: &Profile) -> Vec<LogTable> {
+fn tables(profile: &Profile) -> Vec<LogTable> {
     let table = |course: &Course| {
         let (_, groups) = live_groups(course)?;
         let has_functions = groups.iter().any(|group| group.function.is_some());
@@ -88,19 +102,21 @@ pub(super) fn tables(profile: &Profile) -> Vec<LogTable> {
     profile.courses.iter().filter_map(table).collect()
 }
 
-/// Reports the peak of each device.
-pub(super) fn findings(profile: &Profile) -> Vec<Finding> {
+/// Reports the peak of each device, and what each step does again.
+fn findings(profile: &Profile) -> Vec<Finding> {
+    let habits = habits::findings(profile);
     if profile.is_empty() {
-        return vec![finding(
+        let nothing = finding(
             FindingCode::TooLittleRecorded,
             HOST,
             0,
             "The trace has no memory events".to_owned(),
             "Traces have them only if the profiler was asked for them.".to_owned(),
             RECORD.to_owned(),
-        )];
+        );
+        return [nothing].into_iter().chain(habits).collect();
     }
-    large(profile).filter_map(|course| peak(profile, course)).collect()
+    large(profile).filter_map(|course| peak(profile, course)).chain(habits).collect()
 }
 
 fn finding(code: FindingCode, device: i64, bytes: u64, title: String, shows: String, advice: String) -> Finding {
@@ -152,7 +168,7 @@ fn peak(profile: &Profile, course: &Course) -> Option<Finding> {
 }
 
 /// Says what is missing in the trace.
-pub(super) fn notices(profile: &Profile) -> Vec<LogNotice> {
+fn notices(profile: &Profile) -> Vec<LogNotice> {
     let mut notices = Vec::new();
     if profile.is_cut {
         let message =

@@ -1,8 +1,10 @@
 //! Reads logs from any bytes, and checks what holds for all of them.
 
 use flate2::read::MultiGzDecoder;
-use shared::log::{Log, LogReader, is_log};
-use shared::report::log_report;
+use shared::log::{Document, Log, LogReader, is_log};
+use shared::memray::Memray;
+use shared::report::{log_report, traced_growth};
+use shared::tracemalloc::{Grouping, Total, TracemallocSnapshot, changes, steady_growth};
 use std::io;
 
 /// Maximum memory per byte of a log, in bytes: a row of five bytes can begin a process.
@@ -11,9 +13,16 @@ const MOST_MEMORY_PER_BYTE: u64 = 400;
 /// Maximum memory in addition to that, in bytes.
 const MOST_MEMORY_APART: u64 = 1 << 20;
 
-/// Returns the maximum memory held at any time while a log of `bytes` bytes is read and diagnosed.
-pub(crate) fn most_memory_bytes(bytes: usize) -> u64 {
-    MOST_MEMORY_APART + MOST_MEMORY_PER_BYTE * bytes as u64
+/// Returns the maximum memory held at any time while a log is read and diagnosed; captures of memray count as unpacked.
+pub(crate) fn most_memory_bytes(bytes: &[u8]) -> u64 {
+    let unpacked = match read(bytes, bytes.len()).document {
+        Some(Document::Memray(file)) => match *file {
+            Memray::Capture(capture) => capture.bytes,
+            Memray::Stats(_) | Memray::Table(_) => 0,
+        },
+        _ => 0,
+    };
+    MOST_MEMORY_APART + MOST_MEMORY_PER_BYTE * unpacked.max(bytes.len() as u64)
 }
 
 /// Reads a log in one piece and in chunks, and diagnoses it.
@@ -31,6 +40,11 @@ pub(crate) fn hold(bytes: &[u8]) {
         assert_eq!(process.samples.len(), process.rss_kib.len(), "a size for each sample");
         assert!(process.pss_kib.len() <= process.samples.len(), "no more proportional sizes than samples");
     }
+    let machine = &log.host.machine;
+    assert!(machine.samples.windows(2).all(|pair| pair[0] < pair[1]), "{machine:?}");
+    assert!(machine.samples.last().is_none_or(|last| (*last as usize) < samples), "{machine:?}");
+    let counts = [machine.available_bytes.len(), machine.swap_bytes.len()];
+    assert_eq!(counts, [machine.samples.len(); 2], "values for each sample of the machine");
     let report = log_report(&log);
     let parts = report.curves.iter().flat_map(|curves| [curves.clone(), curves.part(1..i64::MAX, 10)]);
     for curves in parts {
@@ -49,10 +63,39 @@ pub(crate) fn hold(bytes: &[u8]) {
             "{finding:?}"
         );
     }
-    for course in log.profile.iter().flat_map(|profile| &profile.courses) {
-        assert!(course.events.windows(2).all(|pair| pair[0].time_us <= pair[1].time_us), "events are in order");
+    match &log.document {
+        Some(Document::Profile(profile)) => {
+            for course in &profile.courses {
+                assert!(course.events.windows(2).all(|pair| pair[0].time_us <= pair[1].time_us), "events are in order");
+            }
+        }
+        Some(Document::Timeline(timeline)) => {
+            assert!(timeline.points.is_sorted_by_key(|point| point.time_us), "levels are in order");
+        }
+        Some(Document::Memray(file)) => hold_memray(file),
+        Some(Document::Tracemalloc(snapshot)) => hold_snapshot(snapshot),
+        _ => {}
     }
-    drop(log);
+}
+
+fn hold_memray(file: &Memray) {
+    if let Memray::Capture(capture) = file {
+        assert_eq!(capture.origins.peak_bytes(), capture.peak_bytes, "the lines add up to the peak");
+        let is_below = |heap_bytes: u64| capture.header.is_aggregated || heap_bytes <= capture.peak_bytes;
+        assert!(capture.samples.iter().all(|sample| is_below(sample.heap_bytes)));
+    }
+}
+
+/// Checks that lines and files add up to the snapshot, and that it does not differ from itself.
+fn hold_snapshot(snapshot: &TracemallocSnapshot) {
+    for grouping in [Grouping::Line, Grouping::File] {
+        let mut sum = Total::default();
+        snapshot.by(grouping).iter().for_each(|placed| sum.add(placed.total));
+        assert_eq!(sum, snapshot.total(), "{grouping:?}");
+    }
+    assert!(changes(snapshot, snapshot, Grouping::Line).iter().all(|change| change.before == change.after));
+    assert_eq!(steady_growth(&[snapshot; 3]), [], "what does not change does not grow");
+    assert!(traced_growth(&[snapshot; 3]).is_some_and(|report| report.diagnosis.findings.is_empty()));
 }
 
 /// Checks that a log is the same whatever the size of its chunks, unless it is a damaged gzip file: how much of one is

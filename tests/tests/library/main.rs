@@ -7,6 +7,7 @@ mod colors;
 mod cpython_export;
 mod cpython_inspect;
 mod cpython_pickle;
+mod cpython_tracemalloc;
 mod damage;
 mod documents;
 mod job_configs;

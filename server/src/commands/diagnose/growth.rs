@@ -7,7 +7,7 @@ use shared::report::Growth;
 use crate::commands::text::table as text_table;
 
 /// Returns the table with a row for each class; empty if nothing stays.
-pub(super) fn table(growth: &Growth) -> String {
+pub(super) fn table(growth: &Growth, device: &str) -> String {
     if growth.classes.is_empty() {
         return String::new();
     }
@@ -16,7 +16,7 @@ pub(super) fn table(growth: &Growth) -> String {
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
     let steps = format::counted(growth.steps, "step");
     let lines = text_table(&rows, &[1, 2, 3, 4]).into_iter().map(|line| format!("  {line}\n"));
-    format!("\nMemory that stays allocated on GPU {} after {steps}\n{}", growth.device, lines.collect::<String>())
+    format!("\nMemory that stays allocated on {device} after {steps}\n{}", lines.collect::<String>())
 }
 
 fn row(total: &ClassTotal) -> Vec<String> {

@@ -28,9 +28,9 @@ fn owners(owners: &LogOwners) -> String {
     text
 }
 
-/// Formats the tables.
-pub(super) fn tables(report: &LogReport) -> String {
-    report.tables.iter().map(table).collect()
+/// Formats tables.
+pub(super) fn tables(tables: &[LogTable]) -> String {
+    tables.iter().map(table).collect()
 }
 
 fn table(table: &LogTable) -> String {

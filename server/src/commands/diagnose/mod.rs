@@ -9,8 +9,10 @@ use shared::api::{DiagnoseReport, OfFile};
 use shared::base::{Diagnostic, Severity, format, frame_rules};
 use shared::log::Log;
 use shared::report::{
-    Diagnosis, DiagnosisConfig, Finding, Frame, HOST, LogOwners, LogTable, RunOfDevice, diagnosis, log_report,
+    Diagnosis, DiagnosisConfig, Finding, Frame, LogOwners, LogReport, LogTable, RunOfDevice, diagnosis, log_report,
+    traced_growth,
 };
+use shared::tracemalloc::TracemallocSnapshot;
 
 use super::range::EventRange;
 use crate::Failure;
@@ -19,14 +21,17 @@ use crate::units;
 
 mod growth;
 mod log;
+mod together;
+
+use together::{Joined, Together};
 
 /// The options of `snapscope diagnose`.
 #[derive(Debug, Clone, Args)]
 pub struct DiagnoseArgs {
     /// The snapshots: pickles of `_dump_snapshot`, gzipped or not, their JSON form, or HTML pages of `trace_plot`; or
     /// logs: of trainings with out-of-memory errors, `memory_summary` or `memory_stats`, and of host memory, such as
-    /// those of `ps aux` and `date` in a loop, `top -b`, `pidstat -r`, smem or mprof; `-` reads a log from the standard
-    /// input, such as a pasted error
+    /// those of `ps aux` and `date` in a loop, `top -b`, `pidstat -r`, smem or mprof; or snapshots of tracemalloc, of
+    /// which several are compared in their order; `-` reads a log from the standard input, such as a pasted error
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
@@ -68,14 +73,9 @@ impl DiagnoseArgs {
         let mut page = String::new();
         let mut has_errors = false;
         let mut unread = Vec::new();
-        for file in &self.files {
-            let Diagnosed { name, diagnosis, of_log, text } = match self.diagnosed(file) {
-                Ok(diagnosed) => diagnosed,
-                Err(failure) => {
-                    unread.push(failure);
-                    continue;
-                }
-            };
+        let mut together = Together::new(&self.files);
+        let mut add = |diagnosed: Diagnosed| {
+            let Diagnosed { name, diagnosis, of_log, text } = diagnosed;
             has_errors |= diagnosis.findings.iter().any(|finding| finding.severity == Severity::Error);
             let gap = if page.is_empty() { "" } else { "\n" };
             let _ = write!(page, "{gap}{name}\n{text}");
@@ -84,7 +84,18 @@ impl DiagnoseArgs {
             report.diagnostics.extend(oddities.into_iter().map(|one| OfFile::new(&name, one)));
             report.owners.extend(owners.into_iter().map(|one| OfFile::new(&name, one)));
             report.tables.extend(tables.into_iter().map(|one| OfFile::new(&name, one)));
+        };
+        for file in &self.files {
+            match self.diagnosed(file, &mut together) {
+                Ok(diagnosed) => add(diagnosed),
+                Err(failure) => unread.push(failure),
+            }
         }
+        growth_of(together.traced()).into_iter().for_each(add);
+        let Joined { text, matched, tables } = together.joined();
+        page += &text;
+        report.diagnostics.extend(matched);
+        report.tables.extend(tables);
         let text = match self.json {
             _ if unread.len() == self.files.len() => String::new(),
             true => serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n",
@@ -93,14 +104,16 @@ impl DiagnoseArgs {
         DiagnoseOutput { text, has_errors, unread }
     }
 
-    fn diagnosed(&self, file: &Path) -> Result<Diagnosed, Failure> {
+    fn diagnosed(&self, file: &Path, together: &mut Together) -> Result<Diagnosed, Failure> {
         let name = file.display().to_string();
         if file == Path::new("-") {
             let log = log_file::read(std::io::stdin().lock()).filter(|log| !log.is_empty());
             return log.map(|log| diagnosed_log("standard input".to_owned(), &log)).ok_or_else(nothing_said);
         }
         if let Some(log) = log_file::log(file) {
-            return Ok(diagnosed_log(name, &log));
+            let diagnosed = diagnosed_log(name, &log);
+            together.add_log(&diagnosed.name, log);
+            return Ok(diagnosed);
         }
         let opened = match self.events.open(file, None) {
             Ok(opened) => opened,
@@ -109,9 +122,15 @@ impl DiagnoseArgs {
         let devices: Vec<_> = opened.devices().collect();
         let studies = studies(&opened.trace, &devices);
         let diagnosis = diagnosis(&opened.trace, &studies, &self.config());
-        let growth: String = diagnosis.growth.iter().map(growth::table).collect();
-        let text = runs(&diagnosis) + &findings(&diagnosis) + &growth;
-        Ok(Diagnosed { name: opened.file, diagnosis, of_log: OfLog::default(), text })
+        let growth: String = { diagnosis.growth.iter() }
+            .map(|growth| growth::table(growth, &opened.device_name(growth.device)))
+            .collect();
+        let word = opened.device_word();
+        let text = runs(&diagnosis, word) + &findings(&diagnosis, word) + &growth;
+        let name = opened.file.clone();
+        drop(studies);
+        together.add_snapshot(opened);
+        Ok(Diagnosed { name, diagnosis, of_log: OfLog::default(), text })
     }
 
     fn config(&self) -> DiagnosisConfig {
@@ -143,11 +162,26 @@ struct OfLog {
 }
 
 fn diagnosed_log(name: String, log: &Log) -> Diagnosed {
-    let report = log_report(log);
-    let text = log::summary(&report) + &findings(&report.diagnosis) + &log::tables(&report) + &log::notices(&report);
+    let diagnosed = diagnosed_report(name, log_report(log));
     let oddities = if log.has_host() { log.host.diagnostics.clone() } else { Vec::new() };
-    let of_log = OfLog { oddities, owners: report.owners, tables: report.tables };
+    Diagnosed { of_log: OfLog { oddities, ..diagnosed.of_log }, ..diagnosed }
+}
+
+fn diagnosed_report(name: String, report: LogReport) -> Diagnosed {
+    let text = log::summary(&report)
+        + &findings(&report.diagnosis, "GPU")
+        + &log::tables(&report.tables)
+        + &log::notices(&report);
+    let of_log = OfLog { owners: report.owners, tables: report.tables, ..OfLog::default() };
     Diagnosed { name, diagnosis: report.diagnosis, of_log, text }
+}
+
+/// Compares the snapshots of tracemalloc among the files, in the order of the command line; `None` with fewer than two.
+fn growth_of(traced: &[(String, Box<TracemallocSnapshot>)]) -> Option<Diagnosed> {
+    let comparable = || traced.iter().filter(|(_, snapshot)| snapshot.flaw.is_none());
+    let snapshots: Vec<&TracemallocSnapshot> = comparable().map(|(_, snapshot)| &**snapshot).collect();
+    let names: Vec<&str> = comparable().map(|(name, _)| name.as_str()).collect();
+    traced_growth(&snapshots).map(|report| diagnosed_report(names.join(" → "), report))
 }
 
 fn nothing_said() -> Failure {
@@ -158,20 +192,21 @@ fn nothing_said() -> Failure {
 }
 
 /// Formats what kinds of runs the devices show.
-fn runs(diagnosis: &Diagnosis) -> String {
+fn runs(diagnosis: &Diagnosis, word: &str) -> String {
     let line = |run: &RunOfDevice| {
         let steps = if run.steps > 0 { format!(", {}", format::counted(run.steps, "step")) } else { String::new() };
-        format!("  GPU {}: {}{steps}\n", run.device, run.kind.words())
+        format!("  {word} {}: {}{steps}\n", run.device, run.kind.words())
     };
     diagnosis.runs.iter().map(line).collect()
 }
 
-fn findings(diagnosis: &Diagnosis) -> String {
+/// Formats findings; `word` is the word for a device.
+fn findings(diagnosis: &Diagnosis, word: &str) -> String {
     let mut page = String::new();
     for finding in &diagnosis.findings {
         let Finding { severity, device, title, evidence, advice, .. } = finding;
-        let place =
-            if *device == HOST || title.starts_with("GPU ") { String::new() } else { format!(" on GPU {device}") };
+        let is_named = title.starts_with("GPU ") || title.starts_with("NPU ");
+        let place = if *device < 0 || is_named { String::new() } else { format!(" on {word} {device}") };
         let _ = writeln!(page, "\n{}{place}: {title}", severity.name());
         for paragraph in [&evidence.shows, advice] {
             lines(paragraph).iter().for_each(|line| {

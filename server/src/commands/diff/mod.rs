@@ -1,6 +1,7 @@
 //! Implements `snapscope diff`, which compares the live memory of two moments.
 
 mod page;
+mod traced;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -17,10 +18,11 @@ use crate::snapshot_file::Opened;
 /// The options of `snapscope diff`.
 #[derive(Debug, Clone, Args)]
 pub struct DiffArgs {
-    /// The first snapshot: a pickle of `_dump_snapshot`, gzipped or not, its JSON form, or an HTML page of `trace_plot`
+    /// The first snapshot: a pickle of `_dump_snapshot`, gzipped or not, its JSON form, or an HTML page of `trace_plot`;
+    /// or a snapshot of Python's tracemalloc
     a: PathBuf,
 
-    /// The second snapshot; pass the first file again to compare two of its moments
+    /// The second snapshot, of the same kind; pass the first file again to compare two of its moments
     b: PathBuf,
 
     /// The GPU index in both snapshots [default: in each the one with the highest peak]
@@ -69,6 +71,9 @@ impl DiffArgs {
     ///
     /// Returns an error if a file cannot be read, is not a snapshot, or has no such device, event or step.
     pub fn run(&self) -> Result<String, Failure> {
+        if let Some(compared) = self.traced() {
+            return compared;
+        }
         let (a, b) = self.sides()?;
         let found = diff(&a.profile, &b.profile);
         let report = comparison((a.side, &a.profile), (b.side, &b.profile), &found, self.top);

@@ -2,8 +2,10 @@
 
 use shared::analysis::{DiffBy, Matched, place};
 use shared::base::Moment;
-use shared::base::format::{bytes, count, counted};
-use shared::report::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison};
+use shared::base::format::{bytes, count, counted, signed};
+use shared::report::{
+    ComparedChange, ComparedGroup, ComparedPlace, ComparedSide, ComparedStack, Comparison, TracedComparison, TracedSide,
+};
 
 use crate::commands::text;
 
@@ -16,14 +18,37 @@ pub(super) fn page(report: &Comparison, by: DiffBy, top: usize) -> String {
             module => module.to_owned(),
         }),
     };
-    let (shown, others) = lines.split_at(top.min(lines.len()));
-    let mut left = (others.len() as u64, others.iter().map(|line| line.change.delta_bytes).sum::<i64>());
+    let (shown, mut left) = split(&lines, top);
     if by == DiffBy::Stack {
         left = (report.other_rows, report.other_delta_bytes);
     }
-    let mut page = format!("A  {}\nB  {}\n", side_line(&report.a), side_line(&report.b));
-    page += &format!("\nCompared with A, B has {}\n", total(report.delta_bytes, report.delta_count));
-    if !lines.is_empty() || left.0 > 0 {
+    let total = total(report.delta_bytes, report.delta_count, "allocation");
+    with_table([side_line(&report.a), side_line(&report.b)], &total, shown, left)
+}
+
+/// Formats the comparison of two snapshots of tracemalloc, by line or by file.
+pub(super) fn traced_page(report: &TracedComparison, by_file: bool, top: usize) -> String {
+    let places = if by_file { &report.files } else { &report.lines };
+    let lines: Vec<Line> = places.iter().map(place_line).collect();
+    let (shown, mut left) = split(&lines, top);
+    if !by_file {
+        left = (report.other_lines, report.other_delta_bytes);
+    }
+    let side =
+        |side: &TracedSide| format!("{} · {} in {}", side.file, bytes(side.bytes), counted(side.blocks, "block"));
+    let total = total(report.delta_bytes, report.delta_count, "block");
+    with_table([side(&report.a), side(&report.b)], &total, shown, left)
+}
+
+/// Splits the lines behind the first `top`; of the others, returns their number and the sum of their bytes.
+fn split(lines: &[Line], top: usize) -> (&[Line], (u64, i64)) {
+    let (shown, others) = lines.split_at(top.min(lines.len()));
+    (shown, (others.len() as u64, others.iter().map(|line| line.change.delta_bytes).sum()))
+}
+
+fn with_table([a, b]: [String; 2], total: &str, shown: &[Line], left: (u64, i64)) -> String {
+    let mut page = format!("A  {a}\nB  {b}\n\nCompared with A, B has {total}\n");
+    if !shown.is_empty() || left.0 > 0 {
         page += "\n";
     }
     table(shown, left).into_iter().fold(page, |page, line| page + &line + "\n")
@@ -37,6 +62,14 @@ struct Line {
 
 fn stack_line(stack: &ComparedStack) -> Line {
     Line { change: stack.change, name: name(stack), note: note(stack.matched) }
+}
+
+fn place_line(place: &ComparedPlace) -> Line {
+    let name = match place.line {
+        0 => place.filename.clone(),
+        line => format!("{}:{line}", place.filename),
+    };
+    Line { change: place.change, name, note: "" }
 }
 
 /// Returns the lines of the groups that differ.
@@ -54,14 +87,15 @@ fn side_line(side: &ComparedSide) -> String {
     format!("{} · GPU {} · {} live {at}", side.file, side.device, bytes(side.live_bytes))
 }
 
-fn total(delta_bytes: i64, delta_count: i64) -> String {
-    let allocations = match delta_count {
-        0 => "the same number of allocations".to_owned(),
-        more => format!("{} {}", counted(more.unsigned_abs(), "allocation"), if more > 0 { "more" } else { "fewer" }),
+/// Puts the difference into words; `noun` is what is counted.
+fn total(delta_bytes: i64, delta_count: i64, noun: &str) -> String {
+    let counts = match delta_count {
+        0 => format!("the same number of {noun}s"),
+        more => format!("{} {}", counted(more.unsigned_abs(), noun), if more > 0 { "more" } else { "fewer" }),
     };
     match delta_bytes {
-        0 => format!("the same number of bytes and {allocations}"),
-        more => format!("{} {} and {allocations}", bytes(more.unsigned_abs()), if more > 0 { "more" } else { "less" }),
+        0 => format!("the same number of bytes and {counts}"),
+        more => format!("{} {} and {counts}", bytes(more.unsigned_abs()), if more > 0 { "more" } else { "less" }),
     }
 }
 
@@ -82,15 +116,6 @@ fn table(shown: &[Line], left: (u64, i64)) -> Vec<String> {
         rows.push(vec![signed(left.1, bytes), String::new(), String::new(), String::new(), name]);
     }
     text::table(&rows, &[0, 2])
-}
-
-fn signed(value: i64, text: fn(u64) -> String) -> String {
-    let sign = match value.signum() {
-        1 => "+",
-        -1 => "−",
-        _ => "±",
-    };
-    format!("{sign}{}", text(value.unsigned_abs()))
 }
 
 fn note(matched: Matched) -> &'static str {
@@ -124,9 +149,9 @@ mod tests {
 
     #[test]
     fn totals_are_words() {
-        assert_eq!(total(2048, 2), "2.00 KiB more and 2 allocations more");
-        assert_eq!(total(-2048, -1), "2.00 KiB less and 1 allocation fewer");
-        assert_eq!(total(0, 0), "the same number of bytes and the same number of allocations");
+        assert_eq!(total(2048, 2, "allocation"), "2.00 KiB more and 2 allocations more");
+        assert_eq!(total(-2048, -1, "allocation"), "2.00 KiB less and 1 allocation fewer");
+        assert_eq!(total(0, 0, "allocation"), "the same number of bytes and the same number of allocations");
     }
 
     #[test]

@@ -25,7 +25,8 @@ pub use ranks::{Outlier, RankFigures, Unlike, order_of_ranks, outliers, rank_of_
 pub use replay::{
     BatchScale, BatchSearch, CardChoice, Difference, RecordedColumn, RecordedEvent, ReplayColumn, ReplayConfig,
     ReplayOom, ReplayReport, Replayer, Stuck, Sweep, SweepConfig, SweepReport, Trial, Verification, VerifyError,
-    recorded_calls, recorded_capacity, recorded_course, recorded_settings, recorded_version, replay, verify,
+    default_settings, recorded_calls, recorded_capacity, recorded_course, recorded_settings, recorded_version, replay,
+    settings_variable, verify,
 };
 pub use segment_map::{Held, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, held_segments, rooms};
 pub use selection::{

@@ -2,15 +2,17 @@
 
 use crate::analysis::track::timeline::Timeline;
 use crate::base::{Diagnostic, Severity, format};
-use crate::trace::{Action, Device, Trace};
+use crate::trace::{Accelerator, Action, Device, Trace};
 
 /// Reports what is missing from a trace and why, for readers of its figures.
 ///
 /// `devices` are the devices of the trace with their timelines; host memory is not examined.
 pub fn recording_diagnostics(trace: &Trace, devices: &[(&Device, &Timeline)]) -> Vec<Diagnostic> {
     let mut found = file_diagnostics(trace, devices);
+    let accelerator = Accelerator::of(trace);
     for &(device, timeline) in devices {
-        found.extend(device_diagnostics(device, timeline));
+        let of_device = device_diagnostics(device, timeline);
+        found.extend(of_device.map(|one| Diagnostic { message: accelerator.words(one.message), ..one }));
     }
     found
 }
@@ -18,16 +20,20 @@ pub fn recording_diagnostics(trace: &Trace, devices: &[(&Device, &Timeline)]) ->
 /// Returns the part of [`recording_diagnostics`] that concerns all devices together.
 pub fn file_diagnostics(trace: &Trace, devices: &[(&Device, &Timeline)]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    let accelerator = Accelerator::of(trace);
     let events: usize = devices.iter().map(|(device, _)| device.events.len()).sum();
     let blocks: usize = devices.iter().map(|(device, _)| device.segments.blocks.len()).sum();
     if events == 0 {
         found.push(if blocks == 0 { no_memory() } else { no_trace() });
     } else if !devices.iter().any(|(device, _)| device.events.has_times()) {
-        found.push(no_times());
+        found.push(no_times(accelerator));
     }
     if events + blocks > 0 && trace.stacks.is_empty() {
         found.push(no_stacks());
     }
+    let mut found: Vec<_> =
+        { found.into_iter() }.map(|one| Diagnostic { message: accelerator.words(one.message), ..one }).collect();
+    found.extend(other_accelerator(accelerator));
     found
 }
 
@@ -58,8 +64,25 @@ fn no_trace() -> Diagnostic {
     )
 }
 
-fn no_times() -> Diagnostic {
-    info("no-times", 1, "The events have no timestamps (torch before 2.2), so there is no time axis.".to_owned())
+fn no_times(accelerator: Accelerator) -> Diagnostic {
+    let why = if accelerator == Accelerator::Npu { "torch_npu records none" } else { "torch before 2.2" };
+    info("no-times", 1, format!("The events have no timestamps ({why}), so there is no time axis."))
+}
+
+/// Tells the kind of device, which no key of a snapshot names, and what differs for it.
+fn other_accelerator(accelerator: Accelerator) -> Option<Diagnostic> {
+    let message = match accelerator {
+        Accelerator::Cuda => return None,
+        Accelerator::Npu => {
+            "The snapshot is of an NPU: its stacks, settings or block sizes are those of torch_npu. Replays follow its \
+             allocator, which adds 32 bytes to each request; which settings there are depends on its release."
+        }
+        Accelerator::Xpu => {
+            "The snapshot is of an XPU: its settings or stacks show it. There are no replays, because the allocator for \
+             XPUs is not modeled, and sizes of blocks that were freed are those that CUDA would give them."
+        }
+    };
+    Some(info("other-accelerator", 1, message.to_owned()))
 }
 
 fn no_stacks() -> Diagnostic {

@@ -70,6 +70,8 @@ pub fn place(name: &str, filename: &str, line: u64) -> String {
     match (file, line) {
         ("" | "??", _) => name.to_owned(),
         _ if frame_rules::is_recorded(filename) => name.to_owned(),
+        // Snapshots of tracemalloc have no functions.
+        _ if name.is_empty() => format!("{file}:{line}"),
         (_, 0) => format!("{name} ({file})"),
         _ => format!("{name} ({file}:{line})"),
     }

@@ -1,6 +1,7 @@
 //! Identifies binary files by signatures in their first bytes.
 
 use super::words::{self, Kind};
+use crate::pprof::is_pprof;
 
 /// Signatures at the very beginning of a file; no text begins with one of them.
 const SIGNATURES: &[(&[u8], &Kind)] = &[
@@ -43,6 +44,7 @@ pub(super) fn kind(head: &[u8]) -> Option<&'static Kind> {
         .or_else(|| of_media(head))
         .or_else(|| is_safetensors(head).then_some(&words::SAFETENSORS))
         .or_else(|| is_tensorboard(head).then_some(&words::TENSORBOARD))
+        .or_else(|| is_pprof(head).then_some(&words::MEMORY_PROFILE))
         .or_else(|| is_perfetto(head).then_some(&words::PERFETTO))
 }
 
@@ -180,6 +182,7 @@ mod tests {
         check(b"SQLite format 3\0...CREATE TABLE users", Some("database"));
         check(b"BZh91AY&SY", Some("compressed"));
         check(b"BZhang wrote this", None);
+        check(b"\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12\x00\x22\x00\x2a\x00", Some("memory-profile"));
         check(b"\x40\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"F32\",\"shape\":[2]", Some("checkpoint"));
         check(b"\x18\0\0\0\0\0\0\0abcd\x09\0\0\0\0\0\0\xf8\x41\x1a\x0dbrain.Event:2", Some("tensorboard-log"));
         check(b"\x80\x04}.", None);

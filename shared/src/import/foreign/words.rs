@@ -89,7 +89,8 @@ kinds! {
     FIREFOX_PROFILE = "other-profile", "This is a profile for profiler.firefox.com, not a memory snapshot",
         "Open it in profiler.firefox.com.";
     MEMRAY = "other-profile", "This is a memray recording, which covers Python's memory on the host",
-        "Open it with memray. To write a snapshot, call torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").";
+        HINT_DIAGNOSE;
+    MEMORY_PROFILE = "memory-profile", "This is a memory profile, not a GPU memory snapshot", HINT_DIAGNOSE;
     PERFETTO = "profiler-trace", "This is a Perfetto trace, not a memory snapshot",
         "Open it in ui.perfetto.dev. To write a snapshot, call torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").";
     NSIGHT_SYSTEMS = "nsight-report", "This is an Nsight Systems report, not a memory snapshot",

@@ -74,6 +74,125 @@ fn the_peak_of_a_profile_is_that_of_pytorch() {
     assert_eq!(rows[0][1], json!({ "text": "train.py(5): step" }));
 }
 
+/// `memray stats --json` and `memray.FileReader` of memray 1.20 printed these figures.
+#[test]
+fn the_peak_of_a_capture_is_that_of_memray() {
+    let file = |name: &str| root().join("tests/data/logs").join(name).to_string_lossy().into_owned();
+    let of_capture = document(&["diagnose", "--json", &file("memray1.20-capture.bin")]);
+    let of_stats = document(&["diagnose", "--json", &file("memray1.20-stats.json")]);
+    for document in [&of_capture, &of_stats] {
+        assert_eq!(
+            (&document["findings"][0]["device"], &document["findings"][0]["bytes"]),
+            (&json!(-1), &json!(36_701_986))
+        );
+    }
+    let row = &of_capture["tables"][0]["rows"][0];
+    assert_eq!(row[0], json!({ "text": "train (train/train.py:31)" }));
+    assert_eq!((&row[2], &row[4]), (&json!({ "bytes": 20_000_001 }), &json!({ "bytes": 0 })));
+}
+
+/// The script prints nothing: 48,304,216 bytes is what Python sums up from the same file.
+#[test]
+fn a_profile_of_jax_is_read_by_line() {
+    let file = root().join("tests/data/logs/jax0.10-memory.prof");
+    let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
+    assert_eq!(document["findings"][0]["title"], "main (train.py:38) holds the most memory: 44.4 MiB in 12 arrays");
+    let rows = document["tables"][0]["rows"].as_array().expect("a list");
+    let bytes = |row: &Value| row[2]["bytes"].as_u64().expect("bytes");
+    assert_eq!(rows.iter().map(bytes).sum::<u64>(), 48_304_216);
+}
+
+#[test]
+fn errors_of_other_frameworks_are_explained() {
+    let error = "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate \
+                 7406166528 bytes.\n";
+    let (status, text) = pasted(error);
+    assert_eq!(status, Some(1), "an error was found");
+    assert!(text.contains("error: XLA ran out of memory: 6.90 GiB was requested"), "{text}");
+}
+
+/// Snapshots of tracemalloc by Python 3.13, of a training that keeps a record of each step.
+fn traced() -> Vec<String> {
+    let file = |number| root().join(format!("tests/data/logs/python3.13-tracemalloc-{number}.pickle.gz"));
+    (1..=4).map(|number| file(number).to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn lines_that_grow_through_snapshots_of_tracemalloc_are_found() {
+    let files = traced();
+    let arguments = ["diagnose", "--json"].into_iter().chain(files.iter().map(String::as_str));
+    let document = document(&arguments.collect::<Vec<_>>());
+    let findings = document["findings"].as_array().expect("a list");
+    let codes: Vec<&Value> = findings.iter().map(|one| &one["code"]).collect();
+    let [by_line, grows] = [FindingCode::HostMemoryByLine, FindingCode::HostLineGrows].map(FindingCode::name);
+    assert_eq!(codes, [by_line, by_line, by_line, by_line, grows]);
+    assert_eq!(findings[4]["line"]["line"], 13);
+    assert_eq!(findings[4]["file"], files.join(" → "));
+}
+
+#[test]
+fn snapshots_of_tracemalloc_are_compared_by_line() {
+    let files = traced();
+    let document = document(&["diff", "--json", "--top", "2", &files[0], &files[3]]);
+    assert_eq!((&document["delta_bytes"], &document["delta_count"]), (&json!(46_498 - 13_590), &json!(398 - 81)));
+    assert_eq!((&document["lines"][0]["line"], &document["lines"][0]["delta_bytes"]), (&json!(13), &json!(32_092)));
+    assert_eq!((&document["other_lines"], &document["other_delta_bytes"]), (&json!(1), &json!(48)));
+    let snapshot = root().join("tests/data/snapshots");
+    let other = std::fs::read_dir(snapshot).expect("snapshots").flatten().find(|file| file.path().is_file());
+    let other = other.expect("a snapshot").path().to_string_lossy().into_owned();
+    let output = run(&["diff", &files[0], &other]);
+    assert_eq!(output.status.code(), Some(2), "snapshots of two kinds");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is a snapshot of tracemalloc"), "{output:?}");
+}
+
+/// The trace of a published model of Meta copies 9 tensors to the GPU and reads 6 values in each of its 5 steps; the other
+/// one is of a model that was written for it.
+#[test]
+fn what_each_step_does_again_is_reported() {
+    let codes = |name: &str| {
+        let file = root().join("tests/data/logs").join(name);
+        let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
+        let findings = document["findings"].as_array().expect("a list").iter();
+        let codes: Vec<String> = findings.filter_map(|one| one["code"].as_str().map(str::to_owned)).collect();
+        codes
+    };
+    let expected = [FindingCode::TooLittleRecorded, FindingCode::HostCopiesEachStep, FindingCode::GpuReadEachStep];
+    assert_eq!(codes("kineto-dlrm-steps.json.gz"), expected.map(FindingCode::name));
+    let found = codes("torch2.11-profiler-steps.json.gz");
+    let expected = [FindingCode::ContiguousCopies, FindingCode::TensorsRecreated];
+    assert_eq!(found[found.len() - 2..], expected.map(FindingCode::name));
+}
+
+/// PyTorch 2.11 recorded both in one run; `torch.cuda.max_memory_allocated()` was 62,232,064 in each step.
+#[test]
+fn a_snapshot_and_a_trace_of_one_run_are_joined() {
+    let path = |name: &str| root().join("tests/data/logs").join(name).to_string_lossy().into_owned();
+    let (snapshot, trace) = (path("torch2.11-profiler-steps.pickle.gz"), path("torch2.11-profiler-steps.json.gz"));
+    let joined = document(&["diagnose", "--json", &snapshot, &trace]);
+    let matched = joined["diagnostics"][0]["message"].as_str().expect("a sentence");
+    assert!(matched.contains("138 of the 138 allocations") && matched.contains("59.3 MiB are live"), "{matched}");
+    let table = joined["tables"].as_array().expect("a list").last().expect("a table");
+    assert_eq!(table["rows"][1][0], json!({ "text": "autograd::engine::evaluate_function: SoftmaxBackward0" }));
+    let other = document(&["diagnose", "--json", &snapshot, &path("torch2.11-profiler.json.gz")]);
+    let matched = other["diagnostics"][0]["message"].as_str().expect("a sentence");
+    assert!(matched.contains("too few"), "{matched}");
+}
+
+/// The file's own row with the largest sum has these figures, with PyTorch 2.11 on the virtual GPU.
+#[test]
+fn the_peak_of_a_memory_timeline_is_divided_by_category() {
+    for name in ["torch2.11-memory-timeline.json.gz", "torch2.11-memory-timeline.raw.json.gz"] {
+        let file = root().join("tests/data/logs").join(name);
+        let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
+        assert_eq!(document["findings"][0]["code"], FindingCode::Peak.name());
+        assert_eq!(document["findings"][0]["bytes"], json!(9_772_912));
+        assert_eq!(
+            document["tables"][0]["rows"][0].as_array().expect("cells")[..2],
+            [json!({ "text": "Activations" }), json!({ "bytes": 3_752_960 })]
+        );
+    }
+}
+
 #[test]
 fn processes_that_share_a_gpu_are_named() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -89,4 +208,32 @@ fn processes_that_share_a_gpu_are_named() {
     assert_eq!(codes, [FindingCode::CardNearlyFull.name(), FindingCode::GpuShared.name()]);
     let shared = &document["findings"][1]["evidence"]["shows"];
     assert_eq!(shared, "python3 (4711) has 14.6 GiB, python (4712) has 7.81 GiB.");
+}
+
+/// The table is of two workers that count references to the strings of a list, as `tests/data/host` explains.
+#[test]
+fn pages_that_workers_copy_are_found_in_a_table_of_psutil() {
+    let file = root().join("tests/data/logs/psutil7-memory-maps.txt");
+    let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
+    let finding = &document["findings"][0];
+    assert_eq!(finding["code"], FindingCode::HostMemoryClimbs.name());
+    let advice = finding["advice"].as_str().unwrap_or_default();
+    assert!(advice.contains("changes its reference count"), "{advice}");
+}
+
+#[test]
+fn a_machine_that_fills_is_found_in_a_loop_of_free() {
+    let row = |minute: u64| {
+        let used = 4_000_000 + minute * 2_900_000;
+        let free = 62_880_028 - used;
+        format!("2018-03-20 10:{minute:02}:00\nMem: 62880028 {used} {free} 95508 0 {free}\nSwap: 0 0 0\n")
+    };
+    let text: String = (0..=20).map(row).collect();
+    let (status, text) = pasted(&text);
+    assert_eq!(status, Some(0), "{text}");
+    for words in
+        ["in use climbs by 49.8 GiB through the whole log", "almost full: 840 MiB of 60.0 GiB", "snapscope host"]
+    {
+        assert!(text.contains(words), "{words} in {text}");
+    }
 }

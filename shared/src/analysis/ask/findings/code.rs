@@ -43,6 +43,12 @@ crate::codes! {
         HostMemoryClimbs => "host-memory-climbs",
         /// Host memory is higher after each epoch than after the one before.
         HostMemoryKept => "host-memory-kept",
+        /// Little of the machine's memory is available.
+        HostNearlyFull => "host-nearly-full",
+        /// Lines of a program whose objects hold the most host memory.
+        HostMemoryByLine => "host-memory-by-line",
+        /// Objects that a line of a program allocates hold more host memory in each snapshot than in the one before.
+        HostLineGrows => "host-line-grows",
         /// The kernel killed a process because host memory ran out.
         HostProcessKilled => "host-process-killed",
         /// Shared memory is full, through which workers of a data loader send batches.
@@ -99,6 +105,14 @@ crate::codes! {
         TooLittleRecorded => "too-little-recorded",
         /// Memory is higher than before the first step for normal reasons and does not leak.
         Settled => "settled",
+        /// Each step copies tensors from memory of the host that is not pinned.
+        HostCopiesEachStep => "host-copies-each-step",
+        /// Each step waits for several values of the GPU.
+        GpuReadEachStep => "gpu-read-each-step",
+        /// Contiguous copies are much of what each step allocates.
+        ContiguousCopies => "contiguous-copies",
+        /// Each step creates the same large tensors.
+        TensorsRecreated => "tensors-recreated",
         /// Composition of the peak.
         Peak => "peak",
     }
@@ -136,6 +150,9 @@ impl FindingCode {
             Self::LossIn16Bits => Some("a 16-bit loss"),
             Self::HostMemoryClimbs
             | Self::HostMemoryKept
+            | Self::HostNearlyFull
+            | Self::HostMemoryByLine
+            | Self::HostLineGrows
             | Self::HostProcessKilled
             | Self::SharedMemoryFull
             | Self::HostOutOfMemory
@@ -155,6 +172,10 @@ impl FindingCode {
             | Self::CardNearlyFull
             | Self::TooLittleRecorded
             | Self::Settled
+            | Self::HostCopiesEachStep
+            | Self::GpuReadEachStep
+            | Self::ContiguousCopies
+            | Self::TensorsRecreated
             | Self::Peak => None,
         }
     }

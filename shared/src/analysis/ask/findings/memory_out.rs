@@ -6,7 +6,7 @@ use super::finding::{Confidence, Finding, Rank};
 use super::own_code::{Own, line_of};
 use super::tried::{self, Tried};
 use crate::analysis::ask::fragmentation::Fragmentation;
-use crate::analysis::ask::replay::Stuck;
+use crate::analysis::ask::replay::{Stuck, recorded_settings};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::peak::live_by_stack;
@@ -221,4 +221,5 @@ fn remedies(
 /// Returns true if expandable segments were already enabled.
 pub(super) fn is_expandable(study: &Study<'_>) -> bool {
     study.trace.settings.get("expandable_segments") == Some(&Setting::Bool(true))
+        || recorded_settings(study.trace).is_ok_and(|settings| settings.expandable_segments)
 }

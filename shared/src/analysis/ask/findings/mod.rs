@@ -31,7 +31,7 @@ mod waste;
 
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::timeline::Timeline;
-use crate::trace::{Device, Trace};
+use crate::trace::{Accelerator, Device, Trace};
 use std::cmp::Reverse;
 
 pub use code::FindingCode;
@@ -56,11 +56,21 @@ pub fn studies<'a>(trace: &'a Trace, devices: &[(&'a Device, &'a Timeline)]) -> 
 /// Same as [`findings`] for devices that were already studied.
 pub fn findings_of(trace: &Trace, studies: &[Study<'_>], config: &FindingsConfig) -> Vec<Finding> {
     if studies.is_empty() {
-        return vec![recorded::of_nothing(trace)];
+        return in_words_of(Accelerator::of(trace), vec![recorded::of_nothing(trace)]);
     }
     let mut found: Vec<Finding> = studies.iter().flat_map(|study| of_device(study, config)).collect();
     found.extend(devices::findings(studies));
     found.sort_by_key(|finding| (Reverse(finding.severity), finding.rank, Reverse(finding.bytes), finding.device));
+    in_words_of(Accelerator::of(trace), found)
+}
+
+/// Puts findings, which are written about CUDA, into the words of a kind of device.
+fn in_words_of(accelerator: Accelerator, mut found: Vec<Finding>) -> Vec<Finding> {
+    for Finding { title, evidence, advice, .. } in &mut found {
+        for text in [title, &mut evidence.shows, advice] {
+            *text = accelerator.words(std::mem::take(text));
+        }
+    }
     found
 }
 

@@ -55,8 +55,9 @@ impl<'a> Trials<'a> {
 
     /// Returns the candidates that differ from the settings of the recording.
     fn candidates(&self) -> impl Iterator<Item = Settings> + use<> {
-        let (recorded, version) = (self.recorded.clone(), self.recorded.version);
-        let parsed = CANDIDATES.iter().filter_map(move |conf| Settings::parse(conf, version).ok());
+        let recorded = self.recorded.clone();
+        let parsed = CANDIDATES.iter().filter_map(move |conf| recorded.with_conf(conf).ok());
+        let recorded = self.recorded.clone();
         parsed.filter(move |settings| *settings != recorded)
     }
 

@@ -9,11 +9,19 @@
 //!
 //! Without times, a sample ends where a process comes for the second time.
 
+mod dumps;
+mod samples;
+
+use super::head::Head;
 use super::log::{Clock, HostForm, HostLog, Kill, Process, Total, TotalSource};
 use super::machine;
-use super::row::{Head, Row, headless};
+use super::oddities::Oddities;
+use super::proc::{ProcReader, sorted};
+use super::row::{Row, headless};
+use super::usage::UsageReader;
+use super::wandb::HostMetric;
 use crate::base::stamp::{self, Stamp};
-use crate::base::{Diagnostic, Lines, Severity, format};
+use crate::base::{Lines, MetricHead};
 use hashbrown::HashMap;
 
 /// Largest number of values that are kept, 12 bytes each; a loop of one sample a second with ten processes has as many
@@ -47,20 +55,27 @@ struct State {
     last_stamp: Option<Stamp>,
     /// Milliseconds to add because the clock was set back.
     shift_ms: i64,
-    forms: HashMap<HostForm, u64>,
+    /// Time of the last row that has one, as it was written.
+    last_time: String,
+    /// Number of rows of each form, by its position in [`HostForm::ALL`].
+    forms: [u64; HostForm::ALL.len()],
+    wandb: Option<MetricHead<HostMetric>>,
+    /// Process ids of the runs of Weights & Biases, which has none.
+    runs: HashMap<String, u32>,
+    procs: ProcReader,
+    usages: UsageReader,
+    /// Process ids for processes that nothing names, by their addresses and their number in a sample.
+    unnamed: HashMap<((u64, u64), usize), u32>,
+    /// Number of unnamed processes with the same addresses in the current sample.
+    in_sample: HashMap<(u64, u64), usize>,
+    /// Mappings at the last sample that has any, with their resident and proportional bytes.
+    mappings: HashMap<String, (u64, u64)>,
+    /// Number of samples when those came.
+    mapped_sample: usize,
     /// Bounds of the machine's memory in bytes that the shares of all processes allow.
     bounds: Option<(u64, u64)>,
     values: u64,
     oddities: Oddities,
-}
-
-#[derive(Debug, Default)]
-struct Oddities {
-    unread: u64,
-    first_unread: String,
-    clock_back: u64,
-    beyond_limit: u64,
-    reused: u64,
 }
 
 impl HostReader {
@@ -83,24 +98,44 @@ impl HostReader {
 
 impl State {
     fn line(&mut self, line: &str, other: &mut impl FnMut(&str) -> bool) {
-        if line.trim().is_empty() {
+        if self.row(line) || line.trim().is_empty() {
             return;
         }
         if let Some(stamp) = stamp::stamp(line) {
+            self.end_dumps();
+            self.last_time.clear();
             self.sample(stamp);
             // Tables without times have that of the line above them.
             other(line);
-        } else if let Some(head) = Head::of(stamp::leading_time(line).map_or(line, |(_, rest)| rest)) {
+            return;
+        }
+        let is_of_proc = self.procs.line(line);
+        self.dumps();
+        if let Some(name) = self.procs.forget_name() {
+            self.oddities.unread(&name);
+        }
+        if is_of_proc || self.mprof(line) {
+            return;
+        }
+        if self.wandb(line) {
+            // The same row can have the memory of GPUs.
+            other(line);
+            return;
+        }
+        let (stamp, rest) = stamp::leading_time(line).map_or((None, line), |(stamp, rest)| (Some(stamp), rest));
+        if let Some(head) = Head::of(rest) {
             // A head begins a new sample where the log has no times.
             self.is_new_sample |= self.log.clock == Clock::Samples;
+            self.oddities.decimal = head.decimal.clone().or(self.oddities.decimal.take());
             self.head = Some(head);
         } else if let Some(kill) = machine::kill(line) {
             let sample = (self.log.times_ms.len() as u32).checked_sub(1);
             self.log.kills.push(Kill { sample, ..kill });
         } else if let Some(total) = machine::total(line) {
-            let is_lower = self.log.total.is_none_or(|known| total.bytes < known.bytes);
-            self.log.total = if is_lower { Some(total) } else { self.log.total };
-        } else if !(self.mprof(line) || self.row(line) || other(line)) {
+            self.total(total);
+        } else if let Some(said) = self.usages.line(rest) {
+            self.said(said, stamp.or_else(|| trailing_time(line)));
+        } else if !other(line) {
             self.other(line);
         }
     }
@@ -115,70 +150,46 @@ impl State {
             if let Some(sample) = (self.log.times_ms.len() as u32).checked_sub(1) {
                 self.log.steps.push((sample, step));
             }
-        } else if !is_known(line) {
-            self.oddities.unread += 1;
-            if self.oddities.first_unread.is_empty() {
-                self.oddities.first_unread = line.chars().take(80).collect();
-            }
+        } else if !(is_known(line) || self.procs.may_name(line)) {
+            self.oddities.unread(line);
         }
     }
 
-    /// Begins a sample at a time; a line with the time of the current sample belongs to it.
-    fn sample(&mut self, stamp: Stamp) {
-        const HALF_DAY_MS: i64 = Stamp::DAY_MS / 2;
-        if self.last_stamp.replace(stamp) == Some(stamp) {
-            return;
+    /// Keeps the lower one of two totals.
+    fn total(&mut self, total: Total) {
+        if self.log.total.is_none_or(|known| total.bytes < known.bytes) {
+            self.log.total = Some(total);
         }
-        if self.log.times_ms.is_empty() {
-            self.log.zone_min = stamp.offset_min.unwrap_or(0);
+        if total.source == TotalSource::Stated {
+            self.log.machine.total_bytes = Some(total.bytes);
         }
-        let clock = if stamp.day.is_some() { Clock::Dates } else { Clock::TimeOfDay };
-        match self.log.times_ms.len() {
-            0 => self.log.clock = clock,
-            // The loop prints the time behind the rows, so that the first sample came without one.
-            1 if self.log.clock == Clock::Samples => {
-                self.log.times_ms.clear();
-                self.log.clock = clock;
-            }
-            _ if self.log.clock == Clock::Samples => {
-                self.is_new_sample = true;
-                return;
-            }
-            _ => {}
-        }
-        let mut ms = match self.log.clock {
-            Clock::Dates => stamp.epoch_ms().unwrap_or_else(|| self.last_ms.unwrap_or(0)),
-            _ => stamp.time_ms + self.midnights * Stamp::DAY_MS,
-        };
-        if self.log.clock != Clock::Dates && self.last_ms.is_some_and(|last| last - ms > HALF_DAY_MS) {
-            self.midnights += 1;
-            ms += Stamp::DAY_MS;
-        }
-        ms += self.shift_ms;
-        if let Some(last) = self.last_ms.filter(|last| ms < *last) {
-            // The clock was set back: the samples go on as if nothing had happened between the two.
-            self.oddities.clock_back += 1;
-            self.shift_ms += last - ms;
-            ms = last;
-        }
-        self.last_ms = Some(ms);
-        self.log.times_ms.push(ms);
-        self.is_new_sample = false;
     }
 
     /// Reads a row about a process; returns false for other lines.
     fn row(&mut self, line: &str) -> bool {
-        let (time, rest) = match stamp::leading_time(line) {
-            Some((stamp, rest)) => (Some(stamp), rest),
-            None => (None, line),
+        // The row borrows the head, which is not changed meanwhile.
+        let head = self.head.take();
+        let is_row = self.row_of(head.as_ref(), line);
+        self.head = head;
+        is_row
+    }
+
+    fn row_of(&mut self, head: Option<&Head>, line: &str) -> bool {
+        let of = |line| head.and_then(|head| Some((head.form, head.row(line)?))).or_else(|| headless(line));
+        let (stamp, found) = match of(line) {
+            Some(found) => (None, Some(found)),
+            None => stamp::leading_time(line).map_or((None, None), |(stamp, rest)| (Some(stamp), of(rest))),
         };
-        let of_head = self.head.as_ref().and_then(|head| Some((head.form, head.row(rest)?)));
-        let Some((form, row)) = of_head.or_else(|| headless(rest)) else { return false };
-        if let Some(stamp) = time.or(row.stamp) {
+        let Some((form, row)) = found else { return false };
+        if let Some(stamp) = stamp {
             self.sample(stamp);
         }
-        *self.forms.entry(form).or_default() += 1;
-        self.add(&row);
+        self.time(row.time);
+        self.forms[form as usize] += 1;
+        // A program that could not read the memory of a process leaves its cells empty.
+        if row.rss_bytes.or(row.pss_bytes).is_some() {
+            self.add(&row);
+        }
         true
     }
 
@@ -195,7 +206,7 @@ impl State {
         };
         let (Some(stamp), Ok(mib)) = (stamp::stamp(time), mib.parse::<f64>()) else { return false };
         self.sample(stamp);
-        *self.forms.entry(HostForm::Mprof).or_default() += 1;
+        self.forms[HostForm::Mprof as usize] += 1;
         let command = if pid == 0 { "main process" } else { "child" };
         let rss_bytes = Some((mib.max(0.0) * (1 << 20) as f64) as u64);
         self.add(&Row { pid, command, rss_bytes, ..Row::default() });
@@ -220,6 +231,9 @@ impl State {
         process.samples.push(sample);
         process.rss_kib.push(row.rss_bytes.or(row.pss_bytes).map_or(0, kib));
         process.pss_kib.extend(row.pss_bytes.map(kib));
+        if !row.parts.is_empty() {
+            **process.parts.get_or_insert_default() = row.parts;
+        }
         self.values += 1;
         self.bound(row);
     }
@@ -243,7 +257,7 @@ impl State {
             let process = &mut self.log.processes[position];
             let is_younger = row.cpu_s.is_some_and(|cpu_s| cpu_s < self.cpu_s[position]);
             let was_away = process.samples.last().is_some_and(|last| last + 1 < sample);
-            let is_other = process.command != row.command;
+            let is_other = !row.command.is_empty() && process.command != row.command;
             if !(is_younger || (is_other && was_away)) {
                 if process.samples.last() == Some(&sample) {
                     // The same process twice in one sample, as from two tools: the later row counts.
@@ -292,7 +306,12 @@ impl State {
     }
 
     fn finish(mut self) -> HostLog {
-        if let Some((&form, _)) = self.forms.iter().max_by_key(|(form, count)| (**count, form.name())) {
+        self.end_dumps();
+        if let Some(name) = self.procs.forget_name() {
+            self.oddities.unread(&name);
+        }
+        let most = HostForm::ALL.into_iter().max_by_key(|form| (self.forms[*form as usize], form.name()));
+        if let Some(form) = most.filter(|form| self.forms[*form as usize] > 0) {
             self.log.form = form;
         } else if !self.log.kills.is_empty() {
             self.log.form = HostForm::KernelLog;
@@ -300,9 +319,30 @@ impl State {
         if let (None, Some((low, high))) = (self.log.total, self.bounds) {
             self.log.total = Some(Total { bytes: low + (high - low) / 2, source: TotalSource::Inferred });
         }
+        self.log.mappings = sorted(self.mappings);
+        self.oddities.unit = self.usages.unit();
+        if self.unnamed.len() < 2 && self.log.clock != Clock::Samples {
+            // The one process needs no name.
+            self.oddities.unnamed = 0;
+        }
+        self.oddities.is_wandb = !self.runs.is_empty();
+        self.oddities.too_small = too_small(&self.log);
         self.log.diagnostics = self.oddities.diagnostics();
         self.log
     }
+}
+
+/// Returns the largest RSS of a table if it is less than 1 MiB, as no process of Python has it.
+fn too_small(log: &HostLog) -> Option<u64> {
+    let most = log.processes.iter().flat_map(|process| &process.rss_kib).max();
+    most.filter(|kib| log.form == HostForm::Csv && **kib < 1 << 10).map(|kib| u64::from(*kib) << 10)
+}
+
+/// Returns the time at the end of a row, as `vmstat -t` has it.
+fn trailing_time(line: &str) -> Option<Stamp> {
+    let mut words = line.trim_end().rsplitn(3, ' ');
+    let (time, date) = (words.next()?, words.next()?);
+    stamp::stamp(&format!("{date} {time}"))
 }
 
 /// Returns true for lines that tools print and that say nothing about single processes.
@@ -311,134 +351,4 @@ fn is_known(line: &str) -> bool {
         "Tasks:", "Threads:", "%Cpu", "Cpu(s)", "KiB ", "MiB ", "GiB ", "Swap:", "total ", "Linux ", "Average:", "---",
     ];
     STARTS.iter().any(|start| line.starts_with(start))
-}
-
-impl Oddities {
-    fn diagnostics(&self) -> Vec<Diagnostic> {
-        let one =
-            |code, severity, count: u64, message: String| Diagnostic { code, severity, count, message, offset: None };
-        let mut all = Vec::new();
-        if self.beyond_limit > 0 {
-            let rows = format::counted(self.beyond_limit, "row");
-            let message = format!("The log is longer than can be kept, without {rows} at its end.");
-            all.push(one("host-log-too-long", Severity::Warning, self.beyond_limit, message));
-        }
-        if self.clock_back > 0 {
-            let message = "The clock was set back while the log was written; the samples after that were moved on.";
-            all.push(one("host-clock-set-back", Severity::Warning, self.clock_back, message.to_owned()));
-        }
-        if self.reused > 0 {
-            let message = "A process id was used again by another process; the two are kept apart.";
-            all.push(one("host-process-id-reused", Severity::Info, self.reused, message.to_owned()));
-        }
-        if self.unread > 0 {
-            let lines = format::counted(self.unread, "line");
-            let message =
-                format!("Left out as not understood: {lines}, of which the first is “{}”.", self.first_unread);
-            all.push(one("host-lines-unread", Severity::Info, self.unread, message));
-        }
-        all
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> HostLog {
-        let mut reader = HostReader::default();
-        reader.push(text.as_bytes(), &mut |_| false);
-        reader.finish(&mut |_| false)
-    }
-
-    fn aux(pid: u32, rss_kib: u32, cpu: &str, command: &str) -> String {
-        format!("ml {pid} 99.5 {:.1} 987654 {rss_kib} pts/0 Rl+ 10:12 {cpu} {command}\n", f64::from(rss_kib) / 10_486.0)
-    }
-
-    #[test]
-    fn the_loop_of_date_and_ps() {
-        let mut text = String::new();
-        for second in 0..3 {
-            text += &format!("Mon Nov 23 15:46:5{second} UTC 2026\n");
-            text += &aux(17, 100_000 + second * 1000, "0:01", "python train.py");
-            text += &aux(18, 50_000, "0:01", "python train.py");
-        }
-        let log = read(&text);
-        assert_eq!((log.clock, log.form, log.diagnostics.len()), (Clock::Dates, HostForm::Ps, 0));
-        assert_eq!(log.times_ms, [1_795_448_810_000, 1_795_448_811_000, 1_795_448_812_000]);
-        assert_eq!(log.processes[0].rss_kib, [100_000, 101_000, 102_000]);
-        assert_eq!(log.processes[1].samples, [0, 1, 2]);
-        let total = log.total.unwrap();
-        let share = total.bytes as f64 / (1_048_600.0 * 1024.0);
-        assert!(total.source == TotalSource::Inferred && (0.99..1.01).contains(&share), "{share}");
-        for size in [1, 7, 64] {
-            let mut reader = HostReader::default();
-            text.as_bytes().chunks(size).for_each(|chunk| reader.push(chunk, &mut |_| false));
-            assert_eq!(reader.finish(&mut |_| false), log);
-        }
-    }
-
-    #[test]
-    fn without_times_a_process_that_comes_again_begins_a_sample() {
-        let block = aux(17, 1000, "0:01", "python a.py") + &aux(18, 2000, "0:01", "python a.py");
-        let log = read(&block.repeat(3));
-        assert_eq!((log.clock, log.times_ms.len()), (Clock::Samples, 3));
-        assert_eq!(log.processes.iter().map(|process| process.samples.len()).collect::<Vec<_>>(), [3, 3]);
-    }
-
-    #[test]
-    fn a_time_may_stand_behind_the_rows() {
-        let at = |second: u32| aux(17, 1000, "0:01", "python a.py") + &format!("2026-11-23 15:46:5{second}\n");
-        let log = read(&(0..3).map(at).collect::<String>());
-        assert_eq!((log.clock, log.times_ms.len()), (Clock::Dates, 3));
-        // The rows count for the time before them; the first two share the first time.
-        assert_eq!(log.processes[0].samples, [0, 1]);
-    }
-
-    #[test]
-    fn a_process_id_may_be_used_again() {
-        let at = |time: &str, cpu: &str| format!("10:00:{time}\n{}", aux(17, 1000, cpu, "python a.py"));
-        let log = read(&(at("01", "5:00") + &at("02", "5:01") + &at("03", "0:00")));
-        assert_eq!(log.processes.len(), 2);
-        assert_eq!(log.diagnostics[0].code, "host-process-id-reused");
-    }
-
-    #[test]
-    fn midnight_passes_and_clocks_jump() {
-        let at = |time: &str| format!("{time}\n{}", aux(17, 1000, "0:01", "python a.py"));
-        let log = read(&(at("23:59:59") + &at("00:00:01")));
-        assert_eq!(log.times_ms, [86_399_000, 86_401_000]);
-        let back = read(&(at("10:00:05") + &at("10:00:01") + &at("10:00:02")));
-        assert_eq!(back.times_ms, [36_005_000, 36_005_000, 36_006_000]);
-        assert_eq!(back.diagnostics[0].code, "host-clock-set-back");
-    }
-
-    #[test]
-    fn rows_of_one_sample_stay_together_after_the_clock_was_set_back() {
-        let at = |second: u32| format!("2026-11-23 10:00:0{second},17,5000,a\n2026-11-23 10:00:0{second},18,5000,a\n");
-        let log = read(&("time,pid,rss,cmd\n".to_owned() + &at(5) + &at(1) + &at(2)));
-        assert_eq!(log.times_ms.len(), 3);
-        assert_eq!(
-            log.processes.iter().map(|process| &process.samples[..]).collect::<Vec<_>>(),
-            [[0, 1, 2], [0, 1, 2]]
-        );
-    }
-
-    #[test]
-    fn a_file_of_mprof_counts_mebibytes() {
-        let text = "CMDLINE python train.py\nMEM 100.0 1795448810.0000\nCHLD 0 50.0 1795448810.0000\n\
-                    MEM 101.5 1795448810.1000\n";
-        let log = read(text);
-        assert_eq!((log.form, log.processes.len()), (HostForm::Mprof, 2));
-        assert_eq!(log.processes[0].rss_kib, [102_400, 103_936]);
-    }
-
-    #[test]
-    fn what_is_not_understood_is_counted() {
-        let text = aux(17, 1000, "0:01", "python a.py") + "grep: warning: stray \\\nbash: fork: retry\nstep 3\n";
-        let log = read(&text);
-        assert_eq!(log.diagnostics[0].count, 2);
-        assert!(log.diagnostics[0].message.contains("grep: warning"), "{}", log.diagnostics[0].message);
-        assert_eq!(log.steps, [(0, 3)]);
-    }
 }
