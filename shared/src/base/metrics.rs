@@ -32,6 +32,9 @@ pub enum MetricTime {
     Elapsed(i64),
 }
 
+/// A row's time, and the metrics that have a value.
+pub(super) type MetricRow<'a, M> = (MetricTime, Vec<(&'a Metric<M>, f64)>);
+
 impl<M> MetricHead<M> {
     /// Returns the head that a line is, with the metrics to which `kind` gives one; `None` for other lines.
     pub fn of(line: &str, kind: impl Fn(&str) -> Option<M>) -> Option<Self> {
@@ -52,7 +55,7 @@ impl<M> MetricHead<M> {
     }
 
     /// Reads a row: its time and the metrics that have a value; `None` if it has no time.
-    pub fn row(&self, line: &str) -> Option<(MetricTime, Vec<(&Metric<M>, f64)>)> {
+    pub fn row(&self, line: &str) -> Option<MetricRow<'_, M>> {
         let cells = cells(line);
         let time = time(cells.get(self.time)?)?;
         let value = |metric: &Metric<M>| cells.get(metric.position)?.parse::<f64>().ok().filter(|value| *value >= 0.0);

@@ -168,7 +168,8 @@ impl ProcReader {
         self.take_name();
         let is_rollup = name == "[rollup]";
         let has_sums = self.dump.seen & 1 != 0;
-        if (is_rollup && has_sums) || (!is_rollup && has_sums && !self.dump.is_mapped) || start < self.dump.address {
+        let begins_another = has_sums && (is_rollup || !self.dump.is_mapped);
+        if begins_another || start < self.dump.address {
             self.end_unnamed();
         }
         let dump = &mut self.dump;

@@ -18,9 +18,9 @@ pub struct MemrayReader(Form);
 
 #[derive(Debug)]
 enum Form {
-    Capture(CaptureReader),
+    Capture(Box<CaptureReader>),
     Stats(StatsReader),
-    Table(TableReader),
+    Table(Box<TableReader>),
 }
 
 /// Returns true if the beginning of a file is one of memray.
@@ -33,8 +33,8 @@ impl MemrayReader {
     pub fn new(head: &[u8]) -> Self {
         Self(match () {
             () if is_stats(head) => Form::Stats(StatsReader::default()),
-            () if is_table(head) => Form::Table(TableReader::default()),
-            () => Form::Capture(CaptureReader::new(head)),
+            () if is_table(head) => Form::Table(Box::default()),
+            () => Form::Capture(Box::new(CaptureReader::new(head))),
         })
     }
 
