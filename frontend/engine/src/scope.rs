@@ -11,7 +11,8 @@ use frontend::platform::{Source, blob};
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, Uint8Array};
 use shared::import::{ImportError, Importer, Overview};
-use shared::log::{LogReader, is_log};
+use shared::log::{Document, LogReader, is_log};
+use shared::profile::Makers;
 use shared::report::{LogReport, log_report};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -68,7 +69,7 @@ pub(crate) fn run(early: &Array) {
 /// What a file turned out to be.
 enum Loaded {
     Trace(Box<Engine>),
-    Log(Box<LogReport>),
+    Log(Box<LogReport>, Option<Box<Makers>>),
 }
 
 /// File that is being read.
@@ -186,7 +187,7 @@ impl FileWorker {
                     *worker.engine.borrow_mut() = Some(*engine);
                     worker.schedule();
                 }
-                Ok(Some(Loaded::Log(report))) => worker.post(&Report::Log(report)),
+                Ok(Some(Loaded::Log(report, makers))) => worker.post(&Report::Log(report, makers)),
                 Ok(None) => (),
                 Err(failure) => worker.post(&failure),
             }
@@ -243,7 +244,7 @@ impl FileWorker {
         }
         // The log of a training says only at its end that memory ran out.
         let log = self.load_log(self.begin(source).await?, reading).await?;
-        let is_useful = |log: &Loaded| matches!(log, Loaded::Log(report) if !report.is_empty());
+        let is_useful = |log: &Loaded| matches!(log, Loaded::Log(report, _) if !report.is_empty());
         log.filter(is_useful).map(Some).ok_or(failure)
     }
 
@@ -266,7 +267,12 @@ impl FileWorker {
         if self.reading.get() != reading {
             return Ok(None);
         }
-        Ok(Some(Loaded::Log(Box::new(log_report(&log.finish())))))
+        let log = log.finish();
+        let makers = match &log.document {
+            Some(Document::Profile(trace)) => Makers::of(trace).map(Box::new),
+            _ => None,
+        };
+        Ok(Some(Loaded::Log(Box::new(log_report(&log)), makers)))
     }
 
     /// Opens a file and reads its first bytes.

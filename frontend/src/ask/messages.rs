@@ -7,6 +7,7 @@ use super::question::Question;
 use super::spans::Parts;
 use super::summary::{DeviceFigures, FileSummary, Notice};
 use serde::{Deserialize, Serialize};
+use shared::profile::Makers;
 use shared::report::{Diagnosis, LogReport};
 
 /// Messages of the page to a Web Worker, apart from the `File` object itself.
@@ -55,8 +56,8 @@ pub enum Report {
     Parts(Parts),
     /// Findings on all GPUs; the last report about a file.
     Findings(Diagnosis),
-    /// The file is a log, and this is all about it.
-    Log(Box<LogReport>),
+    /// The file is a log, and this is all about it; with what made the allocations of a trace of torch.profiler.
+    Log(Box<LogReport>, Option<Box<Makers>>),
     /// True if a copy of the file's bytes has been stored.
     Kept(bool),
     /// The worker has no decoder, because its module could not be loaded; the page sends this report in its place.
@@ -102,7 +103,7 @@ impl Report {
             self,
             Self::Opened(_)
                 | Self::Surveyed(_)
-                | Self::Log(_)
+                | Self::Log(..)
                 | Self::Failed { .. }
                 | Self::NoDecoder
                 | Self::Stopped(_)

@@ -59,8 +59,8 @@ pub use sheet::{SheetOf, SheetOrder};
 pub use spans::{PartSpan, Parts};
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
 pub use timeline::{
-    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetOutline, GetPicture, GetPlace,
-    GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, Span, View,
+    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetOperators, GetOutline,
+    GetPicture, GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, Span, View,
 };
 pub use what_if::{
     GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WhatIfColumn, WhatIfSetup, WriteReplay,

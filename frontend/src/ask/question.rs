@@ -16,15 +16,15 @@ use super::segments::{GetSegments, SegmentsData};
 use super::selection::{GroupKeyData, SelectionFacts};
 use super::sheet::SheetOrder;
 use super::timeline::{
-    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetOutline, GetPicture, GetPlace,
-    GetStacks, Hit, Marks,
+    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetOperators, GetOutline,
+    GetPicture, GetPlace, GetStacks, Hit, Marks,
 };
 use super::what_if::{GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WriteReplay};
 use super::wire;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::analysis::Profile;
-use shared::report::{Diagnosis, LiveGroups, LogCurves};
+use shared::report::{Diagnosis, LiveGroups, LogCurves, OperatorsAtPeak};
 
 /// Question with an answer of one type.
 pub trait Ask: Into<Question> {
@@ -129,6 +129,7 @@ questions! {
         GetPicture -> PictureData, newest;
         GetOutline -> PictureData, each;
         GetCourse -> LogCurves, each;
+        GetOperators -> Option<OperatorsAtPeak>, each;
         GetHit -> Hit, newest;
         GetPlace -> f64, each;
         FindAllocation -> Hit, each;

@@ -4,6 +4,7 @@
 use super::categories::ColorBy;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationKey, Axis, PictureRequest};
+use shared::profile::Makers;
 use shared::report::Frame;
 
 /// Part of the timeline, and how it is drawn on the screen.
@@ -38,6 +39,14 @@ pub struct GetOutline {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GetCourse {
     pub device: u32,
+}
+
+/// Asks for the operators behind the peak, given a trace of torch.profiler of the same run; the answer is `None` if the
+/// trace has no allocations on the device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetOperators {
+    pub device: u32,
+    pub makers: Makers,
 }
 
 /// Asks for the moment and the allocation under a point.

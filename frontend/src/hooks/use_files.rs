@@ -6,10 +6,9 @@ use crate::platform::{
     AskError, Source, WorkerClient, asset_url, bring_to_jobs, entry_name, fragment, mark, now_ms, processors,
 };
 use crate::state::{
-    FileAction, FileId, FileStatus, Files, NO_FILE, NewFile, OpenFile, Origin, PinKey, ReadyFile, SessionFile, Start,
-    ThisCard, Turns,
+    FileAction, FileId, FileStatus, Files, LogFile, NO_FILE, NewFile, OpenFile, Origin, PinKey, ReadyFile, SessionFile,
+    Start, ThisCard, Turns,
 };
-use shared::report::LogReport;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -55,7 +54,7 @@ struct Workers {
 pub struct OpenLog {
     pub id: FileId,
     pub name: Rc<str>,
-    pub report: Rc<LogReport>,
+    pub file: LogFile,
 }
 
 /// Open file that is ready to be shown.
@@ -141,7 +140,7 @@ impl FilesHandle {
     /// Returns all open logs.
     pub fn logs(&self) -> Vec<OpenLog> {
         let log = |open: &OpenFile| match &open.status {
-            FileStatus::Log(report) => Some(OpenLog { id: open.id, name: open.name.clone(), report: report.clone() }),
+            FileStatus::Log(file) => Some(OpenLog { id: open.id, name: open.name.clone(), file: file.clone() }),
             _ => None,
         };
         self.files().all.iter().filter_map(log).collect()

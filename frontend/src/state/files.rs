@@ -14,6 +14,7 @@ use super::origin::Origin;
 use super::session::SessionFile;
 use super::view_state::{DockTab, PanelTab};
 use crate::ask::{Axis, ColorBy, FileSummary, Hit, PreviewData, Report};
+use shared::profile::Makers;
 use shared::report::LogReport;
 use std::rc::Rc;
 
@@ -173,8 +174,15 @@ pub enum FileStatus {
     Failed(Failure),
     /// The model is loaded.
     Ready(ReadyFile),
-    /// The file is a log, and this is the report on it.
-    Log(Rc<LogReport>),
+    Log(LogFile),
+}
+
+/// Log that has been read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogFile {
+    pub report: Rc<LogReport>,
+    /// What made the allocations, if it is a trace of torch.profiler.
+    pub makers: Option<Rc<Makers>>,
 }
 
 /// Progress of reading a file.
@@ -433,7 +441,9 @@ impl OpenFile {
                 }
                 self.status = FileStatus::Ready(ReadyFile::new(*summary, &start));
             }
-            (Report::Log(report), FileStatus::Loading(_)) => self.status = FileStatus::Log(Rc::new(*report)),
+            (Report::Log(report, makers), FileStatus::Loading(_)) => {
+                self.status = FileStatus::Log(LogFile { report: Rc::from(report), makers: makers.map(Rc::from) });
+            }
             (Report::Figures(figures), FileStatus::Ready(ready)) => ready.hear(figures),
             (Report::Notices(notices), FileStatus::Ready(ready)) => {
                 ready.are_notices_known = true;

@@ -25,7 +25,7 @@ pub use choices::{
 };
 pub use file_id::FileId;
 pub use files::{
-    Failure, FileAction, FileStatus, Files, Keeping, Loading, NewFile, OpenFile, ReadyFile, Remedy, Start,
+    Failure, FileAction, FileStatus, Files, Keeping, Loading, LogFile, NewFile, OpenFile, ReadyFile, Remedy, Start,
 };
 pub use history::{Entry, Moved, NO_FILE, Place, entry_for};
 pub use keys::{KeyAction, KeyPress, action_of, tab_after};

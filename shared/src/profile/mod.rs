@@ -7,6 +7,7 @@
 mod fields;
 mod habits;
 mod kernels;
+mod makers;
 mod matching;
 mod origin;
 mod peak;
@@ -17,6 +18,7 @@ mod trace;
 mod transfers;
 
 pub use habits::{Habit, HabitKind, habits};
+pub use makers::{Made, MadeOn, Maker, Makers};
 pub use matching::{Allocated, Matches, matches};
 pub use peak::{LiveGroup, live_groups};
 pub use reader::{ProfileReader, is_profile};

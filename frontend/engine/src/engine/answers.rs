@@ -9,12 +9,12 @@ use super::{
 };
 use frontend::ask::{
     Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetBoxes, GetCategories, GetCopyPreview,
-    GetCourse, GetCurve, GetDetails, GetDiff, GetFacts, GetFindings, GetHit, GetLargest, GetMarks, GetOutline,
-    GetPicture, GetPlace, GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites, GetStacks,
-    GetSteps, GetSweep, SheetOrder, WalkTo, WriteCopy, WriteReplay, Writes,
+    GetCourse, GetCurve, GetDetails, GetDiff, GetFacts, GetFindings, GetHit, GetLargest, GetMarks, GetOperators,
+    GetOutline, GetPicture, GetPlace, GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites,
+    GetStacks, GetSteps, GetSweep, SheetOrder, WalkTo, WriteCopy, WriteReplay, Writes,
 };
 use shared::analysis::Timeline;
-use shared::report::trace_curves;
+use shared::report::{operators_at_peak, trace_curves};
 
 /// Media type of compressed snapshots.
 const GZIP: &str = "application/gzip";
@@ -40,6 +40,7 @@ answers! {
     GetPicture: |ready, ask| Ok(picture(ready, ask.view));
     GetOutline: |ready, ask| Ok(outline_picture(ready, ask.axis, ask.columns));
     GetCourse: |ready, _ask| trace_curves(ready.device, ready.timeline).ok_or_else(|| NO_TIMES.to_owned());
+    GetOperators: |ready, ask| Ok(operators_at_peak(ready.device, ready.timeline, &ask.makers));
     GetHit: |ready, ask| Ok(hit(ready, ask.axis, (ask.x, ask.units_per_px), ask.bytes));
     GetPlace: |ready, ask| Ok(place(ready, ask.axis, ask.moment));
     FindAllocation: |ready, ask| find(ready, ask.key, ask.moment).ok_or_else(|| NO_ALLOCATION.to_owned());

@@ -59,8 +59,8 @@ impl OpenFile {
     pub fn is_out_of_memory(&self) -> bool {
         match &self.status {
             FileStatus::Ready(file) => (0..file.summary.devices.len()).any(|device| file.is_out_of_memory(device)),
-            FileStatus::Log(report) => {
-                report.diagnosis.findings.iter().any(|finding| finding.code == FindingCode::OutOfMemory)
+            FileStatus::Log(log) => {
+                log.report.diagnosis.findings.iter().any(|finding| finding.code == FindingCode::OutOfMemory)
             }
             _ => false,
         }

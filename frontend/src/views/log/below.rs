@@ -3,9 +3,10 @@
 use super::beside::{Beside, BesideChart};
 use super::model::{Range, overlap, shifted, whole};
 use super::of_log;
+use super::operators::Operators;
 use crate::ask::{Axis, GetCourse};
 use crate::components::copy_button::CopyButton;
-use crate::hooks::use_answer;
+use crate::hooks::{OpenLog, use_answer};
 use crate::state::{FileAction, FileId, TimelineCommand};
 use crate::views::dock_props::DockProps;
 use std::collections::HashMap;
@@ -99,8 +100,16 @@ fn Charts(props: &ChartsProps) -> Html {
                 </p>
             }
             { for charts.iter().map(chart) }
+            { for dock.logs.iter().filter_map(|log| operators(dock, log)) }
         </div>
     }
+}
+
+/// Returns what a trace of torch.profiler says about the snapshot's peak.
+fn operators(dock: &DockProps, log: &OpenLog) -> Option<Html> {
+    let makers = log.file.makers.clone()?;
+    let (client, device, name) = (dock.client.clone(), dock.device.device, AttrValue::from(log.name.clone()));
+    Some(html! { <Operators key={format!("operators-{}", log.id)} {client} {device} {name} {makers} /> })
 }
 
 /// Returns the times that the timeline shows; all of them while it shows events.

@@ -4,6 +4,7 @@ mod below;
 mod beside;
 mod chart;
 mod model;
+mod operators;
 mod owners;
 mod table;
 
@@ -158,8 +159,8 @@ fn Charts(props: &ChartsProps) -> Html {
 }
 
 /// Returns the charts of another log that has dates.
-fn of_log(OpenLog { id, name, report }: &OpenLog) -> Vec<Beside> {
-    let dated = report.curves.iter().enumerate().filter(|(_, curves)| curves.has_dates);
+fn of_log(OpenLog { id, name, file }: &OpenLog) -> Vec<Beside> {
+    let dated = file.report.curves.iter().enumerate().filter(|(_, curves)| curves.has_dates);
     dated
         .map(|(position, curves)| Beside {
             place: (*id, position),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use shared::api::OfFile;
 use shared::base::{Diagnostic, Severity};
 use shared::log::{Document, Log};
-use shared::profile::Profile;
+use shared::profile::Makers;
 use shared::report::{LogTable, OperatorsAtPeak, operators_at_peak};
 use shared::tracemalloc::TracemallocSnapshot;
 
@@ -20,7 +20,7 @@ pub(super) struct Together {
     /// False if no file is a trace, so that snapshots need not be kept.
     has_traces: bool,
     snapshots: Vec<Opened>,
-    traces: Vec<(String, Box<Profile>)>,
+    traces: Vec<(String, Makers)>,
     /// Snapshots of tracemalloc, with the names of their files.
     traced: Vec<(String, Box<TracemallocSnapshot>)>,
 }
@@ -51,7 +51,9 @@ impl Together {
     /// Keeps a log that has been diagnosed, if it is a trace or a snapshot of tracemalloc.
     pub(super) fn add_log(&mut self, name: &str, log: Log) {
         match log.document {
-            Some(Document::Profile(trace)) if self.has_traces => self.traces.push((name.to_owned(), trace)),
+            Some(Document::Profile(trace)) if self.has_traces => {
+                self.traces.extend(Makers::of(&trace).map(|makers| (name.to_owned(), makers)));
+            }
             Some(Document::Tracemalloc(snapshot)) => self.traced.push((name.to_owned(), snapshot)),
             _ => {}
         }
@@ -66,9 +68,9 @@ impl Together {
     pub(super) fn joined(&self) -> Joined {
         let mut joined = Joined::default();
         for snapshot in &self.snapshots {
-            for (name, trace) in &self.traces {
+            for (name, makers) in &self.traces {
                 let reports =
-                    snapshot.devices().filter_map(|(device, timeline)| operators_at_peak(device, timeline, trace));
+                    snapshot.devices().filter_map(|(device, timeline)| operators_at_peak(device, timeline, makers));
                 joined.add(&format!("{} and {name}", snapshot.file), reports.collect());
             }
         }

@@ -1,0 +1,36 @@
+//! Operators behind a snapshot's peak, by a trace of torch.profiler of the same run.
+
+use super::table::LogTableView;
+use crate::ask::GetOperators;
+use crate::hooks::use_answer;
+use crate::platform::WorkerClient;
+use shared::profile::Makers;
+use std::rc::Rc;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct OperatorsProps {
+    /// Worker of the snapshot.
+    pub(super) client: WorkerClient,
+    pub(super) device: u32,
+    /// Name of the trace.
+    pub(super) name: AttrValue,
+    pub(super) makers: Rc<Makers>,
+}
+
+/// Says how much of a trace the snapshot has, and which operators made what was live at the peak.
+#[component]
+pub(super) fn Operators(props: &OperatorsProps) -> Html {
+    let question = (props.client.clone(), props.device, props.makers.clone());
+    let found = use_answer(question, |(client, device, makers)| async move {
+        client.ask(GetOperators { device, makers: Makers::clone(&makers) }).await
+    });
+    let Some(found) = found.as_deref().and_then(Option::as_ref) else { return Html::default() };
+    html! {
+        <section class="log-operators" aria-label={format!("Operators of {}", props.name)}>
+            <h3>{ &props.name }</h3>
+            <p>{ &found.matched }</p>
+            { for found.table.iter().map(|table| html! { <LogTableView table={table.clone()} /> }) }
+        </section>
+    }
+}
