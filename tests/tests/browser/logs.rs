@@ -121,6 +121,25 @@ fn logs_lie_below_the_timeline_of_their_snapshot() {
     page.check_console();
 }
 
+/// PyTorch 2.11 recorded both in one run; the figures are those of `snapscope diagnose` for the same files.
+#[test]
+fn a_trace_of_the_same_run_names_the_operators_behind_the_peak() {
+    const SNAPSHOT: &str = "torch2.11-profiler-steps.pickle.gz";
+    let page = Journey::start("/");
+    let logs = testkit::server::root().join("tests/data/logs");
+    for (name, count) in [("torch2.11-profiler-steps.json.gz", 1), (SNAPSHOT, 2)] {
+        page.drop_file(name, &std::fs::read(logs.join(name)).expect("a stored file"));
+        page.wait_for_files(count);
+    }
+    page.show_file(SNAPSHOT);
+    page.role("tab", "Logs").click();
+    let operators = page.find("section").with_text("138 of the 138 allocations");
+    operators.wait_text("59.3 MiB are live");
+    operators.wait_text("SoftmaxBackward0");
+    page.screenshot("operators-behind-the-peak");
+    page.check_console();
+}
+
 #[test]
 fn a_pasted_error_is_explained() {
     let page = Journey::start("/");
