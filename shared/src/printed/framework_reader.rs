@@ -8,7 +8,7 @@
 //! ```
 
 use super::framework::{Framework, FrameworkOom, leading_number};
-use super::reader::{MOST_KEPT, Repeated};
+use super::repeated::{MOST_KEPT, Repeated};
 use super::size;
 
 /// Words of XLA for the parts of a program, with our own.

@@ -6,24 +6,13 @@ use super::framework_reader::FrameworkReader;
 use super::host_error::HostError;
 use super::line_profile::{LineTables, LineUse};
 use super::oom::Oom;
+use super::repeated::{MOST_KEPT, Repeated, add};
 use super::stats;
 use super::summary;
-use super::trace_back::{SourcePlace, TraceBack};
-
-/// Most different errors, and most tables of counters, that are kept.
-pub(super) const MOST_KEPT: usize = 1000;
+use super::trace_back::TraceBack;
 
 /// Most lines of tables of memory_profiler that are kept.
 const MOST_LINES: usize = 20_000;
-
-/// Error with the place that raised it and the number of times that it was printed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Repeated<T> {
-    pub error: T,
-    /// Line of the user's own code, if a traceback stood before it.
-    pub place: Option<SourcePlace>,
-    pub count: u64,
-}
 
 /// What a text says about memory, in its order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -97,18 +86,5 @@ impl PrintedReader {
     /// Returns what the text says, after its last line.
     pub fn finish(self) -> Printed {
         self.printed
-    }
-}
-
-/// Adds an error, or counts it if it was printed before, as frameworks do that log an exception and raise it again.
-fn add<T: PartialEq>(all: &mut Vec<Repeated<T>>, error: T, place: Option<SourcePlace>, left_out: &mut u64) {
-    match all.iter().position(|known| known.error == error) {
-        Some(position) => {
-            let known = &mut all[position];
-            known.count += 1;
-            known.place = known.place.take().or(place);
-        }
-        None if all.len() < MOST_KEPT => all.push(Repeated { error, place, count: 1 }),
-        None => *left_out += 1,
     }
 }

@@ -1,7 +1,6 @@
 //! Reports on what counts memory in a text: counters of PyTorch's allocator, and lines of memory_profiler.
 
-use super::diagnosis::{Evidence, Finding};
-use super::host::HOST;
+use super::diagnosis::{Evidence, Finding, HOST};
 use super::log_table::{LogCell, LogTable};
 use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Severity, format};

@@ -9,6 +9,12 @@ use crate::base::Severity;
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
 
+/// Device of findings about host memory.
+pub const HOST: i64 = -1;
+
+/// Device of findings from texts that do not name one.
+pub const NO_DEVICE: i64 = -2;
+
 /// Diagnosis of a whole snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -40,7 +46,7 @@ pub struct Finding {
     pub code: FindingCode,
     pub severity: Severity,
     pub confidence: Confidence,
-    /// CUDA index; of a log also -1 for the host, and -2 if the log does not name the device.
+    /// CUDA index; of a log also [`HOST`] and [`NO_DEVICE`].
     pub device: i64,
     /// Bytes that the finding is about; for growth, those of one step.
     pub bytes: u64,
@@ -119,6 +125,30 @@ pub struct GrowthGroup {
     pub size_bytes: Option<u64>,
     /// Innermost frame first.
     pub stack: Vec<Frame>,
+}
+
+impl Finding {
+    /// Returns a finding that states what a log has, with certainty, and that is no problem in itself.
+    pub(super) fn stated(
+        code: FindingCode,
+        device: i64,
+        bytes: u64,
+        title: String,
+        shows: String,
+        advice: String,
+    ) -> Self {
+        Self {
+            code,
+            severity: Severity::Info,
+            confidence: Confidence::High,
+            device,
+            bytes,
+            title,
+            line: None,
+            evidence: Evidence { shows, ..Evidence::default() },
+            advice,
+        }
+    }
 }
 
 impl Diagnosis {

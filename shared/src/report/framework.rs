@@ -1,9 +1,8 @@
 //! Builds findings on out-of-memory errors of frameworks other than PyTorch.
 
-use super::diagnosis::{Evidence, Finding};
-use super::host::{HOST, NO_DEVICE};
+use super::diagnosis::{Evidence, Finding, HOST, NO_DEVICE};
 use super::log_table::{LogOwner, LogOwners};
-use super::printed::source_line;
+use super::place::source_line;
 use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Severity, format};
 use crate::printed::{Framework, FrameworkOom, OomCause, Repeated};

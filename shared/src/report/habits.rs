@@ -1,7 +1,6 @@
 //! Reports what a profiled program does again in each step, in words.
 
-use super::diagnosis::{Evidence, Finding};
-use super::host::HOST;
+use super::diagnosis::{Evidence, Finding, HOST};
 use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Severity, format};
 use crate::profile::{Habit, HabitKind, Profile, habits};

@@ -1,7 +1,6 @@
 //! Reports on memory profiles in the format of pprof, such as those of JAX: what is live, by device and by line.
 
-use super::diagnosis::{Evidence, Finding};
-use super::host::{HOST, NO_DEVICE};
+use super::diagnosis::{Evidence, Finding, HOST, NO_DEVICE};
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogTable};
 use crate::analysis::{Confidence, FindingCode, SourceLine};

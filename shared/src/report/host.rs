@@ -1,6 +1,6 @@
 //! Builds the diagnosis of a log of host memory.
 
-use super::diagnosis::{Evidence, Finding};
+use super::diagnosis::{Evidence, Finding, HOST};
 use super::host_curves::{curves, total};
 use super::host_machine;
 use super::host_tables::{kinds, mappings, processes};
@@ -9,12 +9,6 @@ use super::log_table::LogNotice;
 use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Diagnostic, Severity, format};
 use crate::host::{Climb, Climber, Clock, HostForm, HostLog, Kill, TotalSource, climb_of};
-
-/// Device of findings about host memory.
-pub const HOST: i64 = -1;
-
-/// Device of findings from texts that do not name one.
-pub const NO_DEVICE: i64 = -2;
 
 /// Fraction of the machine's memory above which it counts as almost full.
 const FULL: f64 = 0.95;

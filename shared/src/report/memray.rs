@@ -1,12 +1,12 @@
 //! Reports on files of memray: memory of the host over time, and the lines that allocated what was live at the peak.
 
-use super::diagnosis::{Evidence, Finding};
-use super::host::HOST;
+use super::diagnosis::{Finding, HOST};
 use super::log_curves::{LogCurves, LogSeries, MOST_TIMES, extremes};
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogTable};
 use super::memray_stats;
-use crate::analysis::{Confidence, FindingCode};
+use super::memray_text::{line, short_command};
+use crate::analysis::FindingCode;
 use crate::base::{Severity, format};
 use crate::memray::{Amount, Capture, Ending, FORMATS, Header, Memray, OriginMemory, Origins, Place, Python, Table};
 
@@ -63,15 +63,6 @@ fn facts(Header { command, python, .. }: &Header) -> Vec<String> {
     command.into_iter().chain(python).collect()
 }
 
-/// Returns a command line with `memray` instead of the file that is run for it.
-pub(super) fn short_command(command: &str) -> String {
-    let (program, arguments) = command.split_once(' ').unwrap_or((command, ""));
-    match program.ends_with("/memray") || program.ends_with("memray/__main__.py") {
-        true => format!("memray {arguments}"),
-        false => command.to_owned(),
-    }
-}
-
 /// Returns the resident and the allocated memory over time; `None` with fewer than two samples.
 fn curves(Capture { samples, .. }: &Capture) -> Option<LogCurves> {
     if samples.len() < 2 {
@@ -97,8 +88,9 @@ fn curves(Capture { samples, .. }: &Capture) -> Option<LogCurves> {
 fn diagnosis(capture: &Capture) -> Finding {
     let format = capture.header.format;
     match capture.ending {
-        Ending::UnknownFormat => finding(
+        Ending::UnknownFormat => Finding::stated(
             FindingCode::TooLittleRecorded,
+            HOST,
             0,
             format!("Captures of memray in format {format} are not read"),
             format!("Those in formats {} to {} are, which memray 1.2 to 1.20 write.", FORMATS.start(), FORMATS.end()),
@@ -106,8 +98,9 @@ fn diagnosis(capture: &Capture) -> Finding {
              write files that are read."
                 .to_owned(),
         ),
-        _ if capture.origins.rows.is_empty() => finding(
+        _ if capture.origins.rows.is_empty() => Finding::stated(
             FindingCode::TooLittleRecorded,
+            HOST,
             0,
             "The capture has no allocations".to_owned(),
             "It ends before the first one.".to_owned(),
@@ -117,22 +110,8 @@ fn diagnosis(capture: &Capture) -> Finding {
             let bytes = capture.peak_bytes;
             let title = format!("The peak is {} allocated on the host", format::bytes(bytes));
             let shows = format!("{} {}", composition(&capture.origins), resident(capture));
-            finding(FindingCode::Peak, bytes, title, shows.trim_end().to_owned(), ADVICE.to_owned())
+            Finding::stated(FindingCode::Peak, HOST, bytes, title, shows.trim_end().to_owned(), ADVICE.to_owned())
         }
-    }
-}
-
-pub(super) fn finding(code: FindingCode, bytes: u64, title: String, shows: String, advice: String) -> Finding {
-    Finding {
-        code,
-        severity: Severity::Info,
-        confidence: Confidence::High,
-        device: HOST,
-        bytes,
-        title,
-        line: None,
-        evidence: Evidence { shows, ..Evidence::default() },
-        advice,
     }
 }
 
@@ -215,13 +194,6 @@ fn text(origins: &Origins, place: Place) -> String {
     line(function, file, &place.line.to_string())
 }
 
-/// Formats a line of a function; of the path, only what names the file within its project or package is left.
-pub(super) fn line(function: &str, file: &str, line: &str) -> String {
-    let path = file.rsplit_once("-packages/").map_or(file, |(_, path)| path);
-    let start = path.rmatch_indices('/').nth(1).filter(|_| path.starts_with('/')).map_or(0, |(at, _)| at + 1);
-    format!("{function} ({}:{line})", &path[start..])
-}
-
 /// Says what is missing in the capture, and how to read its lines.
 fn notices(capture: &Capture) -> Vec<LogNotice> {
     let end = match capture.ending {
@@ -257,7 +229,7 @@ fn of_table(table_: &Table) -> LogPart {
     });
     LogPart {
         title: format!("Table of memray: {} with {bytes}", format::counted(*stacks, "stack")),
-        findings: vec![finding(FindingCode::Peak, amount.bytes, title, shows, ADVICE.to_owned())],
+        findings: vec![Finding::stated(FindingCode::Peak, HOST, amount.bytes, title, shows, ADVICE.to_owned())],
         tables: vec![table("Allocated memory", &[], origins, origins.rows.iter(), |row| cells(row.peak).to_vec())],
         notices: unread.into_iter().collect(),
         ..LogPart::default()

@@ -1,9 +1,9 @@
 //! Reports on `memray stats --json`: the peak, and what was allocated in the whole run.
 
-use super::diagnosis::Finding;
+use super::diagnosis::{Finding, HOST};
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogTable};
-use super::memray::{finding, line, short_command};
+use super::memray_text::{line, short_command};
 use crate::analysis::FindingCode;
 use crate::base::format;
 use crate::memray::Stats;
@@ -29,8 +29,9 @@ pub(super) fn part(stats: &Stats) -> LogPart {
 }
 
 fn damaged() -> LogPart {
-    let damaged = finding(
+    let damaged = Finding::stated(
         FindingCode::TooLittleRecorded,
+        HOST,
         0,
         "The file of memray stats ends early or is damaged".to_owned(),
         "Nothing of it is read, since its figures belong together.".to_owned(),
@@ -50,8 +51,9 @@ fn peak(stats: &Stats) -> Finding {
             format!(" In the whole run, freed or not, the most was allocated by these lines: {}.", named.join("; "))
         }
     };
-    finding(
+    Finding::stated(
         FindingCode::Peak,
+        HOST,
         bytes,
         format!("The peak is {} allocated on the host", format::bytes(bytes)),
         format!("These figures do not say what the peak consists of.{most}"),

@@ -24,7 +24,9 @@ mod log_part;
 mod log_table;
 mod memray;
 mod memray_stats;
+mod memray_text;
 mod operators;
+mod place;
 mod printed;
 mod profile;
 mod ranks;
@@ -37,11 +39,11 @@ mod tracemalloc_diff;
 mod tracemalloc_growth;
 
 pub use diagnosis::{
-    Diagnosis, DiagnosisConfig, Evidence, Finding, Growth, GrowthGroup, RunOfDevice, UntilFull, diagnosis,
+    Diagnosis, DiagnosisConfig, Evidence, Finding, Growth, GrowthGroup, HOST, NO_DEVICE, RunOfDevice, UntilFull,
+    diagnosis,
 };
 pub use diff::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, comparison};
 pub use frame::{Frame, frame, frames};
-pub use host::{HOST, NO_DEVICE};
 pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};
 pub use log::{LogReport, log_report};
 pub use log_curves::{LogCurves, LogLimit, LogSeries};

@@ -1,14 +1,14 @@
 //! Builds the diagnosis of what programs print about memory: out-of-memory errors and counters of the allocator.
 
 use super::counted::{MUCH_UNUSED, RECORD, counted, counter_table, largest_line, line_table};
-use super::diagnosis::{Evidence, Finding};
+use super::diagnosis::{Evidence, Finding, HOST};
 use super::framework;
-use super::host::HOST;
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogOwner, LogOwners, LogTable};
-use crate::analysis::{Confidence, FindingCode, SourceLine};
+use super::place::source_line;
+use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Severity, format};
-use crate::printed::{Holder, HostError, HostErrorKind, Oom, OomApi, OomCause, Printed, Repeated, SourcePlace};
+use crate::printed::{Holder, HostError, HostErrorKind, Oom, OomApi, OomCause, Printed, Repeated};
 
 /// Reports on what a text says.
 pub(super) fn part(printed: &Printed) -> LogPart {
@@ -69,11 +69,6 @@ fn device_words(oom: &Oom) -> String {
     };
     let device = oom.gpu.map_or_else(|| device.to_owned(), |gpu| format!("{device} {gpu}"));
     oom.rank.map_or(device.clone(), |rank| format!("{device} of rank {rank}"))
-}
-
-pub(super) fn source_line(place: Option<&SourcePlace>) -> Option<SourceLine> {
-    let SourcePlace { file, function, line } = place?;
-    Some(SourceLine { file: file.clone(), function: function.clone(), line: *line })
 }
 
 fn out_of_memory(repeated: &Repeated<Oom>) -> Finding {

@@ -1,12 +1,11 @@
 //! Reports on traces of torch.profiler: memory over time, and what was live at the peak.
 
-use super::diagnosis::{Evidence, Finding};
+use super::diagnosis::{Finding, HOST};
 use super::habits;
-use super::host::HOST;
 use super::log_curves::{LogCurves, LogSeries, MOST_TIMES, extremes};
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogTable};
-use crate::analysis::{Confidence, FindingCode};
+use crate::analysis::FindingCode;
 use crate::base::{Severity, format};
 use crate::profile::{Course, DeviceKind, LiveGroup, Profile, live_groups};
 
@@ -106,7 +105,7 @@ fn tables(profile: &Profile) -> Vec<LogTable> {
 fn findings(profile: &Profile) -> Vec<Finding> {
     let habits = habits::findings(profile);
     if profile.is_empty() {
-        let nothing = finding(
+        let nothing = Finding::stated(
             FindingCode::TooLittleRecorded,
             HOST,
             0,
@@ -117,20 +116,6 @@ fn findings(profile: &Profile) -> Vec<Finding> {
         return [nothing].into_iter().chain(habits).collect();
     }
     large(profile).filter_map(|course| peak(profile, course)).chain(habits).collect()
-}
-
-fn finding(code: FindingCode, device: i64, bytes: u64, title: String, shows: String, advice: String) -> Finding {
-    Finding {
-        code,
-        severity: Severity::Info,
-        confidence: Confidence::High,
-        device,
-        bytes,
-        title,
-        line: None,
-        evidence: Evidence { shows, ..Evidence::default() },
-        advice,
-    }
 }
 
 fn peak(profile: &Profile, course: &Course) -> Option<Finding> {
@@ -155,7 +140,7 @@ fn peak(profile: &Profile, course: &Course) -> Option<Finding> {
         reserved => format!(" PyTorch reserved {} at most.", format::bytes(reserved)),
     };
     let device = if course.kind == DeviceKind::Host { HOST } else { i64::from(course.index) };
-    Some(finding(
+    Some(Finding::stated(
         FindingCode::Peak,
         device,
         bytes,

@@ -1,11 +1,10 @@
 //! Reports on memory timelines of torch.profiler: memory by category over time, and at the peak.
 
-use super::diagnosis::{Evidence, Finding};
-use super::host::HOST;
+use super::diagnosis::{Finding, HOST};
 use super::log_curves::{LogCurves, LogSeries, MOST_TIMES, extremes};
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogTable};
-use crate::analysis::{Confidence, FindingCode};
+use crate::analysis::FindingCode;
 use crate::base::{Severity, format};
 use crate::profile::{TensorCategory, Timeline, TimelineForm, TimelinePoint};
 use std::cmp::Reverse;
@@ -120,21 +119,14 @@ fn finding(timeline: &Timeline, order: &[TensorCategory]) -> Finding {
 }
 
 fn nothing(title: &str, shows: &str, advice: &str) -> Finding {
-    made(FindingCode::TooLittleRecorded, 0, title.to_owned(), shows.to_owned(), format!("{advice} {SNAPSHOT}"))
-}
-
-fn made(code: FindingCode, bytes: u64, title: String, shows: String, advice: String) -> Finding {
-    Finding {
-        code,
-        severity: Severity::Info,
-        confidence: Confidence::High,
-        device: HOST,
-        bytes,
-        title,
-        line: None,
-        evidence: Evidence { shows, ..Evidence::default() },
-        advice,
-    }
+    Finding::stated(
+        FindingCode::TooLittleRecorded,
+        HOST,
+        0,
+        title.to_owned(),
+        shows.to_owned(),
+        format!("{advice} {SNAPSHOT}"),
+    )
 }
 
 /// Reports what the peak consists of.
@@ -149,8 +141,9 @@ fn peak_finding(timeline: &Timeline, peak: &TimelinePoint, order: &[TensorCatego
     let first_us = timeline.points.first().map_or(peak.time_us, |first| first.time_us);
     let after = format::duration(peak.time_us.abs_diff(first_us));
     let remedy = order.first().map_or("", |category| remedy(*category));
-    made(
+    Finding::stated(
         FindingCode::Peak,
+        HOST,
         total,
         format!("The peak is {} of tensors that the profiler saw", format::bytes(total)),
         format!("{after} after the beginning, they were {}.", parts.join(", ")),

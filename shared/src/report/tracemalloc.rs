@@ -1,8 +1,7 @@
 //! Reports on a snapshot of tracemalloc: the lines and files that allocated what a Python program holds.
 
-use super::diagnosis::{Evidence, Finding};
+use super::diagnosis::{Evidence, Finding, HOST};
 use super::frame::Frame;
-use super::host::HOST;
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogTable};
 use crate::analysis::{Confidence, FindingCode, SourceLine};

@@ -47,6 +47,19 @@ fn a_pasted_error_is_explained() {
 }
 
 #[test]
+fn a_machine_without_free_memory_is_reported() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("free.log");
+    let head = "               total        used        free      shared  buff/cache   available\n";
+    let row = "Mem:        24684092    22458956      403812       20216     1821324      825136\n";
+    std::fs::write(&file, head.to_owned() + row).expect("the log to be written");
+    let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
+    let finding = &document["findings"][0];
+    assert_eq!(finding["code"], FindingCode::HostNearlyFull.name());
+    assert_eq!(finding["bytes"], json!((24_684_092_u64 - 825_136) << 10));
+}
+
+#[test]
 fn an_error_at_the_end_of_a_long_log_is_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("train.log");
