@@ -5,7 +5,7 @@ use crate::first_picture::FirstPicture;
 use crate::keeper;
 use crate::queue::Queue;
 use crate::reader::Reader;
-use frontend::ask::{FileBytes, Order, PartOrder, PreviewData, Question, Reply, Report};
+use frontend::ask::{FileBytes, Joinable, Order, PartOrder, PreviewData, Question, Reply, Report};
 use frontend::platform::messages::{from_buffer, to_buffer};
 use frontend::platform::{Source, blob};
 use gloo_timers::callback::Timeout;
@@ -69,7 +69,7 @@ pub(crate) fn run(early: &Array) {
 /// What a file turned out to be.
 enum Loaded {
     Trace(Box<Engine>),
-    Log(Box<LogReport>, Option<Box<Makers>>),
+    Log(Box<LogReport>, Option<Box<Joinable>>),
 }
 
 /// File that is being read.
@@ -187,7 +187,7 @@ impl FileWorker {
                     *worker.engine.borrow_mut() = Some(*engine);
                     worker.schedule();
                 }
-                Ok(Some(Loaded::Log(report, makers))) => worker.post(&Report::Log(report, makers)),
+                Ok(Some(Loaded::Log(report, joinable))) => worker.post(&Report::Log(report, joinable)),
                 Ok(None) => (),
                 Err(failure) => worker.post(&failure),
             }
@@ -268,11 +268,13 @@ impl FileWorker {
             return Ok(None);
         }
         let log = log.finish();
-        let makers = match &log.document {
-            Some(Document::Profile(trace)) => Makers::of(trace).map(Box::new),
+        let report = Box::new(log_report(&log));
+        let joinable = match log.document {
+            Some(Document::Profile(trace)) => Makers::of(&trace).map(Joinable::Makers),
+            Some(Document::Tracemalloc(snapshot)) => Some(Joinable::Tracemalloc(*snapshot)),
             _ => None,
         };
-        Ok(Some(Loaded::Log(Box::new(log_report(&log)), makers)))
+        Ok(Some(Loaded::Log(report, joinable.map(Box::new))))
     }
 
     /// Opens a file and reads its first bytes.

@@ -9,6 +9,7 @@ use super::summary::{DeviceFigures, FileSummary, Notice};
 use serde::{Deserialize, Serialize};
 use shared::profile::Makers;
 use shared::report::{Diagnosis, LogReport};
+use shared::tracemalloc::TracemallocSnapshot;
 
 /// Messages of the page to a Web Worker, apart from the `File` object itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,6 +29,14 @@ pub enum Order {
     },
     /// Answer the question with this number.
     Ask(u32, Question),
+}
+
+/// Part of a log that is needed to show it together with other files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Joinable {
+    /// What made the allocations of a trace of torch.profiler.
+    Makers(Makers),
+    Tracemalloc(TracemallocSnapshot),
 }
 
 /// Messages of a Web Worker to the page.
@@ -56,8 +65,8 @@ pub enum Report {
     Parts(Parts),
     /// Findings on all GPUs; the last report about a file.
     Findings(Diagnosis),
-    /// The file is a log, and this is all about it; with what made the allocations of a trace of torch.profiler.
-    Log(Box<LogReport>, Option<Box<Makers>>),
+    /// The file is a log, and this is all about it, with what is needed beside other files.
+    Log(Box<LogReport>, Option<Box<Joinable>>),
     /// True if a copy of the file's bytes has been stored.
     Kept(bool),
     /// The worker has no decoder, because its module could not be loaded; the page sends this report in its place.

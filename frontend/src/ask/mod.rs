@@ -48,7 +48,7 @@ pub use flame::{
     FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally, FlameTree, GetBoxes,
     GetLargest, GetSites, SiteKey, SiteRow, SiteText,
 };
-pub use messages::{Order, Report};
+pub use messages::{Joinable, Order, Report};
 pub use name_mark::NameMark;
 pub use part::{PartOrder, PartPlace, PreviewData, PreviewDevice};
 pub use picture::{OutlineStep, PictureData};

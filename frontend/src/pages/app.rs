@@ -7,9 +7,7 @@ use crate::hooks::{
     use_keys, use_scheme, use_session, use_view_link,
 };
 use crate::platform::{chosen_files, focus_element, on_launch, on_next_frame, set_title};
-use crate::state::{
-    DockTab, FileAction, FileId, FileStatus, KeyAction, LINKS_DIALOG, LogFile, OpenFile, Origin, Scheme,
-};
+use crate::state::{DockTab, FileAction, FileId, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Scheme};
 use crate::views::export::ExportDialog;
 use crate::views::head::header::Header;
 use crate::views::head::help_dialog::HelpDialog;
@@ -177,10 +175,10 @@ fn shown(
                     on_files={callback(files, |files, chosen| files.open(chosen))} />
             }
         }
-        (FileStatus::Log(LogFile { report, .. }), _) => {
+        (FileStatus::Log(file), _) => {
             let keep = if *origin == Origin::Local { keep_box(Some(*keeping)) } else { Html::default() };
             let logs: Vec<_> = files.logs().into_iter().filter(|other| other.id != id).collect();
-            html! { <LogView key={id} {name} report={report.clone()} {scheme} {logs} peers={files.peers()} {keep} /> }
+            html! { <LogView key={id} {id} {name} file={file.clone()} {scheme} {logs} peers={files.peers()} {keep} /> }
         }
         // A ready file has its worker until its tab is closed.
         (FileStatus::Ready(_), None) => Html::default(),

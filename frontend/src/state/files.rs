@@ -13,8 +13,7 @@ use super::file_id::FileId;
 use super::origin::Origin;
 use super::session::SessionFile;
 use super::view_state::{DockTab, PanelTab};
-use crate::ask::{Axis, ColorBy, FileSummary, Hit, PreviewData, Report};
-use shared::profile::Makers;
+use crate::ask::{Axis, ColorBy, FileSummary, Hit, Joinable, PreviewData, Report};
 use shared::report::LogReport;
 use std::rc::Rc;
 
@@ -177,12 +176,18 @@ pub enum FileStatus {
     Log(LogFile),
 }
 
-/// Log that has been read.
-#[derive(Clone, Debug, PartialEq)]
+/// Log that has been read; equal only to its clones, because comparing all of it would take longer than drawing it.
+#[derive(Clone, Debug)]
 pub struct LogFile {
     pub report: Rc<LogReport>,
-    /// What made the allocations, if it is a trace of torch.profiler.
-    pub makers: Option<Rc<Makers>>,
+    /// What is needed beside other files.
+    pub joinable: Option<Rc<Joinable>>,
+}
+
+impl PartialEq for LogFile {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.report, &other.report)
+    }
 }
 
 /// Progress of reading a file.
@@ -441,8 +446,8 @@ impl OpenFile {
                 }
                 self.status = FileStatus::Ready(ReadyFile::new(*summary, &start));
             }
-            (Report::Log(report, makers), FileStatus::Loading(_)) => {
-                self.status = FileStatus::Log(LogFile { report: Rc::from(report), makers: makers.map(Rc::from) });
+            (Report::Log(report, joinable), FileStatus::Loading(_)) => {
+                self.status = FileStatus::Log(LogFile { report: Rc::from(report), joinable: joinable.map(Rc::from) });
             }
             (Report::Figures(figures), FileStatus::Ready(ready)) => ready.hear(figures),
             (Report::Notices(notices), FileStatus::Ready(ready)) => {

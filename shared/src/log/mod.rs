@@ -148,8 +148,9 @@ impl Log {
         let rows = rows + self.host.machine.samples.len() as u64;
         let unread = self.host.diagnostics.iter().filter(|one| one.code == "host-lines-unread");
         let unread: u64 = unread.map(|one| one.count).sum();
-        // One row can be chance, but no other text has the lines of a file of /proc.
-        let least = if self.host.form == HostForm::Proc { 1 } else { 2 };
+        // One row can be chance, but no other text has the lines of a file of /proc or of free.
+        let is_certain = matches!(self.host.form, HostForm::Proc | HostForm::Meminfo | HostForm::Free);
+        let least = if is_certain { 1 } else { 2 };
         !self.host.kills.is_empty() || (rows >= least && rows * 2 >= unread)
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::base::{StringId, frame_rules};
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
 /// Memory that a program held at one moment, by the stack that allocated it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TracemallocSnapshot {
     /// Number of frames after which stacks are cut; 0 if the file ends before it says so.
     pub traceback_limit: u64,
@@ -25,7 +26,7 @@ pub struct TracemallocSnapshot {
 }
 
 /// Reason why a snapshot is not complete.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Flaw {
     /// The file ends before the snapshot does.
     Cut,
@@ -36,7 +37,7 @@ pub enum Flaw {
 }
 
 /// Blocks of memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Total {
     pub bytes: u64,
     pub blocks: u64,
@@ -82,7 +83,7 @@ pub struct Placed<'a> {
 pub type Frames<'a> = Vec<Place<'a>>;
 
 /// Frames and stacks, each once.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Stacks {
     /// Position in the files, and line.
     frames: Vec<(u32, u32)>,

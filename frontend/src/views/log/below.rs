@@ -107,9 +107,10 @@ fn Charts(props: &ChartsProps) -> Html {
 
 /// Returns what a trace of torch.profiler says about the snapshot's peak.
 fn operators(dock: &DockProps, log: &OpenLog) -> Option<Html> {
-    let makers = log.file.makers.clone()?;
+    log.file.joinable.as_ref()?;
     let (client, device, name) = (dock.client.clone(), dock.device.device, AttrValue::from(log.name.clone()));
-    Some(html! { <Operators key={format!("operators-{}", log.id)} {client} {device} {name} {makers} /> })
+    let file = log.file.clone();
+    Some(html! { <Operators key={format!("operators-{}", log.id)} {client} {device} {name} {file} /> })
 }
 
 /// Returns the times that the timeline shows; all of them while it shows events.

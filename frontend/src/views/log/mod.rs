@@ -7,6 +7,7 @@ mod model;
 mod operators;
 mod owners;
 mod table;
+mod traced;
 
 pub use self::below::LogsBelow;
 use self::beside::{Beside, BesideChart, Course};
@@ -14,20 +15,22 @@ use self::chart::LogChart;
 use self::model::{Range, overlap, union, whole};
 use self::owners::OwnersBar;
 use self::table::LogTableView;
+use self::traced::Traced;
 use crate::hooks::{OpenLog, Peer};
-use crate::state::{FileId, Scheme};
+use crate::state::{FileId, LogFile, Scheme};
 use crate::views::findings::finding_card::item;
 use crate::views::findings::model::counts_of_problems;
 use shared::base::Severity;
-use shared::report::{HOST, LogCurves, LogNotice, LogReport, NO_DEVICE};
+use shared::report::{HOST, LogCurves, LogNotice, NO_DEVICE};
 use std::collections::HashMap;
 use std::rc::Rc;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct LogViewProps {
+    pub id: FileId,
     pub name: AttrValue,
-    pub report: Rc<LogReport>,
+    pub file: LogFile,
     pub scheme: Scheme,
     /// Other open logs.
     pub logs: Vec<OpenLog>,
@@ -40,7 +43,8 @@ pub struct LogViewProps {
 /// Shows the report on a log.
 #[component]
 pub fn LogView(props: &LogViewProps) -> Html {
-    let LogViewProps { name, report, scheme, keep, .. } = props;
+    let LogViewProps { id, name, file, scheme, logs, keep, .. } = props;
+    let report = &file.report;
     let findings = &report.diagnosis.findings;
     let problems = counts_of_problems(&report.diagnosis);
     let lead = if problems.is_empty() { "No problem found".to_owned() } else { problems };
@@ -60,6 +64,7 @@ pub fn LogView(props: &LogViewProps) -> Html {
                 <div class="findings-lead" role="status"><strong>{ lead }</strong></div>
                 <ol>{ for findings.iter().map(|finding| item(finding, device(finding.device), Html::default(), true)) }</ol>
             </section>
+            <Traced id={*id} file={file.clone()} logs={logs.clone()} />
             { for report.tables.iter().map(|table| html! { <LogTableView table={table.clone()} /> }) }
             if !report.notices.is_empty() {
                 <ul class="log-notices">{ for report.notices.iter().map(notice) }</ul>
@@ -90,7 +95,7 @@ struct ChartsProps {
 /// Shows the charts of the log, and below them those of other open files on the same clock.
 #[component]
 fn Charts(props: &ChartsProps) -> Html {
-    let LogViewProps { report, scheme, logs, peers, .. } = &props.view;
+    let LogViewProps { file: LogFile { report, .. }, scheme, logs, peers, .. } = &props.view;
     let own = use_memo(report.clone(), |report| report.curves.iter().cloned().map(Rc::new).collect::<Vec<_>>());
     let others = use_memo(logs.clone(), |logs| logs.iter().flat_map(of_log).collect::<Vec<_>>());
     let courses = use_reducer_eq(Courses::default);

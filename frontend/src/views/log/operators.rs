@@ -1,11 +1,10 @@
 //! Operators behind a snapshot's peak, by a trace of torch.profiler of the same run.
 
 use super::table::LogTableView;
-use crate::ask::GetOperators;
+use crate::ask::{GetOperators, Joinable};
 use crate::hooks::use_answer;
 use crate::platform::WorkerClient;
-use shared::profile::Makers;
-use std::rc::Rc;
+use crate::state::LogFile;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -15,15 +14,19 @@ pub(super) struct OperatorsProps {
     pub(super) device: u32,
     /// Name of the trace.
     pub(super) name: AttrValue,
-    pub(super) makers: Rc<Makers>,
+    /// The trace.
+    pub(super) file: LogFile,
 }
 
 /// Says how much of a trace the snapshot has, and which operators made what was live at the peak.
 #[component]
 pub(super) fn Operators(props: &OperatorsProps) -> Html {
-    let question = (props.client.clone(), props.device, props.makers.clone());
-    let found = use_answer(question, |(client, device, makers)| async move {
-        client.ask(GetOperators { device, makers: Makers::clone(&makers) }).await
+    let question = (props.client.clone(), props.device, props.file.clone());
+    let found = use_answer(question, |(client, device, file)| async move {
+        match file.joinable.as_deref() {
+            Some(Joinable::Makers(makers)) => client.ask(GetOperators { device, makers: makers.clone() }).await,
+            Some(Joinable::Tracemalloc(_)) | None => Ok(None),
+        }
     });
     let Some(found) = found.as_deref().and_then(Option::as_ref) else { return Html::default() };
     html! {
