@@ -1,5 +1,7 @@
 //! Reads a source file, and checks whether it is the version that ran.
 
+use crate::base::format::count;
+
 /// Largest file that is read, in bytes; the largest source files of PyTorch have 1 MiB.
 const MAX_BYTES: usize = 4 << 20;
 
@@ -71,6 +73,20 @@ impl SourceText {
     pub fn line(&self, number: u64) -> Option<&str> {
         let index = usize::try_from(number.checked_sub(1)?).ok()?;
         self.lines.get(index).map(String::as_str)
+    }
+
+    /// Returns a note on the first of some lines with their functions that this version of the file does not have.
+    pub fn doubt<'a>(&self, path: &str, lines: impl Iterator<Item = (u64, &'a str)>) -> Option<String> {
+        let is_python = path.ends_with(".py");
+        let mut misfits = lines.filter_map(|(line, name)| Some((self.misfit(is_python, line, name)?, line, name)));
+        let (misfit, line, function) = misfits.next()?;
+        let line = count(line);
+        let why = match misfit {
+            Misfit::PastEnd => format!("it ends before line {line}"),
+            Misfit::NoCode => format!("there is no code in line {line}"),
+            Misfit::OtherFunction => format!("line {line} is not in {function}"),
+        };
+        Some(format!("This file may be another version than the one that ran: {why}."))
     }
 
     /// Returns the evidence that a frame's line is not in this version of the file.
@@ -175,6 +191,17 @@ model = Model()
         check(15, "<module>", Some(Misfit::PastEnd));
         check(0, "<module>", Some(Misfit::PastEnd));
         check(u64::MAX, "forward", Some(Misfit::PastEnd));
+    }
+
+    #[test]
+    fn the_first_line_that_does_not_fit_is_named() {
+        let text = SourceText::new(CODE.as_bytes()).unwrap();
+        let doubt = |lines: &[(u64, &str)]| text.doubt("a/model.py", lines.iter().copied());
+        assert_eq!(doubt(&[(6, "__init__"), (12, "forward")]), None);
+        let head = "This file may be another version than the one that ran";
+        assert_eq!(doubt(&[(6, "__init__"), (10, "step")]), Some(format!("{head}: line 10 is not in step.")));
+        assert_eq!(doubt(&[(4, "__init__")]), Some(format!("{head}: there is no code in line 4.")));
+        assert_eq!(doubt(&[(1234, "step")]), Some(format!("{head}: it ends before line 1,234.")));
     }
 
     #[test]

@@ -34,5 +34,7 @@ pub use selection::{
     Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population, Scope, TextFilter, Totals,
     Weigher, Weight, group, label, pool_of, select, stream_of, streams_and_pools,
 };
-pub use source_lines::{CodeFile, CodeKind, CodeLine, LineTotals, SourceConfig, SourceLines, source_lines};
+pub use source_lines::{
+    CodeFile, CodeKind, CodeLine, LineTotals, SourceConfig, SourceLines, source_files, source_lines,
+};
 pub use until_full::{Budget, BudgetSource, UntilFull, outside_bytes, until_full};

@@ -139,6 +139,13 @@ pub fn source_lines(population: &Population<'_>, config: &SourceConfig) -> Sourc
     found
 }
 
+/// Returns the source files in the stacks of a trace, in order of first appearance.
+pub fn source_files(trace: &Trace) -> Vec<&str> {
+    let mut seen = HashSet::new();
+    let names = trace.frames.iter().map(|frame| frame.filename).filter(|&name| seen.insert(name));
+    names.map(|name| trace.strings.get(name)).filter(|name| kind_of_source(name).is_some()).collect()
+}
+
 /// Sums allocations by stack.
 fn totals_by_stack(population: &Population<'_>, config: &SourceConfig) -> Vec<(StackId, LineTotals)> {
     let allocations = &population.timeline.allocations;
