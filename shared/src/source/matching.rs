@@ -27,6 +27,22 @@ pub enum Match {
     Taken { file: usize, by: usize },
 }
 
+impl Match {
+    /// Says why a path has no file although one ends like it, as the end of a sentence about the path.
+    pub fn note(&self, paths: &[&str], files: &[&str]) -> Option<String> {
+        const SHOWN: usize = 4;
+        match self {
+            Self::Found(_) | Self::Missing => None,
+            Self::Several(several) => {
+                let names: Vec<&str> = several.iter().take(SHOWN).map(|&file| files[file]).collect();
+                let more = if several.len() > SHOWN { " or others" } else { "" };
+                Some(format!("could be {}{more}", names.join(" or ")))
+            }
+            Self::Taken { file, by } => Some(format!("could be {}, as could {}", files[*file], paths[*by])),
+        }
+    }
+}
+
 /// Matches each path of the stacks with a file of the folder.
 ///
 /// Paths of the folder are relative to it; `folder` is its own path, as far as it is known, and may be empty.
@@ -209,6 +225,17 @@ mod tests {
         assert_eq!(match_files(&paths, "/home/me/job", &["train.py"]), [taken.clone(), Match::Found(0), taken]);
         let equal = [Match::Taken { file: 0, by: 1 }, Match::Taken { file: 0, by: 0 }];
         assert_eq!(match_files(&["/a/train.py", "/b/train.py"], "", &["train.py"]), equal);
+    }
+
+    #[test]
+    fn a_note_names_what_could_be_meant() {
+        let note = |found: Match| found.note(&["/a/train.py", "/b/train.py"], &FILES);
+        assert_eq!(note(Match::Several(vec![4, 5])).as_deref(), Some("could be a/same.py or b/same.py"));
+        let many = note(Match::Several((0..6).collect())).unwrap();
+        assert!(many.starts_with("could be train.py or ") && many.ends_with("tools/train.py or others"), "{many}");
+        let taken = note(Match::Taken { file: 0, by: 1 });
+        assert_eq!(taken.as_deref(), Some("could be train.py, as could /b/train.py"));
+        assert_eq!((note(Match::Missing), note(Match::Found(0))), (None, None));
     }
 
     #[test]

@@ -175,5 +175,6 @@ fn what_was_typed_can_be_told() {
     let view = |dock| ViewState { dock, choices: choices.clone(), ..ViewState::default() };
     assert_eq!(view(Some(DockTab::Flame)).typed(), ["a;b=c (größer)", "adam"]);
     assert_eq!(view(Some(DockTab::Allocations)).typed(), ["a;b=c (größer)"]);
+    assert_eq!(view(Some(DockTab::Source)).typed(), ["a;b=c (größer)"]);
     assert!(view(None).typed().is_empty() && ViewState::default().typed().is_empty());
 }

@@ -71,17 +71,9 @@ impl SourceFolder {
     /// Finds the file of each path.
     pub(super) fn locate(&self, paths: &[&str]) -> Vec<Located> {
         let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
-        let name = |&file: &usize| files[file];
-        let located = |found: Match| match found {
-            Match::Found(file) => Located { file: Some(files[file].to_owned()), note: None },
-            Match::Missing => Located { file: None, note: None },
-            Match::Several(several) => {
-                let several: Vec<&str> = several.iter().take(4).map(name).collect();
-                Located { file: None, note: Some(format!("could be {}", several.join(" or "))) }
-            }
-            Match::Taken { file, by } => {
-                Located { file: None, note: Some(format!("{} could also be {}", files[file], paths[by])) }
-            }
+        let located = |found: Match| Located {
+            file: if let Match::Found(file) = found { Some(files[file].to_owned()) } else { None },
+            note: found.note(paths, &files),
         };
         match_files(paths, &self.root.to_string_lossy(), &files).into_iter().map(located).collect()
     }

@@ -30,6 +30,8 @@ pub struct SourceConfig {
     pub moment: u32,
     /// Moments whose events allocate.
     pub window: Range<u32>,
+    /// Part of the allocations in the window to which all sums are limited.
+    pub part: Part,
     pub filter: Filter,
     /// Files whose lines own allocations, as stacks name them; `None` for all that are not of the runtime.
     pub focus: Option<HashSet<String>>,
@@ -40,11 +42,11 @@ impl SourceConfig {
     /// its peak.
     pub fn of(population: &Population<'_>, scope: &Scope, filter: Filter) -> Self {
         let timeline = population.timeline;
-        let (moment, window) = match scope {
-            Scope::At(moment) => (*moment, 0..timeline.events() + 1),
-            Scope::Within { moments, .. } => (timeline.live_max_in(moments.clone()).0, moments.clone()),
+        let (moment, window, part) = match scope {
+            Scope::At(moment) => (*moment, 0..timeline.events() + 1, Part::Any),
+            Scope::Within { moments, part } => (timeline.live_max_in(moments.clone()).0, moments.clone(), *part),
         };
-        Self { moment, window, filter, focus: None }
+        Self { moment, window, part, filter, focus: None }
     }
 }
 
@@ -154,16 +156,41 @@ fn totals_by_stack(population: &Population<'_>, config: &SourceConfig) -> Vec<(S
         let stack = allocations.allocation_stack(id, population.device);
         sums[stack.index()] += of(allocations.size_bytes_of(id));
     };
-    let live = Scope::At(config.moment);
-    for id in select(population, &live, &config.filter) {
-        add(id, |bytes| LineTotals { live_bytes: bytes, live_count: 1, ..LineTotals::default() });
+    let of_part = is_of_part(population, config);
+    for id in select(population, &Scope::At(config.moment), &config.filter) {
+        if of_part.as_ref().is_none_or(|of_part| of_part[id.index()]) {
+            add(id, |bytes| LineTotals { live_bytes: bytes, live_count: 1, ..LineTotals::default() });
+        }
     }
-    let born = Scope::Within { moments: config.window.clone(), part: Part::Born };
-    for id in select(population, &born, &config.filter) {
-        add(id, |bytes| LineTotals { allocated_bytes: bytes, allocated_count: 1, ..LineTotals::default() });
+    if let Some(part) = born_of(config.part) {
+        let born = Scope::Within { moments: config.window.clone(), part };
+        for id in select(population, &born, &config.filter) {
+            add(id, |bytes| LineTotals { allocated_bytes: bytes, allocated_count: 1, ..LineTotals::default() });
+        }
     }
     let used = sums.into_iter().enumerate().filter(|(_, totals)| *totals != LineTotals::default());
     used.map(|(index, totals)| (StackId::from_index(index), totals)).collect()
+}
+
+/// Returns, for each allocation, whether it is of the part; `None` if all are.
+fn is_of_part(population: &Population<'_>, config: &SourceConfig) -> Option<Vec<bool>> {
+    if config.part == Part::Any {
+        return None;
+    }
+    let mut is_of_part = vec![false; population.timeline.allocations.len()];
+    let scope = Scope::Within { moments: config.window.clone(), part: config.part };
+    select(population, &scope, &Filter::default()).into_iter().for_each(|id| is_of_part[id.index()] = true);
+    Some(is_of_part)
+}
+
+/// Returns the allocations of a part that are also born in the range; `None` if none is.
+fn born_of(part: Part) -> Option<Part> {
+    match part {
+        Part::Any | Part::Born => Some(Part::Born),
+        Part::Died | Part::BornAndDied => Some(Part::BornAndDied),
+        Part::BornAndKept => Some(Part::BornAndKept),
+        Part::Survived => None,
+    }
 }
 
 /// Lines and files of a trace with the sums so far.
