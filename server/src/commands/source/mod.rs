@@ -100,23 +100,30 @@ impl SourceArgs {
         let focus = sources.map(|sources| sources.files.keys().cloned().collect());
         let config = SourceConfig { focus, ..SourceConfig::of(&population, &scope, Filter::default()) };
         let mut report = source_report(&population, &config);
-        report.files.retain(|file| {
-            let is_named = self.name.as_ref().is_none_or(|name| ends_like(&file.path, name));
-            is_named && config.focus.as_ref().is_none_or(|focus| focus.contains(&file.path))
-        });
-        match &self.name {
-            Some(name) if report.files.is_empty() => Err(Failure::new(
-                format!("{}: no stack has a line of a file {name}", opened.file),
-                "omit --file to see the files of the stacks",
-            )),
-            // Every stack passes the same lines of PyTorch.
-            None => {
-                report.files.retain(|file| file.kind != CodeKind::Runtime || sources.is_some());
-                Ok(report)
+        if let Some(name) = &self.name {
+            report.files.retain(|file| ends_like(&file.path, name));
+            if report.files.is_empty() {
+                return Err(no_line_of(&opened.file, name));
             }
-            Some(_) => Ok(report),
+        }
+        match &config.focus {
+            Some(focus) => report.files.retain(|file| focus.contains(&file.path)),
+            // Every stack passes the same lines of PyTorch.
+            None if self.name.is_none() => report.files.retain(|file| file.kind != CodeKind::Runtime),
+            None => {}
+        }
+        match (&self.name, &self.source) {
+            (Some(name), Some(folder)) if report.files.is_empty() => Err(Failure::new(
+                format!("--source {}: the file {name} of the stacks is not there", folder.display()),
+                "omit --file to see the files that are there, or pass another folder",
+            )),
+            _ => Ok(report),
         }
     }
+}
+
+fn no_line_of(file: &str, name: &str) -> Failure {
+    Failure::new(format!("{file}: no stack has a line of a file {name}"), "omit --file to see the files of the stacks")
 }
 
 fn json(opened: &Opened, report: SourceReport, found: &[Found]) -> String {

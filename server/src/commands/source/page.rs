@@ -14,6 +14,8 @@ use crate::snapshot_file::Opened;
 /// Lines that are shown on both sides of a line with much memory.
 const CONTEXT: u64 = 3;
 
+const OF_RANGE: &str = ", the peak of the range";
+
 /// Formats the lines with the most memory as a table.
 pub(super) fn table(opened: &Opened, report: &SourceReport) -> String {
     let mut rows = vec![columns(["function", "place"])];
@@ -73,14 +75,14 @@ fn head(opened: &Opened, report: &SourceReport) -> String {
     let live = format!("{} live in {}", bytes(totals.live_bytes), counted(totals.live_count, "allocation"));
     let event = |event: i64| count(u64::try_from(event).unwrap_or(0));
     let last = opened.devices().find(|(of, _)| of.index == *device).map_or(0, |(of, _)| of.events.len() as i64 - 1);
-    let when = match (*from, *to) {
-        (-1, to) if to == last => "in all events".to_owned(),
-        (-1, to) => format!("up to event {}", event(to)),
-        (from, to) => format!("in events {} to {}", event(from), event(to)),
+    let (peak, when) = match (*from, *to) {
+        (-1, to) if to == last => ("", "in all events".to_owned()),
+        (-1, to) => (OF_RANGE, format!("up to event {}", event(to))),
+        (from, to) => (OF_RANGE, format!("in events {} to {}", event(from), event(to))),
     };
     let times = counted(totals.allocated_count, "allocation");
     let allocated = format!("{} allocated by {times} {when}", bytes(totals.allocated_bytes));
-    format!("{}\n{} · {live} {moment} · {allocated}\n", opened.file, opened.device_name(*device))
+    format!("{}\n{} · {live} {moment}{peak} · {allocated}\n", opened.file, opened.device_name(*device))
 }
 
 fn columns<const N: usize>(names: [&str; N]) -> Vec<String> {

@@ -85,7 +85,7 @@ fn a_moment_and_a_range_have_their_own_sums() {
     let range = lines("--from 1 --to 1");
     assert!(
         range[1]
-            .ends_with("150 B live in 2 allocations after event 1 · 50 B allocated by 1 allocation in events 1 to 1")
+            .ends_with("150 B live in 2 allocations after event 1, the peak of the range · 50 B allocated by 1 allocation in events 1 to 1")
     );
     assert!(range.contains(&"50 B 150 B 50 B 1× main /w/job/train.py:5".to_owned()), "{range:?}");
 }
@@ -155,6 +155,9 @@ fn a_folder_without_the_files_is_an_error() {
     let failure = answer(&with(folder.path(), "")).unwrap_err();
     assert!(failure.message.ends_with("none of the 4 source files in the stacks is there"), "{failure}");
     assert!(failure.hint.ends_with("one of its files was /w/job/model.py"), "{failure}");
+    let elsewhere = project(&[("train.py", TRAIN)]);
+    let failure = answer(&with(elsewhere.path(), "--file model.py")).unwrap_err();
+    assert!(failure.message.ends_with("the file model.py of the stacks is not there"), "{failure}");
     let missing = answer(&with(&folder.path().join("missing"), "")).unwrap_err();
     assert_eq!(missing.hint, "pass the folder with the source files");
     let folder = project(&[("a/train.py", ""), ("b/train.py", "")]);
