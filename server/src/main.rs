@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use server::Failure;
 use server::commands::{
     DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, HostOutput, InspectArgs, PeakArgs, RanksArgs,
-    ReplayArgs, ReproArgs, SegmentsArgs, SweepArgs, printable,
+    ReplayArgs, ReproArgs, SegmentsArgs, SourceArgs, SweepArgs, printable,
 };
 use server::config::SettingsArgs;
 use server::decoding::Allowance;
@@ -89,6 +89,9 @@ enum Command {
     /// Run the web server, which serves the viewer and records jobs
     Serve(Box<SettingsArgs>),
 
+    /// Show which source lines allocate, and quote them from a folder
+    Source(SourceArgs),
+
     /// Record a training config with every combination of several values
     Sweep(Box<SweepArgs>),
 
@@ -132,6 +135,7 @@ fn main() -> ExitCode {
         Command::Repro(args) => args.run().map(print),
         Command::Segments(args) => args.run().map(print),
         Command::Serve(args) => server::serve::run(*args),
+        Command::Source(args) => args.run().map(print),
         Command::Worker(args) => server::jobs::worker::run_alone(*args),
         Command::Sweep(args) => args.run().map(print),
     };

@@ -33,6 +33,8 @@ pub mod analysis;
 
 pub mod report;
 
+pub mod source;
+
 pub mod draw;
 
 pub mod export;

@@ -24,6 +24,7 @@ pub mod raster;
 mod segments;
 mod selection;
 mod sheet;
+mod source;
 mod timeline;
 mod what_if;
 
@@ -56,6 +57,7 @@ pub use question::{Answers, Ask, AskFile, FileBytes, Question, Readable, Reply, 
 pub use segments::{BlockRow, GetSegments, Instant, Look, SegmentRow, SegmentsData};
 pub use selection::{FilterData, GroupKeyData, GroupMark, ScopeData, SelectionData, SelectionFacts};
 pub use sheet::{SheetOf, SheetOrder};
+pub use source::{GetSource, GetSourceFiles};
 pub use spans::{PartSpan, Parts};
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
 pub use timeline::{

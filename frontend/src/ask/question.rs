@@ -15,6 +15,7 @@ use super::picture::PictureData;
 use super::segments::{GetSegments, SegmentsData};
 use super::selection::{GroupKeyData, SelectionFacts};
 use super::sheet::SheetOrder;
+use super::source::{GetSource, GetSourceFiles};
 use super::timeline::{
     Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetOperators, GetOutline,
     GetPicture, GetPlace, GetStacks, Hit, Marks,
@@ -24,7 +25,7 @@ use super::wire;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::analysis::Profile;
-use shared::report::{Diagnosis, LiveGroups, LogCurves, OperatorsAtPeak};
+use shared::report::{Diagnosis, LiveGroups, LogCurves, OperatorsAtPeak, SourceReport};
 
 /// Question with an answer of one type.
 pub trait Ask: Into<Question> {
@@ -145,6 +146,8 @@ questions! {
         WalkTo -> Readable<Option<Found>>, each;
         FindGroup -> Option<(GroupKeyData, String)>, each;
         GetSegments -> SegmentsData, newest;
+        GetSource -> Readable<SourceReport>, newest;
+        GetSourceFiles -> Vec<String>, each;
         GetSteps -> Vec<StepData>, each;
         GetProfile -> Profile, each;
         GetDiff -> DiffData, each;

@@ -11,6 +11,7 @@ mod browser;
 mod canvas;
 mod dates;
 mod drop;
+mod folder;
 mod frames;
 mod hand_over;
 pub mod kept;
@@ -38,6 +39,7 @@ pub use browser::{bring_into_view, copy_text, mark, now_ms, processors, search_p
 pub use canvas::{context_of, fit_canvas, sibling_of};
 pub use dates::{day_text, unix_ms};
 pub use drop::{DropListener, chosen_files};
+pub use folder::{Folder, choose_folder, folder_of, has_folder_dialog};
 pub use frames::{mark_when_presented, on_next_frame, pixel_ratio, prefers_reduced_motion};
 pub use hand_over::{HandOver, files_in};
 pub use kept::{can_keep, forget_kept, kept_file};

@@ -59,6 +59,8 @@ pub enum DockTab {
     Flame,
     /// Tables of allocations and groups of them.
     Allocations,
+    /// Source files with the memory of their lines.
+    Source,
     /// Segments and their blocks.
     Segments,
     /// Replay of the trace with other allocator settings.
@@ -71,13 +73,14 @@ pub enum DockTab {
 
 impl DockTab {
     /// All views in their order.
-    pub const ALL: [Self; 6] =
-        [Self::Flame, Self::Allocations, Self::Segments, Self::WhatIf, Self::Compare, Self::Logs];
+    pub const ALL: [Self; 7] =
+        [Self::Flame, Self::Allocations, Self::Source, Self::Segments, Self::WhatIf, Self::Compare, Self::Logs];
 
     fn name(self) -> &'static str {
         match self {
             Self::Flame => "flame",
             Self::Allocations => "allocations",
+            Self::Source => "source",
             Self::Segments => "segments",
             Self::WhatIf => "what-if",
             Self::Compare => "compare",
@@ -223,7 +226,7 @@ impl ViewState {
         let Choices { selecting, stacks, differences, .. } = &*self.choices;
         let typed = match self.dock {
             Some(DockTab::Flame) => vec![&selecting.filter.text, &stacks.search],
-            Some(DockTab::Allocations) => vec![&selecting.filter.text],
+            Some(DockTab::Allocations | DockTab::Source) => vec![&selecting.filter.text],
             Some(DockTab::Compare) => vec![&differences.filter],
             Some(DockTab::Segments | DockTab::WhatIf | DockTab::Logs) | None => Vec::new(),
         };

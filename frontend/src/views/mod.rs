@@ -18,6 +18,7 @@ pub mod compare;
 pub mod findings;
 pub mod flame;
 pub mod segments;
+pub mod source;
 pub mod what_if;
 
 pub mod log;

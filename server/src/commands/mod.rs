@@ -15,6 +15,7 @@ mod ranks;
 mod replay;
 mod repro;
 mod segments;
+mod source;
 mod sweep;
 mod text;
 
@@ -30,5 +31,6 @@ pub use ranks::{RanksArgs, RanksPage};
 pub use replay::ReplayArgs;
 pub use repro::ReproArgs;
 pub use segments::SegmentsArgs;
+pub use source::SourceArgs;
 pub use sweep::SweepArgs;
 pub use text::printable;

@@ -12,6 +12,7 @@ mod job;
 mod job_error;
 mod recording;
 mod share;
+mod source;
 mod sweep;
 
 pub use catalog::{CardRow, GalleryRow, ModelRow};
@@ -26,4 +27,5 @@ pub use recording::{
     StepStart, Written,
 };
 pub use share::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
+pub use source::{FoundSource, QuotedLine, SourceDocument};
 pub use sweep::{FitProbe, FitReport, SweepReport, SweepRow};

@@ -32,6 +32,7 @@ mod profile;
 mod ranks;
 mod replay;
 mod segments;
+mod source;
 mod timeline;
 mod trace_curves;
 mod tracemalloc;
@@ -52,9 +53,12 @@ pub use operators::{OperatorsAtPeak, operators_at_peak};
 pub use ranks::{Rank, RankOutlier, Ranks, rank_outliers};
 pub use replay::{Replay, ReplaySweep, ReplayTrial, RunFigures, sweep_config};
 pub use segments::{HeldSegment, Holder, Reserved, Segment, SegmentUse, Segments, reserved, segment, segments};
+pub use source::{FileLine, SourceFile, SourceReport, source_report};
 pub use trace_curves::trace_curves;
 pub use tracemalloc_diff::{ComparedPlace, TracedComparison, TracedSide, traced_comparison};
 pub use tracemalloc_growth::traced_growth;
 
 // These types of the analysis are plain data already.
-pub use crate::analysis::{ClassTotal, Fragmentation, RankFigures, ReplayOom, Room, Summary, Verification};
+pub use crate::analysis::{
+    ClassTotal, CodeKind, Fragmentation, LineTotals, RankFigures, ReplayOom, Room, Summary, Verification,
+};

@@ -3,10 +3,10 @@
 use shared::allocator::Settings;
 use shared::analysis::{
     Axis, BatchScale, Budget, CallTree, Calls, Filter, FindingsConfig, ForwardPass, Fragmentation, GroupBy, PathConfig,
-    PictureRequest, Population, Profile, RankFigures, ReplayConfig, Replayer, Scope, SegmentHistory, SegmentMap, Study,
-    Summary, Timeline, Totals, TreeConfig, Weigher, Weight, categories, diff, findings, group, held_segments,
-    live_by_category, live_by_stack, outliers, recorded_course, recording_diagnostics, rooms, select, spans,
-    until_full, verify,
+    PictureRequest, Population, Profile, RankFigures, ReplayConfig, Replayer, Scope, SegmentHistory, SegmentMap,
+    SourceConfig, Study, Summary, Timeline, Totals, TreeConfig, Weigher, Weight, categories, diff, findings, group,
+    held_segments, live_by_category, live_by_stack, outliers, recorded_course, recording_diagnostics, rooms, select,
+    source_lines, spans, until_full, verify,
 };
 use shared::trace::{Device, Trace};
 
@@ -102,6 +102,9 @@ fn weigh(study: &Study<'_>) {
         let weighed = all.iter().map(|&id| (timeline.allocations.allocation_stack(id, device), weigher.weigh(id)));
         CallTree::new(&Calls::new(trace, PathConfig::default(), weighed), TreeConfig::default());
     }
+    let config = SourceConfig::of(&population, &scope, Filter::default());
+    let by_line = source_lines(&population, &config);
+    assert_eq!(by_line.totals.live_count, Scope::At(config.moment).count(timeline) as u64);
     let profile = |moment| Profile::at(trace, device, &timeline.allocations, &categories, moment);
     let (first, peak) = (profile(0), profile(timeline.live_peak().0));
     let change: i64 = diff(&first, &peak).rows.iter().map(|row| row.change.bytes()).sum();

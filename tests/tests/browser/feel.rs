@@ -60,7 +60,7 @@ fn check_viewer(scheme: &str) {
         page.region("Findings").heading("*").wait();
         check_audit(page, "an open file");
         check_focus(page, "an open file");
-        for tab in ["Flame graph", "Allocations", "Segments", "What if", "Compare"] {
+        for tab in ["Flame graph", "Allocations", "Source", "Segments", "What if", "Compare"] {
             page.tab(tab).click();
             page.role("tabpanel", tab).wait();
             page.settle();

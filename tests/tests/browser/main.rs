@@ -19,6 +19,7 @@ mod part;
 mod renderers;
 mod segments;
 mod share;
+mod source;
 mod static_folder;
 mod timeline;
 mod what_if;

@@ -37,6 +37,8 @@ const ASKED: &[&str] = &[
     "diff --json --at-a 3 FILE FILE",
     "diff --json --by module FILE FILE",
     "ranks --json FILE FILE",
+    "source --json FILE",
+    "source --json --from 2 --to 20 --top 3 FILE",
     "replay --json --verify FILE",
     "replay --json --settings expandable_segments:True --capacity 16GiB FILE",
 ];

@@ -13,6 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("pickle", &["base"]),
     ("trace", &["base"]),
     ("import", &["base", "log", "pickle", "pprof", "trace"]),
+    ("source", &["base"]),
     ("draw", &["base"]),
     ("export", &["analysis", "base", "draw", "pickle", "trace"]),
     ("allocator", &["base"]),

@@ -5,15 +5,15 @@ use super::hit::{find, hit, place};
 use super::picture::{outline_picture, picture};
 use super::ready::Ready;
 use super::{
-    Engine, allocations, categories, compare, copy, details, export, marks, segments, selection, sheet, what_if,
+    Engine, allocations, categories, compare, copy, details, export, marks, segments, selection, sheet, source, what_if,
 };
 use frontend::ask::{
     Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetBoxes, GetCategories, GetCopyPreview,
     GetCourse, GetCurve, GetDetails, GetDiff, GetFacts, GetFindings, GetHit, GetLargest, GetMarks, GetOperators,
     GetOutline, GetPicture, GetPlace, GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites,
-    GetStacks, GetSteps, GetSweep, SheetOrder, WalkTo, WriteCopy, WriteReplay, Writes,
+    GetSource, GetSourceFiles, GetStacks, GetSteps, GetSweep, SheetOrder, WalkTo, WriteCopy, WriteReplay, Writes,
 };
-use shared::analysis::Timeline;
+use shared::analysis::{Timeline, source_files};
 use shared::report::{operators_at_peak, trace_curves};
 
 /// Media type of compressed snapshots.
@@ -56,6 +56,8 @@ answers! {
     WalkTo: |ready, ask| Ok(allocations::walk(ready, &ask.request));
     FindGroup: |ready, ask| allocations::marked(ready, ask.group);
     GetSegments: |ready, ask| Ok(segments::segments(ready, ask.instant));
+    GetSource: |ready, ask| Ok(source::source(ready, ask));
+    GetSourceFiles: |ready, _ask| Ok(source_files(ready.trace).into_iter().map(str::to_owned).collect());
     GetSteps: |ready, _ask| Ok(compare::steps(ready));
     GetProfile: |ready, ask| compare::profile(ready, ask.side).ok_or_else(|| NO_SIDE.to_owned());
     GetDiff: |ready, ask| compare::difference(ready, ask.side, &ask.other).ok_or_else(|| NO_SIDE.to_owned());

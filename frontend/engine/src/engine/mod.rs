@@ -25,6 +25,7 @@ mod segments;
 mod selection;
 mod sheet;
 mod sheets;
+mod source;
 #[cfg(test)]
 mod tests;
 mod texts;

@@ -52,7 +52,7 @@ pub(super) fn scope(ready: Ready<'_>, data: ScopeData) -> Scope {
     }
 }
 
-fn filter(data: &FilterData) -> Result<Filter, String> {
+pub(super) fn filter(data: &FilterData) -> Result<Filter, String> {
     let text = match (data.text.as_str(), data.is_expression) {
         ("", _) => None,
         (text, false) => Some(TextFilter::plain(text)),

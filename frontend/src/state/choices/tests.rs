@@ -74,6 +74,15 @@ fn stacks_come_back() {
 }
 
 #[test]
+fn a_view_of_sources_comes_back() {
+    let fields = "when=kept;find=a;min=1";
+    let mut choices = Choices::default();
+    choices.selecting.when = When::View(Part::BornAndKept);
+    choices.selecting.filter = FilterData { text: "a".to_owned(), min_bytes: 1, ..FilterData::default() };
+    check(DockTab::Source, choices, fields);
+}
+
+#[test]
 fn a_map_of_segments_comes_back() {
     let segments =
         SegmentsChoice { instant: Instant::At(402), color_by: BlockColors::State, scale: 3, focus: Some((402, 17)) };
@@ -175,5 +184,6 @@ fn what_was_typed_can_be_told() {
     let view = |dock| ViewState { dock, choices: choices.clone(), ..ViewState::default() };
     assert_eq!(view(Some(DockTab::Flame)).typed(), ["a;b=c (größer)", "adam"]);
     assert_eq!(view(Some(DockTab::Allocations)).typed(), ["a;b=c (größer)"]);
+    assert_eq!(view(Some(DockTab::Source)).typed(), ["a;b=c (größer)"]);
     assert!(view(None).typed().is_empty() && ViewState::default().typed().is_empty());
 }

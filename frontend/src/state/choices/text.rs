@@ -60,6 +60,7 @@ pub(in crate::state) fn write(choices: &Choices, dock: Option<DockTab>, text: &m
             out.other("rows", rows.by, first.by, |by| by.map_or("", GroupBy::name).to_owned());
             out.other("sort", rows.sort, first.sort, names::sort_name);
         }
+        Some(DockTab::Source) => selecting(&choices.selecting, false, &mut out),
         Some(DockTab::Segments) => segments(choices, &mut out),
         Some(DockTab::WhatIf) => what_if(choices, &mut out),
         Some(DockTab::Compare) => compare(choices, &mut out),
@@ -186,6 +187,7 @@ pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices 
             choices.rows.by = word("rows").and_then(GroupBy::of_name);
             choices.rows.sort = word("sort").and_then(names::sort_of).unwrap_or_default();
         }
+        Some(DockTab::Source) => choices.selecting = read_selecting(fields),
         Some(DockTab::Segments) => {
             let segments = &mut choices.segments;
             segments.instant = word("at").and_then(names::instant_of).unwrap_or(segments.instant);

@@ -13,9 +13,11 @@ use super::log::LogsBelow;
 use super::segments::Segments;
 use super::selection::hook::{SelectingHandle, use_awaited_group};
 pub use super::selection::{SEARCH_ID, ScopeBar, ScopeBarProps};
+use super::source::SourceView;
 use super::what_if::WhatIf;
 use crate::components::icon::{Icon, IconName};
 use crate::components::tab_keys::tab_keys;
+use crate::platform::Folder;
 use crate::state::DockTab;
 use yew::prelude::*;
 
@@ -23,6 +25,7 @@ fn id(tab: DockTab) -> &'static str {
     match tab {
         DockTab::Flame => "dock-flame",
         DockTab::Allocations => "dock-allocations",
+        DockTab::Source => "dock-source",
         DockTab::Segments => "dock-segments",
         DockTab::WhatIf => "dock-what-if",
         DockTab::Compare => "dock-compare",
@@ -34,6 +37,7 @@ fn label(tab: DockTab) -> &'static str {
     match tab {
         DockTab::Flame => "Flame graph",
         DockTab::Allocations => "Allocations",
+        DockTab::Source => "Source",
         DockTab::Segments => "Segments",
         DockTab::WhatIf => "What if",
         DockTab::Compare => "Compare",
@@ -48,6 +52,8 @@ pub fn Dock(props: &DockProps) -> Html {
     let selecting = SelectingHandle::new(&props.file.choices, &props.on_choose);
     use_awaited_group(&selecting, &props.client, props.device.device);
     let easel = (*use_memo((), |()| Easel::default())).clone();
+    // The folder stays while other views are open.
+    let folder = use_state_eq(|| None::<Folder>);
     let open = props.file.dock;
     let on_choose = props.on_dock.reform(|next: u32| Some(DockTab::ALL[next as usize]));
     let on_key = tab_keys(open.map_or(0, |tab| tab as u32), DockTab::ALL.len() as u32, on_choose);
@@ -80,7 +86,7 @@ pub fn Dock(props: &DockProps) -> Html {
             if let Some(tab) = open {
                 <div class="dock-body" id="dock-body" role="tabpanel" aria-labelledby={id(tab)}>
                     <ContextProvider<SelectingHandle> context={selecting}>
-                        <ContextProvider<Easel> context={easel}>{ body(tab, props) }</ContextProvider<Easel>>
+                        <ContextProvider<Easel> context={easel}>{ body(tab, props, &folder) }</ContextProvider<Easel>>
                     </ContextProvider<SelectingHandle>>
                 </div>
             }
@@ -88,10 +94,11 @@ pub fn Dock(props: &DockProps) -> Html {
     }
 }
 
-fn body(tab: DockTab, props: &DockProps) -> Html {
+fn body(tab: DockTab, props: &DockProps, folder: &UseStateHandle<Option<Folder>>) -> Html {
     match tab {
         DockTab::Flame => html! { <FlameView dock={props.clone()} /> },
         DockTab::Allocations => html! { <AllocationsView dock={props.clone()} /> },
+        DockTab::Source => html! { <SourceView dock={props.clone()} folder={folder.clone()} /> },
         DockTab::Segments => html! { <Segments dock={props.clone()} /> },
         DockTab::Compare => html! { <Compare ..props.clone() /> },
         DockTab::WhatIf => html! { <WhatIf dock={props.clone()} /> },

@@ -4,17 +4,18 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use shared::analysis::{FindingsConfig, place, studies};
+use shared::analysis::{FindingsConfig, SourceLine, place, source_files, studies};
 use shared::api::{DiagnoseReport, OfFile};
 use shared::base::{Diagnostic, Severity, format, frame_rules};
 use shared::log::Log;
 use shared::report::{
-    Diagnosis, DiagnosisConfig, Finding, Frame, LogOwners, LogReport, LogTable, RunOfDevice, diagnosis, log_report,
-    traced_growth,
+    Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, RunOfDevice, diagnosis,
+    log_report, traced_growth,
 };
 use shared::tracemalloc::TracemallocSnapshot;
 
 use super::range::EventRange;
+use super::source::Sources;
 use crate::Failure;
 use crate::log_file;
 use crate::units;
@@ -47,6 +48,10 @@ pub struct DiagnoseArgs {
     /// Report growth above this size per step as an error
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     max_growth: Option<u64>,
+
+    /// Quote the lines of a snapshot's findings from the source files in this folder
+    #[arg(long, value_name = "DIR")]
+    source: Option<PathBuf>,
 
     #[command(flatten)]
     events: EventRange,
@@ -126,7 +131,9 @@ impl DiagnoseArgs {
             .map(|growth| growth::table(growth, &opened.device_name(growth.device)))
             .collect();
         let word = opened.device_word();
-        let text = runs(&diagnosis, word) + &findings(&diagnosis, word) + &growth;
+        let paths = source_files(&opened.trace);
+        let sources = self.source.as_ref().map(|folder| Sources::of(folder, &paths)).transpose()?;
+        let text = runs(&diagnosis, word) + &findings(&diagnosis, word, sources.as_ref()) + &growth;
         let name = opened.file.clone();
         drop(studies);
         together.add_snapshot(opened);
@@ -169,7 +176,7 @@ fn diagnosed_log(name: String, log: &Log) -> Diagnosed {
 
 fn diagnosed_report(name: String, report: LogReport) -> Diagnosed {
     let text = log::summary(&report)
-        + &findings(&report.diagnosis, "GPU")
+        + &findings(&report.diagnosis, "GPU", None)
         + &log::tables(&report.tables)
         + &log::notices(&report);
     let of_log = OfLog { owners: report.owners, tables: report.tables, ..OfLog::default() };
@@ -200,11 +207,11 @@ fn runs(diagnosis: &Diagnosis, word: &str) -> String {
     diagnosis.runs.iter().map(line).collect()
 }
 
-/// Formats findings; `word` is the word for a device.
-fn findings(diagnosis: &Diagnosis, word: &str) -> String {
+/// Formats findings; `word` is the word for a device, and `sources` has the lines to quote.
+fn findings(diagnosis: &Diagnosis, word: &str, sources: Option<&Sources>) -> String {
     let mut page = String::new();
     for finding in &diagnosis.findings {
-        let Finding { severity, device, title, evidence, advice, .. } = finding;
+        let Finding { severity, device, title, line, evidence, advice, .. } = finding;
         let is_named = title.starts_with("GPU ") || title.starts_with("NPU ");
         let place = if *device < 0 || is_named { String::new() } else { format!(" on {word} {device}") };
         let _ = writeln!(page, "\n{}{place}: {title}", severity.name());
@@ -212,6 +219,9 @@ fn findings(diagnosis: &Diagnosis, word: &str) -> String {
             lines(paragraph).iter().for_each(|line| {
                 let _ = writeln!(page, "  {line}");
             });
+        }
+        if let Some(quoted) = sources.and_then(|sources| quoted(sources, line.as_ref(), evidence)) {
+            let _ = writeln!(page, "    {quoted}");
         }
         for stack in evidence.stacks.iter().take(3) {
             let frames = program_frames(stack);
@@ -222,6 +232,18 @@ fn findings(diagnosis: &Diagnosis, word: &str) -> String {
         }
     }
     page
+}
+
+/// Quotes the line of a finding, or else the innermost line of the program in its first stack.
+fn quoted(sources: &Sources, line: Option<&SourceLine>, evidence: &Evidence) -> Option<String> {
+    let of_program = |frame: &&Frame| !frame_rules::is_runtime(&frame.filename);
+    let frame = || evidence.stacks.first()?.iter().find(of_program);
+    let (path, number, function) = match line {
+        Some(line) => (&line.file, line.line, &line.function),
+        None => frame().map(|frame| (&frame.filename, frame.line, &frame.name))?,
+    };
+    let code = sources.line(path, number, function)?;
+    Some(format!("{}: {code}", place("", path, number)))
 }
 
 /// Returns the frames of the program, innermost first, without those of the runtime below it.

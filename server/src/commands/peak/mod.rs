@@ -103,20 +103,35 @@ impl PeakArgs {
     }
 
     fn choose_scope(&self, device: &Device, timeline: &Timeline) -> Result<Scope, Failure> {
-        let moment_after = |event: i64| moment_after(device, timeline, event);
-        if self.from.is_none() && self.to.is_none() {
-            if self.part.is_some() {
-                return Err(Failure::new("--part needs a range", "set the range with --from, --to or both"));
-            }
-            return Ok(Scope::At(self.at.map_or(Ok(timeline.live_peak().0), moment_after)?));
+        if self.from.is_none() && self.to.is_none() && self.part.is_some() {
+            return Err(Failure::new("--part needs a range", "set the range with --from, --to or both"));
         }
-        let from = self.from.map_or(Ok(0), |event| moment_after(i64::from(event)))?;
-        let to = self.to.map_or(Ok(timeline.events()), |event| moment_after(i64::from(event)))?;
-        if to < from {
-            return Err(Failure::new("--to is before --from", "pass the earlier event as --from"));
-        }
-        Ok(Scope::Within { moments: from..to + 1, part: self.part.unwrap_or(Part::Any) })
+        let part = self.part.unwrap_or(Part::Any);
+        Ok(match scope(device, timeline, self.at, self.from, self.to)? {
+            Scope::Within { moments, .. } => Scope::Within { moments, part },
+            at => at,
+        })
     }
+}
+
+/// Returns the scope of `--at`, or of `--from` and `--to`; without any of them, that of the peak.
+pub(super) fn scope(
+    device: &Device,
+    timeline: &Timeline,
+    at: Option<i64>,
+    from: Option<u32>,
+    to: Option<u32>,
+) -> Result<Scope, Failure> {
+    let moment_after = |event: i64| moment_after(device, timeline, event);
+    if from.is_none() && to.is_none() {
+        return Ok(Scope::At(at.map_or(Ok(timeline.live_peak().0), moment_after)?));
+    }
+    let from = from.map_or(Ok(0), |event| moment_after(i64::from(event)))?;
+    let to = to.map_or(Ok(timeline.events()), |event| moment_after(i64::from(event)))?;
+    if to < from {
+        return Err(Failure::new("--to is before --from", "pass the earlier event as --from"));
+    }
+    Ok(Scope::Within { moments: from..to + 1, part: Part::Any })
 }
 
 /// Returns the moment after an event; event -1 stands for the state before the first event.

@@ -10,6 +10,7 @@ pub(super) mod ranks;
 pub(super) mod replay;
 pub(super) mod segment_map;
 pub(super) mod selection;
+pub(super) mod source_lines;
 pub(super) mod until_full;
 
 pub use call_tree::{
@@ -32,5 +33,8 @@ pub use segment_map::{Held, MapBlock, MapSegment, Room, SegmentHistory, SegmentM
 pub use selection::{
     Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population, Scope, TextFilter, Totals,
     Weigher, Weight, group, label, pool_of, select, stream_of, streams_and_pools,
+};
+pub use source_lines::{
+    CodeFile, CodeKind, CodeLine, LineTotals, SourceConfig, SourceLines, source_files, source_lines,
 };
 pub use until_full::{Budget, BudgetSource, UntilFull, outside_bytes, until_full};

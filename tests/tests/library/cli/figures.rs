@@ -117,7 +117,7 @@ fn names_in_a_snapshot_command_no_terminal() {
     let event = format!(r#"{{"action":"alloc","addr":4096,"size":512,"stream":0,"time_us":1,"frames":{frames}}}"#);
     std::fs::write(&path, format!(r#"{{"segments":[],"device_traces":[[{event}]]}}"#)).expect("room");
     let path = path.to_str().expect("UTF-8");
-    for command in ["peak", "diagnose", "inspect"] {
+    for command in ["peak", "diagnose", "inspect", "source"] {
         for options in [&["--json"][..], &[]] {
             let output = run(&[&[command, path], options].concat());
             let text = String::from_utf8(output.stdout).expect("UTF-8");

@@ -9,3 +9,4 @@ mod figures;
 mod host;
 mod log;
 mod replay;
+mod source;

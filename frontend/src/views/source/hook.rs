@@ -1,0 +1,71 @@
+//! Hooks for source files: which there are, the memory of their lines, and their text.
+
+use super::model::{Located, located};
+use crate::ask::{Ask, GetSource, GetSourceFiles, SelectionData};
+use crate::hooks::use_answer;
+use crate::platform::{Folder, WorkerClient};
+use shared::source::SourceText;
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+use yew::prelude::*;
+
+/// Sums by line with the selection that they are about, or an error message if the filter's text is invalid.
+pub(super) type Sums = (SelectionData, <GetSource as Ask>::Answer);
+
+/// Text of a file, or the reason for which it is not shown.
+pub(super) type Read = Result<SourceText, String>;
+
+/// Returns the files of the stacks that are in the folder; `None` until the files of the stacks are known.
+#[hook]
+pub(super) fn use_located(client: &WorkerClient, device: u32, folder: Option<&Folder>) -> Option<Rc<Located>> {
+    let stacks =
+        use_answer(
+            (client.clone(), device),
+            |(client, device)| async move { client.ask(GetSourceFiles { device }).await },
+        );
+    let located = use_memo((stacks, folder.cloned()), |(stacks, folder)| {
+        let stacks = stacks.as_ref()?;
+        let found = folder.as_ref().map(|folder| located(stacks, folder.name(), folder.paths()));
+        Some(Rc::new(found.unwrap_or_default()))
+    });
+    (*located).clone()
+}
+
+/// Returns the memory by line; `focus` has the files whose lines own it, if there is a folder.
+///
+/// The previous answer stays until the new one arrives.
+#[hook]
+pub(super) fn use_sums(
+    client: &WorkerClient,
+    device: u32,
+    selection: SelectionData,
+    focus: Option<Vec<String>>,
+) -> Option<Rc<Sums>> {
+    use_answer((client.clone(), device, selection, focus), |(client, device, selection, focus)| async move {
+        let sums = client.ask(GetSource { device, selection: selection.clone(), focus }).await?;
+        Ok((selection, sums))
+    })
+}
+
+/// Returns the text of a file of the folder; `None` while it is read, and without a file.
+#[hook]
+pub(super) fn use_text(folder: Option<Folder>, position: Option<usize>) -> Option<Rc<Read>> {
+    let text = use_state(|| None::<(usize, Rc<Read>)>);
+    let setter = text.setter();
+    use_effect_with((folder, position), move |(folder, position)| {
+        let is_current = Rc::new(std::cell::Cell::new(true));
+        if let (Some(folder), Some(position)) = (folder.clone(), *position) {
+            let is_current = is_current.clone();
+            spawn_local(async move {
+                let read = folder.read(position).await;
+                if is_current.get() {
+                    setter.set(Some((position, Rc::new(read))));
+                }
+            });
+        } else {
+            setter.set(None);
+        }
+        move || is_current.set(false)
+    });
+    text.as_ref().filter(|(of, _)| Some(*of) == position).map(|(_, read)| read.clone())
+}

@@ -1,0 +1,13 @@
+//! Finds the files of stacks in a folder of the user's, and reads and quotes them.
+//!
+//! Paths in a snapshot are those of another machine, and the files of the folder may have changed since.
+//!
+//! Invariant: nothing here reads a folder; it takes names and bytes.
+
+mod excerpt;
+mod matching;
+mod text;
+
+pub use excerpt::{Piece, excerpt};
+pub use matching::{Match, match_files};
+pub use text::{Misfit, SourceText, Unreadable};
