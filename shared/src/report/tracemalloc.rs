@@ -129,7 +129,7 @@ fn largest(snapshot: &TracemallocSnapshot) -> Option<Finding> {
     Some(Finding {
         evidence: Evidence { shows: shows.join(" "), stacks, ..Evidence::default() },
         advice: format!(
-            "To see what grows, dump snapshots some minutes apart and pass all of them in their order: `snapscope diagnose \
+            "To see what grows, dump snapshots some minutes apart and open all of them in their order: `snapscope diagnose \
              1.pickle 2.pickle 3.pickle`.{more_frames} {UNSEEN}"
         ),
         ..finding(FindingCode::HostMemoryByLine, Severity::Info, first.total.bytes, title, first.place)

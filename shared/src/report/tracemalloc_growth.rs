@@ -102,7 +102,7 @@ fn pair(first: &TracemallocSnapshot, last: &TracemallocSnapshot, changes: &[Line
         [one] => format!("The line that grew most is {one}."),
         named => format!("The lines that grew most are {}.", named.join(", ")),
     };
-    let advice = "Dump a third snapshot and pass all of them in their order: a line that grows through all of them is no \
+    let advice = "Dump a third snapshot and open all of them in their order: a line that grows through all of them is no \
                   cache that fills once.";
     let place = risen.first().map_or_else(Place::default, |change| change.place);
     Finding {

@@ -60,11 +60,11 @@ pub fn LogView(props: &LogViewProps) -> Html {
                     { for report.owners.iter().map(|owners| html! { <OwnersBar owners={owners.clone()} scheme={*scheme} /> }) }
                 </section>
             }
+            <Traced id={*id} file={file.clone()} logs={logs.clone()} />
             <section class="findings log-findings" aria-label="Findings">
                 <div class="findings-lead" role="status"><strong>{ lead }</strong></div>
                 <ol>{ for findings.iter().map(|finding| item(finding, device(finding.device), Html::default(), true)) }</ol>
             </section>
-            <Traced id={*id} file={file.clone()} logs={logs.clone()} />
             { for report.tables.iter().map(|table| html! { <LogTableView table={table.clone()} /> }) }
             if !report.notices.is_empty() {
                 <ul class="log-notices">{ for report.notices.iter().map(notice) }</ul>

@@ -221,8 +221,13 @@ pub(super) fn shares(owners: &LogOwners, theme: &Theme) -> Vec<Share> {
     owners.parts.iter().enumerate().map(share).collect()
 }
 
-pub(super) fn is_number(cell: &LogCell) -> bool {
-    !matches!(cell, LogCell::Text(_))
+/// Returns true if all cells of a column are figures, with or without a sign, or empty.
+pub(super) fn is_of_figures<'a>(mut cells: impl Iterator<Item = &'a LogCell> + Clone) -> bool {
+    let is_figure = |cell: &LogCell| match cell {
+        LogCell::Text(text) => text.starts_with(['+', '-', '−', '±']),
+        _ => true,
+    };
+    cells.clone().all(is_figure) && cells.any(|cell| *cell != LogCell::Nothing)
 }
 
 #[cfg(test)]

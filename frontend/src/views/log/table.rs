@@ -1,6 +1,6 @@
 //! Table of a log.
 
-use super::model::is_number;
+use super::model::is_of_figures;
 use shared::base::format;
 use shared::report::{LogCell, LogTable};
 use yew::prelude::*;
@@ -14,7 +14,7 @@ pub(super) struct LogTableViewProps {
 #[component]
 pub(super) fn LogTableView(props: &LogTableViewProps) -> Html {
     let LogTable { title, columns, rows, left_out } = &props.table;
-    let is_right = |column: usize| rows.iter().all(|row| row.get(column).is_none_or(is_number));
+    let is_right = |column: usize| is_of_figures(rows.iter().filter_map(|row| row.get(column)));
     let class = |column: usize| is_right(column).then_some("numbers");
     let data = |(column, value): (usize, &LogCell)| html! { <td class={classes!(class(column))}>{ value.text() }</td> };
     html! {

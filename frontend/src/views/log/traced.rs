@@ -39,16 +39,20 @@ pub(super) fn Traced(props: &TracedProps) -> Html {
     });
     let Some(growth) = &*growth else { return Html::default() };
     html! {
-        <section class="findings log-findings" aria-label="Growth between the snapshots">
-            <div class="findings-lead"><strong>{ &growth.title }</strong></div>
-            <ol>{
-                for growth.diagnosis.findings.iter().map(|finding| item(finding, device(finding.device), Html::default(), true))
-            }</ol>
+        <>
+            <section class="findings log-findings" aria-label="Growth between the snapshots">
+                <div class="findings-lead"><strong>{ &growth.title }</strong></div>
+                <ol>{
+                    for growth.diagnosis.findings.iter().map(|finding| {
+                        item(finding, device(finding.device), Html::default(), true)
+                    })
+                }</ol>
+            </section>
             { for growth.tables.iter().map(|table| html! { <LogTableView table={table.clone()} /> }) }
             if !growth.notices.is_empty() {
                 <ul class="log-notices">{ for growth.notices.iter().map(notice) }</ul>
             }
-        </section>
+        </>
     }
 }
 
