@@ -116,7 +116,7 @@ fn Files(props: &FilesProps) -> Html {
                     data-missing={is_missing.then_some("")} title={of.path.clone()}>
                     <span class="source-bytes">{ bytes(of.own.live_bytes) }</span>
                     <span class="source-name">{ name }</span>
-                    <span class="source-folder">{ above }</span>
+                    <span class="source-folder"><bdi>{ above }</bdi></span>
                 </button>
             </li>
         }
