@@ -15,6 +15,8 @@ pub mod printed;
 
 pub mod card;
 
+pub mod nccl;
+
 pub mod profile;
 
 pub mod memray;

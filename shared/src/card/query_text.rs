@@ -63,7 +63,7 @@ impl QueryText {
             record.set(field, value);
         }
         // Code in a traceback is indented as well.
-        !value.is_empty() || self.section != Section::Other || text.len() == key.len() && indent % 4 == 0
+        !value.is_empty() || self.section != Section::Other || (text.len() == key.len() && indent.is_multiple_of(4))
     }
 
     /// Returns the output that the last line belongs to.

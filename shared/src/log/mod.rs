@@ -1,11 +1,13 @@
 //! Reads logs of runs: what tools and trainings print about memory, in whatever mixture.
 //!
-//! Lines about processes go to [`host`](crate::host), all others to [`card`](crate::card) and [`printed`](crate::printed),
+//! Lines about processes go to [`host`](crate::host), all others to [`card`](crate::card), [`nccl`](crate::nccl) and
+//! [`printed`](crate::printed),
 //! so that a loop of `ps` and `nvidia-smi` and the training's own output may share a file. A file that one tool wrote as a
 //! whole, such as a trace of torch.profiler, is a [`Document`].
 
 use crate::card::{CardLog, CardReader};
 use crate::host::{HostForm, HostLog, HostReader};
+use crate::nccl::{NcclLog, NcclReader};
 use crate::printed::{Printed, PrintedReader};
 use document::DocumentReader;
 
@@ -20,6 +22,8 @@ pub struct Log {
     pub host: HostLog,
     /// Memory of GPUs over time.
     pub cards: CardLog,
+    /// Memory of NCCL by process.
+    pub nccl: NcclLog,
     /// Errors and counters.
     pub printed: Printed,
     /// Output of a profiler that fills the whole file, if the file is one.
@@ -46,6 +50,7 @@ struct TextReader {
     is_utf_16: bool,
     host: HostReader,
     cards: CardReader,
+    nccl: NcclReader,
     printed: PrintedReader,
 }
 
@@ -125,21 +130,22 @@ impl TextReader {
         let narrow: Vec<u8> =
             if self.is_utf_16 { bytes.iter().copied().filter(|byte| *byte != 0).collect() } else { Vec::new() };
         let bytes = if self.is_utf_16 { &narrow } else { bytes };
-        let Self { host, cards, printed, .. } = self;
-        host.push(bytes, &mut |line| cards.line(line) || printed.line(line));
+        let Self { host, cards, nccl, printed, .. } = self;
+        host.push(bytes, &mut |line| cards.line(line) || nccl.line(line) || printed.line(line));
     }
 
     fn finish(self) -> Log {
-        let Self { host, mut cards, mut printed, .. } = self;
-        let host = host.finish(&mut |line| cards.line(line) || printed.line(line));
-        Log { host, cards: cards.finish(), printed: printed.finish(), document: None }
+        let Self { host, mut cards, mut nccl, mut printed, .. } = self;
+        let host = host.finish(&mut |line| cards.line(line) || nccl.line(line) || printed.line(line));
+        Log { host, cards: cards.finish(), nccl: nccl.finish(), printed: printed.finish(), document: None }
     }
 }
 
 impl Log {
     /// Returns true if the file is no log that says something about memory.
     pub fn is_empty(&self) -> bool {
-        self.document.is_none() && self.printed.is_empty() && self.cards.is_empty() && !self.has_host()
+        let is_text = self.document.is_none();
+        is_text && self.printed.is_empty() && self.cards.is_empty() && self.nccl.is_empty() && !self.has_host()
     }
 
     /// Returns true if the log has the memory of processes or of the machine.

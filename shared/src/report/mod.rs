@@ -24,6 +24,7 @@ mod log_part;
 mod log_table;
 mod memray;
 mod memray_stats;
+mod nccl;
 mod operators;
 mod printed;
 mod profile;

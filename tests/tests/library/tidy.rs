@@ -20,11 +20,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("host", &["base"]),
     ("printed", &["base"]),
     ("card", &["base"]),
+    ("nccl", &["base"]),
     ("profile", &["base"]),
     ("memray", &["base"]),
     ("pprof", &["base", "printed"]),
     ("tracemalloc", &["base", "pickle"]),
-    ("log", &["base", "card", "host", "memray", "pprof", "printed", "profile", "tracemalloc"]),
+    ("log", &["base", "card", "host", "memray", "nccl", "pprof", "printed", "profile", "tracemalloc"]),
     (
         "report",
         &[
@@ -36,6 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "job",
             "log",
             "memray",
+            "nccl",
             "pprof",
             "printed",
             "profile",
