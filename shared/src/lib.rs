@@ -17,6 +17,8 @@ pub mod card;
 
 pub mod nccl;
 
+pub mod engine;
+
 pub mod profile;
 
 pub mod memray;

@@ -115,6 +115,8 @@ fn a_long_log_takes_memory_and_time_in_proportion() {
     check("elements", &storm("<nvidia_smi_log>", &|_| "<gpu>".to_owned()));
     check("elements in lines", &storm("<nvidia_smi_log>", &|index| format!("<a{index}>\n")));
     check("roots", &storm("", &|_| "<nvidia_smi_log><gpu/>\n".to_owned()));
+    let worker = |index: usize| format!("(Worker_TP{index} pid=1) Available KV cache memory: {index} GiB\n");
+    check("workers of an engine", &storm("", &worker));
     let oom =
         |index: usize| format!("CUDA out of memory. Tried to allocate {index}.00 MiB (GPU 0; 2 GiB total capacity)\n");
     check("errors", &storm("", &oom));

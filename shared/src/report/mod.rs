@@ -9,6 +9,7 @@ mod card;
 mod counted;
 mod diagnosis;
 mod diff;
+mod engine;
 mod frame;
 mod framework;
 mod habits;

@@ -21,11 +21,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("printed", &["base"]),
     ("card", &["base"]),
     ("nccl", &["base"]),
+    ("engine", &["base"]),
     ("profile", &["base"]),
     ("memray", &["base"]),
     ("pprof", &["base", "printed"]),
     ("tracemalloc", &["base", "pickle"]),
-    ("log", &["base", "card", "host", "memray", "nccl", "pprof", "printed", "profile", "tracemalloc"]),
+    ("log", &["base", "card", "engine", "host", "memray", "nccl", "pprof", "printed", "profile", "tracemalloc"]),
     (
         "report",
         &[
@@ -33,6 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "analysis",
             "base",
             "card",
+            "engine",
             "host",
             "job",
             "log",
