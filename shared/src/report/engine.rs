@@ -41,7 +41,10 @@ fn title(log: &EngineLog) -> String {
     let tokens = log
         .cache_tokens
         .map_or_else(String::new, |tokens| format!(", a KV cache of {}", format::counted(tokens, "token")));
-    format!("{} on {gpus}{tokens}", name(log))
+    let requests = log.longest_tokens.zip(log.concurrency_percent).map_or_else(String::new, |(longest, percent)| {
+        format!(", room for {} requests of {}", percent as f64 / 100.0, format::counted(longest, "token"))
+    });
+    format!("{} on {gpus}{tokens}{requests}", name(log))
 }
 
 /// Returns the process whose GPU has the least room for the KV cache.
@@ -149,9 +152,13 @@ fn cache(log: &EngineLog) -> Option<Finding> {
 /// Options are those of vLLM's "Conserving memory" and of SGLang's "Hyperparameter tuning" and "Server arguments".
 fn more_cache(log: &EngineLog) -> String {
     match log.engine {
+        Some(Engine::Sglang) if log.workers.iter().all(|worker| worker.end_free_bytes.is_some_and(|free| free > 5 * GIB)) => {
+            "Raise `--mem-fraction-static`, as long as `available_gpu_mem` in the log stays at 5 GB or more. Shorten requests \
+             by `--context-length`; halve the cache by `--kv-cache-dtype fp8_e5m2`; or use more GPUs (`--tp`). SGLang cuts or \
+             refuses requests that are longer than its cache."
+        }
         Some(Engine::Sglang) => {
-            "Raise `--mem-fraction-static`, as long as `available_gpu_mem` in the log stays at 5 GB or more; shorten requests \
-             by `--context-length`; halve the cache by `--kv-cache-dtype fp8_e5m2`; capture fewer CUDA graphs by \
+            "Shorten requests by `--context-length`; halve the cache by `--kv-cache-dtype fp8_e5m2`; capture fewer CUDA graphs by \
              `--cuda-graph-max-bs`; or use more GPUs (`--tp`). SGLang cuts or refuses requests that are longer than its cache."
         }
         _ => {
@@ -204,9 +211,8 @@ fn unused(log: &EngineLog) -> Option<Finding> {
     let better = (share as i64).saturating_add(((more as f64) / (total as f64) * 1000.0) as i64) / 10;
     let title = format!("{} of the GPU's {} stay unused by vLLM", text(beyond), text(total));
     let shows = format!(
-        "`gpu_memory_utilization` is {}.{:03}, so weights, activations and the KV cache share {}.",
-        share / 1000,
-        share % 1000,
+        "`gpu_memory_utilization` is {}, so weights, activations and the KV cache share {}.",
+        share as f64 / 1000.0,
         text(worker.allowed_bytes.unwrap_or(0))
     );
     let advice = format!(

@@ -6,6 +6,7 @@
 //! Invariant: a report holds no handle of a trace, and making one decides nothing that the analysis has not decided.
 
 mod card;
+mod card_shares;
 mod counted;
 mod diagnosis;
 mod diff;
@@ -38,6 +39,7 @@ mod tracemalloc;
 mod tracemalloc_diff;
 mod tracemalloc_growth;
 
+pub use card_shares::{CardShares, CardSnapshot, card_shares};
 pub use diagnosis::{
     Diagnosis, DiagnosisConfig, Evidence, Finding, Growth, GrowthGroup, RunOfDevice, UntilFull, diagnosis,
 };

@@ -14,6 +14,9 @@ use crate::nccl::{NcclLog, NcclProcess, NcclSize};
 /// a warning about a run with a single communicator and no exchange of all with all would refute it.
 const MUCH_BYTES: u64 = 1 << 30;
 
+/// Memory below which the tables say enough, 128 MiB.
+const LITTLE_BYTES: u64 = 128 << 20;
+
 /// Most processes whose curves are drawn.
 const MOST_SERIES: usize = 16;
 
@@ -34,9 +37,13 @@ pub(super) fn part(log: &NcclLog) -> LogPart {
 }
 
 fn title(log: &NcclLog) -> String {
-    let processes = log.processes.iter().filter(|process| process.allocations > 0).count() as u64;
+    let processes = log.processes.iter().filter(|process| process.allocations > 0).count();
     let total = log.processes.iter().map(|process| process.paged_bytes).fold(0, u64::saturating_add);
-    format!("NCCL: {} on GPUs by {}", format::bytes(total), format::counted(processes, "process"))
+    format!("NCCL: {} on GPUs by {}", format::bytes(total), count_of(processes))
+}
+
+fn count_of(processes: usize) -> String {
+    format!("{processes} process{}", if processes == 1 { "" } else { "es" })
 }
 
 /// Returns the number of the GPU, as nvidia-smi has it if the log states it.
@@ -100,7 +107,7 @@ fn at_times(process: &NcclProcess, times_ms: &[i64]) -> Vec<u64> {
 fn finding(log: &NcclLog) -> Option<Finding> {
     let process = log.processes.iter().max_by_key(|process| process.paged_bytes)?;
     let bytes = process.paged_bytes;
-    (bytes > 0).then(|| Finding {
+    (bytes >= LITTLE_BYTES).then(|| Finding {
         code: FindingCode::NcclMemory,
         severity: if bytes >= MUCH_BYTES { Severity::Warning } else { Severity::Info },
         confidence: Confidence::Medium,
@@ -126,12 +133,14 @@ fn shows(log: &NcclLog, process: &NcclProcess) -> String {
         count => format!(" for {}", format::counted(count, "communicator")),
     };
     let mut text = format!(
-        "{} asked for {} in {}{communicators}; in pages of 2 MiB that is {}",
+        "{} asked for {} in {}{communicators}",
         sentence_of(process),
         format::bytes(process.device_bytes),
         format::counted(process.allocations - process.freed, "buffer"),
-        format::bytes(process.paged_bytes),
     );
+    if process.paged_bytes > process.device_bytes {
+        text += &format!(", which take {} in pages of 2 MiB", format::bytes(process.paged_bytes));
+    }
     if let Some(NcclSize { place, bytes, count }) = log.sizes.first() {
         let place = if place.is_empty() { String::new() } else { format!(" at {place}") };
         let buffers = format::counted(*count, "buffer");
@@ -139,7 +148,7 @@ fn shows(log: &NcclLog, process: &NcclProcess) -> String {
     }
     let others = log.processes.iter().filter(|other| other.paged_bytes > 0).count().saturating_sub(1);
     if others > 0 {
-        text += &format!(". The table lists {} more", format::counted(others as u64, "process"));
+        text += &format!("; the table also lists {}", count_of(others));
     }
     text + ". NCCL does not print what it frees, so buffers of destroyed communicators may still count."
 }
@@ -159,7 +168,7 @@ fn advice(log: &NcclLog, process: &NcclProcess) -> String {
     }
     if has_network_buffers(log) {
         advice.push(
-            "These are the shared buffers for the network, which even a communicator without a remote peer creates; \
+            "The buffers of `transport/net.cc` are shared ones for the network, which even a communicator without a remote peer creates; \
              do not create process groups of a single rank.",
         );
     }
