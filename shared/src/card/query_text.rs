@@ -24,6 +24,8 @@ pub(super) struct QueryText {
     /// Output that is being read.
     record: Option<Record>,
     section: Section,
+    /// True if other lines came after the last line that certainly is of the output.
+    is_interrupted: bool,
 }
 
 /// Part of a GPU's lines that says something about memory.
@@ -41,6 +43,7 @@ impl QueryText {
         if line.contains("==NVSMI LOG==") {
             done.extend(self.record.replace(Record::default()));
             self.section = Section::Other;
+            self.is_interrupted = false;
             return true;
         }
         let Some(record) = &mut self.record else { return false };
@@ -49,8 +52,12 @@ impl QueryText {
         let (key, value) = text.split_once(" : ").map_or((text, ""), |(key, value)| (key, value));
         let (key, value) = (key.trim_end(), value.trim());
         if indent == 0 {
-            self.section = Section::Other;
-            return head(record, key, value);
+            let is_head = head(record, key, value);
+            if is_head {
+                self.section = Section::Other;
+            }
+            self.is_interrupted = !is_head;
+            return is_head;
         }
         if indent == 4 {
             self.section = match key {
@@ -62,8 +69,10 @@ impl QueryText {
         if let Some(field) = field(self.section, indent, key) {
             record.set(field, value);
         }
-        // Code in a traceback is indented as well.
-        !value.is_empty() || self.section != Section::Other || (text.len() == key.len() && indent.is_multiple_of(4))
+        // Values are aligned. Another program that writes to the same file may indent its lines as well.
+        let is_value = text.contains("  : ");
+        self.is_interrupted &= !is_value;
+        is_value || !self.is_interrupted
     }
 
     /// Returns the output that the last line belongs to.
@@ -144,7 +153,16 @@ mod tests {
         let mut reader = QueryText::default();
         let mut is_of = |line: &str| reader.line(line, &mut Vec::new());
         assert_eq!([is_of("GPU 0000:07:00.0"), is_of("==NVSMI LOG=="), is_of("GPU 0000:07:00.0")], [false, true, true]);
-        assert_eq!([is_of("GPU 0: out of memory"), is_of("RuntimeError: a : b")], [false, false]);
+        assert!(is_of("    Processes"));
+        assert_eq!([is_of("RuntimeError: a : b"), is_of("    'active.all.peak': 7,")], [false, false]);
+        assert_eq!([is_of("        Process ID            : 7"), is_of("            Code")], [true, true]);
+        assert!(!is_of("GPU 0: out of memory"));
+    }
+
+    #[test]
+    fn another_program_may_write_between_the_lines() {
+        let text = QUERY.replace("        Used ", "step 1 of 2\n        Used ");
+        assert_eq!(read(&text)[0].gpus[0].used_bytes, Some(22_377 << 20));
     }
 
     #[test]

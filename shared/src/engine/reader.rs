@@ -185,6 +185,11 @@ mod tests {
         let line =
             |pid: u32| format!("(VllmWorkerProcess pid={pid}) INFO [worker.py:267] model weights take 21.21GiB; non\n");
         assert_eq!(read(&(line(521) + &line(507) + &line(521))).workers.len(), 2);
+        let name = |line: &str| vllm::name(line).to_owned();
+        assert_eq!(name("vllm-1  | (Worker_TP2_EP2 pid=4155526) INFO 08-20"), "Worker_TP2_EP2");
+        assert_eq!(name("(RayWorkerWrapper pid=17, ip=10.0.0.2) INFO"), "RayWorkerWrapper pid=17");
+        assert_eq!(name("(VllmWorker rank=3 pid=17) INFO"), "VllmWorker rank=3");
+        assert_eq!([name("INFO 04-12 (a)"), name("a pid=7"), name("(a pid=7")], [""; 3]);
     }
 
     #[test]
@@ -207,6 +212,7 @@ mod tests {
                     [2025-10-16 09:06:22 TP5] Memory pool end. avail mem=11.87 GB\n";
         let names: Vec<String> = read(text).workers.into_iter().map(|worker| worker.name).collect();
         assert_eq!(names, ["TP5", "TP1"]);
+        assert_eq!(sglang::name("sglang-1 | [2025-01-22 10:00:01 DP0 TP0 EP0] Load weight end."), "DP0 TP0 EP0");
     }
 
     #[test]

@@ -18,8 +18,8 @@ pub(super) fn begins(line: &str) -> bool {
 
 /// Returns the name of the process that printed a line, such as `TP0`; empty for the only one.
 pub(super) fn name(line: &str) -> &str {
-    let Some((stamp, _)) = line.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']')) else { return "" };
-    stamp.splitn(3, ' ').nth(2).unwrap_or_default()
+    let stamp = line.split_once("[20").and_then(|(_, rest)| rest.split_once(']'));
+    stamp.and_then(|(stamp, _)| stamp.splitn(3, ' ').nth(2)).unwrap_or_default()
 }
 
 /// Reads a line about the whole engine; returns true if it is one.
@@ -32,7 +32,7 @@ pub(super) fn of_engine(line: &str, log: &mut EngineLog) -> bool {
 
 /// Returns true for lines about one process.
 pub(super) fn is_of_worker(line: &str) -> bool {
-    let is_graph = line.contains("raph end. ") && line.contains("Capture ");
+    let is_graph = line.contains("Capture ") && (line.contains("raph begin. ") || line.contains("raph end. "));
     const WORDS: [&str; 5] = [
         "Load weight begin. ",
         "Load weight end. ",

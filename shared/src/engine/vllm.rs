@@ -26,15 +26,17 @@ pub(super) fn loads(line: &str) -> bool {
 }
 
 /// Returns the name of the process that printed a line, such as `Worker_TP0`; empty for the only one.
+///
+/// Workers of version 0 and of Ray differ by their process ids only: `(RayWorkerWrapper pid=17, ip=10.0.0.2) INFO …`.
 pub(super) fn name(line: &str) -> &str {
-    let Some((name, _)) = line.trim_start().strip_prefix('(').and_then(|rest| rest.split_once(')')) else { return "" };
-    let name = name.split([' ', ',']).next().unwrap_or_default();
-    // The workers of version 0 differ by their process ids only.
-    if name == "VllmWorkerProcess" {
-        line.split(')').next().unwrap_or_default().trim_start_matches([' ', '('])
-    } else {
-        name
-    }
+    let named = || {
+        let at = line.find(" pid=")?;
+        let start = line[..at].rfind('(')? + 1;
+        let end = start + line[start..].find([',', ')'])?;
+        let has_number = line[start..at].contains(|c: char| c.is_ascii_digit());
+        line.get(start..if has_number { at } else { end })
+    };
+    named().unwrap_or_default()
 }
 
 /// Reads a line about the whole engine; returns true if it is one.

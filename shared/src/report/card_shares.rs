@@ -110,8 +110,8 @@ fn whole(device: i64, is_only: bool, snapshots: &[&CardSnapshot], logs: &[(Strin
     let of_error = |(name, log): &(String, Log)| {
         let errors = log.printed.ooms.iter().map(|oom| &oom.error);
         let of_gpu = errors.filter(|oom| oom.gpu.is_some_and(|gpu| i64::from(gpu) == device));
-        let sizes = of_gpu.filter_map(|oom| Some((oom.capacity_bytes?, oom.free_bytes?)));
-        let (total_bytes, free_bytes) = sizes.last()?;
+        let mut sizes = of_gpu.filter_map(|oom| Some((oom.capacity_bytes?, oom.free_bytes?)));
+        let (total_bytes, free_bytes) = sizes.next_back()?;
         Some(Whole {
             used_bytes: total_bytes.saturating_sub(free_bytes),
             total_bytes: Some(total_bytes),
