@@ -1,5 +1,9 @@
 //! Stores the memory of GPUs over time.
 
+/// Most GPUs, and most processes on one of them, that are kept.
+pub(super) const MOST_CARDS: usize = 1024;
+pub(super) const MOST_PROCESSES: usize = 1024;
+
 /// Memory of the GPUs of a machine over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CardLog {

@@ -14,7 +14,3 @@ mod wandb;
 
 pub use log::{Card, CardLog, CardProcess, CardSample};
 pub use reader::CardReader;
-
-/// Most GPUs, and most processes on one of them, that are kept.
-const MOST_CARDS: usize = 1024;
-const MOST_PROCESSES: usize = 1024;

@@ -1,12 +1,11 @@
 //! Reads the lines of nvidia-smi.
 
-use super::log::{Card, CardLog, CardProcess, CardSample};
+use super::log::{Card, CardLog, CardProcess, CardSample, MOST_CARDS, MOST_PROCESSES};
 use super::query_text::QueryText;
 use super::query_xml::QueryXml;
 use super::record::{Record, RecordGpu};
 use super::table::{Head, Row, mebibytes};
 use super::wandb::{self, CardMetric};
-use super::{MOST_CARDS, MOST_PROCESSES};
 use crate::base::stamp::{self, Stamp};
 use crate::base::{Metric, MetricHead, MetricTime};
 use hashbrown::HashMap;

@@ -1,8 +1,7 @@
 //! Collects one output of `nvidia-smi -q`, as text or as XML.
 
-use super::log::CardProcess;
+use super::log::{CardProcess, MOST_CARDS, MOST_PROCESSES};
 use super::table::mebibytes;
-use super::{MOST_CARDS, MOST_PROCESSES};
 use crate::base::stamp::{self, Stamp};
 
 /// What nvidia-smi says about all GPUs at one moment.

@@ -228,6 +228,20 @@ aetech:1315:1371 [3] NCCL INFO init.cc:310 Mem Alloc Size 32 pointer 0x7f081805a
     }
 
     #[test]
+    fn processes_write_in_turn() {
+        // huggingface/accelerate#2183.
+        let text = "axon:5020:5091 [1] NCCL INFO channel.cc:52 Cuda Alloc Size 16 pointer 0x7f4ee8000800\n\
+                    axon:5021:5090 [2] NCCL INFO channel.cc:52 Cuda Alloc Size 16 pointer 0x7f04e4000800\n\
+                    axon:5019:5088 [0] NCCL INFO channel.cc:52 Cuda Alloc Size 16 pointer 0x7f94f4001200\n\
+                    axon:5020:5091 [1] NCCL INFO channel.cc:40 Cuda Alloc Size 1536 pointer 0x7f4ee8000a00\n\
+                    axon:5019:5088 [0] NCCL INFO Allocated 9637892 bytes of shared memory in /dev/shm/nccl-CmU6vI\n\
+                    axon:5022:5092 [3] NCCL INFO Mem Realloc old size 0, new size 8 pointer 0x7f9984004f00\n";
+        let log = read(text);
+        let found = log.processes.iter().map(|process| (process.pid, process.device_bytes, process.shared_bytes));
+        assert!(found.eq([(5020, 1552, 0), (5021, 16, 0), (5019, 16, 9_637_892)]), "{log:?}");
+    }
+
+    #[test]
     fn an_address_that_comes_again_was_free() {
         let line =
             |bytes: u64, pointer: u64| format!("a:1:2 [0] NCCL INFO Cuda Alloc Size {bytes} pointer {pointer:#x}\n");
