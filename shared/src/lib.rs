@@ -15,6 +15,10 @@ pub mod printed;
 
 pub mod card;
 
+pub mod nccl;
+
+pub mod engine;
+
 pub mod profile;
 
 pub mod memray;

@@ -100,6 +100,23 @@ fn a_long_log_takes_memory_and_time_in_proportion() {
     check("teeth", &storm("pid rss\n", &|index| format!("1 {}\n", (index % 20) * 100_000)));
     let far = |index: usize| format!("{} 99999999 a{}\n", index % 20_000, index % 20_000);
     check("programs that come again", &storm("pid rss cmd\n", &far));
+    let nccl = |index: usize| format!("a:{}:1 [0] NCCL INFO Cuda Alloc Size {index} pointer {index:#x}\n", index % 90);
+    check("allocations of NCCL", &storm("", &nccl));
+    check(
+        "processes of NCCL",
+        &storm("", &|index| format!("a:{index}:1 [0] NCCL INFO Cuda Alloc Size 9 pointer 0x9\n")),
+    );
+    let smi = |index: usize| format!("GPU 0:0:{index:x}\n    Processes\n        Process ID : {index}\n");
+    check("GPUs of nvidia-smi", &storm("==NVSMI LOG==\n", &smi));
+    check(
+        "banners of nvidia-smi",
+        &storm("", &|_| "==NVSMI LOG==\nGPU 0:0:0\n    Memory Usage\n        Used : 1\n".to_owned()),
+    );
+    check("elements", &storm("<nvidia_smi_log>", &|_| "<gpu>".to_owned()));
+    check("elements in lines", &storm("<nvidia_smi_log>", &|index| format!("<a{index}>\n")));
+    check("roots", &storm("", &|_| "<nvidia_smi_log><gpu/>\n".to_owned()));
+    let worker = |index: usize| format!("(Worker_TP{index} pid=1) Available KV cache memory: {index} GiB\n");
+    check("workers of an engine", &storm("", &worker));
     let oom =
         |index: usize| format!("CUDA out of memory. Tried to allocate {index}.00 MiB (GPU 0; 2 GiB total capacity)\n");
     check("errors", &storm("", &oom));

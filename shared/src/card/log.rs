@@ -1,5 +1,9 @@
 //! Stores the memory of GPUs over time.
 
+/// Most GPUs, and most processes on one of them, that are kept.
+pub(super) const MOST_CARDS: usize = 1024;
+pub(super) const MOST_PROCESSES: usize = 1024;
+
 /// Memory of the GPUs of a machine over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CardLog {
@@ -11,6 +15,12 @@ pub struct CardLog {
     pub has_times: bool,
     /// True if the figures are those that Weights & Biases exports.
     pub is_of_wandb: bool,
+    /// Numbers of GPUs that an output of `nvidia-smi -q` lists and that the machine has, if those differ.
+    ///
+    /// The output has no numbers of GPUs, which are then counted from 0.
+    pub chosen: Option<(usize, usize)>,
+    /// True if an output of `nvidia-smi -q -x` breaks off.
+    pub is_cut: bool,
     /// Number of samples beyond those that are kept.
     pub left_out: u64,
 }
@@ -22,6 +32,8 @@ pub struct Card {
     /// Product name, if the log has it.
     pub name: String,
     pub total_bytes: Option<u64>,
+    /// Memory that the driver keeps for itself, which is neither in use nor free.
+    pub reserved_bytes: Option<u64>,
     /// Samples in the order of the log.
     pub samples: Vec<CardSample>,
     /// Processes of the last sample that lists any.

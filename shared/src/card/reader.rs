@@ -1,6 +1,9 @@
 //! Reads the lines of nvidia-smi.
 
-use super::log::{Card, CardLog, CardProcess, CardSample};
+use super::log::{Card, CardLog, CardProcess, CardSample, MOST_CARDS, MOST_PROCESSES};
+use super::query_text::QueryText;
+use super::query_xml::QueryXml;
+use super::record::{Record, RecordGpu};
 use super::table::{Head, Row, mebibytes};
 use super::wandb::{self, CardMetric};
 use crate::base::stamp::{self, Stamp};
@@ -10,16 +13,14 @@ use hashbrown::HashMap;
 /// Most samples of all GPUs that are kept, 16 bytes each: those of eight GPUs every second for a week.
 const MOST_SAMPLES: usize = 5_000_000;
 
-/// Most GPUs, and most processes on one of them, that are kept.
-const MOST_CARDS: usize = 1024;
-const MOST_PROCESSES: usize = 1024;
-
 /// Reader of a log, line by line.
 #[derive(Debug, Default)]
 pub struct CardReader {
     log: CardLog,
     head: Option<Head>,
     wandb: Option<MetricHead<CardMetric>>,
+    query_text: QueryText,
+    query_xml: QueryXml,
     samples: usize,
     /// Time of the line above, for tables that have none.
     stamp: Option<Stamp>,
@@ -38,7 +39,7 @@ impl CardReader {
             self.stamp = Some(stamp);
             return false;
         }
-        if self.wandb(line) {
+        if self.query(line) || self.wandb(line) {
             return true;
         }
         if let Some(head) = Head::of(line) {
@@ -56,8 +57,39 @@ impl CardReader {
     }
 
     /// Returns the log after its last line.
-    pub fn finish(self) -> CardLog {
+    pub fn finish(mut self) -> CardLog {
+        let last = [std::mem::take(&mut self.query_text).finish(), std::mem::take(&mut self.query_xml).finish()];
+        last.into_iter().flatten().for_each(|record| self.record(record));
         self.log
+    }
+
+    /// Reads a line of `nvidia-smi -q`, as text or as XML.
+    fn query(&mut self, line: &str) -> bool {
+        let mut done = Vec::new();
+        let is_of_query = self.query_xml.line(line, &mut done) || self.query_text.line(line, &mut done);
+        done.into_iter().for_each(|record| self.record(record));
+        is_of_query
+    }
+
+    /// Adds what an output of `nvidia-smi -q` says about all GPUs.
+    fn record(&mut self, record: Record) {
+        let Record { stamp, attached, gpus, is_cut } = record;
+        let listed = gpus.len();
+        self.log.chosen = attached.filter(|attached| !is_cut && *attached > listed).map(|attached| (listed, attached));
+        self.log.is_cut |= is_cut;
+        let stamp = stamp.or(self.stamp);
+        if gpus.iter().any(|gpu| !gpu.processes.is_empty()) {
+            self.log.cards.iter_mut().for_each(|card| card.processes.clear());
+        }
+        for (index, gpu) in gpus.into_iter().enumerate() {
+            let RecordGpu { address, name, total_bytes, reserved_bytes, used_bytes, processes } = gpu;
+            let name = if name.is_empty() { address } else { name };
+            let Some(used_bytes) = used_bytes else { continue };
+            self.sample(index as u32, stamp, used_bytes, total_bytes, &name);
+            self.card(index as u32).into_iter().for_each(|card| card.reserved_bytes = reserved_bytes);
+            let known = processes.iter().filter(|process| process.bytes > 0);
+            known.for_each(|process| self.process(index as u32, process.pid, &process.name, process.bytes));
+        }
     }
 
     /// Reads a line of a table of Weights & Biases: its head or a row.

@@ -1,11 +1,13 @@
 //! Reads logs of runs: what tools and trainings print about memory, in whatever mixture.
 //!
-//! Lines about processes go to [`host`](crate::host), all others to [`card`](crate::card) and [`printed`](crate::printed),
-//! so that a loop of `ps` and `nvidia-smi` and the training's own output may share a file. A file that one tool wrote as a
-//! whole, such as a trace of torch.profiler, is a [`Document`].
+//! Lines about processes go to [`host`](crate::host), all others to [`card`](crate::card), [`nccl`](crate::nccl),
+//! [`engine`](crate::engine) and [`printed`](crate::printed), so that a loop of `ps` and `nvidia-smi` and the training's own
+//! output may share a file. A file that one tool wrote as a whole, such as a trace of torch.profiler, is a [`Document`].
 
 use crate::card::{CardLog, CardReader};
+use crate::engine::{EngineLog, EngineReader};
 use crate::host::{HostForm, HostLog, HostReader};
+use crate::nccl::{NcclLog, NcclReader};
 use crate::printed::{Printed, PrintedReader};
 use document::DocumentReader;
 
@@ -20,6 +22,10 @@ pub struct Log {
     pub host: HostLog,
     /// Memory of GPUs over time.
     pub cards: CardLog,
+    /// Memory of NCCL by process.
+    pub nccl: NcclLog,
+    /// Memory of an inference engine at its start.
+    pub engine: EngineLog,
     /// Errors and counters.
     pub printed: Printed,
     /// Output of a profiler that fills the whole file, if the file is one.
@@ -45,7 +51,15 @@ enum State {
 struct TextReader {
     is_utf_16: bool,
     host: HostReader,
+    others: OtherReaders,
+}
+
+/// Readers of lines that are not about processes of the host.
+#[derive(Debug, Default)]
+struct OtherReaders {
     cards: CardReader,
+    nccl: NcclReader,
+    engine: EngineReader,
     printed: PrintedReader,
 }
 
@@ -125,21 +139,38 @@ impl TextReader {
         let narrow: Vec<u8> =
             if self.is_utf_16 { bytes.iter().copied().filter(|byte| *byte != 0).collect() } else { Vec::new() };
         let bytes = if self.is_utf_16 { &narrow } else { bytes };
-        let Self { host, cards, printed, .. } = self;
-        host.push(bytes, &mut |line| cards.line(line) || printed.line(line));
+        let Self { host, others, .. } = self;
+        host.push(bytes, &mut |line| others.line(line));
     }
 
     fn finish(self) -> Log {
-        let Self { host, mut cards, mut printed, .. } = self;
-        let host = host.finish(&mut |line| cards.line(line) || printed.line(line));
-        Log { host, cards: cards.finish(), printed: printed.finish(), document: None }
+        let Self { host, mut others, .. } = self;
+        let host = host.finish(&mut |line| others.line(line));
+        let OtherReaders { cards, nccl, engine, printed } = others;
+        Log {
+            host,
+            cards: cards.finish(),
+            nccl: nccl.finish(),
+            engine: engine.finish(),
+            printed: printed.finish(),
+            document: None,
+        }
+    }
+}
+
+impl OtherReaders {
+    /// Reads a line that says nothing about processes; returns true if a reader understands it.
+    fn line(&mut self, line: &str) -> bool {
+        let Self { cards, nccl, engine, printed } = self;
+        cards.line(line) || nccl.line(line) || engine.line(line) || printed.line(line)
     }
 }
 
 impl Log {
     /// Returns true if the file is no log that says something about memory.
     pub fn is_empty(&self) -> bool {
-        self.document.is_none() && self.printed.is_empty() && self.cards.is_empty() && !self.has_host()
+        let has_gpus = !(self.cards.is_empty() && self.nccl.is_empty() && self.engine.is_empty());
+        self.document.is_none() && self.printed.is_empty() && !has_gpus && !self.has_host()
     }
 
     /// Returns true if the log has the memory of processes or of the machine.

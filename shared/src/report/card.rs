@@ -19,20 +19,35 @@ const MOST_NAMED: usize = 6;
 
 /// Reports on a log of nvidia-smi.
 pub(super) fn part(log: &CardLog) -> LogPart {
-    let left_out = || {
-        let left_out = format::counted(log.left_out, "sample");
-        let message = format!("The log of GPUs is longer than can be kept, without {left_out} at its end.");
-        LogNotice { severity: Severity::Warning, message }
-    };
     LogPart {
         title: title(log),
         curves: curves(log).into_iter().collect(),
         owners: log.cards.iter().filter_map(owners).collect(),
         findings: findings(log),
         tables: vec![table(log)],
-        notices: (log.left_out > 0).then(left_out).into_iter().collect(),
+        notices: notices(log),
         ..LogPart::default()
     }
+}
+
+/// Returns what the log leaves out.
+fn notices(log: &CardLog) -> Vec<LogNotice> {
+    let left_out = (log.left_out > 0).then(|| {
+        let left_out = format::counted(log.left_out, "sample");
+        format!("The log of GPUs is longer than can be kept, without {left_out} at its end.")
+    });
+    let cut = "The XML of nvidia-smi breaks off; what stands before that is read.";
+    let cut = log.is_cut.then(|| cut.to_owned());
+    let chosen = log.chosen.map(|(listed, attached)| {
+        let gpus = format::counted(attached as u64, "GPU");
+        format!(
+            "nvidia-smi lists {listed} of {gpus} without their numbers, which are counted from 0 here; \
+             `--query-gpu=timestamp,index,memory.used,memory.total --format=csv` states them."
+        )
+    });
+    let notice = |severity| move |message| LogNotice { severity, message };
+    let warnings = [left_out, cut].into_iter().flatten().map(notice(Severity::Warning));
+    warnings.chain(chosen.map(notice(Severity::Info))).collect()
 }
 
 /// Returns what the log is and how much it has.
@@ -108,7 +123,12 @@ fn owners(card: &Card) -> Option<LogOwners> {
     let listed: u64 = parts.iter().map(|owner| owner.bytes).fold(0, u64::saturating_add);
     let rest = if processes.is_empty() { "in use" } else { "the driver and what it does not list" };
     parts.push(LogOwner { name: rest.to_owned(), bytes: used_bytes.saturating_sub(listed) });
-    parts.push(LogOwner { name: "free".to_owned(), bytes: capacity_bytes.saturating_sub(used_bytes) });
+    let reserved_bytes = card.reserved_bytes.unwrap_or(0);
+    if reserved_bytes > 0 {
+        parts.push(LogOwner { name: "the driver, reserved".to_owned(), bytes: reserved_bytes });
+    }
+    let free_bytes = capacity_bytes.saturating_sub(used_bytes).saturating_sub(reserved_bytes);
+    parts.push(LogOwner { name: "free".to_owned(), bytes: free_bytes });
     Some(LogOwners { title: format!("{} at the end of the log", name_of(card)), capacity_bytes, parts })
 }
 
@@ -140,6 +160,7 @@ fn finding(card: &Card, code: FindingCode, severity: Severity, bytes: u64, title
 
 fn nearly_full(card: &Card) -> Option<Finding> {
     let (peak_bytes, total_bytes) = (card.peak_bytes(), card.total_bytes?);
+    let total_bytes = total_bytes.saturating_sub(card.reserved_bytes.unwrap_or(0));
     let is_full = peak_bytes as f64 >= NEARLY_FULL * total_bytes as f64;
     let title = format!("{} of the {} were in use", format::bytes(peak_bytes), format::bytes(total_bytes));
     is_full.then(|| Finding {

@@ -4,7 +4,7 @@ use super::diagnosis::{Diagnosis, Finding};
 use super::log_curves::LogCurves;
 use super::log_part::LogPart;
 use super::log_table::{LogNotice, LogOwners, LogTable};
-use super::{card, heap, host, memray, printed, profile, timeline, tracemalloc};
+use super::{card, engine, heap, host, memray, nccl, printed, profile, timeline, tracemalloc};
 use crate::log::{Document, Log};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -36,6 +36,8 @@ const MOST_ROWS: usize = 200;
 pub fn log_report(log: &Log) -> LogReport {
     let host = log.has_host().then(|| host::part(&log.host));
     let cards = (!log.cards.is_empty()).then(|| card::part(&log.cards));
+    let nccl = (!log.nccl.is_empty()).then(|| nccl::part(&log.nccl));
+    let engine = (!log.engine.is_empty()).then(|| engine::part(&log.engine));
     let printed = (!log.printed.is_empty()).then(|| printed::part(&log.printed));
     let document = log.document.as_ref().map(|document| match document {
         Document::Profile(profile) => profile::part(profile),
@@ -44,7 +46,7 @@ pub fn log_report(log: &Log) -> LogReport {
         Document::Tracemalloc(snapshot) => tracemalloc::part(snapshot),
         Document::Timeline(timeline) => timeline::part(timeline),
     });
-    joined([host, cards, printed, document].into_iter().flatten())
+    joined([host, cards, nccl, engine, printed, document].into_iter().flatten())
 }
 
 /// Joins parts in their order, and their findings by severity.

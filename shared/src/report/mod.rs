@@ -6,9 +6,11 @@
 //! Invariant: a report holds no handle of a trace, and making one decides nothing that the analysis has not decided.
 
 mod card;
+mod card_shares;
 mod counted;
 mod diagnosis;
 mod diff;
+mod engine;
 mod frame;
 mod framework;
 mod habits;
@@ -25,6 +27,7 @@ mod log_table;
 mod memray;
 mod memray_stats;
 mod memray_text;
+mod nccl;
 mod operators;
 mod place;
 mod printed;
@@ -39,6 +42,7 @@ mod tracemalloc;
 mod tracemalloc_diff;
 mod tracemalloc_growth;
 
+pub use card_shares::{CardShares, CardSnapshot, card_shares};
 pub use diagnosis::{
     Diagnosis, DiagnosisConfig, Evidence, Finding, Growth, GrowthGroup, HOST, NO_DEVICE, RunOfDevice, UntilFull,
     diagnosis,

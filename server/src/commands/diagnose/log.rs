@@ -15,7 +15,7 @@ pub(super) fn summary(report: &LogReport) -> String {
 }
 
 /// Formats the owners of a GPU's memory, a line each, with a bar.
-fn owners(owners: &LogOwners) -> String {
+pub(super) fn owners(owners: &LogOwners) -> String {
     const WIDTH: u64 = 30;
     let mut text = format!("\n  {} of {}\n", owners.title, bytes(owners.capacity_bytes));
     let width = owners.parts.iter().map(|owner| owner.name.chars().count()).max().unwrap_or(0);

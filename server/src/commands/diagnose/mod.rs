@@ -97,10 +97,11 @@ impl DiagnoseArgs {
             }
         }
         growth_of(together.traced()).into_iter().for_each(add);
-        let Joined { text, matched, tables } = together.joined();
+        let Joined { text, matched, tables, owners } = together.joined();
         page += &text;
         report.diagnostics.extend(matched);
         report.tables.extend(tables);
+        report.owners.extend(owners);
         let text = match self.json {
             _ if unread.len() == self.files.len() => String::new(),
             true => serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n",
@@ -122,7 +123,12 @@ impl DiagnoseArgs {
         }
         let opened = match self.events.open(file, None) {
             Ok(opened) => opened,
-            Err(failure) => return log_file::late_log(file).map(|log| diagnosed_log(name, &log)).ok_or(failure),
+            Err(failure) => {
+                let log = log_file::late_log(file).ok_or(failure)?;
+                let diagnosed = diagnosed_log(name, &log);
+                together.add_log(&diagnosed.name, log);
+                return Ok(diagnosed);
+            }
         };
         let devices: Vec<_> = opened.devices().collect();
         let studies = studies(&opened.trace, &devices);

@@ -1,13 +1,14 @@
-//! Reads files together: snapshots with traces of torch.profiler of the same run, and snapshots of tracemalloc.
+//! Reads files together: snapshots with traces of torch.profiler and logs of the same run, and snapshots of tracemalloc.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use shared::api::OfFile;
 use shared::base::{Diagnostic, Severity};
+use shared::host::HostLog;
 use shared::log::{Document, Log};
 use shared::profile::Makers;
-use shared::report::{LogTable, OperatorsAtPeak, operators_at_peak};
+use shared::report::{CardShares, CardSnapshot, LogOwners, LogTable, OperatorsAtPeak, card_shares, operators_at_peak};
 use shared::tracemalloc::TracemallocSnapshot;
 
 use super::{lines, log};
@@ -23,15 +24,20 @@ pub(super) struct Together {
     traces: Vec<(String, Makers)>,
     /// Snapshots of tracemalloc, with the names of their files.
     traced: Vec<(String, Box<TracemallocSnapshot>)>,
+    /// What PyTorch reserved on each GPU of each snapshot.
+    cards: Vec<CardSnapshot>,
+    /// Logs that say something about GPUs, with the names of their files.
+    logs: Vec<(String, Log)>,
 }
 
-/// What snapshots and traces say together.
+/// What the files say together.
 #[derive(Debug, Default)]
 pub(super) struct Joined {
     /// Text for the terminal.
     pub(super) text: String,
     pub(super) matched: Vec<OfFile<Diagnostic>>,
     pub(super) tables: Vec<OfFile<LogTable>>,
+    pub(super) owners: Vec<OfFile<LogOwners>>,
 }
 
 impl Together {
@@ -41,16 +47,20 @@ impl Together {
         Self { has_traces, ..Self::default() }
     }
 
-    /// Keeps a snapshot that has been diagnosed.
+    /// Keeps a snapshot that has been diagnosed, or what of it concerns whole GPUs.
     pub(super) fn add_snapshot(&mut self, snapshot: Opened) {
+        let cards =
+            snapshot.devices().filter_map(|(device, timeline)| CardSnapshot::of(&snapshot.file, device, timeline));
+        self.cards.extend(cards);
         if self.has_traces {
             self.snapshots.push(snapshot);
         }
     }
 
-    /// Keeps a log that has been diagnosed, if it is a trace or a snapshot of tracemalloc.
+    /// Keeps a log that has been diagnosed, if other files can say more about it.
     pub(super) fn add_log(&mut self, name: &str, log: Log) {
         match log.document {
+            None => self.logs.push((name.to_owned(), Log { host: HostLog::default(), ..log })),
             Some(Document::Profile(trace)) if self.has_traces => {
                 self.traces.extend(Makers::of(&trace).map(|makers| (name.to_owned(), makers)));
             }
@@ -64,7 +74,7 @@ impl Together {
         &self.traced
     }
 
-    /// Matches each snapshot with each trace.
+    /// Matches each snapshot with each trace, and all snapshots with the logs of their GPUs.
     pub(super) fn joined(&self) -> Joined {
         let mut joined = Joined::default();
         for snapshot in &self.snapshots {
@@ -74,11 +84,33 @@ impl Together {
                 joined.add(&format!("{} and {name}", snapshot.file), reports.collect());
             }
         }
+        joined.share(&self.cards, &self.logs);
         joined
     }
 }
 
 impl Joined {
+    /// Divides GPUs among snapshots and logs.
+    fn share(&mut self, cards: &[CardSnapshot], logs: &[(String, Log)]) {
+        let names = cards.iter().map(|card| card.name.as_str()).chain(logs.iter().map(|(name, _)| name.as_str()));
+        let mut names: Vec<&str> = names.collect();
+        names.dedup();
+        let files = names.join(", ");
+        for (position, CardShares { text, owners }) in card_shares(cards, logs).into_iter().enumerate() {
+            if position == 0 {
+                let _ = writeln!(self.text, "\n{files}");
+            }
+            lines(&text).iter().for_each(|line| {
+                let _ = writeln!(self.text, "  {line}");
+            });
+            self.text.extend(owners.as_ref().map(log::owners));
+            let code = if owners.is_some() { "card-shared" } else { "card-not-shared" };
+            let diagnostic = Diagnostic { code, severity: Severity::Info, count: 1, message: text, offset: None };
+            self.matched.push(OfFile::new(&files, diagnostic));
+            self.owners.extend(owners.map(|owners| OfFile::new(&files, owners)));
+        }
+    }
+
     fn add(&mut self, files: &str, reports: Vec<OperatorsAtPeak>) {
         if reports.is_empty() {
             return;

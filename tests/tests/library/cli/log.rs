@@ -223,6 +223,30 @@ fn processes_that_share_a_gpu_are_named() {
     assert_eq!(shared, "python3 (4711) has 14.6 GiB, python (4712) has 7.81 GiB.");
 }
 
+/// PyTorch had reserved 84 MiB at the end of the snapshot, which here stands for two processes.
+#[test]
+fn snapshots_and_logs_share_a_gpu() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).expect("the log to be written");
+        file.to_string_lossy().into_owned()
+    };
+    let rows = "index, memory.used [MiB], memory.total [MiB]\n0, 3000 MiB, 24564 MiB\n\
+                pid, process_name, used_gpu_memory [MiB]\n4711, python3, 1500 MiB\n4712, python3, 1200 MiB\n";
+    let smi = write("smi.log", rows);
+    let line = "node:17:9 [0] NCCL INFO transport/net.cc:656 Cuda Alloc Size 33554432 pointer 0x7d0000000000\n";
+    let nccl = write("nccl.log", line);
+    let snapshot = root().join("tests/data/snapshots/torch2.15-basic-py311.pickle.gz").to_string_lossy().into_owned();
+    let document = document(&["diagnose", "--json", &snapshot, &snapshot, &smi, &nccl]);
+    let owners = document["owners"].as_array().expect("a list").last().expect("owners");
+    let parts = owners["parts"].as_array().expect("a list").iter();
+    let mib: Vec<u64> = parts.map(|part| part["bytes"].as_u64().expect("bytes") >> 20).collect();
+    assert_eq!(mib, [84, 84, 32, 2700 - 2 * 84 - 32, 300, 24_564 - 3000]);
+    let message = document["diagnostics"][0]["message"].as_str().expect("a sentence");
+    assert!(message.starts_with("GPU 0, 2.93 GiB of 24.0 GiB in use: "), "{message}");
+}
+
 /// The table is of two workers that count references to the strings of a list, as `tests/data/host` explains.
 #[test]
 fn pages_that_workers_copy_are_found_in_a_table_of_psutil() {

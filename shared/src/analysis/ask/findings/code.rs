@@ -63,6 +63,12 @@ crate::codes! {
         OutsidePytorch => "outside-pytorch",
         /// An inference engine finds too little GPU memory for its KV cache.
         KvCacheTooSmall => "kv-cache-too-small",
+        /// NCCL holds GPU memory outside PyTorch's allocator.
+        NcclMemory => "nccl-memory",
+        /// CUDA graphs of an inference engine take much of the GPU's memory.
+        GraphsOfEngineLarge => "cuda-graphs-large",
+        /// An inference engine leaves GPU memory unused that its KV cache could have.
+        RoomOfEngineUnused => "gpu-memory-unused",
         /// Several processes use much memory of one GPU.
         GpuShared => "gpu-shared",
         /// Gradients stay in memory between steps and do not grow.
@@ -158,6 +164,9 @@ impl FindingCode {
             | Self::HostOutOfMemory
             | Self::GpuShared
             | Self::KvCacheTooSmall
+            | Self::NcclMemory
+            | Self::GraphsOfEngineLarge
+            | Self::RoomOfEngineUnused
             | Self::OutsidePytorch
             | Self::EvaluationWithGraph
             | Self::PeakAtLoading
