@@ -107,6 +107,10 @@ fn sglang_may_leave_much_room() {
     assert_eq!(codes(&report), [(FindingCode::RoomOfEngineUnused, Severity::Info)]);
     assert_eq!(report.diagnosis.findings[0].title, "37.1 GiB stay free after SGLang's start");
     assert_eq!(codes(&super::tests::report(&text.replace("37.06", "7.06"))), [], "as SGLang's guide wants it");
+    // The line that the guide gives as an example, with a value that it calls too high.
+    let line = "[2025-08-11 17:17:03] max_total_num_tokens=665690, chunked_prefill_size=8192, max_prefill_tokens=16384, \
+                max_running_requests=4096, context_len=65536, available_gpu_mem=13.50 GB\n";
+    assert_eq!(codes(&super::tests::report(line)), [(FindingCode::RoomOfEngineUnused, Severity::Info)]);
 }
 
 #[test]
