@@ -115,12 +115,13 @@ fn a_cut_capture_keeps_what_it_has() {
     let whole = capture(CAPTURE);
     assert_eq!(whole.bytes, unpacked.len() as u64);
     let end = unpacked.iter().rposition(|byte| *byte != 0).expect("records");
-    unpacked.truncate(end * 3 / 4);
+    unpacked.truncate(end * 19 / 20);
     // A process that is killed leaves zeros behind.
     unpacked.resize(unpacked.len() + 4096, 0);
     let cut = capture(&unpacked);
     assert_eq!(cut.ending, Ending::Cut);
-    assert!(cut.samples.len() > 3 && whole.samples.starts_with(&cut.samples));
+    assert!((4..whole.samples.len()).contains(&cut.samples.len()), "{} samples", cut.samples.len());
+    assert_eq!(whole.samples[..cut.samples.len()], cut.samples);
     assert_eq!(capture(&CAPTURE[..900]).ending, Ending::Cut);
     let mut damaged = CAPTURE.to_vec();
     damaged[900..1000].fill(0xff);
