@@ -4,13 +4,17 @@
 
 mod cells;
 mod climb;
+mod family;
 mod head;
+mod kinds;
 mod log;
 mod machine;
 mod oddities;
 mod proc;
+mod queue;
 mod reader;
 mod row;
+mod shm;
 mod size;
 mod teeth;
 mod usage;
@@ -19,7 +23,11 @@ mod wandb;
 #[cfg(test)]
 mod tests;
 
-pub use climb::{Climb, Climber, Family, climb_of, families, machine_climb, sums};
-pub use log::{Clock, HostForm, HostLog, Kill, Machine, Mapping, Parts, Process, Total, TotalSource};
+pub use climb::{Climb, Climber, climb_of, file_climb, machine_climb};
+pub use family::{Family, families, sums};
+pub use log::{
+    Clock, HostForm, HostLog, Kill, LeftFiles, Machine, Mapping, Parts, Process, SharedFolder, Total, TotalSource,
+};
+pub use queue::{SharedClimb, SharedPeak, shared_climb, shared_peak};
 pub use reader::HostReader;
 pub use teeth::Leg;

@@ -1,7 +1,8 @@
 //! Reports on the memory of the whole machine over time.
 
 use super::diagnosis::Finding;
-use super::host::{course, duration, finding};
+use super::host::{duration, finding};
+use super::host_climb::course;
 use super::log_curves::{LogCurves, LogLimit, LogSeries, MOST_TIMES, extremes};
 use crate::analysis::FindingCode;
 use crate::base::{Severity, format};

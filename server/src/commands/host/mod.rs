@@ -1,6 +1,7 @@
 //! Implements `snapscope host`, which samples the host memory of a process and of all that it starts.
 
 mod proc;
+mod shm;
 
 use std::fs::OpenOptions;
 use std::io::{BufWriter, Write};
@@ -13,6 +14,10 @@ use shared::base::format::{counted, duration};
 
 use crate::{Failure, units};
 use proc::Sampled;
+use shm::SharedFolder;
+
+/// Folder of shared memory on Linux.
+const SHARED: &str = "/dev/shm";
 
 /// Shortest time between two samples.
 const LEAST_TIME: Duration = Duration::from_millis(10);
@@ -60,6 +65,7 @@ impl HostArgs {
         // An older file is only emptied once there is something to sample.
         let file =
             OpenOptions::new().write(true).create(true).truncate(false).open(&self.output).map_err(unwritable)?;
+        let mut shared = SharedFolder::new(SHARED);
         let mut child = if self.command.is_empty() { None } else { Some(self.start()?) };
         let root = child.as_ref().map_or(self.pid.unwrap_or_default(), Child::id);
         if child.is_none() && proc::tree(root).is_empty() {
@@ -76,7 +82,7 @@ impl HostArgs {
                 break;
             }
             if !rows.is_empty() {
-                write_rows(&mut file, &rows).map_err(unwritable)?;
+                write_sample(&mut file, &rows, shared.line()).map_err(unwritable)?;
                 samples += 1;
             }
             // A sample that came too late is not made up for.
@@ -87,6 +93,7 @@ impl HostArgs {
             }
             std::thread::sleep(next.saturating_duration_since(Instant::now()));
         }
+        file.write_all(left(&shared).as_bytes()).and_then(|()| file.flush()).map_err(unwritable)?;
         let time = duration(u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX));
         let output = self.output.display();
         let text = format!(
@@ -122,10 +129,24 @@ fn wait_until(child: &mut Child, until: Instant) -> Option<u8> {
     }
 }
 
-fn write_rows(file: &mut impl Write, rows: &[Sampled]) -> std::io::Result<()> {
+/// Returns the line about files that stay in shared memory; Python's resource tracker removes some of them after the end.
+fn left(shared: &SharedFolder) -> String {
+    const PAUSE: Duration = Duration::from_millis(50);
+    for _ in 0..40 {
+        if shared.left().is_none() {
+            return String::new();
+        }
+        std::thread::sleep(PAUSE);
+    }
+    shared.left().unwrap_or_default()
+}
+
+fn write_sample(file: &mut impl Write, rows: &[Sampled], shared: Option<String>) -> std::io::Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     for row in rows {
         writeln!(file, "{}.{:03},{}", now.as_secs(), now.subsec_millis(), row.cells())?;
     }
+    // It belongs to the sample above it.
+    file.write_all(shared.unwrap_or_default().as_bytes())?;
     file.flush()
 }

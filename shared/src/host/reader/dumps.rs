@@ -3,6 +3,7 @@
 use super::super::log::{Clock, HostForm, Total, TotalSource};
 use super::super::proc::Dump;
 use super::super::row::Row;
+use super::super::shm::SharedLine;
 use super::super::usage::{Said, Usage};
 use super::super::wandb;
 use super::{MOST_VALUES, State};
@@ -108,6 +109,20 @@ impl State {
         self.values += 1;
         let sample = self.log.times_ms.len() as u32 - 1;
         self.log.machine.push(sample, usage.available_bytes, usage.swap_bytes);
+    }
+
+    /// Takes what a line says about shared memory, for the sample above it.
+    pub(super) fn shared(&mut self, said: SharedLine) {
+        match said {
+            SharedLine::Left(left) => self.log.shared.left = Some(left),
+            SharedLine::Now(_) if self.values >= MOST_VALUES => self.oddities.beyond_limit += 1,
+            SharedLine::Now(now) => {
+                if let Some(sample) = (self.log.times_ms.len() as u32).checked_sub(1) {
+                    self.values += 1;
+                    self.log.shared.push(sample, now);
+                }
+            }
+        }
     }
 
     /// Reads a line of a table of Weights & Biases: its head or a row.

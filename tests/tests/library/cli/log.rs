@@ -210,13 +210,13 @@ fn processes_that_share_a_gpu_are_named() {
     assert_eq!(shared, "python3 (4711) has 14.6 GiB, python (4712) has 7.81 GiB.");
 }
 
-/// The table is of two workers that count references to the strings of a list, as `tests/data/host` explains.
+/// The table is of two workers that count references to the strings of a list, as `copied_samples` of `tests/mistakes/host`.
 #[test]
 fn pages_that_workers_copy_are_found_in_a_table_of_psutil() {
     let file = root().join("tests/data/logs/psutil7-memory-maps.txt");
     let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
     let finding = &document["findings"][0];
-    assert_eq!(finding["code"], FindingCode::HostMemoryClimbs.name());
+    assert_eq!(finding["code"], FindingCode::WorkersCopyOnWrite.name());
     let advice = finding["advice"].as_str().unwrap_or_default();
     assert!(advice.contains("changes its reference count"), "{advice}");
 }

@@ -7,5 +7,6 @@ mod events;
 mod export;
 mod figures;
 mod host;
+mod host_mistakes;
 mod log;
 mod replay;

@@ -1,0 +1,115 @@
+//! Finds shared memory that nobody gives back, and queues of batches in it that are most of a program's memory.
+//!
+//! Workers of a data loader send batches through shared memory. A block that all processes have closed but nobody has
+//! removed is in no process's memory, so that files in `/dev/shm` count as well as what processes have mapped.
+
+use super::climb::{Climb, curve_climb};
+use super::family::{Family, families, sums};
+use super::kinds::{own, shmem_sums};
+use super::log::{HostLog, Process};
+
+/// Smallest climb that counts, in bytes, and as a fraction of `/dev/shm`, which has 64 MiB in many containers.
+const LEAST_BYTES: u64 = 64 << 20;
+const LEAST_OF_FOLDER: u64 = 4;
+
+/// Fraction of the peak that shared memory has to be to count as most of it.
+const MOST: f64 = 0.5;
+
+/// Fraction of its highest that shared memory has to have in half of the samples for queues to count as full.
+const FULL: f64 = 0.7;
+
+/// Fraction of its highest below which shared memory has to fall afterwards: data that was put there once does not.
+const DRAINED: f64 = 0.5;
+
+/// Number of files that have to come and go for each one that is there: data that was put there once does not either.
+const TURNOVER: u64 = 4;
+
+/// Shared memory of a program that climbs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedClimb {
+    pub climb: Climb,
+    /// Highest memory of new files in `/dev/shm` that no process of the program has mapped, at the end of the log.
+    pub unmapped_bytes: u64,
+}
+
+/// Shared memory that is most of a program's memory at its peak, in queues that are full.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedPeak {
+    pub family: Family,
+    /// Highest shared memory.
+    pub bytes: u64,
+    /// All memory of the program then.
+    pub peak_bytes: u64,
+    /// Fraction of the samples with shared memory in which it is nearly as high, in percent.
+    pub full_percent: u64,
+    /// Number of processes that the main one had started at that time.
+    pub workers: usize,
+}
+
+/// Returns the program whose shared memory climbs the most; `None` if none climbs.
+pub fn shared_climb(log: &HostLog) -> Option<SharedClimb> {
+    let of = |(position, family): (usize, Family)| {
+        let mapped = shmem_sums(log, &family);
+        let new = new_files(log, position);
+        let bytes: Vec<u64> = mapped.iter().zip(&new).map(|(mapped, new)| *mapped.max(new)).collect();
+        let unmapped_bytes = new.last()?.saturating_sub(*mapped.last()?);
+        let climb = curve_climb(&log.times_ms, &bytes, least_bytes(log))?;
+        let climb = Climb { family, has_pss: true, ..climb };
+        // Queues fill at the start, and then stay full.
+        (!climb.settles).then_some(SharedClimb { climb, unmapped_bytes })
+    };
+    let all = families(log).into_iter().enumerate().filter_map(of);
+    all.max_by_key(|shared| shared.climb.climb_bytes)
+}
+
+/// Returns the program of which shared memory is most of the peak, because its queues are full; `None` if there is none.
+pub fn shared_peak(log: &HostLog) -> Option<SharedPeak> {
+    let own = own(log);
+    let of = |(position, family): (usize, Family)| {
+        let mapped = shmem_sums(log, &family);
+        let new = new_files(log, position);
+        let shared: Vec<u64> = mapped.iter().zip(&new).map(|(mapped, new)| *mapped.max(new)).collect();
+        let bytes = *shared.iter().max()?;
+        let at = shared.iter().position(|one| *one == bytes)?;
+        let peak_bytes = sums(&own, &family.processes)[at] + bytes;
+        let is_most = bytes >= least_bytes(log) && bytes as f64 >= MOST * peak_bytes as f64;
+        let some = shared.iter().filter(|one| **one * 20 > bytes).count();
+        let full = shared.iter().filter(|one| **one as f64 >= FULL * bytes as f64).count();
+        let is_queue = is_drained(&shared[at..]) || has_turnover(log, position);
+        let is_worker = |&process: &usize| {
+            let Process { samples, command, .. } = &log.processes[process];
+            samples.binary_search(&(at as u32)).is_ok() && !command.contains("resource_tracker")
+        };
+        (is_most && is_queue && full * 2 >= some).then(|| SharedPeak {
+            bytes,
+            peak_bytes,
+            full_percent: (full * 100 / some.max(1)) as u64,
+            workers: family.processes.iter().copied().filter(is_worker).count().saturating_sub(1),
+            family,
+        })
+    };
+    families(log).into_iter().enumerate().filter_map(of).max_by_key(|shared| shared.bytes)
+}
+
+/// Returns the bytes of new files at each sample; they are of the program with the most memory, the first family.
+fn new_files(log: &HostLog, family: usize) -> Vec<u64> {
+    let samples = log.times_ms.len();
+    if family == 0 { log.shared.at_each(&log.shared.new_bytes, samples) } else { vec![0; samples] }
+}
+
+/// Returns the smallest climb that counts.
+fn least_bytes(log: &HostLog) -> u64 {
+    log.shared.size_bytes.map_or(LEAST_BYTES, |size| LEAST_BYTES.min(size / LEAST_OF_FOLDER)).max(1 << 20)
+}
+
+/// Returns true if shared memory falls after its peak.
+fn is_drained(after: &[u64]) -> bool {
+    let peak = after.first().copied().unwrap_or(0) as f64;
+    after.iter().any(|bytes| (*bytes as f64) < DRAINED * peak)
+}
+
+/// Returns true if files come and go.
+fn has_turnover(log: &HostLog, family: usize) -> bool {
+    let most = log.shared.new_files.iter().max().map_or(0, |files| u64::from(*files));
+    family == 0 && most > 0 && log.shared.files_so_far >= TURNOVER * most
+}
