@@ -353,6 +353,16 @@ mod tests {
     }
 
     #[test]
+    fn pages_of_files_are_told_from_memory_of_the_process() {
+        let mut log = log(&[("python a.py", (0..100).map(|second| 1000 + second * 5).collect())]);
+        log.processes[0].file_kib = (0..100).map(|second| (500 + second * 5) << 10).collect();
+        assert_eq!(climb_of(&log), None);
+        assert_eq!(file_climb(&log).unwrap().rises.len(), 1);
+        log.processes[0].file_kib = vec![500 << 10; 100];
+        assert!(climb_of(&log).is_some() && file_climb(&log).is_none());
+    }
+
+    #[test]
     fn starts_plateaus_and_noise_are_no_climbs() {
         let started = |second: u32| if second < 5 { 100 + second * 700 } else { 4000 };
         let noisy = |second: u32| 4000 + second * 7919 % 150;

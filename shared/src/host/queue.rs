@@ -113,3 +113,87 @@ fn has_turnover(log: &HostLog, family: usize) -> bool {
     let most = log.shared.new_files.iter().max().map_or(0, |files| u64::from(*files));
     family == 0 && most > 0 && log.shared.files_so_far >= TURNOVER * most
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::SharedFolder;
+
+    /// Returns a log with a sample a second of a process of 100 MiB without shared memory, and what the process has mapped.
+    fn log(mapped_mib: &[u32]) -> HostLog {
+        let process = Process {
+            pid: 100,
+            command: "python train.py".to_owned(),
+            samples: (0..mapped_mib.len() as u32).collect(),
+            rss_kib: mapped_mib.iter().map(|mib| (100 + mib) << 10).collect(),
+            shmem_kib: mapped_mib.iter().map(|mib| mib << 10).collect(),
+            file_kib: vec![0; mapped_mib.len()],
+            ..Process::default()
+        };
+        let times_ms = (0..mapped_mib.len() as i64).map(|second| second * 1000).collect();
+        HostLog { times_ms, processes: vec![process], ..HostLog::default() }
+    }
+
+    /// Returns a log in which no process has the shared memory mapped.
+    fn unmapped(mib: &[u32], files_so_far: u64) -> HostLog {
+        let shared = SharedFolder {
+            samples: (0..mib.len() as u32).collect(),
+            used_bytes: mib.iter().map(|mib| u64::from(*mib) << 20).collect(),
+            new_bytes: mib.iter().map(|mib| u64::from(*mib) << 20).collect(),
+            new_files: mib.iter().map(|mib| mib / 4).collect(),
+            files_so_far,
+            ..SharedFolder::default()
+        };
+        HostLog { shared, ..log(&vec![0; mib.len()]) }
+    }
+
+    #[test]
+    fn blocks_that_nobody_removes_climb() {
+        let mib: Vec<u32> = (0..100).map(|second| second * 4).collect();
+        for (log, unmapped_mib) in [(log(&mib), 0), (unmapped(&mib, 99), 396)] {
+            let found = shared_climb(&log).unwrap();
+            assert_eq!((found.climb.falls, found.unmapped_bytes >> 20), (false, unmapped_mib));
+            assert_eq!(found.climb.family.name, "python train.py");
+            assert!((350..=396).contains(&(found.climb.climb_bytes >> 20)), "{}", found.climb.climb_bytes >> 20);
+            assert_eq!(super::super::climb_of(&log), None, "the process's own memory stays");
+        }
+    }
+
+    #[test]
+    fn a_small_folder_fills_with_little() {
+        let mib: Vec<u32> = (0..60).map(|second| second / 2).collect();
+        let mut log = unmapped(&mib, 30);
+        assert_eq!(shared_climb(&log), None, "29 MiB are nothing");
+        log.shared.size_bytes = Some(64 << 20);
+        assert!(shared_climb(&log).is_some());
+    }
+
+    /// Returns a queue that fills within three seconds, is full for some, and is drained at the end.
+    fn queue(full: u32) -> Vec<u32> {
+        let drained = (0..20).map(|second| 200 - second * 10);
+        [0, 100, 150].into_iter().chain((0..full).map(|second| 200 - second % 2 * 4)).chain(drained).collect()
+    }
+
+    #[test]
+    fn queues_that_are_full_are_most_of_the_peak() {
+        for log in [log(&queue(30)), unmapped(&queue(30), 500)] {
+            let found = shared_peak(&log).unwrap();
+            assert_eq!((found.bytes >> 20, found.peak_bytes >> 20), (200, 300));
+            assert!(found.full_percent > 60, "{}", found.full_percent);
+            assert_eq!(shared_climb(&log), None);
+        }
+    }
+
+    #[test]
+    fn other_shared_memory_is_no_queue() {
+        let data = [vec![0, 200], vec![200; 60]].concat();
+        assert_eq!(shared_peak(&log(&data)), None, "data that stays as it is");
+        assert_eq!(shared_peak(&unmapped(&data, 50)), None, "in files that stay as they are");
+        let often_empty: Vec<u32> = (0..60).map(|second| if second % 10 == 0 { 200 } else { 20 }).collect();
+        assert_eq!(shared_peak(&log(&often_empty)), None, "workers that are slower than the training");
+        let shallow: Vec<u32> = queue(30).into_iter().map(|mib| mib / 4).collect();
+        assert_eq!(shared_peak(&log(&shallow)), None, "50 MiB beside 100 MiB");
+        assert_eq!(shared_peak(&HostLog::default()), None);
+        assert_eq!(shared_climb(&HostLog::default()), None);
+    }
+}

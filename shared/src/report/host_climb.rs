@@ -18,10 +18,11 @@ pub(super) fn climbs(log: &HostLog, climb: &Climb) -> Finding {
     let name = name(climb);
     let copies = copies_shared_pages(climb);
     let title = match climb.falls {
-        _ if copies && climb.falls => {
-            format!("Workers of {name} copy {bytes} of the pages that they share within each epoch")
+        _ if copies => {
+            let of = if climb.family.name.is_empty() { String::new() } else { format!(" of {name}") };
+            let when = if climb.falls { " within each epoch" } else { "" };
+            format!("Workers{of} copy {bytes} of the pages that they share{when}")
         }
-        _ if copies => format!("Workers of {name} copy {bytes} of the pages that they share"),
         true => format!("Host memory of {name} climbs by {bytes} within each epoch and falls at its end"),
         false if climb.settles => format!("Host memory of {name} climbs by {bytes}, and then stays"),
         false => format!("Host memory of {name} climbs by {bytes} through the whole log"),
@@ -159,7 +160,8 @@ fn limit(climb: &Climb) -> Option<String> {
         let seconds = room.saturating_sub(from) as f64 / climb.bytes_per_s.max(1.0);
         duration((seconds * 1000.0) as i64)
     };
-    if climb.settles {
+    // Copies end once each process has its own.
+    if climb.settles || (copies_shared_pages(climb) && !is_almost_full(climb)) {
         return Some(format!("{machine}, of which {} are in use at the most.", format::bytes(climb.peak_bytes)));
     }
     let last = climb.rises.last().map_or(climb.peak_bytes, |rise| rise.to);
