@@ -57,7 +57,7 @@ pub fn families(log: &HostLog) -> Vec<Family> {
 }
 
 /// Returns the program of a command line, with the script or module that an interpreter runs.
-fn program(command: &str) -> String {
+pub(super) fn program(command: &str) -> String {
     let mut words = command.split_ascii_whitespace();
     let base = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
     let Some(program) = words.next().map(base) else { return String::new() };

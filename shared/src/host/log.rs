@@ -134,6 +134,8 @@ pub struct Process {
     pub file_kib: Vec<u32>,
     /// Shared memory in KiB at each sample; empty if the log does not have it.
     pub shmem_kib: Vec<u32>,
+    /// Arenas of malloc for its threads when they had the most, if the log has them.
+    pub arenas: Option<Arenas>,
     /// What its memory consists of at its last sample, if the log has it.
     pub parts: Option<Box<Parts>>,
 }
@@ -151,6 +153,13 @@ pub struct Parts {
     pub shmem_bytes: Option<u64>,
     /// Unique set: pages that no other process has.
     pub uss_bytes: Option<u64>,
+}
+
+/// Arenas of glibc's malloc, without that of the first thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Arenas {
+    pub bytes: u64,
+    pub count: u64,
 }
 
 /// Memory of the whole machine over time; a value for each of its samples.

@@ -2,6 +2,7 @@
 //!
 //! A snapshot shows GPU memory of one process; host memory that climbs is seen from outside, by sampling.
 
+mod arenas;
 mod cells;
 mod climb;
 mod family;
@@ -23,10 +24,12 @@ mod wandb;
 #[cfg(test)]
 mod tests;
 
+pub use arenas::{ArenaHolder, arena_holder};
 pub use climb::{Climb, Climber, climb_of, file_climb, machine_climb};
 pub use family::{Family, families, sums};
 pub use log::{
-    Clock, HostForm, HostLog, Kill, LeftFiles, Machine, Mapping, Parts, Process, SharedFolder, Total, TotalSource,
+    Arenas, Clock, HostForm, HostLog, Kill, LeftFiles, Machine, Mapping, Parts, Process, SharedFolder, Total,
+    TotalSource,
 };
 pub use queue::{SharedClimb, SharedPeak, shared_climb, shared_peak};
 pub use reader::HostReader;

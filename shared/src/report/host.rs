@@ -9,7 +9,7 @@ use super::log_table::LogNotice;
 use super::{host_machine, host_shared};
 use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Diagnostic, Severity, format};
-use crate::host::{Climb, Clock, HostForm, HostLog, Kill, climb_of, file_climb};
+use crate::host::{ArenaHolder, Climb, Clock, HostForm, HostLog, Kill, arena_holder, climb_of, file_climb};
 
 /// Device of findings about host memory.
 pub const HOST: i64 = -1;
@@ -84,6 +84,7 @@ fn findings(log: &HostLog) -> Vec<Finding> {
     } else {
         findings.extend(file_climb(log).as_ref().map(files_climb));
     }
+    findings.extend(arena_holder(log).map(|holder| arenas(&holder)));
     findings.extend(host_machine::findings(log, climb.is_some()));
     findings
 }
@@ -107,6 +108,23 @@ pub(super) fn finding(
         evidence: Evidence { shows, ..Evidence::default() },
         advice,
     }
+}
+
+/// Reports arenas of malloc that have most of a process's memory.
+fn arenas(ArenaHolder { pid, name, arenas, peak_bytes }: &ArenaHolder) -> Finding {
+    let (bytes, peak) = (format::bytes(arenas.bytes), format::bytes(*peak_bytes));
+    let title = format!("Arenas of malloc for threads have {bytes} of the {peak} of {name}, process {pid}");
+    let shows = format!(
+        "There are {} of them. A thread allocates objects of more than 512 B from its arena, and what it frees stays \
+         there: other threads cannot use it, and it goes back to the system only from the arena's end.",
+        arenas.count
+    );
+    let advice = "Run it with MALLOC_ARENA_MAX=2 in the environment: threads then share two arenas, which is slower only if \
+                  they allocate much at the same time. Fewer threads (ThreadPoolExecutor(max_workers=2)) have fewer arenas, \
+                  and ctypes.CDLL(\"libc.so.6\").malloc_trim(0) after an epoch gives back what is free. If memory stays as \
+                  high with MALLOC_ARENA_MAX=2, it is in use, and not left over."
+        .to_owned();
+    finding(FindingCode::MallocArenas, Severity::Info, arenas.bytes, title, shows, advice)
 }
 
 fn killed(log: &HostLog, kill: &Kill, climb: Option<&Climb>) -> Finding {

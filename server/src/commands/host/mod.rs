@@ -1,5 +1,6 @@
 //! Implements `snapscope host`, which samples the host memory of a process and of all that it starts.
 
+mod arenas;
 mod proc;
 mod shm;
 
@@ -13,6 +14,7 @@ use clap::Args;
 use shared::base::format::{counted, duration};
 
 use crate::{Failure, units};
+use arenas::Arenas;
 use proc::Sampled;
 use shm::SharedFolder;
 
@@ -65,7 +67,7 @@ impl HostArgs {
         // An older file is only emptied once there is something to sample.
         let file =
             OpenOptions::new().write(true).create(true).truncate(false).open(&self.output).map_err(unwritable)?;
-        let mut shared = SharedFolder::new(SHARED);
+        let (mut shared, mut arenas) = (SharedFolder::new(SHARED), Arenas::default());
         let mut child = if self.command.is_empty() { None } else { Some(self.start()?) };
         let root = child.as_ref().map_or(self.pid.unwrap_or_default(), Child::id);
         if child.is_none() && proc::tree(root).is_empty() {
@@ -82,7 +84,7 @@ impl HostArgs {
                 break;
             }
             if !rows.is_empty() {
-                write_sample(&mut file, &rows, shared.line()).map_err(unwritable)?;
+                write_sample(&mut file, &rows, &(arenas.lines(&rows) + &shared.line())).map_err(unwritable)?;
                 samples += 1;
             }
             // A sample that came too late is not made up for.
@@ -141,12 +143,12 @@ fn left(shared: &SharedFolder) -> String {
     shared.left().unwrap_or_default()
 }
 
-fn write_sample(file: &mut impl Write, rows: &[Sampled], shared: Option<String>) -> std::io::Result<()> {
+/// Writes a row for each process, and lines that belong to the sample.
+fn write_sample(file: &mut impl Write, rows: &[Sampled], lines: &str) -> std::io::Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     for row in rows {
         writeln!(file, "{}.{:03},{}", now.as_secs(), now.subsec_millis(), row.cells())?;
     }
-    // It belongs to the sample above it.
-    file.write_all(shared.unwrap_or_default().as_bytes())?;
+    file.write_all(lines.as_bytes())?;
     file.flush()
 }

@@ -130,6 +130,16 @@ fn kib_of(text: &str, key: &str) -> Option<u64> {
 }
 
 impl Sampled {
+    pub(super) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Returns the memory that is neither of files nor shared memory, if the kernel tells.
+    pub(super) fn own_bytes(&self) -> Option<u64> {
+        let Detail { pss, shared, file, .. } = self.detail?;
+        Some(pss.saturating_sub(shared).saturating_sub(file?))
+    }
+
     /// Returns the cells of its row without the time; sizes that are not known are empty.
     pub(super) fn cells(&self) -> String {
         let Self { pid, parent, rss_bytes, detail, command } = self;

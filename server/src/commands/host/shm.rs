@@ -37,9 +37,9 @@ impl SharedFolder {
         Self { folder, older, last: HashSet::new(), count: 0, line: String::new() }
     }
 
-    /// Returns the line of a sample; `None` if nothing has changed, or if there is no such folder.
-    pub(super) fn line(&mut self) -> Option<String> {
-        let disk = rustix::fs::statvfs(&self.folder).ok()?;
+    /// Returns the line of a sample; it is empty if nothing has changed, or if there is no such folder.
+    pub(super) fn line(&mut self) -> String {
+        let Ok(disk) = rustix::fs::statvfs(&self.folder) else { return String::new() };
         let size = disk.f_blocks.saturating_mul(disk.f_frsize);
         let used = disk.f_blocks.saturating_sub(disk.f_bfree).saturating_mul(disk.f_frsize);
         let NewFiles { bytes, names } = self.new_files();
@@ -48,10 +48,11 @@ impl SharedFolder {
         self.last = names;
         let line =
             format!("# /dev/shm: {used} of {size} bytes in use; {bytes} bytes in {files} new files, {so_far} so far\n");
-        (line != self.line).then(|| {
-            self.line.clone_from(&line);
-            line
-        })
+        if line == self.line {
+            return String::new();
+        }
+        self.line.clone_from(&line);
+        line
     }
 
     /// Returns the line after the end of the program; `None` if it has left nothing.
@@ -92,7 +93,7 @@ mod tests {
         let write = |name: &str| fs::write(folder.path().join(name), vec![1; 1 << 16]).unwrap();
         write("older");
         let mut watcher = SharedFolder::new(folder.path());
-        let end = |line: Option<String>| line.unwrap().split_once("; ").unwrap().1.to_owned();
+        let end = |line: String| line.split_once("; ").unwrap().1.to_owned();
         assert_eq!(end(watcher.line()), "0 bytes in 0 new files, 0 so far\n");
         write("psm_1");
         write("psm_2");
@@ -104,6 +105,6 @@ mod tests {
         let left = watcher.left().unwrap();
         assert!(left.ends_with(" bytes in 2 files, such as psm_2\n"), "{left}");
         assert_eq!(SharedFolder::new(folder.path()).left(), None);
-        assert_eq!(SharedFolder::new("/no/such/folder").line(), None);
+        assert_eq!(SharedFolder::new("/no/such/folder").line(), "");
     }
 }

@@ -1,6 +1,6 @@
 //! Takes what lines say about the machine, and about processes in several lines each.
 
-use super::super::log::{Clock, HostForm, Total, TotalSource};
+use super::super::log::{Arenas, Clock, HostForm, Total, TotalSource};
 use super::super::proc::Dump;
 use super::super::row::Row;
 use super::super::shm::SharedLine;
@@ -109,6 +109,14 @@ impl State {
         self.values += 1;
         let sample = self.log.times_ms.len() as u32 - 1;
         self.log.machine.push(sample, usage.available_bytes, usage.swap_bytes);
+    }
+
+    /// Keeps the arenas of a process when they have the most memory.
+    pub(super) fn arenas(&mut self, pid: u32, arenas: Arenas) {
+        if let Some(&position) = self.current.get(&pid) {
+            let process = &mut self.log.processes[position];
+            process.arenas = process.arenas.max(Some(arenas));
+        }
     }
 
     /// Takes what a line says about shared memory, for the sample above it.

@@ -12,6 +12,7 @@
 mod dumps;
 mod samples;
 
+use super::arenas;
 use super::head::Head;
 use super::log::{Clock, HostForm, HostLog, Kill, Process, Total, TotalSource};
 use super::machine;
@@ -136,6 +137,8 @@ impl State {
             self.total(total);
         } else if let Some(said) = shm::line(line) {
             self.shared(said);
+        } else if let Some((pid, arenas)) = arenas::line(line) {
+            self.arenas(pid, arenas);
         } else if let Some(said) = self.usages.line(rest) {
             self.said(said, stamp.or_else(|| trailing_time(line)));
         } else if !other(line) {

@@ -80,6 +80,7 @@ pairs! {
     loss_chain,
     shared_batches,
     deep_prefetch,
+    thread_arenas,
 }
 
 #[test]

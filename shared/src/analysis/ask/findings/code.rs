@@ -47,6 +47,8 @@ crate::codes! {
         SharedMemoryKept => "shared-memory-kept",
         /// Batches that wait in full queues in shared memory are most of a program's peak.
         SharedMemoryAtPeak => "shared-memory-at-peak",
+        /// Arenas of malloc, one for each thread, have most of a process's memory.
+        MallocArenas => "malloc-arenas",
         /// Host memory is higher after each epoch than after the one before.
         HostMemoryKept => "host-memory-kept",
         /// Little of the machine's memory is available.
@@ -158,6 +160,7 @@ impl FindingCode {
             | Self::WorkersCopyOnWrite
             | Self::SharedMemoryKept
             | Self::SharedMemoryAtPeak
+            | Self::MallocArenas
             | Self::HostMemoryKept
             | Self::HostNearlyFull
             | Self::HostMemoryByLine
