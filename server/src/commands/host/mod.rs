@@ -1,6 +1,7 @@
 //! Implements `snapscope host`, which samples the host memory of a process and of all that it starts.
 
 mod arenas;
+mod opened;
 mod proc;
 mod shm;
 
@@ -17,9 +18,6 @@ use crate::{Failure, units};
 use arenas::Arenas;
 use proc::Sampled;
 use shm::SharedFolder;
-
-/// Folder of shared memory on Linux.
-const SHARED: &str = "/dev/shm";
 
 /// Shortest time between two samples.
 const LEAST_TIME: Duration = Duration::from_millis(10);
@@ -67,12 +65,13 @@ impl HostArgs {
         // An older file is only emptied once there is something to sample.
         let file =
             OpenOptions::new().write(true).create(true).truncate(false).open(&self.output).map_err(unwritable)?;
-        let (mut shared, mut arenas) = (SharedFolder::new(SHARED), Arenas::default());
+        let older = shm::names();
         let mut child = if self.command.is_empty() { None } else { Some(self.start()?) };
         let root = child.as_ref().map_or(self.pid.unwrap_or_default(), Child::id);
         if child.is_none() && proc::tree(root).is_empty() {
             return Err(Failure::new(format!("there is no process {root}"), "pass the id of a process of your own"));
         }
+        let (mut shared, mut arenas) = (SharedFolder::new(root, older), Arenas::default());
         file.set_len(0).map_err(unwritable)?;
         let mut file = BufWriter::new(file);
         file.write_all(proc::header().as_bytes()).map_err(unwritable)?;
@@ -84,7 +83,7 @@ impl HostArgs {
                 break;
             }
             if !rows.is_empty() {
-                write_sample(&mut file, &rows, &(arenas.lines(&rows) + &shared.line())).map_err(unwritable)?;
+                write_sample(&mut file, &rows, &(arenas.lines(&rows) + &shared.line(&rows))).map_err(unwritable)?;
                 samples += 1;
             }
             // A sample that came too late is not made up for.

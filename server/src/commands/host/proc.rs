@@ -71,7 +71,7 @@ pub(super) fn tree(root: u32) -> Vec<Sampled> {
 }
 
 /// Returns a process and all its descendants, each with its parent, in ascending order.
-fn below(root: u32) -> Vec<(u32, u32)> {
+pub(super) fn below(root: u32) -> Vec<(u32, u32)> {
     let parents = parents();
     let is_below = |pid: &u32| is_below(*pid, root, &parents);
     let mut pids: Vec<_> = parents.keys().filter(|pid| is_below(pid)).map(|&pid| (pid, parents[&pid])).collect();

@@ -6,46 +6,51 @@ use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
-/// Largest number of files whose size is read for a sample.
-const MOST_FILES: usize = 100_000;
+use super::opened::{Opened, lock, look, watch};
+use super::proc::Sampled;
 
-/// Watcher of the files that appear after it was made.
+/// Folder of shared memory on Linux.
+const FOLDER: &str = "/dev/shm";
+
+/// Watcher of the files that a program makes after it was started.
 #[derive(Debug)]
 pub(super) struct SharedFolder {
     folder: PathBuf,
     /// Names of the files that were there before.
     older: HashSet<String>,
-    /// Names of new files at the last sample.
-    last: HashSet<String>,
-    /// Number of new files so far.
-    count: u64,
+    /// Names of other files that the program has opened.
+    opened: Arc<Mutex<Opened>>,
+    /// Last line, which is not repeated.
     line: String,
 }
 
-/// New files at one moment.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct NewFiles {
-    bytes: u64,
-    names: HashSet<String>,
+/// Returns the names of the files that are there before a program starts.
+pub(super) fn names() -> HashSet<String> {
+    names_in(FOLDER)
+}
+
+fn names_in(folder: impl Into<PathBuf>) -> HashSet<String> {
+    let entries = fs::read_dir(folder.into()).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 impl SharedFolder {
-    pub(super) fn new(folder: impl Into<PathBuf>) -> Self {
-        let folder = folder.into();
-        let older = names(&folder).collect();
-        Self { folder, older, last: HashSet::new(), count: 0, line: String::new() }
+    /// Watches what a process and its descendants do.
+    pub(super) fn new(root: u32, older: HashSet<String>) -> Self {
+        let folder = PathBuf::from(FOLDER);
+        let opened = watch(&folder, root);
+        Self { folder, older, opened, line: String::new() }
     }
 
     /// Returns the line of a sample; it is empty if nothing has changed, or if there is no such folder.
-    pub(super) fn line(&mut self) -> String {
+    pub(super) fn line(&mut self, rows: &[Sampled]) -> String {
         let Ok(disk) = rustix::fs::statvfs(&self.folder) else { return String::new() };
+        look(&self.opened, &self.folder, rows.iter().map(Sampled::pid).collect());
         let size = disk.f_blocks.saturating_mul(disk.f_frsize);
         let used = disk.f_blocks.saturating_sub(disk.f_bfree).saturating_mul(disk.f_frsize);
-        let NewFiles { bytes, names } = self.new_files();
-        self.count += names.difference(&self.last).count() as u64;
-        let (files, so_far) = (names.len(), self.count);
-        self.last = names;
+        let (bytes, files, so_far) = self.new_files();
         let line =
             format!("# /dev/shm: {used} of {size} bytes in use; {bytes} bytes in {files} new files, {so_far} so far\n");
         if line == self.line {
@@ -57,30 +62,27 @@ impl SharedFolder {
 
     /// Returns the line after the end of the program; `None` if it has left nothing.
     pub(super) fn left(&self) -> Option<String> {
-        let NewFiles { bytes, names } = self.new_files();
-        let first = names.iter().min()?;
-        Some(format!("# left in /dev/shm: {bytes} bytes in {} files, such as {first}\n", names.len()))
+        let (bytes, files, _) = self.new_files();
+        let opened = lock(&self.opened);
+        let first = opened.names.iter().min()?.replace(['\n', '\r'], " ");
+        Some(format!("# left in /dev/shm: {bytes} bytes in {files} files, such as {first}\n"))
     }
 
-    fn new_files(&self) -> NewFiles {
-        let own = rustix::process::getuid().as_raw();
-        let mut new = NewFiles::default();
-        for name in names(&self.folder).filter(|name| !self.older.contains(name)).take(MOST_FILES) {
-            // A file can be removed while it is looked at.
-            let Ok(file) = fs::symlink_metadata(self.folder.join(&name)) else { continue };
-            if file.is_file() && file.uid() == own {
-                new.bytes = new.bytes.saturating_add(file.blocks().saturating_mul(512));
-                new.names.insert(name);
-            }
-        }
-        new
+    /// Returns the bytes and the number of new files, and how many there were so far; forgets those that were removed.
+    fn new_files(&self) -> (u64, usize, u64) {
+        let mut opened = lock(&self.opened);
+        let Opened { names, count } = &mut *opened;
+        let before = names.len();
+        names.retain(|name| !self.older.contains(name));
+        *count -= (before - names.len()) as u64;
+        let mut bytes = 0_u64;
+        names.retain(|name| {
+            let file = fs::symlink_metadata(self.folder.join(name)).ok().filter(fs::Metadata::is_file);
+            bytes = bytes.saturating_add(file.as_ref().map_or(0, |file| file.blocks().saturating_mul(512)));
+            file.is_some()
+        });
+        (bytes, names.len(), *count)
     }
-}
-
-/// Returns the names in a folder, with spaces instead of line ends.
-fn names(folder: &PathBuf) -> impl Iterator<Item = String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.file_name().to_string_lossy().replace(['\n', '\r'], " "))
 }
 
 #[cfg(test)]
@@ -88,23 +90,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_new_files_count() {
+    fn only_new_files_of_the_program_count() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str| fs::write(folder.path().join(name), vec![1; 1 << 16]).unwrap();
         write("older");
-        let mut watcher = SharedFolder::new(folder.path());
-        let end = |line: String| line.split_once("; ").unwrap().1.to_owned();
-        assert_eq!(end(watcher.line()), "0 bytes in 0 new files, 0 so far\n");
-        write("psm_1");
-        write("psm_2");
-        let line = end(watcher.line());
-        assert!(line.ends_with(" bytes in 2 new files, 2 so far\n") && !line.starts_with("0 "), "{line}");
+        let shared = SharedFolder {
+            folder: folder.path().to_owned(),
+            older: names_in(folder.path()),
+            opened: Arc::default(),
+            line: String::new(),
+        };
+        ["psm_1", "psm_2", "of_another"].into_iter().for_each(write);
+        assert_eq!((shared.new_files(), shared.left()), ((0, 0, 0), None));
+        {
+            let mut opened = lock(&shared.opened);
+            opened.names.extend(["older", "psm_1", "psm_2"].map(str::to_owned));
+            opened.count = 3;
+        }
+        let (bytes, files, so_far) = shared.new_files();
+        assert!(bytes > 0 && (files, so_far) == (2, 2), "{bytes} {files} {so_far}");
         fs::remove_file(folder.path().join("psm_1")).unwrap();
-        write("psm_3");
-        assert!(end(watcher.line()).ends_with(" in 2 new files, 3 so far\n"));
-        let left = watcher.left().unwrap();
-        assert!(left.ends_with(" bytes in 2 files, such as psm_2\n"), "{left}");
-        assert_eq!(SharedFolder::new(folder.path()).left(), None);
-        assert_eq!(SharedFolder::new("/no/such/folder").line(), "");
+        let left = shared.left().unwrap();
+        assert!(left.ends_with(" bytes in 1 files, such as psm_2\n"), "{left}");
+        assert_eq!(shared.new_files().2, 2);
     }
 }
