@@ -2,7 +2,7 @@
 //!
 //! Pages of files are the system's cache: it drops them when memory is needed, so that they are no climb of a program.
 
-use super::family::Family;
+use super::family::{Family, sums};
 use super::log::{HostLog, Process};
 
 /// Returns a log with the memory of the processes' own, such as heaps, as far as the log tells it from other memory.
@@ -29,6 +29,20 @@ pub(super) fn own(log: &HostLog) -> HostLog {
         shared: log.shared.clone(),
         ..HostLog::default()
     }
+}
+
+/// Returns the most that all processes have at one time, with shared memory and without pages of files.
+///
+/// `None` without proportional sets: resident ones count a page once for each process that shares it.
+pub fn most_bytes(log: &HostLog) -> Option<u64> {
+    if log.processes.is_empty() || !log.processes.iter().all(Process::has_pss) {
+        return None;
+    }
+    let everyone = Family { processes: (0..log.processes.len()).collect(), ..Family::default() };
+    let [mapped, own] = [shmem_sums(log, &everyone), sums(&own(log), &everyone.processes)];
+    let folder = log.shared.at_each(&log.shared.used_bytes, own.len());
+    // What is in /dev/shm is also in the memory of processes that have it mapped.
+    own.iter().zip(&mapped).zip(&folder).map(|((own, mapped), folder)| own + mapped.max(folder)).max()
 }
 
 /// Returns the bytes of shared memory that the processes of a family have mapped, at each sample of the log.
@@ -76,6 +90,9 @@ mod tests {
         let log = HostLog { times_ms: vec![0, 1000], processes, ..HostLog::default() };
         let own: Vec<_> = own(&log).processes.iter().map(|process| process.counted_kib().to_vec()).collect();
         assert_eq!(own, [[40, 0], [60, 0], [90, 0]]);
+        assert_eq!(most_bytes(&log), None, "two processes have no proportional sets");
+        let first = HostLog { processes: vec![log.processes[0].clone()], ..log.clone() };
+        assert_eq!(most_bytes(&first), Some(200 << 10));
         let family = Family { processes: vec![0, 2], ..Family::default() };
         assert_eq!(file_sums(&log, &family), [30 << 10, 30 << 10]);
         assert_eq!(shmem_sums(&log, &family), [20 << 10, 400 << 10]);

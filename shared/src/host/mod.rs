@@ -27,6 +27,7 @@ mod tests;
 pub use arenas::{ArenaHolder, arena_holder};
 pub use climb::{Climb, Climber, climb_of, file_climb, machine_climb};
 pub use family::{Family, families, sums};
+pub use kinds::most_bytes;
 pub use log::{
     Arenas, Clock, HostForm, HostLog, Kill, LeftFiles, Machine, Mapping, Parts, Process, SharedFolder, Total,
     TotalSource,

@@ -85,7 +85,7 @@ fn findings(log: &HostLog) -> Vec<Finding> {
         findings.extend(file_climb(log).as_ref().map(files_climb));
     }
     findings.extend(arena_holder(log).map(|holder| arenas(&holder)));
-    findings.extend(host_machine::findings(log, climb.is_some()));
+    findings.extend(host_machine::findings(log, climb.as_ref()));
     findings
 }
 

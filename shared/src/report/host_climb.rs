@@ -143,7 +143,7 @@ fn room(climb: &Climb) -> Option<u64> {
     climb.machine.map(|(total, others_bytes)| total.bytes.saturating_sub(others_bytes))
 }
 
-fn is_almost_full(climb: &Climb) -> bool {
+pub(super) fn is_almost_full(climb: &Climb) -> bool {
     room(climb).is_some_and(|room| climb.peak_bytes as f64 >= FULL * room as f64)
 }
 

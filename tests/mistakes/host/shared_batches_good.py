@@ -21,7 +21,6 @@ def work(names):
         segment.buf[:] = bytes([step % 255 + 1]) * size
         names.put(segment.name)
         segment.close()
-        time.sleep(0.04)
 
 
 def main():
@@ -34,6 +33,7 @@ def main():
     for _ in range(STEPS):
         segment = shared_memory.SharedMemory(names.get())
         total += segment.buf[0]
+        time.sleep(0.04)
         segment.close()
         segment.unlink()
     worker.join()
