@@ -32,6 +32,6 @@ pub use log::{
     Arenas, Clock, HostForm, HostLog, Kill, LeftFiles, Machine, Mapping, Parts, Process, SharedFolder, Total,
     TotalSource,
 };
-pub use queue::{SharedClimb, SharedPeak, shared_climb, shared_peak};
+pub use queue::{SharedClimb, SharedPeak, shared_climb, shared_peak, unmapped};
 pub use reader::HostReader;
 pub use teeth::Leg;

@@ -91,6 +91,15 @@ pub fn shared_peak(log: &HostLog) -> Option<SharedPeak> {
     families(log).into_iter().enumerate().filter_map(of).max_by_key(|shared| shared.bytes)
 }
 
+/// Returns the bytes of new files that no process has mapped at each sample; `None` if there are never any.
+pub fn unmapped(log: &HostLog) -> Option<Vec<u64>> {
+    let everyone = Family { processes: (0..log.processes.len()).collect(), ..Family::default() };
+    let mapped = shmem_sums(log, &everyone);
+    let bytes: Vec<u64> =
+        new_files(log, 0).iter().zip(&mapped).map(|(new, mapped)| new.saturating_sub(*mapped)).collect();
+    bytes.iter().any(|bytes| *bytes > 0).then_some(bytes)
+}
+
 /// Returns the bytes of new files at each sample; they are of the program with the most memory, the first family.
 fn new_files(log: &HostLog, family: usize) -> Vec<u64> {
     let samples = log.times_ms.len();
@@ -135,7 +144,7 @@ mod tests {
     }
 
     /// Returns a log in which no process has the shared memory mapped.
-    fn unmapped(mib: &[u32], files_so_far: u64) -> HostLog {
+    fn in_files(mib: &[u32], files_so_far: u64) -> HostLog {
         let shared = SharedFolder {
             samples: (0..mib.len() as u32).collect(),
             used_bytes: mib.iter().map(|mib| u64::from(*mib) << 20).collect(),
@@ -150,11 +159,12 @@ mod tests {
     #[test]
     fn blocks_that_nobody_removes_climb() {
         let mib: Vec<u32> = (0..100).map(|second| second * 4).collect();
-        for (log, unmapped_mib) in [(log(&mib), 0), (unmapped(&mib, 99), 396)] {
+        for (log, unmapped_mib) in [(log(&mib), 0), (in_files(&mib, 99), 396)] {
             let found = shared_climb(&log).unwrap();
             assert_eq!((found.climb.falls, found.unmapped_bytes >> 20), (false, unmapped_mib));
             assert_eq!(found.climb.family.name, "python train.py");
             assert!((350..=396).contains(&(found.climb.climb_bytes >> 20)), "{}", found.climb.climb_bytes >> 20);
+            assert_eq!(unmapped(&log).map(|bytes| bytes[99] >> 20), Some(unmapped_mib).filter(|mib| *mib > 0));
             assert_eq!(super::super::climb_of(&log), None, "the process's own memory stays");
         }
     }
@@ -162,7 +172,7 @@ mod tests {
     #[test]
     fn a_small_folder_fills_with_little() {
         let mib: Vec<u32> = (0..60).map(|second| second / 2).collect();
-        let mut log = unmapped(&mib, 30);
+        let mut log = in_files(&mib, 30);
         assert_eq!(shared_climb(&log), None, "29 MiB are nothing");
         log.shared.size_bytes = Some(64 << 20);
         assert!(shared_climb(&log).is_some());
@@ -176,7 +186,7 @@ mod tests {
 
     #[test]
     fn queues_that_are_full_are_most_of_the_peak() {
-        for log in [log(&queue(30)), unmapped(&queue(30), 500)] {
+        for log in [log(&queue(30)), in_files(&queue(30), 500)] {
             let found = shared_peak(&log).unwrap();
             assert_eq!((found.bytes >> 20, found.peak_bytes >> 20), (200, 300));
             assert!(found.full_percent > 60, "{}", found.full_percent);
@@ -188,7 +198,7 @@ mod tests {
     fn other_shared_memory_is_no_queue() {
         let data = [vec![0, 200], vec![200; 60]].concat();
         assert_eq!(shared_peak(&log(&data)), None, "data that stays as it is");
-        assert_eq!(shared_peak(&unmapped(&data, 50)), None, "in files that stay as they are");
+        assert_eq!(shared_peak(&in_files(&data, 50)), None, "in files that stay as they are");
         let often_empty: Vec<u32> = (0..60).map(|second| if second % 10 == 0 { 200 } else { 20 }).collect();
         assert_eq!(shared_peak(&log(&often_empty)), None, "workers that are slower than the training");
         let shallow: Vec<u32> = queue(30).into_iter().map(|mib| mib / 4).collect();

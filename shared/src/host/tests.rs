@@ -334,6 +334,7 @@ fn snapscope_host_samples_shared_memory() {
     );
     assert_eq!(shared.new_bytes.last(), Some(&(240 << 20)));
     assert_eq!(shared.left, None);
+    assert_eq!(unmapped(&log).unwrap().last(), Some(&(240 << 20)));
     let found = shared_climb(&log).unwrap();
     assert_eq!((found.climb.family.name.as_str(), found.unmapped_bytes), ("python shared_batches.py", 240 << 20));
     assert_eq!((climb_of(&log), shared_peak(&log)), (None, None));
