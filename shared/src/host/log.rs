@@ -189,6 +189,8 @@ pub struct SharedFolder {
     pub files_so_far: u64,
     /// Most that it can have.
     pub size_bytes: Option<u64>,
+    /// Shared memory of the whole machine, wherever it is: samples and bytes; empty if the log does not have it.
+    pub machine: Vec<(u32, u64)>,
     /// What stays after the end of the program.
     pub left: Option<LeftFiles>,
 }

@@ -6,7 +6,8 @@
 use super::climb::{Climb, curve_climb};
 use super::family::{Family, families, sums};
 use super::kinds::{own, shmem_sums};
-use super::log::{HostLog, Process};
+use super::log::{HostLog, Process, SharedFolder};
+use super::teeth::Leg;
 
 /// Smallest climb that counts, in bytes, and as a fraction of `/dev/shm`, which has 64 MiB in many containers.
 const LEAST_BYTES: u64 = 64 << 20;
@@ -21,8 +22,15 @@ const FULL: f64 = 0.7;
 /// Fraction of its highest below which shared memory has to fall afterwards: data that was put there once does not.
 const DRAINED: f64 = 0.5;
 
-/// Number of files that have to come and go for each one that is there: data that was put there once does not either.
-const TURNOVER: u64 = 4;
+/// Smallest number of files at a time, and of files that come for each of them: data that was put there once is a few
+/// files that stay.
+const LEAST_FILES: u64 = 4;
+const TURNOVER: u64 = 2;
+
+/// Number of small falls, as fractions of the highest, that a queue without files has: data that was put there once has
+/// none.
+const LEAST_FALLS: usize = 8;
+const SMALL_FALL: std::ops::Range<f64> = 0.005..0.3;
 
 /// Shared memory of a program that climbs.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +38,10 @@ pub struct SharedClimb {
     pub climb: Climb,
     /// Highest memory of new files in `/dev/shm` that no process of the program has mapped, at the end of the log.
     pub unmapped_bytes: u64,
+    /// False if the log does not tell whether the shared memory of the machine climbs as well.
+    ///
+    /// A process that reads files in `/dev/shm`, or in another folder in memory, maps pages that were there before.
+    pub is_certain: bool,
 }
 
 /// Shared memory that is most of a program's memory at its peak, in queues that are full.
@@ -48,23 +60,34 @@ pub struct SharedPeak {
 
 /// Returns the program whose shared memory climbs the most; `None` if none climbs.
 pub fn shared_climb(log: &HostLog) -> Option<SharedClimb> {
+    let machine = log.shared.machine_at_each(log.times_ms.len());
     let of = |(position, family): (usize, Family)| {
         let mapped = shmem_sums(log, &family);
         let new = new_files(log, position);
         let bytes: Vec<u64> = mapped.iter().zip(&new).map(|(mapped, new)| *mapped.max(new)).collect();
         let unmapped_bytes = new.last()?.saturating_sub(*mapped.last()?);
         let climb = curve_climb(&log.times_ms, &bytes, least_bytes(log))?;
-        let climb = Climb { family, has_pss: true, ..climb };
+        let climbs =
+            |curve: &Vec<u64>| rises_in(curve, &climb.rises) as f64 >= MOST * rises_in(&bytes, &climb.rises) as f64;
+        let is_certain = climbs(&new) || machine.as_ref().is_some_and(climbs);
         // Queues fill at the start, and then stay full.
-        (!climb.settles).then_some(SharedClimb { climb, unmapped_bytes })
+        let counts = !climb.settles && (is_certain || machine.is_none());
+        let climb = Climb { family, has_pss: true, ..climb };
+        counts.then_some(SharedClimb { climb, unmapped_bytes, is_certain })
     };
     let all = families(log).into_iter().enumerate().filter_map(of);
     all.max_by_key(|shared| shared.climb.climb_bytes)
 }
 
+/// Returns the bytes by which a curve rises within some rises of another one.
+fn rises_in(curve: &[u64], rises: &[Leg]) -> u64 {
+    rises.iter().map(|rise| curve[rise.end].saturating_sub(curve[rise.start])).sum()
+}
+
 /// Returns the program of which shared memory is most of the peak, because its queues are full; `None` if there is none.
 pub fn shared_peak(log: &HostLog) -> Option<SharedPeak> {
     let own = own(log);
+    let machine = log.shared.machine_at_each(log.times_ms.len());
     let of = |(position, family): (usize, Family)| {
         let mapped = shmem_sums(log, &family);
         let new = new_files(log, position);
@@ -75,7 +98,13 @@ pub fn shared_peak(log: &HostLog) -> Option<SharedPeak> {
         let is_most = bytes >= least_bytes(log) && bytes as f64 >= MOST * peak_bytes as f64;
         let some = shared.iter().filter(|one| **one * 20 > bytes).count();
         let full = shared.iter().filter(|one| **one as f64 >= FULL * bytes as f64).count();
-        let is_queue = is_drained(&shared[at..]) || has_turnover(log, position);
+        let is_queue = match new[at] as f64 >= MOST * bytes as f64 {
+            true => has_turnover(&log.shared),
+            false => {
+                let is_freed = machine.as_ref().is_some_and(|machine| is_drained(&above_least(machine)[at..]));
+                is_freed && is_drained(&shared[at..]) && moves(&shared)
+            }
+        };
         let is_worker = |&process: &usize| {
             let Process { samples, command, .. } = &log.processes[process];
             samples.binary_search(&(at as u32)).is_ok() && !command.contains("resource_tracker")
@@ -111,6 +140,12 @@ fn least_bytes(log: &HostLog) -> u64 {
     log.shared.size_bytes.map_or(LEAST_BYTES, |size| LEAST_BYTES.min(size / LEAST_OF_FOLDER)).max(1 << 20)
 }
 
+/// Returns the shared memory of the machine above the least of it.
+fn above_least(machine: &[u64]) -> Vec<u64> {
+    let least = machine.iter().min().copied().unwrap_or(0);
+    machine.iter().map(|bytes| bytes - least).collect()
+}
+
 /// Returns true if shared memory falls after its peak.
 fn is_drained(after: &[u64]) -> bool {
     let peak = after.first().copied().unwrap_or(0) as f64;
@@ -118,15 +153,21 @@ fn is_drained(after: &[u64]) -> bool {
 }
 
 /// Returns true if files come and go.
-fn has_turnover(log: &HostLog, family: usize) -> bool {
-    let most = log.shared.new_files.iter().max().map_or(0, |files| u64::from(*files));
-    family == 0 && most > 0 && log.shared.files_so_far >= TURNOVER * most
+fn has_turnover(folder: &SharedFolder) -> bool {
+    let most = folder.new_files.iter().max().map_or(0, |files| u64::from(*files));
+    most >= LEAST_FILES && folder.files_so_far >= TURNOVER * most
+}
+
+/// Returns true if blocks come and go.
+fn moves(shared: &[u64]) -> bool {
+    let highest = shared.iter().max().map_or(1, |most| *most.max(&1)) as f64;
+    let fall = |pair: &[u64]| SMALL_FALL.contains(&(pair[0].saturating_sub(pair[1]) as f64 / highest));
+    shared.windows(2).filter(|pair| fall(pair)).count() >= LEAST_FALLS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::SharedFolder;
 
     /// Returns a log with a sample a second of a process of 100 MiB without shared memory, and what the process has mapped.
     fn log(mapped_mib: &[u32]) -> HostLog {
@@ -140,7 +181,9 @@ mod tests {
             ..Process::default()
         };
         let times_ms = (0..mapped_mib.len() as i64).map(|second| second * 1000).collect();
-        HostLog { times_ms, processes: vec![process], ..HostLog::default() }
+        let machine = mapped_mib.iter().enumerate().map(|(at, mib)| (at as u32, u64::from(50 + mib) << 20)).collect();
+        let shared = SharedFolder { machine, ..SharedFolder::default() };
+        HostLog { times_ms, processes: vec![process], shared, ..HostLog::default() }
     }
 
     /// Returns a log in which no process has the shared memory mapped.
@@ -162,11 +205,25 @@ mod tests {
         for (log, unmapped_mib) in [(log(&mib), 0), (in_files(&mib, 99), 396)] {
             let found = shared_climb(&log).unwrap();
             assert_eq!((found.climb.falls, found.unmapped_bytes >> 20), (false, unmapped_mib));
+            assert!(found.is_certain);
             assert_eq!(found.climb.family.name, "python train.py");
             assert!((350..=396).contains(&(found.climb.climb_bytes >> 20)), "{}", found.climb.climb_bytes >> 20);
             assert_eq!(unmapped(&log).map(|bytes| bytes[99] >> 20), Some(unmapped_mib).filter(|mib| *mib > 0));
             assert_eq!(super::super::climb_of(&log), None, "the process's own memory stays");
         }
+    }
+
+    #[test]
+    fn files_in_memory_that_are_read_are_no_climb() {
+        let mib: Vec<u32> = (0..100).map(|second| second * 4).collect();
+        let mut log = log(&mib);
+        log.shared.machine = vec![(0, 500 << 20)];
+        assert_eq!(shared_climb(&log), None);
+        log.shared.machine.clear();
+        assert!(!shared_climb(&log).unwrap().is_certain);
+        let mut log = self::log(&queue(30));
+        log.shared.machine = vec![(0, 500 << 20)];
+        assert_eq!(shared_peak(&log), None);
     }
 
     #[test]
@@ -199,6 +256,9 @@ mod tests {
         let data = [vec![0, 200], vec![200; 60]].concat();
         assert_eq!(shared_peak(&log(&data)), None, "data that stays as it is");
         assert_eq!(shared_peak(&in_files(&data, 50)), None, "in files that stay as they are");
+        let removed = [data, vec![0; 20]].concat();
+        assert_eq!(shared_peak(&log(&removed)), None, "data that is removed at the end");
+        assert_eq!(shared_peak(&in_files(&removed, 50)), None, "files that are removed at the end");
         let often_empty: Vec<u32> = (0..60).map(|second| if second % 10 == 0 { 200 } else { 20 }).collect();
         assert_eq!(shared_peak(&log(&often_empty)), None, "workers that are slower than the training");
         let shallow: Vec<u32> = queue(30).into_iter().map(|mib| mib / 4).collect();

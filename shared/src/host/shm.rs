@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! # /dev/shm: 8392704 of 67108864 bytes in use; 4194304 bytes in 1 new files, 12 so far
+//! # shared memory of the machine: 104857600 bytes
 //! # left in /dev/shm: 4194304 bytes in 1 files, such as psm_3f2a91bc
 //! ```
 
@@ -11,6 +12,8 @@ use super::log::{LeftFiles, SharedFolder};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SharedLine {
     Now(Now),
+    /// Shared memory of the whole machine.
+    Machine(u64),
     Left(LeftFiles),
 }
 
@@ -26,7 +29,14 @@ pub(super) struct Now {
 
 /// Reads a line; `None` for all others.
 pub(super) fn line(line: &str) -> Option<SharedLine> {
-    now(line).map(SharedLine::Now).or_else(|| left(line).map(SharedLine::Left))
+    now(line)
+        .map(SharedLine::Now)
+        .or_else(|| machine(line).map(SharedLine::Machine))
+        .or_else(|| left(line).map(SharedLine::Left))
+}
+
+fn machine(line: &str) -> Option<u64> {
+    number(line.strip_prefix("# shared memory of the machine: ")?.trim_end().strip_suffix(" bytes")?)
 }
 
 fn now(line: &str) -> Option<Now> {
@@ -71,16 +81,35 @@ impl SharedFolder {
         self.size_bytes = Some(now.size_bytes).filter(|size| *size > 0).or(self.size_bytes);
     }
 
+    /// Adds the shared memory of the machine at a sample.
+    pub(super) fn push_machine(&mut self, sample: u32, bytes: u64) {
+        if self.machine.last().is_some_and(|(last, _)| *last == sample) {
+            self.machine.pop();
+        }
+        self.machine.push((sample, bytes));
+    }
+
+    /// Returns the shared memory of the machine at each sample of a log; `None` if the log does not have it.
+    pub(super) fn machine_at_each(&self, samples: usize) -> Option<Vec<u64>> {
+        let (positions, values): (Vec<u32>, Vec<u64>) = self.machine.iter().copied().unzip();
+        values.first().map(|&first| at_each(&positions, &values, first, samples))
+    }
+
     /// Returns one of its quantities at each sample of a log, 0 before its first one.
     pub(super) fn at_each(&self, values: &[u64], samples: usize) -> Vec<u64> {
-        let mut each = vec![0; samples];
-        for (position, &value) in values.iter().enumerate() {
-            let from = (self.samples[position] as usize).min(samples);
-            let to = self.samples.get(position + 1).map_or(samples, |&next| next as usize).min(samples);
-            each[from..to.max(from)].fill(value);
-        }
-        each
+        at_each(&self.samples, values, 0, samples)
     }
+}
+
+/// Returns values that last until the next one, at each sample of a log.
+fn at_each(positions: &[u32], values: &[u64], before: u64, samples: usize) -> Vec<u64> {
+    let mut each = vec![before; samples];
+    for (at, (&from, &value)) in positions.iter().zip(values).enumerate() {
+        let from = (from as usize).min(samples);
+        let to = positions.get(at + 1).map_or(samples, |&next| next as usize).min(samples);
+        each[from..to.max(from)].fill(value);
+    }
+    each
 }
 
 #[cfg(test)]
@@ -98,6 +127,7 @@ mod tests {
             panic!("it is not read")
         };
         assert_eq!((left.bytes, left.files, left.example.as_str()), (42, 3, "psm_1 2"));
+        assert_eq!(line("# shared memory of the machine: 42 bytes"), Some(SharedLine::Machine(42)));
         for other in ["", "# /dev/shm: ", "# /dev/shm: -1 of 2 bytes in use; 1 bytes in 1 new files, 1 so far"] {
             assert_eq!(line(other), None, "{other}");
         }
@@ -112,5 +142,9 @@ mod tests {
         shared.push(3, Now { new_bytes: 7, ..now });
         assert_eq!(shared.at_each(&shared.new_bytes, 5), [0, 5, 5, 7, 7]);
         assert_eq!(shared.at_each(&shared.new_bytes, 2), [0, 5]);
+        assert_eq!(shared.machine_at_each(2), None);
+        shared.push_machine(1, 8);
+        shared.push_machine(3, 9);
+        assert_eq!(shared.machine_at_each(4), Some(vec![8, 8, 8, 9]));
     }
 }

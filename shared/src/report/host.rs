@@ -1,21 +1,18 @@
 //! Builds the diagnosis of a log of host memory.
 
-use super::diagnosis::{Evidence, Finding};
+use super::diagnosis::Finding;
 use super::host_climb::{climbs, files_climb, kept};
 use super::host_curves::{curves, total};
+use super::host_finding::{duration, finding};
 use super::host_tables::{kinds, mappings, processes};
 use super::log_part::LogPart;
 use super::log_table::LogNotice;
 use super::{host_machine, host_shared};
-use crate::analysis::{Confidence, FindingCode};
+use crate::analysis::FindingCode;
 use crate::base::{Diagnostic, Severity, format};
 use crate::host::{ArenaHolder, Climb, Clock, HostForm, HostLog, Kill, arena_holder, climb_of, file_climb};
 
-/// Device of findings about host memory.
-pub const HOST: i64 = -1;
-
-/// Device of findings from texts that do not name one.
-pub const NO_DEVICE: i64 = -2;
+pub use super::host_finding::{HOST, NO_DEVICE};
 
 /// Returns the words for a tool.
 fn tool(form: HostForm) -> &'static str {
@@ -89,27 +86,6 @@ fn findings(log: &HostLog) -> Vec<Finding> {
     findings
 }
 
-pub(super) fn finding(
-    code: FindingCode,
-    severity: Severity,
-    bytes: u64,
-    title: String,
-    shows: String,
-    advice: String,
-) -> Finding {
-    Finding {
-        code,
-        severity,
-        confidence: Confidence::Medium,
-        device: HOST,
-        bytes,
-        title,
-        line: None,
-        evidence: Evidence { shows, ..Evidence::default() },
-        advice,
-    }
-}
-
 /// Reports arenas of malloc that have most of a process's memory.
 fn arenas(ArenaHolder { pid, name, arenas, peak_bytes }: &ArenaHolder) -> Finding {
     let (bytes, peak) = (format::bytes(arenas.bytes), format::bytes(*peak_bytes));
@@ -147,8 +123,4 @@ fn killed(log: &HostLog, kill: &Kill, climb: Option<&Climb>) -> Finding {
         false => "Use less host memory: see what else is found here, or sample the processes until it happens again.",
     };
     finding(FindingCode::HostProcessKilled, Severity::Error, kill.rss_bytes, title, shows, advice.to_owned())
-}
-
-pub(super) fn duration(ms: i64) -> String {
-    format::duration(u64::try_from(ms).unwrap_or(0).saturating_mul(1000))
 }

@@ -1,7 +1,7 @@
 //! Reports memory of processes that climbs.
 
 use super::diagnosis::Finding;
-use super::host::{duration, finding};
+use super::host_finding::{duration, finding};
 use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Severity, format};
 use crate::host::{Climb, Climber, HostLog, TotalSource};

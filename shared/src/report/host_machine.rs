@@ -1,8 +1,8 @@
 //! Reports on the memory of the whole machine over time.
 
 use super::diagnosis::Finding;
-use super::host::{duration, finding};
 use super::host_climb::{course, is_almost_full};
+use super::host_finding::{duration, finding};
 use super::log_curves::{LogCurves, LogLimit, LogSeries, MOST_TIMES, extremes};
 use crate::analysis::FindingCode;
 use crate::base::{Severity, format};

@@ -1,9 +1,9 @@
 //! Reports shared memory that nobody gives back, that fills queues, or that is used up.
 
 use super::diagnosis::Finding;
-use super::host::{duration, finding};
 use super::host_climb::{course, name};
-use crate::analysis::FindingCode;
+use super::host_finding::{duration, finding};
+use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Severity, format};
 use crate::host::{HostLog, LeftFiles, SharedClimb, SharedFolder, SharedPeak, shared_climb, shared_peak};
 
@@ -27,7 +27,7 @@ pub(super) fn findings(log: &HostLog) -> Vec<Finding> {
         .collect()
 }
 
-fn climbs(folder: &SharedFolder, SharedClimb { climb, unmapped_bytes }: &SharedClimb) -> Finding {
+fn climbs(folder: &SharedFolder, SharedClimb { climb, unmapped_bytes, is_certain }: &SharedClimb) -> Finding {
     let (name, bytes) = (name(climb), format::bytes(climb.climb_bytes));
     let is_unmapped = unmapped_bytes * 2 > climb.climb_bytes;
     let title = match climb.falls {
@@ -42,8 +42,11 @@ fn climbs(folder: &SharedFolder, SharedClimb { climb, unmapped_bytes }: &SharedC
         false => "The processes have it mapped: they keep what was sent to them.".to_owned(),
     };
     let kept = climb.kept_bytes.map(|bytes| format!("After each fall, {} more of it stay.", format::bytes(bytes)));
+    let doubt = "The log does not say whether the machine's shared memory climbs as well: reading files that were in \
+                 /dev/shm before looks the same.";
+    let doubt = (!is_certain).then(|| doubt.to_owned());
     let shows: Vec<String> =
-        [course(climb), who].into_iter().chain(kept).chain(limit(folder, climb.bytes_per_s)).collect();
+        [course(climb), who].into_iter().chain(kept).chain(doubt).chain(limit(folder, climb.bytes_per_s)).collect();
     let advice = match is_unmapped {
         true => {
             "Remove each block once its last reader has it: segment.close(), and in one process also segment.unlink(), \
@@ -58,14 +61,10 @@ fn climbs(folder: &SharedFolder, SharedClimb { climb, unmapped_bytes }: &SharedC
              as they are while the training runs, this is not the cause."
         }
     };
-    finding(
-        FindingCode::SharedMemoryKept,
-        Severity::Warning,
-        climb.climb_bytes,
-        title,
-        shows.join(" "),
-        advice.to_owned(),
-    )
+    let confidence = if *is_certain { Confidence::Medium } else { Confidence::Low };
+    let code = FindingCode::SharedMemoryKept;
+    let found = finding(code, Severity::Warning, climb.climb_bytes, title, shows.join(" "), advice.to_owned());
+    Finding { confidence, ..found }
 }
 
 /// Says when shared memory is full.

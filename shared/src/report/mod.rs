@@ -16,6 +16,7 @@ mod heap;
 mod host;
 mod host_climb;
 mod host_curves;
+mod host_finding;
 mod host_machine;
 mod host_shared;
 mod host_tables;

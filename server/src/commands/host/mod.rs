@@ -83,7 +83,7 @@ impl HostArgs {
                 break;
             }
             if !rows.is_empty() {
-                write_sample(&mut file, &rows, &(arenas.lines(&rows) + &shared.line(&rows))).map_err(unwritable)?;
+                write_sample(&mut file, &rows, &(arenas.lines(&rows) + &shared.lines(&rows))).map_err(unwritable)?;
                 samples += 1;
             }
             // A sample that came too late is not made up for.

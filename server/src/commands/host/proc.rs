@@ -124,7 +124,7 @@ fn sample(pid: u32, parent: u32) -> Option<Sampled> {
 }
 
 /// Returns the bytes of a line such as `VmRSS:     1234 kB`.
-fn kib_of(text: &str, key: &str) -> Option<u64> {
+pub(super) fn kib_of(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     line.trim().strip_suffix("kB")?.trim_end().parse::<u64>().ok()?.checked_mul(1 << 10)
 }

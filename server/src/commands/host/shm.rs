@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use super::opened::{Opened, lock, look, watch};
-use super::proc::Sampled;
+use super::proc::{Sampled, kib_of};
 
 /// Folder of shared memory on Linux.
 const FOLDER: &str = "/dev/shm";
@@ -22,8 +22,8 @@ pub(super) struct SharedFolder {
     older: HashSet<String>,
     /// Names of other files that the program has opened.
     opened: Arc<Mutex<Opened>>,
-    /// Last line, which is not repeated.
-    line: String,
+    /// Last lines about the folder and about the machine, which are not repeated.
+    lines: [String; 2],
 }
 
 /// Returns the names of the files that are there before a program starts.
@@ -41,23 +41,27 @@ impl SharedFolder {
     pub(super) fn new(root: u32, older: HashSet<String>) -> Self {
         let folder = PathBuf::from(FOLDER);
         let opened = watch(&folder, root);
-        Self { folder, older, opened, line: String::new() }
+        Self { folder, older, opened, lines: <[String; 2]>::default() }
     }
 
-    /// Returns the line of a sample; it is empty if nothing has changed, or if there is no such folder.
-    pub(super) fn line(&mut self, rows: &[Sampled]) -> String {
-        let Ok(disk) = rustix::fs::statvfs(&self.folder) else { return String::new() };
+    /// Returns the lines of a sample that have changed.
+    pub(super) fn lines(&mut self, rows: &[Sampled]) -> String {
+        let now = [self.folder_line(rows).unwrap_or_default(), machine_line().unwrap_or_default()];
+        let changed: String =
+            now.iter().zip(&self.lines).filter(|(now, last)| now != last).map(|(now, _)| &**now).collect();
+        self.lines = now;
+        changed
+    }
+
+    fn folder_line(&self, rows: &[Sampled]) -> Option<String> {
+        let disk = rustix::fs::statvfs(&self.folder).ok()?;
         look(&self.opened, &self.folder, rows.iter().map(Sampled::pid).collect());
         let size = disk.f_blocks.saturating_mul(disk.f_frsize);
         let used = disk.f_blocks.saturating_sub(disk.f_bfree).saturating_mul(disk.f_frsize);
         let (bytes, files, so_far) = self.new_files();
-        let line =
-            format!("# /dev/shm: {used} of {size} bytes in use; {bytes} bytes in {files} new files, {so_far} so far\n");
-        if line == self.line {
-            return String::new();
-        }
-        self.line.clone_from(&line);
-        line
+        Some(format!(
+            "# /dev/shm: {used} of {size} bytes in use; {bytes} bytes in {files} new files, {so_far} so far\n"
+        ))
     }
 
     /// Returns the line after the end of the program; `None` if it has left nothing.
@@ -85,6 +89,12 @@ impl SharedFolder {
     }
 }
 
+/// Returns the shared memory of the machine in whole MiB: that of `/dev/shm`, of other folders in memory, and without a file.
+fn machine_line() -> Option<String> {
+    let bytes = kib_of(&fs::read_to_string("/proc/meminfo").ok()?, "Shmem:")?;
+    Some(format!("# shared memory of the machine: {} bytes\n", bytes >> 20 << 20))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,7 +108,7 @@ mod tests {
             folder: folder.path().to_owned(),
             older: names_in(folder.path()),
             opened: Arc::default(),
-            line: String::new(),
+            lines: <[String; 2]>::default(),
         };
         ["psm_1", "psm_2", "of_another"].into_iter().for_each(write);
         assert_eq!((shared.new_files(), shared.left()), ((0, 0, 0), None));

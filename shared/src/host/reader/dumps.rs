@@ -121,15 +121,20 @@ impl State {
 
     /// Takes what a line says about shared memory, for the sample above it.
     pub(super) fn shared(&mut self, said: SharedLine) {
+        if let SharedLine::Left(left) = said {
+            self.log.shared.left = Some(left);
+            return;
+        }
+        let Some(sample) = (self.log.times_ms.len() as u32).checked_sub(1) else { return };
+        if self.values >= MOST_VALUES {
+            self.oddities.beyond_limit += 1;
+            return;
+        }
+        self.values += 1;
         match said {
-            SharedLine::Left(left) => self.log.shared.left = Some(left),
-            SharedLine::Now(_) if self.values >= MOST_VALUES => self.oddities.beyond_limit += 1,
-            SharedLine::Now(now) => {
-                if let Some(sample) = (self.log.times_ms.len() as u32).checked_sub(1) {
-                    self.values += 1;
-                    self.log.shared.push(sample, now);
-                }
-            }
+            SharedLine::Now(now) => self.log.shared.push(sample, now),
+            SharedLine::Machine(bytes) => self.log.shared.push_machine(sample, bytes),
+            SharedLine::Left(_) => {}
         }
     }
 
