@@ -9,9 +9,10 @@
 //! A rise counts if it is steady: memory that jumps and then stays, as when a model is loaded or workers are started, is
 //! no climb. So each rise is measured without its first tenth, and its quarters have to be spread over the rest.
 
+use super::family::{Family, families, sums};
+use super::kinds::{file_sums, own};
 use super::log::{HostLog, Process, Total};
 use super::teeth::{Leg, legs};
-use hashbrown::HashMap;
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -27,19 +28,6 @@ const LEAST_SAMPLES: usize = 8;
 
 /// Fraction of a rise that is left out at its beginning.
 const START: usize = 10;
-
-/// Number of families that are judged, those with the most memory.
-const MOST_FAMILIES: usize = 64;
-
-/// Processes of one program and user.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Family {
-    pub user: String,
-    /// Program, with its script if it is an interpreter: `python train.py`.
-    pub name: String,
-    /// Positions of the processes in [`HostLog::processes`].
-    pub processes: Vec<usize>,
-}
 
 /// Process that climbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,106 +79,50 @@ pub struct Climb {
     pub machine: Option<(Total, u64)>,
 }
 
-/// Returns the family of processes whose memory climbs the most; `None` if none climbs.
+/// Returns the family of processes whose own memory climbs the most; `None` if none climbs.
+///
+/// Pages of files and shared memory are left out, if the log tells them apart.
 pub fn climb_of(log: &HostLog) -> Option<Climb> {
-    families(log).into_iter().filter_map(|family| climb(log, family)).max_by_key(|climb| climb.climb_bytes)
+    let own = own(log);
+    let all = families(log).into_iter().filter_map(|family| climb(&own, family, LEAST_BYTES));
+    all.max_by_key(|climb| climb.climb_bytes)
+}
+
+/// Returns the family of which pages of files climb the most; `None` if they climb in none.
+pub fn file_climb(log: &HostLog) -> Option<Climb> {
+    let of = |family: Family| {
+        let climb = curve_climb(&log.times_ms, &file_sums(log, &family), LEAST_BYTES)?;
+        Some(Climb { family, ..climb })
+    };
+    families(log).into_iter().filter_map(of).max_by_key(|climb| climb.climb_bytes)
 }
 
 /// Returns the climb of the memory that the whole machine has in use; `None` if it does not climb.
 pub fn machine_climb(log: &HostLog) -> Option<Climb> {
-    let machine = &log.machine;
-    let kib = |bytes: u64| u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
-    // The machine is judged as a process would be.
+    let times: Vec<i64> = log.machine.samples.iter().map(|&sample| log.times_ms[sample as usize]).collect();
+    curve_climb(&times, &log.machine.used_bytes(), LEAST_BYTES)
+}
+
+/// Returns the climb of a curve, which is judged as the memory of a process would be.
+pub(super) fn curve_climb(times_ms: &[i64], bytes: &[u64], least_bytes: u64) -> Option<Climb> {
+    let kib = |&bytes: &u64| u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
     let process = Process {
-        samples: (0..machine.samples.len() as u32).collect(),
-        rss_kib: machine.used_bytes().into_iter().map(kib).collect(),
+        samples: (0..times_ms.len() as u32).collect(),
+        rss_kib: bytes.iter().map(kib).collect(),
         ..Process::default()
     };
-    let alone = HostLog {
-        times_ms: machine.samples.iter().map(|&sample| log.times_ms[sample as usize]).collect(),
-        processes: vec![process],
-        ..HostLog::default()
-    };
-    climb(&alone, Family { processes: vec![0], ..Family::default() })
+    let alone = HostLog { times_ms: times_ms.to_vec(), processes: vec![process], ..HostLog::default() };
+    climb(&alone, Family { processes: vec![0], ..Family::default() }, least_bytes)
 }
 
-/// Groups the processes by user and program, those with the most memory first, at most 64 of them.
-pub fn families(log: &HostLog) -> Vec<Family> {
-    let mut families: Vec<Family> = Vec::new();
-    let mut by_name: HashMap<(&str, String), usize> = HashMap::new();
-    let mut by_pid: HashMap<u32, usize> = HashMap::new();
-    let is_helper = |process: &Process| process.command.contains("multiprocessing");
-    for (position, process) in log.processes.iter().enumerate().filter(|(_, process)| !is_helper(process)) {
-        let name = program(&process.command);
-        let family = *by_name.entry((&process.user, name.clone())).or_insert_with(|| {
-            families.push(Family { user: process.user.clone(), name, processes: Vec::new() });
-            families.len() - 1
-        });
-        families[family].processes.push(position);
-        by_pid.insert(process.pid, family);
-    }
-    // Processes of Python's multiprocessing belong to the program that started them, or else to the first one in Python.
-    let mut of_python: HashMap<String, usize> = HashMap::new();
-    for (position, family) in families.iter().enumerate().filter(|(_, family)| family.name.starts_with("python")) {
-        of_python.entry(family.user.clone()).or_insert(position);
-    }
-    for (position, process) in log.processes.iter().enumerate().filter(|(_, process)| is_helper(process)) {
-        let of_parent = process.parent.and_then(|parent| by_pid.get(&parent)).copied();
-        let family = of_parent.unwrap_or_else(|| {
-            *of_python.entry(process.user.clone()).or_insert_with(|| {
-                let (user, name) = (process.user.clone(), "python".to_owned());
-                families.push(Family { user, name, processes: Vec::new() });
-                families.len() - 1
-            })
-        });
-        families[family].processes.push(position);
-        by_pid.insert(process.pid, family);
-    }
-    let most_kib =
-        |process: &usize| log.processes[*process].counted_kib().iter().max().map_or(0, |kib| u64::from(*kib));
-    families.sort_by_cached_key(|family| Reverse(family.processes.iter().map(most_kib).sum::<u64>()));
-    families.truncate(MOST_FAMILIES);
-    families
-}
-
-/// Returns the program of a command line, with the script or module that an interpreter runs.
-fn program(command: &str) -> String {
-    let mut words = command.split_ascii_whitespace();
-    let base = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
-    let Some(program) = words.next().map(base) else { return String::new() };
-    if !program.starts_with("python") {
-        return program;
-    }
-    let mut script = words.by_ref().find(|word| !word.starts_with('-') || *word == "-m" || *word == "-c");
-    if script == Some("-m") {
-        script = words.next();
-    }
-    match script {
-        Some(script) if script != "-c" => format!("python {}", base(script)),
-        _ => "python".to_owned(),
-    }
-}
-
-/// Returns the bytes of some processes together at each sample of the log.
-pub fn sums(log: &HostLog, processes: &[usize]) -> Vec<u64> {
-    let mut sums = vec![0_u64; log.times_ms.len()];
-    for &position in processes {
-        let process = &log.processes[position];
-        for (&sample, &kib) in process.samples.iter().zip(process.counted_kib()) {
-            sums[sample as usize] += u64::from(kib) << 10;
-        }
-    }
-    sums
-}
-
-fn climb(log: &HostLog, family: Family) -> Option<Climb> {
+fn climb(log: &HostLog, family: Family, least_bytes: u64) -> Option<Climb> {
     let sums = sums(log, &family.processes);
     // Before its first process and after its last one, the family has no memory to judge.
     let first = sums.iter().position(|bytes| *bytes > 0)?;
     let last = sums.iter().rposition(|bytes| *bytes > 0)?;
     let alive = &sums[first..=last];
     let (low, high) = (*alive.iter().min()?, *alive.iter().max()?);
-    let least = LEAST_BYTES.max((high as f64 * LEAST_SHARE) as u64);
+    let least = least_bytes.max((high as f64 * LEAST_SHARE) as u64);
     let threshold = (((high - low) as f64 * TURN) as u64).max(least);
     let moved = |leg: Leg| Leg { start: leg.start + first, end: leg.end + first, ..leg };
     let all = legs(alive, threshold).into_iter().map(moved).filter(|leg| leg.is_rise());
@@ -212,7 +144,8 @@ fn climb(log: &HostLog, family: Family) -> Option<Climb> {
     // The first rise begins where the program starts, and the last fall can be its end.
     let lows: Vec<u64> = whole.iter().skip(1).map(|leg| leg.from).collect();
     let used_bytes: u64 = log.processes.iter().filter_map(|process| last_bytes(log, process)).sum();
-    let others_bytes = used_bytes - sums[sums.len() - 1];
+    let shared_bytes = log.shared.used_bytes.last().copied().unwrap_or(0);
+    let others_bytes = used_bytes - sums[sums.len() - 1] + shared_bytes;
     let (climbers, at_once) = climbers(log, &family, &rises);
     Some(Climb {
         has_pss: family.processes.iter().all(|&process| log.processes[process].has_pss()),
@@ -420,6 +353,16 @@ mod tests {
     }
 
     #[test]
+    fn pages_of_files_are_told_from_memory_of_the_process() {
+        let mut log = log(&[("python a.py", (0..100).map(|second| 1000 + second * 5).collect())]);
+        log.processes[0].file_kib = (0..100).map(|second| (500 + second * 5) << 10).collect();
+        assert_eq!(climb_of(&log), None);
+        assert_eq!(file_climb(&log).unwrap().rises.len(), 1);
+        log.processes[0].file_kib = vec![500 << 10; 100];
+        assert!(climb_of(&log).is_some() && file_climb(&log).is_none());
+    }
+
+    #[test]
     fn starts_plateaus_and_noise_are_no_climbs() {
         let started = |second: u32| if second < 5 { 100 + second * 700 } else { 4000 };
         let noisy = |second: u32| 4000 + second * 7919 % 150;
@@ -430,22 +373,6 @@ mod tests {
             assert_eq!(climb_of(&log), None);
         }
         assert_eq!(climb_of(&HostLog::default()), None);
-    }
-
-    #[test]
-    fn programs_are_named_by_their_scripts() {
-        assert_eq!(program("/opt/conda/bin/python3.11 -u /srv/train.py --lr 1"), "python train.py");
-        assert_eq!(program("python -m torch.distributed.run x.py"), "python torch.distributed.run");
-        assert_eq!(program("python -c import x"), "python");
-        assert_eq!(program("/usr/bin/redis-server *:6379"), "redis-server");
-    }
-
-    #[test]
-    fn helpers_belong_to_the_program_that_started_them() {
-        let spawned = "python -c from multiprocessing.spawn import spawn_main; spawn_main()";
-        let found = families(&log(&[("python train.py", vec![1]), (spawned, vec![1]), ("bash", vec![1])]));
-        assert_eq!(found.iter().find(|family| family.name == "python train.py").unwrap().processes, [0, 1]);
-        assert_eq!(found.len(), 2);
     }
 
     #[test]

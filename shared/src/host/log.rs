@@ -20,6 +20,8 @@ pub struct HostLog {
     pub kills: Vec<Kill>,
     /// Memory of the whole machine, if the log has it.
     pub machine: Machine,
+    /// Shared memory in `/dev/shm`, if the log has it.
+    pub shared: SharedFolder,
     /// Mappings of the processes at the last sample that has any, by name, if the log has them.
     pub mappings: Vec<Mapping>,
     /// Steps of the training that the log mentions: the sample during which each was printed, and its number.
@@ -128,6 +130,12 @@ pub struct Process {
     pub rss_kib: Vec<u32>,
     /// Proportional set size in KiB at each sample; empty if the log does not have it.
     pub pss_kib: Vec<u32>,
+    /// Pages of files in KiB at each sample, which the system can drop; empty if the log does not have them.
+    pub file_kib: Vec<u32>,
+    /// Shared memory in KiB at each sample; empty if the log does not have it.
+    pub shmem_kib: Vec<u32>,
+    /// Arenas of malloc for its threads when they had the most, if the log has them.
+    pub arenas: Option<Arenas>,
     /// What its memory consists of at its last sample, if the log has it.
     pub parts: Option<Box<Parts>>,
 }
@@ -147,6 +155,13 @@ pub struct Parts {
     pub uss_bytes: Option<u64>,
 }
 
+/// Arenas of glibc's malloc, without that of the first thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Arenas {
+    pub bytes: u64,
+    pub count: u64,
+}
+
 /// Memory of the whole machine over time; a value for each of its samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Machine {
@@ -157,6 +172,36 @@ pub struct Machine {
     pub swap_bytes: Vec<u64>,
     /// All of its memory, if the log states it.
     pub total_bytes: Option<u64>,
+}
+
+/// Shared memory in `/dev/shm` over time; a value for each of its samples.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SharedFolder {
+    /// Positions of its samples in [`HostLog::times_ms`], ascending; between two of them, nothing changes.
+    pub samples: Vec<u32>,
+    /// Memory in use, of all programs.
+    pub used_bytes: Vec<u64>,
+    /// Memory of the files that appeared since the start of the log and are still there.
+    pub new_bytes: Vec<u64>,
+    /// Number of those files.
+    pub new_files: Vec<u32>,
+    /// Number of files that appeared since the start of the log, even if they were removed.
+    pub files_so_far: u64,
+    /// Most that it can have.
+    pub size_bytes: Option<u64>,
+    /// Shared memory of the whole machine, wherever it is: samples and bytes; empty if the log does not have it.
+    pub machine: Vec<(u32, u64)>,
+    /// What stays after the end of the program.
+    pub left: Option<LeftFiles>,
+}
+
+/// Files of shared memory that stay after the end of the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftFiles {
+    pub bytes: u64,
+    pub files: u32,
+    /// Name of one of them.
+    pub example: String,
 }
 
 /// Memory of all mappings of one file, or of one kind without a file.
@@ -212,6 +257,11 @@ impl Process {
     /// Returns the memory in KiB that is counted at each of its samples: its PSS if the log has it, or else its RSS.
     pub fn counted_kib(&self) -> &[u32] {
         if self.pss_kib.len() == self.samples.len() { &self.pss_kib } else { &self.rss_kib }
+    }
+
+    /// Returns true if the log tells pages of files and shared memory from other memory.
+    pub fn has_kinds(&self) -> bool {
+        self.file_kib.len() == self.samples.len() && self.shmem_kib.len() == self.samples.len()
     }
 
     /// Returns true if shared pages count once in all processes together.

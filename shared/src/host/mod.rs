@@ -2,15 +2,20 @@
 //!
 //! A snapshot shows GPU memory of one process; host memory that climbs is seen from outside, by sampling.
 
+mod arenas;
 mod cells;
 mod climb;
+mod family;
 mod head;
+mod kinds;
 mod log;
 mod machine;
 mod oddities;
 mod proc;
+mod queue;
 mod reader;
 mod row;
+mod shm;
 mod size;
 mod teeth;
 mod usage;
@@ -19,7 +24,14 @@ mod wandb;
 #[cfg(test)]
 mod tests;
 
-pub use climb::{Climb, Climber, Family, climb_of, families, machine_climb, sums};
-pub use log::{Clock, HostForm, HostLog, Kill, Machine, Mapping, Parts, Process, Total, TotalSource};
+pub use arenas::{ArenaHolder, arena_holder};
+pub use climb::{Climb, Climber, climb_of, file_climb, machine_climb};
+pub use family::{Family, families, sums};
+pub use kinds::most_bytes;
+pub use log::{
+    Arenas, Clock, HostForm, HostLog, Kill, LeftFiles, Machine, Mapping, Parts, Process, SharedFolder, Total,
+    TotalSource,
+};
+pub use queue::{SharedClimb, SharedPeak, shared_climb, shared_peak, unmapped};
 pub use reader::HostReader;
 pub use teeth::Leg;

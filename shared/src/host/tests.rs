@@ -321,3 +321,21 @@ fn weights_and_biases_exports_system_metrics() {
         chart.processes.iter().map(|process| (process.command.as_str(), process.rss_kib.len())).collect();
     assert_eq!(found, [("a", 2), ("b", 1)]);
 }
+
+#[test]
+fn snapscope_host_samples_shared_memory() {
+    let log = read(include_str!("../../../tests/data/logs/snapscope-host-shared.csv"));
+    assert_eq!(log.diagnostics, []);
+    assert!(log.processes.iter().all(Process::has_kinds));
+    let shared = &log.shared;
+    assert_eq!(
+        (shared.size_bytes, shared.files_so_far, shared.new_files.last()),
+        (Some(25_276_510_208), 60, Some(&60))
+    );
+    assert_eq!(shared.new_bytes.last(), Some(&(240 << 20)));
+    assert_eq!(shared.left, None);
+    assert_eq!(unmapped(&log).unwrap().last(), Some(&(240 << 20)));
+    let found = shared_climb(&log).unwrap();
+    assert_eq!((found.climb.family.name.as_str(), found.unmapped_bytes), ("python shared_batches.py", 240 << 20));
+    assert_eq!((climb_of(&log), shared_peak(&log)), (None, None));
+}

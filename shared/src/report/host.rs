@@ -1,20 +1,16 @@
 //! Builds the diagnosis of a log of host memory.
 
-use super::diagnosis::{Evidence, Finding, HOST};
+use super::diagnosis::Finding;
+use super::host_climb::{climbs, files_climb, kept};
 use super::host_curves::{curves, total};
-use super::host_machine;
+use super::host_finding::{duration, finding};
 use super::host_tables::{kinds, mappings, processes};
 use super::log_part::LogPart;
 use super::log_table::LogNotice;
-use crate::analysis::{Confidence, FindingCode};
+use super::{host_machine, host_shared};
+use crate::analysis::FindingCode;
 use crate::base::{Diagnostic, Severity, format};
-use crate::host::{Climb, Climber, Clock, HostForm, HostLog, Kill, TotalSource, climb_of};
-
-/// Fraction of the machine's memory above which it counts as almost full.
-const FULL: f64 = 0.95;
-
-/// Largest number of processes that a sentence names.
-const MOST_NAMED: usize = 8;
+use crate::host::{ArenaHolder, Climb, Clock, HostForm, HostLog, Kill, arena_holder, climb_of, file_climb};
 
 /// Returns the words for a tool.
 fn tool(form: HostForm) -> &'static str {
@@ -76,205 +72,33 @@ fn title(log: &HostLog) -> String {
 fn findings(log: &HostLog) -> Vec<Finding> {
     let climb = climb_of(log);
     let mut findings: Vec<Finding> = log.kills.iter().map(|kill| killed(log, kill, climb.as_ref())).collect();
+    findings.extend(host_shared::findings(log));
     if let Some(climb) = &climb {
         findings.push(climbs(log, climb));
         findings.extend(climb.kept_bytes.map(|bytes| kept(climb, bytes)));
+    } else {
+        findings.extend(file_climb(log).as_ref().map(files_climb));
     }
-    findings.extend(host_machine::findings(log, climb.is_some()));
+    findings.extend(arena_holder(log).map(|holder| arenas(&holder)));
+    findings.extend(host_machine::findings(log, climb.as_ref()));
     findings
 }
 
-pub(super) fn finding(
-    code: FindingCode,
-    severity: Severity,
-    bytes: u64,
-    title: String,
-    shows: String,
-    advice: String,
-) -> Finding {
-    Finding {
-        code,
-        severity,
-        confidence: Confidence::Medium,
-        device: HOST,
-        bytes,
-        title,
-        line: None,
-        evidence: Evidence { shows, ..Evidence::default() },
-        advice,
-    }
-}
-
-fn climbs(log: &HostLog, climb: &Climb) -> Finding {
-    let bytes = format::bytes(climb.climb_bytes);
-    let name = match climb.family.name.as_str() {
-        "" if climb.family.processes.len() == 1 => "the process",
-        "" => "the processes",
-        name => name,
-    };
-    let title = match climb.falls {
-        true => format!("Host memory of {name} climbs by {bytes} within each epoch and falls at its end"),
-        false if climb.settles => format!("Host memory of {name} climbs by {bytes}, and then stays"),
-        false => format!("Host memory of {name} climbs by {bytes} through the whole log"),
-    };
-    let mut shows = vec![course(climb), climbers(log, climb)];
-    if copies_shared_pages(climb) {
-        shows.push(
-            "Their resident sizes (RSS) stay as they are, while their proportional ones (PSS) climb: pages that they share \
-             become copies."
-                .to_owned(),
-        );
-    }
-    if !climb.has_pss && climb.climbers.len() > 1 {
-        shows.push(
-            "The log has resident sizes (RSS), which count shared memory once for each process, so that the sum is an \
-             upper bound."
-                .to_owned(),
-        );
-    }
-    shows.extend(limit(climb));
-    let severity = if is_almost_full(climb) { Severity::Error } else { Severity::Warning };
-    let confidence = if copies_shared_pages(climb) { Confidence::High } else { Confidence::Medium };
-    let found =
-        finding(FindingCode::HostMemoryClimbs, severity, climb.climb_bytes, title, shows.join(" "), advice(climb));
-    Finding { confidence, ..found }
-}
-
-pub(super) fn course(climb: &Climb) -> String {
-    let per_minute = format::bytes((climb.bytes_per_s * 60.0) as u64);
-    let per_step =
-        climb.bytes_per_step.map_or_else(String::new, |bytes| format!(", {} per step", format::bytes(bytes)));
-    let time = duration(climb.epoch_ms);
-    match climb.falls {
-        true => format!(
-            "{} rises follow each other every {time}; each rises by {per_minute} per minute{per_step}.",
-            climb.rises.len()
-        ),
-        false => format!("It rises by {per_minute} per minute{per_step}, steadily for {time}."),
-    }
-}
-
-fn climbers(log: &HostLog, climb: &Climb) -> String {
-    let climbers = &climb.climbers;
-    let named: Vec<String> =
-        climbers.iter().take(MOST_NAMED).map(|one| log.processes[one.process].pid.to_string()).collect();
-    let more = climbers.len().saturating_sub(MOST_NAMED);
-    let more = if more > 0 { format!(" and {more} others") } else { String::new() };
-    let (most, least) = (climbers.first().map_or(0, |one| one.bytes), climbers.last().map_or(0, |one| one.bytes));
-    let by = match least * 5 < most * 4 {
-        true => format!("{} to {}", format::bytes(least), format::bytes(most)),
-        false => format::bytes(most),
-    };
-    match climbers.len() {
-        1 => format!("Process {} climbs by {by}.", named[0]),
-        count => {
-            let end = match are_workers(climb) {
-                true => "; most of them end with a rise, as workers of a data loader do at the end of an epoch",
-                false => "",
-            };
-            let at_once = match climb.at_once {
-                of_all if of_all == count => String::new(),
-                some => format!(", {some} at a time,"),
-            };
-            format!("{count} processes{at_once} climb by {by} each{end}: {}{more}.", named.join(", "))
-        }
-    }
-}
-
-/// Returns true if most processes that climb end with a rise.
-fn are_workers(climb: &Climb) -> bool {
-    climb.climbers.iter().filter(|climber| climber.ends_with_rise).count() * 2 >= climb.climbers.len()
-}
-
-/// Returns the bytes of the machine that the family can use.
-fn room(climb: &Climb) -> Option<u64> {
-    climb.machine.map(|(total, others_bytes)| total.bytes.saturating_sub(others_bytes))
-}
-
-fn is_almost_full(climb: &Climb) -> bool {
-    room(climb).is_some_and(|room| climb.peak_bytes as f64 >= FULL * room as f64)
-}
-
-/// Says when the climb reaches the machine's memory.
-fn limit(climb: &Climb) -> Option<String> {
-    let ((total, _), room) = (climb.machine?, room(climb)?);
-    let bytes = format::bytes(total.bytes);
-    let machine = match total.source {
-        TotalSource::Stated => format!("The machine has {bytes}"),
-        TotalSource::Inferred => format!("The machine has {bytes}, inferred from the percentages in the log"),
-        TotalSource::ControlGroup => format!("The control group of the processes is limited to {bytes}"),
-    };
-    let until = |from: u64| {
-        let seconds = room.saturating_sub(from) as f64 / climb.bytes_per_s.max(1.0);
-        duration((seconds * 1000.0) as i64)
-    };
-    if climb.settles {
-        return Some(format!("{machine}, of which {} are in use at the most.", format::bytes(climb.peak_bytes)));
-    }
-    let last = climb.rises.last().map_or(climb.peak_bytes, |rise| rise.to);
-    Some(match climb.falls {
-        _ if is_almost_full(climb) => {
-            format!("{machine}: at {}, it is almost full at the peak.", format::bytes(climb.peak_bytes))
-        }
-        true => format!(
-            "{machine}: at this rate, an epoch that lasts {} fills that, where an epoch takes {} now.",
-            until(climb.base_bytes),
-            duration(climb.epoch_ms)
-        ),
-        false => format!("{machine}: at this rate, it is full {} after the end of the log.", until(last)),
-    })
-}
-
-/// Returns true if pages that processes share become private to each of them.
-///
-/// That raises their proportional sets, while their resident sets, which had the pages already, stay as they are.
-fn copies_shared_pages(climb: &Climb) -> bool {
-    let sum = |bytes: fn(&Climber) -> u64| climb.climbers.iter().map(bytes).sum::<u64>();
-    climb.has_pss && climb.climbers.len() > 1 && sum(|one| one.rss_bytes) * 2 < sum(|one| one.bytes)
-}
-
-fn advice(climb: &Climb) -> String {
-    if copies_shared_pages(climb) {
-        return "Keep the samples of the dataset in a NumPy array or a tensor instead of a list or dict of Python objects: a \
-                worker that reads a Python object changes its reference count, so that the page around it, which it \
-                shared with the main process, is copied. Many strings can be one array of bytes with an array of offsets. \
-                Until then, fewer workers (num_workers) divide the climb."
-            .to_owned();
-    }
-    if climb.climbers.len() > 1 && (are_workers(climb) || !climb.falls) {
-        return "Look for what each worker keeps: a cache in the dataset (self.cache[index] = sample), open files, and lists \
-                that __getitem__ appends to. Files that are read by memory mapping (np.memmap, LMDB, Arrow) count in RSS, \
-                too, and the system takes their pages back when it needs them. Fewer workers (num_workers) divide the \
-                climb. Pages that workers copy because they count references to Python objects do not show in RSS: record \
-                PSS by snapscope host to see them."
-            .to_owned();
-    }
-    if climb.falls {
-        return "Look for what the program keeps until the end of an epoch: outputs or losses in a list (append \
-                loss.item() instead of loss), batches that are collected for a metric, and caches. tracemalloc names the \
-                lines: dump a snapshot at the beginning and at the end of an epoch, and compare them by snapscope diff."
-            .to_owned();
-    }
-    "Record at least two epochs to see whether the memory falls between them. tracemalloc names the lines that allocate \
-     it: dump snapshots some minutes apart, and compare them by snapscope diagnose. Usual causes are lists of losses or \
-     outputs, and caches without a limit."
-        .to_owned()
-}
-
-fn kept(climb: &Climb, bytes: u64) -> Finding {
-    let epochs = room(climb).map(|room| room.saturating_sub(climb.peak_bytes) / bytes.max(1));
-    let until = epochs.map(|epochs| match epochs {
-        0 => " The next epoch does not fit into the machine's memory.".to_owned(),
-        epochs => format!(" At this rate, memory lasts for {} more.", format::counted(epochs, "epoch")),
-    });
-    let shows = format!("After each fall, memory is higher than after the one before.{}", until.unwrap_or_default());
-    let advice = "Look for what outlives an epoch: a cache in the dataset, results that are appended to a list, workers \
-                  that are created without the old ones being ended (persistent_workers and a new DataLoader in each \
-                  epoch), or plots and figures that are never closed. Memory that Python has freed can stay with malloc: \
-                  if it does not grow with MALLOC_ARENA_MAX=2, that is the cause."
+/// Reports arenas of malloc that have most of a process's memory.
+fn arenas(ArenaHolder { pid, name, arenas, peak_bytes }: &ArenaHolder) -> Finding {
+    let (bytes, peak) = (format::bytes(arenas.bytes), format::bytes(*peak_bytes));
+    let title = format!("Arenas of malloc for threads have {bytes} of the {peak} of {name}, process {pid}");
+    let shows = format!(
+        "There are {} of them. A thread allocates objects of more than 512 B from its arena, and what it frees stays \
+         there: other threads cannot use it, and it goes back to the system only from the arena's end.",
+        arenas.count
+    );
+    let advice = "Run it with MALLOC_ARENA_MAX=2 in the environment: threads then share two arenas, which is slower only if \
+                  they allocate much at the same time. Fewer threads (ThreadPoolExecutor(max_workers=2)) have fewer arenas, \
+                  and ctypes.CDLL(\"libc.so.6\").malloc_trim(0) after an epoch gives back what is free. If memory stays as \
+                  high with MALLOC_ARENA_MAX=2, it is in use, and not left over."
         .to_owned();
-    let title = format!("{} of host memory stay after each epoch", format::bytes(bytes));
-    finding(FindingCode::HostMemoryKept, Severity::Warning, bytes, title, shows, advice)
+    finding(FindingCode::MallocArenas, Severity::Info, arenas.bytes, title, shows, advice)
 }
 
 fn killed(log: &HostLog, kill: &Kill, climb: Option<&Climb>) -> Finding {
@@ -297,8 +121,4 @@ fn killed(log: &HostLog, kill: &Kill, climb: Option<&Climb>) -> Finding {
         false => "Use less host memory: see what else is found here, or sample the processes until it happens again.",
     };
     finding(FindingCode::HostProcessKilled, Severity::Error, kill.rss_bytes, title, shows, advice.to_owned())
-}
-
-pub(super) fn duration(ms: i64) -> String {
-    format::duration(u64::try_from(ms).unwrap_or(0).saturating_mul(1000))
 }

@@ -2,7 +2,7 @@
 
 use super::log_curves::{LogCurves, LogLimit, LogSeries, MOST_TIMES, extremes};
 use crate::base::format;
-use crate::host::{Clock, Family, HostLog, Process, Total, TotalSource, families, sums};
+use crate::host::{Clock, Family, HostLog, Process, Total, TotalSource, families, sums, unmapped};
 
 /// Largest number of groups that have a curve of their own.
 const MOST_SERIES: usize = 6;
@@ -24,7 +24,9 @@ pub(super) fn curves(log: &HostLog) -> Option<LogCurves> {
         return None;
     }
     let groups = groups(log);
-    let sums: Vec<Vec<u64>> = groups.iter().map(|(_, processes)| sums(log, processes)).collect();
+    let unmapped = unmapped(log);
+    let of_files = unmapped.is_some().then(|| "Files in /dev/shm that no process has mapped".to_owned());
+    let sums: Vec<Vec<u64>> = groups.iter().map(|(_, processes)| sums(log, processes)).chain(unmapped).collect();
     let shown = extremes(count, MOST_TIMES, |at| sums.iter().map(|sums| sums[at]).fold(0, u64::saturating_add));
     let is_pss = log.processes.iter().all(Process::has_pss);
     Some(LogCurves {
@@ -37,8 +39,10 @@ pub(super) fn curves(log: &HostLog) -> Option<LogCurves> {
         times_us: shown.iter().map(|&at| log.times_ms[at].saturating_mul(1000)).collect(),
         series: groups
             .into_iter()
+            .map(|(name, _)| name)
+            .chain(of_files)
             .zip(&sums)
-            .map(|((name, _), sums)| LogSeries { name, bytes: shown.iter().map(|&at| sums[at]).collect() })
+            .map(|(name, sums)| LogSeries { name, bytes: shown.iter().map(|&at| sums[at]).collect() })
             .collect(),
         limit: log.total.map(|total| LogLimit {
             name: match total.source {

@@ -1,11 +1,12 @@
 //! Reports on the memory of the whole machine over time.
 
 use super::diagnosis::Finding;
-use super::host::{course, duration, finding};
+use super::host_climb::{course, is_almost_full};
+use super::host_finding::{duration, finding};
 use super::log_curves::{LogCurves, LogLimit, LogSeries, MOST_TIMES, extremes};
 use crate::analysis::FindingCode;
 use crate::base::{Severity, format};
-use crate::host::{Climb, Clock, HostLog, Machine, machine_climb};
+use crate::host::{Climb, Clock, HostLog, Machine, TotalSource, machine_climb, most_bytes};
 
 /// Smallest climb that counts, as a fraction of the machine's memory: other programs use memory, too.
 const LEAST_CLIMB: f64 = 0.05;
@@ -57,10 +58,11 @@ fn time_ms(log: &HostLog, at: usize) -> i64 {
 }
 
 /// Reports memory that climbs, unless processes explain it, and memory that is almost used up.
-pub(super) fn findings(log: &HostLog, processes_climb: bool) -> Vec<Finding> {
-    let climb = if processes_climb { None } else { machine_climb(log) };
+pub(super) fn findings(log: &HostLog, of_processes: Option<&Climb>) -> Vec<Finding> {
+    let climb = if of_processes.is_some() { None } else { machine_climb(log) };
+    let is_said = of_processes.is_some_and(is_almost_full);
     let climbs = climb.filter(|climb| is_much(&log.machine, climb)).map(|climb| climbs(log, &climb));
-    climbs.into_iter().chain(nearly_full(log)).collect()
+    climbs.into_iter().chain(nearly_full(log).or_else(|| processes_nearly_full(log).filter(|_| !is_said))).collect()
 }
 
 /// Returns true if a climb is one that other programs of a busy machine do not explain.
@@ -140,4 +142,50 @@ fn nearly_full(log: &HostLog) -> Option<Finding> {
     let bytes = total_bytes.saturating_sub(least_bytes);
     let code = FindingCode::HostNearlyFull;
     Some(finding(code, Severity::Warning, bytes, title, shows.join(" "), advice.to_owned()))
+}
+
+/// Reports processes that have almost all of the memory that they can have, if the log does not have the machine's.
+fn processes_nearly_full(log: &HostLog) -> Option<Finding> {
+    let total = log.total.filter(|total| log.machine.samples.is_empty() && total.source != TotalSource::Inferred)?;
+    let bytes = most_bytes(log).filter(|bytes| *bytes as f64 >= (1.0 - ALMOST_NOTHING) * total.bytes as f64)?;
+    let (most, whole) = (format::bytes(bytes), format::bytes(total.bytes));
+    let title = match total.source {
+        TotalSource::ControlGroup => format!("The processes have {most} at the peak, and their control group {whole}"),
+        TotalSource::Stated | TotalSource::Inferred => {
+            format!("The processes have {most} at the peak, and the machine {whole}")
+        }
+    };
+    let shows = "Pages of files do not count, since the system drops them when it needs memory.".to_owned();
+    let advice = "Once memory is used up, the kernel kills a process. Lower what grows with the number of workers \
+                  (num_workers, prefetch_factor, and whatever each worker keeps), or raise the limit of the container or \
+                  job."
+        .to_owned();
+    Some(finding(FindingCode::HostNearlyFull, Severity::Warning, bytes, title, shows, advice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::{Process, Total};
+
+    #[test]
+    fn processes_can_fill_their_control_group() {
+        let log = |mib: u32, limit_mib: u64| HostLog {
+            times_ms: vec![0],
+            total: Some(Total { bytes: limit_mib << 20, source: TotalSource::ControlGroup }),
+            processes: vec![Process {
+                samples: vec![0],
+                rss_kib: vec![mib << 10],
+                pss_kib: vec![mib << 10],
+                file_kib: vec![100 << 10],
+                shmem_kib: vec![300 << 10],
+                ..Process::default()
+            }],
+            ..HostLog::default()
+        };
+        let found = findings(&log(1100, 1024), None);
+        assert_eq!(found.iter().map(|one| one.code).collect::<Vec<_>>(), [FindingCode::HostNearlyFull]);
+        assert_eq!(found[0].title, "The processes have 1000 MiB at the peak, and their control group 1.00 GiB");
+        assert_eq!(findings(&log(1000, 1024), None), [], "900 MiB without pages of files");
+    }
 }

@@ -62,12 +62,14 @@ pub(super) fn kinds(log: &HostLog) -> Option<LogTable> {
     let cell = |bytes: Option<u64>| bytes.map_or(LogCell::Nothing, LogCell::Bytes);
     let row = |process: &Process| {
         let parts = process.parts.as_deref()?;
+        let counted = process.counted_kib().last().map(|kib| u64::from(*kib) << 10);
+        let rest = || Some(counted?.saturating_sub(parts.file_bytes?).saturating_sub(parts.shmem_bytes?));
         Some(vec![
             LogCell::Count(u64::from(process.pid)),
             cell(process.rss_kib.last().map(|kib| u64::from(*kib) << 10)),
             cell(process.pss_kib.last().map(|kib| u64::from(*kib) << 10)),
             cell(parts.uss_bytes),
-            cell(parts.anonymous_bytes),
+            cell(parts.anonymous_bytes.or_else(rest)),
             cell(parts.file_bytes),
             cell(parts.shmem_bytes),
         ])

@@ -23,7 +23,12 @@ struct Detail {
     uss: u64,
     /// Pages of shared memory in the proportional set.
     shared: u64,
+    /// Pages of files in the proportional set; `None` before Linux 5.4.
+    file: Option<u64>,
 }
+
+/// Number of times that the processes are sampled again because some started or ended meanwhile.
+const MOST_TRIES: usize = 3;
 
 /// Returns the first lines of a file of samples: the memory of the machine, the limit of the control group, and the
 /// names of the columns, whose sizes are bytes.
@@ -32,7 +37,7 @@ pub(super) fn header() -> String {
     let machine = machine.map_or_else(String::new, |bytes| format!("# memory of the machine: {bytes} bytes\n"));
     let limit =
         cgroup_limit().map_or_else(String::new, |bytes| format!("# limit of the control group: {bytes} bytes\n"));
-    format!("{machine}{limit}time,pid,ppid,rss,pss,uss,shmem,command\n")
+    format!("{machine}{limit}time,pid,ppid,rss,pss,uss,shmem,file,command\n")
 }
 
 /// Returns the limit of this process's control group, of version 2 or 1.
@@ -49,11 +54,29 @@ fn cgroup_limit() -> Option<u64> {
 }
 
 /// Returns a process and all its descendants, in ascending order; none if the process has ended.
+///
+/// A page counts in equal parts in the processes that share it, so that the sum is too low if one of them is missing, as
+/// when it starts or ends while the others are sampled.
 pub(super) fn tree(root: u32) -> Vec<Sampled> {
+    let mut pids = below(root);
+    for _ in 0..MOST_TRIES {
+        let sampled = pids.iter().filter_map(|&(pid, parent)| sample(pid, parent)).collect();
+        let after = below(root);
+        if after == pids {
+            return sampled;
+        }
+        pids = after;
+    }
+    pids.iter().filter_map(|&(pid, parent)| sample(pid, parent)).collect()
+}
+
+/// Returns a process and all its descendants, each with its parent, in ascending order.
+pub(super) fn below(root: u32) -> Vec<(u32, u32)> {
     let parents = parents();
-    let mut pids: Vec<u32> = parents.keys().copied().filter(|&pid| is_below(pid, root, &parents)).collect();
+    let is_below = |pid: &u32| is_below(*pid, root, &parents);
+    let mut pids: Vec<_> = parents.keys().filter(|pid| is_below(pid)).map(|&pid| (pid, parents[&pid])).collect();
     pids.sort_unstable();
-    pids.into_iter().filter_map(|pid| sample(pid, parents[&pid])).collect()
+    pids
 }
 
 fn is_below(mut pid: u32, root: u32, parents: &HashMap<u32, u32>) -> bool {
@@ -90,7 +113,8 @@ fn sample(pid: u32, parent: u32) -> Option<Sampled> {
     let detail = rollup.as_deref().and_then(|text| {
         let of = |key: &str| kib_of(text, key);
         let uss = of("Private_Clean:")?.saturating_add(of("Private_Dirty:")?);
-        Some((of("Rss:")?, Detail { pss: of("Pss:")?, uss, shared: of("Pss_Shmem:").unwrap_or(0) }))
+        let (pss, shared, file) = (of("Pss:")?, of("Pss_Shmem:").unwrap_or(0), of("Pss_File:"));
+        Some((of("Rss:")?, Detail { pss, uss, shared, file }))
     });
     let rss_bytes = match detail {
         Some((rss_bytes, _)) => rss_bytes,
@@ -100,16 +124,32 @@ fn sample(pid: u32, parent: u32) -> Option<Sampled> {
 }
 
 /// Returns the bytes of a line such as `VmRSS:     1234 kB`.
-fn kib_of(text: &str, key: &str) -> Option<u64> {
+pub(super) fn kib_of(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     line.trim().strip_suffix("kB")?.trim_end().parse::<u64>().ok()?.checked_mul(1 << 10)
 }
 
 impl Sampled {
+    pub(super) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Returns the memory that is neither of files nor shared memory, if the kernel tells.
+    pub(super) fn own_bytes(&self) -> Option<u64> {
+        let Detail { pss, shared, file, .. } = self.detail?;
+        Some(pss.saturating_sub(shared).saturating_sub(file?))
+    }
+
     /// Returns the cells of its row without the time; sizes that are not known are empty.
     pub(super) fn cells(&self) -> String {
         let Self { pid, parent, rss_bytes, detail, command } = self;
-        let detail = detail.map_or_else(|| ",,".to_owned(), |of| format!("{},{},{}", of.pss, of.uss, of.shared));
+        let detail = detail.map_or_else(
+            || ",,,".to_owned(),
+            |Detail { pss, uss, shared, file }| {
+                let file = file.map_or_else(String::new, |file| file.to_string());
+                format!("{pss},{uss},{shared},{file}")
+            },
+        );
         format!("{pid},{parent},{rss_bytes},{detail},{command}")
     }
 }
@@ -136,6 +176,6 @@ mod tests {
     #[test]
     fn what_is_not_known_is_empty() {
         let row = Sampled { pid: 7, parent: 1, rss_bytes: 9, detail: None, command: "a b".into() };
-        assert_eq!(row.cells(), "7,1,9,,,,a b");
+        assert_eq!(row.cells(), "7,1,9,,,,,a b");
     }
 }

@@ -1,8 +1,9 @@
 //! Takes what lines say about the machine, and about processes in several lines each.
 
-use super::super::log::{Clock, HostForm, Total, TotalSource};
+use super::super::log::{Arenas, Clock, HostForm, Total, TotalSource};
 use super::super::proc::Dump;
 use super::super::row::Row;
+use super::super::shm::SharedLine;
 use super::super::usage::{Said, Usage};
 use super::super::wandb;
 use super::{MOST_VALUES, State};
@@ -108,6 +109,33 @@ impl State {
         self.values += 1;
         let sample = self.log.times_ms.len() as u32 - 1;
         self.log.machine.push(sample, usage.available_bytes, usage.swap_bytes);
+    }
+
+    /// Keeps the arenas of a process when they have the most memory.
+    pub(super) fn arenas(&mut self, pid: u32, arenas: Arenas) {
+        if let Some(&position) = self.current.get(&pid) {
+            let process = &mut self.log.processes[position];
+            process.arenas = process.arenas.max(Some(arenas));
+        }
+    }
+
+    /// Takes what a line says about shared memory, for the sample above it.
+    pub(super) fn shared(&mut self, said: SharedLine) {
+        if let SharedLine::Left(left) = said {
+            self.log.shared.left = Some(left);
+            return;
+        }
+        let Some(sample) = (self.log.times_ms.len() as u32).checked_sub(1) else { return };
+        if self.values >= MOST_VALUES {
+            self.oddities.beyond_limit += 1;
+            return;
+        }
+        self.values += 1;
+        match said {
+            SharedLine::Now(now) => self.log.shared.push(sample, now),
+            SharedLine::Machine(bytes) => self.log.shared.push_machine(sample, bytes),
+            SharedLine::Left(_) => {}
+        }
     }
 
     /// Reads a line of a table of Weights & Biases: its head or a row.

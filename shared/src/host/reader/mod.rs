@@ -12,19 +12,21 @@
 mod dumps;
 mod samples;
 
+use super::arenas;
 use super::head::Head;
 use super::log::{Clock, HostForm, HostLog, Kill, Process, Total, TotalSource};
 use super::machine;
 use super::oddities::Oddities;
 use super::proc::{ProcReader, sorted};
 use super::row::{Row, headless};
+use super::shm;
 use super::usage::UsageReader;
 use super::wandb::HostMetric;
 use crate::base::stamp::{self, Stamp};
 use crate::base::{Lines, MetricHead};
 use hashbrown::HashMap;
 
-/// Largest number of values that are kept, 12 bytes each; a loop of one sample a second with ten processes has as many
+/// Largest number of values that are kept, at most 20 bytes each; a loop of one sample a second with ten processes has as many
 /// in 70 days.
 const MOST_VALUES: u64 = 60_000_000;
 
@@ -133,6 +135,10 @@ impl State {
             self.log.kills.push(Kill { sample, ..kill });
         } else if let Some(total) = machine::total(line) {
             self.total(total);
+        } else if let Some(said) = shm::line(line) {
+            self.shared(said);
+        } else if let Some((pid, arenas)) = arenas::line(line) {
+            self.arenas(pid, arenas);
         } else if let Some(said) = self.usages.line(rest) {
             self.said(said, stamp.or_else(|| trailing_time(line)));
         } else if !other(line) {
@@ -231,6 +237,8 @@ impl State {
         process.samples.push(sample);
         process.rss_kib.push(row.rss_bytes.or(row.pss_bytes).map_or(0, kib));
         process.pss_kib.extend(row.pss_bytes.map(kib));
+        process.file_kib.extend(row.parts.file_bytes.map(kib));
+        process.shmem_kib.extend(row.parts.shmem_bytes.map(kib));
         if !row.parts.is_empty() {
             **process.parts.get_or_insert_default() = row.parts;
         }
@@ -263,7 +271,9 @@ impl State {
                     // The same process twice in one sample, as from two tools: the later row counts.
                     process.samples.pop();
                     process.rss_kib.pop();
-                    process.pss_kib.truncate(process.samples.len());
+                    for kib in [&mut process.pss_kib, &mut process.file_kib, &mut process.shmem_kib] {
+                        kib.truncate(process.samples.len());
+                    }
                 }
                 if is_other {
                     row.command.clone_into(&mut process.command);

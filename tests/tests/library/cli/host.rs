@@ -1,61 +1,9 @@
-//! Tests `host` and `diagnose` together on Python programs whose host memory climbs, and on the same ones repaired.
+//! Tests `host`, and `diagnose` on logs of host memory.
 
 use serde_json::Value;
 use shared::analysis::FindingCode;
-use testkit::server::root;
 
-use crate::cli::command::{check_refusal, json, run};
-
-/// Samples a script of `tests/data/host` and returns its findings, the most important first.
-#[track_caller]
-fn findings(script: &str) -> Vec<Value> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let log = folder.path().join("host.csv");
-    let (log, script) = (log.to_string_lossy(), root().join("tests/data/host").join(script));
-    let arguments = ["host", "--every", "50ms", "-o", &log, "--", "python3", &script.to_string_lossy()];
-    let sampled = run(&arguments);
-    assert!(sampled.status.success(), "{sampled:?}");
-    let mut document = json(&["diagnose", "--json", &log]);
-    match document["findings"].take() {
-        Value::Array(findings) => findings,
-        other => panic!("no list: {other}"),
-    }
-}
-
-#[track_caller]
-fn check_pair(mistake: &str, repaired: &str, code: FindingCode, words: &[&str]) {
-    let found = findings(mistake);
-    assert!(found.iter().any(|finding| finding["code"] == code.name()), "{mistake}: {found:#?}");
-    let text = found.iter().map(Value::to_string).collect::<String>();
-    for word in words {
-        assert!(text.contains(word), "{mistake}: {word} is not in {text}");
-    }
-    assert_eq!(findings(repaired), Vec::<Value>::new(), "{repaired}");
-}
-
-#[test]
-fn workers_copy_the_pages_of_objects() {
-    let words = ["within each epoch", "3 at a time", "NumPy array", "proportional ones (PSS) climb", "high"];
-    check_pair("objects_in_workers.py", "arrays_in_workers.py", FindingCode::HostMemoryClimbs, &words);
-}
-
-#[test]
-fn workers_fill_a_cache() {
-    let words = ["within each epoch", "as workers of a data loader do", "self.cache[index]"];
-    check_pair("cache_in_workers.py", "no_cache_in_workers.py", FindingCode::HostMemoryClimbs, &words);
-}
-
-#[test]
-fn the_main_process_collects_outputs() {
-    let words = ["within each epoch", "loss.item() instead of loss", "Process "];
-    check_pair("outputs_until_the_end.py", "sums_of_outputs.py", FindingCode::HostMemoryClimbs, &words);
-}
-
-#[test]
-fn a_part_stays_after_each_epoch() {
-    let words = ["stay after each epoch"];
-    check_pair("losses_for_good.py", "losses_of_an_epoch.py", FindingCode::HostMemoryKept, &words);
-}
+use crate::cli::command::{check_refusal, run};
 
 /// The loop `while sleep 30; do date; ps aux | grep train.py; done`, over two epochs and a half of two workers.
 #[test]

@@ -247,13 +247,13 @@ fn snapshots_and_logs_share_a_gpu() {
     assert!(message.starts_with("GPU 0, 2.93 GiB of 24.0 GiB in use: "), "{message}");
 }
 
-/// The table is of two workers that count references to the strings of a list, as `tests/data/host` explains.
+/// The table is of two workers that count references to the strings of a list, as `copied_samples` of `tests/mistakes/host`.
 #[test]
 fn pages_that_workers_copy_are_found_in_a_table_of_psutil() {
     let file = root().join("tests/data/logs/psutil7-memory-maps.txt");
     let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
     let finding = &document["findings"][0];
-    assert_eq!(finding["code"], FindingCode::HostMemoryClimbs.name());
+    assert_eq!(finding["code"], FindingCode::WorkersCopyOnWrite.name());
     let advice = finding["advice"].as_str().unwrap_or_default();
     assert!(advice.contains("changes its reference count"), "{advice}");
 }

@@ -7,6 +7,7 @@ mod events;
 mod export;
 mod figures;
 mod host;
+mod host_mistakes;
 mod log;
 mod replay;
 mod source;

@@ -41,6 +41,14 @@ crate::codes! {
         CollectedInEpoch => "collected-in-epoch",
         /// Host memory of a program climbs steadily, within each epoch or through the whole log.
         HostMemoryClimbs => "host-memory-climbs",
+        /// Workers copy pages that they share with the main process, because they count references to Python objects.
+        WorkersCopyOnWrite => "workers-copy-on-write",
+        /// Shared memory of a program climbs, or stays after its end.
+        SharedMemoryKept => "shared-memory-kept",
+        /// Batches that wait in full queues in shared memory are most of a program's peak.
+        SharedMemoryAtPeak => "shared-memory-at-peak",
+        /// Arenas of malloc, one for each thread, have most of a process's memory.
+        MallocArenas => "malloc-arenas",
         /// Host memory is higher after each epoch than after the one before.
         HostMemoryKept => "host-memory-kept",
         /// Little of the machine's memory is available.
@@ -155,6 +163,10 @@ impl FindingCode {
             Self::ReservedAboveLive => Some("unused reserved memory"),
             Self::LossIn16Bits => Some("a 16-bit loss"),
             Self::HostMemoryClimbs
+            | Self::WorkersCopyOnWrite
+            | Self::SharedMemoryKept
+            | Self::SharedMemoryAtPeak
+            | Self::MallocArenas
             | Self::HostMemoryKept
             | Self::HostNearlyFull
             | Self::HostMemoryByLine

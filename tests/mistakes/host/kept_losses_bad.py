@@ -8,7 +8,7 @@ history = []
 
 def train(step):
     # Freed pages go back to the system at once, unlike those of small objects.
-    pages = mmap.mmap(-1, 3 << 20)
+    pages = mmap.mmap(-1, 5 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     pages.write(bytes([step % 255 + 1]) * len(pages))
     return pages
 
@@ -16,7 +16,7 @@ def train(step):
 def main():
     for _ in range(3):
         epoch = []
-        for step in range(40):
+        for step in range(30):
             loss = train(step)
             epoch.append(loss)
             if step % 4 == 0:

@@ -1,17 +1,19 @@
-"""Each worker reads a list of strings that it shares with the main process."""
+"""Each worker decodes a sample whenever it needs it."""
 
 import multiprocessing
 import time
 
-SAMPLES = [f"sample {number} ".ljust(300, "x") for number in range(600_000)]
-STEPS = 40
+STEPS = 30
+
+
+def decoded(step):
+    return bytearray(bytes([step % 255 + 1]) * (4 << 20))
 
 
 def work():
-    size = len(SAMPLES) // STEPS
+    cache = {}
     for step in range(STEPS):
-        # Reading a string counts a reference in it, so that its page is copied.
-        sum(len(sample) for sample in SAMPLES[step * size : (step + 1) * size])
+        cache["latest"] = decoded(step)
         time.sleep(0.04)
 
 

@@ -1,19 +1,17 @@
-"""Each worker decodes a sample whenever it needs it."""
+"""Each worker reads a list of strings that it shares with the main process."""
 
 import multiprocessing
 import time
 
-STEPS = 40
-
-
-def decoded(step):
-    return bytearray(bytes([step % 255 + 1]) * (4 << 20))
+SAMPLES = [f"sample {number} ".ljust(300, "x") for number in range(450_000)]
+STEPS = 30
 
 
 def work():
-    cache = {}
+    size = len(SAMPLES) // STEPS
     for step in range(STEPS):
-        cache["latest"] = decoded(step)
+        # Reading a string counts a reference in it, so that its page is copied.
+        sum(len(sample) for sample in SAMPLES[step * size : (step + 1) * size])
         time.sleep(0.04)
 
 

@@ -10,7 +10,7 @@ def forward(step):
 def main():
     for _ in range(3):
         numbers = []
-        for step in range(40):
+        for step in range(30):
             numbers.append(forward(step)[0])
             time.sleep(0.04)
         print("mean", sum(numbers) / len(numbers))

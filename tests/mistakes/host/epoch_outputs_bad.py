@@ -10,7 +10,7 @@ def forward(step):
 def main():
     for _ in range(3):
         outputs = []
-        for step in range(40):
+        for step in range(30):
             outputs.append(forward(step))
             time.sleep(0.04)
         print("mean", sum(output[0] for output in outputs) / len(outputs))

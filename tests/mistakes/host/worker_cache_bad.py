@@ -3,7 +3,7 @@
 import multiprocessing
 import time
 
-STEPS = 40
+STEPS = 30
 
 
 def decoded(step):

@@ -4,10 +4,10 @@ import array
 import multiprocessing
 import time
 
-COUNT = 600_000
+COUNT = 450_000
 TEXT = b"".join(f"sample {number} ".ljust(300, "x").encode() for number in range(COUNT))
 OFFSETS = array.array("Q", range(0, 300 * (COUNT + 1), 300))
-STEPS = 40
+STEPS = 30
 
 
 def work():
