@@ -3,21 +3,20 @@
 mod arenas;
 mod opened;
 mod proc;
+mod sampler;
 mod shm;
 
-use std::fs::OpenOptions;
-use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use shared::base::format::{counted, duration};
 
 use crate::{Failure, units};
-use arenas::Arenas;
-use proc::Sampled;
-use shm::SharedFolder;
+use sampler::Sampler;
+
+pub(super) use sampler::sampled_beside;
 
 /// Shortest time between two samples.
 const LEAST_TIME: Duration = Duration::from_millis(10);
@@ -59,32 +58,18 @@ impl HostArgs {
     ///
     /// Returns an error if the command cannot be started, if there is no such process, or if the file cannot be written.
     pub fn run(&self) -> Result<HostOutput, Failure> {
-        let unwritable = |error: std::io::Error| {
-            Failure::new(format!("{}: {error}", self.output.display()), "check the folder and its free space")
-        };
-        // An older file is only emptied once there is something to sample.
-        let file =
-            OpenOptions::new().write(true).create(true).truncate(false).open(&self.output).map_err(unwritable)?;
-        let older = shm::names();
+        let mut sampler = Sampler::open(&self.output)?;
         let mut child = if self.command.is_empty() { None } else { Some(self.start()?) };
         let root = child.as_ref().map_or(self.pid.unwrap_or_default(), Child::id);
         if child.is_none() && proc::tree(root).is_empty() {
             return Err(Failure::new(format!("there is no process {root}"), "pass the id of a process of your own"));
         }
-        let (mut shared, mut arenas) = (SharedFolder::new(root, older), Arenas::default());
-        file.set_len(0).map_err(unwritable)?;
-        let mut file = BufWriter::new(file);
-        file.write_all(proc::header().as_bytes()).map_err(unwritable)?;
-        let (start, mut samples, mut status) = (Instant::now(), 0_u64, 0);
+        sampler.begin(root)?;
+        let (start, mut status) = (Instant::now(), 0);
         let mut next = start;
         loop {
-            let rows = proc::tree(root);
-            if rows.is_empty() && child.is_none() {
+            if !sampler.sample()? && child.is_none() {
                 break;
-            }
-            if !rows.is_empty() {
-                write_sample(&mut file, &rows, &(arenas.lines(&rows) + &shared.lines(&rows))).map_err(unwritable)?;
-                samples += 1;
             }
             // A sample that came too late is not made up for.
             next = (next + self.every.max(LEAST_TIME)).max(Instant::now());
@@ -94,7 +79,7 @@ impl HostArgs {
             }
             std::thread::sleep(next.saturating_duration_since(Instant::now()));
         }
-        file.write_all(left(&shared).as_bytes()).and_then(|()| file.flush()).map_err(unwritable)?;
+        let samples = sampler.finish()?;
         let time = duration(u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX));
         let output = self.output.display();
         let text = format!(
@@ -128,26 +113,4 @@ fn wait_until(child: &mut Child, until: Instant) -> Option<u8> {
             Err(_) => return Some(1),
         }
     }
-}
-
-/// Returns the line about files that stay in shared memory; Python's resource tracker removes some of them after the end.
-fn left(shared: &SharedFolder) -> String {
-    const PAUSE: Duration = Duration::from_millis(50);
-    for _ in 0..40 {
-        if shared.left().is_none() {
-            return String::new();
-        }
-        std::thread::sleep(PAUSE);
-    }
-    shared.left().unwrap_or_default()
-}
-
-/// Writes a row for each process, and lines that belong to the sample.
-fn write_sample(file: &mut impl Write, rows: &[Sampled], lines: &str) -> std::io::Result<()> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    for row in rows {
-        writeln!(file, "{}.{:03},{}", now.as_secs(), now.subsec_millis(), row.cells())?;
-    }
-    file.write_all(lines.as_bytes())?;
-    file.flush()
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use clap::Args;
 use shared::job::{Job, Overrides};
 
+use super::host::sampled_beside;
 use crate::Failure;
 use crate::config::RecorderConfig;
 use crate::recording::repro::{self, Limits, Recording};
@@ -59,6 +60,10 @@ pub struct ReproArgs {
     #[arg(long, value_name = "SIZE", default_value = "16GiB", value_parser = units::size)]
     memory_limit: u64,
 
+    /// Also write a log of the host memory of the recording to this file, which `snapscope diagnose` reads
+    #[arg(long, value_name = "FILE")]
+    host_log: Option<PathBuf>,
+
     /// Print one JSON document, and no progress
     #[arg(long)]
     json: bool,
@@ -79,7 +84,11 @@ impl ReproArgs {
         if !self.json {
             eprint!("{}", config.notes());
         }
-        let recording = self.record(&recorder, &config.job, &output)?;
+        let record = || self.record(&recorder, &config.job, &output);
+        let recording = match &self.host_log {
+            Some(log) => sampled_beside(log, record)?,
+            None => record()?,
+        };
         if self.json {
             let report = serde_json::to_string_pretty(&recording.report()).expect("plain data can be written");
             return Ok(report + "\n");
