@@ -21,6 +21,7 @@ def work(worker, names):
     for batch in range(worker, BATCHES, WORKERS):
         segment = shared_memory.SharedMemory(create=True, size=size)
         segment.buf[:] = bytes([batch % 255 + 1]) * size
+        time.sleep(0.01)
         names.put(segment.name)
         segment.close()
 

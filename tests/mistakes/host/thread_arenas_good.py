@@ -6,8 +6,8 @@ import threading
 import time
 
 THREADS = 16
-STEPS = 64
-ROWS = 1200
+STEPS = 96
+ROWS = 1000
 ROW_BYTES = 20_000
 
 
@@ -21,7 +21,7 @@ def work(number, turn, kept):
     for step in range(number, STEPS, THREADS):
         with turn:
             turn.wait_for(lambda: len(kept) == step)
-            time.sleep(0.04)
+            time.sleep(0.03)
             kept.append(decode(step))
             turn.notify_all()
 

@@ -3,8 +3,9 @@
 //! A process that makes a file has it open for as long as it writes to it, and so have those that read it.
 //! So what the processes have open is looked at whenever a file is made, and at each sample.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,12 +15,23 @@ use super::proc;
 /// Time for which the list of processes is used.
 const LIST_TIME: Duration = Duration::from_millis(100);
 
-/// Names of files that a program and its descendants have opened, and that still exist.
+/// Files that a program and its descendants have opened.
 #[derive(Debug, Default)]
 pub(super) struct Opened {
+    /// Names of those that still exist.
     pub(super) names: HashSet<String>,
-    /// Number of names so far.
+    /// Bytes of those that were removed and are still open, by their inodes: PyTorch removes the name of a block at once, and
+    /// sends it as an open file.
+    pub(super) removed: HashMap<u64, u64>,
+    /// Number of files so far.
     pub(super) count: u64,
+}
+
+/// File that is open at one moment.
+#[derive(Debug)]
+enum Open {
+    Named(String),
+    Removed { inode: u64, bytes: u64 },
 }
 
 /// Looks for files of a folder that a program opens.
@@ -38,45 +50,67 @@ pub(super) fn watch(folder: &Path, root: u32) -> Arc<Mutex<Opened>> {
     std::thread::spawn(move || {
         let mut looker = Looker { folder: folder.clone(), root, pids: Vec::new(), listed: None };
         wait_for_files(&folder, || {
-            let names = looker.names();
-            add(&mut lock(&to), names);
+            let files = looker.files();
+            // Those that were removed are counted at samples.
+            let names =
+                files.into_iter().filter_map(|file| if let Open::Named(name) = file { Some(name) } else { None });
+            lock(&to).add(names);
         })
     });
     opened
 }
 
-/// Adds what the processes have open now.
+/// Takes what the processes have open now.
 pub(super) fn look(opened: &Mutex<Opened>, folder: &Path, pids: Vec<u32>) {
     let looker = Looker { folder: folder.to_owned(), root: 0, pids, listed: Some(Instant::now()) };
-    let names = looker.open_names();
-    add(&mut lock(opened), names);
+    let (mut names, mut removed) = (Vec::new(), HashMap::new());
+    for file in looker.open_files() {
+        match file {
+            Open::Named(name) => names.push(name),
+            Open::Removed { inode, bytes } => _ = removed.insert(inode, bytes),
+        }
+    }
+    let mut opened = lock(opened);
+    opened.add(names);
+    opened.count += removed.keys().filter(|inode| !opened.removed.contains_key(*inode)).count() as u64;
+    opened.removed = removed;
 }
 
 pub(super) fn lock(opened: &Mutex<Opened>) -> MutexGuard<'_, Opened> {
     opened.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn add(opened: &mut Opened, names: Vec<String>) {
-    for name in names {
-        opened.count += u64::from(opened.names.insert(name));
+impl Opened {
+    fn add(&mut self, names: impl IntoIterator<Item = String>) {
+        for name in names {
+            self.count += u64::from(self.names.insert(name));
+        }
     }
 }
 
 impl Looker {
-    fn names(&mut self) -> Vec<String> {
+    fn files(&mut self) -> Vec<Open> {
         if self.listed.is_none_or(|listed| listed.elapsed() > LIST_TIME) {
             self.pids = proc::below(self.root).into_iter().map(|(pid, _)| pid).collect();
             self.listed = Some(Instant::now());
         }
-        self.open_names()
+        self.open_files()
     }
 
-    fn open_names(&self) -> Vec<String> {
+    fn open_files(&self) -> Vec<Open> {
         let files = |pid: &u32| fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        let links = self.pids.iter().flat_map(files).filter_map(|file| fs::read_link(file.path()).ok());
-        let names = links.filter_map(|path| path.strip_prefix(&self.folder).ok()?.to_str().map(str::to_owned));
-        // A removed file has another name.
-        names.filter(|name| !name.ends_with(" (deleted)") && !name.is_empty()).collect()
+        self.pids.iter().flat_map(files).filter_map(|file| self.open_file(&file.path())).collect()
+    }
+
+    /// Returns the file of the folder to which a link in `/proc/PID/fd` leads.
+    fn open_file(&self, link: &Path) -> Option<Open> {
+        let path = fs::read_link(link).ok()?;
+        let name = path.strip_prefix(&self.folder).ok()?.to_str().filter(|name| !name.is_empty())?;
+        if !name.ends_with(" (deleted)") {
+            return Some(Open::Named(name.to_owned()));
+        }
+        let file = fs::metadata(link).ok()?;
+        Some(Open::Removed { inode: file.ino(), bytes: file.blocks().saturating_mul(512) })
     }
 }
 
@@ -119,9 +153,23 @@ mod tests {
         let file = fs::File::create(path("psm_1")).unwrap();
         look(&opened, folder.path(), vec![std::process::id()]);
         look(&opened, folder.path(), vec![std::process::id()]);
-        drop(file);
-        let opened = lock(&opened);
-        assert_eq!((opened.names.iter().map(String::as_str).collect::<Vec<_>>(), opened.count), (vec!["psm_1"], 1));
+        let removed = fs::File::create_new(path("torch_1")).unwrap();
+        removed.set_len(1).unwrap();
+        fs::remove_file(path("torch_1")).unwrap();
+        look(&opened, folder.path(), vec![std::process::id()]);
+        check(&opened, 1);
+        drop((file, removed));
+        look(&opened, folder.path(), vec![std::process::id()]);
+        check(&opened, 0);
+    }
+
+    /// Checks that one file has its name, and that some were removed while they are open.
+    #[track_caller]
+    fn check(opened: &Mutex<Opened>, removed: usize) {
+        let opened = lock(opened);
+        // The thread may have seen the other file before it was removed.
+        let names: Vec<&str> = opened.names.iter().map(String::as_str).filter(|name| *name != "torch_1").collect();
+        assert_eq!((names, opened.removed.len()), (vec!["psm_1"], removed));
     }
 
     #[test]

@@ -66,16 +66,17 @@ impl SharedFolder {
 
     /// Returns the line after the end of the program; `None` if it has left nothing.
     pub(super) fn left(&self) -> Option<String> {
+        lock(&self.opened).removed.clear();
         let (bytes, files, _) = self.new_files();
         let opened = lock(&self.opened);
         let first = opened.names.iter().min()?.replace(['\n', '\r'], " ");
         Some(format!("# left in /dev/shm: {bytes} bytes in {files} files, such as {first}\n"))
     }
 
-    /// Returns the bytes and the number of new files, and how many there were so far; forgets those that were removed.
+    /// Returns the bytes and the number of new files, and how many there were so far; forgets the names that are gone.
     fn new_files(&self) -> (u64, usize, u64) {
         let mut opened = lock(&self.opened);
-        let Opened { names, count } = &mut *opened;
+        let Opened { names, removed, count } = &mut *opened;
         let before = names.len();
         names.retain(|name| !self.older.contains(name));
         *count -= (before - names.len()) as u64;
@@ -85,7 +86,8 @@ impl SharedFolder {
             bytes = bytes.saturating_add(file.as_ref().map_or(0, |file| file.blocks().saturating_mul(512)));
             file.is_some()
         });
-        (bytes, names.len(), *count)
+        let bytes = removed.values().fold(bytes, |sum, bytes| sum.saturating_add(*bytes));
+        (bytes, names.len() + removed.len(), *count)
     }
 }
 
