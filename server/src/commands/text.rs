@@ -68,6 +68,22 @@ pub(super) fn table(rows: &[Vec<String>], right: &[usize]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
+/// Breaks a paragraph into lines that fit a terminal.
+pub(super) fn lines(text: &str) -> Vec<String> {
+    const WIDTH: usize = 96;
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= WIDTH) {
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,5 +119,15 @@ mod tests {
             "a\\u001b]0;owned\\u0007\\u000d\n\tb\\u009b2J\\u202e"
         );
         assert!(matches!(printable("größe · ▁▂ é"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn paragraphs_are_broken_between_words() {
+        let text = "word ".repeat(40);
+        let broken = lines(&text);
+        assert_eq!(broken.len(), 3);
+        assert!(broken.iter().all(|line| line.len() <= 96 && !line.ends_with(' ')));
+        assert_eq!(broken.join(" "), text.trim());
+        assert_eq!(lines(""), [""; 0]);
     }
 }

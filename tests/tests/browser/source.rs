@@ -36,7 +36,7 @@ fn choose_folder(page: &Journey, files: &[(&str, &str)]) {
 #[test]
 fn without_a_folder_the_lines_of_the_stacks_are_listed() {
     let page = source();
-    page.find(".source-view").wait_text("13.1 GiB live after event 7,630");
+    page.role("tabpanel", "Source").wait_text("13.1 GiB live after event 7,630");
     let list = files(&page);
     assert!(list.find("button").nth(0).text().contains("activations.py"), "{}", list.text());
     let line = page.find("[data-line='66']");
@@ -53,7 +53,7 @@ fn without_a_folder_the_lines_of_the_stacks_are_listed() {
 fn a_folder_has_the_code_of_its_files() {
     let page = source();
     choose_folder(&page, &[("train/oomt4.py", SCRIPT), ("train/.git/oomt4.py", ""), ("train/notes.txt", "")]);
-    page.find(".source-view").wait_text("In train: 1 file of the stacks");
+    page.role("tabpanel", "Source").wait_text("In train: 1 file of the stacks");
     let line = page.find("[data-line='9']");
     line.wait_text("loss = model(ids, labels=ids).loss");
     // The only file of the folder owns what its callees allocate.
@@ -72,7 +72,7 @@ fn a_line_selects_its_allocations() {
     page.role("tab", "Allocations").wait_until("it.ariaSelected === 'true'");
     page.find("input#dock-search").wait_until(r"it.value.endsWith('loss_utils\\.py:42$')");
     page.tab("Source").click();
-    page.find(".source-view").wait_text("1.53 GiB live after event 7,630");
+    page.role("tabpanel", "Source").wait_text("1.53 GiB live after event 7,630");
     page.check_console();
 }
 
@@ -80,6 +80,6 @@ fn a_line_selects_its_allocations() {
 fn another_version_is_named() {
     let page = source();
     choose_folder(&page, &[("train/oomt4.py", "import torch\n")]);
-    page.find(".source-doubt").wait_text("may be another version than the one that ran: it ends before line 4");
+    page.role("tabpanel", "Source").wait_text("may be another version than the one that ran: it ends before line 4");
     page.check_console();
 }

@@ -16,6 +16,7 @@ use shared::tracemalloc::TracemallocSnapshot;
 
 use super::range::EventRange;
 use super::source::Sources;
+use super::text::lines;
 use crate::Failure;
 use crate::log_file;
 use crate::units;
@@ -256,35 +257,4 @@ fn quoted(sources: &Sources, line: Option<&SourceLine>, evidence: &Evidence) -> 
 fn program_frames(stack: &[Frame]) -> Vec<String> {
     let of_program = stack.iter().filter(|frame| !frame_rules::is_runtime(&frame.filename));
     of_program.map(|frame| place(&frame.name, &frame.filename, frame.line)).collect()
-}
-
-/// Breaks a paragraph into lines that fit a terminal.
-fn lines(text: &str) -> Vec<String> {
-    const WIDTH: usize = 96;
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= WIDTH) {
-            Some(line) => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            None => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paragraphs_are_broken_between_words() {
-        let text = "word ".repeat(40);
-        let broken = lines(&text);
-        assert_eq!(broken.len(), 3);
-        assert!(broken.iter().all(|line| line.len() <= 96 && !line.ends_with(' ')));
-        assert_eq!(broken.join(" "), text.trim());
-        assert_eq!(lines(""), [""; 0]);
-    }
 }
