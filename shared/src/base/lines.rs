@@ -1,5 +1,7 @@
 //! Splits bytes that arrive in chunks of any size into lines.
 
+use memchr::memchr2;
+
 /// Longest line that is read; of a longer one, only its beginning is kept.
 const LONGEST_BYTES: usize = 64 << 10;
 
@@ -14,9 +16,10 @@ pub struct Lines {
 impl Lines {
     /// Passes each line that ends in the bytes to `visit`, without its end; bytes that are not UTF-8 are replaced.
     pub fn push(&mut self, bytes: &[u8], mut visit: impl FnMut(&str)) {
-        let mut parts = bytes.split(|byte| matches!(byte, b'\n' | b'\r'));
-        let last = parts.next_back().unwrap_or_default();
-        for part in parts {
+        let mut rest = bytes;
+        while let Some(end) = memchr2(b'\n', b'\r', rest) {
+            let part = &rest[..end];
+            rest = &rest[end + 1..];
             match self.line.is_empty() {
                 true => visit_line(&part[..part.len().min(LONGEST_BYTES)], &mut visit),
                 false => {
@@ -25,7 +28,7 @@ impl Lines {
                 }
             }
         }
-        self.keep(last);
+        self.keep(rest);
     }
 
     /// Passes the last line to `visit` if it has no end.

@@ -46,7 +46,7 @@ pub struct Finding {
     pub code: FindingCode,
     pub severity: Severity,
     pub confidence: Confidence,
-    /// CUDA index; of a log also [`HOST`] and [`NO_DEVICE`].
+    /// CUDA index; of a log also -1 for the host, and -2 if the log does not name the device.
     pub device: i64,
     /// Bytes that the finding is about; for growth, those of one step.
     pub bytes: u64,

@@ -3,6 +3,7 @@
 mod below;
 mod beside;
 mod chart;
+mod items;
 mod model;
 mod operators;
 mod owners;
@@ -12,6 +13,7 @@ mod traced;
 pub use self::below::LogsBelow;
 use self::beside::{Beside, BesideChart, Course};
 use self::chart::LogChart;
+use self::items::{device, notice};
 use self::model::{Range, overlap, union, whole};
 use self::owners::OwnersBar;
 use self::table::LogTableView;
@@ -20,8 +22,7 @@ use crate::hooks::{OpenLog, Peer};
 use crate::state::{FileId, LogFile, Scheme};
 use crate::views::findings::finding_card::item;
 use crate::views::findings::model::counts_of_problems;
-use shared::base::Severity;
-use shared::report::{HOST, LogCurves, LogNotice, NO_DEVICE};
+use shared::report::LogCurves;
 use std::collections::HashMap;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -173,18 +174,4 @@ fn of_log(OpenLog { id, name, file }: &OpenLog) -> Vec<Beside> {
             curves: Rc::new(curves.clone()),
         })
         .collect()
-}
-
-fn device(device: i64) -> Html {
-    let name = match device {
-        NO_DEVICE => return Html::default(),
-        HOST => "Host".to_owned(),
-        _ => format!("GPU {device}"),
-    };
-    html! { <span class="finding-device">{ name }</span> }
-}
-
-fn notice(notice: &LogNotice) -> Html {
-    let class = if notice.severity == Severity::Info { "hint" } else { "" };
-    html! { <li {class}>{ &notice.message }</li> }
 }

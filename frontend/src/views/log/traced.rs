@@ -1,7 +1,7 @@
 //! Growth over snapshots of tracemalloc that are open together.
 
+use super::items::{device, notice};
 use super::table::LogTableView;
-use super::{device, notice};
 use crate::ask::Joinable;
 use crate::hooks::OpenLog;
 use crate::state::{FileId, LogFile};
