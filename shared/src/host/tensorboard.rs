@@ -44,7 +44,9 @@ mod tests {
         assert!(is_head("Wall time,Step,Value\r") && !is_head("Wall time,Step,Value,run"));
         let found = row("1795448812.25,12,3221225472.0").unwrap();
         assert_eq!((found.stamp.epoch_ms(), found.step, found.bytes), (Some(1_795_448_812_250), 12, 3 << 30));
-        for line in ["1795448812.25,12,0.31", "a,12,3221225472.0", "1795448812.25,12", "1795448812.25,-1,3221225472", ""] {
+        for line in
+            ["1795448812.25,12,0.31", "a,12,3221225472.0", "1795448812.25,12", "1795448812.25,-1,3221225472", ""]
+        {
             assert_eq!(row(line), None, "{line}");
         }
     }

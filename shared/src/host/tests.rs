@@ -330,6 +330,12 @@ fn tensorboard_saves_scalars_without_their_names() {
     assert_eq!((log.processes[0].rss_kib.as_slice(), log.steps.last()), (&[3 << 20, 4 << 20][..], Some(&(1, 600))));
     let [unnamed] = log.diagnostics.as_slice() else { panic!("{:?}", log.diagnostics) };
     assert_eq!(unnamed.code, "host-metric-unnamed");
+    let saved = read(include_str!("../../../tests/data/logs/tensorboard2.21-scalar.csv"));
+    let most = saved.processes[0].rss_kib.iter().max();
+    assert_eq!(
+        (saved.form, saved.times_ms.len(), most),
+        (HostForm::Tensorboard, 60, Some(&((500 + 19 * 60 + 10) << 10)))
+    );
     let losses = read(&("Wall time,Step,Value\n".to_owned() + &row(0, "2.31") + &row(60, "1.07")));
     assert!(losses.processes.is_empty());
 }
@@ -340,7 +346,7 @@ fn a_gap_is_said() {
     let text: String = (0..10).chain(7200..7210).map(at).collect();
     let [gap] = &read(&text).diagnostics[..] else { panic!() };
     assert_eq!((gap.code, gap.count), ("host-log-gap", 1));
-    assert!(gap.message.starts_with("1 h 60 min without samples begins 9.00 s after the start"), "{}", gap.message);
+    assert!(gap.message.starts_with("2 h 0 min without samples begins 9.00 s after the start"), "{}", gap.message);
     assert_eq!(read(&(0..200).map(|sample| at(sample * 60)).collect::<String>()).diagnostics, []);
 }
 

@@ -142,7 +142,11 @@ mod tests {
     fn rows_are_bounded() {
         let many: Vec<(f64, f64)> = (0..50_000).map(|at| (f64::from(at), f64::from(at) + 0.5)).collect();
         let thin = thinned(spans(&many));
-        assert!(thin.len() <= MOST_SPANS && thin.iter().map(|span| span.count).sum::<u64>() == 50_000, "{}", thin.len());
+        assert!(
+            thin.len() <= MOST_SPANS && thin.iter().map(|span| span.count).sum::<u64>() == 50_000,
+            "{}",
+            thin.len()
+        );
         assert!(thin.windows(2).all(|pair| pair[0].end_us <= pair[1].start_us));
         assert_eq!(thinned(spans(&many[..10])).len(), 10);
     }

@@ -156,8 +156,7 @@ fn limit(log: &HostLog, climb: &Climb) -> Option<String> {
         TotalSource::Inferred => format!("The machine has {bytes}, inferred from the percentages in the log"),
         TotalSource::ControlGroup => format!("The control group of the processes is limited to {bytes}"),
     };
-    let until_ms =
-        |from: u64| (room.saturating_sub(from) as f64 / climb.bytes_per_s.max(1.0) * 1000.0) as i64;
+    let until_ms = |from: u64| (room.saturating_sub(from) as f64 / climb.bytes_per_s.max(1.0) * 1000.0) as i64;
     // Copies end once each process has its own.
     if climb.settles || (copies_shared_pages(climb) && !is_almost_full(climb)) {
         return Some(format!("{machine}, of which {} are in use at the most.", format::bytes(climb.peak_bytes)));

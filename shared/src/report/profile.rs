@@ -116,7 +116,8 @@ fn spans_table(profile: &Profile, course: &Course) -> Option<LogTable> {
             rows.len() - 1
         });
         let (_, count, time_us, most) = &mut rows[row];
-        (*count, *time_us, *most) = (*count + span.count, *time_us + span.end_us - span.start_us, highest(span).max(*most));
+        (*count, *time_us, *most) =
+            (*count + span.count, *time_us + span.end_us - span.start_us, highest(span).max(*most));
     }
     let row = |(name, count, time_us, most): (&str, u64, f64, Option<u64>)| {
         let time = LogCell::Text(format::duration(time_us.max(0.0) as u64));

@@ -30,8 +30,9 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<Named>, Failure> {
 }
 
 fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let unreadable =
-        |error| Failure::new(format!("{}: {error}", folder.display()), "check the path and the permissions of the folder");
+    let unreadable = |error| {
+        Failure::new(format!("{}: {error}", folder.display()), "check the path and the permissions of the folder")
+    };
     let entries = fs::read_dir(folder).map_err(unreadable)?;
     let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     let paths = entries.flatten().map(|entry| entry.path());

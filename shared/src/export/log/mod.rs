@@ -70,9 +70,7 @@ impl LogForm {
     pub fn text(self, name: &str, report: &LogReport, theme: &Theme) -> (String, &'static str) {
         match self {
             Self::Html => (log_page(name, report), "text/html;charset=utf-8"),
-            Self::Svg | Self::Png => {
-                (crate::draw::svg::svg(name, &log_picture(name, report, theme)), "image/svg+xml")
-            }
+            Self::Svg | Self::Png => (crate::draw::svg::svg(name, &log_picture(name, report, theme)), "image/svg+xml"),
             Self::Csv => (log_csv(report), "text/csv;charset=utf-8"),
             Self::Json => (log_json(name, report), "application/json"),
             Self::Markdown => (log_markdown(name, report), "text/markdown;charset=utf-8"),
