@@ -116,7 +116,7 @@ pub struct AllocationRow {
     pub category: Category,
     /// Title of its stack.
     pub title: String,
-    /// Callers of the function in the title.
+    /// Leaf of the stack, and the frames that tell it apart from others, or else its callers.
     pub detail: String,
 }
 
@@ -131,13 +131,8 @@ pub struct GroupRow {
     pub title: String,
     /// Text that distinguishes the group from others with the same title, or empty.
     pub detail: String,
-}
-
-impl GroupRow {
-    /// Returns the mark that stands for the group in URLs.
-    pub fn mark(&self) -> NameMark {
-        NameMark::of([self.title.as_str(), &self.detail])
-    }
+    /// Mark that stands for the group in URLs.
+    pub mark: NameMark,
 }
 
 /// Request for one allocation of a selection.

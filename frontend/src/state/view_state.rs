@@ -223,14 +223,15 @@ impl ViewState {
 
     /// Returns the texts that the user has typed in the open view; they are part of the view's text.
     pub fn typed(&self) -> Vec<&str> {
-        let Choices { selecting, stacks, differences, .. } = &*self.choices;
+        let Choices { selecting, stacks, differences, own, .. } = &*self.choices;
         let typed = match self.dock {
             Some(DockTab::Flame) => vec![&selecting.filter.text, &stacks.search],
             Some(DockTab::Allocations | DockTab::Source) => vec![&selecting.filter.text],
             Some(DockTab::Compare) => vec![&differences.filter],
             Some(DockTab::Segments | DockTab::WhatIf | DockTab::Logs) | None => Vec::new(),
         };
-        typed.into_iter().map(String::as_str).filter(|text| !text.is_empty()).collect()
+        let typed = typed.into_iter().map(String::as_str);
+        typed.chain([&**own]).filter(|text| !text.is_empty()).collect()
     }
 }
 

@@ -14,6 +14,7 @@ mod engine;
 mod frame;
 mod framework;
 mod habits;
+mod headline;
 mod heap;
 mod host;
 mod host_climb;
@@ -52,6 +53,7 @@ pub use diagnosis::{
 };
 pub use diff::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, comparison};
 pub use frame::{Frame, frame, frames};
+pub use headline::headlines;
 pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};
 pub use log::{LogReport, log_report};
 pub use log_curves::{LogCurves, LogLane, LogLimit, LogSeries, LogSpan};

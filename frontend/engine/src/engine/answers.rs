@@ -5,15 +5,18 @@ use super::hit::{find, hit, place};
 use super::picture::{outline_picture, picture};
 use super::ready::Ready;
 use super::{
-    Engine, allocations, categories, compare, copy, details, export, marks, segments, selection, sheet, source, what_if,
+    Engine, allocations, categories, compare, copy, details, export, marks, segments, selection, sheet, source, strip,
+    what_if,
 };
 use frontend::ask::{
     Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetBoxes, GetCategories, GetCopyPreview,
     GetCourse, GetCurve, GetDetails, GetDiff, GetFacts, GetFindings, GetHit, GetLargest, GetMarks, GetOperators,
     GetOutline, GetPicture, GetPlace, GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites,
-    GetSource, GetSourceFiles, GetStacks, GetSteps, GetSweep, SheetOrder, WalkTo, WriteCopy, WriteReplay, Writes,
+    GetSource, GetSourceFiles, GetStacks, GetSteps, GetStrip, GetSweep, SetOwnCode, SheetOrder, WalkTo, WriteCopy,
+    WriteReplay, Writes,
 };
 use shared::analysis::{Timeline, source_files};
+use shared::base::OwnCode;
 use shared::report::{operators_at_peak, trace_curves};
 
 /// Media type of compressed snapshots.
@@ -58,6 +61,7 @@ answers! {
     GetSegments: |ready, ask| Ok(segments::segments(ready, ask.instant));
     GetSource: |ready, ask| Ok(source::source(ready, ask));
     GetSourceFiles: |ready, _ask| Ok(source_files(ready.trace).into_iter().map(str::to_owned).collect());
+    GetStrip: |ready, ask| Ok(strip::strip(ready, ask.columns));
     GetSteps: |ready, _ask| Ok(compare::steps(ready));
     GetProfile: |ready, ask| compare::profile(ready, ask.side).ok_or_else(|| NO_SIDE.to_owned());
     GetDiff: |ready, ask| compare::difference(ready, ask.side, &ask.other).ok_or_else(|| NO_SIDE.to_owned());
@@ -76,6 +80,16 @@ impl Answers<GetFindings> for Engine {
     /// Diagnoses all GPUs for a card; later reports are about the same card.
     fn answer(&mut self, ask: &GetFindings) -> Result<<GetFindings as Ask>::Answer, String> {
         self.capacity_bytes = ask.capacity_bytes;
+        self.build_all();
+        Ok(super::findings::findings(self))
+    }
+}
+
+impl Answers<SetOwnCode> for Engine {
+    fn answer(&mut self, ask: &SetOwnCode) -> Result<<SetOwnCode as Ask>::Answer, String> {
+        self.trace.set_own_code(OwnCode::of_text(&ask.own));
+        // Rows of the last table are sorted by titles.
+        self.kept.iter().for_each(|kept| *kept.table.borrow_mut() = None);
         self.build_all();
         Ok(super::findings::findings(self))
     }

@@ -5,6 +5,7 @@ pub mod stacks_model;
 
 mod about;
 mod allocation;
+pub mod own_code;
 mod top_stacks;
 
 use super::findings::evidence::Shown;
@@ -39,6 +40,8 @@ pub struct PanelProps {
     pub on_device: Callback<u32>,
     /// Called with the chosen card, or with `None` for no card.
     pub on_card: Callback<Option<ThisCard>>,
+    /// Called with the chosen rule for the user's own code.
+    pub on_own: Callback<Rc<str>>,
     /// Called when a part of the file should be chosen.
     pub on_part: Callback<()>,
     /// Control for keeping the file in the browser across reloads.
@@ -100,7 +103,8 @@ pub fn Panel(props: &PanelProps) -> Html {
                             is_pinned={pinned.is_some()} on_unpin={props.on_unpin.clone()} />
                     },
                     PanelTab::Stacks => html! {
-                        <TopStacks client={props.client.clone()} device={props.device.device} {moment} />
+                        <TopStacks client={props.client.clone()} device={props.device.device} {moment}
+                            own={props.file.choices.own.clone()} on_own={props.on_own.clone()} />
                     },
                     PanelTab::File => html! {
                         <About summary={props.file.summary.clone()} device={props.device.clone()}

@@ -1,5 +1,6 @@
 //! Panel tab for the stacks that hold the memory at a moment.
 
+use super::own_code::OwnCodeChoice;
 use super::stacks_model::{TopStack, rest, rows};
 use crate::components::stack_row::{RowFigures, StackRow};
 use crate::hooks::use_stacks;
@@ -15,6 +16,9 @@ pub(super) struct TopStacksProps {
     /// Position of the device.
     pub(super) device: u32,
     pub(super) moment: u32,
+    /// Rule for the user's own code.
+    pub(super) own: Rc<str>,
+    pub(super) on_own: Callback<Rc<str>>,
 }
 
 /// Shows the stacks with bars, largest first; each opens to its frames.
@@ -33,6 +37,7 @@ pub(super) fn TopStacks(props: &TopStacksProps) -> Html {
             <p class="panel-lead numbers">
                 <strong>{ format::bytes(stacks.live_bytes) }</strong>{ format!(" live {moment}, by stack") }
             </p>
+            <OwnCodeChoice own={props.own.clone()} on_own={props.on_own.clone()} />
             <ol>{ for lines.map(|(rank, (row, data))| line(&format!("{}/{rank}", moment.0), row, data)) }</ol>
             if let Some(rest) = rest(&stacks) { <p class="panel-empty numbers">{ rest }</p> }
         </section>
@@ -40,7 +45,7 @@ pub(super) fn TopStacks(props: &TopStacksProps) -> Html {
 }
 
 fn line(key: &str, row: TopStack, data: &LiveGroup) -> Html {
-    let TopStack { heading, size, share, count, bar } = row;
+    let TopStack { label, size, share, count, bar } = row;
     let figures = RowFigures { size, note: format!("{share}, {count}"), bar };
-    html! { <StackRow {key} {heading} {figures} frames={Rc::new(data.frames.clone())} /> }
+    html! { <StackRow {key} {label} {figures} frames={Rc::new(data.frames.clone())} /> }
 }
