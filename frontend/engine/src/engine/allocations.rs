@@ -14,7 +14,9 @@ use frontend::ask::{
     AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, ScopeData, SelectionData, Sort,
     TablePage, TableRequest, TableRows, Walk, WalkRequest,
 };
-use shared::analysis::{AllocationId, Group, Groups, Label, Scope, group, label, stack_callers, stack_title};
+use frontend::ask::stack::stack_mark;
+use shared::analysis::{AllocationId, Group, GroupKey, Groups, Label, Scope, group, label, stack_callers, stack_title};
+use shared::report::frames;
 use shared::trace::{StackId, Trace};
 
 /// Returns rows of a table.
@@ -132,7 +134,11 @@ fn title(trace: &Trace, stack: StackId) -> String {
 fn group_row(trace: &Trace, groups: &Groups, group: &Group) -> GroupRow {
     let Label { title, detail } = label(trace, groups, group.key);
     let (bytes, count) = (group.totals.bytes, group.totals.count);
-    GroupRow { key: group_key_data(group.key), bytes, count, title, detail }
+    let stack = match group.key {
+        GroupKey::Stack(stack) => Some(stack_mark(&frames(trace, stack))),
+        _ => None,
+    };
+    GroupRow { key: group_key_data(group.key), bytes, count, title, detail, stack }
 }
 
 /// Finds the group with a mark among the groups of the whole trace.
@@ -247,7 +253,7 @@ fn found(ready: Ready<'_>, request: &WalkRequest, id: AllocationId, (position, c
 }
 
 /// Returns the moment at which to show an allocation: that of the scope, or else its first moment within the scope.
-fn shown_moment(ready: Ready<'_>, scope: &Scope, id: AllocationId) -> u32 {
+pub(super) fn shown_moment(ready: Ready<'_>, scope: &Scope, id: AllocationId) -> u32 {
     let allocation = ready.timeline.allocations.get(id, ready.device);
     let last = allocation.died.saturating_sub(1).max(allocation.born);
     match scope {
