@@ -14,8 +14,10 @@ mod summary;
 mod allocations;
 pub mod bands;
 mod categories;
+mod columns;
 mod compare;
 mod copy;
+mod events;
 mod export;
 mod flame;
 mod name_mark;
@@ -35,15 +37,17 @@ pub mod stack;
 pub mod wire;
 
 pub use allocations::{
-    AllocationRow, Column, FindGroup, Found, GetFacts, GetRows, GroupRow, Sort, TablePage, TableRequest, TableRows,
+    AllocationRow, Column, FindGroup, Found, GetFacts, GetRows, GroupRow, MixedRow, Sort, TablePage, TableRequest, TableRows,
     Walk, WalkRequest, WalkTo,
 };
 pub use categories::{CategoryBytes, ColorBy, GetCategories};
+pub use columns::{Columns, RowFacts};
 pub use compare::{
     CompareSide, CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData,
     side_of_value, side_value,
 };
 pub use copy::{CopyOptions, CopyPreview, GetCopyPreview, PackageRow, TextChange, TextGroup, WriteCopy};
+pub use events::{EventDetails, EventPage, GetEvent, GetEvents};
 pub use export::{ExportForm, ExportOrder};
 pub use flame::{
     FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally, FlameTree, GetBoxes,
@@ -61,8 +65,8 @@ pub use source::{GetSource, GetSourceFiles};
 pub use spans::{PartSpan, Parts};
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
 pub use timeline::{
-    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetOperators, GetOutline,
-    GetPicture, GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, Span, View,
+    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetMoments, GetOperators, GetOutline,
+    GetPicture, GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, MomentFacts, Span, View,
 };
 pub use what_if::{
     GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WhatIfColumn, WhatIfSetup, WriteReplay,

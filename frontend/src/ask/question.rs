@@ -9,6 +9,7 @@ use super::allocations::{FindGroup, Found, GetFacts, GetRows, TablePage, WalkTo}
 use super::categories::{CategoryBytes, GetCategories};
 use super::compare::{CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData};
 use super::copy::{CopyPreview, GetCopyPreview, WriteCopy};
+use super::events::{EventDetails, EventPage, GetEvent, GetEvents};
 use super::export::ExportOrder;
 use super::flame::{FlameBoxes, FlameSites, GetBoxes, GetLargest, GetSites};
 use super::picture::PictureData;
@@ -17,8 +18,8 @@ use super::selection::{GroupKeyData, SelectionFacts};
 use super::sheet::SheetOrder;
 use super::source::{GetSource, GetSourceFiles};
 use super::timeline::{
-    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetOperators, GetOutline,
-    GetPicture, GetPlace, GetStacks, Hit, Marks,
+    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetMoments, GetOperators, GetOutline,
+    GetPicture, GetPlace, GetStacks, Hit, Marks, MomentFacts,
 };
 use super::what_if::{GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WriteReplay};
 use super::wire;
@@ -133,10 +134,13 @@ questions! {
         GetOperators -> Option<OperatorsAtPeak>, each;
         GetHit -> Hit, newest;
         GetPlace -> f64, each;
+        GetMoments -> Vec<MomentFacts>, each;
         FindAllocation -> Hit, each;
         GetDetails -> Details, each;
         GetStacks -> LiveGroups, each;
         GetMarks -> Marks, each;
+        GetEvents -> EventPage, newest;
+        GetEvent -> EventDetails, newest;
         GetCategories -> CategoryBytes, each;
         GetBoxes -> Readable<FlameBoxes>, GetBoxes::replaces;
         GetSites -> Readable<FlameSites>, newest;

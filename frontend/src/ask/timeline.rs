@@ -72,6 +72,27 @@ pub struct GetPlace {
     pub moment: u32,
 }
 
+/// Asks for the facts of some moments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetMoments {
+    pub device: u32,
+    /// Unit of the positions.
+    pub axis: Axis,
+    pub moments: Vec<u32>,
+}
+
+/// Facts of a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MomentFacts {
+    pub moment: u32,
+    /// Position on the axis: the middle of the moment.
+    pub position: f64,
+    /// Microseconds since the first event, if the trace has times.
+    pub time_us: Option<u64>,
+    pub live_bytes: u64,
+    pub reserved_bytes: u64,
+}
+
 /// Asks for the answer that a point on an allocation at a moment would get.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FindAllocation {

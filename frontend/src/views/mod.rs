@@ -7,9 +7,11 @@ pub mod open;
 
 pub mod head;
 pub mod panel;
+pub mod points;
 pub mod timeline;
 
 pub mod dock;
+pub mod events;
 pub mod dock_props;
 pub mod selection;
 

@@ -1,6 +1,8 @@
 //! Answers questions about tables of allocations and groups, which are sorted once and sent by the page.
 
 pub(super) mod cache;
+mod facts;
+mod open;
 mod order;
 mod sheet;
 
@@ -15,7 +17,8 @@ use frontend::ask::{
     TablePage, TableRequest, TableRows, Walk, WalkRequest,
 };
 use shared::analysis::{AllocationId, Group, Groups, Label, Scope, group, label, stack_callers, stack_title};
-use shared::trace::{StackId, Trace};
+use shared::allocator::Settings;
+use shared::trace::{PoolId, StackId, Trace};
 
 /// Returns rows of a table.
 ///
@@ -24,11 +27,12 @@ use shared::trace::{StackId, Trace};
 pub(super) fn page(ready: Ready<'_>, request: &TableRequest) -> Result<TablePage, String> {
     let mut cache = ready.kept.table.borrow_mut();
     let is_same = |table: &Table| table.selection == request.selection && table.by == request.by;
-    let mut table = match cache.take().filter(is_same) {
+    let table = match cache.take().filter(is_same) {
         Some(table) if table.sort == request.sort => table,
         Some(table) => table.sorted(ready, request.sort),
         None => Table::new(ready, request)?,
     };
+    let mut table = table.opened(ready, request)?;
     let page = table.page(ready, request);
     *cache = Some(table);
     Ok(page)
@@ -60,6 +64,7 @@ impl Table {
             all_count,
             most_bytes: most_bytes.unwrap_or(0),
             rows,
+            open: Vec::new(),
         })
     }
 
@@ -74,10 +79,12 @@ impl Table {
     }
 
     fn page(&mut self, ready: Ready<'_>, request: &TableRequest) -> TablePage {
+        let rounding = facts::rounding(ready);
         let (rows, row_count) = match &mut self.rows {
+            Rows::Groups(groups) if !self.open.is_empty() => open::page(ready, groups, &self.open, request),
             Rows::Allocations(order, key) => {
                 let ids = order.window(request.first as usize, request.count as usize, |id| key.of(ready, id));
-                let rows = ids.iter().map(|&id| allocation_row(ready, id)).collect();
+                let rows = ids.iter().map(|&id| allocation_row(ready, &rounding, id)).collect();
                 (TableRows::Allocations(rows), order.len())
             }
             Rows::Groups(groups) => {
@@ -108,7 +115,7 @@ fn window<'a>(rows: &'a [Group], request: &TableRequest) -> &'a [Group] {
     &rows[first..(first + request.count as usize).min(rows.len())]
 }
 
-fn allocation_row(ready: Ready<'_>, id: AllocationId) -> AllocationRow {
+fn allocation_row(ready: Ready<'_>, rounding: &Settings, id: AllocationId) -> AllocationRow {
     let allocations = &ready.timeline.allocations;
     let allocation = allocations.get(id, ready.device);
     let stack = allocations.allocation_stack(id, ready.device);
@@ -120,6 +127,7 @@ fn allocation_row(ready: Ready<'_>, id: AllocationId) -> AllocationRow {
         lifetime: allocation.died.min(end) - allocation.born,
         outlives: allocation.died == u32::MAX,
         category: ready.categories()[id.index()],
+        facts: facts::facts(ready, rounding, id),
         title: title(ready.trace, stack),
         detail: stack_callers(ready.trace, stack),
     }
@@ -169,6 +177,13 @@ impl Key {
             Column::Lifetime => Self::Lifetime,
             Column::Category => Self::Category,
             Column::Title => Self::Title(title_ranks(ready, ids)),
+            Column::Died => Self::Died,
+            Column::Phase => Self::Phase,
+            Column::Step => Self::Step,
+            Column::Rounded => Self::Rounded(facts::rounding(ready)),
+            Column::Address => Self::Address,
+            Column::Stream => Self::Stream,
+            Column::Pool => Self::Pool,
         }
     }
 
@@ -183,6 +198,16 @@ impl Key {
                 u64::from(row.died.min(ready.timeline.events() + 1) - row.born)
             }
             Self::Category => ready.categories()[id.index()] as u64,
+            Self::Died => u64::from(allocations.get(id, ready.device).died),
+            Self::Address => allocations.get(id, ready.device).addr,
+            // Allocations without the fact come first.
+            Self::Phase => facts::phase(ready, id).map_or(0, |phase| phase as u64 + 1),
+            Self::Step => facts::step(ready, id).map_or(0, |step| u64::from(step) + 1),
+            Self::Rounded(rounding) => rounding.block_bytes(allocations.size_bytes_of(id)),
+            Self::Stream => facts::stream(ready, id).map_or(0, |stream| stream.saturating_add(1)),
+            Self::Pool => facts::pool(ready, id).map_or(0, |PoolId(capture, handle)| {
+                (capture << 32).saturating_add(handle).saturating_add(1)
+            }),
             Self::Title(ranks) => u64::from(ranks[allocations.allocation_stack(id, ready.device).index()]),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::ready::Ready;
 use super::texts;
-use frontend::ask::{AllocationKey, Hit, HitAllocation};
+use frontend::ask::{AllocationKey, Hit, HitAllocation, MomentFacts};
 use shared::analysis::{AllocationId, Axis, Origin};
 
 /// Returns what lies under a point; of the moments that share a pixel, a picture shows the one with the highest live
@@ -59,6 +59,18 @@ fn below_bytes(ready: Ready<'_>, id: AllocationId, moment: u32) -> u64 {
 pub(super) fn place(ready: Ready<'_>, axis: Axis, moment: u32) -> f64 {
     let x = |moment| ready.timeline.x_of_moment(ready.device, axis, moment);
     f64::midpoint(x(moment), x(moment.saturating_add(1)))
+}
+
+/// Returns the facts of a moment; one after the last event becomes the last one.
+pub(super) fn moment_facts(ready: Ready<'_>, axis: Axis, moment: u32) -> MomentFacts {
+    let moment = moment.min(ready.timeline.events());
+    MomentFacts {
+        moment,
+        position: place(ready, axis, moment),
+        time_us: ready.time_us(moment),
+        live_bytes: ready.timeline.live_at(moment),
+        reserved_bytes: ready.timeline.reserved_at(moment),
+    }
 }
 
 fn hit_allocation(ready: Ready<'_>, id: AllocationId, below_bytes: u64) -> HitAllocation {

@@ -8,6 +8,7 @@ mod categories;
 mod compare;
 mod copy;
 mod details;
+mod events;
 #[cfg(test)]
 mod explain_tests;
 mod export;

@@ -3,13 +3,15 @@
 use super::draw::plan::Layer;
 use super::model as texts;
 use super::stage::Stage;
-use crate::ask::{Axis, Details, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, Hit, View as Asked};
+use crate::ask::{
+    Axis, Details, GetDetails, GetHit, GetMarks, GetMoments, GetOutline, GetPicture, GetPlace, Hit, View as Asked,
+};
 use crate::draw::camera::View;
 use crate::draw::gesture::Point;
 use crate::draw::span::Span;
 use crate::platform;
 use crate::platform::{AskError, WorkerClient};
-use crate::state::TimelineCommand;
+use crate::state::{PointAction, TimelineCommand};
 use std::cell::RefCell;
 use std::future::Future;
 use std::rc::Rc;
@@ -53,6 +55,7 @@ impl Director {
         self.ask_outline();
         self.ask_marks();
         self.ask_pin();
+        self.ask_flags();
         self.draw_soon();
     }
 
@@ -195,6 +198,54 @@ impl Director {
         );
     }
 
+    /// Requests the positions of the marked moments.
+    pub(super) fn ask_flags(&self) {
+        let (subject, flags) = (self.subject(), self.stage.borrow().props.flags.clone());
+        if flags.is_empty() {
+            self.with(|stage| stage.take_flags(Vec::new()));
+            return;
+        }
+        let Subject { client, device, axis, .. } = subject.clone();
+        let moments: Vec<u32> = flags.iter().map(|flag| flag.moment).collect();
+        self.answer(
+            &subject,
+            async move { client.ask(GetMoments { device, axis, moments }).await },
+            move |director, answer| {
+                // Flags that were changed meanwhile have sent a question of their own.
+                let is_current = Rc::ptr_eq(&flags, &director.stage.borrow().props.flags);
+                if let (Ok(facts), true) = (answer, is_current) {
+                    let placed = facts.iter().map(|facts| facts.position).zip(flags.iter().cloned()).collect();
+                    director.with(|stage| stage.take_flags(placed));
+                }
+            },
+        );
+    }
+
+    /// Marks the moment under the pointer, or without a pointer the middle of the view; a measurement without a pointer
+    /// is of the middle half of the view.
+    fn mark(&self, action: fn(u32) -> PointAction) {
+        let pointed = {
+            let stage = self.stage.borrow();
+            stage.hit.as_ref().filter(|_| stage.pointer.is_some()).map(|hit| hit.moment)
+        };
+        if let Some(moment) = pointed {
+            let on_point = self.stage.borrow().props.on_point.clone();
+            on_point.emit(action(moment));
+            return;
+        }
+        let is_range = action(0) == PointAction::Measure(0);
+        for share in if is_range { &[0.25, 0.75][..] } else { &[0.5] } {
+            let (corner, width) = self.with(|stage| (stage.plot_corner(), 2.0 * stage.plot_center().0));
+            let (subject, question) = self.hit_at((corner.0 + width * share, corner.1));
+            self.answer(&subject, question, move |director, answer| {
+                let on_point = director.stage.borrow().props.on_point.clone();
+                if let Ok(hit) = answer {
+                    on_point.emit(action(hit.moment));
+                }
+            });
+        }
+    }
+
     /// Requests what is under the cursor, one request at a time.
     fn ask_hover(&self) {
         let at = {
@@ -268,6 +319,8 @@ impl Director {
             TimelineCommand::JumpTo { moment } => return self.jump_to(moment),
             TimelineCommand::Between { first, last } => return self.show_between(first, last),
             TimelineCommand::Back => return self.with(Stage::go_back),
+            TimelineCommand::Bookmark => return self.mark(PointAction::Bookmark),
+            TimelineCommand::Measure => return self.mark(PointAction::Measure),
             _ => (),
         }
         self.with(|stage| {
@@ -293,7 +346,11 @@ impl Director {
                 TimelineCommand::Positions { first, last } => {
                     camera.set_view(View { x: Span::new(first, last), y: camera.content().whole().y });
                 }
-                TimelineCommand::JumpTo { .. } | TimelineCommand::Between { .. } | TimelineCommand::Back => (),
+                TimelineCommand::JumpTo { .. }
+                | TimelineCommand::Between { .. }
+                | TimelineCommand::Back
+                | TimelineCommand::Bookmark
+                | TimelineCommand::Measure => (),
             }
             stage.go_to(camera.view());
         });

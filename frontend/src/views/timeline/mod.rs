@@ -151,6 +151,9 @@ impl Running {
         if before.capacity_bytes != props.capacity_bytes {
             self.director.with(Stage::take_card);
         }
+        if before.flags != props.flags {
+            self.director.ask_flags();
+        }
         if before.pinned != props.pinned {
             self.director.with(Stage::redraw);
             self.director.ask_pin();

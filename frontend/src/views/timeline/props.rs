@@ -4,7 +4,8 @@ use crate::ask::{Axis, ColorBy, DeviceFigures, Hit, Parts};
 use crate::draw::camera::View;
 use crate::hooks::Seen;
 use crate::platform::WorkerClient;
-use crate::state::{Issued, Scheme};
+use crate::state::{Issued, PointAction, Scheme};
+use crate::views::timeline::draw::flags::Flag;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -24,6 +25,8 @@ pub struct TimelineProps {
     pub command: Option<Issued>,
     /// The pinned allocation, which is a state of the page so that Esc can clear it.
     pub pinned: Option<u32>,
+    /// Bookmarks, the chosen event, and the measurement.
+    pub flags: Rc<Vec<Flag>>,
     /// Memory of a card to compare with, drawn as a line.
     pub capacity_bytes: Option<u64>,
     /// Part to show first; `None` for the whole trace.
@@ -38,4 +41,6 @@ pub struct TimelineProps {
     pub on_hover: Callback<Option<Hit>>,
     /// Called with a clicked allocation, and with `None` for a click on empty space.
     pub on_pin: Callback<Option<Hit>>,
+    /// Called with a moment to bookmark or to measure.
+    pub on_point: Callback<PointAction>,
 }
