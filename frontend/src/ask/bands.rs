@@ -9,6 +9,9 @@ pub const INITIAL: u32 = u32::MAX;
 /// Owner number of a band of merged neighbours.
 pub const MERGED: u32 = u32::MAX - 1;
 
+/// Owner number of a band of an area.
+pub const AREA: u32 = u32::MAX - 2;
+
 /// One rectangle; its coordinates are in `0.0..=1.0` across its picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Band {

@@ -12,6 +12,7 @@ mod spans;
 mod summary;
 
 mod allocations;
+mod areas;
 pub mod bands;
 mod categories;
 mod columns;
@@ -40,6 +41,7 @@ pub use allocations::{
     AllocationRow, Column, FindGroup, Found, GetFacts, GetRows, GroupRow, MixedRow, Sort, TablePage, TableRequest, TableRows,
     Walk, WalkRequest, WalkTo,
 };
+pub use areas::{AreaRow, GetAreaHit, GetAreas, area_by};
 pub use categories::{CategoryBytes, ColorBy, GetCategories};
 pub use columns::{Columns, RowFacts};
 pub use compare::{
@@ -74,6 +76,6 @@ pub use what_if::{
 
 // Types of the analyses that are sent without conversion.
 pub use shared::analysis::{
-    AllocationKey, Axis, DiffBy, Fragmentation, GroupBy, Matched, Part, Phase, PhaseBasis, StepSource, Weight,
+    AllocationKey, AreaBy, Axis, DiffBy, Fragmentation, GroupBy, Matched, Part, Phase, PhaseBasis, StepSource, Weight,
 };
 pub use shared::trace::BlockState;

@@ -6,6 +6,7 @@
 //! `device` is always a position in [`FileSummary::devices`](super::FileSummary), not a CUDA index.
 
 use super::allocations::{FindGroup, Found, GetFacts, GetRows, TablePage, WalkTo};
+use super::areas::{AreaRow, GetAreaHit, GetAreas};
 use super::categories::{CategoryBytes, GetCategories};
 use super::compare::{CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData};
 use super::copy::{CopyPreview, GetCopyPreview, WriteCopy};
@@ -133,6 +134,8 @@ questions! {
         GetCourse -> LogCurves, each;
         GetOperators -> Option<OperatorsAtPeak>, each;
         GetHit -> Hit, newest;
+        GetAreaHit -> Hit, newest;
+        GetAreas -> Vec<AreaRow>, each;
         GetPlace -> f64, each;
         GetMoments -> Vec<MomentFacts>, each;
         FindAllocation -> Hit, each;

@@ -1,6 +1,7 @@
 //! Defines the questions about the timeline (its picture, moments, allocations, stacks and marks), those for findings,
 //! and the answers.
 
+use super::areas::AreaRow;
 use super::categories::ColorBy;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationKey, Axis, PictureRequest};
@@ -142,8 +143,10 @@ pub struct Hit {
     pub live_bytes: u64,
     /// Reserved bytes at the moment.
     pub reserved_bytes: u64,
-    /// Allocation under the point, `None` above the outline.
+    /// Allocation under the point, `None` above the outline and in a picture of areas.
     pub allocation: Option<HitAllocation>,
+    /// Area under the point, in a picture of areas.
+    pub area: Option<AreaRow>,
 }
 
 /// Allocation under a point, with the properties that a tooltip shows.

@@ -190,8 +190,8 @@ impl ViewState {
             text += &format!(";pin={kind}{number}@{moment}");
         }
         text += &format!(";tab={}", tab.name());
-        if *color == ColorBy::Category {
-            text += ";color=category";
+        if *color != ColorBy::Stack {
+            text += &format!(";color={}", color.name());
         }
         if let Some(dock) = dock {
             text += &format!(";dock={}", dock.name());
@@ -236,7 +236,7 @@ impl ViewState {
         // An unknown view below the timeline is ignored.
         let dock = fields.get("dock").and_then(|name| DockTab::ALL.into_iter().find(|dock| dock.name() == name));
         let is_maximized = dock.is_some() && fields.get("dock-size") == Some("full");
-        let color = if fields.get("color") == Some("category") { ColorBy::Category } else { ColorBy::Stack };
+        let color = fields.get("color").and_then(ColorBy::of_name).unwrap_or_default();
         let choices = Rc::new(choices::read(fields, dock));
         let card = if choices::has_card(&choices, dock) { None } else { card_of(fields) };
         let points = Rc::new(Points::read(fields.get("bookmarks"), fields.get("measure")));
@@ -321,6 +321,7 @@ mod tests {
             ViewState { dock: Some(DockTab::WhatIf), ..view() },
             ViewState { dock: Some(DockTab::Segments), is_maximized: true, ..view() },
             ViewState { color: ColorBy::Category, tab: PanelTab::Findings, ..view() },
+            ViewState { color: ColorBy::AreaModule, ..view() },
             ViewState { card: Some(ThisCard::whole(48 << 30)), ..view() },
             ViewState { points: Rc::new(Points::read(Some("0@4!leak+1@9"), Some("0@4..9"))), ..view() },
             ViewState { card: Some(ThisCard::whole(48 << 30)), dock: Some(DockTab::WhatIf), ..view() },

@@ -5,10 +5,10 @@ use super::hit::{find, hit, moment_facts, place};
 use super::picture::{outline_picture, picture};
 use super::ready::Ready;
 use super::{
-    Engine, allocations, categories, compare, copy, details, events, export, marks, segments, selection, sheet, source, what_if,
+    Engine, allocations, areas, categories, compare, copy, details, events, export, marks, segments, selection, sheet, source, what_if,
 };
 use frontend::ask::{
-    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetBoxes, GetCategories, GetCopyPreview,
+    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAreaHit, GetAreas, GetBoxes, GetCategories, GetCopyPreview,
     GetCourse, GetCurve, GetDetails, GetDiff, GetEvent, GetEvents, GetFacts, GetFindings, GetHit, GetLargest, GetMarks, GetMoments, GetOperators,
     GetOutline, GetPicture, GetPlace, GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites,
     GetSource, GetSourceFiles, GetStacks, GetSteps, GetSweep, SheetOrder, WalkTo, WriteCopy, WriteReplay, Writes,
@@ -45,6 +45,8 @@ answers! {
     GetOperators: |ready, ask| Ok(operators_at_peak(ready.device, ready.timeline, &ask.makers));
     GetHit: |ready, ask| Ok(hit(ready, ask.axis, (ask.x, ask.units_per_px), ask.bytes));
     GetPlace: |ready, ask| Ok(place(ready, ask.axis, ask.moment));
+    GetAreas: |ready, ask| Ok(areas::rows(ready, ask.by, ask.moment));
+    GetAreaHit: |ready, ask| Ok(areas::hit(ready, ask.by, ask.axis, (ask.x, ask.units_per_px), ask.bytes));
     GetMoments: |ready, ask| Ok(ask.moments.iter().map(|&moment| moment_facts(ready, ask.axis, moment)).collect());
     FindAllocation: |ready, ask| find(ready, ask.key, ask.moment).ok_or_else(|| NO_ALLOCATION.to_owned());
     GetDetails: |ready, ask| details::details(ready, ask.allocation).ok_or_else(|| NO_ALLOCATION.to_owned());

@@ -17,6 +17,7 @@ pub(super) fn hit(ready: Ready<'_>, axis: Axis, (x, units_per_px): (f64, f64), b
         live_bytes: timeline.live_at(moment),
         reserved_bytes: timeline.reserved_at(moment),
         allocation: found.map(|found| hit_allocation(ready, found.allocation, found.below_bytes)),
+        area: None,
     }
 }
 
@@ -47,6 +48,7 @@ pub(super) fn found_hit(ready: Ready<'_>, id: AllocationId, moment: u32) -> Hit 
         live_bytes: timeline.live_at(moment),
         reserved_bytes: timeline.reserved_at(moment),
         allocation: Some(hit_allocation(ready, id, below_bytes(ready, id, moment))),
+        area: None,
     }
 }
 

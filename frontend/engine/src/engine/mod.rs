@@ -4,6 +4,7 @@
 
 mod allocations;
 mod answers;
+mod areas;
 mod categories;
 mod compare;
 mod copy;

@@ -1,13 +1,17 @@
 //! Draws the picture of a view.
 
+use super::areas;
 use super::ready::Ready;
-use frontend::ask::{ColorBy, PictureData, View};
+use frontend::ask::{ColorBy, PictureData, View, area_by};
 use shared::analysis::{Axis, Coloring, PictureRequest};
 
 pub(super) fn picture(ready: Ready<'_>, view: View) -> PictureData {
+    if let Some(by) = area_by(view.color) {
+        return PictureData::new(view, &areas::picture(ready, by, &view.request));
+    }
     let coloring = match view.color {
-        ColorBy::Stack => Coloring::Stack,
         ColorBy::Category => Coloring::Category(ready.categories()),
+        _ => Coloring::Stack,
     };
     PictureData::new(view, &ready.timeline.picture_colored(ready.device, &view.request, coloring))
 }

@@ -1,6 +1,7 @@
 //! Holds a device with everything that was computed for it.
 
 use super::allocations::cache::TableCache;
+use super::areas::AreaCache;
 use super::flame::cache::FlameCache;
 use super::what_if::cache::SweepCache;
 use shared::analysis::{Axis, Category, RankFigures, SegmentHistory, Span, Studied, Study, Timeline, spans};
@@ -14,6 +15,7 @@ pub(super) struct Kept {
     spans: OnceCell<Vec<Span>>,
     studied: OnceCell<Studied>,
     pub(super) categories: OnceCell<Vec<Category>>,
+    pub(super) areas: AreaCache,
     /// Figures for the comparison with other ranks.
     pub(super) figures: OnceCell<RankFigures>,
     /// Segments over the whole trace.

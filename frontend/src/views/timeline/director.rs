@@ -4,7 +4,7 @@ use super::draw::plan::Layer;
 use super::model as texts;
 use super::stage::Stage;
 use crate::ask::{
-    Axis, Details, GetDetails, GetHit, GetMarks, GetMoments, GetOutline, GetPicture, GetPlace, Hit, View as Asked,
+    Axis, Details, GetAreaHit, GetDetails, GetHit, GetMarks, GetMoments, GetOutline, GetPicture, GetPlace, Hit, View as Asked, area_by,
 };
 use crate::draw::camera::View;
 use crate::draw::gesture::Point;
@@ -385,14 +385,21 @@ impl Director {
     }
 
     fn hit_at(&self, at: Point) -> (Subject, impl Future<Output = Result<Hit, AskError>> + 'static) {
-        let (x, units_per_px, bytes) = {
+        let (x, units_per_px, bytes, areas) = {
             let stage = self.stage.borrow();
             let (camera, (x, y)) = (&stage.camera, stage.in_plot(at));
-            (camera.position_from_x(x), camera.units_per_device_pixel(), camera.bytes_from_y(y))
+            let areas = area_by(stage.props.color);
+            (camera.position_from_x(x), camera.units_per_device_pixel(), camera.bytes_from_y(y), areas)
         };
         let subject = self.subject();
         let Subject { client, device, axis, .. } = subject.clone();
-        (subject, async move { client.ask(GetHit { device, axis, x, bytes, units_per_px }).await })
+        let question = async move {
+            match areas {
+                Some(by) => client.ask(GetAreaHit { device, by, axis, x, bytes, units_per_px }).await,
+                None => client.ask(GetHit { device, axis, x, bytes, units_per_px }).await,
+            }
+        };
+        (subject, question)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Timeline of one device: plot, axes, spans, minimap, and their input.
 
+mod area_legend;
 pub mod categories;
 mod director;
 pub mod draw;

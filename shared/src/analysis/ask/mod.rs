@@ -31,7 +31,7 @@ pub use replay::{
 };
 pub use segment_map::{Held, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, held_segments, rooms};
 pub use selection::{
-    Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population, Scope, TextFilter, Totals,
+    Area, AreaBy, Areas, Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population, REST_COLOR, Scope, TextFilter, Totals,
     Weigher, Weight, group, label, pool_of, select, stream_of, streams_and_pools,
 };
 pub use source_lines::{

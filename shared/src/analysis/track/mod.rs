@@ -34,7 +34,7 @@ pub use colors::Coloring;
 pub use distinct::DistinctStacks;
 pub use outline::Outline;
 pub use peak::{StackBytes, live_by_stack};
-pub use picture::{Band, BandOwner, CurveStep, Picture, PictureRequest};
+pub use picture::{AREAS, AreaBytes, Band, BandOwner, CurveStep, Picture, PictureRequest};
 pub use recording::{device_diagnostics, file_diagnostics, recording_diagnostics};
 pub use segments_at::SegmentAt;
 pub use spans::{Span, spans};
