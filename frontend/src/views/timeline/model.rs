@@ -2,7 +2,7 @@
 
 use super::draw::axes::position_label;
 use super::draw::markers::{Marker, MarkerKind};
-use crate::ask::{Axis, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks};
+use crate::ask::{AreaRow, Axis, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks};
 use crate::draw::camera::Content;
 use crate::draw::span::Span;
 use shared::base::{StackLabel, format};
@@ -125,6 +125,14 @@ pub fn tooltip(hit: &Hit, axis: Axis) -> Tooltip {
         _ => format!("event {}", format::count(hit.moment.into())),
     };
     let live = format::bytes(hit.live_bytes);
+    if let Some(AreaRow { label, bytes, .. }) = &hit.area {
+        return Tooltip {
+            title: format::bytes(*bytes),
+            name: label.clone(),
+            detail: format!("{} of the live bytes", format::percent(*bytes, hit.live_bytes)),
+            moment: format!("{live} live at {place}"),
+        };
+    }
     match &hit.allocation {
         Some(allocation) => Tooltip {
             title: format::bytes(allocation.size_bytes),
@@ -254,6 +262,14 @@ mod tests {
         let hit = Hit { moment: 3, live_bytes: 512, reserved_bytes: 2 << 20, ..Hit::default() };
         let text = tooltip(&hit, Axis::Events);
         assert_eq!((text.title.as_str(), text.detail.as_str()), ("512 B live", "2.00 MiB reserved"));
+    }
+
+    #[test]
+    fn an_area_is_named_with_its_share() {
+        let area = Some(AreaRow { label: "activations".to_owned(), color: 4, bytes: 256 });
+        let text = tooltip(&Hit { moment: 3, live_bytes: 512, area, ..Hit::default() }, Axis::Events);
+        let parts = [text.title.as_str(), &text.name, &text.detail];
+        assert_eq!(parts, ["256 B", "activations", "50 % of the live bytes"]);
     }
 
     #[test]
