@@ -1,6 +1,6 @@
 //! Form of a new job: fields for the config keys that most trainings set.
 
-use super::field::{Change, FormField, assumed};
+use super::field::{Change, FormField, assumed, key};
 use crate::state::{Draft, FieldValue};
 use crate::view::fields::{Choice, Group, Values, cards, form, ranges};
 use shared::api::JobTask;
@@ -74,7 +74,7 @@ fn device(props: &ConfigFormProps, values: &Values) -> Html {
             <h2 class="form-title">{ "Runs on" }</h2>
             <div class="fields">
                 <label class="field wide">
-                    <span class="field-label">{ "GPU" }<code class="field-key" aria-hidden="true">{ "card" }</code></span>
+                    <span class="field-label">{ "GPU" }{ key("GPU", "card") }</span>
                     <select class="select" data-key="card" {onchange}>
                         <option value="" selected={written.is_empty()}>{ values.unset("card") }</option>
                         if !is_known {

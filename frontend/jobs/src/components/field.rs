@@ -45,11 +45,19 @@ pub(crate) fn FormField(props: &FormFieldProps) -> Html {
 fn labelled(props: &FormFieldProps, label: &str, control: Html) -> Html {
     html! {
         <label class={classes!("field", props.is_wrong.then_some("wrong"))}>
-            <span class="field-label">{ label }<code class="field-key" aria-hidden="true">{ props.field.path }</code></span>
+            <span class="field-label">{ label }{ key(label, props.field.path) }</span>
             { control }
             { assumed(props.values.assumed(props.field.path).filter(|_| props.names_assumed), props.field.path) }
         </label>
     }
+}
+
+/// Shows the key of the config beside a label that does not say it already.
+pub(super) fn key(label: &str, path: &str) -> Html {
+    if label.to_lowercase() == path {
+        return Html::default();
+    }
+    html! { <code class="field-key" aria-hidden="true">{ path.to_owned() }</code> }
 }
 
 /// Names a value that an imported config leaves out.

@@ -47,7 +47,7 @@ pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
             <footer class="tile-foot">
                 { link(row, "See it", "button primary", Route::See(vec![row.name.clone()])) }
                 if let Some(repair) = repair {
-                    { link(row, "Compare both", "button", Route::See(vec![repair.name.clone(), row.name.clone()])) }
+                    { link(row, "Compare both", "button", Route::See(vec![row.name.clone(), repair.name.clone()])) }
                 }
                 { link(row, "Edit config", "button quiet", Route::new_job(Start::Gallery(row.name.clone()))) }
             </footer>

@@ -19,31 +19,28 @@ pub(crate) struct GalleryRecordingProps {
     pub on_recorded: Callback<String>,
 }
 
-fn wait_ms(job: &Fetched<JobResource>) -> Option<u32> {
-    match (&job.answer, &job.error) {
-        (_, Some(error)) if is_unknown(error) => None,
+fn wait_ms(job: &Fetched<Option<JobResource>>) -> Option<u32> {
+    match (job.answer.as_deref(), &job.error) {
+        (_, Some(error)) if error.is(ErrorCode::NotFound) => None,
         (_, Some(_)) => Some(3000),
-        (Some(job), None) if job.state.is_over() => None,
+        // It is asked again once it was ordered.
+        (Some(None), None) => None,
+        (Some(Some(job)), None) if job.state.is_over() => None,
         _ => Some(400),
     }
-}
-
-/// Returns true if nobody has asked for the recording yet.
-fn is_unknown(error: &ApiError) -> bool {
-    error.is(ErrorCode::NotFound)
 }
 
 /// Shows the state of the recording and its progress.
 #[component]
 pub(crate) fn GalleryRecording(props: &GalleryRecordingProps) -> Html {
     let path = format!("gallery/{}/recording", props.name);
-    let job = use_fetched::<JobResource>(Some(path.clone()), wait_ms);
+    let job = use_fetched::<Option<JobResource>>(Some(path.clone()), wait_ms);
     let refused = use_state_eq(|| None::<ApiError>);
     let order = Order { path, token: props.token.clone(), refused: refused.setter(), again: job.again_callback() };
-    use_effect_with(job.now.error.as_ref().is_some_and(is_unknown), {
+    use_effect_with(job.now.answer.as_deref() == Some(&None), {
         let order = order.clone();
-        move |is_unknown| {
-            if *is_unknown {
+        move |is_missing| {
+            if *is_missing {
                 order.send();
             }
         }
@@ -51,18 +48,18 @@ pub(crate) fn GalleryRecording(props: &GalleryRecordingProps) -> Html {
     use_effect_with(job.now.answer.clone(), {
         let on_recorded = props.on_recorded.clone();
         move |job| {
-            if let Some(job) = job.as_ref().filter(|job| job.snapshot_bytes.is_some()) {
+            if let Some(job) = job.as_deref().and_then(Option::as_ref).filter(|job| job.snapshot_bytes.is_some()) {
                 on_recorded.emit(job.id.clone());
             }
         }
     });
-    let error = (*refused).clone().or_else(|| job.now.error.clone().filter(|error| !is_unknown(error)));
+    let error = (*refused).clone().or_else(|| job.now.error.clone());
     html! {
         <div class="job-progress" data-recording={props.name.clone()}>
             if let Some(error) = error {
                 <RefusalNote {error} on_retry={Callback::from(move |()| order.clone().send())} />
             } else {
-                { progress(&props.name, job.now.answer.as_deref()) }
+                { progress(&props.name, job.now.answer.as_deref().and_then(Option::as_ref)) }
             }
         </div>
     }

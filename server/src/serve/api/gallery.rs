@@ -14,17 +14,17 @@ use crate::jobs;
 use crate::serve::error::ApiError;
 use crate::serve::state::State;
 
-/// Returns the recording of a gallery config, if somebody has asked for it before.
+/// Returns the recording of a gallery config, or `null` if nobody has asked for it yet.
 #[utoipa::path(
     get, path = "/api/v1/gallery/{name}/recording", operation_id = "get_gallery_recording", tag = "catalog",
     params(("name" = String, Path, description = "The config's `name`")),
-    responses((status = 200, description = "The job of the recording", body = JobResource))
+    responses((status = 200, description = "The job of the recording, or `null`", body = Option<JobResource>))
 )]
-pub(crate) async fn get(name: Path<String>, state: Data<State>) -> Result<web::Json<JobResource>, ApiError> {
-    match latest(&state, row(&state, &name)?).await? {
-        Latest::There(job) => Ok(web::Json(*job)),
-        Latest::Missing(_) => Err(ApiError::not_found("Nobody has recorded this config here yet.")),
-    }
+pub(crate) async fn get(name: Path<String>, state: Data<State>) -> Result<web::Json<Option<JobResource>>, ApiError> {
+    Ok(web::Json(match latest(&state, row(&state, &name)?).await? {
+        Latest::There(job) => Some(*job),
+        Latest::Missing(_) => None,
+    }))
 }
 
 /// Returns the recording of a gallery config, and queues it if there is none.
