@@ -64,7 +64,7 @@ pub fn markers(figures: &DeviceFigures, marks: &Marks, axis: Axis) -> Vec<Marker
     let peak = peak_position(figures, axis).filter(|_| figures.summary.events > 0).map(|position| Marker {
         position,
         bytes: figures.summary.peak_live_bytes as f64,
-        label: format!("peak {}", format::bytes(figures.summary.peak_live_bytes)),
+        label: format!("peak live {}", format::bytes(figures.summary.peak_live_bytes)),
         kind: MarkerKind::Peak,
     });
     ooms.chain(peak).collect()
@@ -205,8 +205,8 @@ mod tests {
         let marks = Marks { marks: vec![oom], ..Marks::default() };
         let labels =
             |axis| markers(&figures(), &marks, axis).into_iter().map(|marker| marker.label).collect::<Vec<_>>();
-        assert_eq!(labels(Axis::Events), ["out of memory: tried to allocate 1.00 MiB", "peak 3.00 GiB"]);
-        assert_eq!(labels(Axis::Time), ["peak 3.00 GiB"]);
+        assert_eq!(labels(Axis::Events), ["out of memory: tried to allocate 1.00 MiB", "peak live 3.00 GiB"]);
+        assert_eq!(labels(Axis::Time), ["peak live 3.00 GiB"]);
     }
 
     #[test]
