@@ -340,9 +340,9 @@ fn a_config_of_hugging_face_is_dropped() {
     page.drop_file("config.json", config);
     page.wait_for_config("layers = 6");
     // What the file leaves out is named beside the fields.
-    page.find("[data-assumed=batch]").wait_text("1 is assumed");
-    page.find("[data-assumed=precision]").wait_text("fp32 is assumed");
-    page.find("[data-assumed=card]").wait_text("a100-80gb is assumed");
+    page.find("[data-assumed=batch]").wait_text("1 assumed");
+    page.find("[data-assumed=precision]").wait_text("fp32 assumed");
+    page.find("[data-assumed=card]").wait_text("a100-80gb assumed");
     page.button("* ignored").click();
     page.find("details[open]").wait_text("task_specific_params");
     page.drop_file("training_args.json", br#"{"per_device_train_batch_size": 16}"#);

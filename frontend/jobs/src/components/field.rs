@@ -63,7 +63,7 @@ pub(super) fn key(label: &str, path: &str) -> Html {
 /// Names a value that an imported config leaves out.
 pub(super) fn assumed(value: Option<String>, path: &'static str) -> Html {
     let Some(value) = value else { return Html::default() };
-    html! { <span class="field-note" data-assumed={path}>{ format!("{value} is assumed: the file does not say") }</span> }
+    html! { <span class="field-note" data-assumed={path}>{ format!("{value} assumed: not in the file") }</span> }
 }
 
 fn words(props: &FormFieldProps, path: &'static str, choices: &[Choice]) -> Html {

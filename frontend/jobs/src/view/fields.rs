@@ -169,11 +169,11 @@ impl Values {
 
     /// Returns the label of the choice to leave a key out: `adamw (default)`, or `Not set` if the default is unknown.
     ///
-    /// A model that the config describes itself is `transformer of its own sizes`.
+    /// A model that the config describes itself is `custom transformer`.
     pub(crate) fn unset(&self, path: &str) -> String {
         let family = self.default("model.family");
         if path == "model.preset" && self.written(path).is_empty() && !family.is_empty() {
-            return format!("{family} of its own sizes");
+            return format!("custom {family}");
         }
         let default = if self.written(path).is_empty() { self.default(path) } else { String::new() };
         if default.is_empty() { "Not set".to_owned() } else { format!("{default} (default)") }
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn a_model_of_its_own_sizes_is_named_by_its_family() {
         let values = values("[model]\nfamily = \"mlp\"\ninput = 64\nhidden = [64]\nclasses = 10\n");
-        assert_eq!(values.unset("model.preset"), "mlp of its own sizes");
+        assert_eq!(values.unset("model.preset"), "custom mlp");
         assert_eq!(Values::of(None, None).unset("model.preset"), "Not set");
     }
 
