@@ -224,7 +224,7 @@ fn legend_moment(file: &ReadyFile, device: &DeviceFigures) -> (u32, bool) {
 
 /// Describes a device for screen readers when it comes into view.
 fn spoken(device: &DeviceFigures) -> String {
-    format!("{}, peak {}", device_name(device.summary.device), format::bytes(device.summary.peak_live_bytes))
+    format!("{}, peak live {}", device_name(device.summary.device), format::bytes(device.summary.peak_live_bytes))
 }
 
 fn empty_file() -> Html {
