@@ -21,6 +21,7 @@ mod export;
 mod flame;
 mod kind;
 mod name_mark;
+mod overview;
 mod picture;
 pub mod raster;
 mod segments;
@@ -57,6 +58,7 @@ pub use flame::{
 pub use kind::{GetKind, Kind, KindFacts, KindStep, Marking, StepKind};
 pub use messages::{Joinable, Order, Report};
 pub use name_mark::NameMark;
+pub use overview::{GetStrip, StripData};
 pub use part::{PartOrder, PartPlace, PreviewData, PreviewDevice};
 pub use picture::{OutlineStep, PictureData};
 pub use question::{Answers, Ask, AskFile, FileBytes, Question, Readable, Reply, Writes};
@@ -68,7 +70,7 @@ pub use spans::{PartSpan, Parts};
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
 pub use timeline::{
     Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetOperators, GetOutline,
-    GetPicture, GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, Span, View,
+    GetPicture, GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, SetOwnCode, Span, View,
 };
 pub use what_if::{
     GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WhatIfColumn, WhatIfSetup, WriteReplay,

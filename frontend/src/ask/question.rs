@@ -13,6 +13,7 @@ use super::copy::{CopyPreview, GetCopyPreview, WriteCopy};
 use super::export::ExportOrder;
 use super::flame::{FlameBoxes, FlameSites, GetBoxes, GetLargest, GetSites};
 use super::kind::{GetKind, KindFacts, KindStep, StepKind};
+use super::overview::{GetStrip, StripData};
 use super::picture::PictureData;
 use super::segments::{GetSegments, SegmentsData};
 use super::selection::{GroupKeyData, SelectionFacts};
@@ -20,7 +21,7 @@ use super::sheet::SheetOrder;
 use super::source::{GetSource, GetSourceFiles};
 use super::timeline::{
     Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetOperators, GetOutline,
-    GetPicture, GetPlace, GetStacks, Hit, Marks,
+    GetPicture, GetPlace, GetStacks, Hit, Marks, SetOwnCode,
 };
 use super::what_if::{GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WriteReplay};
 use super::wire;
@@ -155,6 +156,7 @@ questions! {
         GetSegments -> SegmentsData, newest;
         GetSource -> Readable<SourceReport>, newest;
         GetSourceFiles -> Vec<String>, each;
+        GetStrip -> StripData, each;
         GetSteps -> Vec<StepData>, each;
         GetProfile -> Profile, each;
         GetDiff -> DiffData, each;
@@ -164,6 +166,7 @@ questions! {
         GetReplay -> ReplayData, newest;
         GetSweep -> SweepData, each;
         GetFindings -> Diagnosis, newest;
+        SetOwnCode -> Diagnosis, newest;
         GetCopyPreview -> CopyPreview, newest;
     }
     files {

@@ -5,6 +5,7 @@ use super::categories::ColorBy;
 use super::kind::{Kind, Marking};
 use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationKey, Axis, PictureRequest};
+use shared::base::StackLabel;
 use shared::profile::Makers;
 use shared::report::Frame;
 
@@ -147,8 +148,8 @@ pub struct HitAllocation {
     pub lifetime_us: Option<u64>,
     /// True if it is from before the trace.
     pub is_initial: bool,
-    /// Frame that describes its stack best, `None` without a stack.
-    pub frame: Option<Frame>,
+    /// Label of its stack, `None` without a stack.
+    pub label: Option<StackLabel>,
 }
 
 impl HitAllocation {
@@ -226,6 +227,13 @@ pub struct Span {
     pub end_us: i64,
     /// Number of spans around it.
     pub depth: u32,
+}
+
+/// Changes what counts as the user's own code, and asks for the findings again; later answers follow it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SetOwnCode {
+    /// Rule as [`OwnCode`](shared::base::OwnCode) reads it.
+    pub own: String,
 }
 
 /// Kind of event that a [`Mark`] shows.

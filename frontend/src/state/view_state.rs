@@ -226,7 +226,7 @@ impl ViewState {
 
     /// Returns the texts that the user has typed in the open view; they are part of the view's text.
     pub fn typed(&self) -> Vec<&str> {
-        let Choices { selecting, stacks, differences, .. } = &*self.choices;
+        let Choices { selecting, stacks, differences, own, .. } = &*self.choices;
         let typed = match self.dock {
             Some(DockTab::Flame) => vec![&selecting.filter.text, &stacks.search],
             Some(DockTab::Allocations | DockTab::Source) => vec![&selecting.filter.text],
@@ -237,7 +237,8 @@ impl ViewState {
             Some(Kind::Text { text, .. }) => Some(text).filter(|text| !typed.contains(text)),
             _ => None,
         };
-        typed.into_iter().chain(searched).map(String::as_str).filter(|text| !text.is_empty()).collect()
+        let typed = typed.into_iter().chain(searched).map(String::as_str);
+        typed.chain([&**own]).filter(|text| !text.is_empty()).collect()
     }
 }
 

@@ -1,9 +1,8 @@
 //! Finds the allocation at a point of the timeline, and the place of a moment.
 
 use super::ready::Ready;
-use super::texts;
 use frontend::ask::{AllocationKey, Hit, HitAllocation};
-use shared::analysis::{AllocationId, Axis, Origin};
+use shared::analysis::{AllocationId, Axis, Origin, stack_label};
 
 /// Returns what lies under a point; of the moments that share a pixel, a picture shows the one with the highest live
 /// bytes.
@@ -81,6 +80,6 @@ fn hit_allocation(ready: Ready<'_>, id: AllocationId, below_bytes: u64) -> HitAl
         died,
         lifetime_us,
         is_initial,
-        frame: texts::title_frame(trace, timeline.allocations.allocation_stack(id, device)),
+        label: stack_label(trace, timeline.allocations.allocation_stack(id, device)),
     }
 }

@@ -29,6 +29,7 @@ mod selection;
 mod sheet;
 mod sheets;
 mod source;
+mod strip;
 #[cfg(test)]
 mod tests;
 mod texts;

@@ -29,6 +29,8 @@ pub struct Choices {
     pub are_ranks: bool,
     /// Setup of the replay; `None` until that view was opened.
     pub what_if: Option<Rc<WhatIfSetup>>,
+    /// Rule for the user's own code, as [`OwnCode`](shared::base::OwnCode) reads it; empty for the automatic one.
+    pub own: Rc<str>,
 }
 
 /// Choices in the table of allocations.

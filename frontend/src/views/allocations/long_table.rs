@@ -1,6 +1,6 @@
 //! Table of any length; only the rows on the screen are in the document.
 
-use crate::ask::{Column, Sort};
+use crate::ask::{Column, Kind, Sort};
 use crate::draw::scrolling::{Scrolling, row_after};
 use crate::platform::{ResizeListener, set_style, size_of_element};
 use crate::views::allocations::model::{Head, Line, Target, aria_sort};
@@ -24,6 +24,8 @@ pub(super) struct LongTableProps {
     pub(super) row_count: u32,
     /// Line chosen elsewhere on the page.
     pub(super) chosen: Option<Target>,
+    /// Selected kind, which marks the group with the same allocations.
+    pub(super) kind: Option<Kind>,
     /// Text shown if there are no rows.
     pub(super) empty: AttrValue,
     /// Called with the column whose head was clicked.
@@ -184,7 +186,8 @@ fn table_row(props: &LongTableProps, row: u32, current: Option<u32>) -> Html {
         return html! { <div key={row} class="table-row" role="row" aria-busy="true"><span role="gridcell">{ "…" }</span></div> };
     };
     let target = line.target.clone();
-    let is_chosen = props.chosen.as_ref() == Some(&target);
+    let is_of_kind = matches!(&target, Target::Group(_, _, _, kind) if props.kind.as_ref() == Some(kind));
+    let is_chosen = is_of_kind || props.chosen.as_ref() == Some(&target);
     let onclick = props.on_row.reform(move |_: MouseEvent| target.clone());
     let cell = |(head, text): (&Head, &String)| {
         html! { <span class="numbers" role="gridcell" data-column={format!("{:?}", head.column)}>{ text }</span> }

@@ -1,6 +1,6 @@
 //! Texts and numbers of the table of allocations or of groups of them.
 
-use crate::ask::{AllocationRow, Column, GroupKeyData, GroupRow, NameMark, Sort, TablePage, TableRows};
+use crate::ask::{AllocationRow, Column, GroupKeyData, GroupRow, Kind, NameMark, Sort, TablePage, TableRows};
 use crate::views::selection::model::category_text;
 use shared::base::format;
 
@@ -43,8 +43,8 @@ pub fn heads(has_groups: bool) -> &'static [Head] {
 pub enum Target {
     /// Position of an allocation.
     Allocation(u32),
-    /// The allocations of a group, with its title and its mark.
-    Group(GroupKeyData, String, NameMark),
+    /// The allocations of a group, with its title, its mark, and the kind that they form.
+    Group(GroupKeyData, String, NameMark, Kind),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -88,7 +88,7 @@ fn group_line(page: &TablePage, row: &GroupRow) -> Line {
         cells: vec![format::count(row.count)],
         title: row.title.clone(),
         detail: row.detail.clone(),
-        target: Target::Group(row.key, row.title.clone(), row.mark()),
+        target: Target::Group(row.key, row.title.clone(), row.mark, row.kind()),
         ..sized(page, row.bytes)
     }
 }
@@ -171,12 +171,12 @@ mod tests {
     #[test]
     fn a_group_leads_to_its_allocations() {
         let key = GroupKeyData { by: GroupBy::Stack, value: Some((2, 0)) };
-        let row = GroupRow { key, bytes: 0, count: 1200, title: "f".to_owned(), detail: String::new() };
-        let mark = row.mark();
+        let mark = NameMark::of(["f"]);
+        let row = GroupRow { key, bytes: 0, count: 1200, title: "f".to_owned(), detail: String::new(), mark, stack: Some(mark) };
         let page = TablePage { rows: TableRows::Groups(vec![row]), ..TablePage::default() };
         let line = &lines(&page)[0];
         assert_eq!((line.cells.as_slice(), line.share.as_str(), line.bar), (&["1,200".to_owned()][..], "–", 0.0));
-        assert_eq!(line.target, Target::Group(key, "f".to_owned(), mark));
+        assert_eq!(line.target, Target::Group(key, "f".to_owned(), mark, Kind::Stack(mark)));
         assert_eq!(line.cells.len() + 2, heads(true).len());
     }
 

@@ -5,6 +5,7 @@ pub mod stacks_model;
 
 mod about;
 mod allocation;
+pub mod own_code;
 mod top_stacks;
 
 use super::findings::evidence::Shown;
@@ -45,6 +46,8 @@ pub struct PanelProps {
     pub on_device: Callback<u32>,
     /// Called with the chosen card, or with `None` for no card.
     pub on_card: Callback<Option<ThisCard>>,
+    /// Called with the chosen rule for the user's own code.
+    pub on_own: Callback<Rc<str>>,
     /// Called when a part of the file should be chosen.
     pub on_part: Callback<()>,
     /// Control for keeping the file in the browser across reloads.
@@ -110,7 +113,8 @@ pub fn Panel(props: &PanelProps) -> Html {
                     },
                     PanelTab::Stacks => html! {
                         <TopStacks client={props.client.clone()} device={props.device.device} {moment}
-                            selected={selected_stack(props)} on_kind={props.on_kind.clone()} />
+                            selected={selected_stack(props)} on_kind={props.on_kind.clone()}
+                            own={props.file.choices.own.clone()} on_own={props.on_own.clone()} />
                     },
                     PanelTab::File => html! {
                         <About summary={props.file.summary.clone()} device={props.device.clone()}

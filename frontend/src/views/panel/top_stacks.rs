@@ -1,5 +1,6 @@
 //! Panel tab for the stacks that hold the memory at a moment.
 
+use super::own_code::OwnCodeChoice;
 use super::stacks_model::{TopStack, rest, rows};
 use crate::ask::stack::stack_mark;
 use crate::ask::{Kind, NameMark};
@@ -21,6 +22,9 @@ pub(super) struct TopStacksProps {
     pub(super) selected: Option<NameMark>,
     /// Called with a stack to select, and with `None` to select none.
     pub(super) on_kind: Callback<Option<Kind>>,
+    /// Rule for the user's own code.
+    pub(super) own: Rc<str>,
+    pub(super) on_own: Callback<Rc<str>>,
 }
 
 /// Shows the stacks with bars, largest first; each opens to its frames.
@@ -39,6 +43,7 @@ pub(super) fn TopStacks(props: &TopStacksProps) -> Html {
             <p class="panel-lead numbers">
                 <strong>{ format::bytes(stacks.live_bytes) }</strong>{ format!(" live {moment}, by stack") }
             </p>
+            <OwnCodeChoice own={props.own.clone()} on_own={props.on_own.clone()} />
             <ol>{ for lines.map(|(rank, (row, data))| line(props, &format!("{}/{rank}", moment.0), row, data)) }</ol>
             if let Some(rest) = rest(&stacks) { <p class="panel-empty numbers">{ rest }</p> }
         </section>
@@ -46,7 +51,7 @@ pub(super) fn TopStacks(props: &TopStacksProps) -> Html {
 }
 
 fn line(props: &TopStacksProps, key: &str, row: TopStack, data: &LiveGroup) -> Html {
-    let TopStack { heading, size, share, count, bar } = row;
+    let TopStack { label, size, share, count, bar } = row;
     let figures = RowFigures { size, note: format!("{share}, {count}"), bar };
     let mark = stack_mark(&data.frames);
     // Allocations without a stack have nothing in common.
@@ -54,5 +59,5 @@ fn line(props: &TopStacksProps, key: &str, row: TopStack, data: &LiveGroup) -> H
         props.on_kind.reform(move |is_open: bool| is_open.then_some(Kind::Stack(mark)))
     });
     let is_selected = props.selected == Some(mark) && !data.frames.is_empty();
-    html! { <StackRow {key} {heading} {figures} frames={Rc::new(data.frames.clone())} {is_selected} {on_open} /> }
+    html! { <StackRow {key} {label} {figures} frames={Rc::new(data.frames.clone())} {is_selected} {on_open} /> }
 }

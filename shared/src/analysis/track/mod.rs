@@ -40,6 +40,6 @@ pub use picture::{Band, BandOwner, CurveStep, Emphasis, Picture, PictureRequest}
 pub use recording::{device_diagnostics, file_diagnostics, recording_diagnostics};
 pub use segments_at::SegmentAt;
 pub use spans::{Span, spans};
-pub use stack_title::{own_place, place, stack_callers, stack_title};
+pub use stack_title::{former_title, own_place, place, stack_callers, stack_label, stack_labels, stack_title};
 pub use summary::Summary;
 pub use timeline::{Hit, Timeline};
