@@ -208,3 +208,6 @@ fn sites_of(trace: &Trace, key: GroupKey) -> Option<[NameMark; 2]> {
     };
     Some([true, false].map(|is_line| mark(&sites::text(trace, Site::Frame(frame), is_line))))
 }
+
+#[cfg(test)]
+mod tests;
