@@ -168,19 +168,12 @@ fn group_row(trace: &Trace, groups: &Groups, group: &Group, Label { title, detai
         GroupKey::Stack(stack) => Some(stack_mark(&frames(trace, stack))),
         _ => None,
     };
-    GroupRow {
-        key: group_key_data(group.key),
-        bytes,
-        count,
-        title,
-        detail,
-        mark: mark(trace, groups, group.key),
-        stack,
-    }
+    let mark = mark(trace, groups, group.key);
+    GroupRow { key: group_key_data(group.key), bytes, count, title, detail, mark, stack }
 }
 
 /// Returns the mark of a group, which depends neither on the list that it is in nor on what own code is.
-fn mark(trace: &Trace, groups: &Groups, key: GroupKey) -> NameMark {
+pub(super) fn mark(trace: &Trace, groups: &Groups, key: GroupKey) -> NameMark {
     let Label { title, detail } = former_label(trace, key).unwrap_or_else(|| label(trace, groups, key));
     NameMark::of([title.as_str(), &detail])
 }

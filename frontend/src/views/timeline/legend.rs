@@ -54,15 +54,9 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
             <ul class="timeline-keys" aria-label="Legend">
                 <li>{line(theme.live)}{"live"}</li>
                 <li>{line(theme.reserved)}{"reserved"}</li>
-<<<<<<< HEAD
-                <li title="Neighbors that are too small to draw separately, in the color of their largest part">{merged(props.color, theme)}{"merged small allocations"}</li>
-                if props.device.summary.initial_bytes > 0 && props.color == ColorBy::Stack {
-                    <li title="Allocated before the recording began">{initial(theme)}{"from before the trace"}</li>
-=======
                 <li title="Neighbors that are too small to draw separately, in the color of their largest part">{merged(props.color, theme)}{"small allocations, merged"}</li>
-                if props.device.summary.initial_bytes > 0 && !is_by_category {
+                if props.device.summary.initial_bytes > 0 && props.color == ColorBy::Stack {
                     <li title="Allocated before the recording began">{initial(theme)}{"allocated before recording"}</li>
->>>>>>> jobs
                 }
                 { for props.parts.iter().flat_map(|parts| origins(parts)) }
             </ul>
@@ -73,7 +67,7 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
             if is_by_category {
                 <ul class="timeline-categories numbers" aria-label="Categories">{ for bytes.iter().map(|bytes| categories(bytes, props, theme)) }</ul>
             } else {
-                <ul class="timeline-categories numbers" aria-label="Largest stacks">{ for bands.iter().map(|bands| largest(bands, props, theme)) }</ul>
+                <ul class="timeline-categories timeline-stacks numbers" aria-label="Largest stacks">{ for bands.iter().map(|bands| largest(bands, props, theme)) }</ul>
             }
         </div>
     }
