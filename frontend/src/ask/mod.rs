@@ -38,8 +38,8 @@ pub mod stack;
 pub mod wire;
 
 pub use allocations::{
-    AllocationRow, Column, FindGroup, Found, GetFacts, GetRows, GroupRow, MixedRow, Sort, TablePage, TableRequest, TableRows,
-    Walk, WalkRequest, WalkTo,
+    AllocationRow, Column, FindGroup, Found, GetFacts, GetRows, GroupRow, MixedRow, Sort, TablePage, TableRequest,
+    TableRows, Walk, WalkRequest, WalkTo,
 };
 pub use areas::{AreaRow, GetAreaHit, GetAreas, area_by};
 pub use categories::{CategoryBytes, ColorBy, GetCategories};
@@ -67,8 +67,8 @@ pub use source::{GetSource, GetSourceFiles};
 pub use spans::{PartSpan, Parts};
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
 pub use timeline::{
-    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetMoments, GetOperators, GetOutline,
-    GetPicture, GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, MomentFacts, Span, View,
+    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetMoments, GetOperators,
+    GetOutline, GetPicture, GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, MomentFacts, Span, View,
 };
 pub use what_if::{
     GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WhatIfColumn, WhatIfSetup, WriteReplay,

@@ -19,8 +19,8 @@ use super::selection::{GroupKeyData, SelectionFacts};
 use super::sheet::SheetOrder;
 use super::source::{GetSource, GetSourceFiles};
 use super::timeline::{
-    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetMoments, GetOperators, GetOutline,
-    GetPicture, GetPlace, GetStacks, Hit, Marks, MomentFacts,
+    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetMoments, GetOperators,
+    GetOutline, GetPicture, GetPlace, GetStacks, Hit, Marks, MomentFacts,
 };
 use super::what_if::{GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WriteReplay};
 use super::wire;

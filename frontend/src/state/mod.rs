@@ -21,8 +21,8 @@ mod view_state;
 
 pub use card::{ELSEWHERE_BYTES, ThisCard};
 pub use choices::{
-    Against, BlockColors, Choice, Choices, CompareChoice, Controls, DifferencesChoice, EventsChoice, Rootward, RowsChoice,
-    SegmentsChoice, StacksChoice, Zoom,
+    Against, BlockColors, Choice, Choices, CompareChoice, Controls, DifferencesChoice, EventsChoice, Rootward,
+    RowsChoice, SegmentsChoice, StacksChoice, Zoom,
 };
 pub use file_id::FileId;
 pub use files::{

@@ -77,7 +77,9 @@ impl Points {
             PointAction::Bookmark(moment) => self.add(Bookmark { device, moment, note: String::new() }),
             PointAction::Note(moment, note) => {
                 let end = note.floor_char_boundary(MOST_NOTE_BYTES);
-                if let Some(bookmark) = self.bookmarks.iter_mut().find(|one| (one.device, one.moment) == (device, moment)) {
+                if let Some(bookmark) =
+                    self.bookmarks.iter_mut().find(|one| (one.device, one.moment) == (device, moment))
+                {
                     note[..end].trim().clone_into(&mut bookmark.note);
                 }
             }

@@ -11,8 +11,8 @@ pub mod points;
 pub mod timeline;
 
 pub mod dock;
-pub mod events;
 pub mod dock_props;
+pub mod events;
 pub mod selection;
 
 pub mod allocations;

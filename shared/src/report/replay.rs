@@ -219,13 +219,17 @@ impl ReplaySweep {
                 format!("None of {} settings fits; smallest GPU that does: {card}", self.trials.len())
             }
             (None, Some(_)) if is_recorded => format!("Fits as recorded: {peak} reserved at the peak"),
-            (None, Some(_)) if recorded.first_oom_event.is_some() => format!("{name} fits: {peak} reserved at the peak"),
+            (None, Some(_)) if recorded.first_oom_event.is_some() => {
+                format!("{name} fits: {peak} reserved at the peak")
+            }
             _ if is_recorded => format!("None of {} settings needs less than recorded: {peak}", self.trials.len()),
             _ => {
                 let saved = recorded.peak_reserved_bytes.saturating_sub(best.peak_reserved_bytes);
                 match saved {
                     0 => format!("{name} needs as much as recorded, {peak}, with fewer driver calls"),
-                    saved => format!("{name} needs least: {peak} reserved, {} less than recorded", format::bytes(saved)),
+                    saved => {
+                        format!("{name} needs least: {peak} reserved, {} less than recorded", format::bytes(saved))
+                    }
                 }
             }
         })

@@ -16,8 +16,8 @@ use frontend::ask::{
     AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, ScopeData, SelectionData, Sort,
     TablePage, TableRequest, TableRows, Walk, WalkRequest,
 };
-use shared::analysis::{AllocationId, Group, Groups, Label, Scope, group, label, stack_callers, stack_title};
 use shared::allocator::Settings;
+use shared::analysis::{AllocationId, Group, Groups, Label, Scope, group, label, stack_callers, stack_title};
 use shared::trace::{PoolId, StackId, Trace};
 
 /// Returns rows of a table.
@@ -205,9 +205,8 @@ impl Key {
             Self::Step => facts::step(ready, id).map_or(0, |step| u64::from(step) + 1),
             Self::Rounded(rounding) => rounding.block_bytes(allocations.size_bytes_of(id)),
             Self::Stream => facts::stream(ready, id).map_or(0, |stream| stream.saturating_add(1)),
-            Self::Pool => facts::pool(ready, id).map_or(0, |PoolId(capture, handle)| {
-                (capture << 32).saturating_add(handle).saturating_add(1)
-            }),
+            Self::Pool => facts::pool(ready, id)
+                .map_or(0, |PoolId(capture, handle)| (capture << 32).saturating_add(handle).saturating_add(1)),
             Self::Title(ranks) => u64::from(ranks[allocations.allocation_stack(id, ready.device).index()]),
         }
     }

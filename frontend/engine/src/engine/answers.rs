@@ -5,13 +5,15 @@ use super::hit::{find, hit, moment_facts, place};
 use super::picture::{outline_picture, picture};
 use super::ready::Ready;
 use super::{
-    Engine, allocations, areas, categories, compare, copy, details, events, export, marks, segments, selection, sheet, source, what_if,
+    Engine, allocations, areas, categories, compare, copy, details, events, export, marks, segments, selection, sheet,
+    source, what_if,
 };
 use frontend::ask::{
-    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAreaHit, GetAreas, GetBoxes, GetCategories, GetCopyPreview,
-    GetCourse, GetCurve, GetDetails, GetDiff, GetEvent, GetEvents, GetFacts, GetFindings, GetHit, GetLargest, GetMarks, GetMoments, GetOperators,
-    GetOutline, GetPicture, GetPlace, GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites,
-    GetSource, GetSourceFiles, GetStacks, GetSteps, GetSweep, SheetOrder, WalkTo, WriteCopy, WriteReplay, Writes,
+    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAreaHit, GetAreas, GetBoxes, GetCategories,
+    GetCopyPreview, GetCourse, GetCurve, GetDetails, GetDiff, GetEvent, GetEvents, GetFacts, GetFindings, GetHit,
+    GetLargest, GetMarks, GetMoments, GetOperators, GetOutline, GetPicture, GetPlace, GetProfile, GetRank,
+    GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites, GetSource, GetSourceFiles, GetStacks, GetSteps,
+    GetSweep, SheetOrder, WalkTo, WriteCopy, WriteReplay, Writes,
 };
 use shared::analysis::{Timeline, source_files};
 use shared::report::{operators_at_peak, trace_curves};

@@ -65,7 +65,9 @@ mod tests {
     use shared::trace::text;
 
     fn engine() -> Engine {
-        Engine::new(text::parse("alloc a 100 @relu<main\nalloc b 300 @norm<main\nalloc c 50 @relu<main\nfree a\n").unwrap())
+        Engine::new(
+            text::parse("alloc a 100 @relu<main\nalloc b 300 @norm<main\nalloc c 50 @relu<main\nfree a\n").unwrap(),
+        )
     }
 
     #[test]
@@ -79,8 +81,7 @@ mod tests {
 
     #[track_caller]
     fn check(bytes: f64, found: Option<u64>) {
-        let ask =
-            GetAreaHit { device: 0, by: AreaBy::Function, axis: Axis::Events, x: 3.5, bytes, units_per_px: 0.1 };
+        let ask = GetAreaHit { device: 0, by: AreaBy::Function, axis: Axis::Events, x: 3.5, bytes, units_per_px: 0.1 };
         let hit = engine().answer(&ask).unwrap();
         assert_eq!((hit.moment, hit.live_bytes, hit.area.map(|area| area.bytes)), (3, 450, found));
     }

@@ -72,8 +72,7 @@ pub(super) fn sort_name(sort: Sort) -> String {
 pub(super) fn sort_of(text: &str) -> Option<Sort> {
     const ALWAYS: [Column; 3] = [Column::Bytes, Column::Count, Column::Title];
     let (column, is_rising) = sorted_of(text)?;
-    let column =
-        of_name(&ALWAYS, column_name, column).or_else(|| of_name(&Columns::ALL, column_name, column))?;
+    let column = of_name(&ALWAYS, column_name, column).or_else(|| of_name(&Columns::ALL, column_name, column))?;
     Some(Sort { column, is_rising })
 }
 

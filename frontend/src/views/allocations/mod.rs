@@ -12,7 +12,8 @@ use super::selection::ScopeBar;
 use super::selection::hook::{SelectingHandle, use_selecting};
 use super::selection::model::{group_text, mistyped_text, share_text};
 use crate::ask::{
-    Column, Columns, Found, GroupBy, GroupKeyData, ScopeData, SelectionData, SheetOf, TablePage, TableRequest, Walk, WalkRequest,
+    Column, Columns, Found, GroupBy, GroupKeyData, ScopeData, SelectionData, SheetOf, TablePage, TableRequest, Walk,
+    WalkRequest,
 };
 use crate::components::icon::{Icon, IconName};
 use crate::components::select::Select;
@@ -157,9 +158,8 @@ fn use_open_groups(selection: &SelectionData, by: Option<GroupBy>) -> (Vec<Group
 /// Returns the menu of optional columns.
 fn column_picker(choice: RowsChoice, on_choose: &Callback<Choice>) -> Html {
     let entry = |column: Column| {
-        let onchange = on_choose.reform(move |_: Event| {
-            Choice::Rows(RowsChoice { columns: choice.columns.toggled(column), ..choice })
-        });
+        let onchange = on_choose
+            .reform(move |_: Event| Choice::Rows(RowsChoice { columns: choice.columns.toggled(column), ..choice }));
         let head = optional_head(column);
         html! {
             <label class="check" title={head.hint}>

@@ -107,10 +107,9 @@ fn mixed_line(page: &TablePage, row: &MixedRow) -> Line {
     match row {
         MixedRow::Group(row, is_open) => group_line(page, row, *is_open),
         // In place of the group's count, an allocation has its event.
-        MixedRow::Allocation(row) => Line {
-            level: Level::Member,
-            ..allocation_line(page, row, Columns::of([Column::Born]))
-        },
+        MixedRow::Allocation(row) => {
+            Line { level: Level::Member, ..allocation_line(page, row, Columns::of([Column::Born])) }
+        }
     }
 }
 

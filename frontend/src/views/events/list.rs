@@ -53,7 +53,8 @@ pub(super) fn List(props: &ListProps) -> Html {
         move |&(focus, has_room)| {
             let Some(row) = focus.filter(|_| has_room) else { return };
             let is_near = row + scrolling.visible() > top && row < top + 2 * scrolling.visible();
-            let next = if is_near { scrolling.first_with(row, top) } else { row.saturating_sub(scrolling.visible() / 2) };
+            let next =
+                if is_near { scrolling.first_with(row, top) } else { row.saturating_sub(scrolling.visible() / 2) };
             first.set(next);
             if let Some(pane) = pane.cast::<HtmlElement>() {
                 pane.set_scroll_top(scrolling.scrolled_px(next) as i32);

@@ -32,9 +32,8 @@ pub(super) fn EventsView(props: &EventsViewProps) -> Html {
     let events = u32::try_from(dock.device.summary.events).unwrap_or(u32::MAX);
     let window = use_state_eq(|| FIRST_EVENTS);
     let page = use_events(&dock.client, dock.device.device, *window);
-    let rows = use_memo(page.clone(), |page| {
-        page.iter().flat_map(|page| page.lines.iter().map(row)).collect::<Vec<_>>()
-    });
+    let rows =
+        use_memo(page.clone(), |page| page.iter().flat_map(|page| page.lines.iter().map(row)).collect::<Vec<_>>());
     let details = use_event(&dock.client, dock.device.device, choice.event);
     let focus = use_focus(dock, events);
     let on_window = use_callback(window.setter(), |wanted: (u32, u32), window| window.set(wanted));

@@ -86,9 +86,8 @@ fn Measured(props: &MeasuredProps) -> Html {
         client.ask(GetMoments { device, axis: Axis::Events, moments }).await
     });
     let text = facts.map(|facts| measure_text(&facts)).unwrap_or_default();
-    let on_show = to.map(|to| {
-        props.on_command.reform(move |_: MouseEvent| TimelineCommand::Between { first: from, last: to })
-    });
+    let on_show =
+        to.map(|to| props.on_command.reform(move |_: MouseEvent| TimelineCommand::Between { first: from, last: to }));
     html! {
         <div class="measured">
             <p class="numbers" role="status" aria-label="Measurement">{ text }</p>

@@ -128,7 +128,11 @@ pub fn held_groups(all: &[HeldSegment]) -> Vec<HeldGroup> {
         let segments = if count == 1 { String::new() } else { format!("{}, ", format::counted(count, "segment")) };
         let (used, allocations) = (format::bytes(of(|held| held.used_bytes)), of(|held| held.allocations));
         HeldGroup {
-            free: format!("{} of {}", format::bytes(of(HeldSegment::free_bytes)), format::bytes(of(|held| held.size_bytes))),
+            free: format!(
+                "{} of {}",
+                format::bytes(of(HeldSegment::free_bytes)),
+                format::bytes(of(|held| held.size_bytes))
+            ),
             by: format!("{segments}kept by {used} in {}", format::counted(allocations, "allocation")),
             title,
             first: positions[0],
@@ -189,8 +193,13 @@ mod tests {
     fn holders_are_named() {
         let holder = Holder { title: "forward (a.py:1)".into(), ..Holder::default() };
         let (size_bytes, used_bytes, allocations) = (20 * MIB, 5 * MIB, 1);
-        let one =
-            HeldSegment { size_bytes, used_bytes, allocations, holders: vec![holder.clone()], ..HeldSegment::default() };
+        let one = HeldSegment {
+            size_bytes,
+            used_bytes,
+            allocations,
+            holders: vec![holder.clone()],
+            ..HeldSegment::default()
+        };
         let HeldGroup { free, by, title, .. } = &held_groups(std::slice::from_ref(&one))[0];
         assert_eq!((free.as_str(), by.as_str()), ("15.0 MiB of 20.0 MiB", "kept by 5.00 MiB in 1 allocation"));
         assert_eq!(title, "forward (a.py:1)");

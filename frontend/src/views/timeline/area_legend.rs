@@ -10,11 +10,8 @@ use shared::base::format;
 use yew::prelude::*;
 
 /// Colourings with areas, and their names in the choice.
-const CHOICES: [(ColorBy, &str); 3] = [
-    (ColorBy::AreaCategory, "category"),
-    (ColorBy::AreaModule, "module"),
-    (ColorBy::AreaFunction, "own function"),
-];
+const CHOICES: [(ColorBy, &str); 3] =
+    [(ColorBy::AreaCategory, "category"), (ColorBy::AreaModule, "module"), (ColorBy::AreaFunction, "own function")];
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct AreaLegendProps {
@@ -34,9 +31,10 @@ pub(super) struct AreaLegendProps {
 pub(super) fn AreaLegend(props: &AreaLegendProps) -> Html {
     let (moment, is_pin) = props.moment;
     let by = area_by(props.color).unwrap_or_default();
-    let rows = use_answer((props.client.clone(), props.device, by, moment), |(client, device, by, moment)| async move {
-        client.ask(GetAreas { device, by, moment }).await
-    });
+    let rows =
+        use_answer((props.client.clone(), props.device, by, moment), |(client, device, by, moment)| async move {
+            client.ask(GetAreas { device, by, moment }).await
+        });
     let theme = props.scheme.theme();
     let choice = |(color, label): (ColorBy, &'static str)| {
         let onclick = props.on_color.reform(move |_: MouseEvent| color);

@@ -4,7 +4,8 @@ use super::draw::plan::Layer;
 use super::model as texts;
 use super::stage::Stage;
 use crate::ask::{
-    Axis, Details, GetAreaHit, GetDetails, GetHit, GetMarks, GetMoments, GetOutline, GetPicture, GetPlace, Hit, View as Asked, area_by,
+    Axis, Details, GetAreaHit, GetDetails, GetHit, GetMarks, GetMoments, GetOutline, GetPicture, GetPlace, Hit,
+    View as Asked, area_by,
 };
 use crate::draw::camera::View;
 use crate::draw::gesture::Point;

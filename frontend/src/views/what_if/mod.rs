@@ -10,9 +10,9 @@ mod plot;
 mod settings;
 mod sweep;
 
+use self::answer::SweepAnswer;
 use self::course::CourseRows;
 use self::figures::FigureTable;
-use self::answer::SweepAnswer;
 use self::hook::{Replayed, SweepHandle, use_recorded_setup, use_replay, use_sweep};
 use self::model::{file_name, first_setup, notes, summary};
 use self::plot::ReplayPlot;

@@ -31,8 +31,8 @@ pub use replay::{
 };
 pub use segment_map::{Held, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, held_segments, rooms};
 pub use selection::{
-    Area, AreaBy, Areas, Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population, REST_COLOR, Scope, TextFilter, Totals,
-    Weigher, Weight, group, label, pool_of, select, stream_of, streams_and_pools,
+    Area, AreaBy, Areas, Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population, REST_COLOR,
+    Scope, TextFilter, Totals, Weigher, Weight, group, label, pool_of, select, stream_of, streams_and_pools,
 };
 pub use source_lines::{
     CodeFile, CodeKind, CodeLine, LineTotals, SourceConfig, SourceLines, source_files, source_lines,

@@ -38,7 +38,12 @@ fn members(ready: Ready<'_>, selection: &SelectionData, key: GroupKeyData) -> Re
 }
 
 /// Returns the requested rows, and the number of all rows.
-pub(super) fn page(ready: Ready<'_>, groups: &Groups, open: &[OpenGroup], request: &TableRequest) -> (TableRows, usize) {
+pub(super) fn page(
+    ready: Ready<'_>,
+    groups: &Groups,
+    open: &[OpenGroup],
+    request: &TableRequest,
+) -> (TableRows, usize) {
     let wanted = request.first as usize..(request.first as usize).saturating_add(request.count as usize);
     let rounding = facts::rounding(ready);
     let (mut rows, mut position) = (Vec::new(), 0);

@@ -52,11 +52,14 @@ impl Whole {
                     let died = (allocation.died != u32::MAX).then_some(allocation.died);
                     let event = |moment: u32| Moment(moment).event_number();
                     let origin = allocations.origin(id);
-                    let added = ADDED.iter().filter(|(column, _)| columns.has(*column)).map(|&(column, _)| match column {
-                        Column::Phase => facts::phase(ready, id).map_or(Cell::Nothing, |phase| Cell::text(phase.name())),
-                        Column::Step => facts::step(ready, id).map_or(Cell::Nothing, Cell::number),
-                        _ => Cell::number(rounding.block_bytes(allocation.size_bytes)),
-                    });
+                    let added =
+                        ADDED.iter().filter(|(column, _)| columns.has(*column)).map(|&(column, _)| match column {
+                            Column::Phase => {
+                                facts::phase(ready, id).map_or(Cell::Nothing, |phase| Cell::text(phase.name()))
+                            }
+                            Column::Step => facts::step(ready, id).map_or(Cell::Nothing, Cell::number),
+                            _ => Cell::number(rounding.block_bytes(allocation.size_bytes)),
+                        });
                     let cells = [
                         device.clone(),
                         Cell::number(allocation.size_bytes),

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::engine::Engine;
-use frontend::ask::{Answers as _, FilterData, FindGroup, GetFacts, GetRows, MixedRow, NameMark, Part, ScopeData, WalkTo};
+use frontend::ask::{
+    Answers as _, FilterData, FindGroup, GetFacts, GetRows, MixedRow, NameMark, Part, ScopeData, WalkTo,
+};
 use shared::trace::text;
 
 const TRACE: &str = "

@@ -14,7 +14,7 @@
 //!
 //! Cost: a few instructions per birth and death in view, and a rectangle wherever an area moves.
 
-use super::bands::{Bands, BandOwner, Open};
+use super::bands::{BandOwner, Bands, Open};
 use super::request::PictureRequest;
 use super::slices::Slices;
 use super::{Picture, outline};
@@ -32,7 +32,13 @@ impl Timeline {
     /// Draws a part of the timeline as areas, of which the first is at the bottom.
     ///
     /// `areas` has the area of each allocation, and `colors` the colour number of each area.
-    pub fn area_picture(&self, device: &Device, request: &PictureRequest, areas: &[u8], colors: &[u32; AREAS]) -> Picture {
+    pub fn area_picture(
+        &self,
+        device: &Device,
+        request: &PictureRequest,
+        areas: &[u8],
+        colors: &[u32; AREAS],
+    ) -> Picture {
         let slices = Slices::new(self, device, request);
         let end = slices.edges.last().copied().unwrap_or_default();
         Picture {
