@@ -13,6 +13,7 @@ mod summary;
 
 mod allocations;
 mod areas;
+mod around;
 pub mod bands;
 mod categories;
 mod columns;
@@ -21,7 +22,9 @@ mod copy;
 mod events;
 mod export;
 mod flame;
+mod kind;
 mod name_mark;
+mod overview;
 mod picture;
 pub mod raster;
 mod segments;
@@ -42,6 +45,7 @@ pub use allocations::{
     TableRows, Walk, WalkRequest, WalkTo,
 };
 pub use areas::{AreaRow, GetAreaHit, GetAreas, area_by};
+pub use around::{Around, BandName, GetAround, GetBandNames, NearEvent, StepAllocation, StepHit, Toward};
 pub use categories::{CategoryBytes, ColorBy, GetCategories};
 pub use columns::{Columns, RowFacts};
 pub use compare::{
@@ -55,8 +59,10 @@ pub use flame::{
     FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally, FlameTree, GetBoxes,
     GetLargest, GetSites, SiteKey, SiteRow, SiteText,
 };
+pub use kind::{GetKind, Kind, KindFacts, KindStep, Marking, StepKind};
 pub use messages::{Joinable, Order, Report};
 pub use name_mark::NameMark;
+pub use overview::{GetStrip, StripData};
 pub use part::{PartOrder, PartPlace, PreviewData, PreviewDevice};
 pub use picture::{OutlineStep, PictureData};
 pub use question::{Answers, Ask, AskFile, FileBytes, Question, Readable, Reply, Writes};
@@ -68,7 +74,8 @@ pub use spans::{PartSpan, Parts};
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
 pub use timeline::{
     Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetMoments, GetOperators,
-    GetOutline, GetPicture, GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, MomentFacts, Span, View,
+    GetOutline, GetPicture, GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, MomentFacts, SetOwnCode,
+    Span, View,
 };
 pub use what_if::{
     GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WhatIfColumn, WhatIfSetup, WriteReplay,

@@ -1,7 +1,7 @@
 //! The view on the screen as a short text, used in the page's address and in links to shared copies.
 //!
 //! ```text
-//! v1;device=0;axis=events;x=120.5..480;y=0..1073741824;pin=e310@402;tab=allocation;color=category;dock=flame;…
+//! v1;device=0;axis=events;x=120.5..480;y=0..1073741824;pin=e310@402;kind=of:e310;tab=allocation;color=category;dock=flame;…
 //! ```
 //!
 //! The choices of the view below the timeline follow its name, and then the card if it is known.
@@ -13,8 +13,9 @@
 use super::card::ThisCard;
 use super::choices::{self, Choices};
 use super::fields::{Fields, FieldsError};
+use super::kind_text::{key_of, key_text, kind_of, text_of};
 use super::points::Points;
-use crate::ask::{AllocationKey, Axis, ColorBy};
+use crate::ask::{AllocationKey, Axis, ColorBy, Kind};
 use crate::draw::camera::View;
 use crate::draw::span::Span;
 use std::fmt;
@@ -118,6 +119,8 @@ pub struct ViewState {
     /// Part in view; `None` for all of it.
     pub range: Option<View>,
     pub pin: Option<PinKey>,
+    /// Selected kind of allocations.
+    pub kind: Option<Rc<Kind>>,
     /// Selected tab of the panel.
     pub tab: PanelTab,
     /// View that is open below the timeline.
@@ -177,17 +180,16 @@ impl ViewStateError {
 impl ViewState {
     /// Writes the text that [`from_text`](Self::from_text) reads.
     pub fn to_text(&self) -> String {
-        let Self { device, axis, range, pin, tab, dock, is_maximized, color, choices, card, points } = self;
+        let Self { device, axis, range, pin, kind, tab, dock, is_maximized, color, choices, card, points } = self;
         let mut text = format!("v{VERSION};device={device};axis={}", axis.name());
         if let Some(View { x, y }) = range {
             text += &format!(";x={}..{};y={}..{}", x.start, x.end, y.start, y.end);
         }
         if let Some(PinKey { allocation, moment }) = pin {
-            let (kind, number) = match allocation {
-                AllocationKey::Initial(number) => ('i', number),
-                AllocationKey::Event(number) => ('e', number),
-            };
-            text += &format!(";pin={kind}{number}@{moment}");
+            text += &format!(";pin={}@{moment}", key_text(*allocation));
+        }
+        if let Some(kind) = kind.as_deref().and_then(text_of) {
+            text += &format!(";kind={kind}");
         }
         text += &format!(";tab={}", tab.name());
         if *color != ColorBy::Stack {
@@ -231,6 +233,7 @@ impl ViewState {
             Some(pin) => Some(pin_of(pin)?),
             None => None,
         };
+        let kind = fields.get("kind").and_then(kind_of).map(Rc::new);
         let named = |name: &str| PanelTab::ALL.into_iter().find(|tab| tab.name() == name);
         let tab = fields.get("tab").map_or(Some(PanelTab::default()), named)?;
         // An unknown view below the timeline is ignored.
@@ -240,20 +243,25 @@ impl ViewState {
         let choices = Rc::new(choices::read(fields, dock));
         let card = if choices::has_card(&choices, dock) { None } else { card_of(fields) };
         let points = Rc::new(Points::read(fields.get("bookmarks"), fields.get("measure")));
-        Some(Self { device, axis, range, pin, tab, dock, is_maximized, color, choices, card, points })
+        Some(Self { device, axis, range, pin, kind, tab, dock, is_maximized, color, choices, card, points })
     }
 
     /// Returns the texts that the user has typed in the open view and in bookmarks; they are part of the view's text.
     pub fn typed(&self) -> Vec<&str> {
-        let Choices { selecting, stacks, differences, .. } = &*self.choices;
+        let Choices { selecting, stacks, differences, own, .. } = &*self.choices;
         let typed = match self.dock {
             Some(DockTab::Flame) => vec![&selecting.filter.text, &stacks.search],
             Some(DockTab::Allocations | DockTab::Source) => vec![&selecting.filter.text],
             Some(DockTab::Compare) => vec![&differences.filter],
             Some(DockTab::Events | DockTab::Segments | DockTab::WhatIf | DockTab::Logs) | None => Vec::new(),
         };
+        let searched = match self.kind.as_deref() {
+            Some(Kind::Text { text, .. }) => Some(text).filter(|text| !typed.contains(text)),
+            _ => None,
+        };
         let notes = self.points.bookmarks.iter().map(|bookmark| &bookmark.note);
-        typed.into_iter().chain(notes).map(String::as_str).filter(|text| !text.is_empty()).collect()
+        let typed = typed.into_iter().chain(searched).chain(notes).map(String::as_str);
+        typed.chain([&**own]).filter(|text| !text.is_empty()).collect()
     }
 }
 
@@ -271,12 +279,7 @@ fn card_of(fields: &Fields) -> Option<ThisCard> {
 
 fn pin_of(text: &str) -> Option<PinKey> {
     let (key, moment) = text.split_once('@')?;
-    let allocation = match key.split_at_checked(1)? {
-        ("i", number) => AllocationKey::Initial(number.parse().ok()?),
-        ("e", number) => AllocationKey::Event(number.parse().ok()?),
-        _ => return None,
-    };
-    Some(PinKey { allocation, moment: moment.parse().ok()? })
+    Some(PinKey { allocation: key_of(key)?, moment: moment.parse().ok()? })
 }
 
 #[cfg(test)]
@@ -294,6 +297,7 @@ mod tests {
             axis: Axis::Time,
             range: Some(View { x: Span::new(0.5, 1e6), y: Span::new(0.0, (1_u64 << 30) as f64) }),
             pin: Some(PinKey { allocation: AllocationKey::Initial(3), moment: 402 }),
+            kind: None,
             tab: PanelTab::Allocation,
             dock: None,
             is_maximized: false,
@@ -318,6 +322,7 @@ mod tests {
             view(),
             ViewState { pin: Some(event), ..view() },
             ViewState { range: Some(third), ..view() },
+            ViewState { kind: Some(Rc::new(Kind::StackOf(AllocationKey::Event(7)))), ..view() },
             ViewState { dock: Some(DockTab::WhatIf), ..view() },
             ViewState { dock: Some(DockTab::Segments), is_maximized: true, ..view() },
             ViewState { color: ColorBy::Category, tab: PanelTab::Findings, ..view() },

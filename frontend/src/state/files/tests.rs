@@ -148,6 +148,7 @@ fn view(device: i64) -> ViewState {
         axis,
         range: Some(range),
         pin: Some(pin),
+        kind: None,
         tab,
         dock: None,
         is_maximized: false,

@@ -1,6 +1,6 @@
 //! Open groups, whose allocations follow them in the table.
 
-use super::{Table, allocation_row, facts, group_row};
+use super::{Table, allocation_rows, group_rows};
 use crate::engine::ready::Ready;
 use crate::engine::selection::{Selected, group_key_data};
 use frontend::ask::{FilterData, GroupKeyData, MixedRow, SelectionData, TableRequest, TableRows};
@@ -45,18 +45,19 @@ pub(super) fn page(
     request: &TableRequest,
 ) -> (TableRows, usize) {
     let wanted = request.first as usize..(request.first as usize).saturating_add(request.count as usize);
-    let rounding = facts::rounding(ready);
     let (mut rows, mut position) = (Vec::new(), 0);
     for group in &groups.rows {
         let members = members_of(open, group);
         if wanted.contains(&position) {
-            let row = group_row(ready.trace, groups, group);
-            rows.push(MixedRow::Group(row, members.is_some()));
+            let row = group_rows(ready.trace, groups, std::slice::from_ref(group));
+            rows.extend(row.into_iter().map(|row| MixedRow::Group(row, members.is_some())));
         }
         position += 1;
         let ids = members.unwrap_or_default();
         let part = overlap(&wanted, position, ids.len());
-        rows.extend(ids[part].iter().map(|&id| MixedRow::Allocation(allocation_row(ready, &rounding, id))));
+        if !part.is_empty() {
+            rows.extend(allocation_rows(ready, &ids[part]).into_iter().map(MixedRow::Allocation));
+        }
         position += ids.len();
     }
     (TableRows::Mixed(rows), position)

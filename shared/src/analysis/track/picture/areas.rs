@@ -43,6 +43,7 @@ impl Timeline {
         let end = slices.edges.last().copied().unwrap_or_default();
         Picture {
             bands: bands(&self.allocations, request, &slices, areas, colors),
+            own: Vec::new(),
             live: outline(&slices.edges, &slices.live_bytes, end),
             reserved: outline(&slices.edges, &slices.reserved_bytes, end),
         }
@@ -71,7 +72,7 @@ fn bands(
     areas: &[u8],
     colors: &[u32; AREAS],
 ) -> Vec<super::Band> {
-    let mut out = Bands::new(&slices.edges, request);
+    let mut out = Bands::new(&slices.edges, request, None);
     let mut open = [Open::NOTHING; AREAS];
     let mut sums = Sums { allocations, areas, bytes: AreaBytes::default(), moment: None };
     for (slice, &moment) in slices.shown.iter().enumerate() {
