@@ -19,6 +19,7 @@ use crate::views::overview::Overview;
 use crate::views::panel::Panel;
 use crate::views::panel::own_code::use_own_code;
 use crate::views::timeline::Timeline;
+use crate::views::tour::Tour;
 use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -176,6 +177,8 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                     hovered={(*hovered).clone()} {on_unpin} {on_tab} {on_show} {on_device} {on_card} {on_own}
                     on_part={on_part.clone()} keep={keep.clone()} />
             </div>
+            // Before the findings are there, the tour would point at things that still move.
+            if file.findings.is_some() { <Tour /> }
         </>
     }
 }

@@ -26,3 +26,5 @@ pub mod log;
 
 pub mod export;
 pub mod share;
+
+pub mod tour;

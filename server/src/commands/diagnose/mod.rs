@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use shared::analysis::{FindingsConfig, SourceLine, place, source_files, studies};
 use shared::api::{DiagnoseReport, OfFile};
-use shared::base::{Diagnostic, Severity, format, frame_rules};
+use shared::base::{Diagnostic, Severity, frame_rules};
 use shared::log::Log;
 use shared::report::{
-    Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, RunOfDevice, diagnosis,
-    log_report, traced_growth,
+    Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, diagnosis, log_report,
+    traced_growth,
 };
 use shared::tracemalloc::TracemallocSnapshot;
 
