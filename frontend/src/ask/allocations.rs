@@ -1,10 +1,11 @@
 //! Defines the questions about tables of allocations and groups, and their answers: one page of rows at a time.
 
 use super::name_mark::NameMark;
+use super::kind::Kind;
 use super::selection::{GroupKeyData, GroupMark, SelectionData};
 use super::timeline::Hit;
 use serde::{Deserialize, Serialize};
-use shared::analysis::{Category, GroupBy};
+use shared::analysis::{AllocationKey, Category, GroupBy};
 
 /// Asks for the streams and pools by which allocations can be filtered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -133,6 +134,28 @@ pub struct GroupRow {
     pub detail: String,
     /// Mark that stands for the group in URLs.
     pub mark: NameMark,
+    /// Mark of the stack that the allocations share, if they are grouped by stack.
+    pub stack: Option<NameMark>,
+}
+
+impl AllocationRow {
+    /// Returns the key of the allocation that is valid in every copy of the file.
+    pub fn key(&self) -> AllocationKey {
+        match self.born.checked_sub(1) {
+            None => AllocationKey::Initial(self.allocation),
+            Some(event) => AllocationKey::Event(event),
+        }
+    }
+}
+
+impl GroupRow {
+    /// Returns the kind that consists of the group's allocations over the whole trace.
+    pub fn kind(&self) -> Kind {
+        match (self.stack, self.key) {
+            (Some(stack), _) => Kind::Stack(stack),
+            (None, GroupKeyData { by, .. }) => Kind::Group(GroupMark { by, mark: self.mark }),
+        }
+    }
 }
 
 /// Request for one allocation of a selection.

@@ -12,12 +12,14 @@ mod spans;
 mod summary;
 
 mod allocations;
+mod around;
 pub mod bands;
 mod categories;
 mod compare;
 mod copy;
 mod export;
 mod flame;
+mod kind;
 mod name_mark;
 mod overview;
 mod picture;
@@ -39,6 +41,9 @@ pub use allocations::{
     AllocationRow, Column, FindGroup, Found, GetFacts, GetRows, GroupRow, Sort, TablePage, TableRequest, TableRows,
     Walk, WalkRequest, WalkTo,
 };
+pub use around::{
+    Around, BandName, GetAround, GetBandNames, NearEvent, StepAllocation, StepHit, Toward,
+};
 pub use categories::{CategoryBytes, ColorBy, GetCategories};
 pub use compare::{
     CompareSide, CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData,
@@ -50,6 +55,7 @@ pub use flame::{
     FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally, FlameTree, GetBoxes,
     GetLargest, GetSites, SiteKey, SiteRow, SiteText,
 };
+pub use kind::{GetKind, Kind, KindFacts, KindStep, Marking, StepKind};
 pub use messages::{Joinable, Order, Report};
 pub use name_mark::NameMark;
 pub use overview::{GetStrip, StripData};

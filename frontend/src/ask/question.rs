@@ -6,11 +6,13 @@
 //! `device` is always a position in [`FileSummary::devices`](super::FileSummary), not a CUDA index.
 
 use super::allocations::{FindGroup, Found, GetFacts, GetRows, TablePage, WalkTo};
+use super::around::{Around, BandName, GetAround, GetBandNames, StepAllocation, StepHit};
 use super::categories::{CategoryBytes, GetCategories};
 use super::compare::{CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData};
 use super::copy::{CopyPreview, GetCopyPreview, WriteCopy};
 use super::export::ExportOrder;
 use super::flame::{FlameBoxes, FlameSites, GetBoxes, GetLargest, GetSites};
+use super::kind::{GetKind, KindFacts, KindStep, StepKind};
 use super::overview::{GetStrip, StripData};
 use super::picture::PictureData;
 use super::segments::{GetSegments, SegmentsData};
@@ -146,6 +148,11 @@ questions! {
         GetRows -> Readable<TablePage>, newest;
         WalkTo -> Readable<Option<Found>>, each;
         FindGroup -> Option<(GroupKeyData, String)>, each;
+        GetAround -> Around, newest;
+        StepAllocation -> StepHit, each;
+        GetBandNames -> Vec<BandName>, newest;
+        GetKind -> Readable<KindFacts>, newest;
+        StepKind -> Readable<KindStep>, each;
         GetSegments -> SegmentsData, newest;
         GetSource -> Readable<SourceReport>, newest;
         GetSourceFiles -> Vec<String>, each;

@@ -1,5 +1,6 @@
 //! Call stacks in words: their titles, and their frames with those of the runtime folded.
 
+use super::name_mark::NameMark;
 use shared::base::stack_label::{self, FrameText, Labelled};
 use shared::base::{OwnCode, StackLabel, frame_rules};
 use shared::report::Frame;
@@ -52,6 +53,18 @@ pub fn folded_count(frames: &[Frame]) -> usize {
 /// Returns the position of the frame that describes a stack best.
 pub fn title_position(frames: &[Frame]) -> Option<usize> {
     frame_rules::title_position(frames.iter().map(|frame| (frame.name.as_str(), frame.filename.as_str())))
+}
+
+/// Returns the mark that stands for a stack in addresses, made of each frame's function, file name and line.
+pub fn stack_mark(frames: &[Frame]) -> NameMark {
+    let lines: Vec<String> = frames.iter().map(|frame| frame.line.to_string()).collect();
+    let words = frames.iter().zip(&lines);
+    NameMark::of(words.flat_map(|(frame, line)| [frame.name.as_str(), file_name(&frame.filename), line]))
+}
+
+/// Returns the last part of a path, which is the same in copies with shortened paths.
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
 /// Returns a frame's title: the operation behind a symbol of PyTorch's C++ code, else the function's name.

@@ -2,6 +2,7 @@
 //! and the answers.
 
 use super::categories::ColorBy;
+use super::kind::{Kind, Marking};
 use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationKey, Axis, PictureRequest};
 use shared::base::StackLabel;
@@ -17,6 +18,8 @@ pub struct View {
     pub pixel_ratio: f64,
     /// Property that colours distinguish.
     pub color: ColorBy,
+    /// What is set apart from the rest.
+    pub marking: Marking,
 }
 
 /// Asks for the bands of a view.
@@ -24,6 +27,8 @@ pub struct View {
 pub struct GetPicture {
     pub device: u32,
     pub view: View,
+    /// Kind whose number is in the view's marking.
+    pub kind: Option<Kind>,
 }
 
 /// Asks for the live and reserved outline of the whole trace; the answer is a picture without bands.

@@ -14,6 +14,12 @@ pub struct StackRowProps {
     pub figures: Option<RowFigures>,
     /// Frames, innermost first.
     pub frames: Rc<Vec<Frame>>,
+    /// True if the stack's allocations are selected.
+    #[prop_or_default]
+    pub is_selected: bool,
+    /// Called with true when the row is opened, with false when it is closed.
+    #[prop_or_default]
+    pub on_open: Option<Callback<bool>>,
 }
 
 /// Formatted figures of a stack's memory.
@@ -32,11 +38,16 @@ pub fn StackRow(props: &StackRowProps) -> Html {
     let is_open = use_state_eq(|| false);
     let StackLabel { title, place, leaf, differs } = &props.label;
     let onclick = {
-        let is_open = is_open.clone();
-        move |_: MouseEvent| is_open.set(!*is_open)
+        let (is_open, on_open) = (is_open.clone(), props.on_open.clone());
+        move |_: MouseEvent| {
+            is_open.set(!*is_open);
+            if let Some(on_open) = &on_open {
+                on_open.emit(!*is_open);
+            }
+        }
     };
     html! {
-        <li class="top-stack">
+        <li class="top-stack" aria-current={props.is_selected.then_some("true")}>
             <button type="button" class="top-stack-head" aria-expanded={is_open.to_string()} {onclick}>
                 <span class="top-stack-title" title={props.label.text()}>
                     { title }

@@ -14,6 +14,8 @@ use crate::views::head::headline::Headline;
 use crate::views::head::notice_list::NoticeList;
 use crate::views::head::origin_bar::OriginBar;
 use crate::views::head::toolbar::Toolbar;
+use crate::views::kind::KindBar;
+use crate::views::kind::hook::use_kind;
 use crate::views::open::part_bar::PartBar;
 use crate::views::overview::Overview;
 use crate::views::panel::Panel;
@@ -151,7 +153,12 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         on_view.emit(view);
         on_seen.emit(view);
     });
-    let pinned = file.pinned.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.allocation);
+    let pinned = file.pinned.as_ref().and_then(|hit| hit.allocation.as_ref());
+    let pinned = pinned.map(|found| (found.allocation, found.size_bytes));
+    let pinned_kind = use_memo(file.pinned.clone(), |_| file.pinned_kind().map(Rc::new));
+    let moment = legend_moment(file, device);
+    let facts = use_kind(client, device.device, file.kind.clone(), moment.0);
+    let on_kind = use_callback(on_action.clone(), |kind, on_action| on_action.emit(FileAction::SelectKind(kind)));
     let name =
         peers.iter().find(|peer| peer.id == *id).map(|peer| AttrValue::from(peer.name.clone())).unwrap_or_default();
     html! {
@@ -161,12 +168,18 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
             <FiguresRow device={device.clone()} />
             <NoticeList summary={file.summary.clone()} device={device.summary.device} are_known={file.are_notices_known} />
             <Toolbar axis={file.axis} has_times={device.has_times} can_go_back={seen.is_some_and(|seen| seen.can_go_back)}
-                {on_axis} on_command={on_command.clone()} />
+                {on_axis} on_command={on_command.clone()}>
+                if file.kind.is_some() {
+                    <KindBar facts={facts.clone()} is_at_pin={moment.1} selecting={file.choices.selecting.clone()}
+                        on_action={on_action.clone()} on_command={on_command.clone()} />
+                }
+            </Toolbar>
             <div class="workspace">
                 <div class="stage">
                     <Timeline key={file.arrivals} client={client.clone()} device={device.clone()} axis={file.axis} scheme={*scheme}
-                        color={file.color} parts={file.shown_parts().cloned()} legend_moment={legend_moment(file, device)}
-                        {on_color} command={*command} {pinned} {capacity_bytes} start={*range} {on_view} {on_hover}
+                        color={file.color} parts={file.shown_parts().cloned()} legend_moment={moment}
+                        {on_color} command={*command} {pinned} kind={file.kind.clone()} pinned_kind={(*pinned_kind).clone()}
+                        kind_facts={facts.clone()} on_kind={on_kind.clone()} {capacity_bytes} start={*range} {on_view} {on_hover}
                         on_pin={on_pin.clone()} />
                     <Dock key={format!("dock {own}")} id={*id} client={client.clone()} file={file.clone()} device={device.clone()}
                         peers={peers.clone()} logs={logs.clone()} are_ranks={*are_ranks} scheme={*scheme} seen={*seen}
@@ -174,7 +187,8 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                         on_action={on_action.clone()} on_command={on_command.clone()} on_files={on_files.clone()} />
                 </div>
                 <Panel key={format!("panel {own}")} client={client.clone()} file={file.clone()} {name} device={device.clone()}
-                    hovered={(*hovered).clone()} {on_unpin} {on_tab} {on_show} {on_device} {on_card} {on_own}
+                    hovered={(*hovered).clone()} facts={facts.clone()} {on_kind} on_command={on_command.clone()} {on_unpin} {on_tab}
+                    {on_show} {on_device} {on_card} {on_own}
                     on_part={on_part.clone()} keep={keep.clone()} />
             </div>
             // Before the findings are there, the tour would point at things that still move.

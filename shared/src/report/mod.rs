@@ -56,7 +56,7 @@ pub use frame::{Frame, frame, frames};
 pub use headline::headlines;
 pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};
 pub use log::{LogReport, log_report};
-pub use log_curves::{LogCurves, LogLimit, LogSeries};
+pub use log_curves::{LogCurves, LogLane, LogLimit, LogSeries, LogSpan};
 pub use log_table::{LogCell, LogNotice, LogOwner, LogOwners, LogTable};
 pub use operators::{OperatorsAtPeak, operators_at_peak};
 pub use ranks::{Rank, RankOutlier, Ranks, rank_outliers};

@@ -14,11 +14,13 @@ use frontend::ask::{
     AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, NameMark, ScopeData, SelectionData, Sort,
     TablePage, TableRequest, TableRows, Walk, WalkRequest,
 };
+use frontend::ask::stack::stack_mark;
 use shared::analysis::{
-    AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, group, label, stack_group, stack_labels,
+    AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, group, label, stack_callers, stack_group, stack_labels,
     stack_title,
 };
 use shared::base::StackLabel;
+use shared::report::frames;
 use shared::trace::{StackId, Trace};
 
 /// Returns rows of a table.
@@ -149,7 +151,11 @@ fn group_rows(trace: &Trace, groups: &Groups, rows: &[Group]) -> Vec<GroupRow> {
 
 fn group_row(trace: &Trace, groups: &Groups, group: &Group, Label { title, detail }: Label) -> GroupRow {
     let (bytes, count) = (group.totals.bytes, group.totals.count);
-    GroupRow { key: group_key_data(group.key), bytes, count, title, detail, mark: mark(trace, groups, group.key) }
+    let stack = match group.key {
+        GroupKey::Stack(stack) => Some(stack_mark(&frames(trace, stack))),
+        _ => None,
+    };
+    GroupRow { key: group_key_data(group.key), bytes, count, title, detail, mark: mark(trace, groups, group.key), stack }
 }
 
 /// Returns the mark of a group, which depends neither on the list that it is in nor on what own code is.
@@ -270,7 +276,7 @@ fn found(ready: Ready<'_>, request: &WalkRequest, id: AllocationId, (position, c
 }
 
 /// Returns the moment at which to show an allocation: that of the scope, or else its first moment within the scope.
-fn shown_moment(ready: Ready<'_>, scope: &Scope, id: AllocationId) -> u32 {
+pub(super) fn shown_moment(ready: Ready<'_>, scope: &Scope, id: AllocationId) -> u32 {
     let allocation = ready.timeline.allocations.get(id, ready.device);
     let last = allocation.died.saturating_sub(1).max(allocation.born);
     match scope {

@@ -5,15 +5,15 @@ use super::hit::{find, hit, place};
 use super::picture::{outline_picture, picture};
 use super::ready::Ready;
 use super::{
-    Engine, allocations, categories, compare, copy, details, export, marks, segments, selection, sheet, source, strip,
-    what_if,
+    Engine, allocations, around, categories, compare, copy, details, export, kind, marks, neighbour, segments, selection,
+    sheet, source, strip, what_if,
 };
 use frontend::ask::{
-    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetBoxes, GetCategories, GetCopyPreview,
-    GetCourse, GetCurve, GetDetails, GetDiff, GetFacts, GetFindings, GetHit, GetLargest, GetMarks, GetOperators,
+    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAround, GetBandNames, GetBoxes, GetCategories, GetCopyPreview,
+    GetCourse, GetCurve, GetDetails, GetDiff, GetFacts, GetFindings, GetHit, GetKind, GetLargest, GetMarks, GetOperators,
     GetOutline, GetPicture, GetPlace, GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites,
-    GetSource, GetSourceFiles, GetStacks, GetSteps, GetStrip, GetSweep, SetOwnCode, SheetOrder, WalkTo, WriteCopy,
-    WriteReplay, Writes,
+    GetSource, GetSourceFiles, GetStacks, GetSteps, GetStrip, GetSweep, SetOwnCode, SheetOrder, StepAllocation, StepKind,
+    WalkTo, WriteCopy, WriteReplay, Writes,
 };
 use shared::analysis::{Timeline, source_files};
 use shared::base::OwnCode;
@@ -40,7 +40,7 @@ macro_rules! answers {
 }
 
 answers! {
-    GetPicture: |ready, ask| Ok(picture(ready, ask.view));
+    GetPicture: |ready, ask| Ok(picture(ready, ask.view, ask.kind.as_ref()));
     GetOutline: |ready, ask| Ok(outline_picture(ready, ask.axis, ask.columns));
     GetCourse: |ready, _ask| trace_curves(ready.device, ready.timeline).ok_or_else(|| NO_TIMES.to_owned());
     GetOperators: |ready, ask| Ok(operators_at_peak(ready.device, ready.timeline, &ask.makers));
@@ -58,6 +58,11 @@ answers! {
     GetRows: |ready, ask| Ok(allocations::page(ready, &ask.request));
     WalkTo: |ready, ask| Ok(allocations::walk(ready, &ask.request));
     FindGroup: |ready, ask| allocations::marked(ready, ask.group);
+    GetAround: |ready, ask| around::around(ready, ask).ok_or_else(|| NO_ALLOCATION.to_owned());
+    StepAllocation: |ready, ask| Ok(neighbour::step(ready, ask));
+    GetBandNames: |ready, ask| Ok(around::band_names(ready, ask.moment, ask.limit));
+    GetKind: |ready, ask| Ok(kind::facts(ready, &ask.kind, ask.moment));
+    StepKind: |ready, ask| Ok(kind::step(ready, ask));
     GetSegments: |ready, ask| Ok(segments::segments(ready, ask.instant));
     GetSource: |ready, ask| Ok(source::source(ready, ask));
     GetSourceFiles: |ready, _ask| Ok(source_files(ready.trace).into_iter().map(str::to_owned).collect());

@@ -21,20 +21,24 @@ pub(super) fn hit(ready: Ready<'_>, axis: Axis, (x, units_per_px): (f64, f64), b
 
 /// Returns the hit for an allocation given by its key, `None` if the device has no such allocation.
 pub(super) fn find(ready: Ready<'_>, key: AllocationKey, moment: u32) -> Option<Hit> {
-    let Ready { timeline, .. } = ready;
-    let allocations = &timeline.allocations;
-    let id = match key {
+    let id = find_id(ready, key)?;
+    Some(found_hit(ready, id, moment.min(ready.timeline.events())))
+}
+
+/// Returns the allocation with a key, `None` if the device has none.
+pub(super) fn find_id(ready: Ready<'_>, key: AllocationKey) -> Option<AllocationId> {
+    let allocations = &ready.timeline.allocations;
+    match key {
         AllocationKey::Initial(position) => {
             let position = position as usize;
-            (position < allocations.initial_count()).then(|| AllocationId::from_index(position))?
+            (position < allocations.initial_count()).then(|| AllocationId::from_index(position))
         }
         // A key names the event that allocates, not the one that frees.
         AllocationKey::Event(event) => {
             let id = allocations.of_event(event as usize)?;
-            (allocations.origin(id) == Origin::Event(event as usize)).then_some(id)?
+            (allocations.origin(id) == Origin::Event(event as usize)).then_some(id)
         }
-    };
-    Some(found_hit(ready, id, moment.min(timeline.events())))
+    }
 }
 
 /// Returns the hit that a click on an allocation at a moment would produce.

@@ -1,12 +1,12 @@
 //! Choices in the views below the timeline.
 
 mod change;
-mod escape;
+pub(super) mod escape;
 mod names;
 mod text;
 
 pub use change::Choice;
-pub(super) use text::{has_card, read, write};
+pub(super) use text::{MOST_TEXT_BYTES, has_card, read, write};
 
 use super::file_id::FileId;
 use super::selecting::Selecting;

@@ -20,7 +20,7 @@ use shared::trace::PoolId;
 use std::rc::Rc;
 
 /// Length limit for a text in an address, in bytes, because mail and chat programs truncate long addresses.
-const MOST_TEXT_BYTES: usize = 1000;
+pub(in crate::state) const MOST_TEXT_BYTES: usize = 1000;
 
 /// Appends fields to a text.
 struct Writer<'a> {

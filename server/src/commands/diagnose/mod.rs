@@ -22,6 +22,7 @@ use crate::Failure;
 use crate::log_file;
 use crate::units;
 
+mod folder;
 mod growth;
 mod log;
 mod together;
@@ -34,7 +35,8 @@ pub struct DiagnoseArgs {
     /// The snapshots: pickles of `_dump_snapshot`, gzipped or not, their JSON form, or HTML pages of `trace_plot`; or
     /// logs: of trainings with out-of-memory errors, `memory_summary` or `memory_stats`, and of host memory, such as
     /// those of `ps aux` and `date` in a loop, `top -b`, `pidstat -r`, smem or mprof; or snapshots of tracemalloc, of
-    /// which several are compared in their order; `-` reads a log from the standard input, such as a pasted error
+    /// which several are compared in their order; a folder stands for its files; `-` reads a log from the standard
+    /// input, such as a pasted error
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
@@ -79,11 +81,15 @@ pub struct DiagnoseOutput {
 impl DiagnoseArgs {
     /// Reads the files and returns their findings; an unreadable file does not stop the others.
     pub fn run(&self) -> DiagnoseOutput {
+        let (files, mut unread) = match folder::files(&self.files) {
+            Ok(files) => (files, Vec::new()),
+            Err(failure) => (Vec::new(), vec![failure]),
+        };
+        let mut left_out = Vec::new();
         let mut report = DiagnoseReport::default();
         let mut page = String::new();
         let mut has_errors = false;
-        let mut unread = Vec::new();
-        let mut together = Together::new(&self.files);
+        let mut together = Together::new(&files);
         let mut add = |diagnosed: Diagnosed| {
             let Diagnosed { name, diagnosis, of_log, text } = diagnosed;
             has_errors |= diagnosis.findings.iter().any(|finding| finding.severity == Severity::Error);
@@ -95,11 +101,16 @@ impl DiagnoseArgs {
             report.owners.extend(owners.into_iter().map(|one| OfFile::new(&name, one)));
             report.tables.extend(tables.into_iter().map(|one| OfFile::new(&name, one)));
         };
-        for file in &self.files {
-            match self.diagnosed(file, &mut together) {
+        for file in &files {
+            match self.diagnosed(&file.path, &mut together) {
                 Ok(diagnosed) => add(diagnosed),
+                Err(failure) if file.is_of_folder => left_out.push((&file.path, failure)),
                 Err(failure) => unread.push(failure),
             }
+        }
+        // A run's folder also has other files; with nothing else in it, they are failures.
+        if left_out.len() == files.len() {
+            unread.extend(left_out.drain(..).map(|(_, failure)| failure));
         }
         growth_of(together.traced()).into_iter().for_each(add);
         let Joined { text, matched, tables, owners } = together.joined();
@@ -107,8 +118,9 @@ impl DiagnoseArgs {
         report.diagnostics.extend(matched);
         report.tables.extend(tables);
         report.owners.extend(owners);
+        page += &not_read(&left_out);
         let text = match self.json {
-            _ if unread.len() == self.files.len() => String::new(),
+            _ if unread.len() >= files.len() => String::new(),
             true => serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n",
             false => page,
         };
@@ -200,6 +212,19 @@ fn growth_of(traced: &[(String, Box<TracemallocSnapshot>)]) -> Option<Diagnosed>
     let snapshots: Vec<&TracemallocSnapshot> = comparable().map(|(_, snapshot)| &**snapshot).collect();
     let names: Vec<&str> = comparable().map(|(name, _)| name.as_str()).collect();
     traced_growth(&snapshots).map(|report| diagnosed_report(names.join(" → "), report))
+}
+
+/// Names the files of folders that could not be read.
+fn not_read(files: &[(&PathBuf, Failure)]) -> String {
+    const MOST: usize = 5;
+    if files.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = files.iter().take(MOST).map(|(path, _)| path.display().to_string()).collect();
+    let more = files.len().saturating_sub(MOST);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let count = format::counted(files.len() as u64, "file");
+    format!("\nLeft out as neither snapshots nor logs of memory: {count}, {}{more}\n", names.join(", "))
 }
 
 fn nothing_said() -> Failure {
