@@ -91,6 +91,8 @@ pub struct KindFacts {
     pub most_bytes: u64,
     /// Key of the group with the same allocations, if there is one.
     pub key: Option<GroupKeyData>,
+    /// Mark of that group, if it does not follow from the title, which depends on what own code is.
+    pub group_mark: Option<NameMark>,
     /// Mark of the stack, if all allocations have one stack.
     pub stack: Option<NameMark>,
     /// Text of the search that finds the kind, and true if it is a regular expression.
@@ -100,7 +102,7 @@ pub struct KindFacts {
 impl KindFacts {
     /// Returns the mark of the group with the same allocations.
     pub fn mark(&self) -> NameMark {
-        NameMark::of([self.title.as_str(), &self.detail])
+        self.group_mark.unwrap_or_else(|| NameMark::of([self.title.as_str(), &self.detail]))
     }
 }
 

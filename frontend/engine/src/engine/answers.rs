@@ -5,15 +5,15 @@ use super::hit::{find, hit, place};
 use super::picture::{outline_picture, picture};
 use super::ready::Ready;
 use super::{
-    Engine, allocations, around, categories, compare, copy, details, export, kind, marks, neighbour, segments, selection,
-    sheet, source, strip, what_if,
+    Engine, allocations, around, categories, compare, copy, details, export, kind, marks, neighbour, segments,
+    selection, sheet, source, strip, what_if,
 };
 use frontend::ask::{
-    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAround, GetBandNames, GetBoxes, GetCategories, GetCopyPreview,
-    GetCourse, GetCurve, GetDetails, GetDiff, GetFacts, GetFindings, GetHit, GetKind, GetLargest, GetMarks, GetOperators,
-    GetOutline, GetPicture, GetPlace, GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites,
-    GetSource, GetSourceFiles, GetStacks, GetSteps, GetStrip, GetSweep, SetOwnCode, SheetOrder, StepAllocation, StepKind,
-    WalkTo, WriteCopy, WriteReplay, Writes,
+    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAround, GetBandNames, GetBoxes, GetCategories,
+    GetCopyPreview, GetCourse, GetCurve, GetDetails, GetDiff, GetFacts, GetFindings, GetHit, GetKind, GetLargest,
+    GetMarks, GetOperators, GetOutline, GetPicture, GetPlace, GetProfile, GetRank, GetRecordedSetup, GetReplay,
+    GetRows, GetSegments, GetSites, GetSource, GetSourceFiles, GetStacks, GetSteps, GetStrip, GetSweep, SetOwnCode,
+    SheetOrder, StepAllocation, StepKind, WalkTo, WriteCopy, WriteReplay, Writes,
 };
 use shared::analysis::{Timeline, source_files};
 use shared::base::OwnCode;
@@ -93,8 +93,11 @@ impl Answers<GetFindings> for Engine {
 impl Answers<SetOwnCode> for Engine {
     fn answer(&mut self, ask: &SetOwnCode) -> Result<<SetOwnCode as Ask>::Answer, String> {
         self.trace.set_own_code(OwnCode::of_text(&ask.own));
-        // Rows of the last table are sorted by titles.
-        self.kept.iter().for_each(|kept| *kept.table.borrow_mut() = None);
+        // The last table and the last kind have titles.
+        for kept in &self.kept {
+            *kept.table.borrow_mut() = None;
+            *kept.kind.borrow_mut() = None;
+        }
         self.build_all();
         Ok(super::findings::findings(self))
     }

@@ -9,7 +9,8 @@ use frontend::ask::site_table::mark;
 use frontend::ask::stack::stack_mark;
 use frontend::ask::{FilterData, Found, Kind, KindFacts, KindStep, NameMark, SiteText, StepKind};
 use shared::analysis::{
-    AllocationId, Category, Filter, GroupKey, Label, Members, Scope, Site, Weigher, Weight, group, label, select,
+    AllocationId, Category, Filter, GroupKey, Label, Members, Scope, Site, Weigher, Weight, former_label, group, label,
+    select,
 };
 use shared::base::format;
 use shared::report::frames;
@@ -69,6 +70,7 @@ pub(super) fn facts(ready: Ready<'_>, kind: &Kind, moment: u32) -> Result<KindFa
         Kind::Text { text, is_expression } => Some((text.clone(), *is_expression)),
         _ => None,
     };
+    let former = key.and_then(|key| former_label(ready.trace, key));
     Ok(KindFacts {
         title: title.clone(),
         detail: detail.clone(),
@@ -78,6 +80,7 @@ pub(super) fn facts(ready: Ready<'_>, kind: &Kind, moment: u32) -> Result<KindFa
         most_moment,
         most_bytes,
         key: key.map(group_key_data),
+        group_mark: former.map(|Label { title, detail }| NameMark::of([title.as_str(), &detail])),
         stack,
         search,
     })
@@ -123,7 +126,7 @@ fn meaning(ready: Ready<'_>, kind: &Kind) -> Result<Meaning, String> {
         Kind::Stack(mark) => {
             let stack = marked_stack(ready.trace, *mark).ok_or_else(gone)?;
             Ok(of_group(ready, GroupKey::Stack(stack)))
-        },
+        }
         Kind::Category(category) => Ok(of_category(ready, *category)),
         Kind::Group(mark) => {
             let (key, _) = marked(ready, *mark)?.ok_or_else(gone)?;
@@ -132,7 +135,7 @@ fn meaning(ready: Ready<'_>, kind: &Kind) -> Result<Meaning, String> {
         Kind::Site { mark, is_line } => {
             let key = site_key(ready.trace, *mark, *is_line).ok_or_else(gone)?;
             Ok(of_group(ready, key))
-        },
+        }
         Kind::Text { text, is_expression } => {
             let data = FilterData { text: text.clone(), is_expression: *is_expression, ..FilterData::default() };
             let quotes = if *is_expression { ["/", "/"] } else { ["“", "”"] };
