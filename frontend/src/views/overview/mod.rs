@@ -180,7 +180,7 @@ fn row_of(peer: &Peer, device: u32, are_several: bool, has_others: bool) -> Row 
         (None, gpu) => gpu,
     };
     let figures = file.figures[device as usize].as_ref();
-    let peak = |figures: &Rc<DeviceFigures>| format!("peak {}", format::bytes(figures.summary.peak_live_bytes));
+    let peak = |figures: &Rc<DeviceFigures>| format!("peak live {}", format::bytes(figures.summary.peak_live_bytes));
     let growth = file.findings.as_ref().and_then(|findings| findings.growth_of(index));
     let growth = growth.map(|growth| growth.bytes_per_step).filter(|&bytes| bytes > 0);
     Row {

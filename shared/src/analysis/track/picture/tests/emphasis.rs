@@ -1,6 +1,7 @@
 //! Compares pictures with selected allocations with those without, and with naive sums.
 
 use super::*;
+use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::members::Members;
 
 /// Returns bands as comparable numbers, in an order of their own.
