@@ -4,7 +4,7 @@ use super::{GroupKey, Groups};
 use crate::analysis::track::stack_title::{place, stack_callers, stack_title};
 use crate::base::format;
 use crate::base::frame_rules;
-use crate::trace::{FrameId, PoolId, Trace};
+use crate::trace::{FrameId, PoolId, StackId, Trace};
 
 /// Description of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,10 +18,7 @@ pub struct Label {
 pub fn label(trace: &Trace, groups: &Groups, key: GroupKey) -> Label {
     let plain = |title: String| Label { title, detail: String::new() };
     match key {
-        GroupKey::Stack(stack) => match stack_title(trace, stack) {
-            Some(title) => Label { title, detail: stack_callers(trace, stack) },
-            None => plain("no stack recorded".to_owned()),
-        },
+        GroupKey::Stack(stack) => stack_label(trace, stack),
         GroupKey::Frame(None) | GroupKey::Function(None) => plain("no stack recorded".to_owned()),
         GroupKey::Frame(Some(frame)) => frame_label(trace, frame),
         GroupKey::Function(Some(frame)) => Label { detail: filename(trace, frame), ..function_label(trace, frame) },
@@ -36,7 +33,16 @@ pub fn label(trace: &Trace, groups: &Groups, key: GroupKey) -> Label {
     }
 }
 
-fn frame_label(trace: &Trace, frame: FrameId) -> Label {
+/// Returns the description of the allocations of a stack.
+pub(in crate::analysis) fn stack_label(trace: &Trace, stack: StackId) -> Label {
+    match stack_title(trace, stack) {
+        Some(title) => Label { title, detail: stack_callers(trace, stack) },
+        None => Label { title: "no stack recorded".to_owned(), detail: String::new() },
+    }
+}
+
+/// Returns the description of the allocations of a frame.
+pub(in crate::analysis) fn frame_label(trace: &Trace, frame: FrameId) -> Label {
     let line = trace.frames.get(frame).line;
     let path = filename(trace, frame);
     let detail = if path.is_empty() || line == 0 { path } else { format!("{path}:{line}") };

@@ -19,6 +19,7 @@ pub use facts::{pool_of, stream_of, streams_and_pools};
 pub use filter::Filter;
 pub use group::{Group, GroupBy, GroupKey, Groups, Totals, group};
 pub use label::{Label, label};
+pub(in crate::analysis) use label::{frame_label, stack_label};
 pub use pattern::{PatternError, TextFilter};
 pub use population::Population;
 pub use scope::{Part, Scope};
