@@ -1,10 +1,11 @@
 //! Defines the questions about tables of allocations and groups, and their answers: one page of rows at a time.
 
 use super::name_mark::NameMark;
+use super::kind::Kind;
 use super::selection::{GroupKeyData, GroupMark, SelectionData};
 use super::timeline::Hit;
 use serde::{Deserialize, Serialize};
-use shared::analysis::{Category, GroupBy};
+use shared::analysis::{AllocationKey, Category, GroupBy};
 
 /// Asks for the streams and pools by which allocations can be filtered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -116,7 +117,7 @@ pub struct AllocationRow {
     pub category: Category,
     /// Title of its stack.
     pub title: String,
-    /// Callers of the function in the title.
+    /// Leaf of the stack, and the frames that tell it apart from others, or else its callers.
     pub detail: String,
 }
 
@@ -131,12 +132,29 @@ pub struct GroupRow {
     pub title: String,
     /// Text that distinguishes the group from others with the same title, or empty.
     pub detail: String,
+    /// Mark that stands for the group in URLs.
+    pub mark: NameMark,
+    /// Mark of the stack that the allocations share, if they are grouped by stack.
+    pub stack: Option<NameMark>,
+}
+
+impl AllocationRow {
+    /// Returns the key of the allocation that is valid in every copy of the file.
+    pub fn key(&self) -> AllocationKey {
+        match self.born.checked_sub(1) {
+            None => AllocationKey::Initial(self.allocation),
+            Some(event) => AllocationKey::Event(event),
+        }
+    }
 }
 
 impl GroupRow {
-    /// Returns the mark that stands for the group in URLs.
-    pub fn mark(&self) -> NameMark {
-        NameMark::of([self.title.as_str(), &self.detail])
+    /// Returns the kind that consists of the group's allocations over the whole trace.
+    pub fn kind(&self) -> Kind {
+        match (self.stack, self.key) {
+            (Some(stack), _) => Kind::Stack(stack),
+            (None, GroupKeyData { by, .. }) => Kind::Group(GroupMark { by, mark: self.mark }),
+        }
     }
 }
 

@@ -12,13 +12,16 @@ mod spans;
 mod summary;
 
 mod allocations;
+mod around;
 pub mod bands;
 mod categories;
 mod compare;
 mod copy;
 mod export;
 mod flame;
+mod kind;
 mod name_mark;
+mod overview;
 mod picture;
 pub mod raster;
 mod segments;
@@ -38,6 +41,9 @@ pub use allocations::{
     AllocationRow, Column, FindGroup, Found, GetFacts, GetRows, GroupRow, Sort, TablePage, TableRequest, TableRows,
     Walk, WalkRequest, WalkTo,
 };
+pub use around::{
+    Around, BandName, GetAround, GetBandNames, NearEvent, StepAllocation, StepHit, Toward,
+};
 pub use categories::{CategoryBytes, ColorBy, GetCategories};
 pub use compare::{
     CompareSide, CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData,
@@ -49,8 +55,10 @@ pub use flame::{
     FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally, FlameTree, GetBoxes,
     GetLargest, GetSites, SiteKey, SiteRow, SiteText,
 };
+pub use kind::{GetKind, Kind, KindFacts, KindStep, Marking, StepKind};
 pub use messages::{Joinable, Order, Report};
 pub use name_mark::NameMark;
+pub use overview::{GetStrip, StripData};
 pub use part::{PartOrder, PartPlace, PreviewData, PreviewDevice};
 pub use picture::{OutlineStep, PictureData};
 pub use question::{Answers, Ask, AskFile, FileBytes, Question, Readable, Reply, Writes};
@@ -62,7 +70,7 @@ pub use spans::{PartSpan, Parts};
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
 pub use timeline::{
     Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetOperators, GetOutline,
-    GetPicture, GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, Span, View,
+    GetPicture, GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, SetOwnCode, Span, View,
 };
 pub use what_if::{
     GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WhatIfColumn, WhatIfSetup, WriteReplay,

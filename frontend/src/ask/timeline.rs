@@ -2,8 +2,10 @@
 //! and the answers.
 
 use super::categories::ColorBy;
+use super::kind::{Kind, Marking};
 use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationKey, Axis, PictureRequest};
+use shared::base::StackLabel;
 use shared::profile::Makers;
 use shared::report::Frame;
 
@@ -16,6 +18,8 @@ pub struct View {
     pub pixel_ratio: f64,
     /// Property that colours distinguish.
     pub color: ColorBy,
+    /// What is set apart from the rest.
+    pub marking: Marking,
 }
 
 /// Asks for the bands of a view.
@@ -23,6 +27,8 @@ pub struct View {
 pub struct GetPicture {
     pub device: u32,
     pub view: View,
+    /// Kind whose number is in the view's marking.
+    pub kind: Option<Kind>,
 }
 
 /// Asks for the live and reserved outline of the whole trace; the answer is a picture without bands.
@@ -142,8 +148,8 @@ pub struct HitAllocation {
     pub lifetime_us: Option<u64>,
     /// True if it is from before the trace.
     pub is_initial: bool,
-    /// Frame that describes its stack best, `None` without a stack.
-    pub frame: Option<Frame>,
+    /// Label of its stack, `None` without a stack.
+    pub label: Option<StackLabel>,
 }
 
 impl HitAllocation {
@@ -221,6 +227,13 @@ pub struct Span {
     pub end_us: i64,
     /// Number of spans around it.
     pub depth: u32,
+}
+
+/// Changes what counts as the user's own code, and asks for the findings again; later answers follow it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SetOwnCode {
+    /// Rule as [`OwnCode`](shared::base::OwnCode) reads it.
+    pub own: String,
 }
 
 /// Kind of event that a [`Mark`] shows.

@@ -15,7 +15,7 @@ mod use_settled;
 mod use_view_link;
 mod view_link;
 
-pub use use_answer::{use_answer, use_categories, use_details, use_stacks};
+pub use use_answer::{use_answer, use_around, use_band_names, use_categories, use_details, use_stacks};
 pub use use_arrival::{Arrival, ArrivalFailure, use_arrival};
 pub use use_commands::{Commands, use_commands};
 pub use use_drop::use_drop;

@@ -8,14 +8,18 @@ use crate::state::{Choice, FileAction, FileId, Issued, Origin, ReadyFile, Scheme
 use crate::views::dock::Dock;
 use crate::views::findings::card::use_card;
 use crate::views::findings::evidence::Shown;
-use crate::views::head::device_picker::DevicePicker;
 use crate::views::head::figures_model::device_name;
 use crate::views::head::figures_row::FiguresRow;
+use crate::views::head::headline::Headline;
 use crate::views::head::notice_list::NoticeList;
 use crate::views::head::origin_bar::OriginBar;
 use crate::views::head::toolbar::Toolbar;
+use crate::views::kind::KindBar;
+use crate::views::kind::hook::use_kind;
 use crate::views::open::part_bar::PartBar;
+use crate::views::overview::Overview;
 use crate::views::panel::Panel;
+use crate::views::panel::own_code::use_own_code;
 use crate::views::timeline::Timeline;
 use shared::base::format;
 use std::rc::Rc;
@@ -60,7 +64,6 @@ pub(super) struct ViewerProps {
 #[component]
 pub(super) fn Viewer(props: &ViewerProps) -> Html {
     let file = &props.file;
-    let on_device = props.on_action.reform(FileAction::ChooseDevice);
     let body = match file.shown_figures() {
         Some(device) => html! { <DeviceView viewer={props.clone()} device={device.clone()} /> },
         None if file.summary.devices.is_empty() => empty_file(),
@@ -73,7 +76,7 @@ pub(super) fn Viewer(props: &ViewerProps) -> Html {
                 on_dismiss={props.on_action.reform(|()| FileAction::DismissNotice)} />
             <PartBar devices={file.summary.devices.clone()} on_choose={props.on_part.clone()}
                 on_all={props.on_all.clone()} />
-            <DevicePicker file={file.clone()} on_choose={on_device} />
+            <Overview id={props.id} peers={props.peers.clone()} scheme={props.scheme} on_action={props.on_action.clone()} />
             { body }
         </main>
     }
@@ -121,6 +124,8 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         move |_| hovered.set(None)
     });
     use_card(client, *id, file.card, on_action);
+    let own = use_own_code(client, *id, &file.choices.own, on_action);
+    let on_own = use_callback(on_action.clone(), |own, on_action| on_action.emit(FileAction::Choose(Choice::Own(own))));
     let capacity_bytes = file.card.map(|card| card.capacity_bytes);
     let on_card = use_callback(on_action.clone(), |card, on_action| on_action.emit(FileAction::ChooseCard(card)));
     let on_choose = use_callback(on_action.clone(), |choice, on_action| on_action.emit(FileAction::Choose(choice)));
@@ -147,29 +152,42 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         on_view.emit(view);
         on_seen.emit(view);
     });
-    let pinned = file.pinned.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.allocation);
+    let pinned = file.pinned.as_ref().and_then(|hit| hit.allocation.as_ref());
+    let pinned = pinned.map(|found| (found.allocation, found.size_bytes));
+    let pinned_kind = use_memo(file.pinned.clone(), |_| file.pinned_kind().map(Rc::new));
+    let moment = legend_moment(file, device);
+    let facts = use_kind(client, device.device, file.kind.clone(), moment.0);
+    let on_kind = use_callback(on_action.clone(), |kind, on_action| on_action.emit(FileAction::SelectKind(kind)));
     let name =
         peers.iter().find(|peer| peer.id == *id).map(|peer| AttrValue::from(peer.name.clone())).unwrap_or_default();
     html! {
         <>
             <p class="visually-hidden" role="status">{ spoken(device) }</p>
+            <Headline file={file.clone()} />
             <FiguresRow device={device.clone()} />
             <NoticeList summary={file.summary.clone()} device={device.summary.device} are_known={file.are_notices_known} />
             <Toolbar axis={file.axis} has_times={device.has_times} can_go_back={seen.is_some_and(|seen| seen.can_go_back)}
-                {on_axis} on_command={on_command.clone()} />
+                {on_axis} on_command={on_command.clone()}>
+                if file.kind.is_some() {
+                    <KindBar facts={facts.clone()} is_at_pin={moment.1} selecting={file.choices.selecting.clone()}
+                        on_action={on_action.clone()} on_command={on_command.clone()} />
+                }
+            </Toolbar>
             <div class="workspace">
                 <div class="stage">
                     <Timeline key={file.arrivals} client={client.clone()} device={device.clone()} axis={file.axis} scheme={*scheme}
-                        color={file.color} parts={file.shown_parts().cloned()} legend_moment={legend_moment(file, device)}
-                        {on_color} command={*command} {pinned} {capacity_bytes} start={*range} {on_view} {on_hover}
+                        color={file.color} parts={file.shown_parts().cloned()} legend_moment={moment}
+                        {on_color} command={*command} {pinned} kind={file.kind.clone()} pinned_kind={(*pinned_kind).clone()}
+                        kind_facts={facts.clone()} on_kind={on_kind.clone()} {capacity_bytes} start={*range} {on_view} {on_hover}
                         on_pin={on_pin.clone()} />
-                    <Dock id={*id} client={client.clone()} file={file.clone()} device={device.clone()}
+                    <Dock key={format!("dock {own}")} id={*id} client={client.clone()} file={file.clone()} device={device.clone()}
                         peers={peers.clone()} logs={logs.clone()} are_ranks={*are_ranks} scheme={*scheme} seen={*seen}
                         what_if={what_if.clone()} {on_dock} {on_pin} {on_choose} {on_what_if} on_ranks={on_ranks.clone()}
                         on_action={on_action.clone()} on_command={on_command.clone()} on_files={on_files.clone()} />
                 </div>
-                <Panel client={client.clone()} file={file.clone()} {name} device={device.clone()}
-                    hovered={(*hovered).clone()} {on_unpin} {on_tab} {on_show} {on_device} {on_card}
+                <Panel key={format!("panel {own}")} client={client.clone()} file={file.clone()} {name} device={device.clone()}
+                    hovered={(*hovered).clone()} facts={facts.clone()} {on_kind} on_command={on_command.clone()} {on_unpin} {on_tab}
+                    {on_show} {on_device} {on_card} {on_own}
                     on_part={on_part.clone()} keep={keep.clone()} />
             </div>
         </>

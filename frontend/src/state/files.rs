@@ -13,7 +13,7 @@ use super::file_id::FileId;
 use super::origin::Origin;
 use super::session::SessionFile;
 use super::view_state::{DockTab, PanelTab};
-use crate::ask::{Axis, ColorBy, FileSummary, Hit, Joinable, PreviewData, Report};
+use crate::ask::{Axis, ColorBy, FileSummary, Hit, Joinable, Kind, PreviewData, Report};
 use shared::report::LogReport;
 use std::rc::Rc;
 
@@ -83,6 +83,12 @@ pub enum FileAction {
     ChooseAxis(Axis),
     /// An allocation of the shown device was pinned with a click, or unpinned.
     Pin(Option<Hit>),
+    /// A kind of allocations was selected, or none.
+    SelectKind(Option<Kind>),
+    /// All allocations with the stack of the pinned one were selected, or left if they were selected already.
+    SelectPinnedKind,
+    /// The selected kind is left, or else the pinned allocation.
+    Leave,
     /// An allocation is pinned for another reason than a click, so the panel's tab stays.
     PinFound {
         /// Position of the device.
@@ -333,6 +339,9 @@ impl Files {
             FileAction::StepDevice(step) => files.with_shown(|file| file.step_device(step)),
             FileAction::ChooseAxis(axis) => files.with_shown(|file| file.choose_axis(axis)),
             FileAction::Pin(hit) => files.with_shown(|file| file.pin(hit)),
+            FileAction::SelectKind(kind) => files.with_shown(|file| file.select(kind)),
+            FileAction::SelectPinnedKind => files.with_shown(ReadyFile::select_pinned),
+            FileAction::Leave => files.with_shown(ReadyFile::leave),
             FileAction::PinFound { device, hit } => files.with_shown(|file| file.pin_found(device, hit)),
             FileAction::PinStart { id, hit } => {
                 if let Some(OpenFile { status: FileStatus::Ready(file), .. }) =
@@ -443,6 +452,7 @@ impl OpenFile {
                 if let Some(view) = start.view.as_mut().filter(|_| summary.is_part()) {
                     // A part of the file has other moments than the whole file.
                     (view.range, view.pin) = (None, None);
+                    view.kind = view.kind.take().filter(|kind| !matches!(**kind, Kind::StackOf(_)));
                 }
                 self.status = FileStatus::Ready(ReadyFile::new(*summary, &start));
             }

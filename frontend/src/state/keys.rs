@@ -22,8 +22,10 @@ pub enum KeyAction {
     Help,
     /// Opens the file dialog.
     Open,
-    /// Unpins the pinned allocation.
+    /// Leaves the selected kind, or else unpins the pinned allocation.
     Unpin,
+    /// Selects all allocations with the stack of the pinned one.
+    SelectKind,
     /// Focuses the search for allocations.
     Search,
     /// Chooses the axis.
@@ -70,6 +72,9 @@ fn plain_action(key: &str) -> Option<KeyAction> {
         "?" => KeyAction::Help,
         "o" | "O" => KeyAction::Open,
         "Escape" => KeyAction::Unpin,
+        "k" | "K" => KeyAction::SelectKind,
+        "n" => KeyAction::Timeline(TimelineCommand::StepKind { is_back: false }),
+        "N" => KeyAction::Timeline(TimelineCommand::StepKind { is_back: true }),
         "/" => KeyAction::Search,
         "e" | "E" => KeyAction::Axis(Axis::Events),
         "t" | "T" => KeyAction::Axis(Axis::Time),

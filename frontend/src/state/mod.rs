@@ -7,6 +7,7 @@ mod file_id;
 mod files;
 mod history;
 mod keys;
+mod kind_text;
 mod links;
 mod origin;
 mod scheme;

@@ -1,7 +1,7 @@
 //! The view on the screen as a short text, used in the page's address and in links to shared copies.
 //!
 //! ```text
-//! v1;device=0;axis=events;x=120.5..480;y=0..1073741824;pin=e310@402;tab=allocation;color=category;dock=flame;…
+//! v1;device=0;axis=events;x=120.5..480;y=0..1073741824;pin=e310@402;kind=of:e310;tab=allocation;color=category;dock=flame;…
 //! ```
 //!
 //! The choices of the view below the timeline follow its name, and then the card if it is known.
@@ -13,7 +13,8 @@
 use super::card::ThisCard;
 use super::choices::{self, Choices};
 use super::fields::{Fields, FieldsError};
-use crate::ask::{AllocationKey, Axis, ColorBy};
+use super::kind_text::{key_of, key_text, kind_of, text_of};
+use crate::ask::{AllocationKey, Axis, ColorBy, Kind};
 use crate::draw::camera::View;
 use crate::draw::span::Span;
 use std::fmt;
@@ -106,6 +107,8 @@ pub struct ViewState {
     /// Part in view; `None` for all of it.
     pub range: Option<View>,
     pub pin: Option<PinKey>,
+    /// Selected kind of allocations.
+    pub kind: Option<Rc<Kind>>,
     /// Selected tab of the panel.
     pub tab: PanelTab,
     /// View that is open below the timeline.
@@ -161,17 +164,16 @@ impl ViewStateError {
 impl ViewState {
     /// Writes the text that [`from_text`](Self::from_text) reads.
     pub fn to_text(&self) -> String {
-        let Self { device, axis, range, pin, tab, dock, color, choices, card } = self;
+        let Self { device, axis, range, pin, kind, tab, dock, color, choices, card } = self;
         let mut text = format!("v{VERSION};device={device};axis={}", axis.name());
         if let Some(View { x, y }) = range {
             text += &format!(";x={}..{};y={}..{}", x.start, x.end, y.start, y.end);
         }
         if let Some(PinKey { allocation, moment }) = pin {
-            let (kind, number) = match allocation {
-                AllocationKey::Initial(number) => ('i', number),
-                AllocationKey::Event(number) => ('e', number),
-            };
-            text += &format!(";pin={kind}{number}@{moment}");
+            text += &format!(";pin={}@{moment}", key_text(*allocation));
+        }
+        if let Some(kind) = kind.as_deref().and_then(text_of) {
+            text += &format!(";kind={kind}");
         }
         text += &format!(";tab={}", tab.name());
         if *color == ColorBy::Category {
@@ -211,6 +213,7 @@ impl ViewState {
             Some(pin) => Some(pin_of(pin)?),
             None => None,
         };
+        let kind = fields.get("kind").and_then(kind_of).map(Rc::new);
         let named = |name: &str| PanelTab::ALL.into_iter().find(|tab| tab.name() == name);
         let tab = fields.get("tab").map_or(Some(PanelTab::default()), named)?;
         // An unknown view below the timeline is ignored.
@@ -218,19 +221,23 @@ impl ViewState {
         let color = if fields.get("color") == Some("category") { ColorBy::Category } else { ColorBy::Stack };
         let choices = Rc::new(choices::read(fields, dock));
         let card = if choices::has_card(&choices, dock) { None } else { card_of(fields) };
-        Some(Self { device, axis, range, pin, tab, dock, color, choices, card })
+        Some(Self { device, axis, range, pin, kind, tab, dock, color, choices, card })
     }
 
     /// Returns the texts that the user has typed in the open view; they are part of the view's text.
     pub fn typed(&self) -> Vec<&str> {
-        let Choices { selecting, stacks, differences, .. } = &*self.choices;
+        let Choices { selecting, stacks, differences, own, .. } = &*self.choices;
         let typed = match self.dock {
             Some(DockTab::Flame) => vec![&selecting.filter.text, &stacks.search],
             Some(DockTab::Allocations | DockTab::Source) => vec![&selecting.filter.text],
             Some(DockTab::Compare) => vec![&differences.filter],
             Some(DockTab::Segments | DockTab::WhatIf | DockTab::Logs) | None => Vec::new(),
         };
-        typed.into_iter().map(String::as_str).filter(|text| !text.is_empty()).collect()
+        let searched = match self.kind.as_deref() {
+            Some(Kind::Text { text, .. }) => Some(text).filter(|text| !typed.contains(text)),
+            _ => None,
+        };
+        typed.into_iter().chain(searched).map(String::as_str).chain([&**own]).filter(|text| !text.is_empty()).collect()
     }
 }
 
@@ -248,12 +255,7 @@ fn card_of(fields: &Fields) -> Option<ThisCard> {
 
 fn pin_of(text: &str) -> Option<PinKey> {
     let (key, moment) = text.split_once('@')?;
-    let allocation = match key.split_at_checked(1)? {
-        ("i", number) => AllocationKey::Initial(number.parse().ok()?),
-        ("e", number) => AllocationKey::Event(number.parse().ok()?),
-        _ => return None,
-    };
-    Some(PinKey { allocation, moment: moment.parse().ok()? })
+    Some(PinKey { allocation: key_of(key)?, moment: moment.parse().ok()? })
 }
 
 #[cfg(test)]
@@ -271,6 +273,7 @@ mod tests {
             axis: Axis::Time,
             range: Some(View { x: Span::new(0.5, 1e6), y: Span::new(0.0, (1_u64 << 30) as f64) }),
             pin: Some(PinKey { allocation: AllocationKey::Initial(3), moment: 402 }),
+            kind: None,
             tab: PanelTab::Allocation,
             dock: None,
             color: ColorBy::Stack,
@@ -293,6 +296,7 @@ mod tests {
             view(),
             ViewState { pin: Some(event), ..view() },
             ViewState { range: Some(third), ..view() },
+            ViewState { kind: Some(Rc::new(Kind::StackOf(AllocationKey::Event(7)))), ..view() },
             ViewState { dock: Some(DockTab::WhatIf), ..view() },
             ViewState { color: ColorBy::Category, tab: PanelTab::Findings, ..view() },
             ViewState { card: Some(ThisCard::whole(48 << 30)), ..view() },

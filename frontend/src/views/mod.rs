@@ -6,6 +6,8 @@
 pub mod open;
 
 pub mod head;
+pub mod kind;
+pub mod overview;
 pub mod panel;
 pub mod timeline;
 

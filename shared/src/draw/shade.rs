@@ -37,6 +37,9 @@ pub const HOVER_SHARE: f32 = 0.32;
 /// Share of the accent in the pinned band.
 pub const PIN_SHARE: f32 = 0.55;
 
+/// Opacity of the area below the curve of the selected allocations.
+pub const AREA_SHARE: f32 = 0.16;
+
 /// Share of the background in all other bands while one is pinned.
 pub const DIM_SHARE: f32 = 0.42;
 
@@ -58,6 +61,15 @@ fn stack_fill(color: u32, theme: &Theme) -> Color {
         1 => hue.mixed(theme.background, SHADE_STEP * 2.0),
         _ => hue.mixed(theme.live, SHADE_STEP),
     }
+}
+
+/// Number of greys of memory outside of the selected allocations.
+pub const GREYS: u32 = 3;
+
+/// Returns the fill of memory that is not among the selected allocations; neighbours with different numbers differ.
+pub fn other_fill(color: u32, theme: &Theme) -> Color {
+    let share = [0.42, 0.52, 0.62][(color % GREYS) as usize];
+    theme.merged.mixed(theme.background, share)
 }
 
 /// Returns the fill of merged allocations, most of which have this colour number.

@@ -9,6 +9,7 @@ mod source;
 mod pieces;
 mod subject;
 
+mod log;
 mod perfetto;
 mod picture;
 mod report;
@@ -20,6 +21,7 @@ pub use snapshot::pickle;
 
 pub use subject::Subject;
 
+pub use log::{LOG_ROOM, LogForm, legend, log_chart, log_picture, series_color};
 pub use perfetto::perfetto;
 pub use picture::{MomentOptions, PictureOptions, TimelinePicture, flame_picture, segments_picture};
 pub use report::report;

@@ -139,6 +139,11 @@ impl Head {
         (row.rss_bytes.or(row.pss_bytes).is_some() || self.has_pid()).then_some(row)
     }
 
+    /// Returns the separator behind the time if each row begins with one.
+    pub(super) fn time_separator(&self) -> Option<char> {
+        self.separator.filter(|_| matches!(self.columns.first(), Some((Column::Time, _))) && self.command != Some(0))
+    }
+
     fn has_pid(&self) -> bool {
         self.columns.iter().any(|(column, _)| *column == Column::Pid)
     }

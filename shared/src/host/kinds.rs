@@ -4,9 +4,16 @@
 
 use super::family::{Family, sums};
 use super::log::{HostLog, Process};
+use std::borrow::Cow;
 
 /// Returns a log with the memory of the processes' own, such as heaps, as far as the log tells it from other memory.
-pub(super) fn own(log: &HostLog) -> HostLog {
+///
+/// A log that does not tell them apart is returned itself, since it can have millions of values.
+pub(super) fn own(log: &HostLog) -> Cow<'_, HostLog> {
+    let has_kinds = |process: &Process| !(process.file_kib.is_empty() && process.shmem_kib.is_empty());
+    if !log.processes.iter().any(has_kinds) {
+        return Cow::Borrowed(log);
+    }
     let process = |process: &Process| {
         let less = |kib: &[u32]| -> Vec<u32> {
             let of = |values: &[u32], at: usize| values.get(at).copied().unwrap_or(0);
@@ -21,14 +28,14 @@ pub(super) fn own(log: &HostLog) -> HostLog {
         }
         own
     };
-    HostLog {
+    Cow::Owned(HostLog {
         times_ms: log.times_ms.clone(),
         processes: log.processes.iter().map(process).collect(),
         total: log.total,
         steps: log.steps.clone(),
         shared: log.shared.clone(),
         ..HostLog::default()
-    }
+    })
 }
 
 /// Returns the most that all processes have at one time, with shared memory and without pages of files.

@@ -61,6 +61,8 @@ pub enum HostForm {
     Sar,
     /// System metrics that Weights & Biases exports.
     Wandb,
+    /// Table of a scalar that TensorBoard saves.
+    Tensorboard,
     /// Messages of the kernel about killed processes.
     KernelLog,
 }
@@ -80,6 +82,7 @@ crate::names!(HostForm {
     Vmstat => "vmstat",
     Sar => "sar",
     Wandb => "wandb",
+    Tensorboard => "tensorboard",
     KernelLog => "kernel-log",
 });
 

@@ -18,6 +18,7 @@ mod row;
 mod shm;
 mod size;
 mod teeth;
+mod tensorboard;
 mod usage;
 mod wandb;
 

@@ -1,5 +1,6 @@
 //! Counts what is odd in a log of host memory, and says it.
 
+use super::reader::Gap;
 use super::usage::Unit;
 use crate::base::{Diagnostic, Severity, format};
 
@@ -19,6 +20,10 @@ pub(super) struct Oddities {
     pub(super) unit: Option<Unit>,
     /// True if Weights & Biases sampled the processes.
     pub(super) is_wandb: bool,
+    /// True if the log is a scalar of TensorBoard.
+    pub(super) is_scalar: bool,
+    /// Longest time without samples.
+    pub(super) gap: Option<Gap>,
     /// Largest RSS of a table without units, if it is too small for bytes.
     pub(super) too_small: Option<u64>,
 }
@@ -45,6 +50,17 @@ impl Oddities {
             let message = "The clock was set back while the log was written; the samples after that were moved on.";
             all.push(one("host-clock-set-back", Severity::Warning, self.clock_back, message.to_owned()));
         }
+        if let Some(Gap { length_ms, after_ms, interval_ms, count }) = self.gap {
+            let duration = |ms: i64| format::duration(ms.unsigned_abs().saturating_mul(1000));
+            let message = format!(
+                "{} without samples begins {} after the start, where samples usually come every {}: the machine slept, its \
+                 clock was set forward, or a part of the log is missing. Rates count that time.",
+                duration(length_ms),
+                duration(after_ms),
+                duration(interval_ms)
+            );
+            all.push(one("host-log-gap", Severity::Info, count, message));
+        }
         if self.reused > 0 {
             let message = "A process id was used again by another process; the two are kept apart.";
             all.push(one("host-process-id-reused", Severity::Info, self.reused, message.to_owned()));
@@ -58,6 +74,11 @@ impl Oddities {
             let message = "Weights & Biases samples the process that calls wandb.init, without the workers that it starts \
                            unless x_stats_track_process_tree is set.";
             all.push(one("host-workers-missing", Severity::Info, 1, message.to_owned()));
+        }
+        if self.is_scalar {
+            let message = "TensorBoard's table names neither its metric nor a unit: the values were read as bytes of one \
+                           process, and can be those of a GPU.";
+            all.push(one("host-metric-unnamed", Severity::Info, 1, message.to_owned()));
         }
         if let Some(name) = &self.decimal {
             let message =

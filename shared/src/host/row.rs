@@ -69,6 +69,13 @@ fn top(line: &str) -> Option<Row<'_>> {
 
 /// Reads a percentage with at most one decimal, as tenths of a percent.
 pub(super) fn permille(cell: &str) -> Option<u32> {
+    // Nearly all are `12.3`; floating point numbers of any form take ten times as long.
+    if let [whole @ .., b'.', tenth] = cell.as_bytes()
+        && (1..=4).contains(&whole.len())
+        && whole.iter().chain([tenth]).all(u8::is_ascii_digit)
+    {
+        return Some(whole.iter().chain([tenth]).fold(0, |sum, digit| sum * 10 + u32::from(digit - b'0')));
+    }
     let value: f64 = match cell.contains(',') {
         true => cell.replace(',', ".").parse().ok()?,
         false => cell.parse().ok()?,
@@ -78,14 +85,48 @@ pub(super) fn permille(cell: &str) -> Option<u32> {
 
 /// Reads processor time: `12:34`, `12:34.56`, `1:02:03` or `2-01:02:03`, in seconds.
 pub(super) fn cpu_seconds(cell: &str) -> Option<u64> {
-    let (days, rest) = cell.split_once('-').map_or((Some(0), cell), |(days, rest)| (days.parse().ok(), rest));
+    let (days, rest) = match cell.bytes().position(|byte| byte == b'-') {
+        Some(end) => (number(&cell.as_bytes()[..end])?, &cell.as_bytes()[end + 1..]),
+        None => (0, cell.as_bytes()),
+    };
     let mut seconds: u64 = 0;
     let mut parts = 0;
-    for part in rest.split(':') {
-        let whole = part.split(['.', ',']).next()?;
-        seconds = seconds.checked_mul(60)?.checked_add(whole.parse().ok()?)?;
+    for part in rest.split(|byte| *byte == b':') {
+        let whole = part.split(|byte| matches!(byte, b'.' | b',')).next()?;
+        seconds = seconds.checked_mul(60)?.checked_add(number(whole)?)?;
         parts += 1;
     }
-    let of_days = u64::checked_mul(days?, 86_400)?;
+    let of_days = u64::checked_mul(days, 86_400)?;
     (2..=3).contains(&parts).then(|| seconds.checked_add(of_days)).flatten()
+}
+
+/// Reads a number that consists of digits.
+fn number(digits: &[u8]) -> Option<u64> {
+    let add = |sum: u64, digit: &u8| {
+        let digit = digit.is_ascii_digit().then_some(u64::from(digit & 15))?;
+        sum.checked_mul(10)?.checked_add(digit)
+    };
+    digits.iter().try_fold(0, add).filter(|_| !digits.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_have_a_decimal_or_none() {
+        let all = ["0.0", "12.3", "99,5", "100", "1600", "101.25", "9999.9", "", ".5", "1.2.3", "-1.0", "1e2.0"];
+        let read = [0, 123, 995, 1000, 16_000, 1013, 99_999].map(Some);
+        assert_eq!(all.map(permille)[..7], read);
+        assert_eq!(all.map(permille)[7..], [None, Some(5), None, None, None]);
+    }
+
+    #[test]
+    fn processor_times_have_minutes_hours_or_days() {
+        let all = ["12:34", "12:34.56", "1:02:03", "2-01:02:03", "00:00:00"];
+        assert_eq!(all.map(cpu_seconds), [754, 754, 3723, 176_523, 0].map(Some));
+        for text in ["", "12", "1:2:3:4", ":", "-1:00", "1-", "a:b", "99999999999999999999:00"] {
+            assert_eq!(cpu_seconds(text), None, "{text}");
+        }
+    }
 }

@@ -323,6 +323,34 @@ fn weights_and_biases_exports_system_metrics() {
 }
 
 #[test]
+fn tensorboard_saves_scalars_without_their_names() {
+    let row = |second: u64, value: &str| format!("{}.5,{},{value}\n", 1_795_448_812 + second, second * 10);
+    let log = read(&("Wall time,Step,Value\n".to_owned() + &row(0, "3221225472.0") + &row(60, "4294967296.0")));
+    assert_eq!((log.form, log.clock), (HostForm::Tensorboard, Clock::Dates));
+    assert_eq!((log.processes[0].rss_kib.as_slice(), log.steps.last()), (&[3 << 20, 4 << 20][..], Some(&(1, 600))));
+    let [unnamed] = log.diagnostics.as_slice() else { panic!("{:?}", log.diagnostics) };
+    assert_eq!(unnamed.code, "host-metric-unnamed");
+    let saved = read(include_str!("../../../tests/data/logs/tensorboard2.21-scalar.csv"));
+    let most = saved.processes[0].rss_kib.iter().max();
+    assert_eq!(
+        (saved.form, saved.times_ms.len(), most),
+        (HostForm::Tensorboard, 60, Some(&((500 + 19 * 60 + 10) << 10)))
+    );
+    let losses = read(&("Wall time,Step,Value\n".to_owned() + &row(0, "2.31") + &row(60, "1.07")));
+    assert!(losses.processes.is_empty());
+}
+
+#[test]
+fn a_gap_is_said() {
+    let at = |second: i64| format!("{}\n{}", 1_795_448_812 + second, aux(17, 1000, "0:01", "python a.py"));
+    let text: String = (0..10).chain(7200..7210).map(at).collect();
+    let [gap] = &read(&text).diagnostics[..] else { panic!() };
+    assert_eq!((gap.code, gap.count), ("host-log-gap", 1));
+    assert!(gap.message.starts_with("2 h 0 min without samples begins 9.00 s after the start"), "{}", gap.message);
+    assert_eq!(read(&(0..200).map(|sample| at(sample * 60)).collect::<String>()).diagnostics, []);
+}
+
+#[test]
 fn snapscope_host_samples_shared_memory() {
     let log = read(include_str!("../../../tests/data/logs/snapscope-host-shared.csv"));
     assert_eq!(log.diagnostics, []);

@@ -2,6 +2,7 @@
 
 use super::spans::Span;
 use super::transfers::{Call, CallKind};
+use crate::base::StringId;
 use hashbrown::HashMap;
 
 /// Kernel that the GPU ran.
@@ -9,6 +10,8 @@ use hashbrown::HashMap;
 pub(super) struct Kernel {
     /// Number that the kernel shares with its launch.
     pub(super) correlation: u64,
+    pub(super) name: StringId,
+    pub(super) start_us: f64,
     pub(super) duration_us: f64,
 }
 

@@ -7,6 +7,7 @@
 mod fields;
 mod habits;
 mod kernels;
+mod lanes;
 mod makers;
 mod matching;
 mod origin;
@@ -18,6 +19,7 @@ mod trace;
 mod transfers;
 
 pub use habits::{Habit, HabitKind, habits};
+pub use lanes::{Lane, LaneKind, LaneSpan};
 pub use makers::{Made, MadeOn, Maker, Makers};
 pub use matching::{Allocated, Matches, matches};
 pub use peak::{LiveGroup, live_groups};

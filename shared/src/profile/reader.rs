@@ -2,6 +2,7 @@
 
 use super::fields::fields;
 use super::kernels::{Kernel, Kernels};
+use super::lanes::lanes;
 use super::origin::attribute;
 use super::spans::{Span, SpanKind, Spans, is_step};
 use super::trace::{Course, DeviceKind, MemoryEvent, Origin, Profile};
@@ -191,7 +192,8 @@ impl Scanner {
             let name = self.names.intern(&String::from_utf8_lossy(event.name));
             self.spans.push(Span { thread, start_us, end_us: start_us + duration_us, name, kind });
         } else if matches!(event.category, b"kernel" | b"Kernel") {
-            self.kernels.push(Kernel { correlation, duration_us });
+            let name = self.names.intern(&String::from_utf8_lossy(event.name));
+            self.kernels.push(Kernel { correlation, name, start_us, duration_us });
         } else if let Some(kind) = CallKind::of(event.name) {
             self.calls.push(Call { thread, start_us, duration_us, correlation, kind });
         } else if let Some(direction) = direction(event.name) {
@@ -225,6 +227,7 @@ impl Scanner {
         Profile {
             courses,
             steps: steps(&spans, base_us),
+            lanes: lanes(&spans, &self.kernels, base_us),
             transfers,
             operations,
             has_kernels: !self.kernels.is_empty(),

@@ -1,5 +1,6 @@
 //! Stores what a trace says about memory.
 
+use super::lanes::Lane;
 use crate::base::StringId;
 
 /// Memory events of a trace, with the spans around them.
@@ -9,6 +10,8 @@ pub struct Profile {
     pub courses: Vec<Course>,
     /// Starts and ends of the profiler's steps in microseconds, in the order of their starts.
     pub steps: Vec<(f64, f64)>,
+    /// What ran, in rows.
+    pub lanes: Vec<Lane>,
     /// Copies between host and GPU that the program waits for, in the order of their times.
     pub transfers: Vec<Transfer>,
     /// Outermost operators that allocated memory.

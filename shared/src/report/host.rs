@@ -29,6 +29,7 @@ fn tool(form: HostForm) -> &'static str {
         HostForm::Vmstat => "vmstat",
         HostForm::Sar => "sar",
         HostForm::Wandb => "Weights & Biases",
+        HostForm::Tensorboard => "a scalar of TensorBoard",
         HostForm::KernelLog => "messages of the kernel",
     }
 }

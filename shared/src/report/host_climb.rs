@@ -4,7 +4,7 @@ use super::diagnosis::Finding;
 use super::host_finding::{duration, finding};
 use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Severity, format};
-use crate::host::{Climb, Climber, HostLog, TotalSource};
+use crate::host::{Climb, Climber, Clock, HostLog, TotalSource};
 
 /// Fraction of the machine's memory above which it counts as almost full.
 const FULL: f64 = 0.95;
@@ -30,7 +30,7 @@ pub(super) fn climbs(log: &HostLog, climb: &Climb) -> Finding {
     let shows: Vec<String> = [course(climb), climbers(log, climb)]
         .into_iter()
         .chain(kind(log, climb).map(str::to_owned))
-        .chain(limit(climb))
+        .chain(limit(log, climb))
         .collect();
     let severity = if is_almost_full(climb) { Severity::Error } else { Severity::Warning };
     let (code, confidence) = match copies {
@@ -148,7 +148,7 @@ pub(super) fn is_almost_full(climb: &Climb) -> bool {
 }
 
 /// Says when the climb reaches the machine's memory.
-fn limit(climb: &Climb) -> Option<String> {
+fn limit(log: &HostLog, climb: &Climb) -> Option<String> {
     let ((total, _), room) = (climb.machine?, room(climb)?);
     let bytes = format::bytes(total.bytes);
     let machine = match total.source {
@@ -156,10 +156,7 @@ fn limit(climb: &Climb) -> Option<String> {
         TotalSource::Inferred => format!("The machine has {bytes}, inferred from the percentages in the log"),
         TotalSource::ControlGroup => format!("The control group of the processes is limited to {bytes}"),
     };
-    let until = |from: u64| {
-        let seconds = room.saturating_sub(from) as f64 / climb.bytes_per_s.max(1.0);
-        duration((seconds * 1000.0) as i64)
-    };
+    let until_ms = |from: u64| (room.saturating_sub(from) as f64 / climb.bytes_per_s.max(1.0) * 1000.0) as i64;
     // Copies end once each process has its own.
     if climb.settles || (copies_shared_pages(climb) && !is_almost_full(climb)) {
         return Some(format!("{machine}, of which {} are in use at the most.", format::bytes(climb.peak_bytes)));
@@ -171,11 +168,24 @@ fn limit(climb: &Climb) -> Option<String> {
         }
         true => format!(
             "{machine}: at this rate, an epoch that lasts {} fills that, where an epoch takes {} now.",
-            until(climb.base_bytes),
+            duration(until_ms(climb.base_bytes)),
             duration(climb.epoch_ms)
         ),
-        false => format!("{machine}: at this rate, it is full {} after the end of the log.", until(last)),
+        false => {
+            let ms = until_ms(last);
+            let on = date_after(log, ms).map_or_else(String::new, |date| format!(", on {date}"));
+            format!("{machine}: at this rate, it is full {} after the end of the log{on}.", duration(ms))
+        }
     })
+}
+
+/// Formats the time at some milliseconds after the end of a log with dates, if that is within a year.
+fn date_after(log: &HostLog, ms: i64) -> Option<String> {
+    const YEAR_MS: i64 = 366 * 86_400_000;
+    let last = *log.times_ms.last().filter(|_| log.clock == Clock::Dates && ms < YEAR_MS)?;
+    let text = format::date_and_time(last.saturating_add(ms).saturating_add(log.zone_min * 60_000));
+    // Seconds would be more than is known.
+    Some(text.rsplit_once(':').map_or(text.clone(), |(minutes, _)| minutes.to_owned()))
 }
 
 /// Returns true if pages that processes share become private to each of them.

@@ -56,6 +56,7 @@ pub(super) fn curves(log: &HostLog) -> Option<LogCurves> {
             .iter()
             .filter_map(|kill| log.times_ms.get(kill.sample? as usize).map(|ms| ms.saturating_mul(1000)))
             .collect(),
+        lanes: Vec::new(),
     })
 }
 

@@ -42,7 +42,7 @@ pub(super) fn curves(log: &HostLog) -> Option<LogCurves> {
         times_us: shown.iter().map(|&at| time_ms(log, at).saturating_mul(1000)).collect(),
         series: [series(name, &values)].into_iter().chain(swap).collect(),
         limit: machine.total_bytes.map(|bytes| LogLimit { name: "Memory of the machine".to_owned(), bytes }),
-        kills_us: Vec::new(),
+        ..LogCurves::default()
     })
 }
 

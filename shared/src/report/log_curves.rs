@@ -1,5 +1,6 @@
 //! Defines the curves of a report on a log.
 
+use crate::base::format;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -28,6 +29,24 @@ pub struct LogCurves {
     pub limit: Option<LogLimit>,
     /// Times at which the kernel killed a process.
     pub kills_us: Vec<i64>,
+    /// What ran meanwhile, a row each.
+    pub lanes: Vec<LogLane>,
+}
+
+/// Work of one kind over time, such as the kernels of a GPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogLane {
+    pub name: String,
+    /// Spans in the order of their starts, none within another.
+    pub spans: Vec<LogSpan>,
+}
+
+/// Work between two times on the clock of the curves.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogSpan {
+    pub name: String,
+    pub from_us: i64,
+    pub to_us: i64,
 }
 
 /// Memory of a group of processes.
@@ -66,8 +85,57 @@ impl LogCurves {
         }
     }
 
+    /// Returns the first and the last time in microseconds; a single sample still has a width.
+    pub fn whole(&self) -> (i64, i64) {
+        let first = self.times_us.first().copied().unwrap_or(0);
+        (first, self.times_us.last().copied().unwrap_or(0).max(first.saturating_add(1)))
+    }
+
+    /// Returns the height of the curves at a sample.
+    pub fn height(&self, at: usize) -> u64 {
+        let bytes = self.series.iter().map(|series| series.bytes[at]);
+        if self.is_stacked { bytes.fold(0, u64::saturating_add) } else { bytes.max().unwrap_or(0) }
+    }
+
+    /// Formats a time: with its date if the log has dates, else as the time since its beginning.
+    pub fn time_text(&self, us: i64) -> String {
+        match (self.has_dates, self.has_times) {
+            (true, _) => format::date_and_time(us.saturating_add(self.zone_us) / 1000),
+            (false, true) => format::time_of_day(us / 1000),
+            (false, false) => format!("sample {}", (us - self.whole().0) / 1_000_000 + 1),
+        }
+    }
+
+    /// Describes a range of the curves in microseconds.
+    pub fn span_text(&self, (from, to): (i64, i64)) -> String {
+        let within = self.times_us.iter().enumerate().filter(|(_, us)| (from..=to).contains(*us));
+        let highest = within.map(|(at, _)| self.height(at)).max().unwrap_or(0);
+        let duration = format::duration(from.abs_diff(to));
+        let (quantity, start) = (&self.quantity, self.time_text(from));
+        format!("{quantity} over {duration} from {start}, at most {}", format::bytes(highest))
+    }
+
+    /// Describes the memory at a sample, and what ran then.
+    pub fn sample_text(&self, at: usize) -> String {
+        let part = |series: &LogSeries| {
+            let bytes = series.bytes[at];
+            (bytes > 0).then(|| format!("{} {}", series.name, format::bytes(bytes)))
+        };
+        let parts: Vec<String> = self.series.iter().filter_map(part).collect();
+        let us = self.times_us[at];
+        let (time, parts) = (self.time_text(us), parts.join(" · "));
+        let ran: String = { self.lanes.iter() }
+            .filter_map(|lane| lane.at(us))
+            .map(|span| format!(" · during {}", span.name))
+            .collect();
+        match self.is_stacked {
+            true => format!("{time}: {} ({parts}){ran}", format::bytes(self.height(at))),
+            false => format!("{time}: {parts}{ran}"),
+        }
+    }
+
     fn clone_without_values(&self) -> Self {
-        let Self { quantity, is_stacked, has_steps, has_dates, zone_us, has_times, limit, kills_us, .. } = self;
+        let Self { quantity, is_stacked, has_steps, has_dates, zone_us, has_times, limit, kills_us, lanes, .. } = self;
         Self {
             quantity: quantity.clone(),
             is_stacked: *is_stacked,
@@ -77,9 +145,18 @@ impl LogCurves {
             has_times: *has_times,
             limit: limit.clone(),
             kills_us: kills_us.clone(),
+            lanes: lanes.clone(),
             times_us: Vec::new(),
             series: Vec::new(),
         }
+    }
+}
+
+impl LogLane {
+    /// Returns what ran at a time.
+    pub fn at(&self, us: i64) -> Option<&LogSpan> {
+        let after = self.spans.partition_point(|span| span.from_us <= us);
+        self.spans[..after].last().filter(|span| us <= span.to_us)
     }
 }
 

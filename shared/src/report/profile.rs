@@ -2,12 +2,13 @@
 
 use super::diagnosis::{Finding, HOST};
 use super::habits;
-use super::log_curves::{LogCurves, LogSeries, MOST_TIMES, extremes};
+use super::log_curves::{LogCurves, LogLane, LogSeries, LogSpan, MOST_TIMES, extremes};
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogTable};
 use crate::analysis::FindingCode;
 use crate::base::{Severity, format};
-use crate::profile::{Course, DeviceKind, LiveGroup, Profile, live_groups};
+use crate::profile::{Course, DeviceKind, Lane, LaneKind, LaneSpan, LiveGroup, Profile, live_groups};
+use hashbrown::HashMap;
 
 /// How to record a trace that says more.
 const RECORD: &str = "Create the profiler with `profile_memory=True` and `with_stack=True`.";
@@ -74,8 +75,61 @@ fn curves_of(profile: &Profile, course: &Course) -> LogCurves {
         has_times: true,
         times_us: shown.iter().map(|&at| (course.events[at].time_us - start_us) as i64).collect(),
         series: if has_reserved { vec![allocated, reserved] } else { vec![allocated] },
+        lanes: profile.lanes.iter().map(|lane| row_of(profile, lane, start_us)).collect(),
         ..LogCurves::default()
     }
+}
+
+/// Returns a row of what ran; times count from `start_us`.
+fn row_of(profile: &Profile, lane: &Lane, start_us: f64) -> LogLane {
+    let name = match lane.kind {
+        LaneKind::Steps => "Steps",
+        LaneKind::Annotations => "Annotations",
+        LaneKind::Kernels => "Kernels",
+    };
+    let span = |span: &LaneSpan| LogSpan {
+        name: match span.count {
+            1 => profile.name(span.name).to_owned(),
+            count => format!("{} {}", format::count(count), lane.kind.name()),
+        },
+        from_us: (span.start_us - start_us) as i64,
+        to_us: (span.end_us - start_us) as i64,
+    };
+    LogLane { name: name.to_owned(), spans: lane.spans.iter().map(span).collect() }
+}
+
+/// Returns the highest memory of a device within each step, and within all annotations of a name.
+fn spans_table(profile: &Profile, course: &Course) -> Option<LogTable> {
+    let heights = course.heights();
+    let highest = |span: &LaneSpan| {
+        let first = course.events.partition_point(|event| event.time_us < span.start_us);
+        let end = course.events.partition_point(|event| event.time_us <= span.end_us);
+        heights[first..end.max(first)].iter().copied().max()
+    };
+    let named = profile.lanes.iter().filter(|lane| lane.kind != LaneKind::Kernels).flat_map(|lane| &lane.spans);
+    let mut rows: Vec<(&str, u64, f64, Option<u64>)> = Vec::new();
+    let mut by_name: HashMap<&str, usize> = HashMap::new();
+    for span in named {
+        let name = profile.name(span.name);
+        let row = *by_name.entry(name).or_insert_with(|| {
+            rows.push((name, 0, 0.0, None));
+            rows.len() - 1
+        });
+        let (_, count, time_us, most) = &mut rows[row];
+        (*count, *time_us, *most) =
+            (*count + span.count, *time_us + span.end_us - span.start_us, highest(span).max(*most));
+    }
+    let row = |(name, count, time_us, most): (&str, u64, f64, Option<u64>)| {
+        let time = LogCell::Text(format::duration(time_us.max(0.0) as u64));
+        vec![LogCell::Text(name.to_owned()), LogCell::Count(count), time, most.map_or(LogCell::Nothing, LogCell::Bytes)]
+    };
+    let rows: Vec<Vec<LogCell>> = rows.into_iter().map(row).collect();
+    (!rows.is_empty()).then(|| LogTable {
+        title: format!("{}: highest memory within each step and annotation", name_of(course)),
+        columns: ["Step or annotation", "Times", "Duration", "Highest memory"].map(str::to_owned).to_vec(),
+        rows,
+        left_out: 0,
+    })
 }
 
 /// Returns, for each device, what was live at its peak.
@@ -98,7 +152,8 @@ fn tables(profile: &Profile) -> Vec<LogTable> {
             left_out: 0,
         })
     };
-    profile.courses.iter().filter_map(table).collect()
+    let of_spans = large(profile).filter_map(|course| spans_table(profile, course));
+    profile.courses.iter().filter_map(table).chain(of_spans).collect()
 }
 
 /// Reports the peak of each device, and what each step does again.

@@ -27,7 +27,11 @@ pub fn trace_curves(device: &Device, timeline: &Timeline) -> Option<LogCurves> {
         bytes: shown.iter().map(|&event| bytes(moment(event))).collect(),
     };
     Some(LogCurves {
-        quantity: format!("Memory of GPU {}", device.index),
+        quantity: if device.index < 0 {
+            "Pinned host memory".to_owned()
+        } else {
+            format!("Memory of GPU {}", device.index)
+        },
         is_stacked: false,
         has_steps: true,
         has_dates: true,

@@ -15,7 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("import", &["base", "log", "pickle", "pprof", "trace"]),
     ("source", &["base"]),
     ("draw", &["base"]),
-    ("export", &["analysis", "base", "draw", "pickle", "trace"]),
+    ("export", &["analysis", "base", "draw", "pickle", "report", "trace"]),
     ("allocator", &["base"]),
     ("analysis", &["allocator", "base", "trace"]),
     ("host", &["base"]),

@@ -11,10 +11,16 @@ use super::hit::found_hit;
 use super::ready::Ready;
 use super::selection::{Selected, group_key_data, population, scope};
 use frontend::ask::{
-    AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, ScopeData, SelectionData, Sort,
+    AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, NameMark, ScopeData, SelectionData, Sort,
     TablePage, TableRequest, TableRows, Walk, WalkRequest,
 };
-use shared::analysis::{AllocationId, Group, Groups, Label, Scope, group, label, stack_callers, stack_title};
+use frontend::ask::stack::stack_mark;
+use shared::analysis::{
+    AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, group, label, stack_callers, stack_group, stack_labels,
+    stack_title,
+};
+use shared::base::StackLabel;
+use shared::report::frames;
 use shared::trace::{StackId, Trace};
 
 /// Returns rows of a table.
@@ -77,13 +83,14 @@ impl Table {
         let (rows, row_count) = match &mut self.rows {
             Rows::Allocations(order, key) => {
                 let ids = order.window(request.first as usize, request.count as usize, |id| key.of(ready, id));
-                let rows = ids.iter().map(|&id| allocation_row(ready, id)).collect();
+                let stack = |&id: &AllocationId| ready.timeline.allocations.allocation_stack(id, ready.device);
+                let labels = stack_labels(ready.trace, ids.iter().map(stack));
+                let rows = ids.iter().zip(labels).map(|(&id, label)| allocation_row(ready, id, label)).collect();
                 (TableRows::Allocations(rows), order.len())
             }
             Rows::Groups(groups) => {
-                let all = &groups.rows;
-                let rows = window(all, request).iter().map(|group| group_row(ready.trace, groups, group)).collect();
-                (TableRows::Groups(rows), all.len())
+                let rows = group_rows(ready.trace, groups, window(&groups.rows, request));
+                (TableRows::Groups(rows), groups.rows.len())
             }
         };
         TablePage {
@@ -108,11 +115,12 @@ fn window<'a>(rows: &'a [Group], request: &TableRequest) -> &'a [Group] {
     &rows[first..(first + request.count as usize).min(rows.len())]
 }
 
-fn allocation_row(ready: Ready<'_>, id: AllocationId) -> AllocationRow {
+fn allocation_row(ready: Ready<'_>, id: AllocationId, label: Option<StackLabel>) -> AllocationRow {
     let allocations = &ready.timeline.allocations;
     let allocation = allocations.get(id, ready.device);
     let stack = allocations.allocation_stack(id, ready.device);
     let end = ready.timeline.events() + 1;
+    let Label { title, detail } = stack_group(ready.trace, stack, label);
     AllocationRow {
         allocation: id.index() as u32,
         size_bytes: allocation.size_bytes,
@@ -120,8 +128,8 @@ fn allocation_row(ready: Ready<'_>, id: AllocationId) -> AllocationRow {
         lifetime: allocation.died.min(end) - allocation.born,
         outlives: allocation.died == u32::MAX,
         category: ready.categories()[id.index()],
-        title: title(ready.trace, stack),
-        detail: stack_callers(ready.trace, stack),
+        title,
+        detail,
     }
 }
 
@@ -129,10 +137,31 @@ fn title(trace: &Trace, stack: StackId) -> String {
     stack_title(trace, stack).unwrap_or_else(|| "no stack recorded".to_owned())
 }
 
-fn group_row(trace: &Trace, groups: &Groups, group: &Group) -> GroupRow {
-    let Label { title, detail } = label(trace, groups, group.key);
+/// Describes groups; stacks with equal labels are told apart.
+fn group_rows(trace: &Trace, groups: &Groups, rows: &[Group]) -> Vec<GroupRow> {
+    let stacks = rows.iter().filter_map(|row| if let GroupKey::Stack(stack) = row.key { Some(stack) } else { None });
+    let mut labels = stack_labels(trace, stacks).into_iter();
+    let label = |row: &Group| match row.key {
+        GroupKey::Stack(stack) => stack_group(trace, stack, labels.next().flatten()),
+        _ => label(trace, groups, row.key),
+    };
+    let labels: Vec<Label> = rows.iter().map(label).collect();
+    rows.iter().zip(labels).map(|(row, label)| group_row(trace, groups, row, label)).collect()
+}
+
+fn group_row(trace: &Trace, groups: &Groups, group: &Group, Label { title, detail }: Label) -> GroupRow {
     let (bytes, count) = (group.totals.bytes, group.totals.count);
-    GroupRow { key: group_key_data(group.key), bytes, count, title, detail }
+    let stack = match group.key {
+        GroupKey::Stack(stack) => Some(stack_mark(&frames(trace, stack))),
+        _ => None,
+    };
+    GroupRow { key: group_key_data(group.key), bytes, count, title, detail, mark: mark(trace, groups, group.key), stack }
+}
+
+/// Returns the mark of a group, which depends neither on the list that it is in nor on what own code is.
+fn mark(trace: &Trace, groups: &Groups, key: GroupKey) -> NameMark {
+    let Label { title, detail } = former_label(trace, key).unwrap_or_else(|| label(trace, groups, key));
+    NameMark::of([title.as_str(), &detail])
 }
 
 /// Finds the group with a mark among the groups of the whole trace.
@@ -144,8 +173,8 @@ pub(super) fn marked(
     let selected = Selected::new(ready, &SelectionData { scope, ..SelectionData::default() })?;
     let population = population(ready, by == GroupBy::Category);
     let groups = group(&population, &selected.ids, &selected.weigher(), by);
-    let found = groups.rows.iter().map(|row| group_row(ready.trace, &groups, row)).find(|row| row.mark() == mark);
-    Ok(found.map(|row| (row.key, row.title)))
+    let found = groups.rows.iter().find(|row| self::mark(ready.trace, &groups, row.key) == mark);
+    Ok(found.map(|row| (group_key_data(row.key), label(ready.trace, &groups, row.key).title)))
 }
 
 fn sort_groups(trace: &Trace, groups: &mut Groups, sort: Sort) {
@@ -247,7 +276,7 @@ fn found(ready: Ready<'_>, request: &WalkRequest, id: AllocationId, (position, c
 }
 
 /// Returns the moment at which to show an allocation: that of the scope, or else its first moment within the scope.
-fn shown_moment(ready: Ready<'_>, scope: &Scope, id: AllocationId) -> u32 {
+pub(super) fn shown_moment(ready: Ready<'_>, scope: &Scope, id: AllocationId) -> u32 {
     let allocation = ready.timeline.allocations.get(id, ready.device);
     let last = allocation.died.saturating_sub(1).max(allocation.born);
     match scope {

@@ -1,9 +1,8 @@
 //! Finds the allocation at a point of the timeline, and the place of a moment.
 
 use super::ready::Ready;
-use super::texts;
 use frontend::ask::{AllocationKey, Hit, HitAllocation};
-use shared::analysis::{AllocationId, Axis, Origin};
+use shared::analysis::{AllocationId, Axis, Origin, stack_label};
 
 /// Returns what lies under a point; of the moments that share a pixel, a picture shows the one with the highest live
 /// bytes.
@@ -22,20 +21,24 @@ pub(super) fn hit(ready: Ready<'_>, axis: Axis, (x, units_per_px): (f64, f64), b
 
 /// Returns the hit for an allocation given by its key, `None` if the device has no such allocation.
 pub(super) fn find(ready: Ready<'_>, key: AllocationKey, moment: u32) -> Option<Hit> {
-    let Ready { timeline, .. } = ready;
-    let allocations = &timeline.allocations;
-    let id = match key {
+    let id = find_id(ready, key)?;
+    Some(found_hit(ready, id, moment.min(ready.timeline.events())))
+}
+
+/// Returns the allocation with a key, `None` if the device has none.
+pub(super) fn find_id(ready: Ready<'_>, key: AllocationKey) -> Option<AllocationId> {
+    let allocations = &ready.timeline.allocations;
+    match key {
         AllocationKey::Initial(position) => {
             let position = position as usize;
-            (position < allocations.initial_count()).then(|| AllocationId::from_index(position))?
+            (position < allocations.initial_count()).then(|| AllocationId::from_index(position))
         }
         // A key names the event that allocates, not the one that frees.
         AllocationKey::Event(event) => {
             let id = allocations.of_event(event as usize)?;
-            (allocations.origin(id) == Origin::Event(event as usize)).then_some(id)?
+            (allocations.origin(id) == Origin::Event(event as usize)).then_some(id)
         }
-    };
-    Some(found_hit(ready, id, moment.min(timeline.events())))
+    }
 }
 
 /// Returns the hit that a click on an allocation at a moment would produce.
@@ -77,6 +80,6 @@ fn hit_allocation(ready: Ready<'_>, id: AllocationId, below_bytes: u64) -> HitAl
         died,
         lifetime_us,
         is_initial,
-        frame: texts::title_frame(trace, timeline.allocations.allocation_stack(id, device)),
+        label: stack_label(trace, timeline.allocations.allocation_stack(id, device)),
     }
 }

@@ -4,6 +4,7 @@
 
 mod allocations;
 mod answers;
+mod around;
 mod categories;
 mod compare;
 mod copy;
@@ -15,7 +16,9 @@ mod figures;
 mod findings;
 mod flame;
 mod hit;
+mod kind;
 mod marks;
+mod neighbour;
 mod outline;
 mod parts;
 mod picture;
@@ -26,6 +29,7 @@ mod selection;
 mod sheet;
 mod sheets;
 mod source;
+mod strip;
 #[cfg(test)]
 mod tests;
 mod texts;

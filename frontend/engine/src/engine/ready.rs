@@ -2,6 +2,7 @@
 
 use super::allocations::cache::TableCache;
 use super::flame::cache::FlameCache;
+use super::kind::KindCache;
 use super::what_if::cache::SweepCache;
 use shared::analysis::{Axis, Category, RankFigures, SegmentHistory, Span, Studied, Study, Timeline, spans};
 use shared::trace::{Device, Trace};
@@ -20,6 +21,8 @@ pub(super) struct Kept {
     pub(super) history: OnceCell<SegmentHistory>,
     /// Most recent table.
     pub(super) table: TableCache,
+    /// Most recently selected kind.
+    pub(super) kind: KindCache,
     /// Most recent sweep over settings.
     pub(super) sweep: SweepCache,
 }

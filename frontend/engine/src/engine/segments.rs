@@ -2,7 +2,7 @@
 
 use super::ready::Ready;
 use frontend::ask::{BlockRow, Instant, Look, SegmentRow, SegmentsData};
-use shared::analysis::{AllocationId, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, stack_title};
+use shared::analysis::{AllocationId, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, stack_label};
 use shared::report::{self, reserved};
 use shared::trace::StackId;
 use std::collections::HashMap;
@@ -70,7 +70,10 @@ impl Looks {
         let stack = ready.timeline.allocations.allocation_stack(id, ready.device);
         let color = ready.timeline.color(ready.device, id);
         *self.positions.entry((stack, color)).or_insert_with(|| {
-            self.all.push(Look { color, title: stack_title(ready.trace, stack).unwrap_or_default() });
+            self.all.push(Look {
+                color,
+                title: stack_label(ready.trace, stack).map(|label| label.text()).unwrap_or_default(),
+            });
             self.all.len() as u32 - 1
         })
     }

@@ -127,7 +127,7 @@ fn difference(diff: &DiffData, entry: &Entry, by: DiffBy, row: &mut Rows<'_>) {
         event(diff.moment),
         event(diff.other_moment),
         Cell::text(entry.title.as_str()),
-        Cell::some_text(&entry.callee),
+        Cell::some_text(&entry.leaf),
         Cell::some_text(&entry.place),
         Cell::some_text(category),
         matched.map_or(Cell::Nothing, Cell::text),
@@ -137,6 +137,7 @@ fn difference(diff: &DiffData, entry: &Entry, by: DiffBy, row: &mut Rows<'_>) {
         Cell::number(change.count()),
         Cell::number(change.before_count),
         Cell::number(change.after_count),
+        Cell::some_text(&entry.differs),
     ]);
 }
 

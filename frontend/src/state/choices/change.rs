@@ -33,6 +33,8 @@ pub enum Choice {
     Differences(DifferencesChoice),
     /// Changes the settings or the card of a replay.
     WhatIf(WhatIfSetup),
+    /// Changes what counts as the user's own code.
+    Own(Rc<str>),
 }
 
 impl Choices {
@@ -63,6 +65,7 @@ impl Choices {
             Choice::Compare(compare) => self.compare = compare,
             Choice::Differences(differences) => self.differences = differences,
             Choice::WhatIf(setup) => self.what_if = Some(Rc::new(setup)),
+            Choice::Own(own) => self.own = own,
         }
     }
 

@@ -1,12 +1,12 @@
 //! Choices in the views below the timeline.
 
 mod change;
-mod escape;
+pub(super) mod escape;
 mod names;
 mod text;
 
 pub use change::Choice;
-pub(super) use text::{has_card, read, write};
+pub(super) use text::{MOST_TEXT_BYTES, has_card, read, write};
 
 use super::file_id::FileId;
 use super::selecting::Selecting;
@@ -29,6 +29,8 @@ pub struct Choices {
     pub are_ranks: bool,
     /// Setup of the replay; `None` until that view was opened.
     pub what_if: Option<Rc<WhatIfSetup>>,
+    /// Rule for the user's own code, as [`OwnCode`](shared::base::OwnCode) reads it; empty for the automatic one.
+    pub own: Rc<str>,
 }
 
 /// Choices in the table of allocations.

@@ -6,6 +6,7 @@
 //! conf=expandable_segments:True;card=85899345920
 //! ```
 //!
+//! Whatever view is open, `own` says what counts as the user's own code.
 //! Fields and values that this version does not know are ignored.
 
 use super::escape::{escaped, unescaped};
@@ -19,7 +20,7 @@ use shared::trace::PoolId;
 use std::rc::Rc;
 
 /// Length limit for a text in an address, in bytes, because mail and chat programs truncate long addresses.
-const MOST_TEXT_BYTES: usize = 1000;
+pub(in crate::state) const MOST_TEXT_BYTES: usize = 1000;
 
 /// Appends fields to a text.
 struct Writer<'a> {
@@ -48,6 +49,7 @@ impl Writer<'_> {
 /// Appends the choices of the open view.
 pub(in crate::state) fn write(choices: &Choices, dock: Option<DockTab>, text: &mut String) {
     let mut out = Writer { text };
+    out.typed("own", &choices.own);
     match dock {
         None | Some(DockTab::Logs) => (),
         Some(DockTab::Flame) => {
@@ -173,7 +175,7 @@ pub(in crate::state) fn has_card(choices: &Choices, dock: Option<DockTab>) -> bo
 
 /// Reads the choices of the open view from the fields of an address.
 pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices {
-    let mut choices = Choices::default();
+    let mut choices = Choices { own: typed(fields, "own").into(), ..Choices::default() };
     let word = |name: &str| fields.get(name);
     match dock {
         None | Some(DockTab::Logs) => (),

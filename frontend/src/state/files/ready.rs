@@ -1,7 +1,7 @@
 //! A file whose model is loaded, with the current view of it.
 
 use super::Start;
-use crate::ask::{Axis, ColorBy, DeviceFigures, FileSummary, Hit, Parts, WhatIfSetup};
+use crate::ask::{Axis, ColorBy, DeviceFigures, FileSummary, FilterData, Hit, Kind, Parts, WhatIfSetup};
 use crate::draw::camera::View;
 use crate::state::card::ThisCard;
 use crate::state::choices::{Choice, Choices};
@@ -27,6 +27,8 @@ pub struct ReadyFile {
     pub pinned: Option<Rc<Hit>>,
     /// Allocation to pin once it is found.
     pub start_pin: Option<PinKey>,
+    /// Selected kind of allocations.
+    pub kind: Option<Rc<Kind>>,
     /// Initial part of the timeline, for the shown device and axis.
     pub start_range: Option<View>,
     /// Selected tab of the panel.
@@ -54,7 +56,7 @@ impl ReadyFile {
         // A view of a device that this file does not have belongs to another file.
         let view = start.view.as_ref().and_then(|view| Some((of_index(view)? as u32, view.clone())));
         let (device, view) = view.unwrap_or_else(|| (summary.first_device(), ViewState::default()));
-        let ViewState { axis, range, pin, tab, dock, color, choices, card, .. } = view;
+        let ViewState { axis, range, pin, kind, tab, dock, color, choices, card, .. } = view;
         Self {
             summary: Rc::new(summary),
             figures,
@@ -64,6 +66,7 @@ impl ReadyFile {
             axis,
             pinned: None,
             start_pin: pin,
+            kind,
             start_range: range,
             tab,
             dock,
@@ -80,8 +83,8 @@ impl ReadyFile {
     pub fn view_state(&self, range: Option<View>) -> ViewState {
         let device = self.summary.devices.get(self.device as usize).map_or(0, |device| device.index);
         let Self { axis, tab, dock, color, .. } = *self;
-        let choices = self.choices.clone();
-        ViewState { device, axis, range, pin: self.pin_key(), tab, dock, color, choices, card: self.card }
+        let (choices, kind) = (self.choices.clone(), self.kind.clone());
+        ViewState { device, axis, range, pin: self.pin_key(), kind, tab, dock, color, choices, card: self.card }
     }
 
     /// Returns the allocation that is pinned or to be pinned.
@@ -122,6 +125,29 @@ impl ReadyFile {
         self.start_pin = None;
     }
 
+    /// Selects a kind, or none.
+    pub(super) fn select(&mut self, kind: Option<Kind>) {
+        self.kind = kind.map(Rc::new);
+    }
+
+    /// Selects all allocations with the stack of the pinned one, or none if they are selected already.
+    pub(super) fn select_pinned(&mut self) {
+        let Some(kind) = self.pinned_kind() else { return };
+        self.select(Some(kind).filter(|kind| self.kind.as_deref() != Some(kind)));
+    }
+
+    /// Leaves the selected kind, or else unpins the pinned allocation.
+    pub(super) fn leave(&mut self) {
+        if self.kind.take().is_none() {
+            self.pin(None);
+        }
+    }
+
+    /// Returns the kind of the pinned allocation.
+    pub fn pinned_kind(&self) -> Option<Kind> {
+        Some(Kind::StackOf(self.pinned.as_ref()?.allocation.as_ref()?.key()))
+    }
+
     pub(super) fn pin_found(&mut self, device: u32, hit: Option<Hit>) {
         self.choose_device(device);
         self.pinned = hit.map(Rc::new);
@@ -148,7 +174,7 @@ impl ReadyFile {
             self.notice = Some("The view in this address shows a device that this file does not have.".into());
             return;
         };
-        let ViewState { axis, range, pin, tab, dock, color, choices, card, .. } = view;
+        let ViewState { axis, range, pin, kind, tab, dock, color, choices, card, .. } = view;
         self.device = device as u32;
         self.choose_axis(axis);
         self.start_range = range.filter(|_| self.axis == axis);
@@ -157,6 +183,7 @@ impl ReadyFile {
         }
         self.card = choices.what_if.as_deref().and_then(ThisCard::of).or(card).or(self.card);
         (self.tab, self.dock, self.color, self.choices, self.notice) = (tab, dock, color, choices, notice);
+        self.kind = kind;
         self.arrivals += u32::from(!is_same_part);
     }
 
@@ -166,7 +193,24 @@ impl ReadyFile {
             Choice::WhatIf(setup) => Choice::WhatIf(self.on_card(setup)),
             choice => choice,
         };
+        if let Choice::Selecting(selecting) = &choice {
+            self.follow_search(&selecting.filter);
+        }
         Rc::make_mut(&mut self.choices).take(choice);
+    }
+
+    /// Selects what a changed search text finds, so that the timeline shows it too.
+    fn follow_search(&mut self, filter: &FilterData) {
+        let before = &self.choices.selecting.filter;
+        let FilterData { text, is_expression, .. } = filter;
+        if (text, is_expression) == (&before.text, &before.is_expression) {
+            return;
+        }
+        if !text.is_empty() {
+            self.kind = Some(Rc::new(Kind::Text { text: text.clone(), is_expression: *is_expression }));
+        } else if self.kind.as_deref().is_some_and(Kind::is_typed) {
+            self.kind = None;
+        }
     }
 
     /// Starts the first replay on the file's card, if there is one; the cards of later replays become the file's card.
@@ -192,6 +236,8 @@ impl ReadyFile {
             self.pinned = None;
             self.start_pin = None;
             self.start_range = None;
+            // An event of one device means nothing on another.
+            self.kind = self.kind.take().filter(|kind| !matches!(**kind, Kind::StackOf(_)));
             Rc::make_mut(&mut self.choices).leave_device();
             self.choose_axis(self.axis);
         }

@@ -88,7 +88,7 @@ fn group_line(page: &TablePage, row: &GroupRow) -> Line {
         cells: vec![format::count(row.count)],
         title: row.title.clone(),
         detail: row.detail.clone(),
-        target: Target::Group(row.key, row.title.clone(), row.mark()),
+        target: Target::Group(row.key, row.title.clone(), row.mark),
         ..sized(page, row.bytes)
     }
 }
@@ -171,8 +171,8 @@ mod tests {
     #[test]
     fn a_group_leads_to_its_allocations() {
         let key = GroupKeyData { by: GroupBy::Stack, value: Some((2, 0)) };
-        let row = GroupRow { key, bytes: 0, count: 1200, title: "f".to_owned(), detail: String::new() };
-        let mark = row.mark();
+        let mark = NameMark::of(["f"]);
+        let row = GroupRow { key, bytes: 0, count: 1200, title: "f".to_owned(), detail: String::new(), mark };
         let page = TablePage { rows: TableRows::Groups(vec![row]), ..TablePage::default() };
         let line = &lines(&page)[0];
         assert_eq!((line.cells.as_slice(), line.share.as_str(), line.bar), (&["1,200".to_owned()][..], "–", 0.0));

@@ -8,7 +8,7 @@ pub struct KeyGroup {
     pub lines: &'static [(&'static [&'static str], &'static str)],
 }
 
-pub const KEYS: [KeyGroup; 4] = [
+pub const KEYS: [KeyGroup; 5] = [
     KeyGroup {
         title: "Timeline",
         lines: &[
@@ -21,7 +21,17 @@ pub const KEYS: [KeyGroup; 4] = [
             (&["Backspace", "Ctrl Z"], "Go back to the previous view"),
             (&["E"], "Use the event axis"),
             (&["T"], "Use the time axis"),
-            (&["Esc"], "Unpin the allocation"),
+            (&["Esc"], "Clear the selection, or unpin the allocation"),
+        ],
+    },
+    KeyGroup {
+        title: "Pinned allocation, with the focus in the timeline",
+        lines: &[
+            (&["Enter"], "Pin the largest allocation in view"),
+            (&["←", "→"], "Pin the one allocated before or after it"),
+            (&["↑", "↓"], "Pin the one above or below it; with Shift, the next larger or smaller one"),
+            (&["K"], "Select all allocations of its stack"),
+            (&["N"], "Pin the next one of the selection or of its stack; with Shift, the previous one"),
         ],
     },
     KeyGroup {

@@ -1,7 +1,7 @@
 //! Logs of a run below the timeline of its snapshot, on the same clock.
 
 use super::beside::{Beside, BesideChart};
-use super::model::{Range, overlap, shifted, whole};
+use super::model::{Range, overlap, shifted};
 use super::of_log;
 use super::operators::Operators;
 use crate::ask::{Axis, GetCourse};
@@ -40,7 +40,7 @@ pub fn LogsBelow(props: &LogsBelowProps) -> Html {
             said("The events of this snapshot have no times of a clock, so logs cannot be put beside its timeline.")
         }
         Some(Some(course)) => {
-            html! { <Charts dock={props.dock.clone()} charts={(*charts).clone()} all={whole(course)} /> }
+            html! { <Charts dock={props.dock.clone()} charts={(*charts).clone()} all={course.whole()} /> }
         }
     }
 }
@@ -73,8 +73,8 @@ fn Charts(props: &ChartsProps) -> Html {
     let chart = |beside: &Beside| {
         let place = beside.place;
         let shift_s = shifts.get(&place).copied().unwrap_or(0.0);
-        let times = whole(&shifted(&beside.curves, (shift_s * 1e6) as i64));
-        let begin_s = (all.0 - whole(&beside.curves).0) as f64 / 1e6;
+        let times = shifted(&beside.curves, (shift_s * 1e6) as i64).whole();
+        let begin_s = (all.0 - beside.curves.whole().0) as f64 / 1e6;
         let apart_s = (!overlap(all, times)).then_some(begin_s);
         let on_shift = {
             let shifts = shifts.clone();

@@ -5,6 +5,7 @@ use super::model::{Range, shifted};
 use crate::ask::GetCourse;
 use crate::hooks::{Peer, use_answer};
 use crate::state::{FileId, Scheme};
+use crate::views::head::figures_model::device_name;
 use shared::report::LogCurves;
 use std::rc::Rc;
 use web_sys::HtmlInputElement;
@@ -94,7 +95,7 @@ pub(super) fn Course(props: &CourseProps) -> Html {
         );
     use_effect_with(course, move |course| {
         if let Some(curves) = course {
-            let name = format!("{}, GPU {}", peer.name, peer.file.summary.devices[device as usize].index);
+            let name = format!("{}, {}", peer.name, device_name(peer.file.summary.devices[device as usize].index));
             on_course.emit(Beside { place: (peer.id, device as usize), name: name.into(), curves: curves.clone() });
         }
     });

@@ -1,6 +1,6 @@
 //! Chart of memory over time, of which a part can be looked at more closely.
 
-use super::model::{Range, key_range, legend, nearest, place_to_us, plot, readout, span_text};
+use super::model::{Range, key_range, legend, nearest, place_to_us, plot};
 use crate::components::picture::Picture;
 use crate::platform::{share_across, size_of_element};
 use crate::state::Scheme;
@@ -99,7 +99,7 @@ pub(super) fn LogChart(props: &LogChartProps) -> Html {
             }
         }
     };
-    let text = hovered.map_or_else(|| span_text(curves, range), |at| readout(curves, at));
+    let text = hovered.map_or_else(|| curves.span_text(range), |at| curves.sample_text(at));
     html! {
         <figure class="log-chart">
             { children.clone() }
@@ -107,7 +107,7 @@ pub(super) fn LogChart(props: &LogChartProps) -> Html {
                 aria-label="Memory over time: + and - zoom, arrow keys move, 0 shows everything"
                 {onpointerdown} {onpointermove} {onpointerup} {onpointercancel} {onpointerleave}
                 ondblclick={show_all.clone()} {onkeydown}>
-                <Picture {draw} label={span_text(curves, all)} />
+                <Picture {draw} label={curves.span_text(all)} />
             </div>
             <figcaption>
                 <p class="log-readout numbers">{ text }</p>

@@ -7,6 +7,7 @@ mod items;
 mod model;
 mod operators;
 mod owners;
+mod save;
 mod table;
 mod traced;
 
@@ -14,8 +15,9 @@ pub use self::below::LogsBelow;
 use self::beside::{Beside, BesideChart, Course};
 use self::chart::LogChart;
 use self::items::{device, notice};
-use self::model::{Range, overlap, union, whole};
+use self::model::{Range, overlap, union};
 use self::owners::OwnersBar;
+use self::save::SaveButtons;
 use self::table::LogTableView;
 use self::traced::Traced;
 use crate::hooks::{OpenLog, Peer};
@@ -54,6 +56,7 @@ pub fn LogView(props: &LogViewProps) -> Html {
             <header class="log-head">
                 <h1>{ name }</h1>
                 <p>{ &report.title }{ for report.facts.iter().map(|fact| format!("; {fact}")) }</p>
+                <SaveButtons {name} report={file.report.clone()} scheme={*scheme} />
             </header>
             if !report.curves.is_empty() { <Charts view={props.clone()} /> }
             if !report.owners.is_empty() {
@@ -111,14 +114,14 @@ fn Charts(props: &ChartsProps) -> Html {
     let is_open = |beside: &&Beside| peers.iter().any(|peer| peer.id == beside.place.0);
     let beside: Vec<Beside> =
         others.iter().chain(courses.0.iter().filter(is_open)).filter(|_| has_dates).cloned().collect();
-    let own_range = union(own.iter().map(|curves| whole(curves))).unwrap_or((0, 1));
+    let own_range = union(own.iter().map(|curves| curves.whole())).unwrap_or((0, 1));
     let moved = |beside: &Beside| {
-        let ((from, to), shift_us) = (whole(&beside.curves), (shift_of(beside) * 1e6) as i64);
+        let ((from, to), shift_us) = (beside.curves.whole(), (shift_of(beside) * 1e6) as i64);
         (from.saturating_add(shift_us), to.saturating_add(shift_us))
     };
     // Files of other runs would leave this log a line of a pixel.
     let apart_s = |beside: &Beside| {
-        let begin_s = (own_range.0 - whole(&beside.curves).0) as f64 / 1e6;
+        let begin_s = (own_range.0 - beside.curves.whole().0) as f64 / 1e6;
         (!overlap(own_range, moved(beside))).then_some(begin_s)
     };
     let near = beside.iter().filter(|beside| apart_s(beside).is_none()).map(moved);
@@ -131,7 +134,7 @@ fn Charts(props: &ChartsProps) -> Html {
     };
     let is_one_clock = own.iter().all(|curves| curves.has_dates == own[0].has_dates);
     let chart = |curves: &Rc<LogCurves>| {
-        let whole = whole(curves);
+        let whole = curves.whole();
         let (range, all) = if is_one_clock { (range, all) } else { (whole, whole) };
         let on_range = if is_one_clock { on_range.clone() } else { Callback::noop() };
         html! { <LogChart curves={curves.clone()} scheme={*scheme} {range} {all} {on_range} /> }

@@ -1,40 +1,27 @@
 //! Texts, numbers and drawing of the view of a log.
 
-use crate::draw::chart::{Axis, Chart, Curve, Labels, Room, steps};
 use crate::draw::color::Color;
-use crate::draw::op::{Font, Op, crisp};
+use crate::draw::op::{Op, crisp};
 use crate::draw::rect::Rect;
 use crate::draw::sketch::Sketch;
-use crate::draw::span::Span;
 use crate::draw::theme::Theme;
-use crate::draw::ticks::time_ticks;
-use shared::base::format;
-use shared::report::{LogCell, LogCurves, LogOwner, LogOwners};
+use shared::export::{LOG_ROOM, log_chart, series_color};
+use shared::report::{LogCell, LogCurves, LogOwner, LogOwners, LogSpan};
 
 /// First and last time in microseconds.
 pub(super) type Range = (i64, i64);
 
-/// Room around the plot; left and right of it, as much as the timeline has.
-const ROOM: Room = Room { left: 74.0, top: 8.0, right: 12.0, bottom: 24.0 };
-
-/// Smallest distance of two labels of times in CSS pixels.
-const BETWEEN_TIMES: f64 = 90.0;
-
-/// Returns the range of all curves.
-pub(super) fn whole(curves: &LogCurves) -> Range {
-    let first = curves.times_us.first().copied().unwrap_or(0);
-    // A single sample still needs a width.
-    (first, curves.times_us.last().copied().unwrap_or(0).max(first + 1))
-}
-
 /// Returns the curves with all times moved.
 pub(super) fn shifted(curves: &LogCurves, shift_us: i64) -> LogCurves {
-    let times_us = curves.times_us.iter().map(|us| us.saturating_add(shift_us)).collect();
-    LogCurves {
-        times_us,
-        kills_us: curves.kills_us.iter().map(|us| us.saturating_add(shift_us)).collect(),
-        ..curves.clone()
+    let moved = |us: &i64| us.saturating_add(shift_us);
+    let mut shifted = curves.clone();
+    shifted.times_us = curves.times_us.iter().map(moved).collect();
+    shifted.kills_us = curves.kills_us.iter().map(moved).collect();
+    for span in shifted.lanes.iter_mut().flat_map(|lane| &mut lane.spans) {
+        let LogSpan { from_us, to_us, .. } = span;
+        (*from_us, *to_us) = (moved(from_us), moved(to_us));
     }
+    shifted
 }
 
 /// Returns the range that contains all of some ranges; `None` without any.
@@ -57,49 +44,8 @@ pub(super) fn plot(
     size: (f64, f64),
     theme: &Theme,
 ) -> Sketch {
-    let part = curves.part(range.0..range.1, (size.0 * 2.0).max(2.0) as usize);
     let since = |us: i64| (us - start) as f64;
-    let x = Span::new(since(range.0), since(range.1));
-    let mut top: Vec<u64> = vec![0; part.times_us.len()];
-    let mut highest = 0;
-    // Nothing is known after the last time.
-    let end = part.times_us.last().map_or(x.start, |us| since(*us).clamp(x.start, x.end));
-    let mut layers = Vec::new();
-    for (position, series) in part.series.iter().enumerate().rev() {
-        if !part.is_stacked {
-            top.fill(0);
-        }
-        top.iter_mut().zip(&series.bytes).for_each(|(sum, bytes)| *sum = sum.saturating_add(*bytes));
-        highest = top.iter().copied().fold(highest, u64::max);
-        // The neighbours of the range stand for its ends.
-        let at = part.times_us.iter().map(|us| since(*us).clamp(x.start, x.end));
-        let points = at.zip(top.iter().map(|bytes| *bytes as f64));
-        let points: Vec<_> = if part.has_steps { steps(points, end) } else { points.collect() };
-        let color = color_of(position, theme);
-        layers.push(match part.is_stacked {
-            true => Curve::area(points, color, 0.0, 1.0),
-            false => Curve::line(points, color, 2.0),
-        });
-    }
-    // Of stacked areas, the highest one is drawn first, and lower ones cover it.
-    layers.reverse();
-    // Memory that is far above the curves would flatten them.
-    let limit = part.limit.as_ref().map(|limit| limit.bytes).filter(|limit| *limit <= highest.saturating_mul(4));
-    let step = x.len() * BETWEEN_TIMES / (size.0 - ROOM.left - ROOM.right).max(1.0);
-    let chart = Chart {
-        x: Axis { range: x, labels: Labels::Given(time_ticks(x, step)) },
-        y: Axis::bytes(highest.max(limit.unwrap_or(0))),
-        room: ROOM,
-        font: Font::LABEL,
-        curves: layers,
-    };
-    let mut plotted = chart.plotted(size, theme);
-    if let Some(limit) = limit {
-        plotted.level(limit as f64, theme.oom);
-    }
-    for kill in part.kills_us.iter().filter(|kill| (range.0..=range.1).contains(*kill)) {
-        plotted.upright(since(*kill), theme.oom);
-    }
+    let mut plotted = log_chart(curves, range, start, size, theme);
     let at = |us: i64| crisp(plotted.at((since(us), 0.0)).0);
     let (top, bottom) = (plotted.plot.y, plotted.plot.bottom());
     let chosen = chosen.map(|(from, to)| {
@@ -113,21 +59,15 @@ pub(super) fn plot(
     Sketch { ops: plotted.ops, width: size.0, height: size.1 }
 }
 
-fn color_of(position: usize, theme: &Theme) -> Color {
-    theme.hues[position % theme.hues.len()]
-}
-
 /// Returns the names of the groups with their colours, and that of the limit.
 pub(super) fn legend(curves: &LogCurves, theme: &Theme) -> Vec<(String, Color)> {
-    let groups =
-        curves.series.iter().enumerate().map(|(position, series)| (series.name.clone(), color_of(position, theme)));
-    let limit = curves.limit.iter().map(|limit| (format!("{}, {}", limit.name, format::bytes(limit.bytes)), theme.oom));
-    groups.chain(limit).collect()
+    let color = |series: Option<usize>| series.map_or(theme.oom, |position| series_color(position, theme));
+    shared::export::legend(curves).into_iter().map(|(name, series)| (name, color(series))).collect()
 }
 
 /// Converts a fraction of the element's width to a time.
 pub(super) fn place_to_us(range: Range, share: f64, width: f64) -> i64 {
-    let share = (share * width - ROOM.left) / (width - ROOM.left - ROOM.right).max(1.0);
+    let share = (share * width - LOG_ROOM.left) / (width - LOG_ROOM.left - LOG_ROOM.right).max(1.0);
     range.0 + (share.clamp(0.0, 1.0) * (range.1 - range.0) as f64).round() as i64
 }
 
@@ -136,44 +76,6 @@ pub(super) fn nearest(curves: &LogCurves, us: i64) -> Option<usize> {
     let after = curves.times_us.partition_point(|one| *one < us);
     let candidates = after.saturating_sub(1)..(after + 1).min(curves.times_us.len());
     candidates.min_by_key(|&at| curves.times_us[at].abs_diff(us))
-}
-
-/// Describes the memory at a sample.
-pub(super) fn readout(curves: &LogCurves, at: usize) -> String {
-    let parts: Vec<String> = curves
-        .series
-        .iter()
-        .filter(|series| series.bytes[at] > 0)
-        .map(|series| format!("{} {}", series.name, format::bytes(series.bytes[at])))
-        .collect();
-    let time = time(curves, curves.times_us[at]);
-    match curves.is_stacked {
-        true => format!("{time}: {} ({})", format::bytes(height(curves, at)), parts.join(" · ")),
-        false => format!("{time}: {}", parts.join(" · ")),
-    }
-}
-
-/// Returns the height of the curves at a sample.
-fn height(curves: &LogCurves, at: usize) -> u64 {
-    let bytes = curves.series.iter().map(|series| series.bytes[at]);
-    if curves.is_stacked { bytes.fold(0, u64::saturating_add) } else { bytes.max().unwrap_or(0) }
-}
-
-/// Describes a range of the curves.
-pub(super) fn span_text(curves: &LogCurves, (from, to): Range) -> String {
-    let within = curves.times_us.iter().enumerate().filter(|(_, us)| (from..=to).contains(*us));
-    let highest = within.map(|(at, _)| height(curves, at)).max().unwrap_or(0);
-    let duration = format::duration(from.abs_diff(to));
-    format!("{} over {duration} from {}, at most {}", curves.quantity, time(curves, from), format::bytes(highest))
-}
-
-/// Formats a time: with its date if the log has dates, else as the time since its beginning.
-fn time(curves: &LogCurves, us: i64) -> String {
-    match (curves.has_dates, curves.has_times) {
-        (true, _) => format::date_and_time((us + curves.zone_us) / 1000),
-        (false, true) => format::time_of_day(us / 1000),
-        (false, false) => format!("sample {}", (us - whole(curves).0) / 1_000_000 + 1),
-    }
 }
 
 /// Returns the range after a key press: `+` and `-` zoom, arrows move, `0` shows everything.
@@ -212,7 +114,7 @@ pub(super) fn shares(owners: &LogOwners, theme: &Theme) -> Vec<Share> {
         let width = *bytes as f64 / whole * 1000.0;
         let color = match name.as_str() {
             "free" => theme.initial,
-            _ => color_of(position, theme),
+            _ => series_color(position, theme),
         };
         let share = Share { name: name.clone(), bytes: *bytes, start, width, color };
         start += width;
@@ -249,13 +151,14 @@ mod tests {
             series: vec![series("train", [4, 4, 4, 4]), series("workers", [0, 1, 2, 3])],
             limit: Some(LogLimit { name: "Memory of the machine".into(), bytes: 16 << 30 }),
             kills_us: vec![1_795_424_820_000_000],
+            lanes: Vec::new(),
         }
     }
 
     #[test]
     fn areas_are_stacked() {
         let curves = curves();
-        let sketch = plot(&curves, (whole(&curves), whole(&curves).0), None, None, (800.0, 240.0), &Theme::light());
+        let sketch = plot(&curves, (curves.whole(), curves.whole().0), None, None, (800.0, 240.0), &Theme::light());
         let dashed = sketch.ops.iter().filter(|op| matches!(op, Op::Line { dashed: true, .. })).count();
         assert_eq!(dashed, 2, "the limit and the killed process");
         let labels: Vec<&str> = { sketch.ops.iter() }
@@ -271,9 +174,9 @@ mod tests {
     fn a_sample_is_read_out() {
         let curves = curves();
         let at = nearest(&curves, 1_795_424_815_000_000).unwrap();
-        assert_eq!(readout(&curves, at), "2026-11-23 10:07:00: 6.00 GiB (train 4.00 GiB · workers 2.00 GiB)");
-        let whole = whole(&curves);
-        assert_eq!(span_text(&curves, whole), "PSS over 3 min 0 s from 2026-11-23 10:05:00, at most 7.00 GiB");
+        assert_eq!(curves.sample_text(at), "2026-11-23 10:07:00: 6.00 GiB (train 4.00 GiB · workers 2.00 GiB)");
+        let whole = curves.whole();
+        assert_eq!(curves.span_text(whole), "PSS over 3 min 0 s from 2026-11-23 10:05:00, at most 7.00 GiB");
         assert_eq!(place_to_us(whole, 0.0, 800.0), whole.0);
         assert_eq!(place_to_us(whole, 1.0, 800.0), whole.1);
         assert_eq!(nearest(&LogCurves::default(), 5), None);
@@ -283,12 +186,12 @@ mod tests {
     fn courses_beside_each_other_are_lines() {
         let lines = LogCurves { is_stacked: false, limit: None, ..curves() };
         let at = nearest(&lines, 1_795_424_880_000_000).unwrap();
-        assert_eq!(readout(&lines, at), "2026-11-23 10:08:00: train 4.00 GiB · workers 3.00 GiB");
-        assert!(span_text(&lines, whole(&lines)).ends_with("at most 4.00 GiB"));
+        assert_eq!(lines.sample_text(at), "2026-11-23 10:08:00: train 4.00 GiB · workers 3.00 GiB");
+        assert!(lines.span_text(lines.whole()).ends_with("at most 4.00 GiB"));
         assert!(overlap((0, 5), (5, 9)) && !overlap((0, 5), (6, 9)) && overlap((3, 4), (0, 9)));
         let later = shifted(&lines, 60_000_000);
-        assert_eq!(whole(&later).0, whole(&lines).0 + 60_000_000);
-        assert_eq!(union([whole(&lines), whole(&later)].into_iter()), Some((whole(&lines).0, whole(&later).1)));
+        assert_eq!(later.whole().0, lines.whole().0 + 60_000_000);
+        assert_eq!(union([lines.whole(), later.whole()].into_iter()), Some((lines.whole().0, later.whole().1)));
     }
 
     #[test]

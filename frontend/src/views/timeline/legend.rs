@@ -1,11 +1,13 @@
 //! Legend of the timeline's lines, patterns and colours, with the choice of what colours stand for.
 
 use super::categories::{CategoryLine, doubt, lines};
-use crate::ask::{CategoryBytes, ColorBy, DeviceFigures, Parts};
+use crate::ask::{
+    BandName, CategoryBytes, ColorBy, DeviceFigures, GroupBy, GroupKeyData, Kind, KindFacts, Parts, Readable,
+};
 use crate::draw::color::Color;
 use crate::draw::shade;
 use crate::draw::theme::Theme;
-use crate::hooks::use_categories;
+use crate::hooks::{use_band_names, use_categories};
 use crate::platform::WorkerClient;
 use crate::state::Scheme;
 use shared::base::format;
@@ -24,8 +26,12 @@ pub(super) struct LegendProps {
     pub(super) parts: Option<Rc<Parts>>,
     /// Moment of the bytes per category, and true if it is the pin's instead of the peak's.
     pub(super) moment: (u32, bool),
+    /// Totals of the selected kind.
+    pub(super) facts: Option<Rc<Readable<KindFacts>>>,
     /// Called with another property for the colours.
     pub(super) on_color: Callback<ColorBy>,
+    /// Called with a kind to select, and with `None` to select none.
+    pub(super) on_kind: Callback<Option<Kind>>,
 }
 
 /// Shows a line of keys, and one of categories if colours stand for them.
@@ -36,6 +42,7 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
     let theme = props.scheme.theme();
     let is_by_category = props.color == ColorBy::Category;
     let bytes = use_categories(&props.client, props.device.device, is_by_category.then_some(props.moment.0));
+    let bands = use_band_names(&props.client, props.device.device, (!is_by_category).then_some(props.moment.0));
     html! {
         <div class="timeline-legend">
             <div class="segmented" role="group" aria-label="Colors">
@@ -53,6 +60,8 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
             </ul>
             if is_by_category {
                 <ul class="timeline-categories numbers" aria-label="Categories">{ for bytes.iter().map(|bytes| categories(bytes, props, theme)) }</ul>
+            } else {
+                <ul class="timeline-categories numbers" aria-label="Largest stacks">{ for bands.iter().map(|bands| largest(bands, props, theme)) }</ul>
             }
         </div>
     }
@@ -76,15 +85,14 @@ fn origins(parts: &Parts) -> Vec<Html> {
 }
 
 fn categories(bytes: &CategoryBytes, props: &LegendProps, theme: &Theme) -> Html {
-    let when = if props.moment.1 { "At the pin:" } else { "At the peak:" };
+    let when = when(props);
     let entry = |line: CategoryLine| {
-        let fill = shade::fill(line.color, ColorBy::Category, theme).css();
-        html! {
-            <li data-category={line.name}>
-                <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true"><rect width="18" height="10" fill={fill} /></svg>
-                { line.name }<strong>{ line.size }</strong>
-            </li>
-        }
+        let kind = Kind::Category(line.category);
+        let key = facts_of(props).and_then(|facts| facts.key);
+        let is_selected = key == Some(GroupKeyData { by: GroupBy::Category, value: Some((line.category as u64, 0)) });
+        let color = shade::fill(line.color, ColorBy::Category, theme);
+        let content = html! { <>{ line.name }<strong>{ line.size }</strong></> };
+        html! { <li data-category={line.name}>{ entry_button(props, (kind, is_selected), color, line.name.to_owned(), content) }</li> }
     };
     html! {
         <>
@@ -95,6 +103,51 @@ fn categories(bytes: &CategoryBytes, props: &LegendProps, theme: &Theme) -> Html
             }
             if let Some(doubt) = doubt(bytes) { <li>{ doubt }</li> }
         </>
+    }
+}
+
+fn when(props: &LegendProps) -> &'static str {
+    if props.moment.1 { "At the pin:" } else { "At the peak:" }
+}
+
+fn facts_of(props: &LegendProps) -> Option<&KindFacts> {
+    props.facts.as_deref()?.as_ref().ok()
+}
+
+/// Names the stacks of the largest bands; an entry selects its stack.
+fn largest(bands: &[BandName], props: &LegendProps, theme: &Theme) -> Html {
+    let entry = |band: &BandName| {
+        let is_selected = facts_of(props).and_then(|facts| facts.stack) == Some(band.stack);
+        let color = shade::fill(band.color, ColorBy::Stack, theme);
+        let content = html! {
+            <><span class="timeline-band">{ &band.title }</span><strong>{ format::bytes(band.bytes) }</strong></>
+        };
+        let name = format!("{} {}", band.title, band.detail);
+        html! { <li>{ entry_button(props, (Kind::Stack(band.stack), is_selected), color, name, content) }</li> }
+    };
+    html! {
+        if !bands.is_empty() {
+            <li>{ when(props) }</li>
+            { for bands.iter().map(entry) }
+        }
+    }
+}
+
+/// Shows an entry that selects a kind, or none if the kind is selected already.
+fn entry_button(
+    props: &LegendProps,
+    (kind, is_selected): (Kind, bool),
+    color: Color,
+    name: String,
+    content: Html,
+) -> Html {
+    let onclick = props.on_kind.reform(move |_: MouseEvent| (!is_selected).then(|| kind.clone()));
+    let title = format!("Select {}", name.trim_end());
+    html! {
+        <button type="button" class="timeline-entry" aria-pressed={is_selected.to_string()} {title} {onclick}>
+            <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true"><rect width="18" height="10" fill={color.css()} /></svg>
+            { content }
+        </button>
     }
 }
 

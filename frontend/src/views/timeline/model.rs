@@ -5,7 +5,7 @@ use super::draw::markers::{Marker, MarkerKind};
 use crate::ask::{Axis, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks};
 use crate::draw::camera::Content;
 use crate::draw::span::Span;
-use shared::base::{format, frame_rules};
+use shared::base::{StackLabel, format};
 
 /// Returns the shortest range of x that can be zoomed to: two moments, or ten microseconds.
 fn min_len(axis: Axis) -> f64 {
@@ -128,7 +128,7 @@ pub fn tooltip(hit: &Hit, axis: Axis) -> Tooltip {
     match &hit.allocation {
         Some(allocation) => Tooltip {
             title: format::bytes(allocation.size_bytes),
-            name: allocator_name(allocation),
+            name: allocation.label.as_ref().map_or_else(String::new, StackLabel::text),
             detail: lifetime(allocation),
             moment: format!("{live} live at {place}"),
         },
@@ -138,17 +138,6 @@ pub fn tooltip(hit: &Hit, axis: Axis) -> Tooltip {
             moment: format!("at {place}"),
             ..Tooltip::default()
         },
-    }
-}
-
-fn allocator_name(allocation: &HitAllocation) -> String {
-    let Some(frame) = &allocation.frame else { return String::new() };
-    let file = frame.filename.rsplit('/').next().unwrap_or_default();
-    match (file, frame.line) {
-        ("", _) => frame.name.clone(),
-        (file, _) if frame_rules::is_recorded(file) => frame.name.clone(),
-        (file, 0) => format!("{}  {file}", frame.name),
-        (file, line) => format!("{}  {file}:{line}", frame.name),
     }
 }
 
@@ -170,7 +159,7 @@ fn lifetime(allocation: &HitAllocation) -> String {
 mod tests {
     use super::*;
     use crate::ask::Mark;
-    use shared::report::{Frame, Summary};
+    use shared::report::Summary;
 
     fn figures() -> DeviceFigures {
         DeviceFigures {
@@ -222,18 +211,23 @@ mod tests {
 
     #[test]
     fn a_tooltip_names_size_place_and_lifetime() {
-        let frame = Frame { name: "forward".into(), filename: "/a/model.py".into(), line: 7, fx: None };
+        let label = StackLabel {
+            title: "forward".into(),
+            place: "model.py:7".into(),
+            leaf: "linear".into(),
+            ..StackLabel::default()
+        };
         let allocation = HitAllocation {
             size_bytes: 1536,
             born: 10,
             died: Some(30),
             lifetime_us: Some(1500),
-            frame: Some(frame),
+            label: Some(label),
             ..HitAllocation::default()
         };
         let expected = Tooltip {
             title: "1.50 KiB".into(),
-            name: "forward  model.py:7".into(),
+            name: "forward (model.py:7) → linear".into(),
             detail: "live for 20 events, 1.50 ms".into(),
             moment: "1.00 GiB live at event 12".into(),
         };

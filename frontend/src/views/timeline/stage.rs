@@ -6,13 +6,13 @@ use super::draw::labels::Labels;
 use super::draw::lane::{Lane, Pointed};
 use super::draw::markers::Marker;
 use super::draw::minimap::{self, Minimap};
-use super::draw::plan::{Layer, Plan};
+use super::draw::plan::{Layer, Looks, Plan};
 use super::draw::steps::{step_beside, steps_along};
 use super::model as texts;
 use super::paint::Painter;
 use super::props::TimelineProps;
 use super::shown::{Shown, frame};
-use crate::ask::{Hit, Marks, PictureData, View as Asked};
+use crate::ask::{Hit, Kind, Marks, PictureData, View as Asked};
 use crate::draw::camera::{Camera, Content, View};
 use crate::draw::gesture::{Gesture, Point};
 use crate::draw::glide::Glide;
@@ -22,6 +22,9 @@ use crate::draw::span::Span;
 use crate::hooks::Seen;
 use crate::platform;
 use crate::platform::Surface;
+
+/// Height in device pixels from which pictures draw an allocation by itself.
+const BAND_PX: f64 = 1.25;
 
 pub(super) struct Stage {
     pub(super) props: TimelineProps,
@@ -97,7 +100,7 @@ impl Stage {
     pub(super) fn start_over(&mut self) {
         self.generation += 1;
         self.plan = Plan::default();
-        self.plan.color_by(self.props.color);
+        self.plan.look(self.looks());
         self.layers = [None, None];
         self.glide = None;
         self.history.clear();
@@ -144,10 +147,15 @@ impl Stage {
         self.fit_to_element();
     }
 
-    /// Plans pictures in the new colours; the present pictures stay until those arrive.
-    pub(super) fn take_color(&mut self) {
-        self.plan.color_by(self.props.color);
+    /// Plans pictures in the new colours, or of the new kind or pin; the present pictures stay until those arrive.
+    pub(super) fn take_looks(&mut self) {
+        self.plan.look(self.looks());
         self.bands_are_due = true;
+    }
+
+    fn looks(&self) -> Looks {
+        let TimelineProps { color, kind, pinned, .. } = &self.props;
+        Looks { color: *color, kind: kind.as_deref().map(Kind::number), pinned: *pinned }
     }
 
     fn place_marks(&mut self) {
@@ -187,11 +195,6 @@ impl Stage {
     fn measured(&self) -> Layout {
         let (width, height) = platform::size_of_element(&self.surface.plot);
         Layout::new(width, height, platform::pixel_ratio(), self.lane.row_count())
-    }
-
-    /// Draws the bands with the next frame, for example after another allocation was pinned.
-    pub(super) fn redraw(&mut self) {
-        self.bands_are_due = true;
     }
 
     /// Draws everything again, for example after a change of the colours.
@@ -288,6 +291,23 @@ impl Stage {
         self.glide_to(view);
     }
 
+    /// Returns the size from which an allocation is drawn by itself at the present zoom.
+    pub(super) fn least_drawn_bytes(&self) -> u64 {
+        let plot = self.camera.plot();
+        (self.camera.view().y.len() / plot.device_height() * BAND_PX) as u64
+    }
+
+    /// Moves the view so that a position and a range of bytes are in sight; the zoom stays.
+    pub(super) fn reveal(&mut self, position: f64, bytes: Span) {
+        let now = self.destination().view();
+        let x = if (now.x.start..=now.x.end).contains(&position) { now.x } else { Span::around(position, now.x.len()) };
+        let middle = bytes.center();
+        let y = if (now.y.start..=now.y.end).contains(&middle) { now.y } else { Span::around(middle, now.y.len()) };
+        if (View { x, y }) != now {
+            self.go_to(View { x, y });
+        }
+    }
+
     /// Returns to the view before the last movement.
     pub(super) fn go_back(&mut self) {
         if let Some(view) = self.history.back() {
@@ -353,7 +373,8 @@ impl Stage {
     fn marked(&self) -> [Option<u32>; 2] {
         let hovered = self.hit.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.allocation);
         let has_bands = |owner: &u32| self.layers.iter().flatten().any(|shown| shown.has_bands_of(*owner));
-        [hovered.filter(has_bands), self.props.pinned.filter(has_bands)]
+        let pinned = self.props.pinned.map(|(allocation, _)| allocation);
+        [hovered.filter(has_bands), pinned.filter(has_bands)]
     }
 
     fn draw_overlay(&self) {
@@ -411,6 +432,8 @@ impl Stage {
         platform::set_attribute(plot, "data-axis", texts::axis_name(self.props.axis));
         let bands = self.sharpest().map_or(0, |shown| shown.picture.band_count());
         platform::set_attribute(plot, "data-bands", &bands.to_string());
+        let is_marked = self.sharpest().is_some_and(|shown| shown.asked.marking.kind.is_some());
+        platform::set_attribute(plot, "data-marked", if is_marked { "true" } else { "false" });
         let is_settled = self.plan.is_settled(&self.camera, self.props.axis) && self.glide.is_none();
         platform::set_attribute(plot, "data-settled", if is_settled { "true" } else { "false" });
     }

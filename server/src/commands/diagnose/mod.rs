@@ -14,6 +14,7 @@ use shared::report::{
 };
 use shared::tracemalloc::TracemallocSnapshot;
 
+use super::own::OwnOption;
 use super::range::EventRange;
 use super::source::Sources;
 use super::text::lines;
@@ -21,6 +22,7 @@ use crate::Failure;
 use crate::log_file;
 use crate::units;
 
+mod folder;
 mod growth;
 mod log;
 mod together;
@@ -33,7 +35,8 @@ pub struct DiagnoseArgs {
     /// The snapshots: pickles of `_dump_snapshot`, gzipped or not, their JSON form, or HTML pages of `trace_plot`; or
     /// logs: of trainings with out-of-memory errors, `memory_summary` or `memory_stats`, and of host memory, such as
     /// those of `ps aux` and `date` in a loop, `top -b`, `pidstat -r`, smem or mprof; or snapshots of tracemalloc, of
-    /// which several are compared in their order; `-` reads a log from the standard input, such as a pasted error
+    /// which several are compared in their order; a folder stands for its files; `-` reads a log from the standard
+    /// input, such as a pasted error
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
@@ -57,6 +60,9 @@ pub struct DiagnoseArgs {
     #[command(flatten)]
     events: EventRange,
 
+    #[command(flatten)]
+    own: OwnOption,
+
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -75,11 +81,15 @@ pub struct DiagnoseOutput {
 impl DiagnoseArgs {
     /// Reads the files and returns their findings; an unreadable file does not stop the others.
     pub fn run(&self) -> DiagnoseOutput {
+        let (files, mut unread) = match folder::files(&self.files) {
+            Ok(files) => (files, Vec::new()),
+            Err(failure) => (Vec::new(), vec![failure]),
+        };
+        let mut left_out = Vec::new();
         let mut report = DiagnoseReport::default();
         let mut page = String::new();
         let mut has_errors = false;
-        let mut unread = Vec::new();
-        let mut together = Together::new(&self.files);
+        let mut together = Together::new(&files);
         let mut add = |diagnosed: Diagnosed| {
             let Diagnosed { name, diagnosis, of_log, text } = diagnosed;
             has_errors |= diagnosis.findings.iter().any(|finding| finding.severity == Severity::Error);
@@ -91,11 +101,16 @@ impl DiagnoseArgs {
             report.owners.extend(owners.into_iter().map(|one| OfFile::new(&name, one)));
             report.tables.extend(tables.into_iter().map(|one| OfFile::new(&name, one)));
         };
-        for file in &self.files {
-            match self.diagnosed(file, &mut together) {
+        for file in &files {
+            match self.diagnosed(&file.path, &mut together) {
                 Ok(diagnosed) => add(diagnosed),
+                Err(failure) if file.is_of_folder => left_out.push((&file.path, failure)),
                 Err(failure) => unread.push(failure),
             }
+        }
+        // A run's folder also has other files; with nothing else in it, they are failures.
+        if left_out.len() == files.len() {
+            unread.extend(left_out.drain(..).map(|(_, failure)| failure));
         }
         growth_of(together.traced()).into_iter().for_each(add);
         let Joined { text, matched, tables, owners } = together.joined();
@@ -103,8 +118,9 @@ impl DiagnoseArgs {
         report.diagnostics.extend(matched);
         report.tables.extend(tables);
         report.owners.extend(owners);
+        page += &not_read(&left_out);
         let text = match self.json {
-            _ if unread.len() == self.files.len() => String::new(),
+            _ if unread.len() >= files.len() => String::new(),
             true => serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n",
             false => page,
         };
@@ -123,7 +139,7 @@ impl DiagnoseArgs {
             return Ok(diagnosed);
         }
         let opened = match self.events.open(file, None) {
-            Ok(opened) => opened,
+            Ok(opened) => self.own.apply(opened),
             Err(failure) => {
                 let log = log_file::late_log(file).ok_or(failure)?;
                 let diagnosed = diagnosed_log(name, &log);
@@ -140,7 +156,7 @@ impl DiagnoseArgs {
         let word = opened.device_word();
         let paths = source_files(&opened.trace);
         let sources = self.source.as_ref().map(|folder| Sources::of(folder, &paths)).transpose()?;
-        let text = runs(&diagnosis, word) + &findings(&diagnosis, word, sources.as_ref()) + &growth;
+        let text = runs(&diagnosis) + &findings(&diagnosis, word, sources.as_ref()) + &growth;
         let name = opened.file.clone();
         drop(studies);
         together.add_snapshot(opened);
@@ -198,6 +214,19 @@ fn growth_of(traced: &[(String, Box<TracemallocSnapshot>)]) -> Option<Diagnosed>
     traced_growth(&snapshots).map(|report| diagnosed_report(names.join(" → "), report))
 }
 
+/// Names the files of folders that could not be read.
+fn not_read(files: &[(&PathBuf, Failure)]) -> String {
+    const MOST: usize = 5;
+    if files.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = files.iter().take(MOST).map(|(path, _)| path.display().to_string()).collect();
+    let more = files.len().saturating_sub(MOST);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let count = format::counted(files.len() as u64, "file");
+    format!("\nLeft out as neither snapshots nor logs of memory: {count}, {}{more}\n", names.join(", "))
+}
+
 fn nothing_said() -> Failure {
     Failure::new(
         "the standard input says nothing about memory",
@@ -205,13 +234,9 @@ fn nothing_said() -> Failure {
     )
 }
 
-/// Formats what kinds of runs the devices show.
-fn runs(diagnosis: &Diagnosis, word: &str) -> String {
-    let line = |run: &RunOfDevice| {
-        let steps = if run.steps > 0 { format!(", {}", format::counted(run.steps, "step")) } else { String::new() };
-        format!("  {word} {}: {}{steps}\n", run.device, run.kind.words())
-    };
-    diagnosis.runs.iter().map(line).collect()
+/// Formats the sentence about each device.
+fn runs(diagnosis: &Diagnosis) -> String {
+    diagnosis.runs.iter().map(|run| format!("  {}\n", run.headline)).collect()
 }
 
 /// Formats findings; `word` is the word for a device, and `sources` has the lines to quote.

@@ -1,7 +1,6 @@
 //! Reads files together: snapshots with traces of torch.profiler and logs of the same run, and snapshots of tracemalloc.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use shared::api::OfFile;
 use shared::base::{Diagnostic, Severity};
@@ -11,6 +10,7 @@ use shared::profile::Makers;
 use shared::report::{CardShares, CardSnapshot, LogOwners, LogTable, OperatorsAtPeak, card_shares, operators_at_peak};
 use shared::tracemalloc::TracemallocSnapshot;
 
+use super::folder::Named;
 use super::log;
 use crate::commands::text::lines;
 use crate::log_file;
@@ -43,8 +43,8 @@ pub(super) struct Joined {
 
 impl Together {
     /// Prepares for these files.
-    pub(super) fn new(files: &[PathBuf]) -> Self {
-        let has_traces = files.len() > 1 && files.iter().any(|file| log_file::is_trace(file));
+    pub(super) fn new(files: &[Named]) -> Self {
+        let has_traces = files.len() > 1 && files.iter().any(|file| log_file::is_trace(&file.path));
         Self { has_traces, ..Self::default() }
     }
 

@@ -1,6 +1,7 @@
-//! Implements `snapscope export`, which writes a snapshot in another form or as a sanitized copy.
+//! Implements `snapscope export`, which writes a snapshot in another form or as a sanitized copy, and the report on a log.
 
 mod left_out;
+mod log;
 mod picture;
 pub(super) mod write;
 
@@ -27,7 +28,7 @@ use write::Sink;
 /// The options of `snapscope export`.
 #[derive(Debug, Clone, Args)]
 pub struct ExportArgs {
-    /// The snapshot
+    /// The snapshot, or a log
     file: PathBuf,
 
     /// Output format
@@ -124,13 +125,26 @@ impl ExportArgs {
     /// to the form, or if the output cannot be written.
     pub fn run(&self) -> Result<String, Failure> {
         self.check()?;
+        if let Some(log) = log::read(&self.file, true) {
+            return Ok(self.written(self.write_log(&log)?));
+        }
         let file = self.file.display().to_string();
-        let trace = import(&self.file, &file)?;
+        let trace = match import(&self.file, &file) {
+            Ok(trace) => trace,
+            Err(failure) => {
+                let log = log::read(&self.file, false).ok_or(failure)?;
+                return Ok(self.written(self.write_log(&log)?));
+            }
+        };
         let (size_bytes, left_out) = match self.sanitize {
             true => self.write_clean(file, &trace)?,
             false => (self.write_plain(file, trace)?, String::new()),
         };
-        Ok(format!("{}: {}\n{left_out}", self.output.display(), bytes(size_bytes)))
+        Ok(self.written(size_bytes) + &left_out)
+    }
+
+    fn written(&self, size_bytes: u64) -> String {
+        format!("{}: {}\n", self.output.display(), bytes(size_bytes))
     }
 
     /// Returns an error if an option does not apply to the chosen form, instead of ignoring it.

@@ -9,22 +9,22 @@ const MOST_FRAMES: usize = 60;
 
 /// Part of a page; texts from a snapshot are added through methods that escape them.
 #[derive(Default)]
-pub(super) struct Html {
+pub(in crate::export) struct Html {
     text: String,
 }
 
 impl Html {
     /// Appends markup as it is.
-    pub(super) fn push(&mut self, markup: &str) {
+    pub(in crate::export) fn push(&mut self, markup: &str) {
         self.text += markup;
     }
 
-    pub(super) fn finish(self) -> String {
+    pub(in crate::export) fn finish(self) -> String {
         self.text
     }
 
     /// Appends a section with a heading, unless `fill` adds nothing.
-    pub(super) fn section(&mut self, heading: &str, fill: impl FnOnce(&mut Self)) {
+    pub(in crate::export) fn section(&mut self, heading: &str, fill: impl FnOnce(&mut Self)) {
         let mut inner = Self::default();
         fill(&mut inner);
         if !inner.text.is_empty() {
@@ -33,7 +33,7 @@ impl Html {
     }
 
     /// Appends a paragraph, in which text between backticks is code.
-    pub(super) fn paragraph(&mut self, class: &str, text: &str) {
+    pub(in crate::export) fn paragraph(&mut self, class: &str, text: &str) {
         self.text += &format!("<p class=\"{class}\">{}</p>\n", prose(text));
     }
 
@@ -44,7 +44,7 @@ impl Html {
     }
 
     /// Appends figures side by side, each value above its name.
-    pub(super) fn figures(&mut self, figures: &[(String, String)]) {
+    pub(in crate::export) fn figures(&mut self, figures: &[(String, String)]) {
         self.text += "<dl class=\"figures\">";
         for (value, name) in figures {
             self.text += &format!("<div><dd>{}</dd><dt>{}</dt></div>", escaped(value), escaped(name));
@@ -53,7 +53,7 @@ impl Html {
     }
 
     /// Appends a table; `right` lists the columns of numbers.
-    pub(super) fn table(&mut self, columns: &[&str], right: &[usize], rows: &[Vec<String>]) {
+    pub(in crate::export) fn table(&mut self, columns: &[&str], right: &[usize], rows: &[Vec<String>]) {
         let class = |column: usize| if right.contains(&column) { " class=\"number\"" } else { "" };
         let line = |tag: &str, cells: &mut dyn Iterator<Item = &str>| {
             let cell = |(column, text)| format!("<{tag}{}>{}</{tag}>", class(column), escaped(text));
@@ -66,7 +66,7 @@ impl Html {
     }
 
     /// Appends a bar; `share` is its length relative to the width, `0.0..=1.0`.
-    pub(super) fn bar(&mut self, share: f64) {
+    pub(in crate::export) fn bar(&mut self, share: f64) {
         let width = (share * 100.0).clamp(0.4, 100.0);
         self.text += &format!(
             "<svg class=\"bar\" height=\"6\" aria-hidden=\"true\"><rect width=\"100%\" height=\"6\" rx=\"3\" class=\"rail\"/>\
@@ -75,7 +75,7 @@ impl Html {
     }
 
     /// Appends the frames of a stack, collapsed at first, or nothing for a stack without frames.
-    pub(super) fn stack(&mut self, subject: &Subject<'_>, stack: StackId, summary: &str) {
+    pub(in crate::export) fn stack(&mut self, subject: &Subject<'_>, stack: StackId, summary: &str) {
         let frames: Vec<_> = subject.frames(stack).collect();
         if frames.is_empty() {
             return;

@@ -15,7 +15,7 @@ use crate::analysis::Study;
 use crate::base::markup::escaped;
 use crate::draw::svg::svg_for_both;
 use crate::draw::theme::Theme;
-use html::Html;
+pub(super) use html::Html;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -30,23 +30,30 @@ const MOST_BANDS: usize = 6000;
 
 /// Writes the page as HTML.
 pub fn report(subject: &Subject<'_>) -> String {
-    let mut page = Html::default();
     let studies: Vec<Study<'_>> = subject.studies().collect();
-    let title = escaped(subject.file);
+    framed(subject.file, "GPU memory report", |page| {
+        file::figures(subject, &studies, page);
+        findings::findings(subject, page);
+        for study in &studies {
+            of_device(subject, study, page);
+        }
+        file::about(subject, page);
+    })
+}
+
+/// Writes the frame of a page around what `fill` adds; `kind` says what the page is.
+pub(super) fn framed(title: &str, kind: &str, fill: impl FnOnce(&mut Html)) -> String {
+    let mut page = Html::default();
+    let title = escaped(title);
     page.push(&format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <title>{title} – GPU memory report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <header>{ICON}<div><p>GPU memory report</p><h1>{title}</h1></div></header>\n<main>\n"
+         <title>{title} – {kind}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <header>{ICON}<div><p>{kind}</p><h1>{title}</h1></div></header>\n<main>\n"
     ));
-    file::figures(subject, &studies, &mut page);
-    findings::findings(subject, &mut page);
-    for study in &studies {
-        of_device(subject, study, &mut page);
-    }
-    file::about(subject, &mut page);
+    fill(&mut page);
     page.push("</main>\n</body>\n</html>\n");
     page.finish()
 }

@@ -10,6 +10,8 @@
 //! Without times, a sample ends where a process comes for the second time.
 
 mod dumps;
+mod gaps;
+mod repeated;
 mod samples;
 
 use super::arenas;
@@ -24,11 +26,13 @@ use super::usage::UsageReader;
 use super::wandb::HostMetric;
 use crate::base::stamp::{self, Stamp};
 use crate::base::{Lines, MetricHead};
+pub(super) use gaps::Gap;
 use hashbrown::HashMap;
+use repeated::{Added, RepeatedRows};
 
-/// Largest number of values that are kept, at most 20 bytes each; a loop of one sample a second with ten processes has as many
-/// in 70 days.
-const MOST_VALUES: u64 = 60_000_000;
+/// Largest number of values that are kept, at most 20 bytes each; a loop of one sample a second with 100 processes has
+/// 60,480,000 in a week.
+const MOST_VALUES: u64 = 64_000_000;
 
 /// Largest number of processes that are kept.
 const MOST_PROCESSES: usize = 100_000;
@@ -44,6 +48,9 @@ pub struct HostReader {
 struct State {
     log: HostLog,
     head: Option<Head>,
+    /// Line of the head, which many tools repeat above each sample.
+    head_line: String,
+    repeated: RepeatedRows,
     /// Position of the current process of each process id.
     current: HashMap<u32, usize>,
     /// Processor time of each process at its last sample.
@@ -62,6 +69,8 @@ struct State {
     /// Number of rows of each form, by its position in [`HostForm::ALL`].
     forms: [u64; HostForm::ALL.len()],
     wandb: Option<MetricHead<HostMetric>>,
+    /// True below the head of a scalar of TensorBoard.
+    is_scalar: bool,
     /// Process ids of the runs of Weights & Biases, which has none.
     runs: HashMap<String, u32>,
     procs: ProcReader,
@@ -100,7 +109,11 @@ impl HostReader {
 
 impl State {
     fn line(&mut self, line: &str, other: &mut impl FnMut(&str) -> bool) {
-        if self.row(line) || line.trim().is_empty() {
+        if self.repeats(line) || self.row(line) || line.trim().is_empty() {
+            return;
+        }
+        if line == self.head_line {
+            self.is_new_sample |= self.log.clock == Clock::Samples;
             return;
         }
         if let Some(stamp) = stamp::stamp(line) {
@@ -116,7 +129,7 @@ impl State {
         if let Some(name) = self.procs.forget_name() {
             self.oddities.unread(&name);
         }
-        if is_of_proc || self.mprof(line) {
+        if is_of_proc || self.mprof(line) || self.scalar(line) {
             return;
         }
         if self.wandb(line) {
@@ -129,6 +142,10 @@ impl State {
             // A head begins a new sample where the log has no times.
             self.is_new_sample |= self.log.clock == Clock::Samples;
             self.oddities.decimal = head.decimal.clone().or(self.oddities.decimal.take());
+            if self.head.as_ref() != Some(&head) {
+                self.repeated.forget();
+            }
+            line.clone_into(&mut self.head_line);
             self.head = Some(head);
         } else if let Some(kill) = machine::kill(line) {
             let sample = (self.log.times_ms.len() as u32).checked_sub(1);
@@ -171,6 +188,27 @@ impl State {
         }
     }
 
+    /// Takes a row that says the same as one of the sample before; returns false for other lines.
+    fn repeats(&mut self, line: &str) -> bool {
+        let Some(sample) = self.timed_sample() else { return false };
+        let Some(text) = without_time(line, self.head.as_ref(), &self.last_time) else { return false };
+        let Some(added) = self.repeated.find(sample, text.as_bytes()) else { return false };
+        let process = &mut self.log.processes[added.process];
+        // The process may have come in another row of this sample, too.
+        if process.samples.last().is_none_or(|last| last + 1 != sample) || self.values >= MOST_VALUES {
+            return false;
+        }
+        self.forms[added.form as usize] += 1;
+        self.values += 1;
+        push(process, sample, &added);
+        true
+    }
+
+    /// Returns the current sample if it has a time, so that no row can begin another one.
+    fn timed_sample(&self) -> Option<u32> {
+        (self.log.clock != Clock::Samples).then(|| self.log.times_ms.len() as u32 - 1)
+    }
+
     /// Reads a row about a process; returns false for other lines.
     fn row(&mut self, line: &str) -> bool {
         // The row borrows the head, which is not changed meanwhile.
@@ -193,8 +231,12 @@ impl State {
         self.time(row.time);
         self.forms[form as usize] += 1;
         // A program that could not read the memory of a process leaves its cells empty.
-        if row.rss_bytes.or(row.pss_bytes).is_some() {
-            self.add(&row);
+        if row.rss_bytes.or(row.pss_bytes).is_some()
+            && let Some(added) = self.add(&row)
+            && let (None, Some(sample), Some(text)) =
+                (stamp, self.timed_sample(), without_time(line, head, &self.last_time))
+        {
+            self.repeated.keep(sample, text.as_bytes(), Added { form, ..added });
         }
         true
     }
@@ -219,10 +261,11 @@ impl State {
         true
     }
 
-    fn add(&mut self, row: &Row<'_>) {
+    /// Adds a row to the current sample; `None` if there is no room for it.
+    fn add(&mut self, row: &Row<'_>) -> Option<Added> {
         if self.values >= MOST_VALUES {
             self.oddities.beyond_limit += 1;
-            return;
+            return None;
         }
         if self.log.times_ms.is_empty() || self.is_new_sample || self.is_again(row.pid) {
             self.next_sample();
@@ -230,20 +273,25 @@ impl State {
         let sample = self.log.times_ms.len() as u32 - 1;
         let Some(position) = self.process(row, sample) else {
             self.oddities.beyond_limit += 1;
-            return;
+            return None;
         };
         let process = &mut self.log.processes[position];
         let kib = |bytes: u64| u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
-        process.samples.push(sample);
-        process.rss_kib.push(row.rss_bytes.or(row.pss_bytes).map_or(0, kib));
-        process.pss_kib.extend(row.pss_bytes.map(kib));
-        process.file_kib.extend(row.parts.file_bytes.map(kib));
-        process.shmem_kib.extend(row.parts.shmem_bytes.map(kib));
+        let added = Added {
+            process: position,
+            rss_kib: row.rss_bytes.or(row.pss_bytes).map_or(0, kib),
+            pss_kib: row.pss_bytes.map(kib),
+            file_kib: row.parts.file_bytes.map(kib),
+            shmem_kib: row.parts.shmem_bytes.map(kib),
+            ..Added::default()
+        };
+        push(process, sample, &added);
         if !row.parts.is_empty() {
             **process.parts.get_or_insert_default() = row.parts;
         }
         self.values += 1;
         self.bound(row);
+        Some(added)
     }
 
     /// Returns true if a log without times has the process in the current sample already.
@@ -269,6 +317,7 @@ impl State {
             if !(is_younger || (is_other && was_away)) {
                 if process.samples.last() == Some(&sample) {
                     // The same process twice in one sample, as from two tools: the later row counts.
+                    self.repeated.forget();
                     process.samples.pop();
                     process.rss_kib.pop();
                     for kib in [&mut process.pss_kib, &mut process.file_kib, &mut process.shmem_kib] {
@@ -282,6 +331,7 @@ impl State {
                 return Some(position);
             }
             self.oddities.reused += 1;
+            self.repeated.forget();
         }
         if self.log.processes.len() >= MOST_PROCESSES {
             return None;
@@ -320,8 +370,7 @@ impl State {
         if let Some(name) = self.procs.forget_name() {
             self.oddities.unread(&name);
         }
-        let most = HostForm::ALL.into_iter().max_by_key(|form| (self.forms[*form as usize], form.name()));
-        if let Some(form) = most.filter(|form| self.forms[*form as usize] > 0) {
+        if let Some(form) = log_form(&self.forms) {
             self.log.form = form;
         } else if !self.log.kills.is_empty() {
             self.log.form = HostForm::KernelLog;
@@ -335,11 +384,36 @@ impl State {
             // The one process needs no name.
             self.oddities.unnamed = 0;
         }
+        self.oddities.is_scalar = log_form(&self.forms) == Some(HostForm::Tensorboard);
         self.oddities.is_wandb = !self.runs.is_empty();
         self.oddities.too_small = too_small(&self.log);
+        self.oddities.gap = gaps::longest(&self.log);
         self.log.diagnostics = self.oddities.diagnostics();
         self.log
     }
+}
+
+/// Returns a row without the time at its beginning, if its table has one; `None` if that is not the time of the sample.
+fn without_time<'a>(line: &'a str, head: Option<&Head>, last_time: &str) -> Option<&'a str> {
+    match head.and_then(Head::time_separator) {
+        Some(separator) => line.strip_prefix(last_time)?.strip_prefix(separator),
+        None => Some(line),
+    }
+}
+
+/// Adds a sample to a process.
+fn push(process: &mut Process, sample: u32, added: &Added) {
+    process.samples.push(sample);
+    process.rss_kib.push(added.rss_kib);
+    process.pss_kib.extend(added.pss_kib);
+    process.file_kib.extend(added.file_kib);
+    process.shmem_kib.extend(added.shmem_kib);
+}
+
+/// Returns the form with the most rows, given the number of each; `None` without any.
+fn log_form(forms: &[u64; HostForm::ALL.len()]) -> Option<HostForm> {
+    let most = HostForm::ALL.into_iter().max_by_key(|form| (forms[*form as usize], form.name()));
+    most.filter(|form| forms[*form as usize] > 0)
 }
 
 /// Returns the largest RSS of a table if it is less than 1 MiB, as no process of Python has it.

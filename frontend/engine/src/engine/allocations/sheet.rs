@@ -4,7 +4,7 @@ use super::cache::{Rows, Table};
 use crate::engine::ready::Ready;
 use crate::engine::sheets::{ALLOCATIONS, GROUPS};
 use frontend::ask::TableRequest;
-use shared::analysis::{pool_of, stack_callers, stream_of};
+use shared::analysis::{Label, label, pool_of, stack_callers, stream_of};
 use shared::base::{Moment, format};
 use shared::export::{Cell, Rows as Out, Sheet};
 use shared::trace::PoolId;
@@ -58,13 +58,13 @@ impl Whole {
                 })
             }
             Rows::Groups(groups) => groups.rows.iter().for_each(|group| {
-                let row = super::group_row(ready.trace, groups, group);
+                let Label { title, detail } = label(ready.trace, groups, group.key);
                 out(&[
                     device.clone(),
-                    Cell::number(row.bytes),
-                    Cell::number(row.count),
-                    Cell::text(row.title.as_str()),
-                    Cell::some_text(&row.detail),
+                    Cell::number(group.totals.bytes),
+                    Cell::number(group.totals.count),
+                    Cell::text(title.as_str()),
+                    Cell::some_text(&detail),
                 ]);
             }),
         }

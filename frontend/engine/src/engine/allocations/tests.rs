@@ -109,7 +109,7 @@ fn a_mark_leads_to_its_group_in_another_copy() {
         let page = rows(&mut engine, &TableRequest { by: Some(by), ..request(Column::Bytes, false) });
         let TableRows::Groups(groups) = page.rows else { panic!("groups were asked for") };
         for group in &groups {
-            let asked = FindGroup { device: 0, group: GroupMark { by, mark: group.mark() } };
+            let asked = FindGroup { device: 0, group: GroupMark { by, mark: group.mark } };
             let found = copy.answer(&asked).unwrap();
             assert_eq!(found.map(|(_, title)| title).as_ref(), Some(&group.title), "{by:?}");
         }

@@ -127,6 +127,8 @@ crate::codes! {
         ContiguousCopies => "contiguous-copies",
         /// Each step creates the same large tensors.
         TensorsRecreated => "tensors-recreated",
+        /// Pinned host memory is in blocks that are rounded up to powers of two.
+        PinnedMemoryRounded => "pinned-memory-rounded",
         /// Composition of the peak.
         Peak => "peak",
     }
@@ -197,6 +199,7 @@ impl FindingCode {
             | Self::GpuReadEachStep
             | Self::ContiguousCopies
             | Self::TensorsRecreated
+            | Self::PinnedMemoryRounded
             | Self::Peak => None,
         }
     }

@@ -23,6 +23,7 @@ mod own_code;
 mod parts;
 mod passes;
 mod peak;
+mod pinned;
 mod precision;
 mod recorded;
 mod settled;
@@ -60,10 +61,12 @@ pub fn studies<'a>(trace: &'a Trace, devices: &[(&'a Device, &'a Timeline)]) -> 
 /// Same as [`findings`] for devices that were already studied.
 pub fn findings_of(trace: &Trace, studies: &[Study<'_>], config: &FindingsConfig) -> Vec<Finding> {
     if studies.is_empty() {
-        return in_words_of(Accelerator::of(trace), vec![recorded::of_nothing(trace)]);
+        let found = pinned::finding(trace).unwrap_or_else(|| recorded::of_nothing(trace));
+        return in_words_of(Accelerator::of(trace), vec![found]);
     }
     let mut found: Vec<Finding> = studies.iter().flat_map(|study| of_device(study, config)).collect();
     found.extend(devices::findings(studies));
+    found.extend(pinned::finding(trace));
     found.sort_by_key(|finding| (Reverse(finding.severity), finding.rank, Reverse(finding.bytes), finding.device));
     in_words_of(Accelerator::of(trace), found)
 }

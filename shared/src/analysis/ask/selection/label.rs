@@ -1,9 +1,15 @@
 //! Describes groups in a few words.
 
 use super::{GroupKey, Groups};
+<<<<<<< HEAD
 use crate::analysis::track::stack_title::{place, stack_callers, stack_title};
 use crate::base::format;
 use crate::base::frame_rules;
+=======
+use crate::analysis::track::stack_title::{former_title, place, stack_callers, stack_label};
+use crate::base::frame_rules::{self, is_recorded};
+use crate::base::{StackLabel, format};
+>>>>>>> main
 use crate::trace::{FrameId, PoolId, StackId, Trace};
 
 /// Description of a group.
@@ -18,7 +24,11 @@ pub struct Label {
 pub fn label(trace: &Trace, groups: &Groups, key: GroupKey) -> Label {
     let plain = |title: String| Label { title, detail: String::new() };
     match key {
+<<<<<<< HEAD
         GroupKey::Stack(stack) => stack_label(trace, stack),
+=======
+        GroupKey::Stack(stack) => stack_group(trace, stack, stack_label(trace, stack)),
+>>>>>>> main
         GroupKey::Frame(None) | GroupKey::Function(None) => plain("no stack recorded".to_owned()),
         GroupKey::Frame(Some(frame)) => frame_label(trace, frame),
         GroupKey::Function(Some(frame)) => Label { detail: filename(trace, frame), ..function_label(trace, frame) },
@@ -33,6 +43,7 @@ pub fn label(trace: &Trace, groups: &Groups, key: GroupKey) -> Label {
     }
 }
 
+<<<<<<< HEAD
 /// Returns the description of the allocations of a stack.
 pub(in crate::analysis) fn stack_label(trace: &Trace, stack: StackId) -> Label {
     match stack_title(trace, stack) {
@@ -43,6 +54,29 @@ pub(in crate::analysis) fn stack_label(trace: &Trace, stack: StackId) -> Label {
 
 /// Returns the description of the allocations of a frame.
 pub(in crate::analysis) fn frame_label(trace: &Trace, frame: FrameId) -> Label {
+=======
+/// Returns the description of a stack with this label.
+///
+/// The detail has the leaf, and then what tells the stack apart from others of a list, or else its callers.
+pub fn stack_group(trace: &Trace, stack: StackId, label: Option<StackLabel>) -> Label {
+    let Some(label) = label else { return Label { title: "no stack recorded".to_owned(), detail: String::new() } };
+    let (title, tail) = (label.head(), label.tail());
+    let frames = trace.stacks.frames(stack);
+    let is_recorded = frames.first().is_some_and(|&frame| is_recorded(filename_text(trace, frame)));
+    if is_recorded || !label.differs.is_empty() {
+        return Label { title, detail: tail };
+    }
+    Label { title, detail: format!("{tail} {}", stack_callers(trace, stack)).trim().to_owned() }
+}
+
+/// Returns the description by which addresses of older versions know a group, if it has changed.
+pub fn former_label(trace: &Trace, key: GroupKey) -> Option<Label> {
+    let GroupKey::Stack(stack) = key else { return None };
+    former_title(trace, stack).map(|(title, detail)| Label { title, detail })
+}
+
+fn frame_label(trace: &Trace, frame: FrameId) -> Label {
+>>>>>>> main
     let line = trace.frames.get(frame).line;
     let path = filename(trace, frame);
     let detail = if path.is_empty() || line == 0 { path } else { format!("{path}:{line}") };
@@ -61,6 +95,10 @@ fn function_label(trace: &Trace, frame: FrameId) -> Label {
 fn filename(trace: &Trace, frame: FrameId) -> String {
     let filename = trace.strings.get(trace.frames.get(frame).filename);
     if frame_rules::is_recorded(filename) { String::new() } else { filename.to_owned() }
+}
+
+fn filename_text(trace: &Trace, frame: FrameId) -> &str {
+    trace.strings.get(trace.frames.get(frame).filename)
 }
 
 fn stream_text(stream: Option<u64>) -> String {

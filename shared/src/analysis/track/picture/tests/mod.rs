@@ -1,5 +1,6 @@
 //! Compares pictures with naive ones, which list the whole stack in every slice.
 
+mod emphasis;
 mod extremes;
 mod groups;
 mod naive_ladder;

@@ -1,0 +1,81 @@
+//! Replaces folders by their files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Failure;
+
+/// File to diagnose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) path: PathBuf,
+    /// True if a folder was given, which may have any other files too.
+    pub(super) is_of_folder: bool,
+}
+
+/// Returns the files in the order of the arguments, with those of a folder in the order of their names.
+///
+/// # Errors
+///
+/// Returns an error if a folder cannot be read or has no files.
+pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<Named>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        match path.is_dir() {
+            true => files.extend(of_folder(path)?.into_iter().map(|path| Named { path, is_of_folder: true })),
+            false => files.push(Named { path: path.clone(), is_of_folder: false }),
+        }
+    }
+    Ok(files)
+}
+
+fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let unreadable = |error| {
+        Failure::new(format!("{}: {error}", folder.display()), "check the path and the permissions of the folder")
+    };
+    let entries = fs::read_dir(folder).map_err(unreadable)?;
+    let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = paths.filter(|path| path.is_file() && !is_hidden(path)).collect();
+    files.sort_by_cached_key(|path| in_order(&path.file_name().unwrap_or_default().to_string_lossy()));
+    match files.is_empty() {
+        true => Err(Failure::new(format!("{}: the folder has no files", folder.display()), "choose another folder")),
+        false => Ok(files),
+    }
+}
+
+/// Returns a key by which `2.pickle` comes before `10.pickle`.
+fn in_order(name: &str) -> Vec<(u64, String)> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let text_end = rest.find(|letter: char| letter.is_ascii_digit()).unwrap_or(rest.len());
+        let (text, after) = rest.split_at(text_end);
+        let number_end = after.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(after.len());
+        let (number, after) = after.split_at(number_end);
+        parts.push((0, text.to_owned()));
+        parts.push((number.parse().unwrap_or(u64::MAX), number.to_owned()));
+        rest = after;
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_has_its_files_in_the_order_of_their_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["10.pickle", "2.pickle", ".hidden", "a.log", "host.csv"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        let found = files(&[folder.path().to_owned(), PathBuf::from("x")]).unwrap();
+        let names: Vec<_> = found.iter().map(|file| file.path.file_name().unwrap().to_str().unwrap()).collect();
+        assert_eq!(names, ["2.pickle", "10.pickle", "a.log", "host.csv", "x"]);
+        assert!(found[0].is_of_folder && !found[4].is_of_folder);
+        let empty = tempfile::tempdir().unwrap();
+        assert!(files(&[empty.path().to_owned()]).unwrap_err().message.ends_with("the folder has no files"));
+    }
+}

@@ -1,0 +1,153 @@
+//! Arranges what ran in rows whose spans do not overlap: the profiler's steps, annotations, and kernels of the GPU.
+//!
+//! ```text
+//! steps        |ProfilerStep#3        |ProfilerStep#4      |
+//! annotations  |forward   |backward  | |forward  |backward |     those within others are left out
+//! kernels       |#|#|  |#|              |##|                     those at the same time are one
+//! ```
+
+use super::kernels::Kernel;
+use super::spans::{SpanKind, Spans, is_step};
+use crate::base::StringId;
+
+/// Most spans of a row, twice the columns of a screen; of more, neighbours are joined.
+const MOST_SPANS: usize = 4000;
+
+/// Row of spans in the order of their times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lane {
+    pub kind: LaneKind,
+    pub spans: Vec<LaneSpan>,
+}
+
+/// What ran in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneKind {
+    Steps,
+    Annotations,
+    Kernels,
+}
+
+crate::names!(LaneKind {
+    Steps => "steps",
+    Annotations => "annotations",
+    Kernels => "kernels",
+});
+
+/// One span, or several that are close together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LaneSpan {
+    /// Name of the first one.
+    pub name: StringId,
+    pub start_us: f64,
+    pub end_us: f64,
+    /// Number of spans in it.
+    pub count: u64,
+}
+
+/// Returns the rows that have spans; `base_us` is added to all times.
+pub(super) fn lanes(spans: &Spans<'_>, kernels: &[Kernel], base_us: f64) -> Vec<Lane> {
+    let annotations = |of_steps: bool| -> Vec<LaneSpan> {
+        let all = spans.all().iter().filter(|span| span.kind == SpanKind::Annotation);
+        let all = all.filter(|span| is_step(span, spans.names()) == of_steps);
+        all.map(|span| LaneSpan { name: span.name, start_us: span.start_us, end_us: span.end_us, count: 1 }).collect()
+    };
+    let of_kernel = |kernel: &Kernel| LaneSpan {
+        name: kernel.name,
+        start_us: kernel.start_us,
+        end_us: kernel.start_us + kernel.duration_us,
+        count: 1,
+    };
+    let kernels: Vec<LaneSpan> = kernels.iter().map(of_kernel).collect();
+    let rows = [
+        (LaneKind::Steps, outermost(annotations(true))),
+        (LaneKind::Annotations, outermost(annotations(false))),
+        (LaneKind::Kernels, united(kernels)),
+    ];
+    let lane = |(kind, spans): (LaneKind, Vec<LaneSpan>)| Lane { kind, spans: thinned(spans) };
+    let mut lanes: Vec<Lane> = rows.into_iter().map(lane).filter(|lane| !lane.spans.is_empty()).collect();
+    for span in lanes.iter_mut().flat_map(|lane| &mut lane.spans) {
+        (span.start_us, span.end_us) = (span.start_us + base_us, span.end_us + base_us);
+    }
+    lanes
+}
+
+fn sorted(mut spans: Vec<LaneSpan>) -> impl Iterator<Item = LaneSpan> {
+    spans.sort_by(|a, b| a.start_us.total_cmp(&b.start_us).then(b.end_us.total_cmp(&a.end_us)));
+    spans.into_iter()
+}
+
+/// Returns the spans that begin within no other one.
+fn outermost(spans: Vec<LaneSpan>) -> Vec<LaneSpan> {
+    let mut rows: Vec<LaneSpan> = Vec::new();
+    for span in sorted(spans) {
+        if rows.last().is_none_or(|last| span.start_us >= last.end_us) {
+            rows.push(span);
+        }
+    }
+    rows
+}
+
+/// Joins spans that overlap, as kernels of several streams do.
+fn united(spans: Vec<LaneSpan>) -> Vec<LaneSpan> {
+    joined(sorted(spans), |last, span| span.start_us < last.end_us)
+}
+
+/// Joins neighbours that a screen could not tell apart.
+fn thinned(spans: Vec<LaneSpan>) -> Vec<LaneSpan> {
+    let (Some(first), Some(last)) = (spans.first(), spans.last()) else { return spans };
+    if spans.len() <= MOST_SPANS {
+        return spans;
+    }
+    let least_us = (last.end_us - first.start_us) / (MOST_SPANS / 2) as f64;
+    joined(spans.into_iter(), |last, span| span.end_us - last.start_us < least_us)
+}
+
+fn joined(spans: impl Iterator<Item = LaneSpan>, is_one: impl Fn(&LaneSpan, &LaneSpan) -> bool) -> Vec<LaneSpan> {
+    let mut rows: Vec<LaneSpan> = Vec::new();
+    for span in spans {
+        match rows.last_mut().filter(|last| is_one(last, &span)) {
+            Some(last) => {
+                last.end_us = last.end_us.max(span.end_us);
+                last.count += span.count;
+            }
+            None => rows.push(span),
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::StringTable;
+
+    fn spans(times: &[(f64, f64)]) -> Vec<LaneSpan> {
+        let name = StringTable::default().intern("a");
+        times.iter().map(|&(start_us, end_us)| LaneSpan { name, start_us, end_us, count: 1 }).collect()
+    }
+
+    fn times(spans: &[LaneSpan]) -> Vec<(f64, f64, u64)> {
+        spans.iter().map(|span| (span.start_us, span.end_us, span.count)).collect()
+    }
+
+    #[test]
+    fn spans_of_a_row_do_not_overlap() {
+        let all = [(5.0, 6.0), (0.0, 4.0), (1.0, 2.0), (3.0, 5.5), (9.0, 9.0)];
+        assert_eq!(times(&outermost(spans(&all))), [(0.0, 4.0, 1), (5.0, 6.0, 1), (9.0, 9.0, 1)]);
+        assert_eq!(times(&united(spans(&all))), [(0.0, 6.0, 4), (9.0, 9.0, 1)]);
+    }
+
+    #[test]
+    fn rows_are_bounded() {
+        let many: Vec<(f64, f64)> = (0..50_000).map(|at| (f64::from(at), f64::from(at) + 0.5)).collect();
+        let thin = thinned(spans(&many));
+        assert!(
+            thin.len() <= MOST_SPANS && thin.iter().map(|span| span.count).sum::<u64>() == 50_000,
+            "{}",
+            thin.len()
+        );
+        assert!(thin.windows(2).all(|pair| pair[0].end_us <= pair[1].start_us));
+        assert_eq!(thinned(spans(&many[..10])).len(), 10);
+    }
+}
