@@ -10,11 +10,11 @@ pub(super) use self::sheet::{Whole, pool, stream};
 use super::hit::found_hit;
 use super::ready::Ready;
 use super::selection::{Selected, group_key_data, population, scope};
+use frontend::ask::stack::stack_mark;
 use frontend::ask::{
     AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, NameMark, ScopeData, SelectionData, Sort,
     TablePage, TableRequest, TableRows, Walk, WalkRequest,
 };
-use frontend::ask::stack::stack_mark;
 use shared::analysis::{
     AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, group, label, stack_group, stack_labels,
     stack_title,

@@ -128,7 +128,7 @@ fn meaning(ready: Ready<'_>, kind: &Kind) -> Result<Meaning, String> {
         Kind::Stack(mark) => {
             let stack = marked_stack(ready.trace, *mark).ok_or_else(gone)?;
             Ok(of_group(ready, GroupKey::Stack(stack)))
-        },
+        }
         Kind::Category(category) => Ok(of_category(ready, *category)),
         Kind::Group(mark) => {
             let (key, _) = marked(ready, *mark)?.ok_or_else(gone)?;
@@ -137,7 +137,7 @@ fn meaning(ready: Ready<'_>, kind: &Kind) -> Result<Meaning, String> {
         Kind::Site { mark, is_line } => {
             let key = site_key(ready.trace, *mark, *is_line).ok_or_else(gone)?;
             Ok(of_group(ready, key))
-        },
+        }
         Kind::Text { text, is_expression } => {
             let data = FilterData { text: text.clone(), is_expression: *is_expression, ..FilterData::default() };
             let quotes = if *is_expression { ["/", "/"] } else { ["“", "”"] };
@@ -158,7 +158,13 @@ fn of_stack_of(ready: Ready<'_>, id: AllocationId) -> Meaning {
     }
     let size_bytes = ready.timeline.allocations.size_bytes_of(id);
     let title = format!("no stack recorded, {} each", format::bytes(size_bytes));
-    Meaning { filter: Filter { size_bytes: size_bytes..=size_bytes, ..group.filter }, key: None, mark: None, title, ..group }
+    Meaning {
+        filter: Filter { size_bytes: size_bytes..=size_bytes, ..group.filter },
+        key: None,
+        mark: None,
+        title,
+        ..group
+    }
 }
 
 fn of_category(ready: Ready<'_>, category: Category) -> Meaning {

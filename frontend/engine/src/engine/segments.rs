@@ -40,7 +40,11 @@ pub(super) fn segments(ready: Ready<'_>, instant: Instant, kind: Option<&Kind>) 
         next: history.change_after(moment),
         segments: map.segments.iter().map(|segment| row(segment, &reserved.pools)).collect(),
         reserved,
-        blocks: map.blocks.iter().map(|block| BlockRow { is_other: is_other(block), ..looks.row(ready, block) }).collect(),
+        blocks: map
+            .blocks
+            .iter()
+            .map(|block| BlockRow { is_other: is_other(block), ..looks.row(ready, block) })
+            .collect(),
         looks: looks.all,
     }
 }

@@ -182,7 +182,8 @@ fn matches(counts: Option<(u64, u64)>, place: Option<u32>, on_next: &Callback<bo
 fn table(
     rows: &Rows,
     (pinned, kind): (Option<u32>, Option<Kind>),
-    on_sort: Callback<Column>, on_row: Callback<Target>,
+    on_sort: Callback<Column>,
+    on_row: Callback<Target>,
 ) -> Html {
     let Some(page) = &rows.page else {
         return html! { <p class="panel-empty" role="status">{ "Sorting allocations…" }</p> };

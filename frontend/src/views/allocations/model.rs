@@ -172,7 +172,15 @@ mod tests {
     fn a_group_leads_to_its_allocations() {
         let key = GroupKeyData { by: GroupBy::Stack, value: Some((2, 0)) };
         let mark = NameMark::of(["f"]);
-        let row = GroupRow { key, bytes: 0, count: 1200, title: "f".to_owned(), detail: String::new(), mark, stack: Some(mark) };
+        let row = GroupRow {
+            key,
+            bytes: 0,
+            count: 1200,
+            title: "f".to_owned(),
+            detail: String::new(),
+            mark,
+            stack: Some(mark),
+        };
         let page = TablePage { rows: TableRows::Groups(vec![row]), ..TablePage::default() };
         let line = &lines(&page)[0];
         assert_eq!((line.cells.as_slice(), line.share.as_str(), line.bar), (&["1,200".to_owned()][..], "–", 0.0));

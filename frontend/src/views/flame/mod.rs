@@ -52,16 +52,19 @@ pub(super) fn FlameView(props: &FlameViewProps) -> Html {
         with_runtime: controls.with_runtime,
     };
     // A box also selects the allocations of its line or function in all other views.
-    let on_chosen = use_callback((chosen.setter(), dock.on_action.clone()), |next: Option<Chosen>, (chosen, on_action)| {
-        if let Some(Chosen { tree, site: Some(mark), .. }) = &next {
-            let kind = Kind::Site { mark: *mark, is_line: tree.source.by_line };
-            on_action.emit(FileAction::SelectKind(Some(kind)));
-        }
-        chosen.set(next);
-    });
-    let outlined = dock.kind_facts().and_then(|facts| facts.sites).map(|[line, function]| {
-        if controls.by_line { line } else { function }
-    });
+    let on_chosen =
+        use_callback((chosen.setter(), dock.on_action.clone()), |next: Option<Chosen>, (chosen, on_action)| {
+            if let Some(Chosen { tree, site: Some(mark), .. }) = &next {
+                let kind = Kind::Site { mark: *mark, is_line: tree.source.by_line };
+                on_action.emit(FileAction::SelectKind(Some(kind)));
+            }
+            chosen.set(next);
+        });
+    let outlined = dock.kind_facts().and_then(|facts| facts.sites).map(
+        |[line, function]| {
+            if controls.by_line { line } else { function }
+        },
+    );
     let on_told = use_callback(told.setter(), |next: Told, told| told.set(next));
     let on_search = dock.on_choose.reform(|text: AttrValue| Choice::StackSearch(text.to_string()));
     let on_controls = use_callback((dock.on_choose.clone(), chosen.setter()), |next: Controls, (on_choose, chosen)| {

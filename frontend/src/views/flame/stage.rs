@@ -370,9 +370,10 @@ impl Inner {
         for (name, value) in attributes {
             platform::set_attribute(&self.host, name, &value);
         }
-        let is_outlined = self.shown.as_ref().is_some_and(|shown| {
-            shown.props.outlined.is_some_and(|site| label_of(&shown.data.1, site).is_some())
-        });
+        let is_outlined = self
+            .shown
+            .as_ref()
+            .is_some_and(|shown| shown.props.outlined.is_some_and(|site| label_of(&shown.data.1, site).is_some()));
         platform::set_attribute(&self.host, "data-outlined", if is_outlined { "true" } else { "false" });
         let is_settled = self.glide.is_none() && self.resting.is_none();
         platform::set_attribute(&self.host, "data-settled", if is_settled { "true" } else { "false" });

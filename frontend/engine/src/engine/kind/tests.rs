@@ -119,7 +119,8 @@ fn an_allocation_has_its_surroundings() {
     let around = engine.answer(&GetAround { device: 0, allocation: 0, moment: 4 }).unwrap();
     assert_eq!((around.kind_count, around.kind_bytes, around.rounded_bytes), (2, 1200, Some(1024)));
     assert_eq!(around.free_frames.first().map(|frame| frame.name.as_str()), Some("clear"));
-    let events = |near: &[frontend::ask::NearEvent]| near.iter().map(|near| (near.event, near.is_own)).collect::<Vec<_>>();
+    let events =
+        |near: &[frontend::ask::NearEvent]| near.iter().map(|near| (near.event, near.is_own)).collect::<Vec<_>>();
     assert_eq!(events(&around.near_alloc), [(0, true), (1, false), (2, false), (3, false)]);
     assert_eq!(events(&around.near_free), [(1, false), (2, false), (3, false), (4, true), (5, false)]);
     let names = engine.answer(&GetBandNames { device: 0, moment: 4, limit: 5 }).unwrap();
