@@ -1,5 +1,6 @@
 //! Defines the questions about tables of allocations and groups, and their answers: one page of rows at a time.
 
+use super::columns::{Columns, RowFacts};
 use super::kind::Kind;
 use super::name_mark::NameMark;
 use super::selection::{GroupKeyData, GroupMark, SelectionData};
@@ -41,6 +42,10 @@ pub struct TableRequest {
     /// Grouping of the rows; `None` for single allocations.
     pub by: Option<GroupBy>,
     pub sort: Sort,
+    /// Columns of a saved table; a page of rows has all of them.
+    pub columns: Columns,
+    /// Groups whose allocations follow them.
+    pub open: Vec<GroupKeyData>,
     /// Position of the first row.
     pub first: u32,
     /// Maximum number of rows.
@@ -69,6 +74,17 @@ pub enum Column {
     Lifetime,
     Category,
     Title,
+    /// Event of the free.
+    Died,
+    /// Phase of the `alloc`.
+    Phase,
+    /// Training step of the `alloc`.
+    Step,
+    /// Size of the block.
+    Rounded,
+    Address,
+    Stream,
+    Pool,
 }
 
 /// Range of rows of a table, and the sums over all rows.
@@ -94,6 +110,17 @@ pub struct TablePage {
 pub enum TableRows {
     Allocations(Vec<AllocationRow>),
     Groups(Vec<GroupRow>),
+    /// Groups of which some are open.
+    Mixed(Vec<MixedRow>),
+}
+
+/// Row of a table with open groups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum MixedRow {
+    /// Group, and true if its allocations follow.
+    Group(GroupRow, bool),
+    /// Allocation of the open group above.
+    Allocation(AllocationRow),
 }
 
 impl Default for TableRows {
@@ -115,6 +142,7 @@ pub struct AllocationRow {
     /// True if it outlives the trace.
     pub outlives: bool,
     pub category: Category,
+    pub facts: RowFacts,
     /// Title of its stack.
     pub title: String,
     /// Leaf of the stack, and the frames that tell it apart from others, or else its callers.

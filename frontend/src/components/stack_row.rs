@@ -67,7 +67,7 @@ pub fn StackRow(props: &StackRowProps) -> Html {
             </button>
             if *is_open && props.frames.is_empty() {
                 <p class="panel-empty">
-                    { "No stack was recorded, which is common for memory from before the trace and for the autograd engine" }
+                    { "No stack was recorded, as is common for memory that was allocated before recording and for the autograd engine" }
                 </p>
             } else if *is_open {
                 <StackView title="Stack" frames={props.frames.clone()} />

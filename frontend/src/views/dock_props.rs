@@ -27,6 +27,8 @@ pub struct DockProps {
     pub kind_facts: Option<Rc<Readable<KindFacts>>>,
     /// Part of the timeline in view when it last rested; `None` before the first drawing.
     pub seen: Option<Seen>,
+    /// Moment under the pointer, or pinned; only for the views that follow it, so that the others rest.
+    pub cursor: Option<u32>,
     /// Called with the tab to open, or with `None` to close the dock.
     pub on_dock: Callback<Option<DockTab>>,
     /// Called with the allocation to pin, or with `None` to unpin.

@@ -11,6 +11,7 @@ mod counted;
 mod diagnosis;
 mod diff;
 mod engine;
+mod event;
 mod frame;
 mod framework;
 mod habits;
@@ -52,6 +53,7 @@ pub use diagnosis::{
     diagnosis,
 };
 pub use diff::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, comparison};
+pub use event::{EventLine, EventReport, event_lines, event_report};
 pub use frame::{Frame, frame, frames};
 pub use headline::headlines;
 pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};

@@ -18,6 +18,7 @@ mod offline;
 mod page;
 mod part;
 mod renderers;
+mod room;
 mod segments;
 mod share;
 mod source;

@@ -1,5 +1,6 @@
 //! Legend of the timeline's lines, patterns and colours, with the choice of what colours stand for.
 
+use super::area_legend::AreaLegend;
 use super::categories::{CategoryLine, doubt, lines};
 use crate::ask::{
     BandName, CategoryBytes, ColorBy, DeviceFigures, GroupBy, GroupKeyData, Kind, KindFacts, Parts, Readable,
@@ -48,16 +49,21 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
             <div class="segmented" role="group" aria-label="Colors">
                 { choice(props, ColorBy::Stack, "Stack", "One color per stack") }
                 { choice(props, ColorBy::Category, "Category", "Colors show what the memory is used for") }
+                { area_choice(props) }
             </div>
             <ul class="timeline-keys" aria-label="Legend">
                 <li>{line(theme.live)}{"live"}</li>
                 <li>{line(theme.reserved)}{"reserved"}</li>
-                <li title="Neighbors that are too small to draw separately, in the color of their largest part">{merged(props.color, theme)}{"merged small allocations"}</li>
-                if props.device.summary.initial_bytes > 0 && !is_by_category {
-                    <li title="Allocated before the recording began">{initial(theme)}{"from before the trace"}</li>
+                <li title="Neighbors that are too small to draw separately, in the color of their largest part">{merged(props.color, theme)}{"small allocations, merged"}</li>
+                if props.device.summary.initial_bytes > 0 && props.color == ColorBy::Stack {
+                    <li title="Allocated before the recording began">{initial(theme)}{"allocated before recording"}</li>
                 }
                 { for props.parts.iter().flat_map(|parts| origins(parts)) }
             </ul>
+            if props.color.is_area() {
+                <AreaLegend client={props.client.clone()} device={props.device.device} scheme={props.scheme}
+                    color={props.color} moment={props.moment} on_color={props.on_color.clone()} />
+            }
             if is_by_category {
                 <ul class="timeline-categories numbers" aria-label="Categories">{ for bytes.iter().map(|bytes| categories(bytes, props, theme)) }</ul>
             } else {
@@ -71,6 +77,15 @@ fn choice(props: &LegendProps, this: ColorBy, label: &'static str, title: &'stat
     let onclick = props.on_color.reform(move |_: MouseEvent| this);
     let pressed = (props.color == this).to_string();
     html! { <button type="button" {title} aria-pressed={pressed} {onclick}>{ label }</button> }
+}
+
+fn area_choice(props: &LegendProps) -> Html {
+    let is_on = props.color.is_area();
+    let onclick = props.on_color.reform(move |_: MouseEvent| ColorBy::AreaCategory);
+    html! {
+        <button type="button" title="At most ten areas, each with all memory of a category, module or function"
+            aria-pressed={is_on.to_string()} disabled={is_on} {onclick}>{ "Area" }</button>
+    }
 }
 
 /// Returns entries that say how steps and phases were found, if no annotation names them.
@@ -99,7 +114,7 @@ fn categories(bytes: &CategoryBytes, props: &LegendProps, theme: &Theme) -> Html
             <li>{ when }</li>
             { for lines(bytes).into_iter().map(entry) }
             if bytes.initial_bytes > 0 {
-                <li>{initial(theme)}{"from before the trace"}<strong>{ format::bytes(bytes.initial_bytes) }</strong></li>
+                <li>{initial(theme)}{"allocated before recording"}<strong>{ format::bytes(bytes.initial_bytes) }</strong></li>
             }
             if let Some(doubt) = doubt(bytes) { <li>{ doubt }</li> }
         </>

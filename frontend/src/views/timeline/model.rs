@@ -2,7 +2,7 @@
 
 use super::draw::axes::position_label;
 use super::draw::markers::{Marker, MarkerKind};
-use crate::ask::{Axis, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks};
+use crate::ask::{AreaRow, Axis, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks};
 use crate::draw::camera::Content;
 use crate::draw::span::Span;
 use shared::base::{Moment, StackLabel, format};
@@ -58,13 +58,13 @@ pub fn markers(figures: &DeviceFigures, marks: &Marks, axis: Axis) -> Vec<Marker
             Axis::Events => f64::from(mark.moment),
             Axis::Time => mark.time_us? as f64,
         };
-        let label = format!("out of memory: {} requested", format::bytes(mark.size_bytes));
+        let label = format!("out of memory: tried to allocate {}", format::bytes(mark.size_bytes));
         Some(Marker { position, bytes: 0.0, label, kind: MarkerKind::Oom })
     });
     let peak = peak_position(figures, axis).filter(|_| figures.summary.events > 0).map(|position| Marker {
         position,
         bytes: figures.summary.peak_live_bytes as f64,
-        label: format!("peak {}", format::bytes(figures.summary.peak_live_bytes)),
+        label: format!("peak live {}", format::bytes(figures.summary.peak_live_bytes)),
         kind: MarkerKind::Peak,
     });
     ooms.chain(peak).collect()
@@ -76,7 +76,7 @@ pub fn initial_label(figures: &DeviceFigures) -> String {
     if figures.summary.events == 0 {
         format!("{size} at the snapshot, no events recorded")
     } else {
-        format!("{size} from before the trace")
+        format!("{size} allocated before recording")
     }
 }
 
@@ -125,6 +125,14 @@ pub fn tooltip(hit: &Hit, axis: Axis) -> Tooltip {
         _ => Moment(hit.moment).to_string(),
     };
     let live = format::bytes(hit.live_bytes);
+    if let Some(AreaRow { label, bytes, .. }) = &hit.area {
+        return Tooltip {
+            title: format::bytes(*bytes),
+            name: label.clone(),
+            detail: format!("{} of the live bytes", format::percent(*bytes, hit.live_bytes)),
+            moment: format!("{live} live at {place}"),
+        };
+    }
     match &hit.allocation {
         Some(allocation) => Tooltip {
             title: format::bytes(allocation.size_bytes),
@@ -142,7 +150,7 @@ pub fn tooltip(hit: &Hit, axis: Axis) -> Tooltip {
 }
 
 fn lifetime(allocation: &HitAllocation) -> String {
-    let since = if allocation.is_initial { "from before the trace, " } else { "" };
+    let since = if allocation.is_initial { "allocated before recording, " } else { "" };
     let time = allocation.lifetime_us.map_or(String::new(), |time_us| format!(", {}", format::duration(time_us)));
     match allocation.died {
         Some(died) if allocation.is_initial => {
@@ -206,8 +214,8 @@ mod tests {
         let marks = Marks { marks: vec![oom], ..Marks::default() };
         let labels =
             |axis| markers(&figures(), &marks, axis).into_iter().map(|marker| marker.label).collect::<Vec<_>>();
-        assert_eq!(labels(Axis::Events), ["out of memory: 1.00 MiB requested", "peak 3.00 GiB"]);
-        assert_eq!(labels(Axis::Time), ["peak 3.00 GiB"]);
+        assert_eq!(labels(Axis::Events), ["out of memory: tried to allocate 1.00 MiB", "peak live 3.00 GiB"]);
+        assert_eq!(labels(Axis::Time), ["peak live 3.00 GiB"]);
     }
 
     #[test]
@@ -238,8 +246,11 @@ mod tests {
     #[test]
     fn a_lifetime_says_what_the_trace_does_not_show() {
         let initial = HitAllocation { is_initial: true, ..HitAllocation::default() };
-        assert_eq!(lifetime(&initial), "from before the trace, not freed in it");
-        assert_eq!(lifetime(&HitAllocation { died: Some(30), ..initial }), "from before the trace, freed at event 29");
+        assert_eq!(lifetime(&initial), "allocated before recording, not freed in it");
+        assert_eq!(
+            lifetime(&HitAllocation { died: Some(30), ..initial }),
+            "allocated before recording, freed at event 29"
+        );
         assert_eq!(lifetime(&HitAllocation::default()), "not freed in the trace");
     }
 
@@ -255,6 +266,14 @@ mod tests {
         let hit = Hit { moment: 3, live_bytes: 512, reserved_bytes: 2 << 20, ..Hit::default() };
         let text = tooltip(&hit, Axis::Events);
         assert_eq!((text.title.as_str(), text.detail.as_str()), ("512 B live", "2.00 MiB reserved"));
+    }
+
+    #[test]
+    fn an_area_is_named_with_its_share() {
+        let area = Some(AreaRow { label: "activations".to_owned(), color: 4, bytes: 256 });
+        let text = tooltip(&Hit { moment: 3, live_bytes: 512, area, ..Hit::default() }, Axis::Events);
+        let parts = [text.title.as_str(), &text.name, &text.detail];
+        assert_eq!(parts, ["256 B", "activations", "50 % of the live bytes"]);
     }
 
     #[test]

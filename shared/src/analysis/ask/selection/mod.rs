@@ -2,6 +2,7 @@
 //!
 //! Tables and flame graphs use the same selections, so that their totals agree for every grouping.
 
+mod areas;
 mod facts;
 mod filter;
 mod group;
@@ -15,6 +16,7 @@ mod weight;
 #[cfg(test)]
 mod tests;
 
+pub use areas::{Area, AreaBy, Areas, REST_COLOR};
 pub use facts::{pool_of, stream_of, streams_and_pools};
 pub use filter::Filter;
 pub use group::{Group, GroupBy, GroupKey, Groups, Totals, group};
