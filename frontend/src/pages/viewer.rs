@@ -23,6 +23,7 @@ use crate::views::panel::own_code::use_own_code;
 use crate::views::points::PointsBar;
 use crate::views::points::model::flags;
 use crate::views::timeline::Timeline;
+use crate::views::tour::Tour;
 use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -202,6 +203,8 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                     {on_show} {on_device} {on_card} {on_own}
                     on_part={on_part.clone()} keep={keep.clone()} />
             </div>
+            // Before the findings are there, the tour would point at things that still move.
+            if file.findings.is_some() { <Tour /> }
         </>
     }
 }

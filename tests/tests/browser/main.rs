@@ -7,6 +7,7 @@ mod export;
 mod feel;
 mod files;
 mod findings;
+mod first;
 mod flame;
 mod jobs;
 mod journey;

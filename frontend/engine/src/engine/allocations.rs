@@ -85,12 +85,11 @@ impl Table {
     }
 
     fn page(&mut self, ready: Ready<'_>, request: &TableRequest) -> TablePage {
-        let rounding = facts::rounding(ready);
         let (rows, row_count) = match &mut self.rows {
             Rows::Groups(groups) if !self.open.is_empty() => open::page(ready, groups, &self.open, request),
             Rows::Allocations(order, key) => {
                 let ids = order.window(request.first as usize, request.count as usize, |id| key.of(ready, id));
-                let rows = allocation_rows(ready, &rounding, &ids).collect();
+                let rows = allocation_rows(ready, &facts::rounding(ready), &ids).collect();
                 (TableRows::Allocations(rows), order.len())
             }
             Rows::Groups(groups) => {

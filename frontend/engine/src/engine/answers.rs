@@ -101,8 +101,11 @@ impl Answers<GetFindings> for Engine {
 impl Answers<SetOwnCode> for Engine {
     fn answer(&mut self, ask: &SetOwnCode) -> Result<<SetOwnCode as Ask>::Answer, String> {
         self.trace.set_own_code(OwnCode::of_text(&ask.own));
-        // Rows of the last table are sorted by titles.
-        self.kept.iter().for_each(|kept| *kept.table.borrow_mut() = None);
+        // The last table and the last kind have titles.
+        for kept in &self.kept {
+            *kept.table.borrow_mut() = None;
+            *kept.kind.borrow_mut() = None;
+        }
         self.build_all();
         Ok(super::findings::findings(self))
     }
