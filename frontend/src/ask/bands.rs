@@ -9,10 +9,11 @@ pub const INITIAL: u32 = u32::MAX;
 /// Owner number of a band of merged neighbours.
 pub const MERGED: u32 = u32::MAX - 1;
 
-/// Bit of a colour number that marks memory outside of the selected kind.
-pub const OTHER: u32 = 1 << 31;
 /// Owner number of a band of an area.
 pub const AREA: u32 = u32::MAX - 2;
+
+/// Bit of a colour number that marks memory outside of the selected kind.
+pub const OTHER: u32 = 1 << 31;
 
 /// One rectangle; its coordinates are in `0.0..=1.0` across its picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -195,7 +195,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                         on_pin={on_pin.clone()} />
                     <Dock key={format!("dock {own}")} id={*id} client={client.clone()} file={file.clone()} device={device.clone()}
                         peers={peers.clone()} logs={logs.clone()} are_ranks={*are_ranks} scheme={*scheme} seen={*seen}
-                        cursor={cursor(file, hovered.as_deref())} what_if={what_if.clone()} {on_dock} {on_pin} {on_choose} {on_what_if} on_ranks={on_ranks.clone()}
+                        kind_facts={facts.clone()} cursor={cursor(file, hovered.as_deref())} what_if={what_if.clone()} {on_dock} {on_pin} {on_choose} {on_what_if} on_ranks={on_ranks.clone()}
                         on_action={on_action.clone()} on_command={on_command.clone()} on_files={on_files.clone()} />
                 </div>
                 <Panel key={format!("panel {own}")} client={client.clone()} file={file.clone()} {name} device={device.clone()}

@@ -12,6 +12,7 @@ mod flame;
 mod jobs;
 mod journey;
 mod keeps;
+mod kinds;
 mod logs;
 mod names;
 mod offline;

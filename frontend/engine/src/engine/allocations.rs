@@ -85,12 +85,11 @@ impl Table {
     }
 
     fn page(&mut self, ready: Ready<'_>, request: &TableRequest) -> TablePage {
-        let rounding = facts::rounding(ready);
         let (rows, row_count) = match &mut self.rows {
             Rows::Groups(groups) if !self.open.is_empty() => open::page(ready, groups, &self.open, request),
             Rows::Allocations(order, key) => {
                 let ids = order.window(request.first as usize, request.count as usize, |id| key.of(ready, id));
-                let rows = allocation_rows(ready, &rounding, &ids).collect();
+                let rows = allocation_rows(ready, &facts::rounding(ready), &ids).collect();
                 (TableRows::Allocations(rows), order.len())
             }
             Rows::Groups(groups) => {
@@ -168,19 +167,12 @@ fn group_row(trace: &Trace, groups: &Groups, group: &Group, Label { title, detai
         GroupKey::Stack(stack) => Some(stack_mark(&frames(trace, stack))),
         _ => None,
     };
-    GroupRow {
-        key: group_key_data(group.key),
-        bytes,
-        count,
-        title,
-        detail,
-        mark: mark(trace, groups, group.key),
-        stack,
-    }
+    let mark = mark(trace, groups, group.key);
+    GroupRow { key: group_key_data(group.key), bytes, count, title, detail, mark, stack }
 }
 
 /// Returns the mark of a group, which depends neither on the list that it is in nor on what own code is.
-fn mark(trace: &Trace, groups: &Groups, key: GroupKey) -> NameMark {
+pub(super) fn mark(trace: &Trace, groups: &Groups, key: GroupKey) -> NameMark {
     let Label { title, detail } = former_label(trace, key).unwrap_or_else(|| label(trace, groups, key));
     NameMark::of([title.as_str(), &detail])
 }

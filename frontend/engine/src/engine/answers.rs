@@ -71,7 +71,7 @@ answers! {
     GetBandNames: |ready, ask| Ok(around::band_names(ready, ask.moment, ask.limit));
     GetKind: |ready, ask| Ok(kind::facts(ready, &ask.kind, ask.moment));
     StepKind: |ready, ask| Ok(kind::step(ready, ask));
-    GetSegments: |ready, ask| Ok(segments::segments(ready, ask.instant));
+    GetSegments: |ready, ask| Ok(segments::segments(ready, ask.instant, ask.kind.as_ref()));
     GetSource: |ready, ask| Ok(source::source(ready, ask));
     GetSourceFiles: |ready, _ask| Ok(source_files(ready.trace).into_iter().map(str::to_owned).collect());
     GetStrip: |ready, ask| Ok(strip::strip(ready, ask.columns));

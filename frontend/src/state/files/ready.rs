@@ -90,22 +90,9 @@ impl ReadyFile {
     pub fn view_state(&self, range: Option<View>) -> ViewState {
         let device = self.device_index();
         let Self { axis, tab, dock, color, card, .. } = *self;
-        let is_maximized = self.is_dock_maximized();
+        let (is_maximized, pin) = (self.is_dock_maximized(), self.pin_key());
         let (choices, points, kind) = (self.choices.clone(), self.points.clone(), self.kind.clone());
-        ViewState {
-            device,
-            axis,
-            range,
-            pin: self.pin_key(),
-            kind,
-            tab,
-            dock,
-            is_maximized,
-            color,
-            choices,
-            card,
-            points,
-        }
+        ViewState { device, axis, range, pin, kind, tab, dock, is_maximized, color, choices, card, points }
     }
 
     /// Returns the allocation that is pinned or to be pinned.

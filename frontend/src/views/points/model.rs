@@ -76,11 +76,11 @@ mod tests {
         check(&[from], "A: Event 2, live 4.00 MiB. Point at another moment and press X");
         check(
             &[from, facts(1003, 2, Some(3500))],
-            "A to B: live −2.00 MiB, reserved 0 B, 1,000 events, 2.50 ms (Event 2 to Event 1,002)",
+            "A to B: live −2.00 MiB, reserved ±0 B, 1,000 events, 2.50 ms (Event 2 to Event 1,002)",
         );
         check(
             &[facts(0, 0, None), facts(1, 2, None)],
-            "A to B: live +2.00 MiB, reserved 0 B, 1 event (Start to Event 0)",
+            "A to B: live +2.00 MiB, reserved ±0 B, 1 event (Start to Event 0)",
         );
     }
 }

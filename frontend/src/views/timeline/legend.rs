@@ -54,7 +54,7 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
             <ul class="timeline-keys" aria-label="Legend">
                 <li>{line(theme.live)}{"live"}</li>
                 <li>{line(theme.reserved)}{"reserved"}</li>
-                <li title="Neighbors that are too small to draw separately, in the color of their largest part">{merged(props.color, theme)}{"small allocations, merged"}</li>
+                if !props.color.is_area() { <li title="Neighbors that are too small to draw separately, in the color of their largest part">{merged(props.color, theme)}{"small allocations, merged"}</li> }
                 if props.device.summary.initial_bytes > 0 && props.color == ColorBy::Stack {
                     <li title="Allocated before the recording began">{initial(theme)}{"allocated before recording"}</li>
                 }
@@ -67,7 +67,7 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
             if is_by_category {
                 <ul class="timeline-categories numbers" aria-label="Categories">{ for bytes.iter().map(|bytes| categories(bytes, props, theme)) }</ul>
             } else {
-                <ul class="timeline-categories numbers" aria-label="Largest stacks">{ for bands.iter().map(|bands| largest(bands, props, theme)) }</ul>
+                <ul class="timeline-categories timeline-stacks numbers" aria-label="Largest stacks">{ for bands.iter().map(|bands| largest(bands, props, theme)) }</ul>
             }
         </div>
     }
@@ -81,10 +81,11 @@ fn choice(props: &LegendProps, this: ColorBy, label: &'static str, title: &'stat
 
 fn area_choice(props: &LegendProps) -> Html {
     let is_on = props.color.is_area();
-    let onclick = props.on_color.reform(move |_: MouseEvent| ColorBy::AreaCategory);
+    let color = if is_on { props.color } else { ColorBy::AreaCategory };
+    let onclick = props.on_color.reform(move |_: MouseEvent| color);
     html! {
         <button type="button" title="At most ten areas, each with all memory of a category, module or function"
-            aria-pressed={is_on.to_string()} disabled={is_on} {onclick}>{ "Area" }</button>
+            aria-pressed={is_on.to_string()} {onclick}>{ "Area" }</button>
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use shared::analysis::{FindingsConfig, SourceLine, place, source_files, studies};
 use shared::api::{DiagnoseReport, OfFile};
-use shared::base::{Diagnostic, Severity, frame_rules};
+use shared::base::{Diagnostic, Severity, format, frame_rules};
 use shared::log::Log;
 use shared::report::{
     Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, diagnosis, log_report,

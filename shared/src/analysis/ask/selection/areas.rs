@@ -135,7 +135,8 @@ impl Keys {
         match self {
             Self::Category => {
                 let category = Category::ALL.get(key as usize).copied().unwrap_or(Category::Unknown);
-                Area { label: category.plural().to_owned(), color: key + 1 }
+                let label = if category == Category::Unknown { "unknown purpose" } else { category.plural() };
+                Area { label: label.to_owned(), color: key + 1 }
             }
             Self::Stacks { labels, .. } => Area { label: labels[key as usize].clone(), color: rank },
         }
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_largest_at_the_peak_is_at_the_bottom() {
-        check(LINES, AreaBy::Category, &[(Category::Unknown.plural(), 470)], 0);
+        check(LINES, AreaBy::Category, &[("unknown purpose", 470)], 0);
         let trace = text::parse(LINES).unwrap();
         let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
         let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };

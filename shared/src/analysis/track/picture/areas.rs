@@ -43,8 +43,8 @@ impl Timeline {
         let end = slices.edges.last().copied().unwrap_or_default();
         Picture {
             bands: bands(&self.allocations, request, &slices, areas, colors),
-            live: outline(&slices.edges, &slices.live_bytes, end),
             own: Vec::new(),
+            live: outline(&slices.edges, &slices.live_bytes, end),
             reserved: outline(&slices.edges, &slices.reserved_bytes, end),
         }
     }
