@@ -86,7 +86,10 @@ impl Table {
 
     fn page(&mut self, ready: Ready<'_>, request: &TableRequest) -> TablePage {
         let (rows, row_count) = match &mut self.rows {
-            Rows::Groups(groups) if !self.open.is_empty() => open::page(ready, groups, &self.open, request),
+            Rows::Groups(groups) if !self.open.is_empty() => {
+                let of_groups = |rows: &[Group]| group_rows(ready.trace, groups, rows);
+                open::page(groups, &self.open, request, of_groups, |ids| allocation_rows(ready, ids))
+            }
             Rows::Allocations(order, key) => {
                 let ids = order.window(request.first as usize, request.count as usize, |id| key.of(ready, id));
                 (TableRows::Allocations(allocation_rows(ready, ids)), order.len())

@@ -274,7 +274,8 @@ mod tests {
     #[test]
     fn an_open_group_is_followed_by_its_allocations() {
         let key = GroupKeyData { by: GroupBy::Stack, value: Some((2, 0)) };
-        let group = GroupRow { key, bytes: 9, count: 1, title: "f".to_owned(), detail: String::new() };
+        let (title, mark) = ("f".to_owned(), NameMark::of(["f"]));
+        let group = GroupRow { key, bytes: 9, count: 1, title, detail: String::new(), mark, stack: None };
         let member = AllocationRow { born: 11, title: "f".to_owned(), ..AllocationRow::default() };
         let rows = TableRows::Mixed(vec![MixedRow::Group(group, true), MixedRow::Allocation(member)]);
         let lines = lines(&TablePage { rows, ..TablePage::default() }, Columns::default());
@@ -286,7 +287,8 @@ mod tests {
     fn a_group_leads_to_its_allocations() {
         let key = GroupKeyData { by: GroupBy::Stack, value: Some((2, 0)) };
         let mark = NameMark::of(["f"]);
-        let row = GroupRow { key, bytes: 0, count: 1200, title: "f".to_owned(), detail: String::new(), mark };
+        let title = "f".to_owned();
+        let row = GroupRow { key, bytes: 0, count: 1200, title, detail: String::new(), mark, stack: None };
         let page = TablePage { rows: TableRows::Groups(vec![row]), ..TablePage::default() };
         let line = &lines(&page, Columns::default())[0];
         assert_eq!((line.cells.as_slice(), line.share.as_str(), line.bar), (&["1,200".to_owned()][..], "–", 0.0));
