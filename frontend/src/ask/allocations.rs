@@ -6,7 +6,7 @@ use super::name_mark::NameMark;
 use super::selection::{GroupKeyData, GroupMark, SelectionData};
 use super::timeline::Hit;
 use serde::{Deserialize, Serialize};
-use shared::analysis::{AllocationKey, Category, GroupBy};
+use shared::analysis::{Category, GroupBy};
 
 /// Asks for the streams and pools by which allocations can be filtered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -166,23 +166,21 @@ pub struct GroupRow {
     pub stack: Option<NameMark>,
 }
 
-impl AllocationRow {
-    /// Returns the key of the allocation that is valid in every copy of the file.
-    pub fn key(&self) -> AllocationKey {
-        match self.born.checked_sub(1) {
-            None => AllocationKey::Initial(self.allocation),
-            Some(event) => AllocationKey::Event(event),
-        }
-    }
-}
-
 impl GroupRow {
     /// Returns the kind that consists of the group's allocations over the whole trace.
     pub fn kind(&self) -> Kind {
-        match (self.stack, self.key) {
-            (Some(stack), _) => Kind::Stack(stack),
-            (None, GroupKeyData { by, .. }) => Kind::Group(GroupMark { by, mark: self.mark }),
+        let category = || {
+            let index = self.key.value.filter(|_| self.key.by == GroupBy::Category).map(|(index, _)| index as usize);
+            index.and_then(|index| Category::ALL.get(index).copied())
+        };
+        match self.stack {
+            Some(stack) => Kind::Stack(stack),
+            None => category().map(Kind::Category).unwrap_or_else(|| self.group_kind()),
         }
+    }
+
+    fn group_kind(&self) -> Kind {
+        Kind::Group(GroupMark { by: self.key.by, mark: self.mark })
     }
 }
 

@@ -56,9 +56,9 @@ pub fn StackRow(props: &StackRowProps) -> Html {
                 if let Some(figures) = &props.figures {
                     <span class="top-stack-size numbers">{ &figures.size }</span>
                 }
+                if !differs.is_empty() { <span class="top-stack-differs">{ differs }</span> }
                 <span class="top-stack-place">
                     if !leaf.is_empty() { { "→ " }{ leaf } }
-                    if !differs.is_empty() { { if leaf.is_empty() { "· " } else { " · " } }{ differs } }
                 </span>
                 if let Some(figures) = &props.figures {
                     <span class="top-stack-share numbers">{ &figures.note }</span>
@@ -67,7 +67,7 @@ pub fn StackRow(props: &StackRowProps) -> Html {
             </button>
             if *is_open && props.frames.is_empty() {
                 <p class="panel-empty">
-                    { "No stack was recorded, which is common for memory from before the trace and for the autograd engine" }
+                    { "No stack was recorded, as is common for memory that was allocated before recording and for the autograd engine" }
                 </p>
             } else if *is_open {
                 <StackView title="Stack" frames={props.frames.clone()} />

@@ -23,6 +23,7 @@ use crate::views::panel::own_code::use_own_code;
 use crate::views::points::PointsBar;
 use crate::views::points::model::flags;
 use crate::views::timeline::Timeline;
+use crate::views::tour::Tour;
 use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -194,7 +195,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                         on_pin={on_pin.clone()} />
                     <Dock key={format!("dock {own}")} id={*id} client={client.clone()} file={file.clone()} device={device.clone()}
                         peers={peers.clone()} logs={logs.clone()} are_ranks={*are_ranks} scheme={*scheme} seen={*seen}
-                        cursor={cursor(file, hovered.as_deref())} what_if={what_if.clone()} {on_dock} {on_pin} {on_choose} {on_what_if} on_ranks={on_ranks.clone()}
+                        kind_facts={facts.clone()} cursor={cursor(file, hovered.as_deref())} what_if={what_if.clone()} {on_dock} {on_pin} {on_choose} {on_what_if} on_ranks={on_ranks.clone()}
                         on_action={on_action.clone()} on_command={on_command.clone()} on_files={on_files.clone()} />
                 </div>
                 <Panel key={format!("panel {own}")} client={client.clone()} file={file.clone()} {name} device={device.clone()}
@@ -202,6 +203,8 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                     {on_show} {on_device} {on_card} {on_own}
                     on_part={on_part.clone()} keep={keep.clone()} />
             </div>
+            // Before the findings are there, the tour would point at things that still move.
+            if file.findings.is_some() { <Tour /> }
         </>
     }
 }
@@ -224,7 +227,7 @@ fn legend_moment(file: &ReadyFile, device: &DeviceFigures) -> (u32, bool) {
 
 /// Describes a device for screen readers when it comes into view.
 fn spoken(device: &DeviceFigures) -> String {
-    format!("{}, peak {}", device_name(device.summary.device), format::bytes(device.summary.peak_live_bytes))
+    format!("{}, peak live {}", device_name(device.summary.device), format::bytes(device.summary.peak_live_bytes))
 }
 
 fn empty_file() -> Html {

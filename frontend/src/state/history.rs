@@ -64,7 +64,7 @@ pub fn entry_for(before: Option<&Place>, after: &Place, moved: Moved) -> Entry {
 fn is_step(before: &ViewState, after: &ViewState) -> bool {
     let (stacks, stacks_before) = (&after.choices.stacks, &before.choices.stacks);
     let is_pinned = after.pin.is_some() && after.pin != before.pin;
-    let is_selected = after.kind != before.kind && after.kind.as_deref().is_some_and(|kind| !kind.is_typed());
+    let is_selected = after.kind != before.kind && after.kind.as_deref().is_some_and(|kind| !kind.is_passing());
     let is_walked = stacks.zoom != stacks_before.zoom || stacks.site != stacks_before.site;
     before.device != after.device
         || before.axis != after.axis

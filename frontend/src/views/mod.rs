@@ -29,3 +29,5 @@ pub mod log;
 
 pub mod export;
 pub mod share;
+
+pub mod tour;

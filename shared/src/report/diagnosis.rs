@@ -40,10 +40,8 @@ pub struct RunOfDevice {
     /// Bytes of the card that PyTorch could have used, if an out-of-memory error shows them.
     pub recorded_capacity_bytes: Option<u64>,
     /// One sentence: what ran, on what, and what went wrong or how much room is left.
-    #[serde(default)]
     pub headline: String,
     /// True if the sentence states a problem.
-    #[serde(default)]
     pub has_problem: bool,
 }
 

@@ -44,7 +44,7 @@ fn the_recording_is_replayed_beside_itself() {
 #[test]
 fn a_part_of_the_events_is_read_out() {
     let page = opened(OOM);
-    let curves = page.group("Fragmentation and stalls over the events*");
+    let curves = page.group("Fragmentation and driver calls over the events*");
     let reading = page.region("Replay").role("figure", "*").status("*");
     let all = reading.text();
     assert!(all.starts_with("All 7,646 events: ") && all.contains("out of memory in the recording 1 time"), "{all}");

@@ -88,11 +88,14 @@ impl Table {
         let (rows, row_count) = match &mut self.rows {
             Rows::Groups(groups) if !self.open.is_empty() => {
                 let of_groups = |rows: &[Group]| group_rows(ready.trace, groups, rows);
-                open::page(groups, &self.open, request, of_groups, |ids| allocation_rows(ready, ids))
+                let rounding = facts::rounding(ready);
+                let of_ids = |ids: &[AllocationId]| allocation_rows(ready, &rounding, ids).collect();
+                open::page(groups, &self.open, request, of_groups, of_ids)
             }
             Rows::Allocations(order, key) => {
                 let ids = order.window(request.first as usize, request.count as usize, |id| key.of(ready, id));
-                (TableRows::Allocations(allocation_rows(ready, ids)), order.len())
+                let rows = allocation_rows(ready, &facts::rounding(ready), ids).collect();
+                (TableRows::Allocations(rows), order.len())
             }
             Rows::Groups(groups) => {
                 let rows = group_rows(ready.trace, groups, window(&groups.rows, request));
@@ -121,12 +124,11 @@ fn window<'a>(rows: &'a [Group], request: &TableRequest) -> &'a [Group] {
     &rows[first..(first + request.count as usize).min(rows.len())]
 }
 
-/// Returns rows of allocations; stacks with equal labels are told apart.
-fn allocation_rows(ready: Ready<'_>, ids: &[AllocationId]) -> Vec<AllocationRow> {
-    let rounding = facts::rounding(ready);
+/// Describes allocations; those with equal labels are told apart.
+fn allocation_rows(ready: Ready<'_>, rounding: &Settings, ids: &[AllocationId]) -> impl Iterator<Item = AllocationRow> {
     let stack = |&id: &AllocationId| ready.timeline.allocations.allocation_stack(id, ready.device);
     let labels = stack_labels(ready.trace, ids.iter().map(stack));
-    ids.iter().zip(labels).map(|(&id, label)| allocation_row(ready, &rounding, id, label)).collect()
+    ids.iter().zip(labels).map(move |(&id, label)| allocation_row(ready, rounding, id, label))
 }
 
 fn allocation_row(ready: Ready<'_>, rounding: &Settings, id: AllocationId, label: Option<StackLabel>) -> AllocationRow {
@@ -170,19 +172,12 @@ fn group_row(trace: &Trace, groups: &Groups, group: &Group, Label { title, detai
         GroupKey::Stack(stack) => Some(stack_mark(&frames(trace, stack))),
         _ => None,
     };
-    GroupRow {
-        key: group_key_data(group.key),
-        bytes,
-        count,
-        title,
-        detail,
-        mark: mark(trace, groups, group.key),
-        stack,
-    }
+    let mark = mark(trace, groups, group.key);
+    GroupRow { key: group_key_data(group.key), bytes, count, title, detail, mark, stack }
 }
 
 /// Returns the mark of a group, which depends neither on the list that it is in nor on what own code is.
-fn mark(trace: &Trace, groups: &Groups, key: GroupKey) -> NameMark {
+pub(super) fn mark(trace: &Trace, groups: &Groups, key: GroupKey) -> NameMark {
     let Label { title, detail } = former_label(trace, key).unwrap_or_else(|| label(trace, groups, key));
     NameMark::of([title.as_str(), &detail])
 }

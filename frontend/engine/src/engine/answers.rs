@@ -71,7 +71,7 @@ answers! {
     GetBandNames: |ready, ask| Ok(around::band_names(ready, ask.moment, ask.limit));
     GetKind: |ready, ask| Ok(kind::facts(ready, &ask.kind, ask.moment));
     StepKind: |ready, ask| Ok(kind::step(ready, ask));
-    GetSegments: |ready, ask| Ok(segments::segments(ready, ask.instant));
+    GetSegments: |ready, ask| Ok(segments::segments(ready, ask.instant, ask.kind.as_ref()));
     GetSource: |ready, ask| Ok(source::source(ready, ask));
     GetSourceFiles: |ready, _ask| Ok(source_files(ready.trace).into_iter().map(str::to_owned).collect());
     GetStrip: |ready, ask| Ok(strip::strip(ready, ask.columns));
@@ -101,8 +101,11 @@ impl Answers<GetFindings> for Engine {
 impl Answers<SetOwnCode> for Engine {
     fn answer(&mut self, ask: &SetOwnCode) -> Result<<SetOwnCode as Ask>::Answer, String> {
         self.trace.set_own_code(OwnCode::of_text(&ask.own));
-        // Rows of the last table are sorted by titles.
-        self.kept.iter().for_each(|kept| *kept.table.borrow_mut() = None);
+        // The last table and the last kind have titles.
+        for kept in &self.kept {
+            *kept.table.borrow_mut() = None;
+            *kept.kind.borrow_mut() = None;
+        }
         self.build_all();
         Ok(super::findings::findings(self))
     }

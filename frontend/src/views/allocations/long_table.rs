@@ -1,6 +1,6 @@
 //! Table of any length; only the rows on the screen are in the document.
 
-use crate::ask::{Column, GroupKeyData, Sort};
+use crate::ask::{Column, GroupKeyData, Kind, Sort};
 use crate::components::icon::{Icon, IconName};
 use crate::draw::scrolling::{Scrolling, row_after};
 use crate::hooks::{use_room, use_spacer};
@@ -25,6 +25,8 @@ pub(super) struct LongTableProps {
     pub(super) row_count: u32,
     /// Line chosen elsewhere on the page.
     pub(super) chosen: Option<Target>,
+    /// Selected kind, which marks the group with the same allocations.
+    pub(super) kind: Option<Kind>,
     /// Text shown if there are no rows.
     pub(super) empty: AttrValue,
     /// Called with the column whose head was clicked.
@@ -163,7 +165,8 @@ fn table_row(props: &LongTableProps, row: u32, current: Option<u32>) -> Html {
         return html! { <div key={row} class="table-row" role="row" aria-busy="true"><span role="gridcell">{ "…" }</span></div> };
     };
     let target = line.target.clone();
-    let is_chosen = props.chosen.as_ref() == Some(&target);
+    let is_of_kind = matches!(&target, Target::Group(_, _, _, kind) if props.kind.as_ref() == Some(kind));
+    let is_chosen = is_of_kind || props.chosen.as_ref() == Some(&target);
     let onclick = props.on_row.reform(move |_: MouseEvent| target.clone());
     let cell = |(head, text): (&Head, &String)| {
         html! { <span class="numbers" role="gridcell" data-column={format!("{:?}", head.column)}>{ text }</span> }
@@ -192,7 +195,7 @@ fn table_row(props: &LongTableProps, row: u32, current: Option<u32>) -> Html {
 
 /// Returns the button that opens or closes a group.
 fn opener(props: &LongTableProps, line: &Line) -> Html {
-    let (Target::Group(key, title, _), Level::Group(is_open)) = (&line.target, line.level) else {
+    let (Target::Group(key, title, ..), Level::Group(is_open)) = (&line.target, line.level) else {
         return Html::default();
     };
     let (key, verb) = (*key, if is_open { "Close" } else { "Open" });

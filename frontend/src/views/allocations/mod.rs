@@ -12,12 +12,12 @@ use super::selection::ScopeBar;
 use super::selection::hook::{SelectingHandle, use_selecting};
 use super::selection::model::{group_text, mistyped_text, share_text};
 use crate::ask::{
-    Column, Columns, Found, GroupBy, GroupKeyData, ScopeData, SelectionData, SheetOf, TablePage, TableRequest, Walk,
-    WalkRequest,
+    Column, Columns, Found, GroupBy, GroupKeyData, Kind, ScopeData, SelectionData, SheetOf, TablePage, TableRequest,
+    Walk, WalkRequest,
 };
 use crate::components::icon::{Icon, IconName};
 use crate::components::select::Select;
-use crate::state::{Choice, RowsChoice, TimelineCommand};
+use crate::state::{Choice, FileAction, RowsChoice, TimelineCommand};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -70,10 +70,11 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
         })
     };
     let on_row = {
-        let (handle, on_by) = (handle.clone(), on_by.clone());
+        let (handle, on_by, on_action) = (handle.clone(), on_by.clone(), dock.on_action.clone());
         Callback::from(move |target: Target| match target {
             Target::Allocation(allocation) => on_walk.emit(Walk::This(allocation)),
-            Target::Group(key, title, mark) => {
+            Target::Group(key, title, mark, kind) => {
+                on_action.emit(FileAction::SelectKind(Some(kind)));
                 on_by.emit(None);
                 handle.choose(handle.selecting().with_group(Some((key, title, mark))));
             }
@@ -97,7 +98,7 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
                 if by.is_none() { { column_picker(rows_choice, &dock.on_choose) } }
                 { files }
             </ScopeBar>
-            { table(&rows, pinned(dock), on_sort, on_row, on_open) }
+            { table(&rows, (pinned(dock), dock.selected_kind()), on_sort, on_row, on_open) }
         </div>
     }
 }
@@ -229,7 +230,7 @@ fn matches(counts: Option<(u64, u64)>, place: Option<u32>, on_next: &Callback<bo
 
 fn table(
     rows: &Rows,
-    pinned: Option<u32>,
+    (pinned, kind): (Option<u32>, Option<Kind>),
     on_sort: Callback<Column>,
     on_row: Callback<Target>,
     on_open: Callback<GroupKeyData>,
@@ -245,7 +246,7 @@ fn table(
         <>
             <LongTable label={if has_groups { "Groups of allocations" } else { "Allocations" }} heads={rows.heads.clone()}
                 sort={rows.request.sort} first={page.first} lines={rows.lines.clone()} row_count={page.row_count}
-                chosen={pinned.map(Target::Allocation)} {empty} {on_sort} {on_row} {on_open} on_window={rows.on_window.clone()} />
+                chosen={pinned.map(Target::Allocation)} {kind} {empty} {on_sort} {on_row} {on_open} on_window={rows.on_window.clone()} />
             <p class="table-totals numbers" role="status" aria-label="Totals" data-found={found}>{ totals }</p>
         </>
     }

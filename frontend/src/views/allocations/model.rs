@@ -1,7 +1,7 @@
 //! Texts and numbers of the table of allocations or of groups of them.
 
 use crate::ask::{
-    AllocationRow, Column, Columns, GroupKeyData, GroupRow, MixedRow, NameMark, Sort, TablePage, TableRows,
+    AllocationRow, Column, Columns, GroupKeyData, GroupRow, Kind, MixedRow, NameMark, Sort, TablePage, TableRows,
 };
 use crate::views::selection::model::category_text;
 use shared::base::format;
@@ -62,8 +62,8 @@ pub fn heads(has_groups: bool, columns: Columns) -> Vec<Head> {
 pub enum Target {
     /// Position of an allocation.
     Allocation(u32),
-    /// The allocations of a group, with its title and its mark.
-    Group(GroupKeyData, String, NameMark),
+    /// The allocations of a group, with its title, its mark, and the kind that they form.
+    Group(GroupKeyData, String, NameMark, Kind),
 }
 
 /// Place of a row in a table with groups.
@@ -158,7 +158,7 @@ fn group_line(page: &TablePage, row: &GroupRow, is_open: bool) -> Line {
         cells: vec![format::count(row.count)],
         title: row.title.clone(),
         detail: row.detail.clone(),
-        target: Target::Group(row.key, row.title.clone(), row.mark),
+        target: Target::Group(row.key, row.title.clone(), row.mark, row.kind()),
         ..sized(page, row.bytes)
     }
 }
@@ -287,12 +287,19 @@ mod tests {
     fn a_group_leads_to_its_allocations() {
         let key = GroupKeyData { by: GroupBy::Stack, value: Some((2, 0)) };
         let mark = NameMark::of(["f"]);
-        let title = "f".to_owned();
-        let row = GroupRow { key, bytes: 0, count: 1200, title, detail: String::new(), mark, stack: None };
+        let row = GroupRow {
+            key,
+            bytes: 0,
+            count: 1200,
+            title: "f".to_owned(),
+            detail: String::new(),
+            mark,
+            stack: Some(mark),
+        };
         let page = TablePage { rows: TableRows::Groups(vec![row]), ..TablePage::default() };
         let line = &lines(&page, Columns::default())[0];
         assert_eq!((line.cells.as_slice(), line.share.as_str(), line.bar), (&["1,200".to_owned()][..], "–", 0.0));
-        assert_eq!(line.target, Target::Group(key, "f".to_owned(), mark));
+        assert_eq!(line.target, Target::Group(key, "f".to_owned(), mark, Kind::Stack(mark)));
         assert_eq!(line.cells.len() + 2, heads(true, Columns::default()).len());
     }
 

@@ -12,9 +12,9 @@ pub const KEYS: [KeyGroup; 6] = [
     KeyGroup {
         title: "Timeline",
         lines: &[
-            (&["←", "→", "A", "D"], "Pan along the trace"),
-            (&["↑", "↓", "W", "S"], "Pan along the bytes"),
-            (&["+", "-"], "Zoom the trace; with Shift, zoom the bytes"),
+            (&["←", "→", "A", "D"], "Pan horizontally"),
+            (&["↑", "↓", "W", "S"], "Pan vertically"),
+            (&["+", "-"], "Zoom horizontally; with Shift, vertically"),
             (&["P"], "Jump to the peak"),
             (&[",", "."], "Show the previous or next step"),
             (&["0", "Home"], "Show the whole trace"),
@@ -62,7 +62,7 @@ pub const KEYS: [KeyGroup; 6] = [
         title: "Pointer",
         lines: &[
             (&["Wheel"], "Zoom the trace around the pointer"),
-            (&["Ctrl", "Wheel"], "Zoom the bytes"),
+            (&["Ctrl", "Wheel"], "Zoom vertically"),
             (&["Shift", "Wheel"], "Pan"),
             (&["Drag"], "Pan in both directions"),
             (&["Click"], "Pin an allocation, or zoom in on a step"),

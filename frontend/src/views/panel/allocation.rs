@@ -144,7 +144,7 @@ fn stack(details: &Details) -> Html {
     let title = if details.is_free_stack { "Stack where it was freed" } else { "Stack" };
     if details.frames.is_empty() {
         let reason = match details.is_initial {
-            true => "No stack was recorded, because this allocation is from before the trace",
+            true => "No stack was recorded, because this was allocated before recording",
             false => "No stack was recorded, which is common for the autograd engine and some libraries",
         };
         return html! { <p class="panel-empty">{ reason }</p> };

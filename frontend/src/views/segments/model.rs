@@ -26,7 +26,7 @@ pub fn parts(parts: &Fragmentation) -> Vec<Part> {
         ("live", "In use", "Requested and not yet freed", in_use),
         ("pending", "Pending", "Freed, but possibly still used by another stream", parts.pending_bytes),
         ("rounding", "Rounding", "Rounded sizes minus requested sizes", parts.rounding_bytes),
-        ("unsplit", "Unsplit", "Remainders of blocks, too small to be split off", parts.unsplit_bytes),
+        ("unsplit", "Unsplit remainder", "Rest of a block that is too small to be split off", parts.unsplit_bytes),
         ("between", "Free in used segments", "Free memory between live blocks", parts.free_in_used_bytes),
         ("cached", "Free segments", "Segments without live blocks: PyTorch's cache", parts.free_segment_bytes),
     ];

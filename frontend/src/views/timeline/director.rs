@@ -320,11 +320,11 @@ impl Director {
             TimelineCommand::JumpTo { moment } => return self.jump_to(moment),
             TimelineCommand::Between { first, last } => return self.show_between(first, last),
             TimelineCommand::Back => return self.with(Stage::go_back),
-            TimelineCommand::Bookmark => return self.mark(PointAction::Bookmark),
-            TimelineCommand::Measure => return self.mark(PointAction::Measure),
             TimelineCommand::StepKind { is_back } => return self.step_kind(is_back),
             TimelineCommand::StepAllocation(toward) => return self.step_allocation(toward),
             TimelineCommand::Pin { key, moment } => return self.pin_key(key, moment),
+            TimelineCommand::Bookmark => return self.mark(PointAction::Bookmark),
+            TimelineCommand::Measure => return self.mark(PointAction::Measure),
             _ => (),
         }
         self.with(|stage| {

@@ -54,9 +54,9 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
             <ul class="timeline-keys" aria-label="Legend">
                 <li>{line(theme.live)}{"live"}</li>
                 <li>{line(theme.reserved)}{"reserved"}</li>
-                if !props.color.is_area() { <li title="Neighbors that are too small to draw separately, in the color of their largest part">{merged(props.color, theme)}{"merged small allocations"}</li> }
+                if !props.color.is_area() { <li title="Neighbors that are too small to draw separately, in the color of their largest part">{merged(props.color, theme)}{"small allocations, merged"}</li> }
                 if props.device.summary.initial_bytes > 0 && props.color == ColorBy::Stack {
-                    <li title="Allocated before the recording began">{initial(theme)}{"from before the trace"}</li>
+                    <li title="Allocated before the recording began">{initial(theme)}{"allocated before recording"}</li>
                 }
                 { for props.parts.iter().flat_map(|parts| origins(parts)) }
             </ul>
@@ -67,7 +67,7 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
             if is_by_category {
                 <ul class="timeline-categories numbers" aria-label="Categories">{ for bytes.iter().map(|bytes| categories(bytes, props, theme)) }</ul>
             } else {
-                <ul class="timeline-categories numbers" aria-label="Largest stacks">{ for bands.iter().map(|bands| largest(bands, props, theme)) }</ul>
+                <ul class="timeline-categories timeline-stacks numbers" aria-label="Largest stacks">{ for bands.iter().map(|bands| largest(bands, props, theme)) }</ul>
             }
         </div>
     }
@@ -115,7 +115,7 @@ fn categories(bytes: &CategoryBytes, props: &LegendProps, theme: &Theme) -> Html
             <li>{ when }</li>
             { for lines(bytes).into_iter().map(entry) }
             if bytes.initial_bytes > 0 {
-                <li>{initial(theme)}{"from before the trace"}<strong>{ format::bytes(bytes.initial_bytes) }</strong></li>
+                <li>{initial(theme)}{"allocated before recording"}<strong>{ format::bytes(bytes.initial_bytes) }</strong></li>
             }
             if let Some(doubt) = doubt(bytes) { <li>{ doubt }</li> }
         </>

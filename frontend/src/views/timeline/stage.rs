@@ -403,7 +403,8 @@ impl Stage {
         let mut ops = labels.ops(camera, layout, theme);
         let cursor = self.pointer.filter(|&at| self.is_in_plot(at) && !self.gesture.is_active());
         if let Some(at) = cursor {
-            ops.extend(axes::crosshair(at, camera, layout, self.props.axis, theme));
+            let shown = self.hit.as_ref().map(|hit| hit.moment);
+            ops.extend(axes::crosshair(at, shown, camera, layout, (self.props.axis, theme)));
             ops.extend(self.hit.as_ref().and_then(|hit| axes::bracket(at, hit, camera, layout, theme)));
         }
         ops.extend(self.selection.iter().flat_map(|&rect| axes::selection(rect, theme)));

@@ -9,8 +9,8 @@ use shared::api::{DiagnoseReport, OfFile};
 use shared::base::{Diagnostic, Severity, format, frame_rules};
 use shared::log::Log;
 use shared::report::{
-    Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, RunOfDevice, diagnosis,
-    log_report, traced_growth,
+    Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, diagnosis, log_report,
+    traced_growth,
 };
 use shared::tracemalloc::TracemallocSnapshot;
 

@@ -42,11 +42,11 @@ pub(super) fn page(
 ) -> (TableRows, usize) {
     let wanted = request.first as usize..(request.first as usize).saturating_add(request.count as usize);
     let (mut rows, mut position) = (Vec::new(), 0);
+    let mut shown = group_rows(&groups_in(groups, open, &wanted)).into_iter();
     for group in &groups.rows {
         let members = members_of(open, group);
         if wanted.contains(&position) {
-            let row = group_rows(std::slice::from_ref(group));
-            rows.extend(row.into_iter().map(|row| MixedRow::Group(row, members.is_some())));
+            rows.extend(shown.next().map(|row| MixedRow::Group(row, members.is_some())));
         }
         position += 1;
         let ids = members.unwrap_or_default();
@@ -57,6 +57,19 @@ pub(super) fn page(
         position += ids.len();
     }
     (TableRows::Mixed(rows), position)
+}
+
+/// Returns the groups whose own rows are among the wanted ones.
+fn groups_in(groups: &Groups, open: &[OpenGroup], wanted: &Range<usize>) -> Vec<Group> {
+    let mut position = 0;
+    let mut shown = Vec::new();
+    for group in &groups.rows {
+        if wanted.contains(&position) {
+            shown.push(*group);
+        }
+        position += 1 + members_of(open, group).map_or(0, <[_]>::len);
+    }
+    shown
 }
 
 fn members_of<'a>(open: &'a [OpenGroup], group: &Group) -> Option<&'a [AllocationId]> {
