@@ -49,8 +49,8 @@ mod tracemalloc_growth;
 
 pub use card_shares::{CardShares, CardSnapshot, card_shares};
 pub use diagnosis::{
-    Diagnosis, DiagnosisConfig, Evidence, Finding, Growth, GrowthGroup, HOST, NO_DEVICE, RunOfDevice, UntilFull,
-    diagnosis,
+    Diagnosis, DiagnosisConfig, Evidence, Finding, FindingPart, Growth, GrowthGroup, HOST, NO_DEVICE, RunOfDevice,
+    Target, TargetLine, UntilFull, diagnosis,
 };
 pub use diff::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, comparison};
 pub use event::{EventLine, EventReport, event_lines, event_report};

@@ -9,8 +9,7 @@ use frontend::ask::site_table::mark;
 use frontend::ask::stack::stack_mark;
 use frontend::ask::{FilterData, Found, Kind, KindFacts, KindStep, NameMark, SiteText, StepKind};
 use shared::analysis::{
-    AllocationId, Category, Filter, GroupKey, Label, Members, Scope, Site, Weigher, Weight, former_label, group, label,
-    select,
+    AllocationId, Category, Filter, GroupKey, Label, Members, Scope, Site, Weigher, Weight, group, label, select,
 };
 use shared::base::{format, frame_rules};
 use shared::report::frames;

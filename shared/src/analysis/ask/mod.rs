@@ -22,7 +22,9 @@ pub use diff::{
     Change, Diff, DiffBy, DiffRow, DiffStack, Matched, Profile, ProfileFrame, ProfileRow, Side, diff, diff_labels,
 };
 pub use findings::{
-    Confidence, Evidence, Finding, FindingCode, FindingsConfig, Rank, SourceLine, findings, findings_of, studies,
+    Advice, AdviceStep, Confidence, Evidence, Finding, FindingCode, FindingPart, FindingTarget, FindingsConfig,
+    LONGEST_TITLE, Rank, SourceLine, StepKind, finding_parts, finding_target, findings, findings_of, part_text,
+    studies, title_of_parts,
 };
 pub use fragmentation::Fragmentation;
 pub use ranks::{Outlier, RankFigures, Unlike, order_of_ranks, outliers, rank_of_name};

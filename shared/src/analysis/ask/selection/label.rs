@@ -53,7 +53,8 @@ pub fn former_label(trace: &Trace, key: GroupKey) -> Option<Label> {
     former_title(trace, stack).map(|(title, detail)| Label { title, detail })
 }
 
-fn frame_label(trace: &Trace, frame: FrameId) -> Label {
+/// Returns the description of the allocations of a frame.
+pub(in crate::analysis) fn frame_label(trace: &Trace, frame: FrameId) -> Label {
     let line = trace.frames.get(frame).line;
     let path = filename(trace, frame);
     let detail = if path.is_empty() || line == 0 { path } else { format!("{path}:{line}") };

@@ -20,6 +20,7 @@ pub use areas::{Area, AreaBy, Areas, REST_COLOR};
 pub use facts::{pool_of, stream_of, streams_and_pools};
 pub use filter::Filter;
 pub use group::{Group, GroupBy, GroupKey, Groups, Totals, group};
+pub(in crate::analysis) use label::frame_label;
 pub use label::{Label, former_label, label, stack_group};
 pub use pattern::{PatternError, TextFilter};
 pub use population::Population;
