@@ -1,7 +1,7 @@
 //! Defines the questions about tables of allocations and groups, and their answers: one page of rows at a time.
 
-use super::name_mark::NameMark;
 use super::kind::Kind;
+use super::name_mark::NameMark;
 use super::selection::{GroupKeyData, GroupMark, SelectionData};
 use super::timeline::Hit;
 use serde::{Deserialize, Serialize};

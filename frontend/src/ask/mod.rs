@@ -41,9 +41,7 @@ pub use allocations::{
     AllocationRow, Column, FindGroup, Found, GetFacts, GetRows, GroupRow, Sort, TablePage, TableRequest, TableRows,
     Walk, WalkRequest, WalkTo,
 };
-pub use around::{
-    Around, BandName, GetAround, GetBandNames, NearEvent, StepAllocation, StepHit, Toward,
-};
+pub use around::{Around, BandName, GetAround, GetBandNames, NearEvent, StepAllocation, StepHit, Toward};
 pub use categories::{CategoryBytes, ColorBy, GetCategories};
 pub use compare::{
     CompareSide, CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData,

@@ -67,14 +67,15 @@ pub fn use_band_names(client: &WorkerClient, device: u32, moment: Option<u32>) -
 /// Returns what an allocation was for and what happened around it; without an allocation it asks nothing.
 #[hook]
 pub fn use_around(client: &WorkerClient, device: u32, allocation: Option<u32>, moment: u32) -> Option<Rc<Around>> {
-    let around = use_answer((client.clone(), device, allocation, moment), |(client, device, allocation, moment)| async move {
-        match allocation {
-            Some(allocation) => {
-                client.ask(GetAround { device, allocation, moment }).await.map(|around| Some(Rc::new(around)))
+    let around =
+        use_answer((client.clone(), device, allocation, moment), |(client, device, allocation, moment)| async move {
+            match allocation {
+                Some(allocation) => {
+                    client.ask(GetAround { device, allocation, moment }).await.map(|around| Some(Rc::new(around)))
+                }
+                None => Ok(None),
             }
-            None => Ok(None),
-        }
-    });
+        });
     around.and_then(|around| around.as_ref().clone())
 }
 

@@ -10,14 +10,14 @@ pub(super) use self::sheet::{Whole, pool, stream};
 use super::hit::found_hit;
 use super::ready::Ready;
 use super::selection::{Selected, group_key_data, population, scope};
+use frontend::ask::stack::stack_mark;
 use frontend::ask::{
     AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, NameMark, ScopeData, SelectionData, Sort,
     TablePage, TableRequest, TableRows, Walk, WalkRequest,
 };
-use frontend::ask::stack::stack_mark;
 use shared::analysis::{
-    AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, group, label, stack_callers, stack_group, stack_labels,
-    stack_title,
+    AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, group, label, stack_callers, stack_group,
+    stack_labels, stack_title,
 };
 use shared::base::StackLabel;
 use shared::report::frames;
@@ -155,7 +155,15 @@ fn group_row(trace: &Trace, groups: &Groups, group: &Group, Label { title, detai
         GroupKey::Stack(stack) => Some(stack_mark(&frames(trace, stack))),
         _ => None,
     };
-    GroupRow { key: group_key_data(group.key), bytes, count, title, detail, mark: mark(trace, groups, group.key), stack }
+    GroupRow {
+        key: group_key_data(group.key),
+        bytes,
+        count,
+        title,
+        detail,
+        mark: mark(trace, groups, group.key),
+        stack,
+    }
 }
 
 /// Returns the mark of a group, which depends neither on the list that it is in nor on what own code is.

@@ -5,15 +5,15 @@ use super::hit::{find, hit, place};
 use super::picture::{outline_picture, picture};
 use super::ready::Ready;
 use super::{
-    Engine, allocations, around, categories, compare, copy, details, export, kind, marks, neighbour, segments, selection,
-    sheet, source, strip, what_if,
+    Engine, allocations, around, categories, compare, copy, details, export, kind, marks, neighbour, segments,
+    selection, sheet, source, strip, what_if,
 };
 use frontend::ask::{
-    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAround, GetBandNames, GetBoxes, GetCategories, GetCopyPreview,
-    GetCourse, GetCurve, GetDetails, GetDiff, GetFacts, GetFindings, GetHit, GetKind, GetLargest, GetMarks, GetOperators,
-    GetOutline, GetPicture, GetPlace, GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites,
-    GetSource, GetSourceFiles, GetStacks, GetSteps, GetStrip, GetSweep, SetOwnCode, SheetOrder, StepAllocation, StepKind,
-    WalkTo, WriteCopy, WriteReplay, Writes,
+    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAround, GetBandNames, GetBoxes, GetCategories,
+    GetCopyPreview, GetCourse, GetCurve, GetDetails, GetDiff, GetFacts, GetFindings, GetHit, GetKind, GetLargest,
+    GetMarks, GetOperators, GetOutline, GetPicture, GetPlace, GetProfile, GetRank, GetRecordedSetup, GetReplay,
+    GetRows, GetSegments, GetSites, GetSource, GetSourceFiles, GetStacks, GetSteps, GetStrip, GetSweep, SetOwnCode,
+    SheetOrder, StepAllocation, StepKind, WalkTo, WriteCopy, WriteReplay, Writes,
 };
 use shared::analysis::{Timeline, source_files};
 use shared::base::OwnCode;

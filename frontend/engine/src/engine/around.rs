@@ -77,9 +77,8 @@ fn free_frames(ready: Ready<'_>, row: &Allocation, died: u32) -> Vec<Frame> {
     let events = &ready.device.events;
     let last = died.saturating_sub(1) as usize;
     let first = (row.born as usize).max(last.saturating_sub(MOST_EVENTS));
-    let is_request = |event: &usize| {
-        events.actions().at(*event) == Action::FreeRequested && events.addrs().at(*event) == row.addr
-    };
+    let is_request =
+        |event: &usize| events.actions().at(*event) == Action::FreeRequested && events.addrs().at(*event) == row.addr;
     let requested = (first..=last).rev().find(is_request).filter(|&event| events.stacks().at(event).has_frames());
     frames(ready.trace, events.stacks().at(requested.unwrap_or(last)))
 }

@@ -123,7 +123,7 @@ fn meaning(ready: Ready<'_>, kind: &Kind) -> Result<Meaning, String> {
         Kind::Stack(mark) => {
             let stack = marked_stack(ready.trace, *mark).ok_or_else(gone)?;
             Ok(of_group(ready, GroupKey::Stack(stack)))
-        },
+        }
         Kind::Category(category) => Ok(of_category(ready, *category)),
         Kind::Group(mark) => {
             let (key, _) = marked(ready, *mark)?.ok_or_else(gone)?;
@@ -132,7 +132,7 @@ fn meaning(ready: Ready<'_>, kind: &Kind) -> Result<Meaning, String> {
         Kind::Site { mark, is_line } => {
             let key = site_key(ready.trace, *mark, *is_line).ok_or_else(gone)?;
             Ok(of_group(ready, key))
-        },
+        }
         Kind::Text { text, is_expression } => {
             let data = FilterData { text: text.clone(), is_expression: *is_expression, ..FilterData::default() };
             let quotes = if *is_expression { ["/", "/"] } else { ["“", "”"] };

@@ -143,7 +143,18 @@ fn view(device: i64) -> ViewState {
     let pin = PinKey { allocation: AllocationKey::Event(3), moment: 4 };
     let (axis, tab, color) = (Axis::Time, PanelTab::File, ColorBy::Category);
     let choices = Rc::default();
-    ViewState { device, axis, range: Some(range), pin: Some(pin), kind: None, tab, dock: None, color, choices, card: None }
+    ViewState {
+        device,
+        axis,
+        range: Some(range),
+        pin: Some(pin),
+        kind: None,
+        tab,
+        dock: None,
+        color,
+        choices,
+        card: None,
+    }
 }
 
 fn started(device: i64) -> Files {

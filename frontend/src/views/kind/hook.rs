@@ -17,7 +17,9 @@ pub fn use_kind(
     let has_kind = kind.is_some();
     let answer = use_answer((client.clone(), device, kind, moment), |(client, device, kind, moment)| async move {
         match kind {
-            Some(kind) => client.ask(GetKind { device, kind: Kind::clone(&kind), moment }).await.map(|facts| Some(Rc::new(facts))),
+            Some(kind) => {
+                client.ask(GetKind { device, kind: Kind::clone(&kind), moment }).await.map(|facts| Some(Rc::new(facts)))
+            }
             None => Ok(None),
         }
     });

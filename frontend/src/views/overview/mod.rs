@@ -162,8 +162,10 @@ fn rows_of(peer: &Peer, are_several: bool) -> Vec<Row> {
             device,
             name,
             client: peer.client.clone(),
-            peak: figures
-                .map_or_else(|| "…".to_owned(), |of| format!("peak live {}", format::bytes(of.summary.peak_live_bytes))),
+            peak: figures.map_or_else(
+                || "…".to_owned(),
+                |of| format!("peak live {}", format::bytes(of.summary.peak_live_bytes)),
+            ),
             problem: match growth {
                 _ if file.is_out_of_memory(device as usize) => "out of memory".to_owned(),
                 Some(bytes) => format!("+{} per step", format::bytes(bytes)),

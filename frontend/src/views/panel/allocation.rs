@@ -108,7 +108,8 @@ fn near(props: &AllocationProps, title: &'static str, events: &[NearEvent]) -> H
     let line = |near: &NearEvent| {
         let [number, size, place] = near_texts(near);
         let moment = near.event + u32::from(near.is_alloc);
-        let onclick = near.key.map(|key| props.on_command.reform(move |_: MouseEvent| TimelineCommand::Pin { key, moment }));
+        let onclick =
+            near.key.map(|key| props.on_command.reform(move |_: MouseEvent| TimelineCommand::Pin { key, moment }));
         html! {
             <li aria-current={near.is_own.then_some("true")}>
                 <button type="button" class="near numbers" title={format!("event {number}, {place}")} {onclick}>

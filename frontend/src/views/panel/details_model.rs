@@ -203,7 +203,8 @@ mod tests {
             ..Around::default()
         };
         let facts = facts(&details(), 100, Some(&around), Some(&parts));
-        let texts = |label| facts.iter().find(|fact| fact.label == label).map(|fact| (fact.value.as_str(), fact.note.as_str()));
+        let texts =
+            |label| facts.iter().find(|fact| fact.label == label).map(|fact| (fact.value.as_str(), fact.note.as_str()));
         assert_eq!(texts("Category"), Some(("optimizer state", "")));
         assert_eq!(texts("Step, phase"), Some(("step 2, forward", "")));
         assert_eq!(texts("Rounded size"), Some(("2.00 KiB", "512 B more than requested")));

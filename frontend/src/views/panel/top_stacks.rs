@@ -55,9 +55,8 @@ fn line(props: &TopStacksProps, key: &str, row: TopStack, data: &LiveGroup) -> H
     let figures = RowFigures { size, note: format!("{share}, {count}"), bar };
     let mark = stack_mark(&data.frames);
     // Allocations without a stack have nothing in common.
-    let on_open = (!data.frames.is_empty()).then(|| {
-        props.on_kind.reform(move |is_open: bool| is_open.then_some(Kind::Stack(mark)))
-    });
+    let on_open = (!data.frames.is_empty())
+        .then(|| props.on_kind.reform(move |is_open: bool| is_open.then_some(Kind::Stack(mark))));
     let is_selected = props.selected == Some(mark) && !data.frames.is_empty();
     html! { <StackRow {key} {label} {figures} frames={Rc::new(data.frames.clone())} {is_selected} {on_open} /> }
 }

@@ -216,7 +216,8 @@ impl MarkedBox {
     /// Returns the box of a band with edges of this thickness, which is at least as high and wide as an edge; `None` if
     /// it covers no pixel.
     fn new(band: &Band, target: &Target, edge_px: f64) -> Option<Self> {
-        let (x, right) = (target.x(band.x0).round(), target.x(band.x1).round().max(target.x(band.x0).round() + edge_px));
+        let (x, right) =
+            (target.x(band.x0).round(), target.x(band.x1).round().max(target.x(band.x0).round() + edge_px));
         let low = target.y(band.y0).round();
         let top = target.y(band.y1).round().min(low - edge_px);
         let start = (top + edge_px).min(low);

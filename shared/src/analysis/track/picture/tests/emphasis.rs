@@ -5,8 +5,7 @@ use crate::analysis::track::members::Members;
 
 /// Returns bands as comparable numbers, in an order of their own.
 fn sorted(bands: &[Band]) -> Vec<[u32; 4]> {
-    let mut all: Vec<_> =
-        bands.iter().map(|band| [band.x0, band.y0, band.x1, band.y1].map(f32::to_bits)).collect();
+    let mut all: Vec<_> = bands.iter().map(|band| [band.x0, band.y0, band.x1, band.y1].map(f32::to_bits)).collect();
     all.sort_unstable();
     all
 }
@@ -55,7 +54,8 @@ fn the_area_of_a_group_is_divided_like_its_bytes() {
     let device = &trace.devices[0];
     let timeline = Timeline::new(&trace, device);
     let members = Members::new(&timeline, vec![AllocationId::from_index(1)]);
-    let request = PictureRequest { axis: Axis::Events, x0: 2.0, x1: 5.0, y0: 0.0, y1: 1000.0, width_px: 3, height_px: 10 };
+    let request =
+        PictureRequest { axis: Axis::Events, x0: 2.0, x1: 5.0, y0: 0.0, y1: 1000.0, width_px: 3, height_px: 10 };
     let emphasis = Emphasis { members: Some(&members), apart: None };
     let picture = timeline.picture_emphasizing(device, &request, Coloring::Stack, emphasis);
     let parts: Vec<_> = picture.bands.iter().map(|band| (band.owner, band.is_other, band.y0, band.y1)).collect();
