@@ -85,7 +85,7 @@ pub fn ask(path: &Path) -> Result<Said, String> {
     let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
     let studies = studies(&trace, &devices);
     let found = findings_of(&trace, &studies, &FindingsConfig::default());
-    let row = |finding: Finding| (finding.severity, finding.title, finding.advice);
+    let row = |finding: Finding| (finding.severity, finding.title, finding.advice.text());
     Ok(Said {
         name: stem(path),
         kinds: studies.iter().map(|study| study.kind.name()).collect(),

@@ -1,12 +1,14 @@
 //! Defines laws that hold for every snapshot from any source.
 
 use std::any::Any;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use shared::analysis::Timeline;
+use shared::analysis::{LONGEST_TITLE, Timeline, studies};
 use shared::export;
 use shared::pickle::Style;
+use shared::report::{DiagnosisConfig, diagnosis};
 use shared::trace::{Action, BlockState, Device, Encoding, Trace};
 
 use crate::corpus::{Sample, decode};
@@ -22,6 +24,7 @@ pub const LAWS: &[Law] = &[
     ("allocated minus freed is live at the end", allocated_minus_freed_is_live_at_the_end),
     ("live blocks are live at the end", live_blocks_are_live_at_the_end),
     ("blocks tile their segments", blocks_tile_their_segments),
+    ("findings fit a line and name what shows them", findings_fit_a_line_and_name_what_shows_them),
 ];
 
 /// Checks a snapshot against all laws and returns its trace.
@@ -180,5 +183,24 @@ pub fn blocks_tile_their_segments(sample: &Sample, trace: &Trace) {
             assert_eq!(sum(&[BlockState::Allocated]), segment.allocated_bytes, "{}", sample.name);
             assert_eq!(sum(&[BlockState::Allocated, BlockState::PendingFree]), segment.active_bytes);
         }
+    }
+}
+
+fn findings_fit_a_line_and_name_what_shows_them(_: &Sample, trace: &Trace) {
+    let timelines: Vec<Timeline> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
+    let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
+    let found = diagnosis(trace, &studies(trace, &devices), &DiagnosisConfig::default()).findings;
+    for finding in &found {
+        let (length, parts) = (finding.title.chars().count(), &finding.parts);
+        assert!(length <= LONGEST_TITLE, "{length} characters: {}", finding.title);
+        assert!(parts.len() <= 3 && parts.is_sorted_by_key(|part| Reverse(part.bytes)), "{parts:?}");
+        let events =
+            trace.devices.iter().find(|device| device.index == finding.device).map_or(0, |one| one.events.len());
+        for target in parts.iter().map(|part| &part.target).chain(&finding.target) {
+            assert!(target.first <= target.last && target.last as usize <= events, "{target:?} of {events}");
+        }
+        let told = finding.steps.iter().map(|step| step.text.as_str()).chain([finding.why.as_str()]);
+        let told: Vec<&str> = told.filter(|text| !text.is_empty()).collect();
+        assert_eq!(finding.advice, told.join(" "), "{finding:?}");
     }
 }

@@ -1,11 +1,12 @@
 //! Defines the questions about tables of allocations and groups, and their answers: one page of rows at a time.
 
+use super::columns::{Columns, RowFacts};
 use super::kind::Kind;
 use super::name_mark::NameMark;
 use super::selection::{GroupKeyData, GroupMark, SelectionData};
 use super::timeline::Hit;
 use serde::{Deserialize, Serialize};
-use shared::analysis::{AllocationKey, Category, GroupBy};
+use shared::analysis::{Category, GroupBy};
 
 /// Asks for the streams and pools by which allocations can be filtered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +42,10 @@ pub struct TableRequest {
     /// Grouping of the rows; `None` for single allocations.
     pub by: Option<GroupBy>,
     pub sort: Sort,
+    /// Columns of a saved table; a page of rows has all of them.
+    pub columns: Columns,
+    /// Groups whose allocations follow them.
+    pub open: Vec<GroupKeyData>,
     /// Position of the first row.
     pub first: u32,
     /// Maximum number of rows.
@@ -69,6 +74,17 @@ pub enum Column {
     Lifetime,
     Category,
     Title,
+    /// Event of the free.
+    Died,
+    /// Phase of the `alloc`.
+    Phase,
+    /// Training step of the `alloc`.
+    Step,
+    /// Size of the block.
+    Rounded,
+    Address,
+    Stream,
+    Pool,
 }
 
 /// Range of rows of a table, and the sums over all rows.
@@ -94,6 +110,17 @@ pub struct TablePage {
 pub enum TableRows {
     Allocations(Vec<AllocationRow>),
     Groups(Vec<GroupRow>),
+    /// Groups of which some are open.
+    Mixed(Vec<MixedRow>),
+}
+
+/// Row of a table with open groups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum MixedRow {
+    /// Group, and true if its allocations follow.
+    Group(GroupRow, bool),
+    /// Allocation of the open group above.
+    Allocation(AllocationRow),
 }
 
 impl Default for TableRows {
@@ -115,6 +142,7 @@ pub struct AllocationRow {
     /// True if it outlives the trace.
     pub outlives: bool,
     pub category: Category,
+    pub facts: RowFacts,
     /// Title of its stack.
     pub title: String,
     /// Leaf of the stack, and the frames that tell it apart from others, or else its callers.
@@ -138,23 +166,21 @@ pub struct GroupRow {
     pub stack: Option<NameMark>,
 }
 
-impl AllocationRow {
-    /// Returns the key of the allocation that is valid in every copy of the file.
-    pub fn key(&self) -> AllocationKey {
-        match self.born.checked_sub(1) {
-            None => AllocationKey::Initial(self.allocation),
-            Some(event) => AllocationKey::Event(event),
-        }
-    }
-}
-
 impl GroupRow {
     /// Returns the kind that consists of the group's allocations over the whole trace.
     pub fn kind(&self) -> Kind {
-        match (self.stack, self.key) {
-            (Some(stack), _) => Kind::Stack(stack),
-            (None, GroupKeyData { by, .. }) => Kind::Group(GroupMark { by, mark: self.mark }),
+        let category = || {
+            let index = self.key.value.filter(|_| self.key.by == GroupBy::Category).map(|(index, _)| index as usize);
+            index.and_then(|index| Category::ALL.get(index).copied())
+        };
+        match self.stack {
+            Some(stack) => Kind::Stack(stack),
+            None => category().map(Kind::Category).unwrap_or_else(|| self.group_kind()),
         }
+    }
+
+    fn group_kind(&self) -> Kind {
+        Kind::Group(GroupMark { by: self.key.by, mark: self.mark })
     }
 }
 

@@ -9,6 +9,9 @@ pub const INITIAL: u32 = u32::MAX;
 /// Owner number of a band of merged neighbours.
 pub const MERGED: u32 = u32::MAX - 1;
 
+/// Owner number of a band of an area.
+pub const AREA: u32 = u32::MAX - 2;
+
 /// Bit of a colour number that marks memory outside of the selected kind.
 pub const OTHER: u32 = 1 << 31;
 

@@ -37,6 +37,11 @@ impl Kind {
         matches!(self, Self::Text { .. })
     }
 
+    /// Returns true for a kind that changes with each typed letter, or with each box that keys choose.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Text { .. } | Self::Site { .. })
+    }
+
     /// Returns a number that tells kinds apart.
     pub fn number(&self) -> NameMark {
         NameMark::of([format!("{self:?}").as_str()])
@@ -91,17 +96,14 @@ pub struct KindFacts {
     pub most_bytes: u64,
     /// Key of the group with the same allocations, if there is one.
     pub key: Option<GroupKeyData>,
+    /// Mark of that group in addresses.
+    pub mark: Option<NameMark>,
+    /// Marks of the line and of the function that a flame graph outlines.
+    pub sites: Option<[NameMark; 2]>,
     /// Mark of the stack, if all allocations have one stack.
     pub stack: Option<NameMark>,
     /// Text of the search that finds the kind, and true if it is a regular expression.
     pub search: Option<(String, bool)>,
-}
-
-impl KindFacts {
-    /// Returns the mark of the group with the same allocations.
-    pub fn mark(&self) -> NameMark {
-        NameMark::of([self.title.as_str(), &self.detail])
-    }
 }
 
 /// Allocation to which a step through a kind leads.

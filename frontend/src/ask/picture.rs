@@ -1,6 +1,6 @@
 //! Defines the message form of a picture.
 
-use super::bands::{BAND_BYTES, INITIAL, MERGED, OTHER};
+use super::bands::{AREA, BAND_BYTES, INITIAL, MERGED, OTHER};
 use super::raster::{FILLS, raster};
 use super::timeline::View;
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,7 @@ fn push_band(bytes: &mut Vec<u8>, band: &Band) {
         BandOwner::Allocation(id) => id.index() as u32,
         BandOwner::Merged => MERGED,
         BandOwner::Initial => INITIAL,
+        BandOwner::Area => AREA,
     };
     bytes.extend(owner.to_le_bytes());
     let color = color % u32::from(FILLS) | if is_other { OTHER } else { 0 };

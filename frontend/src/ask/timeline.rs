@@ -1,6 +1,7 @@
 //! Defines the questions about the timeline (its picture, moments, allocations, stacks and marks), those for findings,
 //! and the answers.
 
+use super::areas::AreaRow;
 use super::categories::ColorBy;
 use super::kind::{Kind, Marking};
 use serde::{Deserialize, Serialize};
@@ -78,6 +79,27 @@ pub struct GetPlace {
     pub moment: u32,
 }
 
+/// Asks for the facts of some moments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetMoments {
+    pub device: u32,
+    /// Unit of the positions.
+    pub axis: Axis,
+    pub moments: Vec<u32>,
+}
+
+/// Facts of a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MomentFacts {
+    pub moment: u32,
+    /// Position on the axis: the middle of the moment.
+    pub position: f64,
+    /// Microseconds since the first event, if the trace has times.
+    pub time_us: Option<u64>,
+    pub live_bytes: u64,
+    pub reserved_bytes: u64,
+}
+
 /// Asks for the answer that a point on an allocation at a moment would get.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FindAllocation {
@@ -127,8 +149,10 @@ pub struct Hit {
     pub live_bytes: u64,
     /// Reserved bytes at the moment.
     pub reserved_bytes: u64,
-    /// Allocation under the point, `None` above the outline.
+    /// Allocation under the point, `None` above the outline and in a picture of areas.
     pub allocation: Option<HitAllocation>,
+    /// Area under the point, in a picture of areas.
+    pub area: Option<AreaRow>,
 }
 
 /// Allocation under a point, with the properties that a tooltip shows.

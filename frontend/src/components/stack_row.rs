@@ -56,9 +56,9 @@ pub fn StackRow(props: &StackRowProps) -> Html {
                 if let Some(figures) = &props.figures {
                     <span class="top-stack-size numbers">{ &figures.size }</span>
                 }
+                if !differs.is_empty() { <span class="top-stack-differs">{ differs }</span> }
                 <span class="top-stack-place">
                     if !leaf.is_empty() { { "→ " }{ leaf } }
-                    if !differs.is_empty() { { if leaf.is_empty() { "· " } else { " · " } }{ differs } }
                 </span>
                 if let Some(figures) = &props.figures {
                     <span class="top-stack-share numbers">{ &figures.note }</span>

@@ -5,12 +5,25 @@ use crate::state::tab_after;
 use web_sys::Element;
 use yew::prelude::*;
 
+/// Same as [`tab_keys`] for tabs under each other, where the arrows up and down also choose.
+pub fn row_keys(chosen: u32, count: u32, on_choose: Callback<u32>) -> Callback<KeyboardEvent> {
+    keys(chosen, count, on_choose, |key| match key {
+        "ArrowDown" => "ArrowRight".to_owned(),
+        "ArrowUp" => "ArrowLeft".to_owned(),
+        key => key.to_owned(),
+    })
+}
+
 /// Returns a handler for `onkeydown` of a tab list that chooses another tab and moves the focus to it.
 ///
 /// Tabs carry their position in the attribute `data-tab`.
 pub fn tab_keys(chosen: u32, count: u32, on_choose: Callback<u32>) -> Callback<KeyboardEvent> {
+    keys(chosen, count, on_choose, str::to_owned)
+}
+
+fn keys(chosen: u32, count: u32, on_choose: Callback<u32>, key: fn(&str) -> String) -> Callback<KeyboardEvent> {
     Callback::from(move |event: KeyboardEvent| {
-        let Some(next) = tab_after(&event.key(), chosen, count) else { return };
+        let Some(next) = tab_after(&key(&event.key()), chosen, count) else { return };
         // The timeline would pan otherwise.
         event.prevent_default();
         on_choose.emit(next);

@@ -3,9 +3,9 @@
 use crate::ask::{DeviceFigures, Hit, WhatIfSetup};
 use crate::draw::camera::View;
 use crate::hooks::{OpenLog, Peer, Seen, use_settled};
-use crate::platform::{WorkerClient, bring_into_view};
-use crate::state::{Choice, FileAction, FileId, Issued, Origin, ReadyFile, Scheme, TimelineCommand};
-use crate::views::dock::Dock;
+use crate::platform::{WorkerClient, bring_into_view, on_next_frame};
+use crate::state::{Choice, DockTab, FileAction, FileId, Issued, Origin, ReadyFile, Scheme, TimelineCommand};
+use crate::views::dock::{DOCK_SELECTOR, Dock};
 use crate::views::findings::card::use_card;
 use crate::views::findings::evidence::Shown;
 use crate::views::head::figures_model::device_name;
@@ -20,7 +20,10 @@ use crate::views::open::part_bar::PartBar;
 use crate::views::overview::Overview;
 use crate::views::panel::Panel;
 use crate::views::panel::own_code::use_own_code;
+use crate::views::points::PointsBar;
+use crate::views::points::model::flags;
 use crate::views::timeline::Timeline;
+use crate::views::tour::Tour;
 use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -70,7 +73,7 @@ pub(super) fn Viewer(props: &ViewerProps) -> Html {
         None => html! { <p class="state" role="status">{ "Processing allocations…" }</p> },
     };
     html! {
-        <main class="viewer">
+        <main class="viewer" data-dock={dock_state(file)}>
             <h1 class="visually-hidden">{ &props.name }</h1>
             <OriginBar origin={props.origin.clone()} notice={file.notice.clone()}
                 on_dismiss={props.on_action.reform(|()| FileAction::DismissNotice)} />
@@ -136,7 +139,13 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
     let on_unpin = use_callback(on_action.clone(), |(), on_action| on_action.emit(FileAction::Pin(None)));
     let on_axis = use_callback(on_action.clone(), |axis, on_action| on_action.emit(FileAction::ChooseAxis(axis)));
     let on_tab = on_action.reform(FileAction::ChooseTab);
-    let on_dock = on_action.reform(FileAction::ChooseDock);
+    let on_dock = use_callback(on_action.clone(), |tab: Option<DockTab>, on_action| {
+        on_action.emit(FileAction::ChooseDock(tab));
+        if tab.is_some() {
+            // On a phone the view is a screen away from its tab.
+            on_next_frame(|_| bring_into_view(DOCK_SELECTOR));
+        }
+    });
     let on_device =
         use_callback(on_action.clone(), |device, on_action| on_action.emit(FileAction::ChooseDevice(device)));
     let on_color = use_callback(on_action.clone(), |color, on_action| on_action.emit(FileAction::ChooseColor(color)));
@@ -147,6 +156,8 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         // On a phone the timeline is a screen away from the panel.
         bring_into_view("[data-timeline]");
     });
+    let on_point = use_callback(on_action.clone(), |point, on_action| on_action.emit(FileAction::Point(point)));
+    let flags = use_memo(flags(file), Vec::clone);
     let (seen, on_seen) = use_settled();
     let on_view = use_callback((on_view.clone(), on_seen), |view: Seen, (on_view, on_seen)| {
         on_view.emit(view);
@@ -173,16 +184,18 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                         on_action={on_action.clone()} on_command={on_command.clone()} />
                 }
             </Toolbar>
+            <PointsBar client={client.clone()} device={device.device} index={file.device_index()}
+                points={file.points.clone()} on_point={on_point.clone()} on_command={on_command.clone()} />
             <div class="workspace">
                 <div class="stage">
                     <Timeline key={file.arrivals} client={client.clone()} device={device.clone()} axis={file.axis} scheme={*scheme}
                         color={file.color} parts={file.shown_parts().cloned()} legend_moment={moment}
-                        {on_color} command={*command} {pinned} kind={file.kind.clone()} pinned_kind={(*pinned_kind).clone()}
+                        {on_color} command={*command} {pinned} {flags} {on_point} kind={file.kind.clone()} pinned_kind={(*pinned_kind).clone()}
                         kind_facts={facts.clone()} on_kind={on_kind.clone()} {capacity_bytes} start={*range} {on_view} {on_hover}
                         on_pin={on_pin.clone()} />
                     <Dock key={format!("dock {own}")} id={*id} client={client.clone()} file={file.clone()} device={device.clone()}
                         peers={peers.clone()} logs={logs.clone()} are_ranks={*are_ranks} scheme={*scheme} seen={*seen}
-                        what_if={what_if.clone()} {on_dock} {on_pin} {on_choose} {on_what_if} on_ranks={on_ranks.clone()}
+                        kind_facts={facts.clone()} cursor={cursor(file, hovered.as_deref())} what_if={what_if.clone()} {on_dock} {on_pin} {on_choose} {on_what_if} on_ranks={on_ranks.clone()}
                         on_action={on_action.clone()} on_command={on_command.clone()} on_files={on_files.clone()} />
                 </div>
                 <Panel key={format!("panel {own}")} client={client.clone()} file={file.clone()} {name} device={device.clone()}
@@ -190,8 +203,21 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                     {on_show} {on_device} {on_card} {on_own}
                     on_part={on_part.clone()} keep={keep.clone()} />
             </div>
+            // Before the findings are there, the tour would point at things that still move.
+            if file.findings.is_some() { <Tour /> }
         </>
     }
+}
+
+/// Returns the height of the view below the timeline, by which styles divide the page; `None` if none is open.
+fn dock_state(file: &ReadyFile) -> Option<&'static str> {
+    file.dock.map(|_| if file.is_dock_maximized() { "full" } else { "open" })
+}
+
+/// Returns the moment that the list of events follows: that under the pointer, or else the pinned one.
+fn cursor(file: &ReadyFile, hovered: Option<&Hit>) -> Option<u32> {
+    let is_followed = file.dock == Some(DockTab::Events);
+    hovered.or(file.pinned.as_deref()).filter(|_| is_followed).map(|hit| hit.moment)
 }
 
 /// Returns the moment that the legend's bytes refer to, and whether it is the pin's rather than the peak's.

@@ -5,6 +5,7 @@
 
 mod address;
 mod api;
+mod beside;
 mod blob;
 mod brought;
 mod browser;
@@ -33,6 +34,7 @@ mod worker_client;
 
 pub use address::{HistoryListener, entry_name, fragment, page_address, page_path, put_entry, search_params};
 pub use api::{ApiError, ApiRequest, api_url, keep_token, token};
+pub use beside::{Pointed, place_beside};
 pub use blob::{Blob, blob, file_of, text_blob};
 pub use brought::{bring_to_jobs, brought_config};
 pub use browser::{bring_into_view, copy_text, mark, now_ms, processors, search_param, set_title, show_modal};

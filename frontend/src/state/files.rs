@@ -11,6 +11,7 @@ use super::card::ThisCard;
 use super::choices::Choice;
 use super::file_id::FileId;
 use super::origin::Origin;
+use super::points::PointAction;
 use super::session::SessionFile;
 use super::view_state::{DockTab, PanelTab};
 use crate::ask::{Axis, ColorBy, FileSummary, Hit, Joinable, Kind, PreviewData, Report};
@@ -106,6 +107,10 @@ pub enum FileAction {
     ChooseTab(PanelTab),
     /// A view below the timeline was opened or closed.
     ChooseDock(Option<DockTab>),
+    /// The open view below the timeline was maximised, or returned to its usual height.
+    MaximizeDock,
+    /// A bookmark or the measurement of the shown device was changed.
+    Point(PointAction),
     /// The property that the timeline's colours show was chosen.
     ChooseColor(ColorBy),
     /// A choice was made in a view below the timeline.
@@ -351,7 +356,9 @@ impl Files {
                 }
             }
             FileAction::ChooseTab(tab) => files.with_shown(|file| file.tab = tab),
-            FileAction::ChooseDock(dock) => files.with_shown(|file| file.dock = dock),
+            FileAction::ChooseDock(dock) => files.with_shown(|file| file.choose_dock(dock)),
+            FileAction::Point(action) => files.with_shown(|file| file.take_point(action)),
+            FileAction::MaximizeDock => files.with_shown(ReadyFile::toggle_maximized),
             FileAction::ChooseColor(color) => files.with_shown(|file| file.color = color),
             FileAction::Choose(choice) => files.with_shown(|file| file.choose(choice)),
             FileAction::ChooseRanks(are_ranks) => files.are_ranks = are_ranks,

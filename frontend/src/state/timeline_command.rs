@@ -45,6 +45,10 @@ pub enum TimelineCommand {
     Positions { first: f64, last: f64 },
     /// Centres a moment at the current zoom.
     JumpTo { moment: u32 },
+    /// Bookmarks the moment under the pointer, or the middle of the view.
+    Bookmark,
+    /// Sets an end of a measurement at the moment under the pointer, or both ends within the view.
+    Measure,
 }
 
 /// Command with a number, so that issuing the same command twice in a row counts as two commands.

@@ -9,10 +9,12 @@ pub mod head;
 pub mod kind;
 pub mod overview;
 pub mod panel;
+pub mod points;
 pub mod timeline;
 
 pub mod dock;
 pub mod dock_props;
+pub mod events;
 pub mod selection;
 
 pub mod allocations;
@@ -27,3 +29,5 @@ pub mod log;
 
 pub mod export;
 pub mod share;
+
+pub mod tour;

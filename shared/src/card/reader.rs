@@ -33,11 +33,12 @@ pub struct CardReader {
 }
 
 impl CardReader {
-    /// Reads the next line; returns true if it is one of nvidia-smi.
+    /// Reads the next line; returns true if it is one of nvidia-smi, or nothing but a time.
     pub fn line(&mut self, line: &str) -> bool {
         if let Some(stamp) = stamp::stamp(line) {
             self.stamp = Some(stamp);
-            return false;
+            // It says nothing else, so that no other reader has to look at it.
+            return true;
         }
         if self.query(line) || self.wandb(line) {
             return true;

@@ -3,14 +3,35 @@
 //! The page's `raster` uses a palette of these colours.
 
 use super::{color::Color, theme::Theme};
-use serde::{Deserialize, Serialize};
 
 /// Property of allocations that the colours of a picture show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorBy {
     #[default]
     Stack,
     Category,
+    /// Category, with all allocations of one in one area.
+    AreaCategory,
+    /// Module of the model, in areas.
+    AreaModule,
+    /// Function of the user's own code, in areas.
+    AreaFunction,
+}
+
+// The names in addresses and options.
+crate::names!(ColorBy {
+    Stack => "stack",
+    Category => "category",
+    AreaCategory => "area",
+    AreaModule => "area-module",
+    AreaFunction => "area-function",
+});
+
+impl ColorBy {
+    /// Returns true if the picture consists of a few areas instead of single allocations.
+    pub fn is_area(self) -> bool {
+        matches!(self, Self::AreaCategory | Self::AreaModule | Self::AreaFunction)
+    }
 }
 
 /// Number of shades of each hue.
@@ -51,6 +72,10 @@ pub fn fill(color: u32, by: ColorBy, theme: &Theme) -> Color {
     match by {
         ColorBy::Stack => stack_fill(color, theme),
         ColorBy::Category => theme.categories[(color as usize).saturating_sub(1) % theme.categories.len()],
+        ColorBy::AreaCategory | ColorBy::AreaModule | ColorBy::AreaFunction => {
+            // What has no name is grey.
+            theme.categories.get((color as usize).saturating_sub(1)).copied().unwrap_or(theme.merged)
+        }
     }
 }
 
@@ -88,6 +113,13 @@ mod tests {
             let all: HashSet<u32> = (0..1000).map(|number| fill(number, ColorBy::Stack, &theme).rgb).collect();
             assert_eq!(all.len(), theme.hues.len() * SHADES as usize);
         }
+    }
+
+    #[test]
+    fn what_is_beyond_the_named_areas_is_grey() {
+        let theme = Theme::light();
+        let fills = [1, 10, 11].map(|number| fill(number, ColorBy::AreaModule, &theme));
+        assert_eq!(fills, [theme.categories[0], theme.categories[9], theme.merged]);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Holds the input of the exports for people and other programs.
 
-use crate::analysis::{Finding, FindingsConfig, Study, Timeline, findings, stack_title};
+use crate::analysis::{
+    Finding, FindingPart, FindingsConfig, Study, Timeline, finding_parts, findings_of, stack_title, studies,
+};
 use crate::base::StringId;
 use crate::trace::{Device, StackId, Trace};
 
@@ -24,10 +26,16 @@ impl<'a> Subject<'a> {
         self.moment.map_or(timeline.live_peak().0, |moment| moment.min(timeline.events()))
     }
 
-    /// Returns the findings about all devices.
-    pub(super) fn findings(&self) -> Vec<Finding> {
+    /// Returns the findings about all devices, each with its parts.
+    pub(super) fn findings(&self) -> Vec<(Finding, Vec<FindingPart>)> {
         let config = FindingsConfig { capacity_bytes: self.capacity_bytes, ..FindingsConfig::default() };
-        findings(self.trace, self.devices, &config)
+        let studies = studies(self.trace, self.devices);
+        let with_parts = |finding: Finding| {
+            let study = studies.iter().find(|study| study.device.index == finding.device);
+            let parts = study.map_or_else(Vec::new, |study| finding_parts(study, &finding));
+            (finding, parts)
+        };
+        findings_of(self.trace, &studies, &config).into_iter().map(with_parts).collect()
     }
 
     /// Analyses each device.

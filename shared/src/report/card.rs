@@ -1,10 +1,10 @@
 //! Reports on logs of nvidia-smi: the memory of whole GPUs and of the processes on them.
 
-use super::diagnosis::{Evidence, Finding};
+use super::diagnosis::Finding;
 use super::log_curves::{LogCurves, LogLimit, LogSeries, MOST_TIMES, extremes};
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogOwner, LogOwners, LogTable};
-use crate::analysis::{Confidence, FindingCode};
+use crate::analysis::FindingCode;
 use crate::base::{Severity, format};
 use crate::card::{Card, CardLog, CardProcess};
 
@@ -144,18 +144,15 @@ fn findings(log: &CardLog) -> Vec<Finding> {
     log.cards.iter().flat_map(|card| [nearly_full(card), shared(card)]).flatten().collect()
 }
 
-fn finding(card: &Card, code: FindingCode, severity: Severity, bytes: u64, title: String) -> Finding {
-    Finding {
-        code,
-        severity,
-        confidence: Confidence::High,
-        device: i64::from(card.index),
-        bytes,
-        title,
-        line: None,
-        evidence: Evidence::default(),
-        advice: String::new(),
-    }
+fn finding(
+    card: &Card,
+    (code, severity, bytes): (FindingCode, Severity, u64),
+    title: String,
+    shows: String,
+    advice: &str,
+) -> Finding {
+    let stated = Finding::stated(code, i64::from(card.index), bytes, title, shows, advice.to_owned());
+    Finding { severity, ..stated }
 }
 
 fn nearly_full(card: &Card) -> Option<Finding> {
@@ -163,17 +160,11 @@ fn nearly_full(card: &Card) -> Option<Finding> {
     let total_bytes = total_bytes.saturating_sub(card.reserved_bytes.unwrap_or(0));
     let is_full = peak_bytes as f64 >= NEARLY_FULL * total_bytes as f64;
     let title = format!("{} of the {} were in use", format::bytes(peak_bytes), format::bytes(total_bytes));
-    is_full.then(|| Finding {
-        evidence: Evidence {
-            shows: "The driver counts what PyTorch has reserved, whether or not tensors use it.".to_owned(),
-            ..Evidence::default()
-        },
-        advice:
-            "A full GPU is no problem by itself, since PyTorch keeps memory that it has freed. If errors occur, paste \
-                 one here, or print `torch.cuda.memory_summary()`: they tell tensors from cache."
-                .to_owned(),
-        ..finding(card, FindingCode::CardNearlyFull, Severity::Info, peak_bytes, title)
-    })
+    let shows = "The driver counts what PyTorch has reserved, whether or not tensors use it.".to_owned();
+    let advice = "If errors occur, paste one here, or print ``torch.cuda.memory_summary()``: they tell tensors from \
+                  cache.\n\n\
+                  A full GPU is no problem by itself, since PyTorch keeps memory that it has freed.";
+    is_full.then(|| finding(card, (FindingCode::CardNearlyFull, Severity::Info, peak_bytes), title, shows, advice))
 }
 
 fn shared(card: &Card) -> Option<Finding> {
@@ -187,15 +178,12 @@ fn shared(card: &Card) -> Option<Finding> {
         .collect();
     let bytes = large.iter().skip(1).map(|process| process.bytes).fold(0, u64::saturating_add);
     let title = format!("{} processes share the GPU", large.len());
-    Some(Finding {
-        evidence: Evidence { shows: format!("{}.", named.join(", ")), ..Evidence::default() },
-        advice:
-            "Each process has memory of its own for its CUDA context (about 0.5 GiB) and for PyTorch's cache, which \
-                 others can't use. End processes that are not needed, such as crashed runs and notebooks, or choose \
-                 another GPU by `CUDA_VISIBLE_DEVICES`."
-                .to_owned(),
-        ..finding(card, FindingCode::GpuShared, Severity::Warning, bytes, title)
-    })
+    let advice = "End processes that are not needed, such as crashed runs and notebooks.\n\
+                  Or choose another GPU by `CUDA_VISIBLE_DEVICES`.\n\n\
+                  Each process has memory of its own for its CUDA context (about 0.5 GiB) and for PyTorch's cache, which \
+                  others can't use.";
+    let shows = format!("{}.", named.join(", "));
+    Some(finding(card, (FindingCode::GpuShared, Severity::Warning, bytes), title, shows, advice))
 }
 
 /// Lists the GPUs.

@@ -1,14 +1,14 @@
 //! Reports on what counts memory in a text: counters of PyTorch's allocator, and lines of memory_profiler.
 
-use super::diagnosis::{Evidence, Finding, HOST};
+use super::diagnosis::{Finding, HOST};
 use super::log_table::{LogCell, LogTable};
-use crate::analysis::{Confidence, FindingCode};
+use crate::analysis::{FindingCode, title_of_parts};
 use crate::base::{Severity, format};
 use crate::printed::{Counters, LineUse, Printed};
 
 /// How to record what a message can't show.
-pub(super) const RECORD: &str = "To see which tensors these are, record a snapshot: call \
-                      `torch.cuda.memory._record_memory_history()` before the first step and \
+pub(super) const RECORD: &str = "[record] To see which tensors these are, record a snapshot: call \
+                      ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)`` before the first step and \
                       `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")` where the error is caught.";
 
 /// Smallest unused memory that is a finding of its own, in bytes and as a fraction of the reserved memory (1/5).
@@ -51,15 +51,8 @@ pub(super) fn counter_table(printed: &Printed) -> LogTable {
 pub(super) fn counted(counters: &Counters) -> Vec<Finding> {
     let device = i64::from(counters.device.unwrap_or(0));
     let finding = |code, severity, bytes, title: String, shows: String, advice: &str| Finding {
-        code,
         severity,
-        confidence: Confidence::High,
-        device,
-        bytes,
-        title,
-        line: None,
-        evidence: Evidence { shows, ..Evidence::default() },
-        advice: advice.to_owned(),
+        ..Finding::stated(code, device, bytes, title, shows, advice.to_owned())
     };
     let mut found = Vec::new();
     let Counters { allocated, active, reserved, non_releasable, .. } = counters;
@@ -87,7 +80,7 @@ pub(super) fn counted(counters: &Counters) -> Vec<Finding> {
             Severity::Warning,
             unused,
             format!(
-                "PyTorch reserved {}, {ratio:.1} times the {} that was ever allocated: fragmentation",
+                "PyTorch reserved {}, {ratio:.1} times the {} ever allocated: fragmentation",
                 format::bytes(reserved.peak_bytes),
                 format::bytes(allocated.peak_bytes)
             ),
@@ -98,9 +91,11 @@ pub(super) fn counted(counters: &Counters) -> Vec<Finding> {
                     format::bytes(bytes)
                 ),
             },
-            "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`. If batches vary in size, start with the largest one, \
-             or pad them to few sizes. A snapshot shows which sizes do not fit, and what other settings would have saved: \
-             `torch.cuda.memory._record_memory_history()`, then `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")`.",
+            "Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\n\
+             If batches vary in size, start with the largest one, or pad them to few sizes.\n\
+             [record] Record a snapshot, which shows the sizes that do not fit, and what other settings would have saved: \
+             ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)``, then \
+             `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")`.",
         ));
     }
     if counters.retries > 0 {
@@ -111,8 +106,8 @@ pub(super) fn counted(counters: &Counters) -> Vec<Finding> {
             format!("The allocator emptied its cache {} because the GPU was full", format::counted(counters.retries, "time")),
             "Each time, PyTorch waits for the GPU, returns all unused segments and requests memory anew, which is slow."
                 .to_owned(),
-            "The training runs at the edge of the GPU's memory: use a slightly smaller batch, or \
-             `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.",
+            "Use a slightly smaller batch.\nOr set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\n\n\
+             The training runs at the edge of the GPU's memory.",
         ));
     }
     if found.is_empty() && allocated.peak_bytes > 0 {
@@ -143,27 +138,19 @@ pub(super) fn largest_line(lines: &[LineUse]) -> Option<Finding> {
     };
     let peak = lines.iter().map(|line| line.bytes).max().unwrap_or(0);
     let file = largest.file.rsplit(['/', '\\']).next().unwrap_or_default();
-    Some(Finding {
-        code: FindingCode::Peak,
-        severity: Severity::Info,
-        confidence: Confidence::High,
-        device: HOST,
-        bytes: added_bytes,
-        title: format!(
-            "Line {} of {file} adds the most host memory: {}{times}",
-            largest.line,
-            format::bytes(added_bytes)
+    Some(Finding::stated(
+        FindingCode::Peak,
+        HOST,
+        added_bytes,
+        title_of_parts(
+            &format!("Line {} of {file} adds the most host memory: {}", largest.line, format::bytes(added_bytes)),
+            [times],
         ),
-        line: None,
-        evidence: Evidence {
-            shows: format!("The line is `{}`. The process had at most {}.", largest.code, format::bytes(peak)),
-            ..Evidence::default()
-        },
-        advice:
-            "A line that adds memory in each run keeps what it makes: look for lists and caches that it appends to. \
-                 Memory of a line that loads the data or the model once is no problem by itself."
-                .to_owned(),
-    })
+        format!("The line is `{}`. The process had at most {}.", largest.code, format::bytes(peak)),
+        "Look for lists and caches that it appends to: a line that adds memory in each run keeps what it makes.\n\n\
+         Memory of a line that loads the data or the model once is no problem by itself."
+            .to_owned(),
+    ))
 }
 
 /// Returns the lines that add memory, the most first; the first line of a function has what was there before.

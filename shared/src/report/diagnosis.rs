@@ -3,8 +3,9 @@
 use super::frame::{Frame, frames};
 use super::headline::headline;
 use crate::analysis::{
-    self, BudgetSource, ClassTotal, Confidence, FindingCode, FindingsConfig, GrowthClass, Kept, RunKind, SourceLine,
-    Study, findings_of, recorded_capacity, until_full,
+    self, Advice, AdviceStep, BudgetSource, Category, ClassTotal, Confidence, FindingCode, FindingsConfig, GroupBy,
+    GrowthClass, Kept, LONGEST_TITLE, Label, RunKind, SourceLine, Study, finding_parts, finding_target, findings_of,
+    part_text, recorded_capacity, until_full,
 };
 use crate::base::Severity;
 use crate::trace::Trace;
@@ -40,10 +41,8 @@ pub struct RunOfDevice {
     /// Bytes of the card that PyTorch could have used, if an out-of-memory error shows them.
     pub recorded_capacity_bytes: Option<u64>,
     /// One sentence: what ran, on what, and what went wrong or how much room is left.
-    #[serde(default)]
     pub headline: String,
     /// True if the sentence states a problem.
-    #[serde(default)]
     pub has_problem: bool,
 }
 
@@ -57,13 +56,58 @@ pub struct Finding {
     pub device: i64,
     /// Bytes that the finding is about; for growth, those of one step.
     pub bytes: u64,
-    /// Problem in one sentence without its full stop.
+    /// Problem in one sentence without its full stop, of at most 80 characters.
     pub title: String,
     /// Line of the user's own code, if known.
     pub line: Option<SourceLine>,
+    /// Up to three parts of the memory that the finding is about, most bytes first.
+    pub parts: Vec<FindingPart>,
+    /// What of the trace shows the finding; `None` for logs, and if no event shows it.
+    pub target: Option<Target>,
     pub evidence: Evidence,
-    /// Remedy.
+    /// Remedy: the texts of all steps, and then why.
     pub advice: String,
+    /// What to do, the most useful step first.
+    pub steps: Vec<AdviceStep>,
+    /// Reason for the steps; empty if the title says it.
+    pub why: String,
+}
+
+/// Live allocations of one line of the user's code, or of one stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FindingPart {
+    /// Place in the user's own code, or else a description of the stack.
+    pub title: String,
+    /// Sum of the requested sizes at the target's moment.
+    pub bytes: u64,
+    /// Number of allocations.
+    pub count: u64,
+    pub target: Target,
+}
+
+/// What of a trace shows a finding, or a part of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Target {
+    /// First moment of the range; the moment after event `i` is `i + 1`.
+    pub first: u32,
+    /// Last moment of the range; equals `first` if a single moment shows it.
+    pub last: u32,
+    /// Category that all allocations have.
+    pub category: Option<Category>,
+    /// Group that all allocations are in.
+    pub group: Option<TargetGroup>,
+}
+
+/// Group of allocations, as tables of allocations name it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TargetGroup {
+    pub by: GroupBy,
+    pub title: String,
+    /// Text that distinguishes the group from others with the same title, or empty.
+    pub detail: String,
 }
 
 /// Evidence for a finding.
@@ -134,6 +178,13 @@ pub struct GrowthGroup {
     pub stack: Vec<Frame>,
 }
 
+impl FindingPart {
+    /// Formats the part in one line, such as `785 MiB in 2 allocations: forward (model.py:3)`.
+    pub fn text(&self) -> String {
+        part_text(&self.title, self.bytes, self.count)
+    }
+}
+
 impl Finding {
     /// Returns a finding that states what a log has, with certainty, and that is no problem in itself.
     pub(super) fn stated(
@@ -152,9 +203,31 @@ impl Finding {
             bytes,
             title,
             line: None,
+            parts: Vec::new(),
+            target: None,
             evidence: Evidence { shows, ..Evidence::default() },
-            advice,
+            advice: String::new(),
+            steps: Vec::new(),
+            why: String::new(),
         }
+        .advised(&advice)
+        .with_short_title()
+    }
+
+    /// Returns the finding with other advice, in the notation of [`Advice`].
+    pub(super) fn advised(self, text: &str) -> Self {
+        let advice = Advice::of(text);
+        Self { advice: advice.text(), steps: advice.steps, why: advice.why, ..self }
+    }
+
+    /// Cuts a title that is too long, such as one with a long name, and states it in full before the evidence.
+    fn with_short_title(mut self) -> Self {
+        if self.title.chars().count() > LONGEST_TITLE {
+            let short: String = self.title.chars().take(LONGEST_TITLE - 1).collect();
+            let full = std::mem::replace(&mut self.title, short.trim_end().to_owned() + "…");
+            self.evidence.shows = format!("{full}. {}", self.evidence.shows).trim_end().to_owned();
+        }
+        self
     }
 }
 
@@ -177,9 +250,17 @@ pub struct DiagnosisConfig {
 pub fn diagnosis(trace: &Trace, studies: &[Study<'_>], config: &DiagnosisConfig) -> Diagnosis {
     let found = findings_of(trace, studies, &config.findings);
     let with_steps = studies.iter().filter(|study| study.steps.is_some() || study.growth.steps > 0);
+<<<<<<< HEAD
+    Diagnosis {
+        runs: studies.iter().map(run_of).collect(),
+        findings: found.into_iter().map(|found| finding(trace, studies, found)).collect(),
+        growth: with_steps.map(|study| growth(trace, study, config)).collect(),
+    }
+=======
     let findings: Vec<Finding> = found.into_iter().map(|found| finding(trace, found)).collect();
     let runs = studies.iter().map(|study| run_of(trace, study, &findings, config.findings.capacity_bytes));
     Diagnosis { runs: runs.collect(), findings, growth: with_steps.map(|study| growth(trace, study, config)).collect() }
+>>>>>>> main
 }
 
 fn run_of(trace: &Trace, study: &Study<'_>, findings: &[Finding], capacity_bytes: Option<u64>) -> RunOfDevice {
@@ -194,12 +275,41 @@ fn run_of(trace: &Trace, study: &Study<'_>, findings: &[Finding], capacity_bytes
     }
 }
 
-fn finding(trace: &Trace, found: analysis::Finding) -> Finding {
+fn finding(trace: &Trace, studies: &[Study<'_>], found: analysis::Finding) -> Finding {
+    let study = studies.iter().find(|study| study.device.index == found.device);
+    let parts = study.map_or_else(Vec::new, |study| finding_parts(study, &found));
+    let shown = study.and_then(|study| finding_target(study, &found));
     let analysis::Finding { code, severity, confidence, rank: _, device, bytes, title, line, evidence, advice } = found;
     let analysis::Evidence { shows, events, stacks } = evidence;
     let stacks = stacks.iter().map(|&stack| frames(trace, stack)).collect();
     let evidence = Evidence { shows, events, stacks };
-    Finding { code, severity, confidence, device, bytes, title, line, evidence, advice }
+    Finding {
+        code,
+        severity,
+        confidence,
+        device,
+        bytes,
+        title,
+        line,
+        parts: parts.into_iter().map(part).collect(),
+        target: shown.map(target),
+        evidence,
+        advice: advice.text(),
+        steps: advice.steps,
+        why: advice.why,
+    }
+}
+
+fn part(part: analysis::FindingPart) -> FindingPart {
+    let analysis::FindingPart { title, bytes, count, target: shown } = part;
+    FindingPart { title, bytes, count, target: target(shown) }
+}
+
+fn target(target: analysis::FindingTarget) -> Target {
+    let analysis::FindingTarget { first, last, category, group } = target;
+    let group =
+        group.map(|analysis::TargetGroup { by, label: Label { title, detail } }| TargetGroup { by, title, detail });
+    Target { first, last, category, group }
 }
 
 fn growth(trace: &Trace, study: &Study<'_>, config: &DiagnosisConfig) -> Growth {

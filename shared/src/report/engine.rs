@@ -1,9 +1,9 @@
 //! Reports on the start of an inference engine: who has the GPU's memory, and how many tokens the KV cache holds.
 
-use super::diagnosis::{Evidence, Finding, NO_DEVICE};
+use super::diagnosis::{Finding, NO_DEVICE};
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogOwner, LogOwners, LogTable};
-use crate::analysis::{Confidence, FindingCode};
+use crate::analysis::FindingCode;
 use crate::base::{Severity, format};
 use crate::engine::{Engine, EngineLog, EngineWorker};
 
@@ -104,17 +104,7 @@ fn capacity(log: &EngineLog, worker: &EngineWorker, owned: u64) -> (u64, Vec<Log
 }
 
 fn finding(code: FindingCode, severity: Severity, bytes: i64, title: String, shows: String, advice: String) -> Finding {
-    Finding {
-        code,
-        severity,
-        confidence: Confidence::High,
-        device: NO_DEVICE,
-        bytes: unsigned(bytes),
-        title,
-        line: None,
-        evidence: Evidence { shows, ..Evidence::default() },
-        advice,
-    }
+    Finding { severity, ..Finding::stated(code, NO_DEVICE, unsigned(bytes), title, shows, advice) }
 }
 
 /// Reports a KV cache that holds less than one or two requests of the longest kind.
@@ -152,18 +142,19 @@ fn cache(log: &EngineLog) -> Option<Finding> {
 fn more_cache(log: &EngineLog) -> String {
     match log.engine {
         Some(Engine::Sglang) if log.workers.iter().all(|worker| worker.end_free_bytes.is_some_and(|free| free > 5 * GIB)) => {
-            "Raise `--mem-fraction-static`, as long as `available_gpu_mem` in the log stays at 5 GB or more. Shorten requests \
-             by `--context-length`; halve the cache by `--kv-cache-dtype fp8_e5m2`; or use more GPUs (`--tp`). SGLang cuts or \
+            "Raise `--mem-fraction-static`, as long as `available_gpu_mem` in the log stays at 5 GB or more.\n\
+             Shorten requests by `--context-length`.\nHalve the cache by ``--kv-cache-dtype fp8_e5m2``.\n\
+             Or use more GPUs (`--tp`).\n\nSGLang cuts or \
              refuses requests that are longer than its cache."
         }
         Some(Engine::Sglang) => {
-            "Shorten requests by `--context-length`; halve the cache by `--kv-cache-dtype fp8_e5m2`; capture fewer CUDA graphs by \
-             `--cuda-graph-max-bs`; or use more GPUs (`--tp`). SGLang cuts or refuses requests that are longer than its cache."
+            "Shorten requests by `--context-length`.\nHalve the cache by ``--kv-cache-dtype fp8_e5m2``.\n\
+             Capture fewer CUDA graphs by `--cuda-graph-max-bs`.\nOr use more GPUs (`--tp`).\n\nSGLang cuts or refuses requests that are longer than its cache."
         }
         _ => {
-            "Lower `--max-model-len` to what requests need; raise `--gpu-memory-utilization` if nothing else needs the GPU; \
-             halve the cache by `--kv-cache-dtype fp8`; lower `--max-num-batched-tokens` and `--max-num-seqs` if activations \
-             take much; or use a quantized model or more GPUs (`--tensor-parallel-size`). Requests that find no room wait or \
+            "Lower `--max-model-len` to what requests need.\nRaise `--gpu-memory-utilization` if nothing else needs the GPU.\n\
+             Halve the cache by ``--kv-cache-dtype fp8``.\nLower `--max-num-batched-tokens` and `--max-num-seqs` if \
+             activations take much.\nOr use a quantized model or more GPUs (`--tensor-parallel-size`).\n\nRequests that find no room wait or \
              are computed again."
         }
     }
@@ -179,12 +170,12 @@ fn graphs(log: &EngineLog) -> Option<Finding> {
     }
     let advice = match log.engine {
         Some(Engine::Sglang) => {
-            "Capture graphs for smaller batches only, by `--cuda-graph-max-bs 32` or what your load needs; \
+            "Capture graphs for smaller batches only, by ``--cuda-graph-max-bs 32`` or what your load needs.\n\
              `--disable-cuda-graph` does without them and makes decoding slower."
         }
         _ => {
             "Capture graphs for fewer batch sizes: lower `--max-num-seqs`, or set `cudagraph_capture_sizes` in \
-             `--compilation-config`, such as `{\"cudagraph_capture_sizes\": [1, 2, 4, 8, 16]}`. `--enforce-eager` does without \
+             `--compilation-config`, such as ``{\"cudagraph_capture_sizes\": [1, 2, 4, 8, 16]}``.\n`--enforce-eager` does without \
              them and makes decoding slower."
         }
     };
@@ -215,8 +206,8 @@ fn unused(log: &EngineLog) -> Option<Finding> {
         text(worker.allowed_bytes.unwrap_or(0))
     );
     let advice = format!(
-        "If nothing else needs the GPU, `--gpu-memory-utilization 0.{better:02}` gives the KV cache about {} more, and leaves {} \
-         free. Keep the present value if the cache is large enough.",
+        "If nothing else needs the GPU, ``--gpu-memory-utilization 0.{better:02}`` gives the KV cache about {} more, and \
+         leaves {} free.\nKeep the present value if the cache is large enough.",
         text(more),
         text(reserve.saturating_sub(others))
     );

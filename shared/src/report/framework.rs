@@ -1,9 +1,9 @@
 //! Builds findings on out-of-memory errors of frameworks other than PyTorch.
 
-use super::diagnosis::{Evidence, Finding, HOST, NO_DEVICE};
+use super::diagnosis::{Finding, HOST, NO_DEVICE};
 use super::log_table::{LogOwner, LogOwners};
 use super::place::source_line;
-use crate::analysis::{Confidence, FindingCode};
+use crate::analysis::{Confidence, FindingCode, title_of_parts};
 use crate::base::{Severity, format};
 use crate::printed::{Framework, FrameworkOom, OomCause, Repeated};
 
@@ -16,17 +16,16 @@ pub(super) fn out_of_memory(repeated: &Repeated<FrameworkOom>) -> Finding {
     let line = source_line(place.as_ref());
     let at = line.as_ref().map_or_else(String::new, |line| format!(" in {}", line.place()));
     let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
-    Finding {
-        code: if oom.is_host { FindingCode::HostOutOfMemory } else { FindingCode::OutOfMemory },
-        severity: Severity::Error,
-        confidence: if oom.cause().is_some() { Confidence::High } else { Confidence::Low },
-        device: if oom.is_host { HOST } else { oom.gpu.map_or(NO_DEVICE, i64::from) },
-        bytes: oom.asked_bytes.unwrap_or(0),
-        title: format!("{}{at}{times}", title(oom)),
-        line,
-        evidence: Evidence { shows: shows(oom), ..Evidence::default() },
-        advice: advice(oom),
-    }
+    let stated = Finding::stated(
+        if oom.is_host { FindingCode::HostOutOfMemory } else { FindingCode::OutOfMemory },
+        if oom.is_host { HOST } else { oom.gpu.map_or(NO_DEVICE, i64::from) },
+        oom.asked_bytes.unwrap_or(0),
+        title_of_parts(&title(oom), [at, times]),
+        shows(oom),
+        advice(oom),
+    );
+    let confidence = if oom.cause().is_some() { Confidence::High } else { Confidence::Low };
+    Finding { severity: Severity::Error, confidence, line, ..stated }
 }
 
 /// Returns the memory at the failure by owner; `None` if the figures do not tell it.
@@ -119,51 +118,51 @@ fn advice(oom: &FrameworkOom) -> String {
              was meant."
         }
         (Framework::TensorFlow, Some(OomCause::Fragmentation)) => {
-            "Set `TF_GPU_ALLOCATOR=cuda_malloc_async`: enough of TensorFlow's memory was free, but not in one piece, and \
-             that allocator can combine pieces. Batches of one size also help, since freed memory then fits again."
+            "Set ``TF_GPU_ALLOCATOR=cuda_malloc_async``: enough of TensorFlow's memory was free, but not in one piece, and \
+             that allocator can combine pieces.\nBatches of one size also help, since freed memory then fits again."
         }
         (Framework::TensorFlow, _) if oom.is_host => {
             "Use smaller batches and fewer parallel calls and prefetched elements in `tf.data`, and do not `cache()` a \
-             dataset that is larger than the host's memory. `snapscope host -- python train.py` shows which processes climb."
+             dataset that is larger than the host's memory.\n``snapscope host -- python train.py`` shows which processes climb."
         }
         (Framework::TensorFlow, Some(OomCause::TooLarge)) => {
-            "This one request is larger than all that TensorFlow may use. Split the operation into parts (a smaller batch, \
-             tiles, chunks). If the GPU has much more memory than that, another process held it when TensorFlow started \
+            "Split the operation into parts (a smaller batch, tiles, chunks): this one request is larger than all \
+             that TensorFlow may use.\nIf the GPU has much more memory than that, another process held it when TensorFlow started \
              (`nvidia-smi` lists processes), or the program sets a limit of its own."
         }
         (Framework::TensorFlow, _) => {
-            "Use a smaller batch or smaller inputs, half precision \
-             (`tf.keras.mixed_precision.set_global_policy(\"mixed_float16\")`), or `tf.recompute_grad` for large blocks. \
-             TensorFlow takes what is free when it starts: if its limit is well below the GPU's memory, end other \
+            "Use a smaller batch or smaller inputs.\nOr use half precision: \
+             ``tf.keras.mixed_precision.set_global_policy(\"mixed_float16\")``.\nOr use `tf.recompute_grad` for large \
+             blocks.\nTensorFlow takes what is free when it starts: if its limit is well below the GPU's memory, end other \
              processes first (`nvidia-smi` lists them, forgotten notebooks among them)."
         }
         (Framework::Xla, _) if is_tpu(oom) => {
             "Shard the model or the batch over more cores, use a smaller batch or `bfloat16`, or recompute activations \
-             (`jax.checkpoint`, in torch_xla `torch_xla.utils.checkpoint`). Below the message, XLA lists the program's largest \
+             (`jax.checkpoint`, in torch_xla `torch_xla.utils.checkpoint`).\nBelow the message, XLA lists the program's largest \
              allocations with the lines of code that they come from."
         }
         (Framework::Xla, _) => {
             "Use a smaller batch, `bfloat16`, `jax.checkpoint` for large blocks, and `donate_argnums` for arrays that a step \
-             replaces. To see which arrays are live and where they come from, call \
-             `jax.profiler.save_device_memory_profile(\"memory.prof\")` before the failing line, and open that file here. \
+             replaces.\n[record] To see which arrays are live and where they come from, call \
+             ``jax.profiler.save_device_memory_profile(\"memory.prof\")`` before the failing line, and open that file here.\n\
              If other processes use the GPU, end them or set `XLA_PYTHON_CLIENT_MEM_FRACTION` for each, because JAX \
              reserves most of the GPU when it starts."
         }
         (Framework::Paddle, _) => {
             "Look for other processes with `nvidia-smi`, whose memory the message counts too, and end those that are not \
-             needed, or choose another GPU by `CUDA_VISIBLE_DEVICES`. Otherwise use a smaller batch or smaller images, half \
+             needed, or choose another GPU by `CUDA_VISIBLE_DEVICES`.\nOtherwise use a smaller batch or smaller images, half \
              precision (`paddle.amp.auto_cast`), or `paddle.distributed.fleet.utils.recompute` for large blocks."
         }
         (Framework::OnnxRuntime, _) => {
             "Use a smaller batch or smaller inputs, and fewer threads and sessions at a time: each session has a pool of its \
-             own, which it never gives back. The message does not say whether the pool is of the GPU or of the host. On a \
-             GPU, set `arena_extend_strategy` to `kSameAsRequested` so that pools grow by no more than is needed, and \
-             `gpu_mem_limit` so that sessions can share it; where shapes vary, set `enable_mem_pattern = False`."
+             own, which it never gives back.\nOn a GPU, set `arena_extend_strategy` to `kSameAsRequested` so that pools grow by no more than is needed, and \
+             `gpu_mem_limit` so that sessions can share it; where shapes vary, set `enable_mem_pattern = False`.\n\nThe message does not say \
+             whether the pool is of the GPU or of the host."
         }
         (Framework::Mlx, _) => {
-            "No setting helps, since this one array is larger than Metal allows. Compute in chunks: a smaller batch, shorter \
+            "Compute in chunks: a smaller batch, shorter \
              prompts or a smaller `prefill_step_size`, and `mx.fast.scaled_dot_product_attention` instead of the matrix of \
-             all pairs."
+             all pairs.\n\nNo setting helps, since this one array is larger than Metal allows."
         }
     };
     text.to_owned()

@@ -1,8 +1,8 @@
 //! Reports what a profiled program does again in each step, in words.
 
-use super::diagnosis::{Evidence, Finding, HOST};
+use super::diagnosis::{Finding, HOST};
 use crate::analysis::{Confidence, FindingCode};
-use crate::base::{Severity, format};
+use crate::base::format;
 use crate::profile::{Habit, HabitKind, Profile, habits};
 
 /// Reports the habits of a trace; none is a problem by itself.
@@ -13,17 +13,9 @@ pub(super) fn findings(profile: &Profile) -> Vec<Finding> {
 fn finding(profile: &Profile, habit: &Habit) -> Finding {
     let Words { code, title, shows, advice } = words(habit);
     let places = places(profile, habit);
-    Finding {
-        code,
-        severity: Severity::Info,
-        confidence: Confidence::Medium,
-        device: habit.device.map_or(HOST, i64::from),
-        bytes: habit.bytes,
-        title,
-        line: None,
-        evidence: Evidence { shows: format!("{shows}{places}"), ..Evidence::default() },
-        advice: advice.to_owned(),
-    }
+    let device = habit.device.map_or(HOST, i64::from);
+    let stated = Finding::stated(code, device, habit.bytes, title, format!("{shows}{places}"), advice.to_owned());
+    Finding { confidence: Confidence::Medium, ..stated }
 }
 
 /// Names the places with their numbers in all steps.
@@ -68,7 +60,7 @@ fn words(habit: &Habit) -> Words {
                  waits for such copies."
             ),
             advice: "Create tensors on the GPU by `device=\"cuda\"` instead of copying them, and join small ones before the \
-                     copy. For batches, use `DataLoader(…, pin_memory=True)` and `.to(device, non_blocking=True)`.",
+                     copy.\nFor batches, use `DataLoader(…, pin_memory=True)` and `.to(device, non_blocking=True)`.",
         },
         HabitKind::Reads => Words {
             code: FindingCode::GpuReadEachStep,
@@ -79,7 +71,7 @@ fn words(habit: &Habit) -> Words {
                 habit.times,
                 format::percent(habit.wait_us as u64, habit.steps_us as u64)
             ),
-            advice: "Sum up losses and metrics on the GPU, and read them every 100 steps or so. Values are read by \
+            advice: "Sum up losses and metrics on the GPU, and read them every 100 steps or so.\n\nValues are read by \
                      `item()`, `tolist()`, `cpu()`, `nonzero()`, `if tensor:` and an index that is a mask.",
         },
         HabitKind::Contiguous => Words {
@@ -97,7 +89,7 @@ fn words(habit: &Habit) -> Words {
                  `ones`, `full` and `empty`."
             ),
             advice: "If the values never change, as those of masks and positions, create them once before the loop, or pass \
-                     them to `register_buffer`. If they are overwritten, keep the tensor and clear it by `zero_()`.",
+                     them to `register_buffer`.\nIf they are overwritten, keep the tensor and clear it by `zero_()`.",
         },
     }
 }

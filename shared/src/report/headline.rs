@@ -65,8 +65,7 @@ fn problem(study: &Study<'_>, error: Option<&Finding>, capacity_bytes: Option<u6
         return Some(format!("ran out of memory, tried to allocate {asked} with {free} free"));
     }
     let grows = study.growth.bytes_per_step();
-    let is_leak = |error: &&Finding| error.bytes == grows;
-    if grows > 0 && error.is_none_or(|error| is_leak(&error)) {
+    if grows > 0 {
         let full = until_full(study, capacity_bytes)
             .map_or_else(String::new, |full| format!(", full after {}", format::counted(full.steps, "more step")));
         return Some(format!("grows by {} per step{full}", format::bytes(grows)));

@@ -1,9 +1,9 @@
 //! Reports on memory profiles in the format of pprof, such as those of JAX: what is live, by device and by line.
 
-use super::diagnosis::{Evidence, Finding, HOST, NO_DEVICE};
+use super::diagnosis::{Finding, HOST, NO_DEVICE};
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogTable};
-use crate::analysis::{Confidence, FindingCode, SourceLine};
+use crate::analysis::{FindingCode, SourceLine, title_of_parts};
 use crate::base::{Severity, format};
 use crate::pprof::{HeapProfile, HeapUse};
 
@@ -153,53 +153,43 @@ fn largest(profile: &HeapProfile) -> Option<Finding> {
         next.map(|one| format!("{} from {}", format::bytes(one.bytes), place(profile, one))).collect();
     let next = if next.is_empty() { String::new() } else { format!(" Next are {}.", next.join(" and ")) };
     let share = format::percent(largest.bytes, profile.bytes());
-    Some(Finding {
-        code: FindingCode::Peak,
-        severity: Severity::Info,
-        confidence: Confidence::High,
-        device: if profile.is_jax { device_index(profile.device(largest)) } else { HOST },
-        bytes: largest.bytes,
-        title: match source_line(profile, largest) {
-            Some(line) => format!("{} holds the most memory: {bytes}{what}", line.place()),
+    let stated = Finding::stated(
+        FindingCode::Peak,
+        if profile.is_jax { device_index(profile.device(largest)) } else { HOST },
+        largest.bytes,
+        match source_line(profile, largest) {
+            Some(line) => title_of_parts(&format!("{} holds the most memory: {bytes}", line.place()), [what]),
             None => format!("Code outside of your own holds the most memory: {bytes}{what}"),
         },
-        line: source_line(profile, largest),
-        evidence: Evidence {
-            shows: format!("That is {share} of the {total} that were live at that moment{called}.{next}"),
-            ..Evidence::default()
-        },
-        advice: if profile.is_jax { ADVICE_JAX } else { ADVICE }.to_owned(),
-    })
+        format!("That is {share} of the {total} that were live at that moment{called}.{next}"),
+        if profile.is_jax { ADVICE_JAX } else { ADVICE }.to_owned(),
+    );
+    Some(Finding { line: source_line(profile, largest), ..stated })
 }
 
 const ADVICE_JAX: &str = "If that is more than expected, look for what still refers to these arrays: results in a list, or \
-    old parameters and optimizer state beside the new ones, whose memory a step reuses with `jax.jit(step, \
-    donate_argnums=(0, 1))`. A profile shows arrays between programs; what a program needs while it runs is in \
-    `jax.jit(step).lower(…).compile().memory_analysis()`. Two profiles, some steps apart, show what grows.";
+    old parameters and optimizer state beside the new ones, whose memory a step reuses with ``jax.jit(step, \
+    donate_argnums=(0, 1))``.\n\
+    Two profiles, some steps apart, show what grows.\n\n\
+    A profile shows arrays between programs; what a program needs while it runs is in `jax.jit(step).lower(…).compile().memory_analysis()`.";
 
 const ADVICE: &str = "Record a second profile later and compare both: what grows between them is what to look for.";
 
 fn no_memory(profile: &HeapProfile) -> Finding {
-    Finding {
-        code: FindingCode::TooLittleRecorded,
-        severity: Severity::Info,
-        confidence: Confidence::High,
-        device: NO_DEVICE,
-        bytes: 0,
-        title: "The profile says nothing about memory".to_owned(),
-        line: None,
-        evidence: Evidence {
-            shows: match profile.values.as_slice() {
-                _ if profile.is_cut => "The file ends before the texts that name its values and places.".to_owned(),
-                [] => "It names no values.".to_owned(),
-                values => format!("Its values are {}.", values.join(", ")),
-            },
-            ..Evidence::default()
+    Finding::stated(
+        FindingCode::TooLittleRecorded,
+        NO_DEVICE,
+        0,
+        "The profile says nothing about memory".to_owned(),
+        match profile.values.as_slice() {
+            _ if profile.is_cut => "The file ends before the texts that name its values and places.".to_owned(),
+            [] => "It names no values.".to_owned(),
+            values => format!("Its values are {}.", values.join(", ")),
         },
-        advice: "Record the memory: `jax.profiler.save_device_memory_profile(\"memory.prof\")` for JAX. `go tool pprof` shows \
-                 this profile."
+        "[record] Record the memory: ``jax.profiler.save_device_memory_profile(\"memory.prof\")`` for JAX.\n\
+         `go tool pprof` shows this profile."
             .to_owned(),
-    }
+    )
 }
 
 /// Says what is missing in the profile.

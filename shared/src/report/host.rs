@@ -88,15 +88,16 @@ fn findings(log: &HostLog) -> Vec<Finding> {
 /// Reports arenas of malloc that have most of a process's memory.
 fn arenas(ArenaHolder { pid, name, arenas, peak_bytes }: &ArenaHolder) -> Finding {
     let (bytes, peak) = (format::bytes(arenas.bytes), format::bytes(*peak_bytes));
-    let title = format!("Arenas of malloc for threads have {bytes} of the {peak} of {name}, process {pid}");
+    let title = format!("Arenas of malloc have {bytes} of the {peak} of {name}, process {pid}");
     let shows = format!(
         "There are {} of them. A thread allocates objects of more than 512 B from its arena, and what it frees stays \
          there: other threads cannot use it, and it goes back to the system only from the arena's end.",
         arenas.count
     );
-    let advice = "Run it with MALLOC_ARENA_MAX=2 in the environment: threads then share two arenas, which is slower only if \
-                  they allocate much at the same time. Fewer threads (ThreadPoolExecutor(max_workers=2)) have fewer arenas, \
-                  and ctypes.CDLL(\"libc.so.6\").malloc_trim(0) after an epoch gives back what is free. If memory stays as \
+    let advice = "Run it with ``MALLOC_ARENA_MAX=2`` in the environment: threads then share two arenas, which is slower only \
+                  if they allocate much at the same time.\n\
+                  Use fewer threads (ThreadPoolExecutor(max_workers=2)), which have fewer arenas.\n\
+                  Give back what is free after an epoch: ``ctypes.CDLL(\"libc.so.6\").malloc_trim(0)``.\n\nIf memory stays as \
                   high with MALLOC_ARENA_MAX=2, it is in use, and not left over."
         .to_owned();
     finding(FindingCode::MallocArenas, Severity::Info, arenas.bytes, title, shows, advice)
@@ -105,7 +106,7 @@ fn arenas(ArenaHolder { pid, name, arenas, peak_bytes }: &ArenaHolder) -> Findin
 fn killed(log: &HostLog, kill: &Kill, climb: Option<&Climb>) -> Finding {
     let what = if kill.is_of_cgroup { "its control group's limit" } else { "the machine's memory" };
     let title = format!(
-        "The kernel killed process {} ({}) at {}, because {what} was used up",
+        "The kernel killed process {} ({}) at {}: {what} was used up",
         kill.pid,
         kill.name,
         format::bytes(kill.rss_bytes)

@@ -44,8 +44,8 @@ pub(super) fn climbs(log: &HostLog, climb: &Climb) -> Finding {
 /// Reports pages of files that climb, which is no mistake.
 pub(super) fn files_climb(climb: &Climb) -> Finding {
     let (name, bytes) = (name(climb), format::bytes(climb.climb_bytes));
-    let title = format!("Pages of files in the memory of {name} climb by {bytes}, which the system can drop");
-    let advice = "Nothing has to be done: files that are read by memory mapping (np.memmap, LMDB, Arrow) count in RSS and \
+    let title = format!("Pages of files in {name} climb by {bytes}, which the system can drop");
+    let advice = "\n\nNothing has to be done: files that are read by memory mapping (np.memmap, LMDB, Arrow) count in RSS and \
                   PSS, and the system takes their pages back when it needs them. If memory runs out all the same, \
                   something else has it.";
     finding(FindingCode::HostMemoryClimbs, Severity::Info, climb.climb_bytes, title, course(climb), advice.to_owned())
@@ -199,39 +199,42 @@ fn copies_shared_pages(climb: &Climb) -> bool {
 fn advice(climb: &Climb) -> String {
     let advice = match () {
         () if copies_shared_pages(climb) => {
-            "Keep the samples of the dataset in a NumPy array or a tensor instead of a list or dict of Python objects: a \
-             worker that reads a Python object changes its reference count, so that the page around it, which it shared \
-             with the main process, is copied. Strings can be one array of bytes: self.data = np.frombuffer(b\"\".join(rows), \
-             np.uint8); self.ends = np.cumsum([len(row) for row in rows]). Until then, fewer workers (num_workers) divide \
-             the climb. If it stays with num_workers=0, it is something else."
+            "Keep the samples of the dataset in a NumPy array or a tensor instead of a list or dict of Python objects.\n\
+             Strings can be one array of bytes: ``self.data = np.frombuffer(b\"\".join(rows), np.uint8); self.ends = \
+             np.cumsum([len(row) for row in rows])``.\n\
+             Until then, fewer workers (num_workers) divide the climb.\n\n\
+             A worker that reads a Python object changes its reference count, so that the page around it, which it shared \
+             with the main process, is copied. If it stays with num_workers=0, it is something else."
         }
         () if climb.climbers.len() > 1 && (are_workers(climb) || !climb.falls) && climb.has_pss => {
             "Look for what each worker keeps: a cache in the dataset (self.cache[index] = sample; instead, \
-             @functools.lru_cache(maxsize=1000) around the function that decodes), open files, and lists that __getitem__ \
-             appends to. Fewer workers (num_workers) divide the climb. If it stays while __getitem__ returns the same \
+             ``@functools.lru_cache(maxsize=1000)`` around the function that decodes), open files, and lists that \
+             __getitem__ appends to.\nUse fewer workers (num_workers), which divide the climb.\n\nIf it stays while __getitem__ returns the same \
              sample each time, it is not the dataset that keeps them."
         }
         () if climb.climbers.len() > 1 && (are_workers(climb) || !climb.falls) => {
             "Look for what each worker keeps: a cache in the dataset (self.cache[index] = sample), open files, and lists \
-             that __getitem__ appends to. Files that are read by memory mapping (np.memmap, LMDB, Arrow) count in RSS, \
-             too, and the system takes their pages back when it needs them. Fewer workers (num_workers) divide the climb. \
-             Pages that workers copy because they count references to Python objects do not show in RSS: record PSS by \
-             snapscope host to see them."
+             that __getitem__ appends to.\nUse fewer workers (num_workers), which divide the climb.\n\
+             [record] Record PSS by ``snapscope host -o host.csv -- python train.py``: pages that workers copy because they \
+             count references to Python objects do not show in RSS.\n\n\
+             Files that are read by memory mapping (np.memmap, LMDB, Arrow) count in RSS, too, and the system takes their \
+             pages back when it needs them."
         }
         () if climb.falls => {
             "Look for what the program keeps until the end of an epoch: outputs or losses in a list (append loss.item() \
              instead of loss), batches that are collected for a metric, parts of a batch that keep all of it (append \
-             batch[i].copy() instead of batch[i]), and caches. tracemalloc names the lines: dump a snapshot at the \
-             beginning and at the end of an epoch, and compare them by snapscope diff. If tracemalloc sees no growth, the \
+             batch[i].copy() instead of batch[i]), and caches.\n[record] tracemalloc names the lines: call \
+             ``tracemalloc.start()``, dump a snapshot at the beginning and at the end of an epoch, and compare them by \
+             snapscope diff.\n\nIf tracemalloc sees no growth, the \
              memory is of a library, or freed memory that stays with malloc."
         }
         () => {
-            "Usual causes are losses or outputs in a list (append loss.item() instead of loss), a running sum of them \
+            "Look for losses or outputs in a list (append loss.item() instead of loss), a running sum of them \
              (total += loss.item()), parts of a batch that keep all of it (append batch[i].copy() instead of batch[i]), \
-             and caches without a limit (@functools.lru_cache(maxsize=1000)). tracemalloc names the lines: call \
-             tracemalloc.start(), dump tracemalloc.take_snapshot() some minutes apart, and compare the files by snapscope \
-             diagnose. If tracemalloc sees no growth, the memory is of a library, or freed memory that stays with malloc. \
-             Record at least two epochs to see whether it falls between them."
+             and caches without a limit (@functools.lru_cache(maxsize=1000)).\n[record] tracemalloc names the lines: call \
+             ``tracemalloc.start()``, dump tracemalloc.take_snapshot() some minutes apart, and compare the files by \
+             snapscope diagnose.\nRecord at least two epochs to see whether it falls between them.\n\n\
+             If tracemalloc sees no growth, the memory is of a library, or freed memory that stays with malloc."
         }
     };
     advice.to_owned()
@@ -247,7 +250,7 @@ pub(super) fn kept(climb: &Climb, bytes: u64) -> Finding {
     let shows = format!("After each fall, memory is higher than after the one before.{}", until.unwrap_or_default());
     let advice = "Look for what outlives an epoch: a cache in the dataset, results that are appended to a list, workers \
                   that are created without the old ones being ended (persistent_workers and a new DataLoader in each \
-                  epoch), or plots and figures that are never closed. Memory that Python has freed can stay with malloc: \
+                  epoch), or plots and figures that are never closed.\n\nMemory that Python has freed can stay with malloc: \
                   if it does not grow with MALLOC_ARENA_MAX=2, that is the cause."
         .to_owned();
     let title = format!("{} of host memory stay after each epoch", format::bytes(bytes));

@@ -93,8 +93,8 @@ fn climbs(log: &HostLog, climb: &Climb) -> Finding {
         .chain(swap(&log.machine))
         .chain([who.to_owned()])
         .collect();
-    let advice = "Sample the processes to see which ones climb: snapscope host -o host.csv -- python train.py, or a loop of \
-                  date and ps aux. Memory in /dev/shm, through which workers of a data loader send batches, counts for \
+    let advice = "[record] Sample the processes to see which ones climb: ``snapscope host -o host.csv -- python train.py``, or \
+                  a loop of date and ps aux.\n\nMemory in /dev/shm, through which workers of a data loader send batches, counts for \
                   the machine even if no process has it: df -h /dev/shm shows it.";
     let code = FindingCode::HostMemoryClimbs;
     finding(code, Severity::Warning, climb.climb_bytes, title, shows.join(" "), advice.to_owned())
@@ -127,7 +127,7 @@ fn nearly_full(log: &HostLog) -> Option<Finding> {
         return None;
     }
     let (least, total) = (format::bytes(least_bytes), format::bytes(total_bytes));
-    let title = format!("The machine's memory is almost full: {least} of {total} are available at the least");
+    let title = format!("The machine's memory is almost full: only {least} of {total} were available");
     let below = |bytes: &&u64| **bytes as f64 <= ALMOST_NOTHING * total_bytes as f64;
     let count = machine.available_bytes.iter().filter(below).count() as u64;
     let shows = format!(
@@ -136,9 +136,10 @@ fn nearly_full(log: &HostLog) -> Option<Finding> {
         machine.samples.len()
     );
     let shows: Vec<String> = [shows].into_iter().chain(swap(machine)).collect();
-    let advice = "Once nothing is available, the kernel kills a process. Lower what grows with the number of workers \
-                  (num_workers, prefetch_factor, and whatever each worker keeps), or sample the processes by snapscope \
-                  host to see which of them has the memory.";
+    let advice = "Lower what grows with the number of workers: num_workers, prefetch_factor, and whatever each worker keeps.\n\
+                  [record] Or sample the processes to see which of them has the memory: \
+                  ``snapscope host -o host.csv -- python train.py``.\n\n\
+                  Once nothing is available, the kernel kills a process.";
     let bytes = total_bytes.saturating_sub(least_bytes);
     let code = FindingCode::HostNearlyFull;
     Some(finding(code, Severity::Warning, bytes, title, shows.join(" "), advice.to_owned()))
@@ -156,10 +157,11 @@ fn processes_nearly_full(log: &HostLog) -> Option<Finding> {
         }
     };
     let shows = "Pages of files do not count, since the system drops them when it needs memory.".to_owned();
-    let advice = "Once memory is used up, the kernel kills a process. Lower what grows with the number of workers \
-                  (num_workers, prefetch_factor, and whatever each worker keeps), or raise the limit of the container or \
-                  job."
-        .to_owned();
+    let advice =
+        "Lower what grows with the number of workers: num_workers, prefetch_factor, and whatever each worker keeps.\n\
+                  Or raise the limit of the container or job.\n\n\
+                  Once memory is used up, the kernel kills a process."
+            .to_owned();
     Some(finding(FindingCode::HostNearlyFull, Severity::Warning, bytes, title, shows, advice))
 }
 

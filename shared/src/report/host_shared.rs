@@ -50,14 +50,15 @@ fn climbs(folder: &SharedFolder, SharedClimb { climb, unmapped_bytes, is_certain
     let advice = match is_unmapped {
         true => {
             "Remove each block once its last reader has it: segment.close(), and in one process also segment.unlink(), \
-             since close() alone keeps the file. With PyTorch's strategy file_system, a process that was killed leaves its \
-             files; torch.multiprocessing.set_sharing_strategy(\"file_descriptor\") makes none. If ls /dev/shm lists no \
+             since close() alone keeps the file.\n\
+             Use a strategy that leaves no files: ``torch.multiprocessing.set_sharing_strategy(\"file_descriptor\")``.\n\n\
+             With PyTorch's strategy file_system, a process that was killed leaves its files. If ls /dev/shm lists no \
              more files from one minute to the next, this is not the cause."
         }
         false => {
-            "A batch of a worker lives in shared memory for as long as anything refers to it or to a part of it: append \
-             copies to lists (outputs.append(batch.clone()), or array.copy() of an array on segment.buf), and close \
-             segments that were read (segment.close(), segment.unlink()). If df /dev/shm and Shmem in /proc/meminfo stay \
+            "Append copies to lists: ``outputs.append(batch.clone())``, or array.copy() of an array on segment.buf.\n\
+             Close segments that were read: ``segment.close(); segment.unlink()``.\n\n\
+             A batch of a worker lives in shared memory for as long as anything refers to it or to a part of it. If df /dev/shm and Shmem in /proc/meminfo stay \
              as they are while the training runs, this is not the cause."
         }
     };
@@ -82,7 +83,7 @@ fn at_peak(peak: &SharedPeak) -> Finding {
     let SharedPeak { family, bytes, peak_bytes, full_percent, workers } = peak;
     let name = if family.name.is_empty() { "the program" } else { &family.name };
     let title = format!(
-        "Queues in shared memory have {} of the {} that {name} has at the peak",
+        "Queues in shared memory have {} of the {} of {name} at the peak",
         format::bytes(*bytes),
         format::bytes(*peak_bytes)
     );
@@ -94,9 +95,10 @@ fn at_peak(peak: &SharedPeak) -> Finding {
         "Shared memory is nearly as high in {full_percent} % of the samples that have any, so that the queues are full: \
          {who} faster than batches are taken out."
     );
-    let advice = "A loader holds num_workers × prefetch_factor batches, each of batch_size samples. As the queues are \
-                  full, fewer do as well: DataLoader(…, num_workers=2, prefetch_factor=2), or Queue(maxsize=4). Samples of \
-                  uint8 that become floats on the GPU need a quarter. If steps then wait for data, the queues were not \
+    let advice = "As the queues are full, fewer batches do as well: DataLoader(…, num_workers=2, prefetch_factor=2), or \
+                  Queue(maxsize=4).\n\
+                  Send samples of uint8 that become floats on the GPU, which need a quarter.\n\n\
+                  A loader holds num_workers × prefetch_factor batches, each of batch_size samples. If steps then wait for data, the queues were not \
                   too deep."
         .to_owned();
     finding(FindingCode::SharedMemoryAtPeak, Severity::Info, *bytes, title, shows, advice)
@@ -107,7 +109,7 @@ fn left_files(left: &LeftFiles) -> Finding {
     let files = format::counted(u64::from(left.files), "file");
     let shows = format!("{files} that appeared since its start are still in /dev/shm, such as {}.", left.example);
     let advice =
-        "Remove them, if no other program has made them: they use memory until the machine restarts. A program that \
+        "Remove them, if no other program has made them: they use memory until the machine restarts.\n\nA program that \
                   is killed cannot remove its blocks; in one that ends by itself, call segment.unlink() for each block."
             .to_owned();
     finding(FindingCode::SharedMemoryKept, Severity::Warning, left.bytes, title, shows, advice)
@@ -120,8 +122,8 @@ fn nearly_full(folder: &SharedFolder) -> Option<Finding> {
     }
     let title = format!("/dev/shm is almost full: {} of {} are in use", format::bytes(used), format::bytes(size));
     let shows = "A process that writes to shared memory once it is full ends with a bus error.".to_owned();
-    let advice = "Give the container more of it (docker run --shm-size=8g, or an emptyDir with medium: Memory at /dev/shm), or \
-                  send less through it: fewer workers, a smaller prefetch_factor, smaller samples. If ls /dev/shm lists \
+    let advice = "Give the container more of it: ``docker run --shm-size=8g``, or an emptyDir with medium: Memory at \
+                  /dev/shm.\nOr send less through it: fewer workers, a smaller prefetch_factor, smaller samples.\nIf ls /dev/shm lists \
                   files of programs that have ended, remove those."
         .to_owned();
     Some(finding(FindingCode::SharedMemoryFull, Severity::Warning, used, title, shows, advice))

@@ -18,8 +18,10 @@ const MUCH_BYTES: u64 = 256 << 20;
 
 /// What to do about a peak.
 const ADVICE: &str = "Look for what is no longer needed at the peak, for files that are read whole rather than in parts, and \
-                      for copies. `memray flamegraph FILE` shows the whole stacks. memray does not see the memory of \
-                      GPUs: for that, record a snapshot with `torch.cuda.memory._record_memory_history()`.";
+                      for copies.\n\
+                      See the whole stacks: ``memray flamegraph FILE``.\n\
+                      [record] For the memory of GPUs, which memray does not see, record a snapshot: \
+                      ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)``.";
 
 /// Reports on a file of memray.
 pub(super) fn part(file: &Memray) -> LogPart {
@@ -104,7 +106,7 @@ fn diagnosis(capture: &Capture) -> Finding {
             0,
             "The capture has no allocations".to_owned(),
             "It ends before the first one.".to_owned(),
-            "Record the whole program: `memray run train.py`.".to_owned(),
+            "[record] Record the whole program: ``memray run train.py``.".to_owned(),
         ),
         _ => {
             let bytes = capture.peak_bytes;

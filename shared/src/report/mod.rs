@@ -11,6 +11,7 @@ mod counted;
 mod diagnosis;
 mod diff;
 mod engine;
+mod event;
 mod frame;
 mod framework;
 mod habits;
@@ -48,10 +49,11 @@ mod tracemalloc_growth;
 
 pub use card_shares::{CardShares, CardSnapshot, card_shares};
 pub use diagnosis::{
-    Diagnosis, DiagnosisConfig, Evidence, Finding, Growth, GrowthGroup, HOST, NO_DEVICE, RunOfDevice, UntilFull,
-    diagnosis,
+    Diagnosis, DiagnosisConfig, Evidence, Finding, FindingPart, Growth, GrowthGroup, HOST, NO_DEVICE, RunOfDevice,
+    Target, TargetGroup, UntilFull, diagnosis,
 };
 pub use diff::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, comparison};
+pub use event::{EventLine, EventReport, event_lines, event_report};
 pub use frame::{Frame, frame, frames};
 pub use headline::headlines;
 pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};

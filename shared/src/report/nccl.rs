@@ -1,6 +1,6 @@
 //! Reports on the memory of NCCL, which PyTorch's allocator and its snapshots do not know.
 
-use super::diagnosis::{Evidence, Finding};
+use super::diagnosis::Finding;
 use super::log_curves::{LogCurves, LogSeries, MOST_TIMES, extremes};
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogTable};
@@ -108,15 +108,16 @@ fn finding(log: &NcclLog) -> Option<Finding> {
     let process = log.processes.iter().max_by_key(|process| process.paged_bytes)?;
     let bytes = process.paged_bytes;
     (bytes >= LITTLE_BYTES).then(|| Finding {
-        code: FindingCode::NcclMemory,
         severity: if bytes >= MUCH_BYTES { Severity::Warning } else { Severity::Info },
         confidence: Confidence::Medium,
-        device: i64::from(gpu(process)),
-        bytes,
-        title: format!("NCCL holds {} outside PyTorch's allocator", format::bytes(bytes)),
-        line: None,
-        evidence: Evidence { shows: shows(log, process), ..Evidence::default() },
-        advice: advice(log, process),
+        ..Finding::stated(
+            FindingCode::NcclMemory,
+            i64::from(gpu(process)),
+            bytes,
+            format!("NCCL holds {} outside PyTorch's allocator", format::bytes(bytes)),
+            shows(log, process),
+            advice(log, process),
+        )
     })
 }
 
@@ -173,14 +174,14 @@ fn advice(log: &NcclLog, process: &NcclProcess) -> String {
         );
     }
     advice.push(
-        "Set `NCCL_BUFFSIZE=1048576` (4 MiB is the default) and `NCCL_MAX_NCHANNELS=8` on all ranks before the first \
+        "Set ``NCCL_BUFFSIZE=1048576`` (4 MiB is the default) and `NCCL_MAX_NCHANNELS=8` on all ranks before the first \
          communication: NCCL keeps a buffer for each channel and peer, most of all for all-to-all. Both cost bandwidth, so \
          measure the step time.",
     );
     if has_scattered(process) {
-        advice.push("`NCCL_CUMEM_ENABLE=0` lets small buffers share pages of 2 MiB instead of having one each.");
+        advice.push("``NCCL_CUMEM_ENABLE=0`` lets small buffers share pages of 2 MiB instead of having one each.");
     }
-    advice.join(" ")
+    advice.join("\n")
 }
 
 /// Returns true if a quarter of the memory are buffers for the network.

@@ -1,12 +1,12 @@
 //! Builds the diagnosis of what programs print about memory: out-of-memory errors and counters of the allocator.
 
 use super::counted::{MUCH_UNUSED, RECORD, counted, counter_table, largest_line, line_table};
-use super::diagnosis::{Evidence, Finding, HOST};
+use super::diagnosis::{Finding, HOST};
 use super::framework;
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogOwner, LogOwners, LogTable};
 use super::place::source_line;
-use crate::analysis::{Confidence, FindingCode};
+use crate::analysis::{Confidence, FindingCode, title_of_parts};
 use crate::base::{Severity, format};
 use crate::printed::{Holder, HostError, HostErrorKind, Oom, OomApi, OomCause, Printed, Repeated};
 
@@ -79,22 +79,21 @@ fn out_of_memory(repeated: &Repeated<Oom>) -> Finding {
     let at = line.as_ref().map_or_else(String::new, |line| format!(" in {}", line.place()));
     let free = match (oom.free_bytes, oom.capacity_bytes) {
         (Some(free), Some(capacity)) => {
-            format!(", with {} of {} free", format::bytes(free), format::bytes(capacity))
+            format!(", {} of {} free", format::bytes(free), format::bytes(capacity))
         }
         _ => String::new(),
     };
     let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
-    Finding {
-        code: FindingCode::OutOfMemory,
-        severity: Severity::Error,
-        confidence: confidence(oom, cause),
-        device: i64::from(oom.gpu.unwrap_or(0)),
-        bytes: oom.asked_bytes.unwrap_or(0),
-        title: format!("{} ran out of memory: {asked} was requested{at}{free}{times}", device_words(oom)),
-        line,
-        evidence: Evidence { shows: shows(oom, cause), ..Evidence::default() },
-        advice: advice(oom, cause),
-    }
+    let what = format!("{} ran out of memory: tried to allocate {asked}", device_words(oom));
+    let stated = Finding::stated(
+        FindingCode::OutOfMemory,
+        i64::from(oom.gpu.unwrap_or(0)),
+        oom.asked_bytes.unwrap_or(0),
+        title_of_parts(&what, [at, free, times]),
+        shows(oom, cause),
+        advice(oom, cause),
+    );
+    Finding { severity: Severity::Error, confidence: confidence(oom, cause), line, ..stated }
 }
 
 fn confidence(oom: &Oom, cause: OomCause) -> Confidence {
@@ -194,15 +193,16 @@ fn advice(oom: &Oom, cause: OomCause) -> String {
     let missing = oom.asked_bytes.unwrap_or(0).saturating_sub(oom.free_bytes.unwrap_or(0));
     match cause {
         OomCause::Absurd => "Look at the sizes that the failing line computes: one of them is negative, has overflowed, \
-                             or is not the one that was meant. Print the shapes of its inputs."
+                             or is not the one that was meant.\nPrint the shapes of its inputs."
             .to_owned(),
-        OomCause::TooLarge => "No setting of the allocator helps, since this one tensor is larger than the whole GPU. Split the operation \
-             into parts (a smaller batch, chunks of the sequence, tiles of the image), or avoid the tensor: attention \
-             without the matrix of all pairs (`scaled_dot_product_attention`), a loss in chunks, `float16` instead of \
-             `float32`. The traceback above the error names the line."
+        OomCause::TooLarge => "Split the operation into parts: a smaller batch, chunks of the sequence, tiles of the image.\n\
+             Or avoid the tensor: attention without the matrix of all pairs (`scaled_dot_product_attention`), a loss in \
+             chunks, `float16` instead of `float32`.\n\n\
+             No setting of the allocator helps, since this one tensor is larger than the whole GPU. The traceback above \
+             the error names the line."
             .to_owned(),
         OomCause::Limit if oom.api == OomApi::Mps => format!(
-            "Use less: a smaller batch, or `float16`. The limit of {} is a fraction of the machine's memory, which \
+            "Use less: a smaller batch, or `float16`.\n\nThe limit of {} is a fraction of the machine's memory, which \
              `PYTORCH_MPS_HIGH_WATERMARK_RATIO` changes; 0.0 removes it, and the machine may then swap.",
             format::bytes(oom.allowed_bytes.unwrap_or(0))
         ),
@@ -210,21 +210,23 @@ fn advice(oom: &Oom, cause: OomCause) -> String {
             "Raise the limit of {} that the program sets for itself with `torch.cuda.set_per_process_memory_fraction`.",
             format::bytes(oom.allowed_bytes.unwrap_or(0))
         ),
-        OomCause::MoreFree => "More memory was free than the request needs, so that something else refused it: look at \
-                               `nvidia-smi` for processes that came or went at that moment, for MIG slices and for a \
+        OomCause::MoreFree => "Look at `nvidia-smi` for processes that came or went at that moment, for MIG slices and for a \
                                limit of the container; on Windows and WSL for the size of the page file; on a GPU that \
-                               shares the host's memory, for the share that is reserved for it. Then try \
-                               `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, which requests memory in small steps."
+                               shares the host's memory, for the share that is reserved for it.\nThen try \
+                               ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``, which requests memory in small \
+                               steps.\n\n\
+                               More memory was free than the request needs, so that something else refused it."
             .to_owned(),
         OomCause::Fragmentation => {
             let more = match oom.private_bytes.is_some_and(|private| private >= MUCH_UNUSED) {
-                true => " Memory in private pools stays with its CUDA graphs: let graphs share one pool.",
+                true => "\n\nMemory in private pools stays with its CUDA graphs: let graphs share one pool.",
                 false => "",
             };
             format!(
-                "Set `{}=expandable_segments:True`: PyTorch can then combine its unused memory, and only {} was \
-                 missing. If batches vary in size, start with the largest one, or pad them to few sizes. \
-                 `torch.cuda.empty_cache()` after an evaluation gives back whole unused segments.{more}",
+                "Set ``{}=expandable_segments:True``: PyTorch can then combine its unused memory, and only {} was \
+                 missing.\n\
+                 If batches vary in size, start with the largest one, or pad them to few sizes.\n\
+                 After an evaluation, call ``torch.cuda.empty_cache()``, which gives back whole unused segments.{more}",
                 settings_variable(oom.api),
                 format::bytes(missing)
             )
@@ -233,21 +235,22 @@ fn advice(oom: &Oom, cause: OomCause) -> String {
             "Close programs that use the GPU or much memory: they share it with PyTorch.".to_owned()
         }
         OomCause::Others => format!(
-            "Free the GPU from what else runs on it{}. `nvidia-smi` lists its processes; end notebooks and crashed runs \
-             that still hold memory, or choose another GPU by `CUDA_VISIBLE_DEVICES`.",
+            "Free the GPU from what else runs on it{}.\n\
+             List its processes: ``nvidia-smi``; end notebooks and crashed runs that still hold memory.\n\
+             Or choose another GPU by `CUDA_VISIBLE_DEVICES`.",
             pids(oom)
         ),
         OomCause::Outside => format!(
             "Look for what this process holds outside PyTorch: NCCL takes memory for each communicator and channel \
              (`NCCL_DEBUG=INFO` with `NCCL_DEBUG_SUBSYS=ALLOC` prints it), CUDA graphs and loaded kernels take some \
-             hundred MiB each, and libraries such as vLLM, DALI or CuPy have pools of their own. Only {} was missing.",
+             hundred MiB each, and libraries such as vLLM, DALI or CuPy have pools of their own.\n\nOnly {} was missing.",
             format::bytes(missing)
         ),
         OomCause::Full => format!(
             "Use less memory at once: a smaller micro-batch with gradient accumulation, activation checkpointing \
-             (`torch.utils.checkpoint`), `bfloat16` autocast, or an optimizer with smaller state. In an evaluation, use \
-             `torch.no_grad()`. If it fails only after some steps, memory grows: look for losses or outputs that are \
-             kept. {RECORD}"
+             (`torch.utils.checkpoint`), `bfloat16` autocast, or an optimizer with smaller state.\n\
+             In an evaluation, use ``with torch.no_grad():``.\n\
+             If it fails only after some steps, memory grows: look for losses or outputs that are kept.\n{RECORD}"
         ),
     }
 }
@@ -270,25 +273,23 @@ fn outside(oom: &Oom) -> Option<Finding> {
     // The error itself is about it then.
     let is_told = matches!(OomCause::of(oom), OomCause::Others | OomCause::Outside);
     (bytes >= MUCH_BYTES && !is_told).then(|| Finding {
-        code: FindingCode::OutsidePytorch,
         severity: Severity::Warning,
-        confidence: Confidence::High,
-        device: i64::from(oom.gpu.unwrap_or(0)),
-        bytes,
-        title: format!("{} of GPU memory was in use outside PyTorch's allocator", format::bytes(bytes)),
-        line: None,
-        evidence: Evidence {
-            shows: format!(
+        ..Finding::stated(
+            FindingCode::OutsidePytorch,
+            i64::from(oom.gpu.unwrap_or(0)),
+            bytes,
+            format!("{} of GPU memory was in use outside PyTorch's allocator", format::bytes(bytes)),
+            format!(
                 "This process held {} beside PyTorch's reserved memory, and other processes held {}{}.",
                 format::bytes(outside),
                 format::bytes(others),
                 pids(oom)
             ),
-            ..Evidence::default()
-        },
-        advice: "Look for other processes with `nvidia-smi`. In this process, the CUDA context with its kernels takes \
-                 about 0.5 GiB; NCCL buffers, CUDA graphs and other libraries take the rest."
-            .to_owned(),
+            "Look for other processes: ``nvidia-smi``.\n\n\
+             In this process, the CUDA context with its kernels takes about 0.5 GiB; NCCL buffers, CUDA graphs and other \
+             libraries take the rest."
+                .to_owned(),
+        )
     })
 }
 
@@ -297,17 +298,17 @@ fn host_error(repeated: &Repeated<HostError>) -> Finding {
     let (code, title, advice) = match error.kind {
         HostErrorKind::WorkerKilled => (
             FindingCode::HostProcessKilled,
-            "A worker of the data loader was killed, most often because host memory ran out".to_owned(),
-            "Look for `Out of memory: Killed process` in `dmesg`, or for the container's memory limit. Use fewer workers \
-             (`num_workers`), a smaller `prefetch_factor` and smaller batches. To see whether memory climbs within an \
-             epoch, sample the training with `snapscope host -- python train.py`.",
+            "A data loader's worker was killed, most often because host memory ran out".to_owned(),
+            "Look for `Out of memory: Killed process` in `dmesg`, or for the container's memory limit.\nUse fewer workers \
+             (`num_workers`), a smaller `prefetch_factor` and smaller batches.\n[record] To see whether memory climbs \
+             within an epoch, sample the training with ``snapscope host -- python train.py``.",
         ),
         HostErrorKind::SharedMemory => (
             FindingCode::SharedMemoryFull,
-            "Shared memory is full: workers of the data loader could not send their batches".to_owned(),
-            "Give the container more shared memory: `docker run --shm-size=8g` or `--ipc=host`; in Kubernetes, mount an \
-             `emptyDir` with `medium: Memory` at /dev/shm. Until then, use fewer workers, a smaller `prefetch_factor`, or \
-             `torch.multiprocessing.set_sharing_strategy(\"file_system\")`.",
+            "Shared memory is full: workers of a data loader could not send batches".to_owned(),
+            "Give the container more shared memory: ``docker run --shm-size=8g`` or `--ipc=host`; in Kubernetes, mount an \
+             `emptyDir` with `medium: Memory` at /dev/shm.\nUntil then, use fewer workers or a smaller \
+             `prefetch_factor`.\nOr call ``torch.multiprocessing.set_sharing_strategy(\"file_system\")``.",
         ),
         HostErrorKind::HostMemory => (
             FindingCode::HostOutOfMemory,
@@ -315,48 +316,47 @@ fn host_error(repeated: &Repeated<HostError>) -> Finding {
                 Some(bytes) => format!("The host refused {} of memory", format::bytes(bytes)),
                 None => "The host refused memory".to_owned(),
             },
-            "Look at the size first: a wrong shape asks for too much. Otherwise the host's memory or the container's limit \
-             is used up: load files by memory mapping, keep fewer batches in memory, and use fewer workers. \
-             `snapscope host -- python train.py` shows which processes climb.",
+            "Look at the size first: a wrong shape asks for too much.\nOtherwise the host's memory or the container's limit \
+             is used up: load files by memory mapping, keep fewer batches in memory, and use fewer workers.\n\
+             [record] See which processes climb: ``snapscope host -- python train.py``.",
         ),
         HostErrorKind::RayKilled => (
             FindingCode::HostProcessKilled,
             "Ray killed a task because the memory of the machine was almost used up".to_owned(),
-            "The lines below the message list the processes with the most memory. Run fewer tasks at a time (give each more \
-             `num_cpus` or a `memory` of its own), keep smaller batches and replay buffers, and release references to \
-             objects in the object store. `RAY_memory_usage_threshold` changes the limit, and \
+            "Run fewer tasks at a time: give each more `num_cpus` or a `memory` of its own.\n\
+             Keep smaller batches and replay buffers, and release references to objects in the object store.\n\n\
+             The lines below the message list the processes with the most memory. `RAY_memory_usage_threshold` changes the limit, and \
              `RAY_memory_monitor_refresh_ms=0` turns it off; then the kernel kills processes instead.",
         ),
         HostErrorKind::KvCache => (
             FindingCode::KvCacheTooSmall,
             "The inference engine finds too little GPU memory for its KV cache".to_owned(),
-            "Weights, activations and CUDA graphs come first, and the KV cache gets the rest of the share that the engine \
-             may use. Raise that share (`gpu_memory_utilization` of vLLM, `--mem-fraction-static` of SGLang) if nothing else \
-             needs the GPU, or lower it if the engine finds less free memory than it wants. Shorten the context \
-             (`max_model_len`), use `enforce_eager` to do without CUDA graphs, a quantized model or cache \
-             (`kv_cache_dtype=\"fp8\"`), or more GPUs (`tensor_parallel_size`).",
+            "Raise the share of memory that the engine may use (`gpu_memory_utilization` of vLLM, `--mem-fraction-static` of SGLang) if nothing else \
+             needs the GPU, or lower it if the engine finds less free memory than it wants.\nShorten the context \
+             (`max_model_len`).\nUse `enforce_eager` to do without CUDA graphs, a quantized model or cache \
+             (`kv_cache_dtype=\"fp8\"`), or more GPUs (`tensor_parallel_size`).\n\n\
+             Weights, activations and CUDA graphs come first, and the KV cache gets the rest of that share.",
         ),
         HostErrorKind::Library => (
             FindingCode::OutsidePytorch,
             "CUDA or one of its libraries found no memory beside what PyTorch holds".to_owned(),
-            "Leave room for them: cuBLAS, cuDNN and NCCL take memory outside PyTorch's allocator, when they are first used. \
-             Use a smaller batch, or limit PyTorch's share by `torch.cuda.set_per_process_memory_fraction(0.9)`. Look at \
-             `nvidia-smi` for other processes on the GPU. `CUBLAS_STATUS_ALLOC_FAILED` can also come from an index out of \
-             range before it: run with `CUDA_LAUNCH_BLOCKING=1` to see.",
+            "Leave room for them: use a smaller batch.\n\
+             Or limit PyTorch's share: ``torch.cuda.set_per_process_memory_fraction(0.9)``.\n\
+             Look for other processes on the GPU: ``nvidia-smi``.\n\
+             `CUBLAS_STATUS_ALLOC_FAILED` can also come from an index out of range before it: run with \
+             ``CUDA_LAUNCH_BLOCKING=1`` to see.\n\n\
+             cuBLAS, cuDNN and NCCL take memory outside PyTorch's allocator, when they are first used.",
         ),
     };
     let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
     let device = if matches!(error.kind, HostErrorKind::Library | HostErrorKind::KvCache) { 0 } else { HOST };
+    let shows = format!("The text says: {}", error.text);
+    let (bytes, title) = (error.asked_bytes.unwrap_or(0), title_of_parts(&title, [times]));
     Finding {
-        code,
         severity: Severity::Error,
         confidence: Confidence::Medium,
-        device,
-        bytes: error.asked_bytes.unwrap_or(0),
-        title: title + &times,
         line: source_line(place.as_ref()),
-        evidence: Evidence { shows: format!("The text says: {}", error.text), ..Evidence::default() },
-        advice: advice.to_owned(),
+        ..Finding::stated(code, device, bytes, title, shows, advice.to_owned())
     }
 }
 

@@ -201,8 +201,8 @@ fn peak(profile: &Profile, course: &Course) -> Option<Finding> {
         bytes,
         format!("The peak is {} allocated", format::bytes(bytes)),
         format!("Of what was allocated within the trace, {} were live.{before}{reserved}", named.join(", ")),
-        "A snapshot shows what each of these tensors is for, when it was freed, and what other settings would have saved: \
-         `torch.cuda.memory._record_memory_history()`, then `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")`."
+        "[record] Record a snapshot, which shows what each of these tensors is for, when it was freed, and what other \
+         settings would have saved: ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)``, then `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")`."
             .to_owned(),
     ))
 }

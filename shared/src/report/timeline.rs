@@ -13,8 +13,8 @@ use std::cmp::Reverse;
 const EARLIEST_US: i64 = 1_000_000_000_000_000;
 
 /// What to use instead of a timeline.
-const SNAPSHOT: &str = "A snapshot has all that PyTorch allocates on a GPU, with the stack of each tensor: \
-                        `torch.cuda.memory._record_memory_history()`, then \
+const SNAPSHOT: &str = "[record] Record a snapshot, which has all that PyTorch allocates on a GPU, with the stack of each \
+                        tensor: ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)``, then \
                         `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")`.";
 
 /// Reports on a timeline.
@@ -99,7 +99,7 @@ fn finding(timeline: &Timeline, order: &[TensorCategory]) -> Finding {
             "The page has a picture of the memory and no figures",
             "Into a page, `export_memory_timeline` puts only an image; even the maxima of allocated and reserved memory \
              are drawn into it.",
-            "Open the page in a browser to look at it. For figures, call `export_memory_timeline` with a name that ends \
+            "Open the page in a browser to look at it.\nFor figures, call `export_memory_timeline` with a name that ends \
              with `.json.gz`.",
         ),
         (_, Some(peak)) if peak.total() > 0 => peak_finding(timeline, peak, order),
@@ -125,7 +125,7 @@ fn nothing(title: &str, shows: &str, advice: &str) -> Finding {
         0,
         title.to_owned(),
         shows.to_owned(),
-        format!("{advice} {SNAPSHOT}"),
+        format!("{advice}\n{SNAPSHOT}"),
     )
 }
 
@@ -159,22 +159,22 @@ fn words(category: TensorCategory) -> String {
     }
 }
 
-/// Returns how to shrink the largest part of a peak; a space follows.
+/// Returns how to shrink the largest part of a peak, as a line with its end.
 fn remedy(largest: TensorCategory) -> &'static str {
     match largest {
         TensorCategory::Activation | TensorCategory::AutogradDetail => {
             "Activations are the largest part: use smaller batches with gradient accumulation, activation checkpointing \
-             (`torch.utils.checkpoint`) or `torch.autocast`. "
+             (`torch.utils.checkpoint`) or `torch.autocast`.\n"
         }
         TensorCategory::OptimizerState => {
             "The optimizer's state is the largest part: use an optimizer with 8-bit state, or shard it across GPUs \
-             (`ZeroRedundancyOptimizer` or FSDP). "
+             (`ZeroRedundancyOptimizer` or FSDP).\n"
         }
         TensorCategory::Parameter => {
-            "The weights are the largest part: store them in 16 bits, or shard them across GPUs (FSDP). "
+            "The weights are the largest part: store them in 16 bits, or shard them across GPUs (FSDP).\n"
         }
         TensorCategory::Gradient => {
-            "Gradients are the largest part: store them in 16 bits, or shard them across GPUs (FSDP). "
+            "Gradients are the largest part: store them in 16 bits, or shard them across GPUs (FSDP).\n"
         }
         TensorCategory::Input | TensorCategory::Temporary | TensorCategory::Unknown => "",
     }

@@ -1,10 +1,10 @@
 //! Reports on a snapshot of tracemalloc: the lines and files that allocated what a Python program holds.
 
-use super::diagnosis::{Evidence, Finding, HOST};
+use super::diagnosis::{Finding, HOST};
 use super::frame::Frame;
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogTable};
-use crate::analysis::{Confidence, FindingCode, SourceLine};
+use crate::analysis::{FindingCode, SourceLine};
 use crate::base::{Severity, format};
 use crate::tracemalloc::{Flaw, Grouping, Place, Placed, Total, TracemallocSnapshot};
 
@@ -20,7 +20,7 @@ const UNSEEN: &str = "tracemalloc counts what Python's allocators and NumPy hand
 
 /// How to see the callers of a library.
 pub(super) const MORE_FRAMES: &str =
-    "Start with `tracemalloc.start(25)` to see which lines of your code call the libraries.";
+    "[record] Start with ``tracemalloc.start(25)`` to see which lines of your code call the libraries.";
 
 /// Reports on a snapshot.
 pub(super) fn part(snapshot: &TracemallocSnapshot) -> LogPart {
@@ -94,19 +94,16 @@ pub(super) fn has_callers(snapshot: &TracemallocSnapshot) -> bool {
 }
 
 /// Builds a finding about host memory.
-pub(super) fn finding(code: FindingCode, severity: Severity, bytes: u64, title: String, place: Place<'_>) -> Finding {
+pub(super) fn finding(
+    (code, severity, bytes): (FindingCode, Severity, u64),
+    place: Place<'_>,
+    title: String,
+    shows: String,
+    advice: &str,
+) -> Finding {
     let line = SourceLine { file: place.file.to_owned(), function: String::new(), line: u64::from(place.line) };
-    Finding {
-        code,
-        severity,
-        confidence: Confidence::High,
-        device: HOST,
-        bytes,
-        title,
-        line: (place.line > 0).then_some(line),
-        evidence: Evidence::default(),
-        advice: String::new(),
-    }
+    let stated = Finding::stated(code, HOST, bytes, title, shows, advice.to_owned());
+    Finding { severity, line: (place.line > 0).then_some(line), ..stated }
 }
 
 /// Reports the lines with the most memory; `None` if there are none.
@@ -124,16 +121,16 @@ fn largest(snapshot: &TracemallocSnapshot) -> Option<Finding> {
     if lines.iter().take(MOST_NAMED).any(|line| line.place.is_of_importlib()) {
         shows.push("Lines of importlib hold the code of imported modules.".to_owned());
     }
-    let more_frames = if has_callers(snapshot) { String::new() } else { format!(" {MORE_FRAMES}") };
+    let more_frames = if has_callers(snapshot) { String::new() } else { format!("\n{MORE_FRAMES}") };
     let stacks = if has_callers(snapshot) { vec![stack_of(snapshot, first.stack)] } else { Vec::new() };
-    Some(Finding {
-        evidence: Evidence { shows: shows.join(" "), stacks, ..Evidence::default() },
-        advice: format!(
-            "To see what grows, dump snapshots some minutes apart and open all of them in their order: `snapscope diagnose \
-             1.pickle 2.pickle 3.pickle`.{more_frames} {UNSEEN}"
-        ),
-        ..finding(FindingCode::HostMemoryByLine, Severity::Info, first.total.bytes, title, first.place)
-    })
+    let advice = format!(
+        "To see what grows, dump snapshots some minutes apart and open all of them in their order: ``snapscope diagnose \
+         1.pickle 2.pickle 3.pickle``.{more_frames}\n\n{UNSEEN}"
+    );
+    let what = (FindingCode::HostMemoryByLine, Severity::Info, first.total.bytes);
+    let mut found = finding(what, first.place, title, shows.join(" "), &advice);
+    found.evidence.stacks = stacks;
+    Some(found)
 }
 
 /// Returns the lines of the user's own code, unless all lines are.

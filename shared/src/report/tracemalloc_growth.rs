@@ -1,6 +1,6 @@
 //! Reports on several snapshots of one program by tracemalloc: the lines that grow.
 
-use super::diagnosis::{Evidence, Finding};
+use super::diagnosis::Finding;
 use super::log::{LogReport, joined};
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogTable};
@@ -70,18 +70,17 @@ fn grows(last: &TracemallocSnapshot, line: &SteadyGrowth<'_>) -> Finding {
     }
     let stacks = if has_callers(last) { vec![stack_of(last, line.stack)] } else { Vec::new() };
     let needs_callers = own.is_none() && !has_callers(last);
-    let more_frames = if needs_callers { format!(" {MORE_FRAMES}") } else { String::new() };
-    let found = finding(FindingCode::HostLineGrows, Severity::Warning, bytes, title, line.place);
-    Finding {
-        confidence: Confidence::Medium,
-        evidence: Evidence { shows, stacks, ..Evidence::default() },
-        advice: format!(
-            "Look for what still refers to these objects: a list or dict that is appended to and never cleared, a cache \
-             without a limit (`functools.lru_cache(maxsize=None)`), or objects kept by callbacks and closures. A cache \
-             that fills looks the same until it is full: take a later snapshot to see whether the growth ends.{more_frames}"
-        ),
-        ..found
-    }
+    let more_frames = if needs_callers { format!("\n{MORE_FRAMES}") } else { String::new() };
+    let advice = format!(
+        "Look for what still refers to these objects: a list or dict that is appended to and never cleared, a cache \
+         without a limit (`functools.lru_cache(maxsize=None)`), or objects kept by callbacks and closures.\n\
+         Take a later snapshot to see whether the growth ends: a cache that fills looks the same until it is \
+         full.{more_frames}"
+    );
+    let mut found = finding((FindingCode::HostLineGrows, Severity::Warning, bytes), line.place, title, shows, &advice);
+    found.confidence = Confidence::Medium;
+    found.evidence.stacks = stacks;
+    found
 }
 
 /// Reports the difference of two snapshots, which cannot tell growth from a cache that fills once.
@@ -105,11 +104,7 @@ fn pair(first: &TracemallocSnapshot, last: &TracemallocSnapshot, changes: &[Line
     let advice = "Dump a third snapshot and open all of them in their order: a line that grows through all of them is no \
                   cache that fills once.";
     let place = risen.first().map_or_else(Place::default, |change| change.place);
-    Finding {
-        evidence: Evidence { shows, ..Evidence::default() },
-        advice: advice.to_owned(),
-        ..finding(FindingCode::HostMemoryByLine, Severity::Info, after.abs_diff(before), title, place)
-    }
+    finding((FindingCode::HostMemoryByLine, Severity::Info, after.abs_diff(before)), place, title, shows, advice)
 }
 
 /// Lists what changed from the first to the last snapshot, as `compare_to` does.

@@ -1,6 +1,7 @@
 //! Reads logs from any bytes, and checks what holds for all of them.
 
 use flate2::read::MultiGzDecoder;
+use shared::analysis::LONGEST_TITLE;
 use shared::log::{Document, Log, LogReader, is_log};
 use shared::memray::Memray;
 use shared::report::{log_report, traced_growth};
@@ -58,10 +59,12 @@ pub(crate) fn hold(bytes: &[u8]) {
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{table:?}");
     }
     for finding in report.diagnosis.findings {
-        assert!(
-            !finding.title.is_empty() && !finding.title.ends_with('.') && finding.advice.ends_with('.'),
-            "{finding:?}"
-        );
+        let is_short = finding.title.chars().count() <= LONGEST_TITLE;
+        assert!(!finding.title.is_empty() && !finding.title.ends_with('.') && is_short, "{finding:?}");
+        let told = finding.steps.iter().map(|step| &step.text).chain([&finding.why]).filter(|text| !text.is_empty());
+        let told: Vec<&str> = told.map(String::as_str).collect();
+        assert!(!told.is_empty() && told.iter().all(|text| text.ends_with('.')), "{finding:?}");
+        assert_eq!(finding.advice, told.join(" "), "{finding:?}");
     }
     match &log.document {
         Some(Document::Profile(profile)) => {

@@ -53,6 +53,35 @@ fn the_shown_file_is_saved_in_other_forms() {
     page.check_console();
 }
 
+/// The log of a program of which one process climbs.
+#[test]
+fn the_report_on_a_log_is_saved_in_other_forms() {
+    let row = |second: u64| {
+        let rss_kib = 100_000 + second * 20_000;
+        format!(
+            "2026-11-23 10:00:{second:02}\nml 17 99.5 9.9 9876543 {rss_kib} pts/0 Rl+ 10:12 0:{second:02} python train.py\n"
+        )
+    };
+    let page = Journey::start("/");
+    page.drop_file("memory.log", (0..60).map(row).collect::<String>().as_bytes());
+    page.find("main").wait_text("Host memory, ps: 60 samples");
+    page.run(CATCH, Vec::new());
+    for (ending, media_type, start) in [
+        ("html", "text/html;charset=utf-8", "<!doctype html>"),
+        ("svg", "image/svg+xml", "<svg xmlns="),
+        ("png", "image/png", ""),
+        ("csv", "text/csv;charset=utf-8", "quantity,series,time,time_us,bytes\r\nRSS,"),
+        ("json", "application/json", "{\"file\":\"memory.log\",\"report\":{"),
+        ("md", "text/markdown;charset=utf-8", "## memory.log\n\nHost memory, ps: 60 samples"),
+    ] {
+        let (size, of, text) = save(&page, &format!("memory.log-report.{ending}"));
+        assert!(size > 500.0 && text.starts_with(start), "{ending}: {size} bytes, {text}");
+        assert_eq!(of, media_type, "{ending}");
+    }
+    page.screenshot("log-saved");
+    page.check_console();
+}
+
 #[test]
 fn drawings_below_the_timeline_are_saved() {
     let page = Journey::with(ANNOTATED);

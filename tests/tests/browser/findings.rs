@@ -7,22 +7,22 @@ use crate::journey::Journey;
 
 const DATA_PARALLEL: &str = "virtual-py-dataparallel4.pickle.gz";
 const OUT_OF_MEMORY: &str = "virtual-py-gpt2-oom-t4.pickle.gz";
+const HEALTHY: &str = "virtual-py-hf-gpt2-h100.pickle.gz";
 const WITHOUT_NAMED_STEPS: &str = "torch2.5-train-mixed-from-start.pickle.gz";
 
 /// Spot in the second row above the plot, which has the steps if the first has annotations.
 const ROW: Spot = Spot(0.5, 0.078);
 
-/// Opens the sample and waits for its findings.
-fn sample() -> Journey {
-    let page = Journey::start("/?sample");
-    page.wait_for_timeline();
+/// Opens a healthy run and waits for its findings.
+fn healthy() -> Journey {
+    let page = Journey::with(HEALTHY);
     page.lead().wait();
     page
 }
 
 #[test]
 fn the_first_tab_says_what_holds_the_peak_and_what_leaks() {
-    let page = sample();
+    let page = healthy();
     assert!(page.panel_tab().text().starts_with("Findings"));
     let lead = page.lead().text();
     assert!(lead.contains("No problem found") && lead.contains("from step to step"), "{lead}");
@@ -34,7 +34,7 @@ fn the_first_tab_says_what_holds_the_peak_and_what_leaks() {
 
 #[test]
 fn evidence_is_one_click_away() {
-    let page = sample();
+    let page = healthy();
     let whole = page.view();
     page.finding(FindingCode::Peak).button("Show").click();
     page.wait_for_view(&format!("x1 - x0 < {}", whole.width()));
@@ -49,7 +49,7 @@ fn evidence_is_one_click_away() {
 
 #[test]
 fn a_finding_opens_to_its_reasons_and_stacks() {
-    let page = sample();
+    let page = healthy();
     let peak = page.finding(FindingCode::Peak);
     peak.button("How this was found").click();
     assert!(peak.find("details[open]").text().contains("Confidence"));
@@ -71,7 +71,7 @@ fn an_out_of_memory_error_comes_first() {
 
 #[test]
 fn what_stays_after_steps_has_its_reason() {
-    let page = sample();
+    let page = healthy();
     let table = page.table("Memory that stays after steps").text();
     assert!(table.contains("optimizer state") && !table.contains("grows"), "{table}");
     page.check_console();
@@ -134,7 +134,8 @@ fn keys_and_clicks_go_from_step_to_step() {
 
 #[test]
 fn categories_have_colours_that_an_address_keeps() {
-    let page = sample();
+    let page = Journey::start("/?sample");
+    page.wait_for_timeline();
     page.button("Category").click();
     let categories = page.list("Categories");
     categories.find("[data-category]").wait_until_all("all.length > 2");

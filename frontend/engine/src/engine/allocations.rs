@@ -1,6 +1,8 @@
 //! Answers questions about tables of allocations and groups, which are sorted once and sent by the page.
 
 pub(super) mod cache;
+mod facts;
+mod open;
 mod order;
 mod sheet;
 
@@ -15,13 +17,14 @@ use frontend::ask::{
     AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, NameMark, ScopeData, SelectionData, Sort,
     TablePage, TableRequest, TableRows, Walk, WalkRequest,
 };
+use shared::allocator::Settings;
 use shared::analysis::{
-    AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, group, label, stack_callers, stack_group,
-    stack_labels, stack_title,
+    AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, group, label, stack_group, stack_labels,
+    stack_title,
 };
 use shared::base::StackLabel;
 use shared::report::frames;
-use shared::trace::{StackId, Trace};
+use shared::trace::{PoolId, StackId, Trace};
 
 /// Returns rows of a table.
 ///
@@ -30,11 +33,12 @@ use shared::trace::{StackId, Trace};
 pub(super) fn page(ready: Ready<'_>, request: &TableRequest) -> Result<TablePage, String> {
     let mut cache = ready.kept.table.borrow_mut();
     let is_same = |table: &Table| table.selection == request.selection && table.by == request.by;
-    let mut table = match cache.take().filter(is_same) {
+    let table = match cache.take().filter(is_same) {
         Some(table) if table.sort == request.sort => table,
         Some(table) => table.sorted(ready, request.sort),
         None => Table::new(ready, request)?,
     };
+    let mut table = table.opened(ready, request)?;
     let page = table.page(ready, request);
     *cache = Some(table);
     Ok(page)
@@ -66,6 +70,7 @@ impl Table {
             all_count,
             most_bytes: most_bytes.unwrap_or(0),
             rows,
+            open: Vec::new(),
         })
     }
 
@@ -81,11 +86,10 @@ impl Table {
 
     fn page(&mut self, ready: Ready<'_>, request: &TableRequest) -> TablePage {
         let (rows, row_count) = match &mut self.rows {
+            Rows::Groups(groups) if !self.open.is_empty() => open::page(ready, groups, &self.open, request),
             Rows::Allocations(order, key) => {
                 let ids = order.window(request.first as usize, request.count as usize, |id| key.of(ready, id));
-                let stack = |&id: &AllocationId| ready.timeline.allocations.allocation_stack(id, ready.device);
-                let labels = stack_labels(ready.trace, ids.iter().map(stack));
-                let rows = ids.iter().zip(labels).map(|(&id, label)| allocation_row(ready, id, label)).collect();
+                let rows = allocation_rows(ready, &facts::rounding(ready), &ids).collect();
                 (TableRows::Allocations(rows), order.len())
             }
             Rows::Groups(groups) => {
@@ -115,7 +119,14 @@ fn window<'a>(rows: &'a [Group], request: &TableRequest) -> &'a [Group] {
     &rows[first..(first + request.count as usize).min(rows.len())]
 }
 
-fn allocation_row(ready: Ready<'_>, id: AllocationId, label: Option<StackLabel>) -> AllocationRow {
+/// Describes allocations; those with equal labels are told apart.
+fn allocation_rows(ready: Ready<'_>, rounding: &Settings, ids: &[AllocationId]) -> impl Iterator<Item = AllocationRow> {
+    let stack = |&id: &AllocationId| ready.timeline.allocations.allocation_stack(id, ready.device);
+    let labels = stack_labels(ready.trace, ids.iter().map(stack));
+    ids.iter().zip(labels).map(move |(&id, label)| allocation_row(ready, rounding, id, label))
+}
+
+fn allocation_row(ready: Ready<'_>, rounding: &Settings, id: AllocationId, label: Option<StackLabel>) -> AllocationRow {
     let allocations = &ready.timeline.allocations;
     let allocation = allocations.get(id, ready.device);
     let stack = allocations.allocation_stack(id, ready.device);
@@ -128,6 +139,7 @@ fn allocation_row(ready: Ready<'_>, id: AllocationId, label: Option<StackLabel>)
         lifetime: allocation.died.min(end) - allocation.born,
         outlives: allocation.died == u32::MAX,
         category: ready.categories()[id.index()],
+        facts: facts::facts(ready, rounding, id),
         title,
         detail,
     }
@@ -155,19 +167,12 @@ fn group_row(trace: &Trace, groups: &Groups, group: &Group, Label { title, detai
         GroupKey::Stack(stack) => Some(stack_mark(&frames(trace, stack))),
         _ => None,
     };
-    GroupRow {
-        key: group_key_data(group.key),
-        bytes,
-        count,
-        title,
-        detail,
-        mark: mark(trace, groups, group.key),
-        stack,
-    }
+    let mark = mark(trace, groups, group.key);
+    GroupRow { key: group_key_data(group.key), bytes, count, title, detail, mark, stack }
 }
 
 /// Returns the mark of a group, which depends neither on the list that it is in nor on what own code is.
-fn mark(trace: &Trace, groups: &Groups, key: GroupKey) -> NameMark {
+pub(super) fn mark(trace: &Trace, groups: &Groups, key: GroupKey) -> NameMark {
     let Label { title, detail } = former_label(trace, key).unwrap_or_else(|| label(trace, groups, key));
     NameMark::of([title.as_str(), &detail])
 }
@@ -206,6 +211,13 @@ impl Key {
             Column::Lifetime => Self::Lifetime,
             Column::Category => Self::Category,
             Column::Title => Self::Title(title_ranks(ready, ids)),
+            Column::Died => Self::Died,
+            Column::Phase => Self::Phase,
+            Column::Step => Self::Step,
+            Column::Rounded => Self::Rounded(facts::rounding(ready)),
+            Column::Address => Self::Address,
+            Column::Stream => Self::Stream,
+            Column::Pool => Self::Pool,
         }
     }
 
@@ -220,6 +232,15 @@ impl Key {
                 u64::from(row.died.min(ready.timeline.events() + 1) - row.born)
             }
             Self::Category => ready.categories()[id.index()] as u64,
+            Self::Died => u64::from(allocations.get(id, ready.device).died),
+            Self::Address => allocations.get(id, ready.device).addr,
+            // Allocations without the fact come first.
+            Self::Phase => facts::phase(ready, id).map_or(0, |phase| phase as u64 + 1),
+            Self::Step => facts::step(ready, id).map_or(0, |step| u64::from(step) + 1),
+            Self::Rounded(rounding) => rounding.block_bytes(allocations.size_bytes_of(id)),
+            Self::Stream => facts::stream(ready, id).map_or(0, |stream| stream.saturating_add(1)),
+            Self::Pool => facts::pool(ready, id)
+                .map_or(0, |PoolId(capture, handle)| (capture << 32).saturating_add(handle).saturating_add(1)),
             Self::Title(ranks) => u64::from(ranks[allocations.allocation_stack(id, ready.device).index()]),
         }
     }

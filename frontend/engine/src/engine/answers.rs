@@ -1,19 +1,20 @@
 //! Connects each question to the function that answers it.
 
 use super::flame::Flame;
-use super::hit::{find, hit, place};
+use super::hit::{find, hit, moment_facts, place};
 use super::picture::{outline_picture, picture};
 use super::ready::Ready;
 use super::{
-    Engine, allocations, around, categories, compare, copy, details, export, kind, marks, neighbour, segments,
-    selection, sheet, source, strip, what_if,
+    Engine, allocations, areas, around, categories, compare, copy, details, events, export, kind, marks, neighbour,
+    segments, selection, sheet, source, strip, what_if,
 };
 use frontend::ask::{
-    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAround, GetBandNames, GetBoxes, GetCategories,
-    GetCopyPreview, GetCourse, GetCurve, GetDetails, GetDiff, GetFacts, GetFindings, GetHit, GetKind, GetLargest,
-    GetMarks, GetOperators, GetOutline, GetPicture, GetPlace, GetProfile, GetRank, GetRecordedSetup, GetReplay,
-    GetRows, GetSegments, GetSites, GetSource, GetSourceFiles, GetStacks, GetSteps, GetStrip, GetSweep, SetOwnCode,
-    SheetOrder, StepAllocation, StepKind, WalkTo, WriteCopy, WriteReplay, Writes,
+    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAreaHit, GetAreas, GetAround, GetBandNames,
+    GetBoxes, GetCategories, GetCopyPreview, GetCourse, GetCurve, GetDetails, GetDiff, GetEvent, GetEvents, GetFacts,
+    GetFindings, GetHit, GetKind, GetLargest, GetMarks, GetMoments, GetOperators, GetOutline, GetPicture, GetPlace,
+    GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites, GetSource, GetSourceFiles,
+    GetStacks, GetSteps, GetStrip, GetSweep, SetOwnCode, SheetOrder, StepAllocation, StepKind, WalkTo, WriteCopy,
+    WriteReplay, Writes,
 };
 use shared::analysis::{Timeline, source_files};
 use shared::base::OwnCode;
@@ -23,6 +24,8 @@ use shared::report::{operators_at_peak, trace_curves};
 const GZIP: &str = "application/gzip";
 
 const NO_ALLOCATION: &str = "there is no such allocation";
+
+const NO_EVENT: &str = "there is no such event";
 
 const NO_TIMES: &str = "the events have no times of a clock";
 const NO_SIDE: &str = "there is no such moment or step";
@@ -46,10 +49,15 @@ answers! {
     GetOperators: |ready, ask| Ok(operators_at_peak(ready.device, ready.timeline, &ask.makers));
     GetHit: |ready, ask| Ok(hit(ready, ask.axis, (ask.x, ask.units_per_px), ask.bytes));
     GetPlace: |ready, ask| Ok(place(ready, ask.axis, ask.moment));
+    GetAreas: |ready, ask| Ok(areas::rows(ready, ask.by, ask.moment));
+    GetAreaHit: |ready, ask| Ok(areas::hit(ready, ask.by, ask.axis, (ask.x, ask.units_per_px), ask.bytes));
+    GetMoments: |ready, ask| Ok(ask.moments.iter().map(|&moment| moment_facts(ready, ask.axis, moment)).collect());
     FindAllocation: |ready, ask| find(ready, ask.key, ask.moment).ok_or_else(|| NO_ALLOCATION.to_owned());
     GetDetails: |ready, ask| details::details(ready, ask.allocation).ok_or_else(|| NO_ALLOCATION.to_owned());
     GetStacks: |ready, ask| Ok(selection::stacks(ready, ask.moment, ask.limit));
     GetMarks: |ready, _ask| Ok(marks::marks(ready));
+    GetEvents: |ready, ask| Ok(events::page(ready, ask.first, ask.count));
+    GetEvent: |ready, ask| events::details(ready, ask.event).ok_or_else(|| NO_EVENT.to_owned());
     GetCategories: |ready, ask| Ok(categories::bytes_at(ready, ask.moment));
     GetBoxes: |ready, ask| Ok(flame(ready, ask.device).boxes(&ask.tree, ask.range, &ask.search));
     GetSites: |ready, ask| Ok(flame(ready, ask.device).sites(&ask.source));
@@ -63,7 +71,7 @@ answers! {
     GetBandNames: |ready, ask| Ok(around::band_names(ready, ask.moment, ask.limit));
     GetKind: |ready, ask| Ok(kind::facts(ready, &ask.kind, ask.moment));
     StepKind: |ready, ask| Ok(kind::step(ready, ask));
-    GetSegments: |ready, ask| Ok(segments::segments(ready, ask.instant));
+    GetSegments: |ready, ask| Ok(segments::segments(ready, ask.instant, ask.kind.as_ref()));
     GetSource: |ready, ask| Ok(source::source(ready, ask));
     GetSourceFiles: |ready, _ask| Ok(source_files(ready.trace).into_iter().map(str::to_owned).collect());
     GetStrip: |ready, ask| Ok(strip::strip(ready, ask.columns));
@@ -93,8 +101,11 @@ impl Answers<GetFindings> for Engine {
 impl Answers<SetOwnCode> for Engine {
     fn answer(&mut self, ask: &SetOwnCode) -> Result<<SetOwnCode as Ask>::Answer, String> {
         self.trace.set_own_code(OwnCode::of_text(&ask.own));
-        // Rows of the last table are sorted by titles.
-        self.kept.iter().for_each(|kept| *kept.table.borrow_mut() = None);
+        // The last table and the last kind have titles.
+        for kept in &self.kept {
+            *kept.table.borrow_mut() = None;
+            *kept.kind.borrow_mut() = None;
+        }
         self.build_all();
         Ok(super::findings::findings(self))
     }

@@ -1,7 +1,7 @@
 //! Finds the allocation at a point of the timeline, and the place of a moment.
 
 use super::ready::Ready;
-use frontend::ask::{AllocationKey, Hit, HitAllocation};
+use frontend::ask::{AllocationKey, Hit, HitAllocation, MomentFacts};
 use shared::analysis::{AllocationId, Axis, Origin, stack_label};
 
 /// Returns what lies under a point; of the moments that share a pixel, a picture shows the one with the highest live
@@ -16,6 +16,7 @@ pub(super) fn hit(ready: Ready<'_>, axis: Axis, (x, units_per_px): (f64, f64), b
         live_bytes: timeline.live_at(moment),
         reserved_bytes: timeline.reserved_at(moment),
         allocation: found.map(|found| hit_allocation(ready, found.allocation, found.below_bytes)),
+        area: None,
     }
 }
 
@@ -50,6 +51,7 @@ pub(super) fn found_hit(ready: Ready<'_>, id: AllocationId, moment: u32) -> Hit 
         live_bytes: timeline.live_at(moment),
         reserved_bytes: timeline.reserved_at(moment),
         allocation: Some(hit_allocation(ready, id, below_bytes(ready, id, moment))),
+        area: None,
     }
 }
 
@@ -62,6 +64,18 @@ fn below_bytes(ready: Ready<'_>, id: AllocationId, moment: u32) -> u64 {
 pub(super) fn place(ready: Ready<'_>, axis: Axis, moment: u32) -> f64 {
     let x = |moment| ready.timeline.x_of_moment(ready.device, axis, moment);
     f64::midpoint(x(moment), x(moment.saturating_add(1)))
+}
+
+/// Returns the facts of a moment; one after the last event becomes the last one.
+pub(super) fn moment_facts(ready: Ready<'_>, axis: Axis, moment: u32) -> MomentFacts {
+    let moment = moment.min(ready.timeline.events());
+    MomentFacts {
+        moment,
+        position: place(ready, axis, moment),
+        time_us: ready.time_us(moment),
+        live_bytes: ready.timeline.live_at(moment),
+        reserved_bytes: ready.timeline.reserved_at(moment),
+    }
 }
 
 fn hit_allocation(ready: Ready<'_>, id: AllocationId, below_bytes: u64) -> HitAllocation {

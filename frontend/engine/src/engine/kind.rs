@@ -1,6 +1,6 @@
 //! Finds the allocations of a kind, and steps through them.
 
-use super::allocations::{marked, shown_moment};
+use super::allocations::{mark as group_mark, marked, shown_moment};
 use super::flame::sites;
 use super::hit::{find_id, found_hit};
 use super::ready::Ready;
@@ -11,7 +11,7 @@ use frontend::ask::{FilterData, Found, Kind, KindFacts, KindStep, NameMark, Site
 use shared::analysis::{
     AllocationId, Category, Filter, GroupKey, Label, Members, Scope, Site, Weigher, Weight, group, label, select,
 };
-use shared::base::format;
+use shared::base::{format, frame_rules};
 use shared::report::frames;
 use shared::trace::{FrameId, StackId, Trace};
 use std::cell::RefCell;
@@ -27,6 +27,8 @@ pub(super) struct Selected {
     title: String,
     detail: String,
     key: Option<GroupKey>,
+    /// Mark of the group in addresses.
+    mark: Option<NameMark>,
 }
 
 /// Conditions that a kind sets, and its title.
@@ -35,6 +37,7 @@ struct Meaning {
     title: String,
     detail: String,
     key: Option<GroupKey>,
+    mark: Option<NameMark>,
 }
 
 /// Returns the allocations of a kind.
@@ -45,10 +48,10 @@ pub(super) fn selected(ready: Ready<'_>, kind: &Kind) -> Result<Rc<Selected>, St
     if let Some((_, found)) = ready.kept.kind.borrow().as_ref().filter(|(of, _)| of == kind) {
         return Ok(Rc::clone(found));
     }
-    let Meaning { filter, title, detail, key } = meaning(ready, kind)?;
+    let Meaning { filter, title, detail, key, mark } = meaning(ready, kind)?;
     let population = population(ready, filter.needs_categories());
     let ids = select(&population, &Scope::all(ready.timeline), &filter);
-    let selected = Rc::new(Selected { members: Members::new(ready.timeline, ids), title, detail, key });
+    let selected = Rc::new(Selected { members: Members::new(ready.timeline, ids), title, detail, key, mark });
     *ready.kept.kind.borrow_mut() = Some((kind.clone(), Rc::clone(&selected)));
     Ok(selected)
 }
@@ -59,7 +62,7 @@ pub(super) fn selected(ready: Ready<'_>, kind: &Kind) -> Result<Rc<Selected>, St
 /// Returns a message for the user; see [`selected`].
 pub(super) fn facts(ready: Ready<'_>, kind: &Kind, moment: u32) -> Result<KindFacts, String> {
     let selected = selected(ready, kind)?;
-    let Selected { members, title, detail, key } = &*selected;
+    let Selected { members, title, detail, key, mark } = &*selected;
     let (most_moment, most_bytes) = members.max_in(0..u32::MAX);
     let stack = match key {
         Some(GroupKey::Stack(stack)) => Some(stack_mark(&frames(ready.trace, *stack))),
@@ -78,6 +81,8 @@ pub(super) fn facts(ready: Ready<'_>, kind: &Kind, moment: u32) -> Result<KindFa
         most_moment,
         most_bytes,
         key: key.map(group_key_data),
+        mark: *mark,
+        sites: key.and_then(|key| sites_of(ready.trace, key)),
         stack,
         search,
     })
@@ -137,7 +142,7 @@ fn meaning(ready: Ready<'_>, kind: &Kind) -> Result<Meaning, String> {
             let data = FilterData { text: text.clone(), is_expression: *is_expression, ..FilterData::default() };
             let quotes = if *is_expression { ["/", "/"] } else { ["“", "”"] };
             let title = format!("{}{text}{}", quotes[0], quotes[1]);
-            Ok(Meaning { filter: filter(&data)?, title, detail: String::new(), key: None })
+            Ok(Meaning { filter: filter(&data)?, title, detail: String::new(), key: None, mark: None })
         }
     }
 }
@@ -153,7 +158,13 @@ fn of_stack_of(ready: Ready<'_>, id: AllocationId) -> Meaning {
     }
     let size_bytes = ready.timeline.allocations.size_bytes_of(id);
     let title = format!("no stack recorded, {} each", format::bytes(size_bytes));
-    Meaning { filter: Filter { size_bytes: size_bytes..=size_bytes, ..group.filter }, key: None, title, ..group }
+    Meaning {
+        filter: Filter { size_bytes: size_bytes..=size_bytes, ..group.filter },
+        key: None,
+        mark: None,
+        title,
+        ..group
+    }
 }
 
 fn of_category(ready: Ready<'_>, category: Category) -> Meaning {
@@ -165,12 +176,17 @@ fn of_category(ready: Ready<'_>, category: Category) -> Meaning {
 fn of_group(ready: Ready<'_>, key: GroupKey) -> Meaning {
     let population = population(ready, false);
     let weigher = Weigher::new(&population, &Scope::all(ready.timeline), Weight::Bytes);
-    let Label { title, detail } = label(ready.trace, &group(&population, &[], &weigher, key.by()), key);
-    Meaning { filter: Filter { group: Some(key), ..Filter::default() }, title, detail, key: Some(key) }
+    let groups = group(&population, &[], &weigher, key.by());
+    let Label { title, detail } = label(ready.trace, &groups, key);
+    let mark = Some(group_mark(ready.trace, &groups, key));
+    Meaning { filter: Filter { group: Some(key), ..Filter::default() }, title, detail, key: Some(key), mark }
 }
 
 /// Returns the stack with a mark; of stacks that differ only in folders, the first.
 fn marked_stack(trace: &Trace, mark: NameMark) -> Option<StackId> {
+    if mark == stack_mark(&[]) {
+        return Some(StackId::NONE);
+    }
     trace.stacks.ids().find(|&stack| stack_mark(&frames(trace, stack)) == mark)
 }
 
@@ -183,3 +199,21 @@ fn site_key(trace: &Trace, of: NameMark, is_line: bool) -> Option<GroupKey> {
     let found = (0..trace.frames.len()).map(FrameId::from_index).find(|id| mark_of(id) == of);
     found.map(|frame| if is_line { GroupKey::Frame(Some(frame)) } else { GroupKey::Function(Some(frame)) })
 }
+
+/// Returns the marks of the line and the function that stand for a group in a flame graph.
+fn sites_of(trace: &Trace, key: GroupKey) -> Option<[NameMark; 2]> {
+    let frame = match key {
+        GroupKey::Stack(stack) => {
+            let ids = trace.stacks.frames(stack);
+            let frames = ids.iter().map(|&id| trace.frames.get(id));
+            let names = frames.map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)));
+            *ids.get(frame_rules::title_position(names)?)?
+        }
+        GroupKey::Frame(frame) | GroupKey::Function(frame) => frame?,
+        _ => return None,
+    };
+    Some([true, false].map(|is_line| mark(&sites::text(trace, Site::Frame(frame), is_line))))
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,11 +4,13 @@
 
 mod allocations;
 mod answers;
+mod areas;
 mod around;
 mod categories;
 mod compare;
 mod copy;
 mod details;
+mod events;
 #[cfg(test)]
 mod explain_tests;
 mod export;

@@ -1,15 +1,18 @@
 //! Draws the picture of a view.
 
-use super::kind;
 use super::ready::Ready;
-use frontend::ask::{ColorBy, Kind, Marking, PictureData, View};
+use super::{areas, kind};
+use frontend::ask::{ColorBy, Kind, Marking, PictureData, View, area_by};
 use shared::analysis::{AllocationId, Axis, Coloring, Emphasis, PictureRequest};
 
 /// Draws a view; a kind that cannot be read, such as an invalid search, sets nothing apart.
 pub(super) fn picture(ready: Ready<'_>, view: View, kind: Option<&Kind>) -> PictureData {
+    if let Some(by) = area_by(view.color) {
+        return PictureData::new(view, &areas::picture(ready, by, &view.request));
+    }
     let coloring = match view.color {
-        ColorBy::Stack => Coloring::Stack,
         ColorBy::Category => Coloring::Category(ready.categories()),
+        _ => Coloring::Stack,
     };
     let selected = kind.and_then(|kind| kind::selected(ready, kind).ok());
     let apart = view.marking.apart.filter(|&row| (row as usize) < ready.timeline.allocations.len());

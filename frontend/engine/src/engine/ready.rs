@@ -1,6 +1,7 @@
 //! Holds a device with everything that was computed for it.
 
 use super::allocations::cache::TableCache;
+use super::areas::AreaCache;
 use super::flame::cache::FlameCache;
 use super::kind::KindCache;
 use super::what_if::cache::SweepCache;
@@ -15,6 +16,7 @@ pub(super) struct Kept {
     spans: OnceCell<Vec<Span>>,
     studied: OnceCell<Studied>,
     pub(super) categories: OnceCell<Vec<Category>>,
+    pub(super) areas: AreaCache,
     /// Figures for the comparison with other ranks.
     pub(super) figures: OnceCell<RankFigures>,
     /// Segments over the whole trace.

@@ -25,7 +25,8 @@ pub(super) fn sheet(engine: &Engine, order: &SheetOrder) -> Result<Vec<u8>, Stri
     match &order.of {
         SheetOf::Allocations(request) => {
             let mut whole = Whole::new(ready, request)?;
-            Ok(out.write(whole.sheet(), |row| whole.fill(ready, row)))
+            let (name, columns) = whole.sheet();
+            Ok(out.write(Sheet { name, columns: &columns }, |row| whole.fill(ready, row)))
         }
         SheetOf::Sites { source, order: sorted, search } => {
             let sites = Flame { ready, device: order.device }.sites(source)?;

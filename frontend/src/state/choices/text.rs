@@ -10,7 +10,7 @@
 //! Fields and values that this version does not know are ignored.
 
 use super::escape::{escaped, unescaped};
-use super::{Against, BlockColors, Choices, CompareChoice, Controls, Rootward, Zoom, names};
+use super::{Against, BlockColors, Choices, CompareChoice, Controls, EventsChoice, Rootward, Zoom, names};
 use crate::ask::{DiffBy, FilterData, GroupBy, GroupMark, NameMark, Weight, WhatIfSetup, side_of_value, side_value};
 use crate::state::Selecting;
 use crate::state::fields::Fields;
@@ -61,7 +61,9 @@ pub(in crate::state) fn write(choices: &Choices, dock: Option<DockTab>, text: &m
             let (rows, first) = (choices.rows, Choices::default().rows);
             out.other("rows", rows.by, first.by, |by| by.map_or("", GroupBy::name).to_owned());
             out.other("sort", rows.sort, first.sort, names::sort_name);
+            out.other("columns", rows.columns, first.columns, names::columns_name);
         }
+        Some(DockTab::Events) => events(choices, &mut out),
         Some(DockTab::Source) => selecting(&choices.selecting, false, &mut out),
         Some(DockTab::Segments) => segments(choices, &mut out),
         Some(DockTab::WhatIf) => what_if(choices, &mut out),
@@ -128,6 +130,13 @@ fn stacks(choices: &Choices, out: &mut Writer<'_>) {
     }
 }
 
+fn events(choices: &Choices, out: &mut Writer<'_>) {
+    if let Some(event) = choices.events.event {
+        out.put("event", &event.to_string());
+    }
+    out.other("follow", choices.events.follows, true, |_| "0".to_owned());
+}
+
 fn segments(choices: &Choices, out: &mut Writer<'_>) {
     let (segments, first) = (choices.segments, Choices::default().segments);
     out.other("at", segments.instant, first.instant, names::instant_name);
@@ -188,6 +197,10 @@ pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices 
             choices.selecting = read_selecting(fields);
             choices.rows.by = word("rows").and_then(GroupBy::of_name);
             choices.rows.sort = word("sort").and_then(names::sort_of).unwrap_or_default();
+            choices.rows.columns = word("columns").map(names::columns_of).unwrap_or_default();
+        }
+        Some(DockTab::Events) => {
+            choices.events = EventsChoice { event: number(fields, "event"), follows: word("follow") != Some("0") };
         }
         Some(DockTab::Source) => choices.selecting = read_selecting(fields),
         Some(DockTab::Segments) => {

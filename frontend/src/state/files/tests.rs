@@ -151,9 +151,11 @@ fn view(device: i64) -> ViewState {
         kind: None,
         tab,
         dock: None,
+        is_maximized: false,
         color,
         choices,
         card: None,
+        points: Rc::default(),
     }
 }
 

@@ -146,7 +146,11 @@ mod tests {
             title: String::new(),
             line: None,
             evidence: Evidence::default(),
+            parts: Vec::new(),
+            target: None,
             advice: String::new(),
+            steps: Vec::new(),
+            why: String::new(),
         }
     }
 

@@ -1,6 +1,8 @@
 //! Bar at the top of the viewer: open files, Open, Export, Share, links and help.
 
+use super::names_model::tab_texts;
 use crate::components::icon::{Icon, IconName};
+use crate::components::select::Select;
 use crate::components::site_header::{Place, SiteHeader};
 use crate::platform::has_server;
 use crate::state::{FileId, FileStatus, Files, OpenFile, SchemeChoice};
@@ -28,7 +30,9 @@ pub struct HeaderProps {
 pub fn Header(props: &HeaderProps) -> Html {
     let on_export = props.on_export.reform(|_: MouseEvent| ());
     let on_share = props.on_share.reform(|_: MouseEvent| ());
-    let tab = |file: &OpenFile| file_tab(props, file);
+    let names: Vec<&str> = props.files.all.iter().map(|file| &*file.name).collect();
+    let texts = tab_texts(&names);
+    let tab = |(file, text): (&OpenFile, String)| file_tab(props, file, text);
     let is_ready = props.files.shown_file().is_some_and(|file| matches!(file.status, FileStatus::Ready(_)));
     let actions = html! {
         <>
@@ -50,8 +54,9 @@ pub fn Header(props: &HeaderProps) -> Html {
         <SiteHeader place={Place::Viewer} scheme={props.scheme} on_scheme={props.on_scheme.clone()}
             {actions} last_actions={last_actions(&props.on_links, &props.on_help)}>
             <nav class="file-tabs" aria-label="Open files">
-                <ul>{ for props.files.all.iter().map(tab) }</ul>
+                <ul>{ for props.files.all.iter().zip(texts).map(tab) }</ul>
             </nav>
+            if props.files.all.len() > LISTED_FROM { { file_list(props) } }
         </SiteHeader>
     }
 }
@@ -85,7 +90,26 @@ pub fn last_actions(on_links: &Callback<()>, on_help: &Callback<()>) -> Html {
     }
 }
 
-fn file_tab(props: &HeaderProps, file: &OpenFile) -> Html {
+/// More tabs than this hardly fit, so that a list shows all files.
+const LISTED_FROM: usize = 4;
+
+/// Lists all open files, which the tabs have no room for.
+fn file_list(props: &HeaderProps) -> Html {
+    let options = props.files.all.iter().map(|file| {
+        let problem = if file.is_out_of_memory() { " · out of memory" } else { "" };
+        AttrValue::from(format!("{}{problem}", file.name))
+    });
+    let chosen = props.files.all.iter().position(|file| props.files.shown == Some(file.id)).unwrap_or(0);
+    let ids: Vec<FileId> = props.files.all.iter().map(|file| file.id).collect();
+    let on_choose = props.on_show.reform(move |position: usize| ids[position]);
+    html! {
+        <div class="file-list">
+            <Select label="All open files" options={options.collect::<Vec<_>>()} {chosen} {on_choose} />
+        </div>
+    }
+}
+
+fn file_tab(props: &HeaderProps, file: &OpenFile, text: String) -> Html {
     let id = file.id;
     let is_shown = props.files.shown == Some(id);
     let on_show = props.on_show.reform(move |_: MouseEvent| id);
@@ -102,10 +126,10 @@ fn file_tab(props: &HeaderProps, file: &OpenFile) -> Html {
         <li key={id} class={classes!("file-tab", status, is_out.then_some("out"), is_shown.then_some("shown"))}
             data-status={status}>
             <button type="button" class="file-name" onclick={on_show} title={file.name.to_string()}
+                aria-label={format!("{} {word}", file.name).trim_end().to_owned()}
                 aria-current={is_shown.then_some("page")}>
                 <span class="dot" aria-hidden="true" />
-                <span class="file-text">{ &*file.name }</span>
-                <span class="visually-hidden">{ word }</span>
+                <span class="file-text">{ text }</span>
             </button>
             <button type="button" class="file-close" onclick={on_close} aria-label={format!("Close {}", file.name)}>
                 <Icon name={IconName::Close} />

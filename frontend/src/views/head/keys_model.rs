@@ -8,7 +8,7 @@ pub struct KeyGroup {
     pub lines: &'static [(&'static [&'static str], &'static str)],
 }
 
-pub const KEYS: [KeyGroup; 5] = [
+pub const KEYS: [KeyGroup; 6] = [
     KeyGroup {
         title: "Timeline",
         lines: &[
@@ -19,6 +19,8 @@ pub const KEYS: [KeyGroup; 5] = [
             (&[",", "."], "Show the previous or next step"),
             (&["0", "Home"], "Show the whole trace"),
             (&["Backspace", "Ctrl Z"], "Go back to the previous view"),
+            (&["B"], "Bookmark the moment under the pointer"),
+            (&["X"], "Measure from the moment under the pointer, and to it"),
             (&["E"], "Use the event axis"),
             (&["T"], "Use the time axis"),
             (&["Esc"], "Clear the selection, or unpin the allocation"),
@@ -43,6 +45,20 @@ pub const KEYS: [KeyGroup; 5] = [
         ],
     },
     KeyGroup {
+        title: "Views below",
+        lines: &[
+            (&["G"], "Flame graph"),
+            (&["L"], "Allocations"),
+            (&["V"], "Events"),
+            (&["C"], "Source"),
+            (&["M"], "Segments"),
+            (&["I"], "What if"),
+            (&["R"], "Compare"),
+            (&["J"], "Logs"),
+            (&["F"], "Maximize the view, or return to the timeline"),
+        ],
+    },
+    KeyGroup {
         title: "Pointer",
         lines: &[
             (&["Wheel"], "Zoom the trace around the pointer"),
@@ -63,3 +79,16 @@ pub const KEYS: [KeyGroup; 5] = [
         ],
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::KEYS;
+    use crate::state::{DockTab, dock_key};
+
+    #[test]
+    fn each_view_below_is_listed_with_its_key() {
+        let views = KEYS.iter().find(|group| group.title == "Views below").unwrap();
+        let keys: Vec<_> = views.lines.iter().map(|(keys, _)| keys[0].to_lowercase()).collect();
+        assert!(DockTab::ALL.into_iter().all(|tab| keys.iter().any(|key| key == dock_key(tab))), "{keys:?}");
+    }
+}

@@ -7,6 +7,7 @@ pub mod header;
 pub mod headline;
 pub mod help_dialog;
 pub mod keys_model;
+pub mod names_model;
 pub mod notice_list;
 pub mod notices_model;
 pub mod origin_bar;

@@ -31,13 +31,13 @@ pub fn selecting_of(facts: &KindFacts, selecting: &Selecting) -> Option<Selectin
         let category = key.value.and_then(|(index, _)| Category::ALL.get(index as usize).copied());
         return Some(Selecting { filter: FilterData { category, ..FilterData::default() }, ..all });
     }
-    Some(all.with_group(Some((key, facts.title.clone(), facts.mark()))))
+    Some(all.with_group(Some((key, facts.title.clone(), facts.mark?))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{GroupKeyData, GroupMark};
+    use crate::ask::{GroupKeyData, GroupMark, NameMark};
 
     fn facts() -> KindFacts {
         KindFacts { count: 48, bytes: 9 << 28, live_bytes: 27 << 28, most_bytes: 5 << 29, ..KindFacts::default() }
@@ -59,9 +59,10 @@ mod tests {
         let found = of(&KindFacts { key: Some(category), ..facts() }).unwrap();
         assert_eq!(found.filter.category, Some(Category::Activation));
         let key = GroupKeyData { by: GroupBy::Frame, value: Some((3, 0)) };
-        let frame = KindFacts { key: Some(key), title: "f".to_owned(), ..facts() };
+        let mark = NameMark::of(["f"]);
+        let frame = KindFacts { key: Some(key), mark: Some(mark), title: "f".to_owned(), ..facts() };
         let found = of(&frame).unwrap();
-        let mark = GroupMark { by: GroupBy::Frame, mark: frame.mark() };
+        let mark = GroupMark { by: GroupBy::Frame, mark };
         assert_eq!((found.filter.group, found.group_mark), (Some(key), Some(mark)));
         let text = KindFacts { search: Some(("adam".to_owned(), false)), ..facts() };
         assert_eq!(of(&text).unwrap().filter.text, "adam");

@@ -1,18 +1,9 @@
 //! Start page, shown while no file is open.
 
-use crate::components::copy_button::CopyButton;
+use super::recipe::RecipeBox;
 use crate::components::icon::{Icon, IconName};
 use crate::platform::{fragment, has_server, site_url};
 use yew::prelude::*;
-
-/// Python code that records a snapshot.
-const RECIPE: &str = "\
-torch.cuda.memory._record_memory_history(max_entries=1_000_000)
-try:
-    train_a_few_steps()
-finally:  # also after an out-of-memory error
-    torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")
-";
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct HeroProps {
@@ -39,7 +30,7 @@ pub fn Hero(props: &HeroProps) -> Html {
                     <button type="button" class="button primary large" onclick={on_open}>
                         <Icon name={IconName::Open} />{ "Open snapshot" }
                     </button>
-                    <a class="button large" href={site_url("?sample")}>{ "Try the sample" }</a>
+                    <a class="button large" href={site_url("?sample&tour")}>{ "Try the sample" }</a>
                 </div>
                 <p class="hint">{ "or drop files anywhere on this page" }</p>
                 <p class="hint">
@@ -49,13 +40,7 @@ pub fn Hero(props: &HeroProps) -> Html {
                 if fragment().is_some() {
                     <p class="hint" data-addressed="">{ "This address contains a view of a file. Open that file to see it" }</p>
                 }
-                <section class="recipe" aria-labelledby="recipe-title">
-                    <div class="recipe-head">
-                        <h2 id="recipe-title">{ "Record a snapshot" }</h2>
-                        <CopyButton text={RECIPE} label="Copy" />
-                    </div>
-                    <pre><code>{ RECIPE }</code></pre>
-                </section>
+                <RecipeBox />
                 <p class="private">
                     <Icon name={IconName::Private} />
                     { "Files are decoded in this tab: nothing leaves this machine" }

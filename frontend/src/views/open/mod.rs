@@ -12,3 +12,4 @@ pub mod preview_model;
 pub mod preview_plot;
 pub mod preview_view;
 pub mod progress;
+mod recipe;

@@ -3,9 +3,9 @@
 pub mod model;
 
 use self::model::{Place, drawing, places};
-use crate::ask::{GetStrip, StripData};
+use crate::ask::{DeviceFigures, GetStrip, StripData};
 use crate::components::picture::Picture;
-use crate::components::tab_keys::tab_keys;
+use crate::components::tab_keys::row_keys;
 use crate::hooks::{Peer, use_answer};
 use crate::platform::{WorkerClient, store, stored};
 use crate::state::{FileAction, FileId, Scheme};
@@ -50,19 +50,11 @@ struct Row {
 #[component]
 pub fn Overview(props: &OverviewProps) -> Html {
     let is_folded = use_state_eq(|| stored(FOLDED).as_deref() == Some("folded"));
-    let rows = rows(props);
-    let asked: Vec<_> = rows.iter().filter(|row| row.is_ready).map(|row| (row.client.clone(), row.device)).collect();
-    let strips =
-        use_answer(if *is_folded || rows.len() < 2 { Vec::new() } else { asked.clone() }, |asked| async move {
-            let mut strips = Vec::new();
-            for (client, device) in asked {
-                strips.push(((client.clone(), device), client.ask(GetStrip { device, columns: COLUMNS }).await?));
-            }
-            Ok(strips)
-        });
+    let are_all = use_state_eq(|| false);
     let Some(shown) = props.peers.iter().find(|peer| peer.id == props.id) else { return Html::default() };
     let on_device = props.on_action.reform(FileAction::ChooseDevice);
     let picker = html! { <DevicePicker file={shown.file.clone()} on_choose={on_device} /> };
+    let rows = rows(shown, &props.peers, *are_all);
     if rows.len() < 2 {
         return picker;
     }
@@ -75,106 +67,135 @@ pub fn Overview(props: &OverviewProps) -> Html {
     };
     let fold = |words: &'static str| {
         html! {
-            <button type="button" class="button quiet overview-fold" aria-expanded={(!*is_folded).to_string()}
+            <button type="button" class="button quiet" aria-expanded={(!*is_folded).to_string()}
                 onclick={onclick.clone()}>{ words }</button>
         }
     };
     if *is_folded {
         return html! { <div class="overview folded">{ picker }{ fold("Show all devices") }</div> };
     }
+    let unused = unused(shown);
+    let on_unused = {
+        let are_all = are_all.clone();
+        Callback::from(move |_: MouseEvent| are_all.set(!*are_all))
+    };
+    let chosen = rows.iter().position(|row| row.file == props.id && row.device == shown.file.device).unwrap_or(0);
+    html! {
+        <section class="overview" aria-label="All devices" data-overview={rows.len().to_string()}>
+            <Rows {rows} chosen={chosen as u32} scheme={props.scheme} on_action={props.on_action.clone()}>
+                if unused > 0 {
+                    <button type="button" class="button quiet" aria-expanded={are_all.to_string()} onclick={on_unused}
+                        title="Devices without events or memory">
+                        { if *are_all { "Hide unused".to_owned() } else { format!("{unused} unused") } }
+                    </button>
+                }
+                { fold("Fold") }
+            </Rows>
+        </section>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct RowsProps {
+    rows: Vec<Row>,
+    /// Position of the shown device.
+    chosen: u32,
+    scheme: Scheme,
+    on_action: Callback<FileAction>,
+    /// Controls below the rows.
+    children: Html,
+}
+
+/// Shows the rows on one axis.
+#[component]
+fn Rows(props: &RowsProps) -> Html {
+    let RowsProps { rows, chosen, scheme, on_action, children } = props.clone();
+    let asked: Vec<_> = rows.iter().filter(|row| row.is_ready).map(|row| (row.client.clone(), row.device)).collect();
+    let strips = use_answer(asked, |asked| async move {
+        let mut strips = Vec::new();
+        for (client, device) in asked {
+            strips.push(((client.clone(), device), client.ask(GetStrip { device, columns: COLUMNS }).await?));
+        }
+        Ok(strips)
+    });
     let found = |row: &Row| {
-        let strips = strips.as_deref()?;
-        strips.iter().find(|(of, _)| *of == (row.client.clone(), row.device)).map(|(_, strip)| strip)
+        let of = (row.client.clone(), row.device);
+        strips.as_deref()?.iter().find(|(other, _)| *other == of).map(|(_, strip)| strip)
     };
     let known: Vec<&StripData> = rows.iter().filter_map(found).collect();
-    let (common, places) = places(&known);
     let top_bytes = known.iter().flat_map(|strip| &strip.bytes).copied().max().unwrap_or(0);
+    let (common, places) = places(&known);
     let mut places = places.into_iter();
-    let is_shown = |row: &Row| row.file == props.id && row.device == shown.file.device;
-    let chosen = rows.iter().position(is_shown).unwrap_or(0) as u32;
     let choose = {
-        let (rows, on_action) = (rows.clone(), props.on_action.clone());
+        let rows = rows.clone();
         Callback::from(move |position: u32| {
             let row = &rows[position as usize];
             on_action.emit(FileAction::Show(row.file));
             on_action.emit(FileAction::ChooseDevice(row.device));
         })
     };
-    let onkeydown = tab_keys(chosen, rows.len() as u32, choose.clone());
-    let row = |(position, row): (usize, &Row)| {
-        let strip = found(row).cloned().zip(places_of(found(row), &mut places));
-        let onclick = choose.reform(move |_: MouseEvent| position as u32);
-        row_view(row, (position, position as u32 == chosen), strip, (top_bytes, props.scheme), onclick)
+    let onkeydown = row_keys(chosen, rows.len() as u32, choose.clone());
+    let mut row = |(position, row): (u32, &Row)| {
+        let strip = found(row).cloned().and_then(|strip| Some((strip, places.next()?)));
+        let onclick = choose.reform(move |_: MouseEvent| position);
+        row_view(row, (position, position == chosen), strip, (top_bytes, scheme), onclick)
     };
-    let rows_shown: Vec<Html> = rows.iter().enumerate().map(row).collect();
-    let unused = unused(shown);
+    let views: Vec<Html> = (0..).zip(&rows).map(&mut row).collect();
     html! {
-        <section class="overview" aria-label="All devices" data-overview={rows.len().to_string()}>
+        <>
             <div class="overview-rows" role="tablist" aria-label="Devices" aria-orientation="vertical" {onkeydown}>
-                { for rows_shown }
+                { for views }
             </div>
-            <p class="overview-note">
-                { common.words() }
-                if unused > 0 { { format!(" · {unused} unused") } }
-                { fold("Fold") }
-            </p>
-        </section>
+            <div class="overview-note"><span>{ common.words() }</span>{ children }</div>
+        </>
     }
 }
 
-/// Takes the next place for a row that has a strip.
-fn places_of(strip: Option<&StripData>, places: &mut impl Iterator<Item = Place>) -> Option<Place> {
-    strip.and_then(|_| places.next())
-}
-
-/// Returns the rows: the used GPUs of the shown file, or of all files if their names are those of ranks.
-fn rows(props: &OverviewProps) -> Vec<Row> {
-    let Some(shown) = props.peers.iter().find(|peer| peer.id == props.id) else { return Vec::new() };
+/// Returns the rows: the GPUs of the shown file, or of all files if their names are those of ranks.
+///
+/// Unused devices are left out unless `are_all`; the shown one is always there.
+fn rows(shown: &Peer, peers: &[Peer], are_all: bool) -> Vec<Row> {
     let is_rank = |peer: &&Peer| rank_of_name(&peer.name).is_some();
-    let mut files: Vec<&Peer> = match is_rank(&shown) {
-        true => props.peers.iter().filter(is_rank).collect(),
-        false => vec![shown],
-    };
+    let mut files: Vec<&Peer> = if is_rank(&shown) { peers.iter().filter(is_rank).collect() } else { vec![shown] };
     files.sort_by_key(|peer| rank_of_name(&peer.name));
     let are_several = files.len() > 1;
-    files.into_iter().flat_map(|peer| rows_of(peer, are_several)).collect()
+    let is_listed = |peer: &Peer, device: u32| {
+        let is_shown = peer.id == shown.id && (device == peer.file.device || are_all);
+        is_shown || !peer.file.is_unused(device as usize)
+    };
+    let of_file = |peer: &Peer| {
+        let devices = 0..peer.file.summary.devices.len() as u32;
+        let devices: Vec<u32> = devices.filter(|&device| is_listed(peer, device)).collect();
+        devices.iter().map(|&device| row_of(peer, device, are_several, devices.len() > 1)).collect::<Vec<_>>()
+    };
+    files.into_iter().flat_map(of_file).collect()
 }
 
-fn rows_of(peer: &Peer, are_several: bool) -> Vec<Row> {
+fn row_of(peer: &Peer, device: u32, are_several: bool, has_others: bool) -> Row {
     let file = &peer.file;
-    let devices: Vec<u32> = { 0..file.summary.devices.len() as u32 }
-        .filter(|&device| !file.is_unused(device as usize) || (!are_several && device == file.device))
-        .collect();
-    let is_alone = devices.len() == 1;
-    let row = |device: u32| {
-        let figures = file.figures[device as usize].as_ref();
-        let gpu = device_name(file.summary.devices[device as usize].index);
-        let name = match (are_several, rank_of_name(&peer.name)) {
-            (true, Some(rank)) if is_alone => format!("Rank {rank}"),
-            (true, Some(rank)) => format!("Rank {rank} · {gpu}"),
-            _ => gpu,
-        };
-        let index = file.summary.devices[device as usize].index;
-        let growth = file.findings.as_ref().and_then(|findings| findings.growth_of(index));
-        let growth = growth.map(|growth| growth.bytes_per_step).filter(|&bytes| bytes > 0);
-        Row {
-            file: peer.id,
-            device,
-            name,
-            client: peer.client.clone(),
-            peak: figures.map_or_else(
-                || "…".to_owned(),
-                |of| format!("peak live {}", format::bytes(of.summary.peak_live_bytes)),
-            ),
-            problem: match growth {
-                _ if file.is_out_of_memory(device as usize) => "out of memory".to_owned(),
-                Some(bytes) => format!("+{} per step", format::bytes(bytes)),
-                None => String::new(),
-            },
-            is_ready: figures.is_some(),
-        }
+    let index = file.summary.devices[device as usize].index;
+    let name = match (rank_of_name(&peer.name).filter(|_| are_several), device_name(index)) {
+        (Some(rank), gpu) if has_others => format!("Rank {rank} · {gpu}"),
+        (Some(rank), _) => format!("Rank {rank}"),
+        (None, gpu) => gpu,
     };
-    devices.into_iter().map(row).collect()
+    let figures = file.figures[device as usize].as_ref();
+    let peak = |figures: &Rc<DeviceFigures>| format!("peak live {}", format::bytes(figures.summary.peak_live_bytes));
+    let growth = file.findings.as_ref().and_then(|findings| findings.growth_of(index));
+    let growth = growth.map(|growth| growth.bytes_per_step).filter(|&bytes| bytes > 0);
+    Row {
+        file: peer.id,
+        device,
+        name,
+        client: peer.client.clone(),
+        peak: figures.map_or_else(|| "…".to_owned(), peak),
+        problem: match growth {
+            _ if file.is_out_of_memory(device as usize) => " · out of memory".to_owned(),
+            Some(bytes) => format!(" · +{} per step", format::bytes(bytes)),
+            None => String::new(),
+        },
+        is_ready: figures.is_some(),
+    }
 }
 
 /// Returns the number of the file's devices without anything.
@@ -184,7 +205,7 @@ fn unused(peer: &Peer) -> usize {
 
 fn row_view(
     row: &Row,
-    (position, is_chosen): (usize, bool),
+    (position, is_chosen): (u32, bool),
     strip: Option<(StripData, Place)>,
     (top_bytes, scheme): (u64, Scheme),
     onclick: Callback<MouseEvent>,
@@ -195,8 +216,9 @@ fn row_view(
             tabindex={if is_chosen { "0" } else { "-1" }} {onclick}>
             <strong class="overview-name">{ &row.name }</strong>
             <StripView {strip} {top_bytes} {scheme} />
-            <span class="overview-peak numbers">{ &row.peak }</span>
-            <span class="overview-problem">{ &row.problem }</span>
+            <span class="overview-peak numbers">
+                { &row.peak }<span class="overview-problem">{ &row.problem }</span>
+            </span>
         </button>
     }
 }

@@ -63,7 +63,7 @@ fn rounded(details: &Details, around: &Around) -> Option<Fact> {
 
 /// Describes the allocations of the same kind: `48 of this stack, 2.25 GiB at the peak`.
 pub fn kind_text(around: &Around, is_at_pin: bool) -> String {
-    let of = if around.is_kind_by_size { "this size without a stack" } else { "this stack" };
+    let of = if around.is_kind_by_size { "this size" } else { "this stack" };
     let when = if is_at_pin { "at the pin" } else { "at the peak" };
     match around.kind_count {
         1 => format!("The only one of {of}"),

@@ -113,8 +113,8 @@ pub fn Panel(props: &PanelProps) -> Html {
                     },
                     PanelTab::Stacks => html! {
                         <TopStacks client={props.client.clone()} device={props.device.device} {moment}
-                            own={props.file.choices.own.clone()} on_own={props.on_own.clone()}
-                            selected={selected_stack(props)} on_kind={props.on_kind.clone()} />
+                            selected={selected_stack(props)} on_kind={props.on_kind.clone()}
+                            own={props.file.choices.own.clone()} on_own={props.on_own.clone()} />
                     },
                     PanelTab::File => html! {
                         <About summary={props.file.summary.clone()} device={props.device.clone()}

@@ -18,13 +18,13 @@ pub(super) struct TopStacksProps {
     /// Position of the device.
     pub(super) device: u32,
     pub(super) moment: u32,
-    /// Rule for the user's own code.
-    pub(super) own: Rc<str>,
-    pub(super) on_own: Callback<Rc<str>>,
     /// Mark of the stack whose allocations are selected.
     pub(super) selected: Option<NameMark>,
     /// Called with a stack to select, and with `None` to select none.
     pub(super) on_kind: Callback<Option<Kind>>,
+    /// Rule for the user's own code.
+    pub(super) own: Rc<str>,
+    pub(super) on_own: Callback<Rc<str>>,
 }
 
 /// Shows the stacks with bars, largest first; each opens to its frames.

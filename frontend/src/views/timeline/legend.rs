@@ -1,5 +1,6 @@
 //! Legend of the timeline's lines, patterns and colours, with the choice of what colours stand for.
 
+use super::area_legend::AreaLegend;
 use super::categories::{CategoryLine, doubt, lines};
 use crate::ask::{
     BandName, CategoryBytes, ColorBy, DeviceFigures, GroupBy, GroupKeyData, Kind, KindFacts, Parts, Readable,
@@ -48,20 +49,25 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
             <div class="segmented" role="group" aria-label="Colors">
                 { choice(props, ColorBy::Stack, "Stack", "One color per stack") }
                 { choice(props, ColorBy::Category, "Category", "Colors show what the memory is used for") }
+                { area_choice(props) }
             </div>
             <ul class="timeline-keys" aria-label="Legend">
                 <li>{line(theme.live)}{"live"}</li>
                 <li>{line(theme.reserved)}{"reserved"}</li>
-                <li title="Neighbors that are too small to draw separately, in the color of their largest part">{merged(props.color, theme)}{"small allocations, merged"}</li>
-                if props.device.summary.initial_bytes > 0 && !is_by_category {
+                if !props.color.is_area() { <li title="Neighbors that are too small to draw separately, in the color of their largest part">{merged(props.color, theme)}{"small allocations, merged"}</li> }
+                if props.device.summary.initial_bytes > 0 && props.color == ColorBy::Stack {
                     <li title="Allocated before the recording began">{initial(theme)}{"allocated before recording"}</li>
                 }
                 { for props.parts.iter().flat_map(|parts| origins(parts)) }
             </ul>
+            if props.color.is_area() {
+                <AreaLegend client={props.client.clone()} device={props.device.device} scheme={props.scheme}
+                    color={props.color} moment={props.moment} on_color={props.on_color.clone()} />
+            }
             if is_by_category {
                 <ul class="timeline-categories numbers" aria-label="Categories">{ for bytes.iter().map(|bytes| categories(bytes, props, theme)) }</ul>
             } else {
-                <ul class="timeline-categories numbers" aria-label="Largest stacks">{ for bands.iter().map(|bands| largest(bands, props, theme)) }</ul>
+                <ul class="timeline-categories timeline-stacks numbers" aria-label="Largest stacks">{ for bands.iter().map(|bands| largest(bands, props, theme)) }</ul>
             }
         </div>
     }
@@ -71,6 +77,16 @@ fn choice(props: &LegendProps, this: ColorBy, label: &'static str, title: &'stat
     let onclick = props.on_color.reform(move |_: MouseEvent| this);
     let pressed = (props.color == this).to_string();
     html! { <button type="button" {title} aria-pressed={pressed} {onclick}>{ label }</button> }
+}
+
+fn area_choice(props: &LegendProps) -> Html {
+    let is_on = props.color.is_area();
+    let color = if is_on { props.color } else { ColorBy::AreaCategory };
+    let onclick = props.on_color.reform(move |_: MouseEvent| color);
+    html! {
+        <button type="button" title="At most ten areas, each with all memory of a category, module or function"
+            aria-pressed={is_on.to_string()} {onclick}>{ "Area" }</button>
+    }
 }
 
 /// Returns entries that say how steps and phases were found, if no annotation names them.

@@ -1,5 +1,6 @@
 //! Timeline of one device: plot, axes, spans, minimap, and their input.
 
+mod area_legend;
 pub mod categories;
 mod director;
 pub mod draw;
@@ -151,6 +152,9 @@ impl Running {
         }
         if before.capacity_bytes != props.capacity_bytes {
             self.director.with(Stage::take_card);
+        }
+        if before.flags != props.flags {
+            self.director.ask_flags();
         }
         if before.pinned != props.pinned {
             self.director.ask_pin();

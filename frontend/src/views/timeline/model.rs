@@ -2,10 +2,10 @@
 
 use super::draw::axes::position_label;
 use super::draw::markers::{Marker, MarkerKind};
-use crate::ask::{Axis, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks};
+use crate::ask::{AreaRow, Axis, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks};
 use crate::draw::camera::Content;
 use crate::draw::span::Span;
-use shared::base::{StackLabel, format};
+use shared::base::{Moment, StackLabel, format};
 
 /// Returns the shortest range of x that can be zoomed to: two moments, or ten microseconds.
 fn min_len(axis: Axis) -> f64 {
@@ -121,21 +121,29 @@ pub struct Tooltip {
 /// Returns the text next to the cursor.
 pub fn tooltip(hit: &Hit, axis: Axis) -> Tooltip {
     let place = match (axis, hit.time_us) {
-        (Axis::Time, Some(time_us)) => position_label(axis, time_us as f64),
-        _ => format!("event {}", format::count(hit.moment.into())),
+        (Axis::Time, Some(time_us)) => format!("at {}", position_label(axis, time_us as f64)),
+        _ => Moment(hit.moment).to_string(),
     };
     let live = format::bytes(hit.live_bytes);
+    if let Some(AreaRow { label, bytes, .. }) = &hit.area {
+        return Tooltip {
+            title: format::bytes(*bytes),
+            name: label.clone(),
+            detail: format!("{} of the live bytes", format::percent(*bytes, hit.live_bytes)),
+            moment: format!("{live} live at {place}"),
+        };
+    }
     match &hit.allocation {
         Some(allocation) => Tooltip {
             title: format::bytes(allocation.size_bytes),
             name: allocation.label.as_ref().map_or_else(String::new, StackLabel::text),
             detail: lifetime(allocation),
-            moment: format!("{live} live at {place}"),
+            moment: format!("{live} live {place}"),
         },
         None => Tooltip {
             title: format!("{live} live"),
             detail: format!("{} reserved", format::bytes(hit.reserved_bytes)),
-            moment: format!("at {place}"),
+            moment: place,
             ..Tooltip::default()
         },
     }
@@ -151,7 +159,8 @@ fn lifetime(allocation: &HitAllocation) -> String {
         Some(died) => {
             format!("live for {}{time}", format::counted(died.saturating_sub(allocation.born).into(), "event"))
         }
-        None => format!("{since}not freed in the trace"),
+        None if allocation.is_initial => format!("{since}not freed in it"),
+        None => "not freed in the trace".to_owned(),
     }
 }
 
@@ -229,7 +238,7 @@ mod tests {
             title: "1.50 KiB".into(),
             name: "forward (model.py:7) → linear".into(),
             detail: "live for 20 events, 1.50 ms".into(),
-            moment: "1.00 GiB live at event 12".into(),
+            moment: "1.00 GiB live after event 11".into(),
         };
         assert_eq!(tooltip(&hit(allocation), Axis::Events), expected);
     }
@@ -237,7 +246,7 @@ mod tests {
     #[test]
     fn a_lifetime_says_what_the_trace_does_not_show() {
         let initial = HitAllocation { is_initial: true, ..HitAllocation::default() };
-        assert_eq!(lifetime(&initial), "allocated before recording, not freed in the trace");
+        assert_eq!(lifetime(&initial), "allocated before recording, not freed in it");
         assert_eq!(
             lifetime(&HitAllocation { died: Some(30), ..initial }),
             "allocated before recording, freed at event 29"
@@ -257,6 +266,14 @@ mod tests {
         let hit = Hit { moment: 3, live_bytes: 512, reserved_bytes: 2 << 20, ..Hit::default() };
         let text = tooltip(&hit, Axis::Events);
         assert_eq!((text.title.as_str(), text.detail.as_str()), ("512 B live", "2.00 MiB reserved"));
+    }
+
+    #[test]
+    fn an_area_is_named_with_its_share() {
+        let area = Some(AreaRow { label: "activations".to_owned(), color: 4, bytes: 256 });
+        let text = tooltip(&Hit { moment: 3, live_bytes: 512, area, ..Hit::default() }, Axis::Events);
+        let parts = [text.title.as_str(), &text.name, &text.detail];
+        assert_eq!(parts, ["256 B", "activations", "50 % of the live bytes"]);
     }
 
     #[test]

@@ -4,7 +4,8 @@ use crate::ask::{Axis, ColorBy, DeviceFigures, Hit, Kind, KindFacts, Parts, Read
 use crate::draw::camera::View;
 use crate::hooks::Seen;
 use crate::platform::WorkerClient;
-use crate::state::{Issued, Scheme};
+use crate::state::{Issued, PointAction, Scheme};
+use crate::views::timeline::draw::flags::Flag;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -28,6 +29,8 @@ pub struct TimelineProps {
     pub kind: Option<Rc<Kind>>,
     /// Kind of the pinned allocation.
     pub pinned_kind: Option<Rc<Kind>>,
+    /// Bookmarks, the chosen event, and the measurement.
+    pub flags: Rc<Vec<Flag>>,
     /// Memory of a card to compare with, drawn as a line.
     pub capacity_bytes: Option<u64>,
     /// Part to show first; `None` for the whole trace.
@@ -46,4 +49,6 @@ pub struct TimelineProps {
     pub on_kind: Callback<Option<Kind>>,
     /// Called with a clicked allocation, and with `None` for a click on empty space.
     pub on_pin: Callback<Option<Hit>>,
+    /// Called with a moment to bookmark or to measure.
+    pub on_point: Callback<PointAction>,
 }

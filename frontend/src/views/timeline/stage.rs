@@ -1,6 +1,7 @@
 //! State of the timeline between renderings, and the drawing of its frames.
 
 use super::draw::axes;
+use super::draw::flags::Placed;
 use super::draw::history::History;
 use super::draw::labels::Labels;
 use super::draw::lane::{Lane, Pointed};
@@ -52,9 +53,12 @@ pub(super) struct Stage {
     marks: Marks,
     lane: Lane,
     markers: Vec<Marker>,
+    flags: Vec<Placed>,
     outline: PictureData,
     bands_are_due: bool,
     chart_is_due: bool,
+    /// Size of the minimap when it was last drawn.
+    chart_size: (f64, f64),
     was_presented: bool,
     /// View last reported to the page.
     told: Option<Seen>,
@@ -86,9 +90,11 @@ impl Stage {
             marks: Marks::default(),
             lane: Lane::default(),
             markers: Vec::new(),
+            flags: Vec::new(),
             outline: PictureData::default(),
             bands_are_due: true,
             chart_is_due: true,
+            chart_size: (0.0, 0.0),
             was_presented: false,
             told: None,
         };
@@ -106,6 +112,7 @@ impl Stage {
         self.history.clear();
         self.hit = None;
         self.pin = None;
+        self.flags = Vec::new();
         self.outline = PictureData::default();
         self.chart_is_due = true;
         self.place_marks();
@@ -181,10 +188,12 @@ impl Stage {
         !std::mem::replace(&mut self.was_presented, true)
     }
 
-    /// Adapts to the element's size and the screen's pixel ratio.
+    /// Adapts to the element's size and the screen's pixel ratio; a plot that is folded away keeps its layout.
     pub(super) fn fit_to_element(&mut self) {
+        let chart_size = platform::size_of_element(&self.surface.minimap);
+        self.chart_is_due |= std::mem::replace(&mut self.chart_size, chart_size) != chart_size;
         let layout = self.measured();
-        if layout != self.layout {
+        if layout != self.layout && layout.outer.width > 0.0 {
             self.layout = layout;
             self.camera = self.camera.resized(layout.plot_size());
             self.bands_are_due = true;
@@ -272,6 +281,11 @@ impl Stage {
     /// Sets the lifetime of the pinned allocation.
     pub(super) fn take_pin(&mut self, pin: Option<Span>) {
         self.pin = pin;
+    }
+
+    /// Sets the marked moments, by position.
+    pub(super) fn take_flags(&mut self, flags: Vec<Placed>) {
+        self.flags = flags;
     }
 
     /// Moves the camera by hand, and records the view before in the history.
@@ -385,11 +399,12 @@ impl Stage {
         });
         let (axis, lane, markers) = (self.props.axis, &self.lane, &self.markers);
         let (capacity_bytes, pin) = (self.props.capacity_bytes, self.pin);
-        let labels = Labels { axis, lane, markers, capacity_bytes, initial, pin };
+        let labels = Labels { axis, lane, markers, capacity_bytes, initial, pin, flags: &self.flags };
         let mut ops = labels.ops(camera, layout, theme);
         let cursor = self.pointer.filter(|&at| self.is_in_plot(at) && !self.gesture.is_active());
         if let Some(at) = cursor {
-            ops.extend(axes::crosshair(at, camera, layout, self.props.axis, theme));
+            let shown = self.hit.as_ref().map(|hit| hit.moment);
+            ops.extend(axes::crosshair(at, shown, camera, layout, (self.props.axis, theme)));
             ops.extend(self.hit.as_ref().and_then(|hit| axes::bracket(at, hit, camera, layout, theme)));
         }
         ops.extend(self.selection.iter().flat_map(|&rect| axes::selection(rect, theme)));

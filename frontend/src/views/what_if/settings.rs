@@ -86,7 +86,7 @@ fn control(field: &Field, conf: &str, on_conf: &Callback<String>) -> Html {
         });
         return html! {
             <label class="check wide" title={hint}>
-                <input type="checkbox" {id} checked={is_on} {onchange} />{ label }
+                <input type="checkbox" {id} checked={is_on} {onchange} />{ label }<code>{ key }</code>
             </label>
         };
     }
@@ -101,7 +101,8 @@ fn control(field: &Field, conf: &str, on_conf: &Callback<String>) -> Html {
     let hint_id = format!("{id}-hint");
     html! {
         <div class="what-if-field" title={hint}>
-            <label for={id.clone()}>{ label }<code class="setting-key" aria-hidden="true">{ key }</code></label>
+            <label for={id.clone()}>{ label }</label>
+            <code>{ key }</code>
             <input {id} type="text" {inputmode} {value} {placeholder} {oninput} autocomplete="off"
                 aria-describedby={hint_id.clone()} />
             <span class="visually-hidden" id={hint_id}>{ hint }</span>

@@ -9,8 +9,8 @@ use shared::api::{DiagnoseReport, OfFile};
 use shared::base::{Diagnostic, Severity, format, frame_rules};
 use shared::log::Log;
 use shared::report::{
-    Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, RunOfDevice, diagnosis,
-    log_report, traced_growth,
+    Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, diagnosis, log_report,
+    traced_growth,
 };
 use shared::tracemalloc::TracemallocSnapshot;
 
@@ -243,14 +243,18 @@ fn runs(diagnosis: &Diagnosis) -> String {
 fn findings(diagnosis: &Diagnosis, word: &str, sources: Option<&Sources>) -> String {
     let mut page = String::new();
     for finding in &diagnosis.findings {
-        let Finding { severity, device, title, line, evidence, advice, .. } = finding;
+        let Finding { severity, device, title, line, parts, evidence, steps, why, .. } = finding;
         let is_named = title.starts_with("GPU ") || title.starts_with("NPU ");
         let place = if *device < 0 || is_named { String::new() } else { format!(" on {word} {device}") };
         let _ = writeln!(page, "\n{}{place}: {title}", severity.name());
-        for paragraph in [&evidence.shows, advice] {
-            lines(paragraph).iter().for_each(|line| {
-                let _ = writeln!(page, "  {line}");
-            });
+        for part in parts {
+            let _ = writeln!(page, "  - {}", part.text());
+        }
+        for (step, number) in steps.iter().zip(1..) {
+            indented(&mut page, &format!("{number}. "), &step.text);
+        }
+        for paragraph in [why, &evidence.shows] {
+            indented(&mut page, "", paragraph);
         }
         if let Some(quoted) = sources.and_then(|sources| quoted(sources, line.as_ref(), evidence)) {
             let _ = writeln!(page, "    {quoted}");
@@ -264,6 +268,14 @@ fn findings(diagnosis: &Diagnosis, word: &str, sources: Option<&Sources>) -> Str
         }
     }
     page
+}
+
+/// Appends a paragraph behind a mark, broken into lines that start below its first word.
+fn indented(page: &mut String, mark: &str, paragraph: &str) {
+    let below = " ".repeat(mark.len());
+    for (line, before) in lines(paragraph).iter().zip([mark].into_iter().chain(std::iter::repeat(below.as_str()))) {
+        let _ = writeln!(page, "  {before}{line}");
+    }
 }
 
 /// Quotes the line of a finding, or else the innermost line of the program in its first stack.

@@ -22,7 +22,9 @@ pub use diff::{
     Change, Diff, DiffBy, DiffRow, DiffStack, Matched, Profile, ProfileFrame, ProfileRow, Side, diff, diff_labels,
 };
 pub use findings::{
-    Confidence, Evidence, Finding, FindingCode, FindingsConfig, Rank, SourceLine, findings, findings_of, studies,
+    Advice, AdviceStep, Confidence, Evidence, Finding, FindingCode, FindingPart, FindingTarget, FindingsConfig,
+    LONGEST_TITLE, Rank, SourceLine, StepKind, TargetGroup, finding_parts, finding_target, findings, findings_of,
+    part_text, studies, title_of_parts,
 };
 pub use fragmentation::Fragmentation;
 pub use ranks::{Outlier, RankFigures, Unlike, order_of_ranks, outliers, rank_of_name};
@@ -35,8 +37,9 @@ pub use replay::{
 pub use script::script_of;
 pub use segment_map::{Held, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, held_segments, rooms};
 pub use selection::{
-    Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population, Scope, TextFilter, Totals,
-    Weigher, Weight, former_label, group, label, pool_of, select, stack_group, stream_of, streams_and_pools,
+    Area, AreaBy, Areas, Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population, REST_COLOR,
+    Scope, TextFilter, Totals, Weigher, Weight, former_label, group, label, pool_of, select, stack_group, stream_of,
+    streams_and_pools,
 };
 pub use source_lines::{
     CodeFile, CodeKind, CodeLine, LineTotals, SourceConfig, SourceLines, source_files, source_lines,

@@ -36,7 +36,7 @@ pub use distinct::DistinctStacks;
 pub use members::Members;
 pub use outline::Outline;
 pub use peak::{StackBytes, live_by_stack};
-pub use picture::{Band, BandOwner, CurveStep, Emphasis, Picture, PictureRequest};
+pub use picture::{AREAS, AreaBytes, Band, BandOwner, CurveStep, Emphasis, Picture, PictureRequest};
 pub use recording::{device_diagnostics, file_diagnostics, recording_diagnostics};
 pub use segments_at::SegmentAt;
 pub use spans::{Span, spans};

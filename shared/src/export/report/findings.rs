@@ -1,7 +1,7 @@
-//! Writes the findings, each with its evidence and advice.
+//! Writes the findings, each with what matters, what to do and why.
 
 use super::html::Html;
-use crate::analysis::Finding;
+use crate::analysis::{Finding, FindingPart};
 use crate::base::format;
 use crate::base::markup::escaped;
 use crate::export::subject::Subject;
@@ -15,11 +15,11 @@ pub(super) fn findings(subject: &Subject<'_>, page: &mut Html) {
         if found.is_empty() {
             page.paragraph("muted", "No findings: no memory was in use.");
         }
-        found.iter().for_each(|finding| one(subject, finding, page));
+        found.iter().for_each(|(finding, parts)| one(subject, finding, parts, page));
     });
 }
 
-fn one(subject: &Subject<'_>, finding: &Finding, page: &mut Html) {
+fn one(subject: &Subject<'_>, finding: &Finding, parts: &[FindingPart], page: &mut Html) {
     let Finding { severity, confidence, title, evidence, advice, device, .. } = finding;
     let of = if subject.devices.len() > 1 { format!(" · GPU {device}") } else { String::new() };
     let severity = severity.name();
@@ -28,12 +28,16 @@ fn one(subject: &Subject<'_>, finding: &Finding, page: &mut Html) {
         confidence.name(),
         escaped(title)
     ));
-    page.paragraph("", &evidence.shows);
-    if !advice.is_empty() {
-        page.push("<div class=\"advice\">");
-        page.paragraph("", advice);
-        page.push("</div>\n");
+    if !parts.is_empty() {
+        let parts: Vec<String> = parts.iter().map(FindingPart::text).collect();
+        page.items("ul", "parts", &parts);
     }
+    if !advice.steps.is_empty() {
+        let steps: Vec<&str> = advice.steps.iter().map(|step| step.text.as_str()).collect();
+        page.items("ol", "advice", &steps);
+    }
+    page.paragraph("", &advice.why);
+    page.paragraph("", &evidence.shows);
     if !evidence.events.is_empty() {
         let events: Vec<String> = evidence.events.iter().map(|&event| format::count(event.into())).collect();
         let noun = if events.len() == 1 { "Event" } else { "Events" };

@@ -37,6 +37,12 @@ impl Html {
         self.text += &format!("<p class=\"{class}\">{}</p>\n", prose(text));
     }
 
+    /// Appends a list; `tag` is `ol` or `ul`.
+    pub(super) fn items(&mut self, tag: &str, class: &str, items: &[impl AsRef<str>]) {
+        let items: String = items.iter().map(|item| format!("<li>{}</li>\n", prose(item.as_ref()))).collect();
+        self.text += &format!("<{tag} class=\"{class}\">\n{items}</{tag}>\n");
+    }
+
     /// Appends figures side by side, each value above its name.
     pub(in crate::export) fn figures(&mut self, figures: &[(String, String)]) {
         self.text += "<dl class=\"figures\">";

@@ -1,7 +1,7 @@
 //! Writes the rows of the tables of training steps and findings.
 
 use super::{Cell, Rows};
-use crate::analysis::Axis;
+use crate::analysis::{Axis, FindingPart};
 use crate::base::Moment;
 use crate::export::subject::Subject;
 use crate::trace::StackId;
@@ -44,11 +44,28 @@ pub(super) fn steps(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-pub(super) const FINDINGS: &[&str] =
-    &["code", "severity", "confidence", "device", "bytes", "title", "shows", "advice", "events", "stack", "frames"];
+pub(super) const FINDINGS: &[&str] = &[
+    "code",
+    "severity",
+    "confidence",
+    "device",
+    "bytes",
+    "title",
+    "shows",
+    "advice",
+    "events",
+    "stack",
+    "frames",
+    "parts",
+    "steps",
+    "why",
+];
 
 pub(super) fn findings(subject: &Subject<'_>, row: &mut Rows<'_>) {
-    for finding in subject.findings() {
+    for (finding, parts) in subject.findings() {
+        let parts: Vec<String> = parts.iter().map(FindingPart::text).collect();
+        let steps = finding.advice.steps.iter().zip(1..);
+        let steps: Vec<String> = steps.map(|(step, number)| format!("{number}. {}", step.text)).collect();
         let stack = finding.evidence.stacks.first().copied().unwrap_or(StackId::NONE);
         row(&[
             Cell::text(finding.code.name()),
@@ -58,10 +75,13 @@ pub(super) fn findings(subject: &Subject<'_>, row: &mut Rows<'_>) {
             Cell::number(finding.bytes),
             Cell::text(finding.title),
             Cell::text(finding.evidence.shows),
-            Cell::text(finding.advice),
+            Cell::text(finding.advice.text()),
             Cell::Numbers(finding.evidence.events),
             Cell::stack(stack),
             Cell::Frames(stack),
+            Cell::text(parts.join("; ")),
+            Cell::text(steps.join(" ")),
+            Cell::text(finding.advice.why),
         ]);
     }
 }

@@ -148,7 +148,7 @@ impl State {
         let Some(scalar) = Some(line).filter(|_| self.is_scalar).and_then(tensorboard::row) else { return false };
         self.sample(scalar.stamp);
         self.forms[HostForm::Tensorboard as usize] += 1;
-        self.add(&Row { command: "the metric", rss_bytes: Some(scalar.bytes), ..Row::default() });
+        self.add(&Row { rss_bytes: Some(scalar.bytes), ..Row::default() });
         if let Some(sample) = (self.log.times_ms.len() as u32).checked_sub(1) {
             self.log.steps.push((sample, scalar.step));
         }

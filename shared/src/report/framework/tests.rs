@@ -170,7 +170,8 @@ fn messages_that_strangers_published_are_read() {
         let [Repeated { error, .. }] = printed.framework_ooms.as_slice() else { panic!("{source}: {printed:?}") };
         assert_eq!((error.framework, error.asked_bytes, error.cause()), (framework, asked, cause), "{source}");
         let finding = out_of_memory(&printed.framework_ooms[0]);
-        assert!(finding.title.contains(title), "{source}: {}", finding.title);
+        let said = format!("{} {}", finding.title, finding.evidence.shows);
+        assert!(said.contains(title), "{source}: {said}");
         assert_eq!(finding.severity, Severity::Error, "{source}");
     }
 }

@@ -274,3 +274,44 @@ fn a_machine_that_fills_is_found_in_a_loop_of_free() {
         assert!(text.contains(words), "{words} in {text}");
     }
 }
+
+#[test]
+fn a_log_is_exported() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = root().join("tests/data/logs/torch2.11-profiler-steps.json.gz").to_string_lossy().into_owned();
+    let export = |form: &str| {
+        let out = folder.path().join(form);
+        let output = run(&["export", &file, "--to", form, "-o", &out.to_string_lossy()]);
+        (output, std::fs::read(out).unwrap_or_default())
+    };
+    for (form, start) in [
+        ("html", "<!doctype html>"),
+        ("svg", "<svg"),
+        ("csv", "quantity,series,time,time_us,bytes\r\n"),
+        ("json", "{\"file\":\"torch2.11-profiler-steps.json.gz\""),
+        ("markdown", "## torch2.11"),
+    ] {
+        let (output, bytes) = export(form);
+        assert!(bytes.starts_with(start.as_bytes()) && bytes.len() > 500, "{form}: {output:?}");
+    }
+    assert!(export("png").1.starts_with(b"\x89PNG"));
+    let (output, bytes) = export("pickle");
+    assert_eq!((output.status.code(), bytes.len()), (Some(2), 0));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("a log cannot be written as pickle"), "{output:?}");
+    let report: Value = serde_json::from_slice(&export("json").1).expect("JSON");
+    let curves = report["report"]["curves"].as_array().expect("a list");
+    let lanes = curves.iter().flat_map(|one| one["lanes"].as_array().expect("a list")).map(|lane| lane["name"].clone());
+    assert!(lanes.collect::<Vec<_>>().contains(&json!("Steps")), "{curves:?}");
+}
+
+#[test]
+fn a_folder_stands_for_its_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("train.log"), ERROR).expect("the log to be written");
+    std::fs::write(path("notes.txt"), "nothing\n").expect("the text to be written");
+    let output = run(&["diagnose", &folder.path().to_string_lossy()]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text.contains("train.log") && text.contains("neither snapshots nor logs of memory: 1 file, "), "{text}");
+}

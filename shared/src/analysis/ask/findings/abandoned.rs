@@ -4,9 +4,10 @@
 //! tensors. A smaller batch that runs within the `except` block, or while something refers to the exception, therefore
 //! has less room than the first.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use super::own_code::{Own, OwnCode};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
@@ -32,7 +33,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         return None;
     }
     let own = OwnCode::of(study, rows.iter().copied(), Own::Call);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", called from {}", own.place()));
+    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
     Some(Finding {
         code: FindingCode::FailedTryKept,
         severity: Severity::Error,
@@ -40,9 +41,9 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Retry,
         device: study.device.index,
         bytes,
-        title: format!(
-            "The attempt that ran out of memory still holds {} while the next attempt runs{from}",
-            format::bytes(bytes)
+        title: title_of_parts(
+            &format!("The attempt that ran out of memory still holds {} in the next one", format::bytes(bytes)),
+            [from],
         ),
         line: own.map(|own| own.line),
         evidence: Evidence {
@@ -54,10 +55,13 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
             events: vec![event],
             stacks: top_stacks(rows.into_iter()),
         },
-        advice: "Leave the `except` block before you try again. Keep no reference to the exception: set `error = \
-                 None`, or store `str(error)`. Then call `gc.collect()` and `torch.cuda.empty_cache()`. The traceback \
-                 of the exception refers to the frames of the failed call, and the frames refer to the tensors."
-            .to_owned(),
+        advice: Advice::of(
+            "Leave the `except` block before you try again.\n\
+             Keep no reference to the exception: set `error = None`, or store `str(error)`.\n\
+             Then call ``gc.collect(); torch.cuda.empty_cache()``.\n\n\
+             The traceback of the exception refers to the frames of the failed call, and the frames refer to the \
+             tensors.",
+        ),
     })
 }
 

@@ -1,8 +1,9 @@
 //! Finds a cache of segments that is emptied again and again.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, MOST_SHOWN, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use super::own_code::{Own, line_of};
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
@@ -35,7 +36,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     }
     let bytes = releases.iter().map(|release| release.bytes).sum::<u64>() / emptied.len() as u64;
     let line = releases.iter().find_map(|release| line_of(study, release.stack, Own::Innermost));
-    let from = line.as_ref().map_or_else(String::new, |line| format!(", from {}", line.place()));
+    let from = line.as_ref().map_or_else(String::new, |line| format!(", in {}", line.place()));
     let told = releases.iter().filter(|release| release.stack.has_frames()).count();
     Some(Finding {
         code: FindingCode::CacheEmptied,
@@ -45,11 +46,14 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes,
-        title: format!(
-            "PyTorch's cache is emptied in {} of {}, {} each time{from}",
-            emptied.len(),
-            format::counted(repeats.len() as u64, if study.steps.is_some() { "step" } else { "repeat" }),
-            format::bytes(bytes)
+        title: title_of_parts(
+            &format!(
+                "PyTorch's cache is emptied in {} of {}, {} each time",
+                emptied.len(),
+                format::counted(repeats.len() as u64, if study.steps.is_some() { "step" } else { "repeat" }),
+                format::bytes(bytes)
+            ),
+            [from],
         ),
         line,
         evidence: Evidence {
@@ -61,11 +65,11 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
             events: releases.iter().map(|release| release.first).take(MOST_SHOWN).collect(),
             stacks: top_stacks(releases.iter().map(|release| (release.bytes, release.stack))),
         },
-        advice:
-            "Remove `torch.cuda.empty_cache()` from the loop. It makes PyTorch call `cudaFree` and `cudaMalloc` in \
-             every step, which wait for the GPU, and it does not lower the peak. PyTorch empties its cache by itself \
-             before it raises an out-of-memory error."
-                .to_owned(),
+        advice: Advice::of(
+            "Remove `torch.cuda.empty_cache()` from the loop.\n\n\
+             It makes PyTorch call `cudaFree` and `cudaMalloc` in every step, which wait for the GPU, and it does not \
+             lower the peak. PyTorch empties its cache by itself before it raises an out-of-memory error.",
+        ),
     })
 }
 

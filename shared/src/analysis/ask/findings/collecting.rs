@@ -3,9 +3,10 @@
 //! Within an evaluation the calls of the model are compared like steps; across an epoch, steps are examined whose
 //! levels rise and then fall at once.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, events_of, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use super::own_code::{Own, OwnCode};
 use crate::analysis::study::growth::{Course, Growth, Kept};
 use crate::analysis::study::phases::Phase;
@@ -34,16 +35,18 @@ fn evaluation(study: &Study<'_>) -> Option<Finding> {
     let (bytes, calls, rows) = evaluations(study).into_iter().filter_map(of_range).max_by_key(|found| found.0)?;
     let is_collected = rows.iter().any(|kept| study.sites.of_stack(kept.stack).is_collected);
     let advice = if is_collected {
-        "Set `eval_accumulation_steps` in `TrainingArguments`, which moves predictions to host memory every few \
-         batches. Pass `preprocess_logits_for_metrics` to `Trainer` to keep only what the metric needs, such as \
-         `logits.argmax(-1)`. The framework gathers all predictions on the GPU until the evaluation ends."
+        "Set ``eval_accumulation_steps=8`` in `TrainingArguments`, which moves predictions to host memory every few \
+         batches.\n\
+         Pass `preprocess_logits_for_metrics` to `Trainer` to keep only what the metric needs, such as \
+         `logits.argmax(-1)`.\n\n\
+         The framework gathers all predictions on the GPU until the evaluation ends."
     } else {
-        "Update the metric after each batch, or move each output to host memory: `output.cpu()`. The outputs of all \
-         batches are kept until the evaluation ends."
+        "Update the metric after each batch, and keep no output.\n\
+         Or move each output to host memory: ``output.cpu()``.\n\n\
+         The outputs of all batches are kept until the evaluation ends."
     };
     let rows: Vec<&Kept> = rows.iter().collect();
-    let what =
-        format!("The evaluation collects its outputs on the GPU: {} after {calls} batches", format::bytes(bytes));
+    let what = format!("The evaluation keeps its outputs on the GPU: {} after {calls} batches", format::bytes(bytes));
     finding(study, &rows, bytes, FindingCode::EvaluationOutputsCollected, what, advice)
 }
 
@@ -69,10 +72,11 @@ pub(super) fn evaluations(study: &Study<'_>) -> Vec<Range<u32>> {
 fn epoch(study: &Study<'_>) -> Option<Finding> {
     let rows: Vec<&Kept> = study.growth.kept.iter().filter(|kept| kept.course == Course::Collected).collect();
     let bytes = rows.iter().map(|kept| kept.most_bytes).sum();
-    let what =
-        format!("Tensors accumulate over several steps and are then freed all at once: up to {}", format::bytes(bytes));
-    let advice = "Store numbers (`loss.item()`), or move what you need to host memory: `output.detach().cpu()`. The \
-                  tensors are collected until an epoch ends, perhaps in a list, so a longer epoch needs more memory.";
+    let what = format!("Tensors add up to {} over several steps and are then freed at once", format::bytes(bytes));
+    let advice = "Store numbers: ``loss.item()``.\n\
+                  Or move what you need to host memory: ``output.detach().cpu()``.\n\n\
+                  The tensors are collected until an epoch ends, perhaps in a list, so a longer epoch needs more \
+                  memory.";
     finding(study, &rows, bytes, FindingCode::CollectedInEpoch, what, advice)
 }
 
@@ -88,7 +92,7 @@ fn finding(
         return None;
     }
     let own = OwnCode::of(study, rows.iter().map(|kept| (kept.most_bytes, kept.stack)), Own::Call);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", from {}", own.place()));
+    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
     let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
     Some(Finding {
         code,
@@ -97,7 +101,7 @@ fn finding(
         rank: Rank::Growth,
         device: study.device.index,
         bytes,
-        title: format!("{what}{from}"),
+        title: title_of_parts(&what, [from]),
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: format!(
@@ -108,6 +112,6 @@ fn finding(
             events: events_of(study, rows),
             stacks: top_stacks(rows.iter().map(|kept| (kept.most_bytes, kept.stack))),
         },
-        advice: advice.to_owned(),
+        advice: Advice::of(advice),
     })
 }

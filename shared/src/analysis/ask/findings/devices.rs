@@ -1,9 +1,11 @@
 //! Finds devices of one process that do not share the work.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use super::own_code::{Own, line_of};
+use super::parts;
 use crate::analysis::study::category_bytes::{CategoryBytes, live_by_category};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::category::Category;
@@ -46,9 +48,8 @@ fn lasting_bytes(study: &Study<'_>) -> u64 {
 fn without_weights(study: &Study<'_>) -> Finding {
     let (moment, peak_bytes) = study.timeline.live_peak();
     let groups = live_by_stack(study.device, &study.timeline.allocations, moment);
-    let most = groups
-        .first()
-        .map_or_else(String::new, |group| format!(", the largest part from {}", study.title(group.stack)));
+    let most =
+        groups.first().map_or_else(String::new, |group| format!("; largest: {}", parts::title(study, group.stack)));
     let index = study.device.index;
     Finding {
         code: FindingCode::DeviceWithoutWeights,
@@ -57,9 +58,9 @@ fn without_weights(study: &Study<'_>) -> Finding {
         rank: Rank::Cause,
         device: index,
         bytes: peak_bytes,
-        title: format!(
-            "GPU {index} has no weights, but training steps allocate up to {} on it{most}",
-            format::bytes(peak_bytes)
+        title: title_of_parts(
+            &format!("GPU {index} has no weights, but steps allocate up to {} on it", format::bytes(peak_bytes)),
+            [most],
         ),
         line: None,
         evidence: Evidence {
@@ -71,10 +72,11 @@ fn without_weights(study: &Study<'_>) -> Finding {
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(groups.iter().map(|group| (group.bytes, group.stack))),
         },
-        advice: "Move inputs and targets to the model's device: `targets.to(output.device)`. A part of each step runs \
-                 on this GPU, perhaps the loss because the targets were moved there. The other GPU waits for it, and \
-                 this GPU needs a CUDA context only for that."
-            .to_owned(),
+        advice: Advice::of(
+            "Move inputs and targets to the model's device: ``targets = targets.to(output.device)``.\n\n\
+             A part of each step runs on this GPU, perhaps the loss because the targets were moved there. The other \
+             GPU waits for it, and this GPU needs a CUDA context only for that.",
+        ),
     }
 }
 
@@ -89,7 +91,7 @@ fn uneven(studies: &[&Study<'_>]) -> Option<Finding> {
     }
     let groups = live_by_stack(highest.device, &highest.timeline.allocations, moment);
     let line = groups.iter().find_map(|group| line_of(highest, group.stack, Own::Call));
-    let from = line.as_ref().map_or_else(String::new, |line| format!("; the largest part comes from {}", line.place()));
+    let from = line.as_ref().map_or_else(String::new, |line| format!("; largest: {}", line.place()));
     let index = highest.device.index;
     Some(Finding {
         code: FindingCode::DevicesUneven,
@@ -98,10 +100,13 @@ fn uneven(studies: &[&Study<'_>]) -> Option<Finding> {
         rank: Rank::Cause,
         device: index,
         bytes: bytes - other_bytes,
-        title: format!(
-            "GPU {index} peaks at {}, all other GPUs at {} or less{from}",
-            format::bytes(bytes),
-            format::bytes(other_bytes)
+        title: title_of_parts(
+            &format!(
+                "GPU {index} peaks at {}, all others at {} or less",
+                format::bytes(bytes),
+                format::bytes(other_bytes)
+            ),
+            [from],
         ),
         line,
         evidence: Evidence {
@@ -115,10 +120,12 @@ fn uneven(studies: &[&Study<'_>]) -> Option<Finding> {
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(groups.iter().map(|group| (group.bytes, group.stack))),
         },
-        advice: "Use `DistributedDataParallel`, which uses the same amount of memory on every GPU. Or, with \
-                 `nn.DataParallel`, wrap the model and the loss in one module, so that each GPU computes its own loss. \
-                 With `nn.DataParallel`, the first GPU gathers all outputs, sums the gradients and holds the optimizer \
-                 state. The GPU with the highest peak limits the batch size."
-            .to_owned(),
+        advice: Advice::of(
+            "Use `DistributedDataParallel`, which uses the same amount of memory on every GPU.\n\
+             Or, with `nn.DataParallel`, wrap the model and the loss in one module, so that each GPU computes its own \
+             loss.\n\n\
+             With `nn.DataParallel`, the first GPU gathers all outputs, sums the gradients and holds the optimizer \
+             state. The GPU with the highest peak limits the batch size.",
+        ),
     })
 }

@@ -1,9 +1,10 @@
 //! Finds evaluations that record an autograd graph although no backward follows.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::collecting::evaluations;
 use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use super::own_code::{Own, OwnCode};
 use crate::analysis::study::phases::PhaseBasis;
 use crate::analysis::study::studied::Study;
@@ -34,7 +35,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         return None;
     }
     let own = OwnCode::of(study, rows.iter().copied(), Own::Call);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", called from {}", own.place()));
+    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
     Some(Finding {
         code: FindingCode::EvaluationWithGraph,
         severity: Severity::Warning,
@@ -42,9 +43,9 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes,
-        title: format!(
-            "The evaluation keeps {} of activations for a backward pass that never runs{from}",
-            format::bytes(bytes)
+        title: title_of_parts(
+            &format!("The evaluation keeps {} for a backward pass that never runs", format::bytes(bytes)),
+            [from],
         ),
         line: own.map(|own| own.line),
         evidence: Evidence {
@@ -56,10 +57,11 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(rows.into_iter()),
         },
-        advice:
-            "Run the evaluation under `torch.no_grad()` or `torch.inference_mode()`. `model.eval()` alone does not \
-             disable gradients, so the evaluation records an autograd graph that holds the activations."
-                .to_owned(),
+        advice: Advice::of(
+            "Run the evaluation under ``with torch.no_grad():`` or `torch.inference_mode()`.\n\n\
+             `model.eval()` alone does not disable gradients, so the evaluation records an autograd graph that holds \
+             the activations.",
+        ),
     })
 }
 

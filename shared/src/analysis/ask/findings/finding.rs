@@ -1,5 +1,6 @@
 //! Defines what a finding says, and how certain and how important it is.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::Evidence;
 use crate::analysis::track::stack_title::place;
@@ -18,13 +19,27 @@ pub struct Finding {
     pub device: i64,
     /// Bytes that the finding is about; bytes per step if they grow.
     pub bytes: u64,
-    /// What was found, as a sentence without a full stop.
+    /// What was found, as a sentence without a full stop, of at most [`LONGEST_TITLE`] characters.
     pub title: String,
     /// Line of the user's own code that the finding is about, if known.
     pub line: Option<SourceLine>,
     pub evidence: Evidence,
-    /// What to do about it.
-    pub advice: String,
+    pub advice: Advice,
+}
+
+/// Characters of the longest title, so that one line of the page shows it.
+pub const LONGEST_TITLE: usize = 80;
+
+/// Joins what was found and details, the most important first, leaving out those that make the title too long.
+pub fn title_of_parts(what: &str, details: impl IntoIterator<Item = String>) -> String {
+    let length = |text: &str| text.chars().count();
+    let mut title = what.to_owned();
+    for detail in details {
+        if length(&title) + length(&detail) <= LONGEST_TITLE {
+            title += &detail;
+        }
+    }
+    title
 }
 
 /// Certainty of a finding's cause; its importance is the severity.

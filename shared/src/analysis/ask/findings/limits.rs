@@ -1,5 +1,6 @@
 //! Checks the limits that the user set and the memory of the card.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::config::FindingsConfig;
 use super::evidence::{Evidence, top_stacks};
@@ -28,8 +29,8 @@ fn above_peak(study: &Study<'_>, limit: u64) -> Option<Finding> {
             moment,
             (FindingCode::PeakAboveLimit, Severity::Error, bytes),
             format!("The peak of {} exceeds the limit of {}", format::bytes(bytes), format::bytes(limit)),
-            "Look at the live allocations at the peak. To find what is new, compare with an older snapshot: `snapscope \
-             diff`.",
+            "[show] Look at the live allocations at the peak.\n\
+             To find what is new, compare with an older snapshot: `snapscope diff`.",
         )
     })
 }
@@ -57,7 +58,7 @@ fn above_growth(study: &Study<'_>, limit: u64) -> Option<Finding> {
             events: Vec::new(),
             stacks: top_stacks(study.growth.growing().map(|kept| (kept.bytes_per_step, kept.stack))),
         },
-        advice: "See the findings about memory growth.".to_owned(),
+        advice: Advice::of("See the findings about memory growth."),
     })
 }
 
@@ -71,34 +72,32 @@ fn nearly_full(study: &Study<'_>, capacity: u64) -> Option<Finding> {
             study,
             live_moment,
             (FindingCode::CardTooSmall, Severity::Warning, live),
-            format!(
-                "The peak of {} does not fit on a GPU with {card}, whatever the allocator settings",
-                format::bytes(live)
-            ),
-            "Look at the live allocations at the peak. To try smaller batches and other GPUs, use the What if tab of \
-             the page, or `snapscope replay --sweep`.",
+            format!("The peak of {} fits on no GPU with {card}, whatever the settings", format::bytes(live)),
+            "[show] Look at the live allocations at the peak.\n\
+             [try] Try smaller batches and other GPUs in the What if tab of the page, or by `snapscope replay --sweep`.",
         ));
     }
     if reserved > capacity {
-        let advice =
-            std::iter::once("PyTorch would first return cached segments to CUDA, which may be enough.".to_owned());
+        let why = "PyTorch would first return cached segments to CUDA, which may be enough.";
         return Some(at_moment(
             study,
             moment,
             (FindingCode::CardTooSmall, Severity::Warning, reserved),
             format!("PyTorch reserves {}, more than a GPU with {card} has", format::bytes(reserved)),
-            &tried().chain(advice).collect::<Vec<_>>().join(" "),
+            &tried().chain([format!("\n{why}")]).collect::<Vec<_>>().join("\n"),
         ));
     }
     (reserved >= capacity / 100 * NEARLY_FULL_PERCENT).then(|| {
-        let advice = "Leave room for the CUDA context and libraries, which need several hundred MiB in addition. A \
-                      longer batch may fail.";
+        let why = "\nThe CUDA context and libraries need several hundred MiB in addition, and a longer batch may fail.";
         at_moment(
             study,
             moment,
             (FindingCode::CardNearlyFull, Severity::Warning, reserved),
             format!("PyTorch reserves {} of the GPU's {card}, which leaves little room", format::bytes(reserved)),
-            &std::iter::once(advice.to_owned()).chain(tried()).collect::<Vec<_>>().join(" "),
+            &tried()
+                .chain(["Leave room: use a smaller micro-batch or a shorter sequence.".to_owned(), why.to_owned()])
+                .collect::<Vec<_>>()
+                .join("\n"),
         )
     })
 }
@@ -131,6 +130,6 @@ fn at_moment(
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(groups.iter().map(|group| (group.bytes, group.stack))),
         },
-        advice: advice.to_owned(),
+        advice: Advice::of(advice),
     }
 }

@@ -1,8 +1,9 @@
 //! Finds memory that building a model wastes: a peak at loading, or a checkpoint that stays alive.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use super::own_code::{Own, OwnCode};
 use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::studied::Study;
@@ -39,7 +40,7 @@ fn peak(study: &Study<'_>) -> Option<Finding> {
         return None;
     }
     let own = OwnCode::of(study, gone.iter().copied(), Own::Innermost);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", from {}", own.place()));
+    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
     Some(Finding {
         code: FindingCode::PeakAtLoading,
         severity: Severity::Info,
@@ -47,10 +48,13 @@ fn peak(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes: gone_bytes,
-        title: format!(
-            "The peak of {} occurs while the model loads: {} of weights is created and then replaced{from}",
-            format::bytes(peak_bytes),
-            format::bytes(gone_bytes)
+        title: title_of_parts(
+            &format!(
+                "The peak of {} is at loading: {} of weights is replaced",
+                format::bytes(peak_bytes),
+                format::bytes(gone_bytes)
+            ),
+            [from],
         ),
         line: own.map(|own| own.line),
         evidence: Evidence {
@@ -61,11 +65,13 @@ fn peak(study: &Study<'_>) -> Option<Finding> {
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(gone.into_iter()),
         },
-        advice: "Create the weights in their final dtype: `from_pretrained(…, dtype=torch.bfloat16)` or \
-                 `torch.set_default_dtype(torch.bfloat16)`. Or convert the model on the CPU before you move it to the \
-                 GPU. The weights are created in float32 on the GPU and then converted, for example by `.half()` or \
-                 `.to(torch.bfloat16)`."
-            .to_owned(),
+        advice: Advice::of(
+            "Create the weights in their final dtype: `from_pretrained(…, dtype=torch.bfloat16)` or \
+             ``torch.set_default_dtype(torch.bfloat16)``.\n\
+             Or convert the model on the CPU before you move it to the GPU.\n\n\
+             The weights are created in float32 on the GPU and then converted, for example by `.half()` or \
+             `.to(torch.bfloat16)`.",
+        ),
     })
 }
 
@@ -86,7 +92,7 @@ fn checkpoint(study: &Study<'_>) -> Option<Finding> {
         return None;
     }
     let own = OwnCode::of(study, rows.iter().copied(), Own::Innermost);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", from {}", own.place()));
+    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
     Some(Finding {
         code: FindingCode::CheckpointKept,
         severity: Severity::Warning,
@@ -94,18 +100,23 @@ fn checkpoint(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes,
-        title: format!("A loaded checkpoint stays on the GPU in addition to the model: {}{from}", format::bytes(bytes)),
+        title: title_of_parts(
+            &format!("A loaded checkpoint stays on the GPU beside the model: {}", format::bytes(bytes)),
+            [from],
+        ),
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: format!(
                 "`torch.load` allocated {}, alive from before the first step until the end of the last.",
                 format::counted(rows.len() as u64, "tensor")
             ),
-            events: Vec::new(),
+            events: first.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(rows.into_iter()),
         },
-        advice: "Load the checkpoint to host memory: `torch.load(path, map_location=\"cpu\")`. Delete it after use: \
-                 `del checkpoint`. `load_state_dict` copies the weights into the model, so the GPU holds them twice."
-            .to_owned(),
+        advice: Advice::of(
+            "Load the checkpoint to host memory: ``torch.load(path, map_location=\"cpu\")``.\n\
+             Delete it after use: ``del checkpoint``.\n\n\
+             `load_state_dict` copies the weights into the model, so the GPU holds them twice.",
+        ),
     })
 }

@@ -4,9 +4,10 @@
 //! together with their logarithms and their gradient, each allocated at a line of its own, so that no single line
 //! stands out.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use super::own_code::{Own, line_of};
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
@@ -62,11 +63,14 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes: shape.bytes,
-        title: format!(
-            "The logits and their copies are {} of the peak: {} tensors of up to {}{from}",
-            format::percent(shape.bytes, peak_bytes),
-            shape.rows.len(),
-            format::bytes(size_bytes),
+        title: title_of_parts(
+            &format!(
+                "{} of the peak is logits and their copies: {} tensors of up to {}",
+                format::percent(shape.bytes, peak_bytes),
+                shape.rows.len(),
+                format::bytes(size_bytes),
+            ),
+            [from],
         ),
         line,
         evidence: Evidence {
@@ -78,10 +82,11 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(shape.rows.into_iter()),
         },
-        advice: "Compute the loss in chunks of rows, or with a fused linear cross entropy that never holds all logits \
-                 at once (Liger Kernel, or Apple's Cut Cross-Entropy). Drop rows without a label before the last \
-                 layer. Avoid a float32 copy of all logits (`logits.float()`). `torch.compile` can fuse some of the \
-                 copies away."
-            .to_owned(),
+        advice: Advice::of(
+            "Compute the loss in chunks of rows, or with a fused linear cross entropy that never holds all logits at \
+             once (Liger Kernel, or Apple's Cut Cross-Entropy).\n\
+             Drop rows without a label before the last layer.\n\
+             Avoid a float32 copy of all logits (`logits.float()`); `torch.compile` can fuse some of the copies away.",
+        ),
     })
 }

@@ -1,9 +1,11 @@
 //! Reports each failed request: its size, the free memory, and why that did not help.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, MOST_SHOWN, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use super::own_code::{Own, line_of};
+use super::parts;
 use super::tried::{self, Tried};
 use crate::analysis::ask::fragmentation::Fragmentation;
 use crate::analysis::ask::replay::{Stuck, recorded_settings};
@@ -34,7 +36,7 @@ pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     let others: usize = places.iter().skip(MOST_PLACES).map(|failures| failures.events.len()).sum();
     if let (Some(last), true) = (found.last_mut(), others > 0) {
         let times = format::counted(others as u64, "more time");
-        last.advice += &format!(" The program ran out of memory {times} at other places.");
+        last.advice.why += &format!(" The program ran out of memory {times} at other places.");
     }
     found
 }
@@ -58,7 +60,7 @@ fn finding(study: &Study<'_>, failures: &Failures, tried: Option<&Tried>) -> Fin
     let event = study.device.events.at(index as usize);
     let parts = Fragmentation::at(study, index);
     let groups = live_by_stack(study.device, &study.timeline.allocations, index);
-    let largest = groups.first().map(|group| (group.bytes, study.title(group.stack)));
+    let largest = groups.first().map(|group| (group.bytes, parts::title(study, group.stack)));
     Finding {
         code: FindingCode::OutOfMemory,
         // A program that caught the error and continued training, for instance with a smaller batch, has solved the
@@ -71,7 +73,7 @@ fn finding(study: &Study<'_>, failures: &Failures, tried: Option<&Tried>) -> Fin
         title: title(study, failures, &event),
         line: line_of(study, event.stack, Own::Innermost),
         evidence: Evidence {
-            shows: shows(&parts) + &tried.map_or_else(String::new, |tried| stuck(&tried.stuck)),
+            shows: shows(index, &parts) + &tried.map_or_else(String::new, |tried| stuck(&tried.stuck)),
             events: failures.events.iter().copied().take(MOST_SHOWN).collect(),
             stacks: [event.stack]
                 .into_iter()
@@ -85,14 +87,16 @@ fn finding(study: &Study<'_>, failures: &Failures, tried: Option<&Tried>) -> Fin
 
 fn title(study: &Study<'_>, failures: &Failures, event: &Event) -> String {
     let (asked, free) = (format::bytes(event.size_bytes), format::bytes(event.addr));
-    let first = format::count(u64::from(failures.events[0]));
-    let when = match failures.events.len() {
-        1 => format!("at event {first}"),
-        times => format!("{}, first at event {first}", format::counted(times as u64, "time")),
+    let times = match failures.events.len() {
+        1 => String::new(),
+        times => format!(" {}", format::counted(times as u64, "time")),
     };
     let after = if went_on(study) { "; training continued" } else { "" };
-    let by = study.title(event.stack);
-    format!("Out of memory {when}: tried to allocate {asked} in {by} with {free} free on the GPU{after}")
+    let by = match event.stack.has_frames() {
+        true => format!(", in {}", parts::title(study, event.stack)),
+        false => String::new(),
+    };
+    title_of_parts(&format!("Out of memory{times}: tried to allocate {asked}, {free} free"), [after.to_owned(), by])
 }
 
 /// Returns true if gradients are computed after the last failure.
@@ -108,9 +112,10 @@ fn went_on(study: &Study<'_>) -> bool {
     study.phases.are_told() && (last + 1..events.len()).any(is_backward)
 }
 
-fn shows(parts: &Fragmentation) -> String {
+fn shows(event: u32, parts: &Fragmentation) -> String {
     let mut text = format!(
-        "PyTorch had reserved {}: {} live, {} free in segments in use, {} in unused segments",
+        "At event {}, PyTorch had reserved {}: {} live, {} free in segments in use, {} in unused segments",
+        format::count(u64::from(event)),
         format::bytes(parts.reserved_bytes),
         format::bytes(parts.live_bytes),
         format::bytes(parts.free_in_used_bytes),
@@ -144,14 +149,14 @@ fn stuck(stuck: &Stuck) -> String {
     }
 }
 
-/// Returns the remedies that would have sufficed, the least effort first, and then what is known about others.
+/// Returns the remedies that would have sufficed, the least effort first, and as the reason what is known about others.
 fn remedies(
     study: &Study<'_>,
     event: &Event,
     parts: &Fragmentation,
     tried: Option<&Tried>,
     largest: Option<(u64, String)>,
-) -> String {
+) -> Advice {
     let (mut remedies, mut facts) = (Vec::new(), Vec::new());
     let asked = event.size_bytes;
     let usable = parts.free_bytes() - parts.private_free_bytes.min(parts.free_bytes());
@@ -172,8 +177,8 @@ fn remedies(
             facts.extend(tried.in_vain.clone());
         }
         None if usable.saturating_add(event.addr) >= asked && !is_expandable(study) => remedies.push(format!(
-            "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`. PyTorch can then combine the {} of free memory \
-             that it has reserved, which may be enough.",
+            "[try] Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``. PyTorch can then combine the {} of free \
+             memory that it has reserved, which may be enough.",
             format::bytes(usable)
         )),
         None => {}
@@ -194,28 +199,30 @@ fn remedies(
              fail even if nothing else were live, because PyTorch could use only {} in total.",
             format::bytes(room)
         ));
-        remedies.extend(facts);
-        return remedies.join(" ");
+        return advice(&remedies, &facts);
     }
     if missing > 0 {
         facts.push(format!("Even without fragmentation, {} would be missing.", format::bytes(missing)));
     }
     if let Some(factor) = tried.and_then(|tried| tried.batch) {
-        facts.push(format!(
-            "By an estimate that scales activations, inputs and temporaries, about {} of the batch would have fit up \
-             to this point.",
+        remedies.push(format!(
+            "[try] Use about {} of the batch: by an estimate that scales activations, inputs and temporaries, it would \
+             have fit up to this point.",
             format::percent((factor * 1000.0) as u64, 1000)
         ));
     }
     if let Some((bytes, title)) = largest {
         remedies.push(format!(
-            "Use a smaller micro-batch or activation checkpointing (`torch.utils.checkpoint`) to reduce the live \
-             memory. Its largest part, {}, is from {title}.",
+            "[show] Use a smaller micro-batch or activation checkpointing (`torch.utils.checkpoint`) to reduce the \
+             live memory. Its largest part, {}, is from {title}.",
             format::bytes(bytes)
         ));
     }
-    remedies.extend(facts);
-    remedies.join(" ")
+    advice(&remedies, &facts)
+}
+
+fn advice(remedies: &[String], facts: &[String]) -> Advice {
+    Advice::of(&format!("{}\n\n{}", remedies.join("\n"), facts.join(" ")))
 }
 
 /// Returns true if expandable segments were already enabled.

@@ -4,6 +4,7 @@
 //! than the trace shows.
 
 mod abandoned;
+mod advice;
 mod cache;
 mod code;
 mod collecting;
@@ -19,6 +20,7 @@ mod logits;
 mod memory_out;
 mod outside;
 mod own_code;
+mod parts;
 mod passes;
 mod peak;
 mod pinned;
@@ -35,10 +37,12 @@ use crate::analysis::track::timeline::Timeline;
 use crate::trace::{Accelerator, Device, Trace};
 use std::cmp::Reverse;
 
+pub use advice::{Advice, AdviceStep, StepKind};
 pub use code::FindingCode;
 pub use config::FindingsConfig;
 pub use evidence::Evidence;
-pub use finding::{Confidence, Finding, Rank, SourceLine};
+pub use finding::{Confidence, Finding, LONGEST_TITLE, Rank, SourceLine, title_of_parts};
+pub use parts::{FindingPart, FindingTarget, TargetGroup, finding_parts, finding_target, part_text};
 
 /// Draws all findings about the devices of a trace, given with their timelines.
 ///
@@ -70,7 +74,8 @@ pub fn findings_of(trace: &Trace, studies: &[Study<'_>], config: &FindingsConfig
 /// Puts findings, which are written about CUDA, into the words of a kind of device.
 fn in_words_of(accelerator: Accelerator, mut found: Vec<Finding>) -> Vec<Finding> {
     for Finding { title, evidence, advice, .. } in &mut found {
-        for text in [title, &mut evidence.shows, advice] {
+        let of_steps = advice.steps.iter_mut().flat_map(|step| [&mut step.text, &mut step.value]);
+        for text in [title, &mut evidence.shows, &mut advice.why].into_iter().chain(of_steps) {
             *text = accelerator.words(std::mem::take(text));
         }
     }

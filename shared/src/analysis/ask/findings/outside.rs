@@ -1,5 +1,6 @@
 //! Finds memory of the card that PyTorch's allocator never had.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::Evidence;
 use super::finding::{Confidence, Finding, Rank};
@@ -24,10 +25,7 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: u64) -> Option<Finding>
         rank: Rank::Limit,
         device: study.device.index,
         bytes,
-        title: format!(
-            "{} of GPU memory was in use outside PyTorch's allocator when it ran out of memory",
-            format::bytes(bytes)
-        ),
+        title: format!("{} was in use outside PyTorch's allocator when it ran out of memory", format::bytes(bytes)),
         line: None,
         evidence: Evidence {
             shows: format!(
@@ -39,16 +37,16 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: u64) -> Option<Finding>
             events: vec![event],
             stacks: Vec::new(),
         },
-        advice: match is_much {
+        advice: Advice::of(match is_much {
             true => {
-                "Look for other processes on the GPU with `nvidia-smi`. In this process, NCCL buffers, the CUDA \
-                 context with its kernels, CUDA graphs and other libraries also use memory that no snapshot shows."
+                "Look for other processes on the GPU: ``nvidia-smi``.\n\n\
+                 In this process, NCCL buffers, the CUDA context with its kernels, CUDA graphs and other libraries also \
+                 use memory that no snapshot shows."
             }
             false => {
-                "This is normal: a CUDA context with its kernels and libraries such as cuBLAS use this memory, and no \
-                 snapshot shows it."
+                "\n\nThis is normal: a CUDA context with its kernels and libraries such as cuBLAS use this memory, and \
+                 no snapshot shows it."
             }
-        }
-        .to_owned(),
+        }),
     })
 }

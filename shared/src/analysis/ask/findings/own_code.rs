@@ -18,9 +18,8 @@ pub(super) enum Own {
 
 /// Place in the user's own code.
 pub(super) struct OwnCode {
+    /// Line that at least half of the bytes come from.
     pub(super) line: SourceLine,
-    /// True if all bytes come from it; otherwise at least half of them do.
-    pub(super) is_all: bool,
 }
 
 impl OwnCode {
@@ -43,7 +42,7 @@ impl OwnCode {
         let largest =
             |one: &(SourceLine, u64), other: &(SourceLine, u64)| one.1.cmp(&other.1).then(other.0.cmp(&one.0));
         let (line, bytes) = by_line.into_iter().max_by(largest)?;
-        (bytes > 0 && bytes.saturating_mul(2) >= all).then_some(Self { line, is_all: bytes == all })
+        (bytes > 0 && bytes.saturating_mul(2) >= all).then_some(Self { line })
     }
 
     /// Returns the line that calls backward last.
@@ -56,7 +55,7 @@ impl OwnCode {
             is_new && study.phases.of_stack(*stack) == Phase::Backward
         });
         let line = calls.find_map(|stack| line_of(study, stack, Own::Call))?;
-        Some(Self { line, is_all: true })
+        Some(Self { line })
     }
 
     /// Formats the line like `train (train.py:88)`.

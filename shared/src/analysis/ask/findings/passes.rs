@@ -5,9 +5,10 @@
 //! views of one sample or a second network do not each produce a loss. If backward ran in between and freed nothing, it
 //! was told to keep the graph.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use super::own_code::{Own, line_of};
 use crate::analysis::study::forward_pass::ForwardPass;
 use crate::analysis::study::phases::Phase;
@@ -47,7 +48,7 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> 
         (by_stacks(pass)?, None)
     };
     let line = stack.and_then(|stack| line_of(study, stack, Own::Call));
-    let from = line.as_ref().map_or_else(String::new, |line| format!(", called from {}", line.place()));
+    let from = line.as_ref().map_or_else(String::new, |line| format!(", in {}", line.place()));
     Some(Finding {
         code: FindingCode::SeveralGraphsAtOnce,
         severity: Severity::Warning,
@@ -55,9 +56,12 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> 
         rank: Rank::Cause,
         device: study.device.index,
         bytes: pass.bytes / passes * (passes - 1),
-        title: format!(
-            "{passes} forward passes run before one backward pass{from}: their graphs hold {}",
-            format::bytes(pass.bytes)
+        title: title_of_parts(
+            &format!(
+                "{passes} forward passes run before one backward pass: their graphs hold {}",
+                format::bytes(pass.bytes)
+            ),
+            [from],
         ),
         line,
         evidence: Evidence {
@@ -70,10 +74,12 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> 
             events: pass.moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(pass.by_stack.iter().map(|(&stack, row)| (row.bytes, stack))),
         },
-        advice: "Call `(loss / n).backward()` for each micro-batch. The gradients add up, and only one graph is in \
-                 memory at a time. Here the losses of several micro-batches are summed or stacked before `backward()`. \
-                 A pipeline schedule does this on purpose."
-            .to_owned(),
+        advice: Advice::of(
+            "Call ``(loss / n).backward()`` for each micro-batch: the gradients add up, and only one graph is in \
+             memory at a time.\n\n\
+             Here the losses of several micro-batches are summed or stacked before `backward()`. A pipeline schedule \
+             does this on purpose.",
+        ),
     })
 }
 

@@ -1,8 +1,10 @@
 //! Reports what the peak consists of.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank, title_of_parts};
+use super::parts;
 use crate::analysis::study::category_bytes::live_by_category;
 use crate::analysis::study::phases::PhaseBasis;
 use crate::analysis::study::run_kind::RunKind;
@@ -35,17 +37,26 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         .collect();
     // Without events, live bytes are known for one moment only.
     let (bytes, has_trace) = (format::bytes(peak_bytes), study.timeline.events() > 0);
-    let title = match (has_trace, parts.is_empty()) {
-        (true, false) => format!("The peak of {bytes} is {}", parts.join(", ")),
-        (true, true) => format!("Of the peak of {bytes}, {largest}"),
-        (false, _) => format!("Of the {bytes} that was live at the snapshot, {largest}"),
+    let whole = match (has_trace, parts.first()) {
+        (true, Some(first)) => format!("The peak of {bytes} is {first}"),
+        (true, None) => format!("The peak is {bytes}"),
+        (false, _) => format!("{bytes} was live at the snapshot"),
     };
+    let title = title_of_parts(
+        &whole,
+        [groups.first().map_or_else(String::new, |group| format!("; largest: {}", named(study, group)))]
+            .into_iter()
+            .chain(parts.iter().skip(1).map(|part| format!(", {part}"))),
+    );
     let count = format::counted(groups.iter().map(|group| group.count).sum(), "allocation");
     let mut shows = match groups.iter().filter(|group| group.stack.has_frames()).count() as u64 {
         0 => format!("Live at this moment: {count} without a stack"),
         stacks => format!("Live at this moment: {count} from {}", format::counted(stacks, "stack")),
     };
-    shows += &if parts.is_empty() { ".".to_owned() } else { format!("; {largest}.") };
+    shows += &match parts.is_empty() {
+        true => format!("; {largest}."),
+        false => format!(", {}; {largest}.", parts.join(", ")),
+    };
     let stacks = top_stacks(groups.iter().map(|group| (group.bytes, group.stack)));
     let advice = match (stacks.is_empty(), has_trace) {
         (true, _) => NO_STACKS,
@@ -62,17 +73,29 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         title,
         line: None,
         evidence: Evidence { shows, events: moment.checked_sub(1).into_iter().collect(), stacks },
-        advice: advice.to_owned(),
+        advice: Advice::of(advice),
     })
 }
 
 /// Advice if no stack shows who allocated the live bytes.
-const NO_STACKS: &str = "Call `torch.cuda.memory._record_memory_history()` before you create the model, and keep the \
-                         defaults of `stacks` and `context`. No stack was recorded for any of this memory.";
+const NO_STACKS: &str = "[record] Call ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)`` before \
+                         you create the model, and keep the defaults of `stacks` and `context`.\n\n\
+                         No stack was recorded for any of this memory.";
 
 /// Advice if only the final state is known.
-const NO_TRACE: &str = "Call `torch.cuda.memory._record_memory_history()` before the steps that you want to see. The \
-                        snapshot has no events, so the peak is unknown.";
+const NO_TRACE: &str = "[record] Call ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)`` before \
+                        the steps that you want to see.\n\n\
+                        The snapshot has no events, so the peak is unknown.";
+
+/// Describes the largest group in a title, with the number of its allocations.
+fn named(study: &Study<'_>, group: &StackBytes) -> String {
+    let bytes = match group.count {
+        1 => format::bytes(group.bytes),
+        count => format!("{} in {}", format::bytes(group.bytes), format::counted(count, "allocation")),
+    };
+    let place = if group.stack.has_frames() { parts::title(study, group.stack) } else { place(study, group) };
+    format!("{bytes}, {place}")
+}
 
 /// Describes the origin of a group; initial memory may have no stack.
 fn place(study: &Study<'_>, group: &StackBytes) -> String {
@@ -88,36 +111,39 @@ fn advice(kind: RunKind, largest: Category) -> &'static str {
     let is_trained = kind == RunKind::Training;
     match largest {
         Category::Activation if kind == RunKind::Forward => {
-            "For inference, run the model under `torch.inference_mode()`. For training, record the backward pass too. \
+            "For inference, run the model under ``with torch.inference_mode():``.\n\
+             For training, record the backward pass too.\n\n\
              Gradients are enabled, so PyTorch keeps the activations for a backward pass that this trace does not \
              contain."
         }
         Category::Activation | Category::Evaluation | Category::Temporary | Category::Input if !is_trained => {
-            "Use smaller batches or shorter sequences. Limit the length of a KV cache, or store it in fewer bits."
+            "Use smaller batches or shorter sequences.\nLimit the length of a KV cache, or store it in fewer bits."
         }
         Category::Activation => {
-            "Use a smaller micro-batch with gradient accumulation. Or use activation checkpointing \
-             (`torch.utils.checkpoint`) or `torch.autocast`."
+            "Use a smaller micro-batch with gradient accumulation.\n\
+             Or use activation checkpointing (`torch.utils.checkpoint`).\n\
+             Or compute in 16 bits: ``with torch.autocast(\"cuda\", dtype=torch.bfloat16):``."
         }
         Category::Parameter => {
-            "Store the weights in 16 bits, or shard them across GPUs (FSDP). To fine-tune, quantize the weights and \
-             train adapters (QLoRA)."
+            "Store the weights in 16 bits.\n\
+             Or shard them across GPUs (FSDP).\n\
+             To fine-tune, quantize the weights and train adapters (QLoRA)."
         }
         Category::Gradient => {
-            "Train fewer weights: call `requires_grad_(False)` on the others. Or store the gradients in 16 bits, or \
-             shard them across GPUs (FSDP)."
+            "Train fewer weights: call `requires_grad_(False)` on the others.\n\
+             Or store the gradients in 16 bits, or shard them across GPUs (FSDP)."
         }
         Category::OptimizerState => {
-            "Use an optimizer with 8-bit state, or one with less state. Or shard the state across GPUs \
-             (`ZeroRedundancyOptimizer` or FSDP)."
+            "Use an optimizer with 8-bit state, or one with less state.\n\
+             Or shard the state across GPUs (`ZeroRedundancyOptimizer` or FSDP)."
         }
         Category::Temporary => {
-            "Find the operations in the stacks, and split them into smaller parts. Most of this memory lives for only \
-             one or two operations."
+            "[show] Find the operations in the stacks, and split them into smaller parts.\n\n\
+             Most of this memory lives for only one or two operations."
         }
-        Category::Evaluation => "Run the evaluation under `torch.no_grad()`, and with smaller batches.",
+        Category::Evaluation => "Run the evaluation under ``with torch.no_grad():``, and with smaller batches.",
         Category::Input | Category::Workspace | Category::Collective | Category::Unknown => {
-            "Look at the stacks that hold the most memory."
+            "[show] Look at the stacks that hold the most memory."
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Finds a loss that is computed in 16 bits.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, MOST_SHOWN};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::base::Severity;
@@ -42,16 +43,18 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes: HALF_BYTES,
-        title: format!("The loss is computed in 16 bits, by {}", study.title(stack)),
+        title: title_of_parts("The loss is computed in 16 bits", [format!(", by {}", study.title(stack))]),
         line: None,
         evidence: Evidence {
             shows: "The loss is a single number and takes two bytes. In 32 bits it would take four.".to_owned(),
             events: found,
             stacks: vec![stack],
         },
-        advice: "Compute the loss inside the `torch.autocast` block, where PyTorch casts it to 32 bits, or from \
-                 `logits.float()`. Sums over a vocabulary or a batch lose precision in 16 bits."
-            .to_owned(),
+        advice: Advice::of(
+            "Compute the loss inside the `torch.autocast` block, where PyTorch casts it to 32 bits.\n\
+             Or compute it from ``logits.float()``.\n\n\
+             Sums over a vocabulary or a batch lose precision in 16 bits.",
+        ),
     })
 }
 

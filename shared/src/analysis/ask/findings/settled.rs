@@ -1,8 +1,9 @@
 //! Explains in one note why memory is higher than before the first step although it does not leak.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, events_of, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use crate::analysis::study::growth::{Course, GrowthClass, Kept};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
@@ -38,19 +39,22 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Normal,
         device: study.device.index,
         bytes: told.iter().map(|kept| kept.end_bytes).fold(0, u64::saturating_add),
-        title: format!("Normal: {}", parts.join("; ")),
+        title: title_of_parts(&format!("Normal: {}", parts[0]), parts.iter().skip(1).map(|part| format!("; {part}"))),
         line: None,
         evidence: Evidence {
             shows: format!(
-                "Live memory at the ends of {} was compared. The largest part, {}, is from {}.",
+                "Live memory at the ends of {} was compared: {}. The largest part, {}, is from {}.",
                 format::counted(study.growth.steps as u64, super::growing::unit(study)),
+                parts.join("; "),
                 format::bytes(largest.most_bytes),
                 study.title(largest.stack),
             ),
             events: events_of(study, &told),
             stacks: top_stacks(told.iter().map(|kept| (kept.most_bytes, kept.stack))),
         },
-        advice: "Measure memory after these steps. The first steps allocate memory that later steps reuse.".to_owned(),
+        advice: Advice::of(
+            "Measure memory after these steps.\n\nThe first steps allocate memory that later steps reuse.",
+        ),
     })
 }
 
@@ -69,14 +73,14 @@ fn part(class: GrowthClass, rows: &[&Kept], most_bytes: u64) -> String {
     let steps = if first == last { format!("step {first}") } else { format!("steps {first} to {last}") };
     let bytes = format::bytes(most_bytes);
     match class {
-        GrowthClass::OptimizerState => format!("{bytes} of optimizer state was allocated in {steps} and stays"),
-        GrowthClass::WarmUp => format!("{bytes} was allocated in {steps} and is reused"),
+        GrowthClass::OptimizerState => format!("{bytes} of optimizer state is allocated in {steps} and stays"),
+        GrowthClass::WarmUp => format!("{bytes} is allocated in {steps} and reused"),
         GrowthClass::Cache if rows[0].course == Course::Bounded => {
             format!("up to {bytes} rises and falls, without a new high lately")
         }
         GrowthClass::Cache => {
-            format!("a cache of {bytes} filled from step {first} to step {last}, more and more slowly")
+            format!("a cache of {bytes} fills in steps {first} to {last}, more and more slowly")
         }
-        GrowthClass::OneOff | GrowthClass::Leak => format!("{bytes} was allocated once, in {steps}"),
+        GrowthClass::OneOff | GrowthClass::Leak => format!("{bytes} is allocated once, in {steps}"),
     }
 }

@@ -1,8 +1,9 @@
 //! Finds memory that stays alive longer than necessary but does not grow.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, events_of, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use super::own_code::{Own, OwnCode};
 use crate::analysis::study::forward_pass::ForwardPass;
 use crate::analysis::study::growth::{Course, Kept};
@@ -56,11 +57,12 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
         study,
         &rows,
         FindingCode::GradientsStay,
-        "Gradients stay in memory between steps",
+        "Gradients stay between steps",
         "The backward pass allocates them only in the first step, and adds to them in later steps.",
-        "Call `optimizer.zero_grad(set_to_none=True)` in every step, which frees the gradients until the next backward \
-         pass. `set_to_none=False` and tch's `zero_grad` set them to zero but keep the memory. Without any \
-         `zero_grad()`, the gradients of all steps add up, which also makes the updates wrong.",
+        "Call ``optimizer.zero_grad(set_to_none=True)`` in every step, which frees the gradients until the next \
+         backward pass.\n\n\
+         `set_to_none=False` and tch's `zero_grad` set them to zero but keep the memory. Without any `zero_grad()`, \
+         the gradients of all steps add up, which also makes the updates wrong.",
     )
 }
 
@@ -75,10 +77,11 @@ fn graph(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
         study,
         &rows,
         FindingCode::GraphOutlivesStep,
-        "A step's autograd graph is still in memory while the next step builds its own",
+        "A step's graph stays while the next step builds its own",
         "Most of what the forward pass saves for backward is still alive at the end of each step, and is freed in the \
          next step.",
-        "Remove `retain_graph=True` from `backward()`, or run `del loss, output` at the end of the step. \
+        "Remove `retain_graph=True` from `backward()`.\n\
+         Or delete what keeps the graph at the end of the step: ``del loss, output``.\n\n\
          `retain_graph=True` keeps what the backward pass would have freed, and a variable such as `loss` or `output` \
          keeps the graph.",
     )
@@ -112,9 +115,10 @@ fn recomputed(study: &Study<'_>) -> Option<Finding> {
         study,
         &rows,
         FindingCode::RecomputedActivationsStay,
-        "Activations that checkpointing recomputes stay in memory after backward",
+        "Recomputed activations stay after backward",
         "The recomputation in the backward pass allocates them, and they stay alive until the next step replaces them.",
-        "Store `attended.detach()` instead of `attended` in an attribute of a checkpointed layer, or store nothing. \
+        "Store ``attended.detach()`` instead of `attended` in an attribute of a checkpointed layer, or store \
+         nothing.\n\n\
          Something in these layers keeps a tensor with its graph, such as `self.attended = attended`, which undoes \
          part of what checkpointing saves.",
     )
@@ -147,7 +151,7 @@ fn finding(
     // Backward runs on threads of its own, so the line of the program that calls it is used.
     let own = own.or_else(|| OwnCode::of_backward(study));
     let look =
-        own.as_ref().map_or_else(String::new, |own| format!(" The memory comes from the call at `{}`.", own.place()));
+        own.as_ref().map_or_else(String::new, |own| format!("The memory comes from the call at `{}`.", own.place()));
     let mut by_bytes = rows.to_vec();
     by_bytes.sort_by_key(|kept| std::cmp::Reverse(kept.end_bytes));
     Some(Finding {
@@ -157,13 +161,16 @@ fn finding(
         rank: Rank::Cause,
         device: study.device.index,
         bytes,
-        title: format!("{what}: {} in {}", format::bytes(bytes), format::counted(count, "allocation")),
+        title: title_of_parts(
+            &format!("{what}: {}", format::bytes(bytes)),
+            [format!(" in {}", format::counted(count, "allocation"))],
+        ),
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: shows.to_owned(),
             events: events_of(study, &by_bytes),
             stacks: top_stacks(rows.iter().map(|kept| (kept.end_bytes, kept.stack))),
         },
-        advice: format!("{advice}{look}"),
+        advice: Advice::of(advice).because(&look),
     })
 }

@@ -1,8 +1,9 @@
 //! Finds many tiny tensors in use at the peak.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
 use crate::trace::StackId;
@@ -38,11 +39,9 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes,
-        title: format!(
-            "{} tensors of at most {BLOCK_BYTES} bytes are live at the peak, {} of them from {}",
-            format::count(count),
-            format::count(of_most),
-            study.title(most)
+        title: title_of_parts(
+            &format!("{} tensors of at most {BLOCK_BYTES} bytes are live at the peak", format::count(count)),
+            [format!(", in {}", study.title(most))],
         ),
         line: None,
         evidence: Evidence {
@@ -54,9 +53,10 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(counts.into_iter().map(|(stack, count)| (count, stack))),
         },
-        advice: "Store single numbers as Python numbers: `loss.item()`. Or write many values into one tensor that is \
-                 allocated once: `losses[step] = loss.detach()`. Each allocation also costs CPU time, which leaves the \
-                 GPU idle when tensors are tiny."
-            .to_owned(),
+        advice: Advice::of(
+            "Store single numbers as Python numbers: ``loss.item()``.\n\
+             Or write many values into one tensor that is allocated once: ``losses[step] = loss.detach()``.\n\n\
+             Each allocation also costs CPU time, which leaves the GPU idle when tensors are tiny.",
+        ),
     })
 }

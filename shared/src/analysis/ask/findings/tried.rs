@@ -81,7 +81,7 @@ impl<'a> Trials<'a> {
 pub(super) struct Tried {
     /// Free memory that did not help.
     pub(super) stuck: Stuck,
-    /// Outcome of each setting that helps as a sentence, the least effort first.
+    /// Each setting that helps, with its outcome, as a step; the least effort first.
     pub(super) settings: Vec<String>,
     /// Sentence about the settings that do not help, if there are any.
     pub(super) in_vain: Option<String>,
@@ -123,19 +123,19 @@ fn outcome(settings: &Settings, report: &ReplayReport, event: usize) -> Option<S
     let reserved = format::bytes(report.counters.reserved_bytes.peak);
     match report.ooms.first() {
         None => Some(format!(
-            "Set `PYTORCH_CUDA_ALLOC_CONF={conf}`: in a replay of the recording, all requests then succeed, with \
-             {reserved} reserved at the peak."
+            "[try] Set ``PYTORCH_CUDA_ALLOC_CONF={conf}``: in a replay of the recording, all requests then succeed, \
+             with {reserved} reserved at the peak."
         )),
         Some(oom) if oom.event > event => Some(format!(
-            "Set `PYTORCH_CUDA_ALLOC_CONF={conf}`: in a replay of the recording, this request then succeeds, but event \
-             {} runs out of memory.",
+            "[try] Set ``PYTORCH_CUDA_ALLOC_CONF={conf}``: in a replay of the recording, this request then succeeds, \
+             but event {} runs out of memory.",
             format::count(oom.event as u64)
         )),
         Some(_) => None,
     }
 }
 
-/// Names the settings with the fewest reserved bytes in a sentence, or returns `None` if none saves enough.
+/// Returns the settings with the fewest reserved bytes as a step, or `None` if none saves enough.
 pub(super) fn less_reserved(study: &Study<'_>) -> Option<String> {
     let mut trials = Trials::new(study, ReplayConfig::NO_LIMIT_BYTES)?;
     let recorded = trials.recorded.clone();
@@ -152,7 +152,8 @@ pub(super) fn less_reserved(study: &Study<'_>) -> Option<String> {
     let saved = before.saturating_sub(reserved);
     (u128::from(saved) * 100 >= u128::from(before) * u128::from(LEAST_SAVED_PERCENT) && saved > 0).then(|| {
         format!(
-            "In a replay with `PYTORCH_CUDA_ALLOC_CONF={}`, the recording reserves {} at the peak instead of {}.",
+            "[try] Set ``PYTORCH_CUDA_ALLOC_CONF={}``: in a replay, the recording reserves {} at the peak instead of \
+             {}.",
             settings.to_conf(),
             format::bytes(reserved),
             format::bytes(before)

@@ -1,5 +1,6 @@
 //! Finds memory that is reserved but not used.
 
+use super::advice::{Advice, AdviceStep, StepKind};
 use super::code::FindingCode;
 use super::evidence::Evidence;
 use super::finding::{Confidence, Finding, Rank};
@@ -43,6 +44,13 @@ fn sizes_vary(study: &Study<'_>) -> bool {
     sizes.values().filter(|size| size.1).count() * 2 > sizes.len()
 }
 
+/// Puts settings that were replayed in the place of settings that were not.
+fn with_trial(advice: Advice, tried: Option<String>) -> Advice {
+    let Some(tried) = tried else { return advice };
+    let others = advice.steps.into_iter().filter(|step| step.kind != StepKind::Try);
+    Advice { steps: [AdviceStep::of(&tried)].into_iter().chain(others).collect(), why: advice.why }
+}
+
 /// Reports reserved memory well above the peak of live bytes.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let (moment, reserved) = study.timeline.reserved_peak();
@@ -59,22 +67,25 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let varies = sizes_vary(study);
     let advice = if is_expandable(study) {
         if varies {
-            "Use batches of one size, or start with the longest one, so that freed blocks can be reused. Segments are \
-             already expandable."
+            "Use batches of one size, or start with the longest one, so that freed blocks can be reused.\n\n\
+             Segments are already expandable."
         } else {
-            "Segments are already expandable. The unused memory is left from an earlier peak."
+            "\n\nSegments are already expandable. The unused memory is left from an earlier peak."
         }
     } else if parts.free_segment_bytes > parts.free_in_used_bytes {
-        "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, so that blocks of other sizes can use this memory. \
+        "[try] Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``, so that blocks of other sizes can use this \
+         memory.\n\n\
          Most of it is in unused segments: they are left from an earlier peak, or they belong to another stream, and \
          streams do not share segments."
     } else if varies {
-        "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`. Or start with the longest batch, or use batches of \
-         one size. Most of the unused memory is fragmented: it lies between live blocks, in gaps that are too small \
-         for larger requests, as with batches of many sizes."
+        "[try] Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\n\
+         Or start with the longest batch, or use batches of one size.\n\n\
+         Most of the unused memory is fragmented: it lies between live blocks, in gaps that are too small for larger \
+         requests, as with batches of many sizes."
     } else {
-        "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`. Most of the unused memory is fragmented: it lies \
-         between live blocks, in gaps that are too small for larger requests."
+        "[try] Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\n\n\
+         Most of the unused memory is fragmented: it lies between live blocks, in gaps that are too small for larger \
+         requests."
     };
     // The peak of live bytes before the trace is unknown.
     let is_whole = study.timeline.allocations.initial_count() == 0;
@@ -113,10 +124,6 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: Vec::new(),
         },
-        advice: [Some(advice.to_owned()), tried::less_reserved(study)]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" "),
+        advice: with_trial(Advice::of(advice), tried::less_reserved(study)),
     })
 }

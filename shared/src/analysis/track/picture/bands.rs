@@ -12,6 +12,8 @@ pub enum BandOwner {
     Merged,
     /// All memory from before the trace.
     Initial,
+    /// One of a few groups of allocations, wherever they are in the stack.
+    Area,
 }
 
 /// Rectangle of the stack, in `0.0..=1.0` across the request's ranges.

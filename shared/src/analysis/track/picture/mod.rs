@@ -31,6 +31,7 @@
 //! logarithmic time per survivor; and the bands that move.
 //! Nothing is kept between pictures except what the timeline computes once ([`seams`](super::seams), [`seen`](super::seen)).
 
+mod areas;
 mod bands;
 mod emphasis;
 mod heights;
@@ -43,6 +44,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
+pub use areas::{AREAS, AreaBytes};
 pub use bands::{Band, BandOwner};
 pub use emphasis::Emphasis;
 pub use request::PictureRequest;

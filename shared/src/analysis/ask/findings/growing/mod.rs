@@ -3,9 +3,10 @@
 mod cause;
 mod words;
 
+use super::advice::Advice;
 use super::config::FindingsConfig;
 use super::evidence::{Evidence, events_of, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use super::own_code::OwnCode;
 use crate::analysis::ask::until_full::{BudgetSource, UntilFull, until_full};
 use crate::analysis::study::growth::Kept;
@@ -54,15 +55,10 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
     let largest = rows.iter().max_by_key(|kept| kept.bytes_per_step).expect("a cause has rows");
     let weighed = || rows.iter().map(|kept| (kept.bytes_per_step, kept.stack));
     let own = OwnCode::of(study, weighed(), words.own);
-    let from = match &own {
-        Some(own) if own.is_all => format!("from {}", own.place()),
-        Some(own) => format!("most of it from {}", own.place()),
-        None if rows.len() == 1 => format!("from {}", study.title(largest.stack)),
-        None => format!("the largest part from {}", study.title(largest.stack)),
-    };
-    let look = own.as_ref().map_or_else(String::new, |own| format!(" {}", words.look.replace("{}", &own.place())));
+    let place = own.as_ref().map_or_else(|| study.title(largest.stack), OwnCode::place);
+    let look = own.as_ref().map_or_else(String::new, |own| words.look.replace("{}", &own.place()));
     let full = until_full(study, config.capacity_bytes);
-    let until = full.map_or_else(String::new, |full| format!(" {}", sentence(&full, unit(study))));
+    let until = full.map_or_else(String::new, |full| sentence(&full, unit(study)));
     let peak_bytes = study.timeline.live_peak().1;
     let end_bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
     let severity = match bytes_per_step {
@@ -78,14 +74,17 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
         rank: Rank::Growth,
         device: study.device.index,
         bytes: bytes_per_step,
-        title: format!("{what}: {} per {}, {from}", format::bytes(bytes_per_step), unit(study)),
+        title: title_of_parts(
+            &what,
+            [format!(": {} per {}", format::bytes(bytes_per_step), unit(study)), format!(", in {place}")],
+        ),
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: shows(study, rows, largest),
             events: events_of(study, rows),
             stacks: top_stacks(weighed()),
         },
-        advice: format!("{}{look} {}{until}", words.advice, words.why),
+        advice: Advice::of(words.advice).because(&look).because(words.why).because(&until),
     }
 }
 

@@ -10,7 +10,7 @@ pub(super) struct Words {
     pub(super) code: FindingCode,
     /// Beginning of the title; `{}` stands for `step` or `call`.
     pub(super) what: &'static str,
-    /// What to do, the most useful step first.
+    /// What to do, a step per line, the most useful first.
     pub(super) advice: &'static str,
     /// Why the memory stays.
     pub(super) why: &'static str,
@@ -24,9 +24,10 @@ pub(super) fn of(cause: Cause) -> Words {
     match cause {
         Cause::Graphs => Words {
             code: FindingCode::GraphsKept,
-            what: "Every {}'s autograd graph stays in memory",
-            advice: "Store `loss.item()` or `loss.detach()` instead of `loss`, and `output.detach()` instead of \
-                     `output`. If no backward pass follows, compute the value under `torch.no_grad()`.",
+            what: "Every {}'s autograd graph stays",
+            advice: "Store ``loss.item()`` or `loss.detach()` instead of `loss`, and `output.detach()` instead of \
+                     `output`.\n\
+                     If no backward pass follows, compute the value under ``with torch.no_grad():``.",
             why: "A tensor that is kept after the step, as by `losses.append(loss)` or `total += loss`, keeps its \
                   autograd graph alive, and the graph keeps the activations. The backward pass frees only the graphs \
                   that it goes through.",
@@ -35,9 +36,10 @@ pub(super) fn of(cause: Cause) -> Words {
         },
         Cause::RetainedGraphs => Words {
             code: FindingCode::GraphsKept,
-            what: "Every {}'s autograd graph stays in memory",
-            advice: "Store `loss.item()` or `loss.detach()` instead of `loss`, and `output.detach()` instead of \
-                     `output`. Remove `retain_graph=True` from the last `backward()`.",
+            what: "Every {}'s autograd graph stays",
+            advice: "Store ``loss.item()`` or `loss.detach()` instead of `loss`, and `output.detach()` instead of \
+                     `output`.\n\
+                     Remove `retain_graph=True` from the last `backward()`.",
             why: "Everything that the forward pass saved for backward is still alive after the step. Either \
                   `backward()` ran with `retain_graph=True`, or it never ran, and a tensor that leads to the graph is \
                   kept, such as a loss or an output in a list.",
@@ -46,9 +48,9 @@ pub(super) fn of(cause: Cause) -> Words {
         },
         Cause::GraphsOfInference => Words {
             code: FindingCode::GraphsKept,
-            what: "Every {}'s autograd graph stays in memory, although nothing calls backward",
-            advice: "Run the model under `torch.no_grad()` or `torch.inference_mode()`. Move the outputs that you keep \
-                     to host memory: `output.cpu()`.",
+            what: "Every {}'s graph stays, although nothing calls backward",
+            advice: "Run the model under ``with torch.inference_mode():`` or `torch.no_grad()`.\n\
+                     Move the outputs that you keep to host memory: ``output.cpu()``.",
             why: "The model runs with gradients enabled, so every output that is kept keeps its autograd graph alive, \
                   and the graph keeps all activations.",
             own: Own::Call,
@@ -56,9 +58,9 @@ pub(super) fn of(cause: Cause) -> Words {
         },
         Cause::GraphsOfOwnCode => Words {
             code: FindingCode::GraphsKept,
-            what: "An autograd graph stays in memory for every result of a computation outside the model",
-            advice: "Store `result.item()` or `result.detach()` instead of `result`, or compute it under \
-                     `torch.no_grad()`.",
+            what: "Results outside the model keep their graphs",
+            advice: "Store ``result.item()`` or `result.detach()` instead of `result`.\n\
+                     Or compute it under ``with torch.no_grad():``.",
             why: "Intermediate results that no variable refers to stay alive too, so the result is kept with its \
                   autograd graph, perhaps in a list or in a dictionary of metrics.",
             own: Own::Innermost,
@@ -66,9 +68,9 @@ pub(super) fn of(cause: Cause) -> Words {
         },
         Cause::ChainedState => Words {
             code: FindingCode::StateChained,
-            what: "Each {}'s autograd graph extends through all earlier {}s",
-            advice: "Detach the tensor that is carried from step to step: `hidden = hidden.detach()`. Then remove \
-                     `retain_graph=True` from `backward()`.",
+            what: "Each {}'s graph extends through all earlier {}s",
+            advice: "Detach the tensor that is carried from step to step: ``hidden = hidden.detach()``.\n\
+                     Then remove `retain_graph=True` from `backward()`.",
             why: "A tensor is carried from step to step with its graph, such as the hidden state of a recurrent model, \
                   so the backward pass goes through all steps so far.",
             own: Own::Call,
@@ -76,9 +78,10 @@ pub(super) fn of(cause: Cause) -> Words {
         },
         Cause::Joined => Words {
             code: FindingCode::TensorGrows,
-            what: "A tensor grows, and every {} allocates a larger copy of it",
-            advice: "Collect the parts in host memory: `parts.append(new.cpu())`. Or allocate one tensor of the final \
-                     size and write into it. Keep only what you need of the parts.",
+            what: "A tensor grows: every {} allocates a larger copy",
+            advice: "Collect the parts in host memory: ``parts.append(new.cpu())``.\n\
+                     Or allocate one tensor of the final size and write into it.\n\
+                     Keep only what you need of the parts.",
             why: "`all = torch.cat([all, new])` does this: the old and the new tensor are both in memory while the \
                   data is copied.",
             own: Own::Innermost,
@@ -86,17 +89,18 @@ pub(super) fn of(cause: Cause) -> Words {
         },
         Cause::KeysAndValues => Words {
             code: FindingCode::KvCacheKept,
-            what: "The KV cache carries over from one conversation or prompt to the next",
-            advice: "Create a new cache for each request. Or limit its length: crop it with `cache.crop(max_length)`, \
-                     or use a static or sliding-window cache.",
+            what: "The KV cache is kept from one prompt to the next",
+            advice: "Create a new cache for each request.\n\
+                     Or limit its length: crop it with ``cache.crop(max_length)``, or use a static or sliding-window \
+                     cache.",
             why: "A cache that is passed on grows with every token of every turn.",
             own: Own::Call,
             look: "The model is called with the cache from `{}`: check where `past_key_values` comes from.",
         },
         Cause::Outputs => Words {
             code: FindingCode::OutputsKept,
-            what: "The model's outputs stay in memory after every {}",
-            advice: "Keep only what you need of each output, in host memory: `output.argmax(-1).cpu()` or \
+            what: "The model's outputs stay after every {}",
+            advice: "Keep only what you need of each output, in host memory: ``output.argmax(-1).cpu()`` or \
                      `output.detach().cpu()`.",
             why: "Something keeps the outputs after they were used, perhaps a list or a metric.",
             own: Own::Call,
@@ -105,8 +109,9 @@ pub(super) fn of(cause: Cause) -> Words {
         Cause::Hooked => Words {
             code: FindingCode::ActivationsKept,
             what: "A forward hook keeps a tensor of every call",
-            advice: "Store a small copy in host memory (`output.detach().cpu()`), and empty the hook's list after each \
-                     step. Remove the hook when you no longer need it: `handle.remove()`.",
+            advice: "Store a small copy in host memory (``output.detach().cpu()``), and empty the hook's list after \
+                     each step.\n\
+                     Remove the hook when you no longer need it: ``handle.remove()``.",
             why: "The module that allocates the tensors has hooks, and single outputs stay alive, not a whole graph. A \
                   hook registered with `register_forward_hook` typically appends them to a list.",
             own: Own::Innermost,
@@ -114,9 +119,9 @@ pub(super) fn of(cause: Cause) -> Words {
         },
         Cause::Activations => Words {
             code: FindingCode::ActivationsKept,
-            what: "Activations of layers stay in memory after every {}",
-            advice: "Keep only what you need, in host memory: `x.detach().cpu()`. Empty the container that keeps the \
-                     activations after each step, or limit its size.",
+            what: "Activations of layers stay after every {}",
+            advice: "Keep only what you need, in host memory: ``x.detach().cpu()``.\n\
+                     Empty the container that keeps the activations after each step, or limit its size.",
             why: "The `forward` of these layers, or its caller, adds the activations to a list, a dictionary, a cache \
                   or an attribute.",
             own: Own::Innermost,
@@ -124,9 +129,9 @@ pub(super) fn of(cause: Cause) -> Words {
         },
         Cause::Data => Words {
             code: FindingCode::BatchesKept,
-            what: "Batches or other input tensors stay on the GPU after every {}",
-            advice: "Keep batches in host memory, and move each one to the GPU when it is used. Limit the size of \
-                     queues and replay buffers.",
+            what: "Batches or other inputs stay after every {}",
+            advice: "Keep batches in host memory, and move each one to the GPU when it is used.\n\
+                     Limit the size of queues and replay buffers.",
             why: "Batches or samples are kept after they were used: in a list, in a replay buffer, or in a queue that \
                   fills faster than it empties.",
             own: Own::Innermost,
@@ -134,9 +139,9 @@ pub(super) fn of(cause: Cause) -> Words {
         },
         Cause::Copies => Words {
             code: FindingCode::CopiesKept,
-            what: "Copies of the model's weights or gradients accumulate with every {}",
-            advice: "Copy the weights to host memory: `{k: v.cpu() for k, v in model.state_dict().items()}`. Keep as \
-                     few copies as you need.",
+            what: "Every {} leaves copies of weights or gradients",
+            advice: "Copy the weights to host memory: ``{k: v.cpu() for k, v in model.state_dict().items()}``.\n\
+                     Keep as few copies as you need.",
             why: "The kept tensors have the sizes of the weights: `copy.deepcopy` or `clone()` copies a `state_dict` \
                   that is then kept, for example as the best weights so far or for an average of weights.",
             own: Own::Innermost,
@@ -144,9 +149,9 @@ pub(super) fn of(cause: Cause) -> Words {
         },
         Cause::Models => Words {
             code: FindingCode::ModelsKept,
-            what: "New models are created while the old ones stay in memory with their gradients and optimizer state",
-            advice: "Delete the old model and its optimizer before you create the next: `del model, optimizer`. Or \
-                     move the old model to host memory: `model.cpu()`.",
+            what: "New models are created while the old ones stay",
+            advice: "Delete the old model and its optimizer before you create the next: ``del model, optimizer``.\n\
+                     Or move the old model to host memory: ``model.cpu()``.",
             why: "A model is created inside the loop, and something still refers to the previous one: a list, an \
                   optimizer, a scheduler or a closure.",
             own: Own::Innermost,
@@ -154,17 +159,18 @@ pub(super) fn of(cause: Cause) -> Words {
         },
         Cause::Gradients => Words {
             code: FindingCode::GradientsKept,
-            what: "Every {}'s gradients stay in memory",
-            advice: "Store the norm of each gradient (`p.grad.norm().item()`), or a copy in host memory \
-                     (`p.grad.cpu()`).",
+            what: "Every {}'s gradients stay",
+            advice: "Store the norm of each gradient: ``p.grad.norm().item()``.\n\
+                     Or store a copy in host memory: ``p.grad.cpu()``.",
             why: "Something keeps the gradients after the step, perhaps a list.",
             own: Own::Innermost,
             look: "The gradients come from `{}`: check what refers to them later.",
         },
         Cause::EvaluationGraphs => Words {
             code: FindingCode::EvaluationGraphsKept,
-            what: "The autograd graph of every evaluation stays in memory",
-            advice: "Run the evaluation under `torch.no_grad()`. Store `loss.item()` instead of `loss`.",
+            what: "The graph of every evaluation stays",
+            advice: "Run the evaluation under ``with torch.no_grad():``.\n\
+                     Store ``loss.item()`` instead of `loss`.",
             why: "The evaluation records an autograd graph although nothing calls backward, and something keeps the \
                   graph alive, perhaps a list of losses.",
             own: Own::Call,
@@ -172,8 +178,8 @@ pub(super) fn of(cause: Cause) -> Words {
         },
         Cause::EvaluationOutputs => Words {
             code: FindingCode::EvaluationOutputsKept,
-            what: "Tensors of every evaluation stay in memory",
-            advice: "Keep only what you need of the results, in host memory: `output.cpu()`.",
+            what: "Tensors of every evaluation stay",
+            advice: "Keep only what you need of the results, in host memory: ``output.cpu()``.",
             why: "Something keeps the results of the evaluation on the GPU.",
             own: Own::Call,
             look: "The evaluation calls the model from `{}`: check what the code keeps of the result.",
@@ -181,8 +187,9 @@ pub(super) fn of(cause: Cause) -> Words {
         Cause::OptimizerState => Words {
             code: FindingCode::OptimizerStateGrows,
             what: "The optimizer's state grows with every {}",
-            advice: "Keep one optimizer and change its settings (`optimizer.param_groups`). Or delete the old \
-                     optimizer, and everything that refers to it, before you create a new optimizer.",
+            advice: "Keep one optimizer and change its settings (`optimizer.param_groups`).\n\
+                     Or delete the old optimizer, and everything that refers to it, before you create a new \
+                     optimizer.",
             why: "There is more state of one kind than there are weights: a new optimizer is created while the old one \
                   is kept, perhaps by a scheduler or a list.",
             own: Own::Call,
@@ -191,7 +198,7 @@ pub(super) fn of(cause: Cause) -> Words {
         Cause::Numbers => Words {
             code: FindingCode::NumbersKept,
             what: "A scalar tensor of every {} stays on the GPU",
-            advice: "Store `loss.item()` or `loss.detach()` instead of `loss`.",
+            advice: "Store ``loss.item()`` or `loss.detach()` instead of `loss`.",
             why: "A loss or a metric is kept as a tensor. It takes little GPU memory, but its graph also keeps Python \
                   and C++ objects of every step, and `total += loss` chains the graphs of all steps.",
             own: Own::Innermost,
@@ -199,8 +206,9 @@ pub(super) fn of(cause: Cause) -> Words {
         },
         Cause::OwnTensors => Words {
             code: FindingCode::TensorsKept,
-            what: "A tensor that the program computes stays in memory after every {}",
-            advice: "Store a number (`x.item()`), or a copy in host memory (`x.detach().cpu()`).",
+            what: "A computed tensor stays after every {}",
+            advice: "Store a number: ``x.item()``.\n\
+                     Or store a copy in host memory: ``x.detach().cpu()``.",
             why: "Something keeps the tensor: a list, a dictionary or an attribute.",
             own: Own::Innermost,
             look: "The tensor is computed at `{}`: check what the code keeps of it.",
@@ -208,7 +216,8 @@ pub(super) fn of(cause: Cause) -> Words {
         Cause::Unknown => Words {
             code: FindingCode::MemoryGrows,
             what: "Memory grows with every {}",
-            advice: "Find the code that allocates this memory, and check what still refers to it when a step is over.",
+            advice: "[show] Find the code that allocates this memory, and check what still refers to it when a step \
+                     is over.",
             why: "No function in the stacks shows what the memory is for.",
             own: Own::Innermost,
             look: "The memory is allocated at `{}`.",

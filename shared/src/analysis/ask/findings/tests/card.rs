@@ -17,11 +17,8 @@ fn the_reason_of_an_out_of_memory_is_told() {
     let timeline = Timeline::new(&trace, &trace.devices[0]);
     let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
     assert_eq!(found[0].code, FindingCode::OutOfMemory);
-    assert_eq!(
-        found[0].title,
-        "Out of memory at event 3: tried to allocate 40.0 MiB in head (main.py:1) with 1.00 MiB free on the GPU"
-    );
-    assert!(found[0].advice.contains("combine the 80.0 MiB of free memory"), "{}", found[0].advice);
+    assert_eq!(found[0].title, "Out of memory: tried to allocate 40.0 MiB, 1.00 MiB free, in head (main.py:1)");
+    assert!(found[0].advice.text().contains("combine the 80.0 MiB of free memory"), "{}", found[0].advice.text());
 }
 
 #[test]
@@ -34,7 +31,7 @@ fn places_that_fail_often_are_one_finding() {
     let titles: Vec<_> =
         found.iter().filter(|row| row.code == FindingCode::OutOfMemory).map(|row| row.title.as_str()).collect();
     assert_eq!(titles.len(), 2, "{titles:?}");
-    assert!(titles.iter().any(|title| title.starts_with("Out of memory 30 times, first at event 1:")), "{titles:?}");
+    assert!(titles.iter().any(|title| title.starts_with("Out of memory 30 times:")), "{titles:?}");
 }
 
 #[test]
@@ -53,7 +50,7 @@ fn remedies_of_a_failure_are_tried() {
     assert!(oom.evidence.shows.ends_with(stuck), "{}", oom.evidence.shows);
     let enough = "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`: in a replay of the recording, all requests \
                   then succeed, with 240 MiB reserved at the peak.";
-    assert!(oom.advice.starts_with(enough), "{}", oom.advice);
+    assert!(oom.advice.text().starts_with(enough), "{}", oom.advice.text());
 }
 
 #[test]
@@ -63,7 +60,7 @@ fn settings_that_do_not_help_are_named() {
     let timeline = Timeline::new(&trace, &trace.devices[0]);
     let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
     let in_vain = "A replay of the recording with `expandable_segments:True` or `max_split_size_mb:128` or";
-    assert!(found[0].advice.contains(in_vain), "{}", found[0].advice);
+    assert!(found[0].advice.text().contains(in_vain), "{}", found[0].advice.text());
     assert!(found[0].evidence.shows.ends_with("it held no free memory."), "{found:?}");
 }
 

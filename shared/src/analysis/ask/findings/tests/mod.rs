@@ -64,7 +64,9 @@ fn found_with(text: &str, config: &FindingsConfig) -> Vec<Finding> {
     let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
     let found = findings(&trace, &devices, config);
     for finding in &found {
-        assert!(!finding.title.ends_with('.') && finding.advice.ends_with('.'), "{finding:?}");
+        let is_line = !finding.title.ends_with('.') && finding.title.chars().count() <= LONGEST_TITLE;
+        let texts = finding.advice.steps.iter().map(|step| &step.text).chain([&finding.advice.why]);
+        assert!(is_line && texts.into_iter().all(|text| text.is_empty() || text.ends_with('.')), "{finding:?}");
         let events = trace.devices.iter().map(|device| device.events.len()).max().unwrap_or(0);
         assert!(finding.evidence.events.iter().all(|&event| (event as usize) < events), "{finding:?}");
     }
@@ -258,9 +260,9 @@ fn waste_names_the_setting_that_helps() {
     let timeline = Timeline::new(&trace, &trace.devices[0]);
     let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
     let waste = found.iter().find(|row| row.code == FindingCode::ReservedAboveLive).unwrap();
-    let helps = "In a replay with `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, the recording reserves 200 MiB \
-                 at the peak instead of 1.99 GiB.";
-    assert!(waste.advice.ends_with(helps), "{}", waste.advice);
+    let helps = "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`: in a replay, the recording reserves 200 MiB at \
+                 the peak instead of 1.99 GiB.";
+    assert_eq!(waste.advice.steps[0].text, helps);
 }
 
 #[test]

@@ -143,7 +143,7 @@ fn calls_with_gradients_that_nobody_uses_are_told() {
     };
     let found = found_with(&program(6, call), &FindingsConfig::default());
     assert_eq!(found[0].code, FindingCode::GraphsKept);
-    assert!(found[0].advice.contains("no_grad") && found[0].title.contains("per call"), "{:?}", found[0]);
+    assert!(found[0].advice.text().contains("no_grad") && found[0].title.contains("per call"), "{:?}", found[0]);
     // Layers of one pass do not have an input each.
     let layer = |index: usize| {
         format!(
@@ -201,7 +201,7 @@ fn too_little_is_said_with_what_to_record() {
     };
     for text in ["", "segment S 2MiB\nblock b 1MiB", &program(1, |index| step(index, &[], &[])), "alloc a 1MiB"] {
         let advice = notes(text).unwrap_or_else(|| panic!("nothing is said of {text:?}"));
-        assert!(advice.contains("_record_memory_history"), "{advice}");
+        assert!(advice.text().contains("_record_memory_history"), "{advice:?}");
     }
     assert_eq!(notes(&program(6, |index| step(index, &[], &[]))), None);
 }

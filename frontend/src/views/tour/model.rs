@@ -1,0 +1,87 @@
+//! Steps of the tour through the sample.
+
+/// One step: what it points at, and what it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Selector of the element that it points at.
+    pub at: &'static str,
+    pub title: &'static str,
+    pub text: &'static str,
+}
+
+/// The steps in their order.
+pub const STEPS: [Step; 4] = [
+    Step {
+        at: "#tab-findings",
+        title: "Findings come first",
+        text: "What went wrong, the line of the code that does it, and what to change. This run keeps the autograd \
+               graph of every step.",
+    },
+    Step {
+        at: "[data-timeline]",
+        title: "Every band is an allocation",
+        text: "Its height is its size, its length its lifetime. Scroll to zoom, click to pin one; here the bands of \
+               earlier steps never end.",
+    },
+    Step {
+        at: "#tab-stacks",
+        title: "What fills the peak",
+        text: "The stacks that hold the most memory, named by your own lines first, then by what the library did there.",
+    },
+    Step {
+        at: "#dock-what-if",
+        title: "Try another setting or GPU",
+        text: "What if replays the recording with other allocator settings, and finds the smallest GPU on which it fits.",
+    },
+];
+
+/// Returns the words for the place of a step: `2 of 4`.
+pub fn place(step: usize) -> String {
+    format!("{} of {}", step + 1, STEPS.len())
+}
+
+/// Place of the bubble beside the element that it points at, in CSS pixels of the window.
+///
+/// It goes below the element, above it if there is no room, and otherwise into its upper left corner.
+pub fn bubble_place(
+    (left, top, width, height): (f64, f64, f64, f64),
+    (bubble_width, bubble_height): (f64, f64),
+    (window_width, window_height): (f64, f64),
+) -> (f64, f64) {
+    const GAP: f64 = 10.0;
+    let x = (left + width.min(bubble_width) / 2.0 - bubble_width / 2.0)
+        .clamp(GAP, (window_width - bubble_width - GAP).max(GAP));
+    let below = top + height + GAP;
+    let above = top - GAP - bubble_height;
+    let y = if below + bubble_height <= window_height {
+        below
+    } else if above >= 0.0 {
+        above
+    } else {
+        top + GAP
+    };
+    (x, y.clamp(GAP, (window_height - bubble_height - GAP).max(GAP)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_short() {
+        assert!(STEPS.iter().all(|step| step.title.len() <= 30 && step.text.len() <= 150));
+        assert_eq!(place(0), "1 of 4");
+    }
+
+    #[track_caller]
+    fn check(at: (f64, f64, f64, f64), place: (f64, f64)) {
+        assert_eq!(bubble_place(at, (300.0, 100.0), (1000.0, 600.0)), place);
+    }
+
+    #[test]
+    fn a_bubble_stays_in_the_window() {
+        check((400.0, 50.0, 100.0, 20.0), (300.0, 80.0));
+        check((950.0, 570.0, 100.0, 20.0), (690.0, 460.0));
+        check((0.0, 0.0, 1000.0, 600.0), (10.0, 10.0));
+    }
+}

@@ -1,0 +1,162 @@
+//! Names the allocations that a finding is about, and what of the trace shows it.
+
+use super::code::FindingCode;
+use super::finding::Finding;
+use crate::analysis::ask::selection::{GroupBy, GroupKey, Label, frame_label, stack_label};
+use crate::analysis::study::category_bytes::live_by_category;
+use crate::analysis::study::studied::Study;
+use crate::analysis::track::category::Category;
+use crate::analysis::track::peak::{StackBytes, live_by_stack};
+use crate::analysis::track::stack_title::own_frame;
+use crate::base::format;
+use crate::trace::StackId;
+use std::cmp::Reverse;
+
+/// Parts that a reader takes in at a glance.
+const MOST_PARTS: usize = 3;
+
+/// Stacks with fewer bytes than that many others are in no part that matters.
+const MOST_STACKS: usize = 500;
+
+/// A part below 1/50 of the largest one does not matter.
+const LEAST_SHARE: u64 = 50;
+
+/// Live allocations of one line of the user's code, or of one stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingPart {
+    /// Place in the user's own code, or else the title of the stack.
+    pub title: String,
+    /// Sum of the requested sizes at the target's moment.
+    pub bytes: u64,
+    /// Number of allocations.
+    pub count: u64,
+    pub target: FindingTarget,
+}
+
+impl FindingPart {
+    /// Formats the part in one line, such as `785 MiB in 2 allocations: forward (model.py:3)`.
+    pub fn text(&self) -> String {
+        part_text(&self.title, self.bytes, self.count)
+    }
+}
+
+/// Formats a part by its place, bytes and number of allocations.
+pub fn part_text(title: &str, bytes: u64, count: u64) -> String {
+    match count {
+        1 => format!("{}: {title}", format::bytes(bytes)),
+        count => format!("{} in {}: {title}", format::bytes(bytes), format::counted(count, "allocation")),
+    }
+}
+
+/// What of a trace shows a finding, or a part of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FindingTarget {
+    /// First moment of the range; the moment after event `i` is `i + 1`.
+    pub first: u32,
+    /// Last moment of the range; equals `first` if a single moment shows it.
+    pub last: u32,
+    /// Category of the allocations, if they have one in common.
+    pub category: Option<Category>,
+    /// Group of the allocations, if they have one in common.
+    pub group: Option<TargetGroup>,
+}
+
+/// Group of allocations, as tables name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetGroup {
+    pub by: GroupBy,
+    pub label: Label,
+}
+
+/// Returns up to three parts of the memory that a finding is about, most bytes first.
+pub fn finding_parts(study: &Study<'_>, finding: &Finding) -> Vec<FindingPart> {
+    let Some(FindingTarget { last: moment, .. }) = range(finding) else { return Vec::new() };
+    let stacks = &finding.evidence.stacks;
+    let is_part = |row: &StackBytes| is_about_all(finding.code) || stacks.contains(&row.stack);
+    let rows = live_by_stack(study.device, &study.timeline.allocations, moment);
+    let mut found: Vec<(GroupKey, StackBytes, u64)> = Vec::new();
+    for row in rows.into_iter().filter(|row| row.stack.has_frames() && is_part(row)).take(MOST_STACKS) {
+        let key = own_frame(study.trace, row.stack, false);
+        let key = key.map_or(GroupKey::Stack(row.stack), |frame| GroupKey::Frame(Some(frame)));
+        match found.iter_mut().find(|(other, ..)| *other == key) {
+            Some((_, sum, stacks)) => {
+                sum.bytes += row.bytes;
+                sum.count += row.count;
+                *stacks += 1;
+            }
+            None => found.push((key, row, 1)),
+        }
+    }
+    found.sort_by_key(|(_, row, _)| Reverse(row.bytes));
+    let most_bytes = found.first().map_or(0, |(_, row, _)| row.bytes);
+    found.retain(|(_, row, _)| row.bytes.saturating_mul(LEAST_SHARE) >= most_bytes);
+    found.truncate(MOST_PARTS);
+    let part = |(key, row, stacks): (GroupKey, StackBytes, u64)| {
+        let group = match (key, stacks) {
+            (GroupKey::Frame(Some(frame)), 2..) => {
+                TargetGroup { by: GroupBy::Frame, label: frame_label(study.trace, frame) }
+            }
+            _ => of_stack(study, row.stack),
+        };
+        FindingPart {
+            title: title(study, row.stack),
+            bytes: row.bytes,
+            count: row.count,
+            target: FindingTarget { first: moment, last: moment, category: None, group: Some(group) },
+        }
+    };
+    found.into_iter().map(part).collect()
+}
+
+/// Returns what of the trace shows a finding; `None` if no event does.
+pub fn finding_target(study: &Study<'_>, finding: &Finding) -> Option<FindingTarget> {
+    let range = range(finding)?;
+    if finding.code == FindingCode::Peak && study.phases.are_told() {
+        let category = live_by_category(study, range.last).first().map(|share| share.category);
+        return Some(FindingTarget { category: category.filter(|&category| category != Category::Unknown), ..range });
+    }
+    let group = match finding.evidence.stacks.as_slice() {
+        [stack] if !is_about_all(finding.code) => Some(of_stack(study, *stack)),
+        _ => None,
+    };
+    Some(FindingTarget { group, ..range })
+}
+
+/// Returns the range of a finding's events.
+fn range(finding: &Finding) -> Option<FindingTarget> {
+    let events = &finding.evidence.events;
+    // A failed request allocates nothing, so what was live before it is what matters.
+    let after = u32::from(finding.code != FindingCode::OutOfMemory);
+    let (first, last) = (*events.iter().min()?, *events.iter().max()?);
+    let last = if finding.code == FindingCode::OutOfMemory { first } else { last };
+    Some(FindingTarget {
+        first: first.saturating_add(after),
+        last: last.saturating_add(after),
+        category: None,
+        group: None,
+    })
+}
+
+/// Returns true if a finding is about all memory that is live at a moment.
+fn is_about_all(code: FindingCode) -> bool {
+    matches!(
+        code,
+        FindingCode::OutOfMemory
+            | FindingCode::Peak
+            | FindingCode::PeakAboveLimit
+            | FindingCode::CardTooSmall
+            | FindingCode::CardNearlyFull
+            | FindingCode::DevicesUneven
+            | FindingCode::DeviceWithoutWeights
+    )
+}
+
+/// Returns the user's own line of a stack, or else the stack's title.
+pub(super) fn title(study: &Study<'_>, stack: StackId) -> String {
+    let own = own_frame(study.trace, stack, false).map(|frame| frame_label(study.trace, frame).title);
+    own.unwrap_or_else(|| study.title(stack))
+}
+
+fn of_stack(study: &Study<'_>, stack: StackId) -> TargetGroup {
+    TargetGroup { by: GroupBy::Stack, label: stack_label(study.trace, stack) }
+}
