@@ -3,9 +3,9 @@
 use super::frame::{Frame, frames};
 use super::headline::headline;
 use crate::analysis::{
-    self, Advice, AdviceStep, BudgetSource, Category, ClassTotal, Confidence, FindingCode, FindingsConfig, GroupBy,
-    GrowthClass, Kept, LONGEST_TITLE, Label, RunKind, SourceLine, Study, finding_parts, finding_target, findings_of,
-    part_text, recorded_capacity, until_full,
+    self, Advice, AdviceStep, BudgetSource, Category, ClassTotal, Confidence, FindingCode, FindingsConfig, GrowthClass,
+    Kept, LONGEST_TITLE, Label, RunKind, SourceLine, Study, finding_parts, finding_target, findings_of, part_text,
+    recorded_capacity, until_full,
 };
 use crate::base::Severity;
 use crate::trace::Trace;
@@ -41,8 +41,10 @@ pub struct RunOfDevice {
     /// Bytes of the card that PyTorch could have used, if an out-of-memory error shows them.
     pub recorded_capacity_bytes: Option<u64>,
     /// One sentence: what ran, on what, and what went wrong or how much room is left.
+    #[serde(default)]
     pub headline: String,
     /// True if the sentence states a problem.
+    #[serde(default)]
     pub has_problem: bool,
 }
 
@@ -96,17 +98,18 @@ pub struct Target {
     pub last: u32,
     /// Category that all allocations have.
     pub category: Option<Category>,
-    /// Group that all allocations are in.
-    pub group: Option<TargetGroup>,
+    /// Stack that all allocations have, innermost frame first; empty if they have several.
+    pub stack: Vec<Frame>,
+    /// Line of the user's own code that is in the stacks of all allocations.
+    pub line: Option<TargetLine>,
 }
 
-/// Group of allocations, as tables of allocations name it.
+/// Line of code, as tables of allocations name it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TargetGroup {
-    pub by: GroupBy,
+pub struct TargetLine {
     pub title: String,
-    /// Text that distinguishes the group from others with the same title, or empty.
+    /// Path of the file and line.
     pub detail: String,
 }
 
@@ -250,17 +253,9 @@ pub struct DiagnosisConfig {
 pub fn diagnosis(trace: &Trace, studies: &[Study<'_>], config: &DiagnosisConfig) -> Diagnosis {
     let found = findings_of(trace, studies, &config.findings);
     let with_steps = studies.iter().filter(|study| study.steps.is_some() || study.growth.steps > 0);
-<<<<<<< HEAD
-    Diagnosis {
-        runs: studies.iter().map(run_of).collect(),
-        findings: found.into_iter().map(|found| finding(trace, studies, found)).collect(),
-        growth: with_steps.map(|study| growth(trace, study, config)).collect(),
-    }
-=======
-    let findings: Vec<Finding> = found.into_iter().map(|found| finding(trace, found)).collect();
+    let findings: Vec<Finding> = found.into_iter().map(|found| finding(trace, studies, found)).collect();
     let runs = studies.iter().map(|study| run_of(trace, study, &findings, config.findings.capacity_bytes));
     Diagnosis { runs: runs.collect(), findings, growth: with_steps.map(|study| growth(trace, study, config)).collect() }
->>>>>>> main
 }
 
 fn run_of(trace: &Trace, study: &Study<'_>, findings: &[Finding], capacity_bytes: Option<u64>) -> RunOfDevice {
@@ -291,8 +286,8 @@ fn finding(trace: &Trace, studies: &[Study<'_>], found: analysis::Finding) -> Fi
         bytes,
         title,
         line,
-        parts: parts.into_iter().map(part).collect(),
-        target: shown.map(target),
+        parts: parts.into_iter().map(|one| part(trace, one)).collect(),
+        target: shown.map(|shown| target(trace, shown)),
         evidence,
         advice: advice.text(),
         steps: advice.steps,
@@ -300,16 +295,15 @@ fn finding(trace: &Trace, studies: &[Study<'_>], found: analysis::Finding) -> Fi
     }
 }
 
-fn part(part: analysis::FindingPart) -> FindingPart {
+fn part(trace: &Trace, part: analysis::FindingPart) -> FindingPart {
     let analysis::FindingPart { title, bytes, count, target: shown } = part;
-    FindingPart { title, bytes, count, target: target(shown) }
+    FindingPart { title, bytes, count, target: target(trace, shown) }
 }
 
-fn target(target: analysis::FindingTarget) -> Target {
-    let analysis::FindingTarget { first, last, category, group } = target;
-    let group =
-        group.map(|analysis::TargetGroup { by, label: Label { title, detail } }| TargetGroup { by, title, detail });
-    Target { first, last, category, group }
+fn target(trace: &Trace, target: analysis::FindingTarget) -> Target {
+    let analysis::FindingTarget { first, last, category, stack, line } = target;
+    let line = line.map(|Label { title, detail }| TargetLine { title, detail });
+    Target { first, last, category, stack: stack.map_or_else(Vec::new, |stack| frames(trace, stack)), line }
 }
 
 fn growth(trace: &Trace, study: &Study<'_>, config: &DiagnosisConfig) -> Growth {

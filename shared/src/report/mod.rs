@@ -50,7 +50,7 @@ mod tracemalloc_growth;
 pub use card_shares::{CardShares, CardSnapshot, card_shares};
 pub use diagnosis::{
     Diagnosis, DiagnosisConfig, Evidence, Finding, FindingPart, Growth, GrowthGroup, HOST, NO_DEVICE, RunOfDevice,
-    Target, TargetGroup, UntilFull, diagnosis,
+    Target, TargetLine, UntilFull, diagnosis,
 };
 pub use diff::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, comparison};
 pub use event::{EventLine, EventReport, event_lines, event_report};

@@ -23,8 +23,8 @@ pub use diff::{
 };
 pub use findings::{
     Advice, AdviceStep, Confidence, Evidence, Finding, FindingCode, FindingPart, FindingTarget, FindingsConfig,
-    LONGEST_TITLE, Rank, SourceLine, StepKind, TargetGroup, finding_parts, finding_target, findings, findings_of,
-    part_text, studies, title_of_parts,
+    LONGEST_TITLE, Rank, SourceLine, StepKind, finding_parts, finding_target, findings, findings_of, part_text,
+    studies, title_of_parts,
 };
 pub use fragmentation::Fragmentation;
 pub use ranks::{Outlier, RankFigures, Unlike, order_of_ranks, outliers, rank_of_name};

@@ -5,7 +5,6 @@ use super::code::FindingCode;
 use super::evidence::{Evidence, top_stacks};
 use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use super::own_code::{Own, line_of};
-use super::parts;
 use crate::analysis::study::category_bytes::{CategoryBytes, live_by_category};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::category::Category;
@@ -48,8 +47,7 @@ fn lasting_bytes(study: &Study<'_>) -> u64 {
 fn without_weights(study: &Study<'_>) -> Finding {
     let (moment, peak_bytes) = study.timeline.live_peak();
     let groups = live_by_stack(study.device, &study.timeline.allocations, moment);
-    let most =
-        groups.first().map_or_else(String::new, |group| format!("; largest: {}", parts::title(study, group.stack)));
+    let most = groups.first().map_or_else(String::new, |group| format!("; largest: {}", study.title(group.stack)));
     let index = study.device.index;
     Finding {
         code: FindingCode::DeviceWithoutWeights,

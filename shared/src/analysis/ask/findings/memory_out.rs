@@ -5,7 +5,6 @@ use super::code::FindingCode;
 use super::evidence::{Evidence, MOST_SHOWN, top_stacks};
 use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use super::own_code::{Own, line_of};
-use super::parts;
 use super::tried::{self, Tried};
 use crate::analysis::ask::fragmentation::Fragmentation;
 use crate::analysis::ask::replay::{Stuck, recorded_settings};
@@ -60,7 +59,7 @@ fn finding(study: &Study<'_>, failures: &Failures, tried: Option<&Tried>) -> Fin
     let event = study.device.events.at(index as usize);
     let parts = Fragmentation::at(study, index);
     let groups = live_by_stack(study.device, &study.timeline.allocations, index);
-    let largest = groups.first().map(|group| (group.bytes, parts::title(study, group.stack)));
+    let largest = groups.first().map(|group| (group.bytes, study.title(group.stack)));
     Finding {
         code: FindingCode::OutOfMemory,
         // A program that caught the error and continued training, for instance with a smaller batch, has solved the
@@ -93,7 +92,7 @@ fn title(study: &Study<'_>, failures: &Failures, event: &Event) -> String {
     };
     let after = if went_on(study) { "; training continued" } else { "" };
     let by = match event.stack.has_frames() {
-        true => format!(", in {}", parts::title(study, event.stack)),
+        true => format!(", in {}", study.title(event.stack)),
         false => String::new(),
     };
     title_of_parts(&format!("Out of memory{times}: tried to allocate {asked}, {free} free"), [after.to_owned(), by])

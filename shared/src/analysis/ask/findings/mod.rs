@@ -42,7 +42,7 @@ pub use code::FindingCode;
 pub use config::FindingsConfig;
 pub use evidence::Evidence;
 pub use finding::{Confidence, Finding, LONGEST_TITLE, Rank, SourceLine, title_of_parts};
-pub use parts::{FindingPart, FindingTarget, TargetGroup, finding_parts, finding_target, part_text};
+pub use parts::{FindingPart, FindingTarget, finding_parts, finding_target, part_text};
 
 /// Draws all findings about the devices of a trace, given with their timelines.
 ///

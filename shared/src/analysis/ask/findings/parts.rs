@@ -2,7 +2,7 @@
 
 use super::code::FindingCode;
 use super::finding::Finding;
-use crate::analysis::ask::selection::{GroupBy, GroupKey, Label, frame_label, stack_label};
+use crate::analysis::ask::selection::{GroupKey, Label, frame_label};
 use crate::analysis::study::category_bytes::live_by_category;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::category::Category;
@@ -57,15 +57,10 @@ pub struct FindingTarget {
     pub last: u32,
     /// Category of the allocations, if they have one in common.
     pub category: Option<Category>,
-    /// Group of the allocations, if they have one in common.
-    pub group: Option<TargetGroup>,
-}
-
-/// Group of allocations, as tables name it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TargetGroup {
-    pub by: GroupBy,
-    pub label: Label,
+    /// Stack of the allocations, if they have one in common.
+    pub stack: Option<StackId>,
+    /// Line of the user's own code in the stacks of the allocations, if they have one in common, as tables name it.
+    pub line: Option<Label>,
 }
 
 /// Returns up to three parts of the memory that a finding is about, most bytes first.
@@ -92,17 +87,17 @@ pub fn finding_parts(study: &Study<'_>, finding: &Finding) -> Vec<FindingPart> {
     found.retain(|(_, row, _)| row.bytes.saturating_mul(LEAST_SHARE) >= most_bytes);
     found.truncate(MOST_PARTS);
     let part = |(key, row, stacks): (GroupKey, StackBytes, u64)| {
-        let group = match (key, stacks) {
-            (GroupKey::Frame(Some(frame)), 2..) => {
-                TargetGroup { by: GroupBy::Frame, label: frame_label(study.trace, frame) }
-            }
-            _ => of_stack(study, row.stack),
-        };
+        let at = FindingTarget { first: moment, last: moment, ..FindingTarget::default() };
         FindingPart {
-            title: title(study, row.stack),
+            title: study.title(row.stack),
             bytes: row.bytes,
             count: row.count,
-            target: FindingTarget { first: moment, last: moment, category: None, group: Some(group) },
+            target: match (key, stacks) {
+                (GroupKey::Frame(Some(frame)), 2..) => {
+                    FindingTarget { line: Some(frame_label(study.trace, frame)), ..at }
+                }
+                _ => FindingTarget { stack: Some(row.stack), ..at },
+            },
         }
     };
     found.into_iter().map(part).collect()
@@ -115,11 +110,11 @@ pub fn finding_target(study: &Study<'_>, finding: &Finding) -> Option<FindingTar
         let category = live_by_category(study, range.last).first().map(|share| share.category);
         return Some(FindingTarget { category: category.filter(|&category| category != Category::Unknown), ..range });
     }
-    let group = match finding.evidence.stacks.as_slice() {
-        [stack] if !is_about_all(finding.code) => Some(of_stack(study, *stack)),
+    let stack = match finding.evidence.stacks.as_slice() {
+        [stack] if !is_about_all(finding.code) => Some(*stack),
         _ => None,
     };
-    Some(FindingTarget { group, ..range })
+    Some(FindingTarget { stack, ..range })
 }
 
 /// Returns the range of a finding's events.
@@ -132,8 +127,7 @@ fn range(finding: &Finding) -> Option<FindingTarget> {
     Some(FindingTarget {
         first: first.saturating_add(after),
         last: last.saturating_add(after),
-        category: None,
-        group: None,
+        ..FindingTarget::default()
     })
 }
 
@@ -151,12 +145,45 @@ fn is_about_all(code: FindingCode) -> bool {
     )
 }
 
-/// Returns the user's own line of a stack, or else the stack's title.
-pub(super) fn title(study: &Study<'_>, stack: StackId) -> String {
-    let own = own_frame(study.trace, stack, false).map(|frame| frame_label(study.trace, frame).title);
-    own.unwrap_or_else(|| study.title(stack))
-}
+#[cfg(test)]
+mod tests {
+    use super::super::{FindingsConfig, findings_of, studies};
+    use super::*;
+    use crate::analysis::track::timeline::Timeline;
+    use crate::trace::text;
 
-fn of_stack(study: &Study<'_>, stack: StackId) -> TargetGroup {
-    TargetGroup { by: GroupBy::Stack, label: stack_label(study.trace, stack) }
+    const TRACE: &str = "
+        alloc a 8MiB @mm@v/site-packages/torch/functional.py<forward@model.py<main
+        alloc b 4MiB @relu@v/site-packages/torch/functional.py<forward@model.py<main
+        alloc c 6MiB @load@data.py<main
+        alloc d 5KiB @seed@data.py<main
+        oom 40MiB free=1MiB @head@model.py<main
+    ";
+
+    /// Returns a line for each part of a finding: its text, and what its allocations have in common.
+    fn parts_of(code: FindingCode) -> Vec<String> {
+        let trace = text::parse(TRACE).unwrap();
+        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let studies = studies(&trace, &[(&trace.devices[0], &timeline)]);
+        let found = findings_of(&trace, &studies, &FindingsConfig::default());
+        let finding = found.iter().find(|finding| finding.code == code).expect("the finding");
+        assert!(finding_target(&studies[0], finding).is_some_and(|target| target.first == 4), "{finding:?}");
+        let text = |part: FindingPart| {
+            let common = match (part.target.stack, &part.target.line) {
+                (Some(_), None) => "one stack",
+                (None, Some(_)) => "one line",
+                _ => "neither",
+            };
+            format!("{}, {common}", part.text())
+        };
+        finding_parts(&studies[0], finding).into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn parts_are_lines_of_the_users_code_without_small_ones() {
+        let parts =
+            ["12.0 MiB in 2 allocations: forward (model.py:1), one line", "6.00 MiB: load (data.py:1), one stack"];
+        assert_eq!(parts_of(FindingCode::Peak), parts);
+        assert_eq!(parts_of(FindingCode::OutOfMemory), parts, "what was live when the request failed");
+    }
 }

@@ -4,7 +4,6 @@ use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, top_stacks};
 use super::finding::{Confidence, Finding, Rank, title_of_parts};
-use super::parts;
 use crate::analysis::study::category_bytes::live_by_category;
 use crate::analysis::study::phases::PhaseBasis;
 use crate::analysis::study::run_kind::RunKind;
@@ -93,7 +92,7 @@ fn named(study: &Study<'_>, group: &StackBytes) -> String {
         1 => format::bytes(group.bytes),
         count => format!("{} in {}", format::bytes(group.bytes), format::counted(count, "allocation")),
     };
-    let place = if group.stack.has_frames() { parts::title(study, group.stack) } else { place(study, group) };
+    let place = if group.stack.has_frames() { study.title(group.stack) } else { place(study, group) };
     format!("{bytes}, {place}")
 }
 

@@ -1,5 +1,6 @@
 //! Finds pinned host memory, of which each block is rounded up to a power of two.
 
+use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, top_stacks};
 use super::finding::{Confidence, Finding, Rank};
@@ -37,7 +38,7 @@ pub(super) fn finding(trace: &Trace) -> Option<Finding> {
         rank: Rank::Reserved,
         device: host.index,
         bytes: held,
-        title: format!("Pinned host memory has {} in blocks that are rounded up to powers of two", format::bytes(held)),
+        title: format!("{} of pinned host memory is in blocks of powers of two", format::bytes(held)),
         line: None,
         evidence: Evidence {
             shows: format!(
@@ -49,11 +50,12 @@ pub(super) fn finding(trace: &Trace) -> Option<Finding> {
             events: Vec::new(),
             stacks: top_stacks(large.iter().map(|segment| (segment.size_bytes, segment.stack))),
         },
-        advice:
+        advice: Advice::of(
             "Compare the sizes of what you pin with the blocks: a tensor of 65 MiB takes 128 MiB, and two of 32.5 MiB \
-                 take as much. Pin buffers that are just below a power of two, keep fewer batches (`prefetch_factor`, \
-                 `num_workers`), or pin one large buffer and copy batches into it."
-                .to_owned(),
+             take as much.\n\
+             Pin buffers that are just below a power of two.\n\
+             Or keep fewer batches (`prefetch_factor`, `num_workers`), or pin one large buffer and copy batches into it.",
+        ),
     })
 }
 

@@ -31,7 +31,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         return None;
     }
     let bytes = count * BLOCK_BYTES;
-    let (&most, &of_most) = counts.iter().max_by_key(|&(&stack, &count)| (count, stack))?;
+    let (&most, _) = counts.iter().max_by_key(|&(&stack, &count)| (count, stack))?;
     Some(Finding {
         code: FindingCode::TinyAllocations,
         severity: Severity::Info,

@@ -1,15 +1,9 @@
 //! Describes groups in a few words.
 
 use super::{GroupKey, Groups};
-<<<<<<< HEAD
-use crate::analysis::track::stack_title::{place, stack_callers, stack_title};
-use crate::base::format;
-use crate::base::frame_rules;
-=======
 use crate::analysis::track::stack_title::{former_title, place, stack_callers, stack_label};
 use crate::base::frame_rules::{self, is_recorded};
 use crate::base::{StackLabel, format};
->>>>>>> main
 use crate::trace::{FrameId, PoolId, StackId, Trace};
 
 /// Description of a group.
@@ -24,11 +18,7 @@ pub struct Label {
 pub fn label(trace: &Trace, groups: &Groups, key: GroupKey) -> Label {
     let plain = |title: String| Label { title, detail: String::new() };
     match key {
-<<<<<<< HEAD
-        GroupKey::Stack(stack) => stack_label(trace, stack),
-=======
         GroupKey::Stack(stack) => stack_group(trace, stack, stack_label(trace, stack)),
->>>>>>> main
         GroupKey::Frame(None) | GroupKey::Function(None) => plain("no stack recorded".to_owned()),
         GroupKey::Frame(Some(frame)) => frame_label(trace, frame),
         GroupKey::Function(Some(frame)) => Label { detail: filename(trace, frame), ..function_label(trace, frame) },
@@ -43,18 +33,6 @@ pub fn label(trace: &Trace, groups: &Groups, key: GroupKey) -> Label {
     }
 }
 
-<<<<<<< HEAD
-/// Returns the description of the allocations of a stack.
-pub(in crate::analysis) fn stack_label(trace: &Trace, stack: StackId) -> Label {
-    match stack_title(trace, stack) {
-        Some(title) => Label { title, detail: stack_callers(trace, stack) },
-        None => Label { title: "no stack recorded".to_owned(), detail: String::new() },
-    }
-}
-
-/// Returns the description of the allocations of a frame.
-pub(in crate::analysis) fn frame_label(trace: &Trace, frame: FrameId) -> Label {
-=======
 /// Returns the description of a stack with this label.
 ///
 /// The detail has the leaf, and then what tells the stack apart from others of a list, or else its callers.
@@ -75,8 +53,8 @@ pub fn former_label(trace: &Trace, key: GroupKey) -> Option<Label> {
     former_title(trace, stack).map(|(title, detail)| Label { title, detail })
 }
 
-fn frame_label(trace: &Trace, frame: FrameId) -> Label {
->>>>>>> main
+/// Returns the description of the allocations of a frame.
+pub(in crate::analysis) fn frame_label(trace: &Trace, frame: FrameId) -> Label {
     let line = trace.frames.get(frame).line;
     let path = filename(trace, frame);
     let detail = if path.is_empty() || line == 0 { path } else { format!("{path}:{line}") };

@@ -20,12 +20,8 @@ pub use areas::{Area, AreaBy, Areas, REST_COLOR};
 pub use facts::{pool_of, stream_of, streams_and_pools};
 pub use filter::Filter;
 pub use group::{Group, GroupBy, GroupKey, Groups, Totals, group};
-<<<<<<< HEAD
-pub use label::{Label, label};
-pub(in crate::analysis) use label::{frame_label, stack_label};
-=======
+pub(in crate::analysis) use label::frame_label;
 pub use label::{Label, former_label, label, stack_group};
->>>>>>> main
 pub use pattern::{PatternError, TextFilter};
 pub use population::Population;
 pub use scope::{Part, Scope};
