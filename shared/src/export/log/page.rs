@@ -44,7 +44,7 @@ fn chart(curves: &LogCurves, page: &mut Html) {
             format!("<li><svg width=\"18\" height=\"10\" aria-hidden=\"true\">{rect}</svg> {}</li>", escaped(&name))
         };
         let keys: String = legend(curves).into_iter().map(key).collect();
-        page.push(&format!("<ul class=\"stacks\">{keys}</ul>\n"));
+        page.push(&format!("<ul class=\"key\">{keys}</ul>\n"));
     });
 }
 
