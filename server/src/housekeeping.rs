@@ -306,7 +306,7 @@ mod tests {
         database.submit(&job).await?;
         database.claim("virtual", "worker", true).await?;
         let (state, snapshot) = (JobState::Finished, Some(hash.to_owned()));
-        let outcome = Outcome { state, result: None, curve: None, error: None, log: text(), snapshot };
+        let outcome = Outcome { state, result: None, report: None, curve: None, error: None, log: text(), snapshot };
         assert!(database.finish(id, "worker", &outcome).await?);
         Ok(())
     }

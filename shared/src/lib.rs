@@ -45,4 +45,6 @@ pub mod export;
 
 pub mod api;
 
+pub mod recordings;
+
 pub mod job;

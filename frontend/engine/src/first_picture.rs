@@ -69,8 +69,9 @@ mod tests {
             },
             pixel_ratio: 1.0,
             color: frontend::ask::ColorBy::Stack,
+            marking: Default::default(),
         };
-        first.answered(&GetPicture { device: 0, view }.into());
+        first.answered(&GetPicture { device: 0, view, kind: None }.into());
         assert_eq!(first, FirstPicture::Over);
         assert!(!first.told(&figures), "it never comes back");
     }

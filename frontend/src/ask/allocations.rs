@@ -1,5 +1,7 @@
 //! Defines the questions about tables of allocations and groups, and their answers: one page of rows at a time.
 
+use super::columns::{Columns, RowFacts};
+use super::kind::Kind;
 use super::name_mark::NameMark;
 use super::selection::{GroupKeyData, GroupMark, SelectionData};
 use super::timeline::Hit;
@@ -40,6 +42,10 @@ pub struct TableRequest {
     /// Grouping of the rows; `None` for single allocations.
     pub by: Option<GroupBy>,
     pub sort: Sort,
+    /// Columns of a saved table; a page of rows has all of them.
+    pub columns: Columns,
+    /// Groups whose allocations follow them.
+    pub open: Vec<GroupKeyData>,
     /// Position of the first row.
     pub first: u32,
     /// Maximum number of rows.
@@ -68,6 +74,17 @@ pub enum Column {
     Lifetime,
     Category,
     Title,
+    /// Event of the free.
+    Died,
+    /// Phase of the `alloc`.
+    Phase,
+    /// Training step of the `alloc`.
+    Step,
+    /// Size of the block.
+    Rounded,
+    Address,
+    Stream,
+    Pool,
 }
 
 /// Range of rows of a table, and the sums over all rows.
@@ -93,6 +110,17 @@ pub struct TablePage {
 pub enum TableRows {
     Allocations(Vec<AllocationRow>),
     Groups(Vec<GroupRow>),
+    /// Groups of which some are open.
+    Mixed(Vec<MixedRow>),
+}
+
+/// Row of a table with open groups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum MixedRow {
+    /// Group, and true if its allocations follow.
+    Group(GroupRow, bool),
+    /// Allocation of the open group above.
+    Allocation(AllocationRow),
 }
 
 impl Default for TableRows {
@@ -114,9 +142,10 @@ pub struct AllocationRow {
     /// True if it outlives the trace.
     pub outlives: bool,
     pub category: Category,
+    pub facts: RowFacts,
     /// Title of its stack.
     pub title: String,
-    /// Callers of the function in the title.
+    /// Leaf of the stack, and the frames that tell it apart from others, or else its callers.
     pub detail: String,
 }
 
@@ -131,12 +160,27 @@ pub struct GroupRow {
     pub title: String,
     /// Text that distinguishes the group from others with the same title, or empty.
     pub detail: String,
+    /// Mark that stands for the group in URLs.
+    pub mark: NameMark,
+    /// Mark of the stack that the allocations share, if they are grouped by stack.
+    pub stack: Option<NameMark>,
 }
 
 impl GroupRow {
-    /// Returns the mark that stands for the group in URLs.
-    pub fn mark(&self) -> NameMark {
-        NameMark::of([self.title.as_str(), &self.detail])
+    /// Returns the kind that consists of the group's allocations over the whole trace.
+    pub fn kind(&self) -> Kind {
+        let category = || {
+            let index = self.key.value.filter(|_| self.key.by == GroupBy::Category).map(|(index, _)| index as usize);
+            index.and_then(|index| Category::ALL.get(index).copied())
+        };
+        match self.stack {
+            Some(stack) => Kind::Stack(stack),
+            None => category().map(Kind::Category).unwrap_or_else(|| self.group_kind()),
+        }
+    }
+
+    fn group_kind(&self) -> Kind {
+        Kind::Group(GroupMark { by: self.key.by, mark: self.mark })
     }
 }
 

@@ -9,6 +9,12 @@ pub const INITIAL: u32 = u32::MAX;
 /// Owner number of a band of merged neighbours.
 pub const MERGED: u32 = u32::MAX - 1;
 
+/// Owner number of a band of an area.
+pub const AREA: u32 = u32::MAX - 2;
+
+/// Bit of a colour number that marks memory outside of the selected kind.
+pub const OTHER: u32 = 1 << 31;
+
 /// One rectangle; its coordinates are in `0.0..=1.0` across its picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Band {
@@ -19,7 +25,7 @@ pub struct Band {
     pub y1: f32,
     /// Position of the allocation, or [`INITIAL`] or [`MERGED`].
     pub owner: u32,
-    /// Number from which a hue is chosen.
+    /// Number from which a hue is chosen, with the bit [`OTHER`].
     pub color: u32,
 }
 

@@ -3,9 +3,9 @@
 //! Each file has a Web Worker of its own. The page asks the worker of the other file for a profile, which means the
 //! same everywhere, and sends it to the worker of this file.
 
-use super::stack::Heading;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{Diff, Profile, RankFigures};
+use shared::base::StackLabel;
 
 pub use shared::analysis::Side as CompareSide;
 
@@ -104,7 +104,7 @@ pub struct DiffData {
     pub other_moment: u32,
     pub found: Diff,
     /// Titles of the stacks that differ, row by row.
-    pub headings: Vec<Heading>,
+    pub headings: Vec<StackLabel>,
 }
 
 /// Figures of a rank for a comparison, with its curve.

@@ -2,10 +2,9 @@
 
 use super::Matched;
 use super::compare::DiffData;
-use super::stack::Heading;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{Category, Change, DiffBy, DiffRow};
-use shared::base::format;
+use shared::base::{StackLabel, format};
 use std::cmp::{Ordering, Reverse};
 
 /// Column by which the table can be sorted.
@@ -62,10 +61,12 @@ impl Sort {
 pub struct Entry {
     /// Function of the stack, or name of the group.
     pub title: String,
-    /// Function called there; may be empty.
-    pub callee: String,
     /// File and line; may be empty.
     pub place: String,
+    /// Library's function or operation that it led to; may be empty.
+    pub leaf: String,
+    /// Frames that tell it apart from rows with the same name; may be empty.
+    pub differs: String,
     /// Category of most of the change; may be empty.
     pub category: &'static str,
     /// Remark on how the stack was matched between the sides; may be empty.
@@ -92,12 +93,13 @@ pub fn entries(diff: &DiffData, by: DiffBy) -> Vec<Entry> {
     }
 }
 
-fn stack((position, (row, heading)): (usize, (&DiffRow, &Heading))) -> Entry {
-    let Heading { title, callee, place } = heading.clone();
+fn stack((position, (row, heading)): (usize, (&DiffRow, &StackLabel))) -> Entry {
+    let StackLabel { title, place, leaf, differs } = heading.clone();
     Entry {
         title,
-        callee,
         place,
+        leaf,
+        differs,
         category: row.category.plural(),
         note: match row.matched {
             Matched::Same => "",
@@ -114,8 +116,9 @@ fn stack((position, (row, heading)): (usize, (&DiffRow, &Heading))) -> Entry {
 fn group(name: &str, change: Change) -> Option<Entry> {
     let entry = Entry {
         title: name.to_owned(),
-        callee: String::new(),
         place: String::new(),
+        leaf: String::new(),
+        differs: String::new(),
         category: "",
         note: "",
         change,
@@ -126,13 +129,13 @@ fn group(name: &str, change: Change) -> Option<Entry> {
 
 /// Returns the positions of the entries that pass a filter, sorted.
 ///
-/// The filter is searched in titles, callees, places, categories and notes; without capitals it ignores case.
+/// The filter is searched in titles, places, leaves, differences, categories and notes; without capitals it ignores case.
 pub fn shown(entries: &[Entry], filter: &str, sort: Sort) -> Vec<usize> {
     let is_plain = filter == filter.to_lowercase();
     let has = |text: &str| if is_plain { text.to_lowercase().contains(filter) } else { text.contains(filter) };
     let is_left = |entry: &Entry| {
         filter.is_empty()
-            || [&entry.title, &entry.callee, &entry.place].into_iter().any(|text| has(text))
+            || [&entry.title, &entry.place, &entry.leaf, &entry.differs].into_iter().any(|text| has(text))
             || [entry.category, entry.note].into_iter().any(has)
     };
     let mut left: Vec<usize> = (0..entries.len()).filter(|&position| is_left(&entries[position])).collect();
@@ -230,7 +233,7 @@ mod tests {
             equal_stacks: 1,
             equal_bytes: 7,
         };
-        let heading = |title: &str| Heading { title: title.to_owned(), ..Heading::default() };
+        let heading = |title: &str| StackLabel { title: title.to_owned(), ..StackLabel::default() };
         DiffData { found, headings: ["forward", "Loss", "cat"].map(heading).to_vec(), ..DiffData::default() }
     }
 

@@ -12,13 +12,19 @@ mod spans;
 mod summary;
 
 mod allocations;
+mod areas;
+mod around;
 pub mod bands;
 mod categories;
+mod columns;
 mod compare;
 mod copy;
+mod events;
 mod export;
 mod flame;
+mod kind;
 mod name_mark;
+mod overview;
 mod picture;
 pub mod raster;
 mod segments;
@@ -35,22 +41,28 @@ pub mod stack;
 pub mod wire;
 
 pub use allocations::{
-    AllocationRow, Column, FindGroup, Found, GetFacts, GetRows, GroupRow, Sort, TablePage, TableRequest, TableRows,
-    Walk, WalkRequest, WalkTo,
+    AllocationRow, Column, FindGroup, Found, GetFacts, GetRows, GroupRow, MixedRow, Sort, TablePage, TableRequest,
+    TableRows, Walk, WalkRequest, WalkTo,
 };
+pub use areas::{AreaRow, GetAreaHit, GetAreas, area_by};
+pub use around::{Around, BandName, GetAround, GetBandNames, NearEvent, StepAllocation, StepHit, Toward};
 pub use categories::{CategoryBytes, ColorBy, GetCategories};
+pub use columns::{Columns, RowFacts};
 pub use compare::{
     CompareSide, CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData,
     side_of_value, side_value,
 };
 pub use copy::{CopyOptions, CopyPreview, GetCopyPreview, PackageRow, TextChange, TextGroup, WriteCopy};
+pub use events::{EventDetails, EventPage, GetEvent, GetEvents};
 pub use export::{ExportForm, ExportOrder};
 pub use flame::{
     FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally, FlameTree, GetBoxes,
     GetLargest, GetSites, SiteKey, SiteRow, SiteText,
 };
+pub use kind::{GetKind, Kind, KindFacts, KindStep, Marking, StepKind};
 pub use messages::{Joinable, Order, Report};
 pub use name_mark::NameMark;
+pub use overview::{GetStrip, StripData};
 pub use part::{PartOrder, PartPlace, PreviewData, PreviewDevice};
 pub use picture::{OutlineStep, PictureData};
 pub use question::{Answers, Ask, AskFile, FileBytes, Question, Readable, Reply, Writes};
@@ -61,8 +73,9 @@ pub use source::{GetSource, GetSourceFiles};
 pub use spans::{PartSpan, Parts};
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
 pub use timeline::{
-    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetOperators, GetOutline,
-    GetPicture, GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, Span, View,
+    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetMoments, GetOperators,
+    GetOutline, GetPicture, GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, MomentFacts, SetOwnCode,
+    Span, View,
 };
 pub use what_if::{
     GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WhatIfColumn, WhatIfSetup, WriteReplay,
@@ -70,6 +83,6 @@ pub use what_if::{
 
 // Types of the analyses that are sent without conversion.
 pub use shared::analysis::{
-    AllocationKey, Axis, DiffBy, Fragmentation, GroupBy, Matched, Part, Phase, PhaseBasis, StepSource, Weight,
+    AllocationKey, AreaBy, Axis, DiffBy, Fragmentation, GroupBy, Matched, Part, Phase, PhaseBasis, StepSource, Weight,
 };
 pub use shared::trace::BlockState;

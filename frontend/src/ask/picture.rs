@@ -1,7 +1,7 @@
 //! Defines the message form of a picture.
 
-use super::bands::{BAND_BYTES, INITIAL, MERGED};
-use super::raster::raster;
+use super::bands::{AREA, BAND_BYTES, INITIAL, MERGED, OTHER};
+use super::raster::{FILLS, raster};
 use super::timeline::View;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{Band, BandOwner, CurveStep, Picture};
@@ -23,6 +23,8 @@ pub struct PictureData {
     pub live: Vec<OutlineStep>,
     /// Reserved bytes, in the same form.
     pub reserved: Vec<OutlineStep>,
+    /// Bytes of the selected kind, in the same form; empty if none is selected.
+    pub own: Vec<OutlineStep>,
 }
 
 /// Step of an outline, at whose `x` the curve changes to `bytes`.
@@ -36,13 +38,13 @@ pub struct OutlineStep {
 impl PictureData {
     /// Creates the message form of a picture, including its pixels.
     pub fn new(view: View, picture: &Picture) -> Self {
-        let Picture { bands: all, live, reserved, .. } = picture;
+        let Picture { bands: all, live, reserved, own } = picture;
         let mut bands = Vec::with_capacity(all.len() * BAND_BYTES);
         all.iter().for_each(|band| push_band(&mut bands, band));
         let step = |step: &CurveStep| OutlineStep { x: step.x, bytes: step.bytes as f64 };
         let steps = |curve: &[CurveStep]| curve.iter().map(step).collect();
         let pixels = raster(&bands, &view);
-        Self { view: Some(view), bands, pixels, live: steps(live), reserved: steps(reserved) }
+        Self { view: Some(view), bands, pixels, live: steps(live), reserved: steps(reserved), own: steps(own) }
     }
 
     pub fn band_count(&self) -> usize {
@@ -51,7 +53,7 @@ impl PictureData {
 }
 
 fn push_band(bytes: &mut Vec<u8>, band: &Band) {
-    let Band { x0, x1, y0, y1, owner, color } = *band;
+    let Band { x0, x1, y0, y1, owner, color, is_other } = *band;
     for edge in [x0, x1, y0, y1] {
         bytes.extend(edge.to_le_bytes());
     }
@@ -59,8 +61,10 @@ fn push_band(bytes: &mut Vec<u8>, band: &Band) {
         BandOwner::Allocation(id) => id.index() as u32,
         BandOwner::Merged => MERGED,
         BandOwner::Initial => INITIAL,
+        BandOwner::Area => AREA,
     };
     bytes.extend(owner.to_le_bytes());
+    let color = color % u32::from(FILLS) | if is_other { OTHER } else { 0 };
     bytes.extend(color.to_le_bytes());
 }
 
@@ -74,7 +78,7 @@ mod tests {
 
     #[test]
     fn bands_lie_as_the_renderer_reads_them() {
-        let band = |owner, color| Band { x0: 0.0, x1: 0.5, y0: 0.25, y1: 1.0, owner, color };
+        let band = |owner, color| Band { x0: 0.0, x1: 0.5, y0: 0.25, y1: 1.0, owner, color, is_other: false };
         let owner = BandOwner::Allocation(AllocationId::from_index(7));
         let picture = Picture {
             bands: vec![band(BandOwner::Initial, 0), band(owner, 3)],
@@ -93,6 +97,7 @@ mod tests {
             },
             pixel_ratio: 1.0,
             color: ColorBy::Stack,
+            marking: Default::default(),
         };
         let data = PictureData::new(view, &picture);
         assert_eq!(data.band_count(), 2);

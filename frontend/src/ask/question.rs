@@ -6,19 +6,24 @@
 //! `device` is always a position in [`FileSummary::devices`](super::FileSummary), not a CUDA index.
 
 use super::allocations::{FindGroup, Found, GetFacts, GetRows, TablePage, WalkTo};
+use super::areas::{AreaRow, GetAreaHit, GetAreas};
+use super::around::{Around, BandName, GetAround, GetBandNames, StepAllocation, StepHit};
 use super::categories::{CategoryBytes, GetCategories};
 use super::compare::{CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData};
 use super::copy::{CopyPreview, GetCopyPreview, WriteCopy};
+use super::events::{EventDetails, EventPage, GetEvent, GetEvents};
 use super::export::ExportOrder;
 use super::flame::{FlameBoxes, FlameSites, GetBoxes, GetLargest, GetSites};
+use super::kind::{GetKind, KindFacts, KindStep, StepKind};
+use super::overview::{GetStrip, StripData};
 use super::picture::PictureData;
 use super::segments::{GetSegments, SegmentsData};
 use super::selection::{GroupKeyData, SelectionFacts};
 use super::sheet::SheetOrder;
 use super::source::{GetSource, GetSourceFiles};
 use super::timeline::{
-    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetOperators, GetOutline,
-    GetPicture, GetPlace, GetStacks, Hit, Marks,
+    Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetMoments, GetOperators,
+    GetOutline, GetPicture, GetPlace, GetStacks, Hit, Marks, MomentFacts, SetOwnCode,
 };
 use super::what_if::{GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WriteReplay};
 use super::wire;
@@ -132,11 +137,16 @@ questions! {
         GetCourse -> LogCurves, each;
         GetOperators -> Option<OperatorsAtPeak>, each;
         GetHit -> Hit, newest;
+        GetAreaHit -> Hit, newest;
+        GetAreas -> Vec<AreaRow>, each;
         GetPlace -> f64, each;
+        GetMoments -> Vec<MomentFacts>, each;
         FindAllocation -> Hit, each;
         GetDetails -> Details, each;
         GetStacks -> LiveGroups, each;
         GetMarks -> Marks, each;
+        GetEvents -> EventPage, newest;
+        GetEvent -> EventDetails, newest;
         GetCategories -> CategoryBytes, each;
         GetBoxes -> Readable<FlameBoxes>, GetBoxes::replaces;
         GetSites -> Readable<FlameSites>, newest;
@@ -145,9 +155,15 @@ questions! {
         GetRows -> Readable<TablePage>, newest;
         WalkTo -> Readable<Option<Found>>, each;
         FindGroup -> Option<(GroupKeyData, String)>, each;
+        GetAround -> Around, newest;
+        StepAllocation -> StepHit, each;
+        GetBandNames -> Vec<BandName>, newest;
+        GetKind -> Readable<KindFacts>, newest;
+        StepKind -> Readable<KindStep>, each;
         GetSegments -> SegmentsData, newest;
         GetSource -> Readable<SourceReport>, newest;
         GetSourceFiles -> Vec<String>, each;
+        GetStrip -> StripData, each;
         GetSteps -> Vec<StepData>, each;
         GetProfile -> Profile, each;
         GetDiff -> DiffData, each;
@@ -157,6 +173,7 @@ questions! {
         GetReplay -> ReplayData, newest;
         GetSweep -> SweepData, each;
         GetFindings -> Diagnosis, newest;
+        SetOwnCode -> Diagnosis, newest;
         GetCopyPreview -> CopyPreview, newest;
     }
     files {

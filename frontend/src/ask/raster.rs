@@ -8,7 +8,7 @@
 //!
 //! Cost: proportional to the rows of all bands, at most twice the pixels of the picture.
 
-use super::bands::{Band, INITIAL, MERGED, bands};
+use super::bands::{Band, INITIAL, MERGED, OTHER, bands};
 use super::categories::ColorBy;
 use super::timeline::View as Asked;
 use shared::draw::color::Color;
@@ -16,13 +16,17 @@ use shared::draw::pixels::Palette;
 use shared::draw::shade;
 use shared::draw::theme::{HUES, Theme};
 
-const FILLS: u8 = HUES as u8 * shade::SHADES as u8;
+/// Number of colours of bands; numbers of colours are taken modulo this one.
+pub(super) const FILLS: u8 = HUES as u8 * shade::SHADES as u8;
 const BACKGROUND: u8 = 0;
 const FIRST_FILL: u8 = 1;
 const FIRST_MERGED: u8 = FIRST_FILL + FILLS;
 const FIRST_INITIAL: u8 = FIRST_MERGED + FILLS;
 /// Number of shades from the middle of a stripe to the ground between stripes.
 const STRIPE_STEPS: u8 = 4;
+const FIRST_OTHER: u8 = FIRST_INITIAL + STRIPE_STEPS;
+/// Number of greys of memory outside of the selected kind, by which neighbours can be told apart.
+const GREYS: u8 = shade::GREYS as u8;
 /// Bit that marks the lower edge of a band.
 const SEPARATOR: u8 = 0x80;
 
@@ -57,7 +61,11 @@ pub fn raster(rows: &[u8], asked: &Asked) -> Vec<u8> {
 }
 
 fn value_of(band: &Band) -> u8 {
-    let number = (band.color % u32::from(FILLS)) as u8;
+    let number = (band.color & !OTHER) % u32::from(FILLS);
+    if band.color & OTHER != 0 {
+        return FIRST_OTHER + number as u8 % GREYS;
+    }
+    let number = number as u8;
     if band.owner == MERGED { FIRST_MERGED + number } else { FIRST_FILL + number }
 }
 
@@ -95,10 +103,14 @@ pub fn palette(theme: &Theme, by: ColorBy) -> Palette {
         let share = f32::from(step) / f32::from(STRIPE_STEPS - 1);
         colors[usize::from(FIRST_INITIAL + step)] = theme.initial_hatch.mixed(theme.initial, share);
     }
+    for number in 0..GREYS {
+        colors[usize::from(FIRST_OTHER + number)] = shade::other_fill(number.into(), theme);
+    }
     let mut palette = [[0; 4]; 256];
     for (value, color) in colors.into_iter().enumerate() {
-        let is_merged = (usize::from(FIRST_MERGED)..usize::from(FIRST_INITIAL)).contains(&value);
-        let strength = theme.separator.alpha * if is_merged { shade::MERGED_SEPARATOR_SHARE } else { 1.0 };
+        let is_faint = (usize::from(FIRST_MERGED)..usize::from(FIRST_INITIAL)).contains(&value)
+            || value >= usize::from(FIRST_OTHER);
+        let strength = theme.separator.alpha * if is_faint { shade::MERGED_SEPARATOR_SHARE } else { 1.0 };
         palette[value] = opaque(color);
         palette[value | usize::from(SEPARATOR)] = opaque(color.mixed(theme.separator, strength));
     }
@@ -135,6 +147,7 @@ mod tests {
             request: PictureRequest { axis, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0, width_px, height_px },
             pixel_ratio: 1.0,
             color,
+            marking: Default::default(),
         }
     }
 
@@ -190,7 +203,7 @@ mod tests {
             assert_eq!(palette[usize::from(FIRST_MERGED)], opaque(shade::merged_fill(0, by, &theme)));
         }
         const { assert!(Category::ALL.len() < FILLS as usize) };
-        const { assert!(FIRST_INITIAL + STRIPE_STEPS <= SEPARATOR) };
+        const { assert!(FIRST_OTHER + GREYS <= SEPARATOR) };
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Defines the question for the segments of a moment, and its answer.
 
+use super::kind::Kind;
 use serde::{Deserialize, Serialize};
 use shared::analysis::AllocationKey;
 use shared::report::{Reserved, Segment};
@@ -23,6 +24,8 @@ pub enum Instant {
 pub struct GetSegments {
     pub device: u32,
     pub instant: Instant,
+    /// Selected kind, outside of which blocks are grey.
+    pub kind: Option<Kind>,
 }
 
 /// Segments of a device at a moment with their blocks, as the map draws them.
@@ -63,6 +66,8 @@ pub struct BlockRow {
     pub look: u32,
     /// Allocation in the block, `None` for a free block.
     pub owner: Option<AllocationKey>,
+    /// True if a kind is selected and the allocation is not of it.
+    pub is_other: bool,
 }
 
 /// Appearance shared by the blocks of one stack.

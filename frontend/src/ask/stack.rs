@@ -1,19 +1,9 @@
 //! Call stacks in words: their titles, and their frames with those of the runtime folded.
 
-use serde::{Deserialize, Serialize};
-use shared::base::frame_rules;
+use super::name_mark::NameMark;
+use shared::base::stack_label::{self, FrameText, Labelled};
+use shared::base::{OwnCode, StackLabel, frame_rules};
 use shared::report::Frame;
-
-/// Title of a stack.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Heading {
-    /// Title of the frame that describes the stack best.
-    pub title: String,
-    /// Function or operation of the runtime called there; may be empty.
-    pub callee: String,
-    /// File and line, or the operation of a recorded module; may be empty.
-    pub place: String,
-}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StackLine {
@@ -65,10 +55,25 @@ pub fn title_position(frames: &[Frame]) -> Option<usize> {
     frame_rules::title_position(frames.iter().map(|frame| (frame.name.as_str(), frame.filename.as_str())))
 }
 
+/// Returns the mark that stands for a stack in addresses, made of each frame's function, file name and line.
+pub fn stack_mark(frames: &[Frame]) -> NameMark {
+    let lines: Vec<String> = frames.iter().map(|frame| frame.line.to_string()).collect();
+    let words = frames.iter().zip(&lines);
+    NameMark::of(words.flat_map(|(frame, line)| [frame.name.as_str(), file_name(&frame.filename), line]))
+}
+
+/// Returns the last part of a path, which is the same in copies with shortened paths.
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or_default()
+}
+
 /// Returns a frame's title: the operation behind a symbol of PyTorch's C++ code, else the function's name.
 pub fn frame_title(frame: &Frame) -> String {
-    let name = if frame_rules::is_runtime(&frame.filename) { frame_rules::operation(&frame.name) } else { None };
-    name.unwrap_or_else(|| frame.name.clone())
+    stack_label::title(text_of(frame))
+}
+
+fn text_of(frame: &Frame) -> FrameText<'_> {
+    (&frame.name, &frame.filename, frame.line)
 }
 
 /// Returns a frame's place with the last two folders of its path: `gpt2/modeling_gpt2.py:412`.
@@ -79,29 +84,6 @@ pub fn short_place(frame: &Frame) -> String {
         return String::new();
     }
     with_line(&last_parts(&frame.filename, 2), frame.line)
-}
-
-/// Returns what a stack's title frame called in the runtime: `layer_norm`, `aten::bmm`.
-///
-/// Many stacks share their title frame and differ only here.
-pub fn callee(frames: &[Frame]) -> Option<String> {
-    let position = title_position(frames)?;
-    let called = &frames[..position];
-    let is_function = |frame: &&Frame| frame.filename.ends_with(".py") && !frame_rules::is_plumbing(&frame.name);
-    let function = called.iter().rev().find(is_function).map(function_title);
-    let operation = || called.iter().rev().find_map(called_operation);
-    function.or_else(operation).filter(|name| *name != frame_title(&frames[position]))
-}
-
-fn called_operation(frame: &Frame) -> Option<String> {
-    let is_recorded = frame.filename == frame_rules::RECORDED_OPERATOR;
-    if is_recorded { Some(frame.name.clone()) } else { frame_rules::operation(&frame.name) }
-}
-
-/// Returns a function's title; for a module's `forward` that is the file's name, which says more.
-fn function_title(frame: &Frame) -> String {
-    let file = last_parts(&frame.filename, 1);
-    if frame.name == "forward" { file.trim_end_matches(".py").to_owned() } else { frame.name.clone() }
 }
 
 /// Returns a frame's full place; empty if the name says everything.
@@ -121,13 +103,6 @@ pub fn as_text(frames: &[Frame]) -> String {
     frames.iter().map(line).collect()
 }
 
-/// Returns a frame's place without any folder: `modeling_gpt2.py:412`.
-///
-/// The place is empty if the line is unknown, because the name of an object file alone is no help.
-pub fn file_place(frame: &Frame) -> String {
-    if frame.line == 0 { String::new() } else { with_line(&last_parts(&frame.filename, 1), frame.line) }
-}
-
 fn last_parts(path: &str, count: usize) -> String {
     let mut parts: Vec<&str> = path.rsplit(['/', '\\']).filter(|part| !part.is_empty()).take(count).collect();
     parts.reverse();
@@ -139,17 +114,15 @@ fn with_line(path: &str, line: u64) -> String {
     if line == 0 { path.to_owned() } else { format!("{path}:{line}") }
 }
 
-/// Returns the title of a stack, given its frames innermost first.
-pub fn heading(frames: &[Frame]) -> Heading {
-    let frame = title_position(frames).map(|position| &frames[position]);
-    let callee = callee(frames).unwrap_or_default();
-    // A recorded module has no file, so its callee takes that place.
-    let (place, callee) = match frame {
-        Some(frame) if frame_rules::is_recorded(&frame.filename) => (callee, String::new()),
-        frame => (frame.map(file_place).unwrap_or_default(), callee),
-    };
-    let title = frame.map_or_else(|| "No stack recorded".to_owned(), frame_title);
-    Heading { title, callee, place }
+/// Returns the label of a stack by the automatic rule for own code, given its frames innermost first.
+pub fn label(frames: &[Frame]) -> StackLabel {
+    let frames = frames.iter().map(text_of).collect();
+    titled(Labelled::with_rule(frames, &OwnCode::Automatic).label)
+}
+
+/// Returns a label to show for a stack, which may have none.
+pub fn titled(label: Option<StackLabel>) -> StackLabel {
+    label.unwrap_or_else(|| StackLabel { title: "No stack recorded".to_owned(), ..StackLabel::default() })
 }
 
 #[cfg(test)]
@@ -187,14 +160,15 @@ mod tests {
 
     #[test]
     fn a_stack_says_what_its_program_called() {
-        assert_eq!(callee(&stack()).as_deref(), Some("aten::mm"));
+        assert_eq!(label(&stack()).text(), "forward (model.py:12) → aten::mm");
         let torch = |name| frame(name, "/v/site-packages/torch/nn/functional.py", 9);
         let program = frame("step", "/srv/app/train.py", 5);
         let module = frame("forward", "/v/site-packages/torch/nn/modules/linear.py", 9);
         let frames = [frame("at::_ops::mm::call()", "??", 0), module, torch("_call_impl"), program.clone()];
-        assert_eq!(callee(&frames).as_deref(), Some("linear"));
-        assert_eq!(callee(&[torch("dropout"), torch("wrapper"), program.clone()]).as_deref(), Some("dropout"));
-        assert_eq!(callee(&[program]), None);
+        assert_eq!(label(&frames).leaf, "linear");
+        assert_eq!(label(&[torch("dropout"), torch("wrapper"), program.clone()]).leaf, "dropout");
+        assert_eq!(label(&[program]).leaf, "");
+        assert_eq!(label(&[]).title, "No stack recorded");
     }
 
     #[test]
@@ -209,7 +183,7 @@ mod tests {
         assert_eq!(title_position(&frames), Some(2));
         assert_eq!(frame_title(&frames[2]), "layers.3.mlp.up · backward");
         assert_eq!((short_place(&frames[2]), full_place(&frames[2])), (String::new(), String::new()));
-        assert_eq!(callee(&frames).as_deref(), Some("AddmmBackward0"));
+        assert_eq!(label(&frames).leaf, "AddmmBackward0");
         assert_eq!(folded_count(&frames), 0);
         assert_eq!(as_text(&frames[1..3]), "AddmmBackward0\nlayers.3.mlp.up · backward\n");
     }
@@ -219,8 +193,6 @@ mod tests {
         assert_eq!(short_place(&stack()[3]), "modules/module.py:1750");
         assert_eq!(short_place(&stack()[1]), "");
         assert_eq!(short_place(&frame("f", r"C:\a\b\c.py", 3)), "b/c.py:3");
-        assert_eq!(file_place(&stack()[3]), "module.py:1750");
-        assert_eq!(file_place(&stack()[1]), "");
         assert_eq!(full_place(&stack()[2]), "/srv/app/model.py:12");
         assert_eq!(as_text(&stack()[2..3]), "forward (/srv/app/model.py:12)\n");
     }

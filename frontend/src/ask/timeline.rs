@@ -1,9 +1,12 @@
 //! Defines the questions about the timeline (its picture, moments, allocations, stacks and marks), those for findings,
 //! and the answers.
 
+use super::areas::AreaRow;
 use super::categories::ColorBy;
+use super::kind::{Kind, Marking};
 use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationKey, Axis, PictureRequest};
+use shared::base::StackLabel;
 use shared::profile::Makers;
 use shared::report::Frame;
 
@@ -16,6 +19,8 @@ pub struct View {
     pub pixel_ratio: f64,
     /// Property that colours distinguish.
     pub color: ColorBy,
+    /// What is set apart from the rest.
+    pub marking: Marking,
 }
 
 /// Asks for the bands of a view.
@@ -23,6 +28,8 @@ pub struct View {
 pub struct GetPicture {
     pub device: u32,
     pub view: View,
+    /// Kind whose number is in the view's marking.
+    pub kind: Option<Kind>,
 }
 
 /// Asks for the live and reserved outline of the whole trace; the answer is a picture without bands.
@@ -70,6 +77,27 @@ pub struct GetPlace {
     /// Unit of the answer.
     pub axis: Axis,
     pub moment: u32,
+}
+
+/// Asks for the facts of some moments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetMoments {
+    pub device: u32,
+    /// Unit of the positions.
+    pub axis: Axis,
+    pub moments: Vec<u32>,
+}
+
+/// Facts of a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MomentFacts {
+    pub moment: u32,
+    /// Position on the axis: the middle of the moment.
+    pub position: f64,
+    /// Microseconds since the first event, if the trace has times.
+    pub time_us: Option<u64>,
+    pub live_bytes: u64,
+    pub reserved_bytes: u64,
 }
 
 /// Asks for the answer that a point on an allocation at a moment would get.
@@ -121,8 +149,10 @@ pub struct Hit {
     pub live_bytes: u64,
     /// Reserved bytes at the moment.
     pub reserved_bytes: u64,
-    /// Allocation under the point, `None` above the outline.
+    /// Allocation under the point, `None` above the outline and in a picture of areas.
     pub allocation: Option<HitAllocation>,
+    /// Area under the point, in a picture of areas.
+    pub area: Option<AreaRow>,
 }
 
 /// Allocation under a point, with the properties that a tooltip shows.
@@ -142,8 +172,8 @@ pub struct HitAllocation {
     pub lifetime_us: Option<u64>,
     /// True if it is from before the trace.
     pub is_initial: bool,
-    /// Frame that describes its stack best, `None` without a stack.
-    pub frame: Option<Frame>,
+    /// Label of its stack, `None` without a stack.
+    pub label: Option<StackLabel>,
 }
 
 impl HitAllocation {
@@ -221,6 +251,13 @@ pub struct Span {
     pub end_us: i64,
     /// Number of spans around it.
     pub depth: u32,
+}
+
+/// Changes what counts as the user's own code, and asks for the findings again; later answers follow it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SetOwnCode {
+    /// Rule as [`OwnCode`](shared::base::OwnCode) reads it.
+    pub own: String,
 }
 
 /// Kind of event that a [`Mark`] shows.

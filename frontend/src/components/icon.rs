@@ -63,6 +63,26 @@ pub enum IconName {
     Edit,
     /// A bin with a lid.
     Delete,
+    /// A flame.
+    Flame,
+    /// Rows and columns.
+    Table,
+    /// Lines with a point before each.
+    List,
+    /// A ribbon.
+    Bookmark,
+    /// A ruler.
+    Measure,
+    /// Two angle brackets.
+    Code,
+    /// Blocks of a wall.
+    Blocks,
+    /// Two sliders.
+    Sliders,
+    /// Two arrows that point apart.
+    Balance,
+    /// Lines of text.
+    Lines,
 }
 
 impl IconName {
@@ -106,6 +126,20 @@ impl IconName {
             Self::Back => "M6.2 3.5L2.8 6.9l3.4 3.4M3 6.9h6.4a3.1 3.1 0 0 1 0 6.2H7",
             Self::Edit => "M3 13l.7-3L10.6 3.1a1.2 1.2 0 0 1 1.7 0l.6.6a1.2 1.2 0 0 1 0 1.7L6 12.3zM9.3 4.4l2.3 2.3",
             Self::Delete => "M2.8 4.2h10.4M6 4V2.5h4V4M4.2 4.4l.6 9.1h6.4l.6-9.1M6.7 7v4M9.3 7v4",
+            Self::Flame => {
+                "M8 1.8c.6 2.8 4 4.2 4 7.6a4 4 0 0 1-8 0c0-1.6.8-2.6 1.6-3.6.3 1 .8 1.5 1.4 1.7C6.6 5.6 6.8 3.4 8 1.8z"
+            }
+            Self::Table => "M2.2 3h11.6v10H2.2zM2.2 6.3h11.6M2.2 9.6h11.6M6.2 3v10",
+            Self::List => "M6 4h8M6 8h8M6 12h8M2.6 4h.1M2.6 8h.1M2.6 12h.1",
+            Self::Bookmark => "M4.5 2.5h7v11L8 10.6l-3.5 2.9z",
+            Self::Measure => "M2 5.5h12v5H2zM5 5.5v2M8 5.5v3M11 5.5v2",
+            Self::Code => "M5.5 4.5L2 8l3.5 3.5M10.5 4.5L14 8l-3.5 3.5",
+            Self::Blocks => "M2 3.2h12v4.4H2zM2 7.6h12V12H2zM9 3.2v4.4M5.5 7.6V12",
+            Self::Sliders => {
+                "M2 5h5M11 5h3M9 3.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6zM2 11h2M8 11h6M6 9.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6z"
+            }
+            Self::Balance => "M2 5.5h11M10.2 2.7L13 5.5l-2.8 2.8M14 10.5H3M5.8 7.7L3 10.5l2.8 2.8",
+            Self::Lines => "M3 3.5h10M3 6.5h10M3 9.5h7M3 12.5h9",
             Self::Search => "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.3 10.3l3.4 3.4",
         }
     }

@@ -1,6 +1,8 @@
 //! Hooks for answers of a file's Web Worker.
 
-use crate::ask::{CategoryBytes, Details, GetCategories, GetDetails, GetStacks};
+use crate::ask::{
+    Around, BandName, CategoryBytes, Details, GetAround, GetBandNames, GetCategories, GetDetails, GetStacks,
+};
 use crate::platform::{AskError, WorkerClient};
 use shared::report::LiveGroups;
 use std::rc::Rc;
@@ -42,6 +44,39 @@ pub fn use_categories(client: &WorkerClient, device: u32, moment: Option<u32>) -
         }
     });
     categories.and_then(|categories| categories.as_ref().clone())
+}
+
+/// Number of stacks that the timeline's legend names.
+const LEGEND_STACKS: u32 = 5;
+
+/// Returns the largest stacks of a moment with their colours; without a moment it asks nothing.
+#[hook]
+pub fn use_band_names(client: &WorkerClient, device: u32, moment: Option<u32>) -> Option<Rc<Vec<BandName>>> {
+    let names = use_answer((client.clone(), device, moment), |(client, device, moment)| async move {
+        match moment {
+            Some(moment) => {
+                let names = client.ask(GetBandNames { device, moment, limit: LEGEND_STACKS }).await;
+                names.map(|names| Some(Rc::new(names)))
+            }
+            None => Ok(None),
+        }
+    });
+    names.and_then(|names| names.as_ref().clone())
+}
+
+/// Returns what an allocation was for and what happened around it; without an allocation it asks nothing.
+#[hook]
+pub fn use_around(client: &WorkerClient, device: u32, allocation: Option<u32>, moment: u32) -> Option<Rc<Around>> {
+    let around =
+        use_answer((client.clone(), device, allocation, moment), |(client, device, allocation, moment)| async move {
+            match allocation {
+                Some(allocation) => {
+                    client.ask(GetAround { device, allocation, moment }).await.map(|around| Some(Rc::new(around)))
+                }
+                None => Ok(None),
+            }
+        });
+    around.and_then(|around| around.as_ref().clone())
 }
 
 /// Asks whenever `question` changes, and drops answers to earlier questions.

@@ -6,8 +6,9 @@ use crate::hooks::{
     Arrival, Commands, FilesHandle, Seen, SessionHandle, ViewLink, use_arrival, use_commands, use_drop, use_files,
     use_keys, use_scheme, use_session, use_view_link,
 };
-use crate::platform::{chosen_files, focus_element, on_launch, on_next_frame, set_title};
+use crate::platform::{bring_into_view, chosen_files, focus_element, on_launch, on_next_frame, set_title};
 use crate::state::{DockTab, FileAction, FileId, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Scheme};
+use crate::views::dock::DOCK_SELECTOR;
 use crate::views::export::ExportDialog;
 use crate::views::head::header::Header;
 use crate::views::head::help_dialog::HelpDialog;
@@ -210,13 +211,28 @@ fn on_key(
         _ if above.is_some() => (),
         KeyAction::Help => above.set(Some(Above::Keys)),
         KeyAction::Open => on_open.emit(()),
-        KeyAction::Unpin => files.dispatch(FileAction::Pin(None)),
+        KeyAction::Unpin => files.dispatch(FileAction::Leave),
+        KeyAction::SelectKind => files.dispatch(FileAction::SelectPinnedKind),
         KeyAction::Search => search(&files),
         KeyAction::Axis(axis) => files.dispatch(FileAction::ChooseAxis(axis)),
         KeyAction::StepDevice(step) => files.dispatch(FileAction::StepDevice(step)),
         KeyAction::ShowFile(position) => files.dispatch(FileAction::ShowNth(position)),
+        KeyAction::Dock(tab) => open_dock(&files, tab),
+        KeyAction::Maximize => files.dispatch(FileAction::MaximizeDock),
         KeyAction::Timeline(command) => commands.issue(command),
     })
+}
+
+/// Opens a view below the timeline, or closes it if it is open.
+fn open_dock(files: &FilesHandle, tab: DockTab) {
+    let is_open = files.files().shown_file().is_some_and(|file| match &file.status {
+        FileStatus::Ready(ready) => ready.dock == Some(tab),
+        _ => false,
+    });
+    files.dispatch(FileAction::ChooseDock((!is_open).then_some(tab)));
+    if !is_open {
+        on_next_frame(|_| bring_into_view(DOCK_SELECTOR));
+    }
 }
 
 /// Focuses the search field of the open view below the timeline, or opens the view that has one.

@@ -11,9 +11,10 @@ use super::card::ThisCard;
 use super::choices::Choice;
 use super::file_id::FileId;
 use super::origin::Origin;
+use super::points::PointAction;
 use super::session::SessionFile;
 use super::view_state::{DockTab, PanelTab};
-use crate::ask::{Axis, ColorBy, FileSummary, Hit, Joinable, PreviewData, Report};
+use crate::ask::{Axis, ColorBy, FileSummary, Hit, Joinable, Kind, PreviewData, Report};
 use shared::report::LogReport;
 use std::rc::Rc;
 
@@ -83,6 +84,12 @@ pub enum FileAction {
     ChooseAxis(Axis),
     /// An allocation of the shown device was pinned with a click, or unpinned.
     Pin(Option<Hit>),
+    /// A kind of allocations was selected, or none.
+    SelectKind(Option<Kind>),
+    /// All allocations with the stack of the pinned one were selected, or left if they were selected already.
+    SelectPinnedKind,
+    /// The selected kind is left, or else the pinned allocation.
+    Leave,
     /// An allocation is pinned for another reason than a click, so the panel's tab stays.
     PinFound {
         /// Position of the device.
@@ -100,6 +107,10 @@ pub enum FileAction {
     ChooseTab(PanelTab),
     /// A view below the timeline was opened or closed.
     ChooseDock(Option<DockTab>),
+    /// The open view below the timeline was maximised, or returned to its usual height.
+    MaximizeDock,
+    /// A bookmark or the measurement of the shown device was changed.
+    Point(PointAction),
     /// The property that the timeline's colours show was chosen.
     ChooseColor(ColorBy),
     /// A choice was made in a view below the timeline.
@@ -333,6 +344,9 @@ impl Files {
             FileAction::StepDevice(step) => files.with_shown(|file| file.step_device(step)),
             FileAction::ChooseAxis(axis) => files.with_shown(|file| file.choose_axis(axis)),
             FileAction::Pin(hit) => files.with_shown(|file| file.pin(hit)),
+            FileAction::SelectKind(kind) => files.with_shown(|file| file.select(kind)),
+            FileAction::SelectPinnedKind => files.with_shown(ReadyFile::select_pinned),
+            FileAction::Leave => files.with_shown(ReadyFile::leave),
             FileAction::PinFound { device, hit } => files.with_shown(|file| file.pin_found(device, hit)),
             FileAction::PinStart { id, hit } => {
                 if let Some(OpenFile { status: FileStatus::Ready(file), .. }) =
@@ -342,7 +356,9 @@ impl Files {
                 }
             }
             FileAction::ChooseTab(tab) => files.with_shown(|file| file.tab = tab),
-            FileAction::ChooseDock(dock) => files.with_shown(|file| file.dock = dock),
+            FileAction::ChooseDock(dock) => files.with_shown(|file| file.choose_dock(dock)),
+            FileAction::Point(action) => files.with_shown(|file| file.take_point(action)),
+            FileAction::MaximizeDock => files.with_shown(ReadyFile::toggle_maximized),
             FileAction::ChooseColor(color) => files.with_shown(|file| file.color = color),
             FileAction::Choose(choice) => files.with_shown(|file| file.choose(choice)),
             FileAction::ChooseRanks(are_ranks) => files.are_ranks = are_ranks,
@@ -443,6 +459,7 @@ impl OpenFile {
                 if let Some(view) = start.view.as_mut().filter(|_| summary.is_part()) {
                     // A part of the file has other moments than the whole file.
                     (view.range, view.pin) = (None, None);
+                    view.kind = view.kind.take().filter(|kind| !matches!(**kind, Kind::StackOf(_)));
                 }
                 self.status = FileStatus::Ready(ReadyFile::new(*summary, &start));
             }

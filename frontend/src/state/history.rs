@@ -64,13 +64,15 @@ pub fn entry_for(before: Option<&Place>, after: &Place, moved: Moved) -> Entry {
 fn is_step(before: &ViewState, after: &ViewState) -> bool {
     let (stacks, stacks_before) = (&after.choices.stacks, &before.choices.stacks);
     let is_pinned = after.pin.is_some() && after.pin != before.pin;
+    let is_selected = after.kind != before.kind && after.kind.as_deref().is_some_and(|kind| !kind.is_passing());
     let is_walked = stacks.zoom != stacks_before.zoom || stacks.site != stacks_before.site;
     before.device != after.device
         || before.axis != after.axis
         || before.tab != after.tab
-        || before.dock != after.dock
+        || (before.dock, before.is_maximized) != (after.dock, after.is_maximized)
         || before.color != after.color
         || is_pinned
+        || is_selected
         || is_walked
         || is_elsewhere(before.range, after.range)
 }
@@ -129,6 +131,8 @@ mod tests {
         check_views(plain(), ViewState { device: 1, ..plain() }, Entry::New);
         check_views(plain(), ViewState { dock: Some(DockTab::Flame), ..plain() }, Entry::New);
         check_views(ViewState { dock: Some(DockTab::Flame), ..plain() }, plain(), Entry::New);
+        let flame = || ViewState { dock: Some(DockTab::Flame), ..plain() };
+        check_views(flame(), ViewState { is_maximized: true, ..flame() }, Entry::New);
         check_views(plain(), ViewState { tab: PanelTab::File, ..plain() }, Entry::New);
         check_views(plain(), pinned(3), Entry::New);
         check_views(pinned(3), pinned(4), Entry::New);

@@ -1,6 +1,6 @@
 //! Assigns actions to keys.
 
-use super::TimelineCommand;
+use super::{DockTab, TimelineCommand};
 use crate::ask::Axis;
 
 /// Key press, as the browser reports it.
@@ -22,8 +22,10 @@ pub enum KeyAction {
     Help,
     /// Opens the file dialog.
     Open,
-    /// Unpins the pinned allocation.
+    /// Leaves the selected kind, or else unpins the pinned allocation.
     Unpin,
+    /// Selects all allocations with the stack of the pinned one.
+    SelectKind,
     /// Focuses the search for allocations.
     Search,
     /// Chooses the axis.
@@ -32,6 +34,10 @@ pub enum KeyAction {
     StepDevice(i32),
     /// Shows a file by its position, from 0.
     ShowFile(usize),
+    /// Opens a view below the timeline, or closes it if it is open.
+    Dock(DockTab),
+    /// Maximises the view below the timeline, or returns it to its usual height.
+    Maximize,
     /// Moves the timeline.
     Timeline(TimelineCommand),
 }
@@ -70,18 +76,45 @@ fn plain_action(key: &str) -> Option<KeyAction> {
         "?" => KeyAction::Help,
         "o" | "O" => KeyAction::Open,
         "Escape" => KeyAction::Unpin,
+        "k" | "K" => KeyAction::SelectKind,
+        "n" => KeyAction::Timeline(TimelineCommand::StepKind { is_back: false }),
+        "N" => KeyAction::Timeline(TimelineCommand::StepKind { is_back: true }),
         "/" => KeyAction::Search,
         "e" | "E" => KeyAction::Axis(Axis::Events),
         "t" | "T" => KeyAction::Axis(Axis::Time),
+        "f" | "F" => KeyAction::Maximize,
         "[" => KeyAction::StepDevice(-1),
         "]" => KeyAction::StepDevice(1),
         "," => KeyAction::Timeline(TimelineCommand::Step { is_forward: false }),
         "." => KeyAction::Timeline(TimelineCommand::Step { is_forward: true }),
+        "b" | "B" => KeyAction::Timeline(TimelineCommand::Bookmark),
+        "x" | "X" => KeyAction::Timeline(TimelineCommand::Measure),
         "p" | "P" => KeyAction::Timeline(TimelineCommand::JumpToPeak),
         "Backspace" => KeyAction::Timeline(TimelineCommand::Back),
         "0" | "Home" => KeyAction::Timeline(TimelineCommand::Reset),
-        _ => return digit(key).map(|digit| KeyAction::ShowFile(digit - 1)),
+        _ => {
+            let file = || digit(key).map(|digit| KeyAction::ShowFile(digit - 1));
+            return dock_of(key).map(KeyAction::Dock).or_else(file);
+        }
     })
+}
+
+/// Returns the key, in lower case, that opens a view below the timeline.
+pub fn dock_key(tab: DockTab) -> &'static str {
+    match tab {
+        DockTab::Flame => "g",
+        DockTab::Allocations => "l",
+        DockTab::Events => "v",
+        DockTab::Source => "c",
+        DockTab::Segments => "m",
+        DockTab::WhatIf => "i",
+        DockTab::Compare => "r",
+        DockTab::Logs => "j",
+    }
+}
+
+fn dock_of(key: &str) -> Option<DockTab> {
+    DockTab::ALL.into_iter().find(|&tab| dock_key(tab).eq_ignore_ascii_case(key))
 }
 
 fn digit(key: &str) -> Option<usize> {
@@ -131,6 +164,8 @@ mod tests {
         check("9", Some(KeyAction::ShowFile(8)));
         check("0", Some(KeyAction::Timeline(TimelineCommand::Reset)));
         check(".", Some(KeyAction::Timeline(TimelineCommand::Step { is_forward: true })));
+        check("f", Some(KeyAction::Maximize));
+        check("G", Some(KeyAction::Dock(DockTab::Flame)));
         check("F5", None);
         check("12", None);
     }
@@ -150,6 +185,13 @@ mod tests {
         assert_eq!(action_of(&undo), back);
         assert_eq!(action_of(&KeyPress { in_text: true, ..undo }), None);
         assert_eq!(action_of(&KeyPress { in_text: true, ..press("Backspace") }), None);
+    }
+
+    #[test]
+    fn each_view_below_the_timeline_has_its_own_key() {
+        for tab in DockTab::ALL {
+            check(dock_key(tab), Some(KeyAction::Dock(tab)));
+        }
     }
 
     #[test]

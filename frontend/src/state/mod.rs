@@ -7,8 +7,10 @@ mod file_id;
 mod files;
 mod history;
 mod keys;
+mod kind_text;
 mod links;
 mod origin;
+mod points;
 mod scheme;
 mod selecting;
 mod session;
@@ -20,17 +22,18 @@ mod view_state;
 
 pub use card::{ELSEWHERE_BYTES, ThisCard};
 pub use choices::{
-    Against, BlockColors, Choice, Choices, CompareChoice, Controls, DifferencesChoice, Rootward, RowsChoice,
-    SegmentsChoice, StacksChoice, Zoom,
+    Against, BlockColors, Choice, Choices, CompareChoice, Controls, DifferencesChoice, EventsChoice, Rootward,
+    RowsChoice, SegmentsChoice, StacksChoice, Zoom,
 };
 pub use file_id::FileId;
 pub use files::{
     Failure, FileAction, FileStatus, Files, Keeping, Loading, LogFile, NewFile, OpenFile, ReadyFile, Remedy, Start,
 };
 pub use history::{Entry, Moved, NO_FILE, Place, entry_for};
-pub use keys::{KeyAction, KeyPress, action_of, tab_after};
+pub use keys::{KeyAction, KeyPress, action_of, dock_key, tab_after};
 pub use links::{LINKS_DIALOG, Link, Links, Unreadable};
 pub use origin::{Address, LinkFacts, Origin};
+pub use points::{Bookmark, Measure, PointAction, Points};
 pub use scheme::{Scheme, SchemeChoice};
 pub use selecting::{Meaning, Selecting, When};
 pub use session::{Session, SessionFile, awaited_text, take_awaited};

@@ -1,6 +1,8 @@
 //! Commands from the page's buttons and keys to the timeline.
 
-/// Movement of the timeline's camera.
+use crate::ask::{AllocationKey, Toward};
+
+/// Movement of the timeline's camera, or from allocation to allocation.
 ///
 /// The page listens to the keyboard and the toolbar, the timeline itself only to wheel and pointer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +29,12 @@ pub enum TimelineCommand {
     JumpToPeak,
     /// Shows the next or previous training step from edge to edge.
     Step { is_forward: bool },
+    /// Pins the next or previous allocation of the selected kind, or else of the pinned allocation's stack.
+    StepKind { is_back: bool },
+    /// Pins the allocation next to the pinned one.
+    StepAllocation(Toward),
+    /// Pins an allocation, at a moment if it is alive then.
+    Pin { key: AllocationKey, moment: u32 },
     /// Shows everything between two moments, at full height.
     Between {
         first: u32,
@@ -37,6 +45,10 @@ pub enum TimelineCommand {
     Positions { first: f64, last: f64 },
     /// Centres a moment at the current zoom.
     JumpTo { moment: u32 },
+    /// Bookmarks the moment under the pointer, or the middle of the view.
+    Bookmark,
+    /// Sets an end of a measurement at the moment under the pointer, or both ends within the view.
+    Measure,
 }
 
 /// Command with a number, so that issuing the same command twice in a row counts as two commands.

@@ -1,7 +1,7 @@
 //! The view on the screen as a short text, used in the page's address and in links to shared copies.
 //!
 //! ```text
-//! v1;device=0;axis=events;x=120.5..480;y=0..1073741824;pin=e310@402;tab=allocation;color=category;dock=flame;…
+//! v1;device=0;axis=events;x=120.5..480;y=0..1073741824;pin=e310@402;kind=of:e310;tab=allocation;color=category;dock=flame;…
 //! ```
 //!
 //! The choices of the view below the timeline follow its name, and then the card if it is known.
@@ -13,7 +13,9 @@
 use super::card::ThisCard;
 use super::choices::{self, Choices};
 use super::fields::{Fields, FieldsError};
-use crate::ask::{AllocationKey, Axis, ColorBy};
+use super::kind_text::{key_of, key_text, kind_of, text_of};
+use super::points::Points;
+use crate::ask::{AllocationKey, Axis, ColorBy, Kind};
 use crate::draw::camera::View;
 use crate::draw::span::Span;
 use std::fmt;
@@ -59,6 +61,8 @@ pub enum DockTab {
     Flame,
     /// Tables of allocations and groups of them.
     Allocations,
+    /// Events of the trace, one by one.
+    Events,
     /// Source files with the memory of their lines.
     Source,
     /// Segments and their blocks.
@@ -73,13 +77,22 @@ pub enum DockTab {
 
 impl DockTab {
     /// All views in their order.
-    pub const ALL: [Self; 7] =
-        [Self::Flame, Self::Allocations, Self::Source, Self::Segments, Self::WhatIf, Self::Compare, Self::Logs];
+    pub const ALL: [Self; 8] = [
+        Self::Flame,
+        Self::Allocations,
+        Self::Events,
+        Self::Source,
+        Self::Segments,
+        Self::WhatIf,
+        Self::Compare,
+        Self::Logs,
+    ];
 
     fn name(self) -> &'static str {
         match self {
             Self::Flame => "flame",
             Self::Allocations => "allocations",
+            Self::Events => "events",
             Self::Source => "source",
             Self::Segments => "segments",
             Self::WhatIf => "what-if",
@@ -106,16 +119,22 @@ pub struct ViewState {
     /// Part in view; `None` for all of it.
     pub range: Option<View>,
     pub pin: Option<PinKey>,
+    /// Selected kind of allocations.
+    pub kind: Option<Rc<Kind>>,
     /// Selected tab of the panel.
     pub tab: PanelTab,
     /// View that is open below the timeline.
     pub dock: Option<DockTab>,
+    /// True if the open view takes the whole window but the minimap.
+    pub is_maximized: bool,
     /// Property that the colours show.
     pub color: ColorBy,
     /// Choices in the views below the timeline.
     pub choices: Rc<Choices>,
     /// Card, if it is known and no replay has its own.
     pub card: Option<ThisCard>,
+    /// Bookmarks and the measurement.
+    pub points: Rc<Points>,
 }
 
 /// Reason why a text could not be read as a view.
@@ -161,30 +180,33 @@ impl ViewStateError {
 impl ViewState {
     /// Writes the text that [`from_text`](Self::from_text) reads.
     pub fn to_text(&self) -> String {
-        let Self { device, axis, range, pin, tab, dock, color, choices, card } = self;
+        let Self { device, axis, range, pin, kind, tab, dock, is_maximized, color, choices, card, points } = self;
         let mut text = format!("v{VERSION};device={device};axis={}", axis.name());
         if let Some(View { x, y }) = range {
             text += &format!(";x={}..{};y={}..{}", x.start, x.end, y.start, y.end);
         }
         if let Some(PinKey { allocation, moment }) = pin {
-            let (kind, number) = match allocation {
-                AllocationKey::Initial(number) => ('i', number),
-                AllocationKey::Event(number) => ('e', number),
-            };
-            text += &format!(";pin={kind}{number}@{moment}");
+            text += &format!(";pin={}@{moment}", key_text(*allocation));
+        }
+        if let Some(kind) = kind.as_deref().and_then(text_of) {
+            text += &format!(";kind={kind}");
         }
         text += &format!(";tab={}", tab.name());
-        if *color == ColorBy::Category {
-            text += ";color=category";
+        if *color != ColorBy::Stack {
+            text += &format!(";color={}", color.name());
         }
         if let Some(dock) = dock {
             text += &format!(";dock={}", dock.name());
+            if *is_maximized {
+                text += ";dock-size=full";
+            }
         }
         choices::write(choices, *dock, &mut text);
         if let Some(ThisCard { capacity_bytes, elsewhere_bytes }) = card.filter(|_| !choices::has_card(choices, *dock))
         {
             text += &format!(";card={capacity_bytes};elsewhere={elsewhere_bytes}");
         }
+        points.write(&mut text);
         text
     }
 
@@ -211,26 +233,35 @@ impl ViewState {
             Some(pin) => Some(pin_of(pin)?),
             None => None,
         };
+        let kind = fields.get("kind").and_then(kind_of).map(Rc::new);
         let named = |name: &str| PanelTab::ALL.into_iter().find(|tab| tab.name() == name);
         let tab = fields.get("tab").map_or(Some(PanelTab::default()), named)?;
         // An unknown view below the timeline is ignored.
         let dock = fields.get("dock").and_then(|name| DockTab::ALL.into_iter().find(|dock| dock.name() == name));
-        let color = if fields.get("color") == Some("category") { ColorBy::Category } else { ColorBy::Stack };
+        let is_maximized = dock.is_some() && fields.get("dock-size") == Some("full");
+        let color = fields.get("color").and_then(ColorBy::of_name).unwrap_or_default();
         let choices = Rc::new(choices::read(fields, dock));
         let card = if choices::has_card(&choices, dock) { None } else { card_of(fields) };
-        Some(Self { device, axis, range, pin, tab, dock, color, choices, card })
+        let points = Rc::new(Points::read(fields.get("bookmarks"), fields.get("measure")));
+        Some(Self { device, axis, range, pin, kind, tab, dock, is_maximized, color, choices, card, points })
     }
 
-    /// Returns the texts that the user has typed in the open view; they are part of the view's text.
+    /// Returns the texts that the user has typed in the open view and in bookmarks; they are part of the view's text.
     pub fn typed(&self) -> Vec<&str> {
-        let Choices { selecting, stacks, differences, .. } = &*self.choices;
+        let Choices { selecting, stacks, differences, own, .. } = &*self.choices;
         let typed = match self.dock {
             Some(DockTab::Flame) => vec![&selecting.filter.text, &stacks.search],
             Some(DockTab::Allocations | DockTab::Source) => vec![&selecting.filter.text],
             Some(DockTab::Compare) => vec![&differences.filter],
-            Some(DockTab::Segments | DockTab::WhatIf | DockTab::Logs) | None => Vec::new(),
+            Some(DockTab::Events | DockTab::Segments | DockTab::WhatIf | DockTab::Logs) | None => Vec::new(),
         };
-        typed.into_iter().map(String::as_str).filter(|text| !text.is_empty()).collect()
+        let searched = match self.kind.as_deref() {
+            Some(Kind::Text { text, .. }) => Some(text).filter(|text| !typed.contains(text)),
+            _ => None,
+        };
+        let notes = self.points.bookmarks.iter().map(|bookmark| &bookmark.note);
+        let typed = typed.into_iter().chain(searched).chain(notes).map(String::as_str);
+        typed.chain([&**own]).filter(|text| !text.is_empty()).collect()
     }
 }
 
@@ -248,12 +279,7 @@ fn card_of(fields: &Fields) -> Option<ThisCard> {
 
 fn pin_of(text: &str) -> Option<PinKey> {
     let (key, moment) = text.split_once('@')?;
-    let allocation = match key.split_at_checked(1)? {
-        ("i", number) => AllocationKey::Initial(number.parse().ok()?),
-        ("e", number) => AllocationKey::Event(number.parse().ok()?),
-        _ => return None,
-    };
-    Some(PinKey { allocation, moment: moment.parse().ok()? })
+    Some(PinKey { allocation: key_of(key)?, moment: moment.parse().ok()? })
 }
 
 #[cfg(test)]
@@ -271,11 +297,14 @@ mod tests {
             axis: Axis::Time,
             range: Some(View { x: Span::new(0.5, 1e6), y: Span::new(0.0, (1_u64 << 30) as f64) }),
             pin: Some(PinKey { allocation: AllocationKey::Initial(3), moment: 402 }),
+            kind: None,
             tab: PanelTab::Allocation,
             dock: None,
+            is_maximized: false,
             color: ColorBy::Stack,
             choices: Rc::default(),
             card: None,
+            points: Rc::default(),
         }
     }
 
@@ -293,9 +322,13 @@ mod tests {
             view(),
             ViewState { pin: Some(event), ..view() },
             ViewState { range: Some(third), ..view() },
+            ViewState { kind: Some(Rc::new(Kind::StackOf(AllocationKey::Event(7)))), ..view() },
             ViewState { dock: Some(DockTab::WhatIf), ..view() },
+            ViewState { dock: Some(DockTab::Segments), is_maximized: true, ..view() },
             ViewState { color: ColorBy::Category, tab: PanelTab::Findings, ..view() },
+            ViewState { color: ColorBy::AreaModule, ..view() },
             ViewState { card: Some(ThisCard::whole(48 << 30)), ..view() },
+            ViewState { points: Rc::new(Points::read(Some("0@4!leak+1@9"), Some("0@4..9"))), ..view() },
             ViewState { card: Some(ThisCard::whole(48 << 30)), dock: Some(DockTab::WhatIf), ..view() },
         ] {
             assert_eq!(ViewState::from_text(&view.to_text()), Ok(view));

@@ -1,7 +1,7 @@
 //! Properties of the dock, which each of its tabs receives.
 
 use super::export::sheet_buttons::SheetButtons;
-use crate::ask::{DeviceFigures, Hit, SheetOf, WhatIfSetup};
+use crate::ask::{DeviceFigures, Hit, Kind, KindFacts, Readable, SheetOf, WhatIfSetup};
 use crate::hooks::{OpenLog, Peer, Seen};
 use crate::platform::WorkerClient;
 use crate::state::{Choice, DockTab, FileAction, FileId, ReadyFile, Scheme, TimelineCommand};
@@ -23,8 +23,12 @@ pub struct DockProps {
     /// True if ranks are compared instead of moments.
     pub are_ranks: bool,
     pub scheme: Scheme,
+    /// Totals of the selected kind, once they are known.
+    pub kind_facts: Option<Rc<Readable<KindFacts>>>,
     /// Part of the timeline in view when it last rested; `None` before the first drawing.
     pub seen: Option<Seen>,
+    /// Moment under the pointer, or pinned; only for the views that follow it, so that the others rest.
+    pub cursor: Option<u32>,
     /// Called with the tab to open, or with `None` to close the dock.
     pub on_dock: Callback<Option<DockTab>>,
     /// Called with the allocation to pin, or with `None` to unpin.
@@ -46,6 +50,17 @@ pub struct DockProps {
 }
 
 impl DockProps {
+    /// Returns the totals of the selected kind, if there is one.
+    pub fn kind_facts(&self) -> Option<&KindFacts> {
+        self.kind_facts.as_deref()?.as_ref().ok()
+    }
+
+    /// Returns the selected kind; that of one allocation's stack is given as the stack.
+    pub fn selected_kind(&self) -> Option<Kind> {
+        let stack = self.kind_facts().and_then(|facts| facts.stack).map(Kind::Stack);
+        stack.or_else(|| self.file.kind.as_deref().cloned())
+    }
+
     /// Returns the name of the shown file.
     pub fn file_name(&self) -> AttrValue {
         self.peers.iter().find(|peer| peer.id == self.id).map(|peer| peer.name.clone().into()).unwrap_or_default()

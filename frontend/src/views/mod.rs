@@ -6,11 +6,15 @@
 pub mod open;
 
 pub mod head;
+pub mod kind;
+pub mod overview;
 pub mod panel;
+pub mod points;
 pub mod timeline;
 
 pub mod dock;
 pub mod dock_props;
+pub mod events;
 pub mod selection;
 
 pub mod allocations;

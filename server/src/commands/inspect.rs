@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use shared::analysis::{DistinctStacks, Summary, Timeline};
+use shared::analysis::{DistinctStacks, Summary, Timeline, studies};
 use shared::api::{FormatName, Inspection};
 use shared::base::Moment;
 use shared::base::format::{bytes, count, counted, duration};
-use shared::report::LiveConfig;
+use shared::report::{LiveConfig, headlines};
 use shared::trace::{Action, Container, Device, Encoding, Format};
 
+use super::own::OwnOption;
 use super::range::EventRange;
 use super::{peak, text};
 use crate::Failure;
@@ -25,6 +26,9 @@ pub struct InspectArgs {
     #[command(flatten)]
     events: EventRange,
 
+    #[command(flatten)]
+    own: OwnOption,
+
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -37,7 +41,7 @@ impl InspectArgs {
     ///
     /// Returns an error if the file cannot be read or is not a snapshot.
     pub fn run(&self) -> Result<String, Failure> {
-        let opened = self.events.open(&self.file, None)?;
+        let opened = self.own.apply(self.events.open(&self.file, None)?);
         if self.json {
             let document = serde_json::to_string_pretty(&document(&opened)).expect("plain data can be written");
             return Ok(document + "\n");
@@ -79,7 +83,11 @@ fn format_name(format: Format) -> FormatName {
 /// Formats the report for the terminal.
 fn page(opened: &Opened) -> String {
     let document = document(opened);
-    let mut page = format!("{}\n{}\n", document.file, subtitle(&document));
+    let devices: Vec<_> = opened.devices().collect();
+    let sentences: String = { headlines(&opened.trace, &studies(&opened.trace, &devices)).into_iter() }
+        .map(|sentence| sentence + "\n")
+        .collect();
+    let mut page = format!("{}\n{sentences}{}\n", document.file, subtitle(&document));
     let (quiet, busy): (Vec<_>, Vec<_>) = opened.devices().partition(|(_, timeline)| is_unused(timeline));
     for (device, timeline) in busy {
         device_page(&mut page, opened, &opened.device_name(device.index), device, timeline);

@@ -9,6 +9,7 @@ mod fit;
 mod host;
 mod inspect;
 mod names;
+mod own;
 mod peak;
 mod range;
 mod ranks;

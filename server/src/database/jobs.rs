@@ -1,6 +1,6 @@
 //! Stores jobs and reads them in the forms that lists and job pages need.
 
-use shared::api::JobState;
+use shared::api::{JobState, JobTask};
 use sqlx::FromRow;
 
 use super::Result;
@@ -29,6 +29,7 @@ pub struct NewJob {
     pub card: String,
     /// Requested optimizer steps.
     pub steps: u64,
+    pub task: JobTask,
 }
 
 /// A job as lists show it, without its texts, which may take megabytes.
@@ -42,6 +43,8 @@ pub struct JobSummary {
     /// Higher priorities run first.
     pub priority: i64,
     pub name: String,
+    /// Word of a [`JobTask`].
+    pub task: String,
     /// Cards as on the command line, or the device; `None` for jobs that an older version submitted.
     pub card: Option<String>,
     /// Requested optimizer steps; `None` for jobs that an older version submitted.
@@ -56,9 +59,9 @@ pub struct JobSummary {
     pub finished_ms: Option<i64>,
     /// Number of starts, without those given back because a worker stopped.
     pub attempts: i64,
-    /// Latest progress, as JSON.
+    /// Latest progress as JSON, or the latest recording of a job that makes several.
     pub progress: Option<String>,
-    /// Report of the recording, as JSON.
+    /// Report of the recording as JSON, or the summary of several.
     pub result: Option<String>,
     /// Reason for the failure, as JSON.
     pub error: Option<String>,
@@ -69,14 +72,14 @@ pub struct JobSummary {
 }
 
 /// Query for [`JobSummary`] rows, to be completed with a `WHERE` clause.
-const SUMMARIES: &str = "SELECT j.id, j.state, j.kind, j.priority, j.name, j.card, j.steps, \
+const SUMMARIES: &str = "SELECT j.id, j.state, j.kind, j.priority, j.name, j.task, j.card, j.steps, \
     CASE WHEN j.card IS NULL THEN j.config END AS config, j.created_ms, j.started_ms, j.finished_ms, j.attempts, \
     j.progress, j.result, j.error, s.stored_bytes AS snapshot_bytes, q.ahead FROM recording_jobs j \
     LEFT JOIN snapshots s ON s.hash = j.snapshot \
     LEFT JOIN (SELECT id, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY priority DESC, id) - 1 AS ahead \
                FROM recording_jobs WHERE state = 'queued') q ON q.id = j.id";
 
-/// A job with all its columns except the curve.
+/// A job with all its columns except the curve and the document of several recordings.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct JobRow {
     pub id: String,
@@ -87,7 +90,9 @@ pub struct JobRow {
     /// Higher priorities run first.
     pub priority: i64,
     pub name: String,
-    /// Resolved job, as JSON.
+    /// Word of a [`JobTask`].
+    pub task: String,
+    /// Resolved job as JSON; for a sweep, the config with its ranges.
     pub config: String,
     /// Config as submitted.
     pub source: String,
@@ -117,7 +122,7 @@ pub struct JobRow {
     pub snapshot: Option<String>,
 }
 
-pub(super) const COLUMNS: &str = "id, state, kind, priority, name, config, source, notes, created_ms, started_ms, finished_ms, \
+pub(super) const COLUMNS: &str = "id, state, kind, priority, name, task, config, source, notes, created_ms, started_ms, finished_ms, \
     attempts, worker, beats, progress, result, error, log, snapshot";
 
 /// Filter and size of one page of the job list.
@@ -129,6 +134,15 @@ pub struct Page {
     pub before: Option<String>,
     /// Maximum number of jobs.
     pub limit: u32,
+}
+
+/// Documents of a job that only its page shows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, FromRow)]
+pub struct JobDocuments {
+    /// Memory over the events of the recording, as JSON.
+    pub curve: Option<String>,
+    /// Results of several recordings, as JSON.
+    pub report: Option<String>,
 }
 
 /// Number of jobs with the same kind and state.
@@ -199,16 +213,17 @@ impl Database {
         Ok(on!(self, pool => sqlx::query_as(query).fetch_all(pool).await)?)
     }
 
-    /// Reads the memory curve of a job, as JSON; [`JobRow`] omits it because lists do not show it.
+    /// Reads the memory curve of a job and the document of several recordings, as JSON.
+    ///
+    /// [`JobRow`] omits both, because only the page of the job shows them.
     ///
     /// # Errors
     ///
     /// Returns an error if the database fails.
-    pub async fn job_curve(&self, id: &str) -> Result<Option<String>> {
-        let query = "SELECT curve FROM recording_jobs WHERE id = $1";
-        let row: Option<(Option<String>,)> =
-            on!(self, pool => sqlx::query_as(query).bind(id).fetch_optional(pool).await)?;
-        Ok(row.and_then(|(curve,)| curve))
+    pub async fn job_documents(&self, id: &str) -> Result<JobDocuments> {
+        let query = "SELECT curve, report FROM recording_jobs WHERE id = $1";
+        let row = on!(self, pool => sqlx::query_as(query).bind(id).fetch_optional(pool).await)?;
+        Ok(row.unwrap_or_default())
     }
 
     /// Renames a job and returns false if no job has this ID.

@@ -35,8 +35,10 @@ pub enum Claim {
 pub struct Outcome {
     /// Final state: finished, failed or cancelled.
     pub state: JobState,
-    /// Report of the recording, as JSON.
+    /// Report of the recording as JSON, or the summary of several.
     pub result: Option<String>,
+    /// Results of several recordings, as JSON.
+    pub report: Option<String>,
     /// Memory over the events of the recording, as JSON.
     pub curve: Option<String>,
     /// Reason for the failure, as JSON.
@@ -105,15 +107,17 @@ impl Database {
     ///
     /// Returns an error if the database fails.
     pub async fn finish(&self, id: &str, worker: &str, outcome: &Outcome) -> Result<bool> {
-        let Outcome { state, result, curve, error, log, snapshot } = outcome;
-        let text_bytes = [result, curve, error].into_iter().flatten().chain([log]).map(String::len).sum::<usize>();
+        let Outcome { state, result, report, curve, error, log, snapshot } = outcome;
+        let text_bytes =
+            [result, report, curve, error].into_iter().flatten().chain([log]).map(String::len).sum::<usize>();
         change!(self, transaction => {
             let ended = sqlx::query(
                 "UPDATE recording_jobs SET state = $3, finished_ms = $4, result = $5, error = $6, log = $7, \
-                 snapshot = $8, curve = $9, text_bytes = text_bytes + $10 WHERE id = $1 AND worker = $2 AND state = 'running'",
+                 snapshot = $8, curve = $9, text_bytes = text_bytes + $10, report = $11 \
+                 WHERE id = $1 AND worker = $2 AND state = 'running'",
             )
             .bind(id).bind(worker).bind(state.word()).bind(now_ms()).bind(result).bind(error).bind(log).bind(snapshot)
-            .bind(curve).bind(i64::try_from(text_bytes).unwrap_or(i64::MAX))
+            .bind(curve).bind(i64::try_from(text_bytes).unwrap_or(i64::MAX)).bind(report)
             .execute(&mut *transaction)
             .await?;
             let ended = ended.rows_affected() > 0;

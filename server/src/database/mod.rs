@@ -23,7 +23,7 @@ mod workers;
 pub use clock::now_ms;
 pub use error::{DatabaseError, Result};
 pub use events::Event;
-pub use jobs::{Counts, Deletion, JobRow, JobSummary, NewJob, Page};
+pub use jobs::{Counts, Deletion, JobDocuments, JobRow, JobSummary, NewJob, Page};
 pub use lifecycle::{Claim, MOST_ATTEMPTS, Outcome};
 pub use pool::Database;
 pub use shares::{NewShare, ShareRow};

@@ -71,11 +71,12 @@ impl Database {
                 sqlx::query(
                     "INSERT INTO recording_jobs (id, state, kind, priority, name, config, source, notes, \
                      idempotency_key, request_hash, created_ms, attempts, beats, cancel_requested, card, steps, \
-                     text_bytes) VALUES ($1, 'queued', $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, 0, 0, $11, $12, $13)",
+                     text_bytes, task) VALUES ($1, 'queued', $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, 0, 0, $11, $12, $13, $14)",
                 )
                 .bind(&job.id).bind(&job.kind).bind(priority).bind(&job.name).bind(&job.config).bind(&job.source)
                 .bind(&job.notes).bind(&job.idempotency_key).bind(&job.request_hash).bind(now_ms())
                 .bind(&job.card).bind(i64::try_from(job.steps).unwrap_or(i64::MAX)).bind(job.text_bytes())
+                .bind(job.task.word())
                 .execute(&mut *transaction)
                 .await?;
                 append!(transaction, &job.id, event(JobState::Queued));

@@ -1,8 +1,8 @@
 //! Turns a request into a job that can be queued.
 
 use sha2::{Digest as _, Sha256};
-use shared::api::{JobRequest, KeyNote};
-use shared::job::{Device, Import, ImportNote, Job, Overrides, Problem, Source};
+use shared::api::{JobRequest, JobTask, KeyNote};
+use shared::job::{Device, Import, ImportNote, Job, Overrides, Problem, RawJob, Source};
 use uuid::Uuid;
 
 use crate::database::NewJob;
@@ -10,33 +10,68 @@ use crate::hex::hex;
 
 pub const MOST_PRIORITY: u8 = 9;
 
-/// Checks a request with the same rules as `snapscope repro` and resolves its job.
+/// Optimizer steps of each recording of a search, unless the request names others; memory is stable after the second.
+const STEPS_OF_FIT: u64 = 2;
+
+/// Checks a request with the same rules as `snapscope repro`, `fit` or `sweep` and resolves its job.
 ///
 /// # Errors
 ///
 /// Returns all problems of the config.
 pub fn prepare(request: &JobRequest, idempotency_key: Option<String>) -> Result<NewJob, Vec<Problem>> {
-    let JobRequest { config, file_name, training_args, card, device, steps, batch, sequence, priority } = request;
+    let JobRequest { config: text, file_name, training_args, card, device, steps, batch, sequence, priority, task } =
+        request;
+    let task = task.unwrap_or_default();
     let name = file_name.as_deref().unwrap_or("config");
-    let source = Source { name, text: config };
+    let source = Source { name, text };
     let arguments = training_args.as_deref().map(|text| Source { name: "training arguments", text });
-    let overrides =
-        Overrides { card: card.clone(), device: device.clone(), steps: *steps, batch: *batch, sequence: *sequence };
+    let steps = steps.or((task == JobTask::Fit).then_some(STEPS_OF_FIT));
+    let overrides = Overrides { card: card.clone(), device: device.clone(), steps, batch: *batch, sequence: *sequence };
     let Import { job: raw, understood, ignored, places } = Import::read(source, arguments)?.with(overrides);
-    let job = raw.resolve().map_err(|problems| places.locate(problems))?;
+    let Work { job, config, card } = work(raw, task).map_err(|problems| places.locate(problems))?;
     Ok(NewJob {
         id: Uuid::now_v7().simple().to_string(),
         kind: kind(&job),
         priority: priority.unwrap_or(0).min(MOST_PRIORITY).into(),
         name: job.name.clone(),
-        config: job.to_json(),
-        source: config.clone(),
+        config,
+        source: text.clone(),
         notes: notes(&understood, &ignored),
         idempotency_key,
         request_hash: hash(request),
-        card: card_of(&job),
+        card,
         steps: job.steps,
+        task,
     })
+}
+
+/// What a worker needs of a job.
+struct Work {
+    /// The job itself, or the first of several.
+    job: Job,
+    /// Config to store, as JSON.
+    config: String,
+    /// Cards as on the command line, or the device.
+    card: String,
+}
+
+/// Resolves a config for a task.
+fn work(raw: RawJob, task: JobTask) -> Result<Work, Vec<Problem>> {
+    let of_job = |job: Job| Work { config: job.to_json(), card: card_of(&job), job };
+    match task {
+        JobTask::Record => raw.resolve().map(of_job),
+        JobTask::Fit => RawJob { batch: Some(1), ..raw }.resolve().map(of_job),
+        JobTask::Sweep => {
+            let config = raw.to_json();
+            let sweep = raw.into_sweep()?;
+            let mut cards: Vec<String> =
+                sweep.combinations.iter().map(|combination| card_of(&combination.job)).collect();
+            cards.dedup();
+            let first = sweep.combinations.into_iter().next();
+            let job = first.expect("a sweep has a combination").job;
+            Ok(Work { job, config, card: cards.join(", ") })
+        }
+    }
 }
 
 /// Returns the cards of a job as on the command line, or its device.

@@ -1,6 +1,7 @@
 //! Converts stored jobs to the form that the API returns.
 
-use shared::api::{JobDetails, JobOutcome, JobResource, JobState, RecordingCurve, RecordingReport};
+use serde::de::DeserializeOwned;
+use shared::api::{JobDetails, JobOutcome, JobResource, JobState, JobTask, RecordingCurve, RecordingReport};
 use shared::job::{Device, RawJob};
 
 use super::submit::card_of;
@@ -10,8 +11,9 @@ use crate::database::{Database, JobSummary, Result};
 pub fn resource(row: JobSummary) -> JobResource {
     let state = JobState::of(&row.state).unwrap_or(JobState::Failed);
     let (card, steps) = card_and_steps(&row);
-    // A report of an older version that can no longer be parsed is omitted.
-    let result: Option<RecordingReport> = row.result.and_then(|json| serde_json::from_str(&json).ok());
+    let task = JobTask::of(&row.task).unwrap_or_default();
+    let is_one = task == JobTask::Record;
+    let result: Option<RecordingReport> = read(row.result.as_ref().filter(|_| is_one));
     // Times stay in order if the clock was set back.
     let started_ms = row.started_ms.map(|started| started.max(row.created_ms));
     let finished_ms = row.finished_ms.map(|finished| finished.max(started_ms.unwrap_or(row.created_ms)));
@@ -29,11 +31,19 @@ pub fn resource(row: JobSummary) -> JobResource {
         finished_ms,
         attempts: row.attempts.try_into().unwrap_or(0),
         before: row.ahead.map(|ahead| ahead.try_into().unwrap_or(0)),
-        progress: row.progress.and_then(|json| serde_json::from_str(&json).ok()),
+        progress: read(row.progress.as_ref().filter(|_| is_one)),
         result,
-        error: row.error.and_then(|json| serde_json::from_str(&json).ok()),
+        task,
+        recorded: read(row.progress.as_ref().filter(|_| !is_one && !state.is_over())),
+        summary: read(row.result.as_ref().filter(|_| !is_one)),
+        error: read(row.error.as_ref()),
         snapshot_bytes: row.snapshot_bytes.map(|bytes| bytes.try_into().unwrap_or(0)),
     }
+}
+
+/// Reads a document; one of an older version that can no longer be parsed is omitted.
+fn read<T: DeserializeOwned>(json: Option<&String>) -> Option<T> {
+    serde_json::from_str(json?).ok()
 }
 
 /// Returns the card and steps of a job; for jobs of an older version they are only in the config.
@@ -64,7 +74,18 @@ pub async fn details(database: &Database, id: &str) -> Result<Option<JobDetails>
     };
     let notes = serde_json::from_str(&row.notes).unwrap_or_default();
     let log = row.log.iter().flat_map(|log| log.lines()).map(str::to_owned).collect();
-    let curve = database.job_curve(id).await?.and_then(|json| serde_json::from_str(&json).ok());
+    let documents = database.job_documents(id).await?;
+    let (curve, report) = (read(documents.curve.as_ref()), documents.report);
+    let task = JobTask::of(&row.task).unwrap_or_default();
     let capacity_bytes = capacity_bytes(&row.config, curve.as_ref());
-    Ok(Some(JobDetails { job: resource(summary), source: row.source, notes, log, capacity_bytes, curve }))
+    Ok(Some(JobDetails {
+        job: resource(summary),
+        source: row.source,
+        notes,
+        log,
+        capacity_bytes,
+        curve,
+        fit: read(report.as_ref().filter(|_| task == JobTask::Fit)),
+        sweep: read(report.as_ref().filter(|_| task == JobTask::Sweep)),
+    }))
 }

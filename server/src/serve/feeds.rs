@@ -211,6 +211,7 @@ mod tests {
         let end = Outcome {
             state: JobState::Cancelled,
             result: None,
+            report: None,
             curve: None,
             error: None,
             log: String::new(),

@@ -26,6 +26,20 @@ struct Figures {
     reserved_curve: Vec<u64>,
 }
 
+/// Configs under one heading, from `topics.json`; both are in the order in which the page shows them.
+#[derive(Deserialize)]
+struct Topic {
+    title: String,
+    /// Names of the configs; a repaired one belongs to the faulty one.
+    configs: Vec<String>,
+}
+
+/// Returns the topic of each listed config and its position in the list.
+fn places(topics: &[Topic]) -> HashMap<&str, (u64, &str)> {
+    let listed = topics.iter().flat_map(|topic| topic.configs.iter().map(|name| (name.as_str(), topic.title.as_str())));
+    (0..).zip(listed).map(|(place, (name, title))| (name, (place, title))).collect()
+}
+
 /// Reads the gallery of a built page, ordered by name; empty if the page has none.
 ///
 /// # Errors
@@ -46,6 +60,13 @@ pub(super) fn load(dist: &Path) -> Result<Vec<GalleryRow>, Failure> {
 
 fn read(folder: &Path) -> io::Result<Vec<GalleryRow>> {
     let figures: HashMap<String, Figures> = serde_json::from_slice(&fs::read(folder.join("figures.json"))?)?;
+    // Galleries of versions without topics have no such file.
+    let topics: Vec<Topic> = match fs::read(folder.join("topics.json")) {
+        Ok(text) => serde_json::from_slice(&text)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    let places = places(&topics);
     let mut rows = Vec::new();
     let names: HashSet<String> = figures.keys().cloned().collect();
     for (name, figures) in figures {
@@ -53,7 +74,11 @@ fn read(folder: &Path) -> io::Result<Vec<GalleryRow>> {
         let job = RawJob::from_toml(&config).map_err(|_| io::Error::other(format!("{name}.toml is not a config")))?;
         let text = config.lines().map_while(|line| line.strip_prefix("# ")).collect::<Vec<_>>().join("\n");
         let repair = Some(format!("{name}{REPAIRED}")).filter(|repair| names.contains(repair));
+        let (place, topic) =
+            places.get(name.strip_suffix(REPAIRED).unwrap_or(&name)).copied().unwrap_or((u64::MAX, ""));
         rows.push(GalleryRow {
+            topic: topic.to_owned(),
+            place,
             title: job.name.unwrap_or_else(|| name.clone()),
             name,
             text,

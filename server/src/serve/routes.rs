@@ -13,7 +13,7 @@ use shared::api::ErrorCode;
 
 use crate::serve::access;
 use crate::serve::access_right::Access;
-use crate::serve::api::{catalog, job_events, job_request, jobs, shares};
+use crate::serve::api::{catalog, gallery, job_events, job_request, jobs, shares};
 use crate::serve::error;
 use crate::serve::openapi::ApiDocument;
 use crate::serve::route::{Row, delete, get, patch, post, read};
@@ -29,6 +29,7 @@ pub(crate) fn table() -> Vec<Row> {
         &[BadRequest, Unauthorized, TooSlow, Conflict, TooLarge, InvalidConfig, QueueFull, Unavailable, NoRoom];
     const SHARED: &[ErrorCode] = &[BadRequest, Unauthorized, TooSlow, TooLarge, InvalidSnapshot, Unavailable, NoRoom];
     const CHANGED: &[ErrorCode] = &[BadRequest, Unauthorized, NotFound, TooSlow, TooLarge, Unavailable, NoRoom];
+    const RECORDED: &[ErrorCode] = &[Unauthorized, NotFound, InvalidConfig, QueueFull, Unavailable, NoRoom];
     const FOUND: &[ErrorCode] = &[NotFound, Unavailable];
     const DIAGNOSED: &[ErrorCode] = &[NotFound, Gone, TooLarge, InvalidSnapshot, Unavailable];
     const SHOWN: &[ErrorCode] = &[Unauthorized, NotFound, Unavailable];
@@ -49,6 +50,8 @@ pub(crate) fn table() -> Vec<Row> {
         get("/api/v1/cards", &[], || web::to(catalog::cards)).of(Access::Open),
         get("/api/v1/models", &[], || web::to(catalog::models)).of(Access::Open),
         get("/api/v1/gallery", &[], || web::to(catalog::gallery)).of(Access::Open),
+        get("/api/v1/gallery/{name}/recording", SHOWN, || web::to(gallery::get)),
+        post("/api/v1/gallery/{name}/recording", RECORDED, || web::to(gallery::record)).of(Access::Submit),
         get("/api/v1/jobs", &[BadRequest, Unauthorized, Unavailable], || web::to(jobs::list)),
         post("/api/v1/jobs", SUBMITTED, || web::to(jobs::submit)).of(Access::Submit),
         get("/api/v1/jobs/{id}", SHOWN, || web::to(jobs::get)),

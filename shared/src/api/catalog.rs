@@ -34,6 +34,12 @@ pub struct GalleryRow {
     pub name: String,
     /// Title in a few words.
     pub title: String,
+    /// Topic under which the gallery lists it; empty if it has none.
+    #[serde(default)]
+    pub topic: String,
+    /// Position in the gallery by topic, from 0; a repaired config has that of the faulty one.
+    #[serde(default)]
+    pub place: u64,
     /// Explanation of what to look for in the recording, in sentences.
     pub text: String,
     /// Text of the config.

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{JobError, OutOfMemory, Progress, RecordingCurve, RecordingReport};
+use super::{
+    FitReport, JobError, JobTask, OutOfMemory, Progress, Recorded, RecordingCurve, RecordingReport, SweepReport,
+    TaskSummary,
+};
 
 /// Request for a recording: the body of `POST /api/v1/jobs`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +38,9 @@ pub struct JobRequest {
     /// Priority from 0 to 9; jobs with a higher one run first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
+    /// What to do with the config; one recording if it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<JobTask>,
 }
 
 /// State of a job.
@@ -155,8 +161,17 @@ pub struct JobResource {
     pub before: Option<u64>,
     /// Progress, while it runs.
     pub progress: Option<Progress>,
-    /// Figures of the recording.
+    /// Figures of the recording; `null` for a job that makes several.
     pub result: Option<RecordingReport>,
+    /// What the job does.
+    #[serde(default)]
+    pub task: JobTask,
+    /// Latest recording that has ended, while a job that makes several runs.
+    #[serde(default)]
+    pub recorded: Option<Recorded>,
+    /// Result of a job that makes several recordings.
+    #[serde(default)]
+    pub summary: Option<TaskSummary>,
     /// Error, if the job failed.
     pub error: Option<JobError>,
     /// Compressed size in bytes of the snapshot at `/api/v1/jobs/{id}/snapshot`.
@@ -182,6 +197,12 @@ pub struct JobDetails {
     /// Memory over the recording, from its snapshot; `null` without one, and for jobs that an older version recorded.
     #[serde(default)]
     pub curve: Option<RecordingCurve>,
+    /// Largest batch that fits and the recordings that prove it, once a `fit` has finished.
+    #[serde(default)]
+    pub fit: Option<FitReport>,
+    /// Results of all combinations, once a `sweep` has finished.
+    #[serde(default)]
+    pub sweep: Option<SweepReport>,
 }
 
 /// Note on a key of a Hugging Face config.
@@ -236,4 +257,6 @@ pub enum JobEvent {
     },
     /// Memory ran out, which ends the recording.
     OutOfMemory(OutOfMemory),
+    /// One recording of a search or a sweep has ended.
+    Recorded(Recorded),
 }

@@ -10,6 +10,7 @@ mod error_code;
 mod inspect;
 mod job;
 mod job_error;
+mod job_task;
 mod recording;
 mod share;
 mod source;
@@ -22,6 +23,7 @@ pub use error_code::ErrorCode;
 pub use inspect::{FormatName, Inspection};
 pub use job::{JobChange, JobDetails, JobEvent, JobList, JobOutcome, JobRequest, JobResource, JobState, KeyNote};
 pub use job_error::{JobError, JobErrorCode};
+pub use job_task::{JobTask, Recorded, TaskSummary};
 pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingCurve, RecordingReport, Started,
     StepStart, Written,

@@ -1,4 +1,4 @@
-//! Defines the documents of `snapscope sweep --json` and `snapscope fit --json`: several recordings of one config.
+//! Defines the documents of `snapscope sweep --json` and `snapscope fit --json`, and of jobs with these tasks.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,6 +6,7 @@ use super::{OutOfMemory, RecordingReport};
 
 /// Results of all combinations of a config with ranges.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SweepReport {
     /// Name of the config.
     pub name: String,
@@ -17,6 +18,7 @@ pub struct SweepReport {
 
 /// One combination and the result of its recording.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SweepRow {
     /// Virtual cards as on the command line, or the real device.
     pub card: String,
@@ -38,6 +40,7 @@ pub struct SweepRow {
 
 /// Largest batch that fits a card, and the recordings that prove it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FitReport {
     /// Name of the config.
     pub name: String,
@@ -57,6 +60,7 @@ pub struct FitReport {
 
 /// One recording of the search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FitProbe {
     /// Samples per micro batch.
     pub batch: u64,

@@ -1,19 +1,26 @@
 //! Formats bytes, counts, durations, percentages and addresses for people.
 
-/// Formats bytes in binary units with at least three significant digits: `0 B`, `512 B`, `1.50 KiB`, `12.3 GiB`.
+/// Formats bytes in binary units with three significant digits: `0 B`, `512 B`, `1.50 KiB`, `0.986 GiB`, `12.3 GiB`.
+///
+/// The unit changes at 1000 of it, so that no figure has four digits before its unit.
 pub fn bytes(size_bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    if size_bytes < 1024 {
+    if size_bytes < 1000 {
         return format!("{size_bytes} B");
     }
     let mut value = size_bytes as f64 / 1024.0;
     let mut unit = 0;
-    // Without the limit of 1023.5, the value 1023.95 KiB would be printed as "1024 KiB" instead of "1.00 MiB".
-    while value >= 1023.5 && unit + 1 < UNITS.len() {
+    // From 999.5 on, a value would be printed with four digits.
+    while value >= 999.5 && unit + 1 < UNITS.len() {
         value /= 1024.0;
         unit += 1;
     }
-    let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    let decimals = match value {
+        ..0.9995 => 3,
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
     format!("{value:.decimals$} {}", UNITS[unit])
 }
 
@@ -125,7 +132,15 @@ mod tests {
     #[test]
     fn bytes_use_binary_units() {
         check(bytes, 0, "0 B");
-        check(bytes, 1023, "1023 B");
+        check(bytes, 999, "999 B");
+        check(bytes, 1000, "0.977 KiB");
+        check(bytes, 1023, "0.999 KiB");
+        check(bytes, 1024, "1.00 KiB");
+        check(bytes, 999 << 20, "999 MiB");
+        check(bytes, (999 << 20) + (1 << 19), "0.976 GiB");
+        check(bytes, 1010 << 20, "0.986 GiB");
+        check(bytes, (1 << 30) - 1, "1.00 GiB");
+        check(bytes, 9_995 << 20, "9.76 GiB");
         check(bytes, 1536, "1.50 KiB");
         check(bytes, 1024 * 1024 - 1, "1.00 MiB");
         check(bytes, 12_884_901_888, "12.0 GiB");

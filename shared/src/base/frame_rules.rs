@@ -4,6 +4,9 @@
 //! PyTorch's Python and C++, the interpreter, the thread library.
 //! The rules go by file and symbol names, because snapshots hold nothing else.
 
+use super::OwnCode;
+use super::stack_label::{self, FrameKind};
+
 /// File name of operator frames, which our recorder writes; the frame's name is an operation such as `aten::addmm`.
 pub const RECORDED_OPERATOR: &str = "operator";
 
@@ -52,38 +55,30 @@ pub fn is_plumbing(name: &str) -> bool {
     PLUMBING.contains(&name)
 }
 
-/// Returns the position of the frame that best describes a stack; frames are given innermost first.
-///
-/// That is the first of these that exists: the innermost frame outside the runtime, the innermost backward operation,
-/// the innermost Python frame, the innermost other operation, the innermost frame.
-pub fn title_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Option<usize> {
-    let named = |(name, _): (&str, &str)| operation(name);
-    let backward = |frame| named(frame).is_some_and(|operation| operation.contains("Backward"));
-    frames
-        .clone()
-        .position(|(_, filename)| !is_runtime(filename))
-        .or_else(|| frames.clone().position(backward))
-        .or_else(|| frames.clone().position(|(_, filename)| is_python(filename)))
-        .or_else(|| frames.clone().position(|frame| named(frame).is_some()))
-        .or_else(|| frames.clone().next().map(|_| 0))
+/// Returns the position of the frame that best describes a stack, by the automatic rule; frames are given innermost
+/// first.
+pub fn title_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)>) -> Option<usize> {
+    let kinds: Vec<FrameKind> =
+        frames.map(|(name, filename)| FrameKind::of(name, filename, &OwnCode::Automatic)).collect();
+    stack_label::title_position(kinds.into_iter())
 }
 
 /// Returns the position of the frame of the user's own code that a stack comes from; frames are given innermost first.
 ///
 /// If that code calls a module, backward or an optimizer, it is the frame of the call; otherwise it is the innermost
 /// frame of the user's code.
-/// Installed packages never count as the user's own code, and stacks of our recorder have no such frame.
-pub fn own_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Option<usize> {
+/// Stacks of our recorder have no such frame.
+pub fn own_position<'a>(
+    frames: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+    is_own: impl Fn(usize) -> bool,
+) -> Option<usize> {
     // A closure that an optimizer calls is the user's program again; frames outside it are not where the model is
     // called.
     let closure = frames.clone().position(|(name, _)| name == "closure").map_or(usize::MAX, |position| position + 1);
     let entry = frames.clone().enumerate().take(closure).filter(|(_, (_, filename))| is_entry(filename)).last();
     let from = entry.map_or(0, |(position, _)| position + 1);
-    let own = |from: usize| {
-        let position = frames.clone().skip(from).position(|(_, filename)| is_own(filename));
-        position.map(|position| position + from)
-    };
-    own(from).or_else(|| own(0))
+    let count = frames.count();
+    (from..count).chain(0..from).find(|&position| is_own(position))
 }
 
 /// Returns the position of the innermost frame of the user's own code; frames are given innermost first.
@@ -144,10 +139,6 @@ pub fn is_native(filename: &str) -> bool {
     let is_compiler_source = filename.starts_with("/rustc/") || filename.contains(".cargo/registry/");
     // Programs in tch name the autograd engine itself as a file.
     filename.is_empty() || filename == "??" || has_suffix || is_library || is_compiler_source || filename == "autograd"
-}
-
-fn is_python(filename: &str) -> bool {
-    filename.ends_with(".py") || filename.starts_with('<')
 }
 
 /// Returns true for `…/lib/python3.11/threading.py`, `Python311/Lib/…` on Windows, and frozen modules.
@@ -255,7 +246,7 @@ mod tests {
 
     #[test]
     fn the_own_frame_is_where_a_step_calls_the_model() {
-        let own = |frames: &[(&str, &str)]| own_position(frames.iter().copied());
+        let own = |frames: &[(&str, &str)]| own_position(frames.iter().copied(), |at| is_own(frames[at].1));
         let module = ("_call_impl", "/v/site-packages/torch/nn/modules/module.py");
         let linear = ("forward", "/v/site-packages/torch/nn/modules/linear.py");
         let (model, train) = (("forward", "/srv/model.py"), ("step", "/srv/train.py"));

@@ -12,7 +12,9 @@ pub mod markup;
 mod metrics;
 mod moment;
 mod names;
+mod own_code;
 mod pieces;
+pub mod stack_label;
 pub mod stamp;
 
 /// For [`names!`](crate::names), which other crates expand.
@@ -28,4 +30,6 @@ pub use interner::{StringId, StringTable};
 pub use lines::Lines;
 pub use metrics::{Metric, MetricHead, MetricTime};
 pub use moment::Moment;
+pub use own_code::OwnCode;
 pub use pieces::pieces;
+pub use stack_label::StackLabel;

@@ -3,14 +3,35 @@
 //! The page's `raster` uses a palette of these colours.
 
 use super::{color::Color, theme::Theme};
-use serde::{Deserialize, Serialize};
 
 /// Property of allocations that the colours of a picture show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorBy {
     #[default]
     Stack,
     Category,
+    /// Category, with all allocations of one in one area.
+    AreaCategory,
+    /// Module of the model, in areas.
+    AreaModule,
+    /// Function of the user's own code, in areas.
+    AreaFunction,
+}
+
+// The names in addresses and options.
+crate::names!(ColorBy {
+    Stack => "stack",
+    Category => "category",
+    AreaCategory => "area",
+    AreaModule => "area-module",
+    AreaFunction => "area-function",
+});
+
+impl ColorBy {
+    /// Returns true if the picture consists of a few areas instead of single allocations.
+    pub fn is_area(self) -> bool {
+        matches!(self, Self::AreaCategory | Self::AreaModule | Self::AreaFunction)
+    }
 }
 
 /// Number of shades of each hue.
@@ -37,6 +58,9 @@ pub const HOVER_SHARE: f32 = 0.32;
 /// Share of the accent in the pinned band.
 pub const PIN_SHARE: f32 = 0.55;
 
+/// Opacity of the area below the curve of the selected allocations.
+pub const AREA_SHARE: f32 = 0.16;
+
 /// Share of the background in all other bands while one is pinned.
 pub const DIM_SHARE: f32 = 0.42;
 
@@ -48,6 +72,10 @@ pub fn fill(color: u32, by: ColorBy, theme: &Theme) -> Color {
     match by {
         ColorBy::Stack => stack_fill(color, theme),
         ColorBy::Category => theme.categories[(color as usize).saturating_sub(1) % theme.categories.len()],
+        ColorBy::AreaCategory | ColorBy::AreaModule | ColorBy::AreaFunction => {
+            // What has no name is grey.
+            theme.categories.get((color as usize).saturating_sub(1)).copied().unwrap_or(theme.merged)
+        }
     }
 }
 
@@ -58,6 +86,15 @@ fn stack_fill(color: u32, theme: &Theme) -> Color {
         1 => hue.mixed(theme.background, SHADE_STEP * 2.0),
         _ => hue.mixed(theme.live, SHADE_STEP),
     }
+}
+
+/// Number of greys of memory outside of the selected allocations.
+pub const GREYS: u32 = 3;
+
+/// Returns the fill of memory that is not among the selected allocations; neighbours with different numbers differ.
+pub fn other_fill(color: u32, theme: &Theme) -> Color {
+    let share = [0.42, 0.52, 0.62][(color % GREYS) as usize];
+    theme.merged.mixed(theme.background, share)
 }
 
 /// Returns the fill of merged allocations, most of which have this colour number.
@@ -76,6 +113,13 @@ mod tests {
             let all: HashSet<u32> = (0..1000).map(|number| fill(number, ColorBy::Stack, &theme).rgb).collect();
             assert_eq!(all.len(), theme.hues.len() * SHADES as usize);
         }
+    }
+
+    #[test]
+    fn what_is_beyond_the_named_areas_is_grey() {
+        let theme = Theme::light();
+        let fills = [1, 10, 11].map(|number| fill(number, ColorBy::AreaModule, &theme));
+        assert_eq!(fills, [theme.categories[0], theme.categories[9], theme.merged]);
     }
 
     #[test]

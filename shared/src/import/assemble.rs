@@ -86,7 +86,19 @@ pub(super) fn assemble(
     let SnapshotBuilder { strings, frames, stacks, contexts, oddities, .. } = builder;
     diagnostics.extend(oddities.diagnostics(&strings));
     let devices = devices.into_values().collect();
-    Ok(Trace { format, strings, frames, stacks, contexts, devices, host, annotations, settings, diagnostics })
+    Ok(Trace {
+        format,
+        strings,
+        frames,
+        stacks,
+        contexts,
+        devices,
+        host,
+        annotations,
+        settings,
+        diagnostics,
+        own_frames: Default::default(),
+    })
 }
 
 fn read_root(builder: &mut SnapshotBuilder, heap: &Heap, root: Val, encoding: Encoding) -> Result<Root, ImportError> {

@@ -1,6 +1,7 @@
 //! Builds the diagnosis of a snapshot: the run of each device, findings, and growth over steps.
 
 use super::frame::{Frame, frames};
+use super::headline::headline;
 use crate::analysis::{
     self, BudgetSource, ClassTotal, Confidence, FindingCode, FindingsConfig, GrowthClass, Kept, RunKind, SourceLine,
     Study, findings_of, recorded_capacity, until_full,
@@ -38,6 +39,12 @@ pub struct RunOfDevice {
     pub steps: u64,
     /// Bytes of the card that PyTorch could have used, if an out-of-memory error shows them.
     pub recorded_capacity_bytes: Option<u64>,
+    /// One sentence: what ran, on what, and what went wrong or how much room is left.
+    #[serde(default)]
+    pub headline: String,
+    /// True if the sentence states a problem.
+    #[serde(default)]
+    pub has_problem: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,19 +177,20 @@ pub struct DiagnosisConfig {
 pub fn diagnosis(trace: &Trace, studies: &[Study<'_>], config: &DiagnosisConfig) -> Diagnosis {
     let found = findings_of(trace, studies, &config.findings);
     let with_steps = studies.iter().filter(|study| study.steps.is_some() || study.growth.steps > 0);
-    Diagnosis {
-        runs: studies.iter().map(run_of).collect(),
-        findings: found.into_iter().map(|found| finding(trace, found)).collect(),
-        growth: with_steps.map(|study| growth(trace, study, config)).collect(),
-    }
+    let findings: Vec<Finding> = found.into_iter().map(|found| finding(trace, found)).collect();
+    let runs = studies.iter().map(|study| run_of(trace, study, &findings, config.findings.capacity_bytes));
+    Diagnosis { runs: runs.collect(), findings, growth: with_steps.map(|study| growth(trace, study, config)).collect() }
 }
 
-fn run_of(study: &Study<'_>) -> RunOfDevice {
+fn run_of(trace: &Trace, study: &Study<'_>, findings: &[Finding], capacity_bytes: Option<u64>) -> RunOfDevice {
+    let (headline, has_problem) = headline(trace, study, findings, capacity_bytes);
     RunOfDevice {
         device: study.device.index,
         kind: study.kind,
         steps: study.steps.as_ref().map_or(0, |steps| steps.steps.len() as u64),
         recorded_capacity_bytes: recorded_capacity(study.device, study.timeline),
+        headline,
+        has_problem,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Builds the comparison of the live memory of two moments.
 
 use super::frame::Frame;
-use crate::analysis::{Category, Change, Diff, DiffRow, Matched, Profile, ProfileFrame, Timeline};
-use crate::base::Moment;
+use crate::analysis::{Category, Change, Diff, DiffRow, Matched, Profile, ProfileFrame, Timeline, diff_labels};
+use crate::base::{Moment, OwnCode, StackLabel};
 use serde::Serialize;
 
 /// Difference of the live memory of side `b` from that of side `a`.
@@ -55,6 +55,8 @@ pub struct ComparedStack {
     pub matched: Matched,
     /// Title of the stack.
     pub title: String,
+    /// Label of the stack.
+    pub label: StackLabel,
     /// Category of most of the difference.
     pub category: Category,
     /// `torch.nn` module, or else the file of the program; empty if neither is known.
@@ -107,27 +109,21 @@ impl ComparedSide {
     }
 }
 
-impl ComparedStack {
-    /// Returns the frames of `b`, or those of `a` if `b` lacks the stack.
-    pub fn frames(&self) -> &[Frame] {
-        if self.b_frames.is_empty() { &self.a_frames } else { &self.b_frames }
-    }
-}
-
-/// Builds the comparison with at most `top` stacks; the profiles are those that were compared.
+/// Builds the comparison with at most `top` stacks; the profiles are those that were compared, `own` names their stacks.
 pub fn comparison(
     (a, of_a): (ComparedSide, &Profile),
     (b, of_b): (ComparedSide, &Profile),
     found: &Diff,
-    top: usize,
+    (top, own): (usize, &OwnCode),
 ) -> Comparison {
     let (shown, others) = found.rows.split_at(top.min(found.rows.len()));
+    let labels = diff_labels((of_a, of_b), shown, own);
     Comparison {
         a,
         b,
         delta_bytes: found.total.bytes(),
         delta_count: found.total.count(),
-        rows: shown.iter().map(|row| stack(of_a, of_b, row)).collect(),
+        rows: shown.iter().zip(labels).map(|(row, label)| stack((of_a, of_b), row, label)).collect(),
         other_rows: others.len() as u64,
         other_delta_bytes: others.iter().map(|row| row.change.bytes()).sum(),
         equal_stacks: found.equal_stacks as u64,
@@ -137,7 +133,7 @@ pub fn comparison(
     }
 }
 
-fn stack(a: &Profile, b: &Profile, row: &DiffRow) -> ComparedStack {
+fn stack((a, b): (&Profile, &Profile), row: &DiffRow, label: Option<StackLabel>) -> ComparedStack {
     let frame = |frame: &ProfileFrame| Frame {
         name: frame.name.clone(),
         filename: frame.filename.clone(),
@@ -148,7 +144,8 @@ fn stack(a: &Profile, b: &Profile, row: &DiffRow) -> ComparedStack {
     let told = row.told(a, b);
     ComparedStack {
         matched: row.matched,
-        title: told.map(|(profile, position)| profile.title(position)).unwrap_or_default(),
+        title: label.as_ref().map_or_else(|| "no stack recorded".to_owned(), StackLabel::head),
+        label: label.unwrap_or_default(),
         category: row.category,
         module: told.map(|(profile, position)| profile.module(position).to_owned()).unwrap_or_default(),
         change: row.change.into(),

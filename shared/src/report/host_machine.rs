@@ -185,7 +185,7 @@ mod tests {
         };
         let found = findings(&log(1100, 1024), None);
         assert_eq!(found.iter().map(|one| one.code).collect::<Vec<_>>(), [FindingCode::HostNearlyFull]);
-        assert_eq!(found[0].title, "The processes have 1000 MiB at the peak, and their control group 1.00 GiB");
+        assert_eq!(found[0].title, "The processes have 0.977 GiB at the peak, and their control group 1.00 GiB");
         assert_eq!(findings(&log(1000, 1024), None), [], "900 MiB without pages of files");
     }
 }

@@ -3,9 +3,9 @@
 use super::frame::{Frame, frame, frames};
 use crate::analysis::{
     self, Filter, Group, GroupBy, GroupKey, Groups, Label, Part, Population, Scope, Totals, Weigher, Weight, label,
-    select,
+    select, stack_group, stack_labels,
 };
-use crate::base::Moment;
+use crate::base::{Moment, StackLabel};
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +61,8 @@ pub struct LiveGroup {
     pub title: String,
     /// Text that distinguishes the group from others with the same title, such as the callers; may be empty.
     pub detail: String,
+    /// Label of the stack; empty for other groups.
+    pub label: StackLabel,
     /// Frames of the stack, innermost first, or the one frame; empty for other groups.
     pub frames: Vec<Frame>,
 }
@@ -110,7 +112,7 @@ pub fn live_groups(population: &Population<'_>, config: &LiveConfig) -> LiveGrou
         by: config.by,
         allocations: groups.totals.count,
         bytes: groups.totals.bytes,
-        groups: shown.iter().map(|row| live_group(trace, &groups, row)).collect(),
+        groups: described(trace, &groups, shown),
         other_groups: others.len() as u64,
         other_bytes: others.iter().map(|row| row.totals.bytes).fold(0, u64::saturating_add),
     }
@@ -121,10 +123,21 @@ fn range(scope: &Scope) -> Option<EventRange> {
     Some(EventRange { from: i64::from(moments.start) - 1, to: i64::from(moments.end) - 2, part: *part })
 }
 
-fn live_group(trace: &Trace, groups: &Groups, Group { key, totals }: &Group) -> LiveGroup {
-    let Label { title, detail } = label(trace, groups, *key);
-    let Totals { bytes, count, initial_bytes, .. } = *totals;
-    LiveGroup { bytes, count, initial_bytes, title, detail, frames: common_frames(trace, *key) }
+/// Describes groups; stacks with equal labels are told apart.
+fn described(trace: &Trace, groups: &Groups, rows: &[Group]) -> Vec<LiveGroup> {
+    let stacks = rows.iter().filter_map(|row| if let GroupKey::Stack(stack) = row.key { Some(stack) } else { None });
+    let mut labels = stack_labels(trace, stacks).into_iter();
+    let one = |row: &Group| {
+        let of_stack = if let GroupKey::Stack(stack) = row.key { Some((stack, labels.next().flatten())) } else { None };
+        let Label { title, detail } = match &of_stack {
+            Some((stack, label)) => stack_group(trace, *stack, label.clone()),
+            None => label(trace, groups, row.key),
+        };
+        let Totals { bytes, count, initial_bytes, .. } = row.totals;
+        let label = of_stack.and_then(|(_, label)| label).unwrap_or_default();
+        LiveGroup { bytes, count, initial_bytes, title, detail, label, frames: common_frames(trace, row.key) }
+    };
+    rows.iter().map(one).collect()
 }
 
 fn common_frames(trace: &Trace, key: GroupKey) -> Vec<Frame> {

@@ -11,9 +11,11 @@ mod counted;
 mod diagnosis;
 mod diff;
 mod engine;
+mod event;
 mod frame;
 mod framework;
 mod habits;
+mod headline;
 mod heap;
 mod host;
 mod host_climb;
@@ -51,7 +53,9 @@ pub use diagnosis::{
     diagnosis,
 };
 pub use diff::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, comparison};
+pub use event::{EventLine, EventReport, event_lines, event_report};
 pub use frame::{Frame, frame, frames};
+pub use headline::headlines;
 pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};
 pub use log::{LogReport, log_report};
 pub use log_curves::{LogCurves, LogLane, LogLimit, LogSeries, LogSpan};

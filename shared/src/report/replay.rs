@@ -4,6 +4,7 @@ use crate::allocator::Settings;
 use crate::analysis::{
     self, CardChoice, ReplayConfig, ReplayOom, SweepConfig, Timeline, Trial, Verification, recorded_calls,
 };
+use crate::base::format;
 use crate::job::Card;
 use crate::trace::{Action, Device};
 use serde::{Deserialize, Serialize};
@@ -203,6 +204,36 @@ impl ReplaySweep {
     pub fn best_position(&self) -> Option<usize> {
         self.trials.iter().position(|trial| self.best.as_ref() == Some(&trial.settings))
     }
+
+    /// Returns the result of a finished sweep in a line; `None` without a trial.
+    ///
+    /// On a card without a limit everything fits, so the line names the settings that need least.
+    pub fn answer(&self, capacity_bytes: Option<u64>) -> Option<String> {
+        let (best, recorded) = (self.trials.get(self.best_position()?)?, self.trials.first()?);
+        let name = if best.settings.is_empty() { "The default settings" } else { &best.settings };
+        let peak = format::bytes(best.peak_reserved_bytes);
+        let is_recorded = best.settings == recorded.settings;
+        Some(match (best.first_oom_event, capacity_bytes) {
+            (Some(_), _) => {
+                let card = self.smallest_card.as_deref().unwrap_or("none in the list");
+                format!("None of {} settings fits; smallest GPU that does: {card}", self.trials.len())
+            }
+            (None, Some(_)) if is_recorded => format!("Fits as recorded: {peak} reserved at the peak"),
+            (None, Some(_)) if recorded.first_oom_event.is_some() => {
+                format!("{name} fits: {peak} reserved at the peak")
+            }
+            _ if is_recorded => format!("None of {} settings needs less than recorded: {peak}", self.trials.len()),
+            _ => {
+                let saved = recorded.peak_reserved_bytes.saturating_sub(best.peak_reserved_bytes);
+                match saved {
+                    0 => format!("{name} needs as much as recorded, {peak}, with fewer driver calls"),
+                    saved => {
+                        format!("{name} needs least: {peak} reserved, {} less than recorded", format::bytes(saved))
+                    }
+                }
+            }
+        })
+    }
 }
 
 fn trial(trial: &Trial) -> ReplayTrial {
@@ -215,6 +246,37 @@ fn trial(trial: &Trial) -> ReplayTrial {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn swept(best: usize, trials: &[(&str, u64, Option<u64>)]) -> ReplaySweep {
+        let trial = |&(settings, gib, first_oom_event): &(&str, u64, Option<u64>)| {
+            let settings = settings.to_owned();
+            ReplayTrial { settings, peak_reserved_bytes: gib << 30, first_oom_event, ..ReplayTrial::default() }
+        };
+        let trials: Vec<_> = trials.iter().map(trial).collect();
+        let (best, smallest_card) = (Some(trials[best].settings.clone()), Some("h200".to_owned()));
+        ReplaySweep { trials, best, smallest_card, ..ReplaySweep::default() }
+    }
+
+    #[track_caller]
+    fn check(sweep: &ReplaySweep, capacity_gib: Option<u64>, line: &str) {
+        assert_eq!(sweep.answer(capacity_gib.map(|gib| gib << 30)).unwrap(), line);
+    }
+
+    #[test]
+    fn a_sweep_is_answered_in_a_line() {
+        let grows = "expandable_segments:True";
+        let helped = swept(1, &[("", 78, Some(9)), (grows, 37, None)]);
+        check(&helped, Some(80), "expandable_segments:True fits: 37.0 GiB reserved at the peak");
+        let none = swept(1, &[("", 78, Some(9)), (grows, 79, Some(12))]);
+        check(&none, Some(80), "None of 2 settings fits; smallest GPU that does: h200");
+        let fits = swept(1, &[("", 40, None), (grows, 37, None)]);
+        check(&fits, Some(80), "expandable_segments:True needs least: 37.0 GiB reserved, 3.00 GiB less than recorded");
+        check(&fits, None, "expandable_segments:True needs least: 37.0 GiB reserved, 3.00 GiB less than recorded");
+        let same = swept(0, &[("", 37, None), (grows, 37, None)]);
+        check(&same, Some(80), "Fits as recorded: 37.0 GiB reserved at the peak");
+        check(&same, None, "None of 2 settings needs less than recorded: 37.0 GiB");
+        assert_eq!(ReplaySweep::default().answer(None), None);
+    }
 
     #[test]
     fn fragmentation_is_what_no_tensor_asked_for() {

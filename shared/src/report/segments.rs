@@ -2,7 +2,7 @@
 
 use crate::analysis::{
     AllocationId, Allocations, Fragmentation, Held, MapSegment, Origin, Room, SegmentMap, held_segments, rooms,
-    stack_title,
+    stack_label,
 };
 use crate::base::Moment;
 use crate::trace::{Device, PoolId, SegmentType, Trace};
@@ -179,7 +179,7 @@ impl Namer<'_> {
 
     fn title(&self, id: AllocationId) -> String {
         let stack = self.allocations.allocation_stack(id, self.device);
-        stack_title(self.trace, stack).unwrap_or_else(|| "no stack recorded".to_owned())
+        stack_label(self.trace, stack).map_or_else(|| "no stack recorded".to_owned(), |label| label.text())
     }
 }
 

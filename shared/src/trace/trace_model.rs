@@ -1,6 +1,6 @@
 //! The model of one whole snapshot.
 
-use super::{Annotation, ContextTable, Device, FrameTable, Settings, StackTable};
+use super::{Annotation, ContextTable, Device, FrameTable, OwnFrames, Settings, StackTable};
 use crate::base::{Diagnostic, StringTable};
 
 /// Outermost container of a snapshot.
@@ -48,6 +48,8 @@ pub struct Trace {
     pub annotations: Vec<Annotation>,
     pub settings: Settings,
     pub diagnostics: Vec<Diagnostic>,
+    /// What counts as the user's own code; no part of the file.
+    pub own_frames: OwnFrames,
 }
 
 impl Trace {
@@ -61,8 +63,8 @@ impl Trace {
     /// # Panics
     /// Panics with the name of the first invariant that does not hold.
     pub fn check(&self) {
-        let Self { format: _, strings, frames, stacks, contexts, devices, host, annotations, settings: _, diagnostics } =
-            self;
+        let Self { format: _, strings, frames, stacks, contexts, devices, host, annotations, .. } = self;
+        let Self { settings: _, diagnostics, own_frames: _, .. } = self;
         let known = |id: crate::base::StringId| id.index() < strings.len();
         stacks.check(frames.len());
         for frame in frames.iter() {

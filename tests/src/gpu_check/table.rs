@@ -101,8 +101,8 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "| same | 1.00 GiB | 1.00 GiB (equal) | 1000 B | 1010 B (+1.00 %) | 2 | 2 | all | none |",
-                "| other | 1.00 GiB | 1.00 GiB (equal) | 1000 B | 1010 B (+1.00 %) | 2 | 1 | 66.66 % \
+                "| same | 1.00 GiB | 1.00 GiB (equal) | 0.977 KiB | 0.986 KiB (+1.00 %) | 2 | 2 | all | none |",
+                "| other | 1.00 GiB | 1.00 GiB (equal) | 0.977 KiB | 0.986 KiB (+1.00 %) | 2 | 1 | 66.66 % \
                  | 1: the end, not alloc 1,024 |",
                 "| none | no \\| such library | | | | | | | |",
             ]

@@ -137,7 +137,7 @@ fn a_config_of_the_gallery_becomes_a_recording() {
     let config = page.find("[data-config=keep-losses]");
     config.img("Memory over the recording*").find("path").wait_until("it.getAttribute('d').length > 100");
 
-    config.link("*").click();
+    config.link("Edit config*").click();
     page.wait_for_config("keep_losses");
     page.status("Problems").wait_text("Valid");
     page.button("Record").click();
@@ -156,6 +156,79 @@ fn a_config_of_the_gallery_becomes_a_recording() {
     page.visit("/jobs");
     page.jobs().wait_text("Finished");
     assert!(page.jobs().text().contains("Losses kept"), "{}", page.jobs().text());
+}
+
+#[test]
+fn the_gallery_opens_recordings_at_once() {
+    let page = Recording::start("/jobs", SettingsArgs::default());
+    page.find("[data-config]").wait_until_all("all.length > 20");
+    // Cards stand below their topics, each with one sentence; the rest is folded.
+    page.heading("Memory that grows from step to step").wait();
+    let card = page.find("[data-config=keep-losses]");
+    assert!(!card.text().contains("belong to the forward phase"), "{}", card.text());
+    page.screenshot("gallery");
+
+    // Nobody has recorded it yet: the page shows the progress, then the viewer opens.
+    card.link("See it*").click();
+    page.wait_for("location.search.startsWith('?job=')");
+    page.wait_for("document.title.includes('Losses kept with their graphs')");
+    let first = page.value("location.search");
+    // Back leads to the gallery, and the same recording opens again.
+    page.run("history.back()", Vec::new());
+    page.find("[data-config=keep-losses]").link("See it*").click();
+    page.wait_for("location.search.startsWith('?job=')");
+    assert_eq!(page.value("location.search"), first);
+
+    page.visit("/jobs");
+    page.find("[data-config=keep-losses]").link("Compare both*").click();
+    page.wait_for("location.search.split('job=').length === 3");
+    page.find("main:not([data-loading]) [data-figures] dt").wait();
+    page.tab("Compare").wait_until("it.getAttribute('aria-selected') === 'true'");
+    page.screenshot("gallery-compare");
+    page.check_console();
+}
+
+/// Model whose recordings take a moment.
+const TINY: &str = "name = \"tiny\"\nsteps = 2\ncard = \"custom:1GiB\"\n[model]\nfamily = \"mlp\"\ninput = 4096\n\
+    hidden = [8192]\nclasses = 10\n";
+
+#[test]
+fn the_largest_batch_is_found() {
+    let page = Recording::start("/jobs?new&task=fit", SettingsArgs::default());
+    page.editor().write(TINY);
+    page.status("Problems").wait_text("Valid");
+    page.button("Find the largest batch").click();
+    page.wait_for("location.pathname.startsWith('/jobs/')");
+    page.wait_for_state("finished");
+    page.find("[data-answer]").wait_text("is the largest that fits");
+    page.find("[data-plot] svg").wait();
+    let rows = page.region("Recordings").find("tbody tr");
+    rows.wait_until_all("all.length > 3");
+    page.screenshot("job-fit");
+
+    // A row records its batch by itself.
+    page.link("Record batch 2").click();
+    page.wait_for_config("batch = 2");
+    assert_eq!(page.button("One recording").attribute("aria-pressed"), "true");
+    page.visit("/jobs");
+    page.jobs().wait_text("fits");
+    page.check_console();
+}
+
+#[test]
+fn a_sweep_is_a_table_and_a_plot() {
+    let page = Recording::start("/jobs?new", SettingsArgs::default());
+    page.editor().write(TINY);
+    page.button("Sweep").click();
+    page.wait_for_config("sweep = { batch = \"1..16x2\" }");
+    page.field("sweep.batch").write("1,2");
+    page.field("sweep.precision").write("fp32,bf16");
+    page.button("Record 4 combinations").click();
+    page.wait_for_state("finished");
+    page.region("Recordings").find("tbody tr").wait_until_all("all.length === 4");
+    page.find("[data-plot] svg").wait();
+    page.screenshot("job-sweep");
+    page.check_console();
 }
 
 #[test]
@@ -266,6 +339,10 @@ fn a_config_of_hugging_face_is_dropped() {
     let config = br#"{"model_type": "gpt2", "n_layer": 6, "task_specific_params": {}}"#;
     page.drop_file("config.json", config);
     page.wait_for_config("layers = 6");
+    // What the file leaves out is named beside the fields.
+    page.find("[data-assumed=batch]").wait_text("1 assumed");
+    page.find("[data-assumed=precision]").wait_text("fp32 assumed");
+    page.find("[data-assumed=card]").wait_text("a100-80gb assumed");
     page.button("* ignored").click();
     page.find("details[open]").wait_text("task_specific_params");
     page.drop_file("training_args.json", br#"{"per_device_train_batch_size": 16}"#);

@@ -296,7 +296,7 @@ fn the_device_with_the_error_is_shown_and_unused_ones_are_folded() {
     page.wait_for_timeline();
     let shown = || page.device_tab().text();
     let devices = page.tablist("Devices").tab("*");
-    assert!(shown().contains("GPU 1") && shown().contains("peak 2.00 MiB · out of memory"), "{}", shown());
+    assert!(shown().contains("GPU 1") && shown().contains("peak live 2.00 MiB · out of memory"), "{}", shown());
     assert_eq!(devices.count(), 4);
     notice(&page, "out-of-memory").wait();
     page.screenshot("six-devices");

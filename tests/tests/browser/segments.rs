@@ -29,7 +29,9 @@ fn it_begins_where_the_most_is_reserved() {
     let page = segments();
     wait_for_moment(&page, "moment === 5194");
     let text = page.group("Reserved memory by use").text();
-    for part in ["Reserved", "1.12 GiB", "In use", "Rounding", "Unsplit", "Free in used segments", "Free segments"] {
+    for part in
+        ["Reserved", "1.12 GiB", "In use", "Rounding", "Unsplit remainder", "Free in used segments", "Free segments"]
+    {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert!(held(&page).text().contains("24.4 MiB of 26.0 MiB"));

@@ -12,6 +12,7 @@ mod damage;
 mod documents;
 mod job_configs;
 mod journeys;
+mod kinds;
 mod laws;
 mod mistake_scripts;
 mod mistakes;

@@ -49,6 +49,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("api", &["base", "report"]),
+    ("recordings", &["api", "base", "draw"]),
     ("job", &["base"]),
 ];
 

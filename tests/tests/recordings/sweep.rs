@@ -284,7 +284,7 @@ mod recorded {
     #[test]
     fn the_largest_batch_is_that_of_a_linear_search() {
         let raw = config(GPT2);
-        let found = fit(built_recorder(), &raw, &Limits::default(), &Labels::default()).expect("an answer");
+        let found = fit(built_recorder(), &raw, &Limits::default(), None, &Labels::default()).expect("an answer");
         let answer = found.tried.largest().expect("a batch that fits");
         assert!(answer > 4, "{answer} is too easy to find");
         // Every ninth batch below the answer, and all around the answer.
@@ -304,7 +304,7 @@ mod recorded {
     fn a_sweep_has_the_figures_of_single_recordings() {
         let sweep = config(&format!("{GPT2}[sweep]\nbatch = [1, 4]\ncheckpointing = [true, false]")).into_sweep();
         let sweep = sweep.expect("a sweep");
-        let settings = Settings { limits: Limits::default(), at_once: 2, keep: None };
+        let settings = Settings { limits: Limits::default(), at_once: 2, keep: None, scratch: None };
         let labels = Labels::default();
         let outcomes = record_all(built_recorder(), &sweep, &settings, &labels).expect("recordings");
         assert_eq!(labels.0.lock().expect("no panic").len(), 4);

@@ -1,6 +1,8 @@
 //! Answers questions about tables of allocations and groups, which are sorted once and sent by the page.
 
 pub(super) mod cache;
+mod facts;
+mod open;
 mod order;
 mod sheet;
 
@@ -10,12 +12,19 @@ pub(super) use self::sheet::{Whole, pool, stream};
 use super::hit::found_hit;
 use super::ready::Ready;
 use super::selection::{Selected, group_key_data, population, scope};
+use frontend::ask::stack::stack_mark;
 use frontend::ask::{
-    AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, ScopeData, SelectionData, Sort,
+    AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, NameMark, ScopeData, SelectionData, Sort,
     TablePage, TableRequest, TableRows, Walk, WalkRequest,
 };
-use shared::analysis::{AllocationId, Group, Groups, Label, Scope, group, label, stack_callers, stack_title};
-use shared::trace::{StackId, Trace};
+use shared::allocator::Settings;
+use shared::analysis::{
+    AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, group, label, stack_group, stack_labels,
+    stack_title,
+};
+use shared::base::StackLabel;
+use shared::report::frames;
+use shared::trace::{PoolId, StackId, Trace};
 
 /// Returns rows of a table.
 ///
@@ -24,11 +33,12 @@ use shared::trace::{StackId, Trace};
 pub(super) fn page(ready: Ready<'_>, request: &TableRequest) -> Result<TablePage, String> {
     let mut cache = ready.kept.table.borrow_mut();
     let is_same = |table: &Table| table.selection == request.selection && table.by == request.by;
-    let mut table = match cache.take().filter(is_same) {
+    let table = match cache.take().filter(is_same) {
         Some(table) if table.sort == request.sort => table,
         Some(table) => table.sorted(ready, request.sort),
         None => Table::new(ready, request)?,
     };
+    let mut table = table.opened(ready, request)?;
     let page = table.page(ready, request);
     *cache = Some(table);
     Ok(page)
@@ -60,6 +70,7 @@ impl Table {
             all_count,
             most_bytes: most_bytes.unwrap_or(0),
             rows,
+            open: Vec::new(),
         })
     }
 
@@ -75,15 +86,15 @@ impl Table {
 
     fn page(&mut self, ready: Ready<'_>, request: &TableRequest) -> TablePage {
         let (rows, row_count) = match &mut self.rows {
+            Rows::Groups(groups) if !self.open.is_empty() => open::page(ready, groups, &self.open, request),
             Rows::Allocations(order, key) => {
                 let ids = order.window(request.first as usize, request.count as usize, |id| key.of(ready, id));
-                let rows = ids.iter().map(|&id| allocation_row(ready, id)).collect();
+                let rows = allocation_rows(ready, &facts::rounding(ready), &ids).collect();
                 (TableRows::Allocations(rows), order.len())
             }
             Rows::Groups(groups) => {
-                let all = &groups.rows;
-                let rows = window(all, request).iter().map(|group| group_row(ready.trace, groups, group)).collect();
-                (TableRows::Groups(rows), all.len())
+                let rows = group_rows(ready.trace, groups, window(&groups.rows, request));
+                (TableRows::Groups(rows), groups.rows.len())
             }
         };
         TablePage {
@@ -108,11 +119,19 @@ fn window<'a>(rows: &'a [Group], request: &TableRequest) -> &'a [Group] {
     &rows[first..(first + request.count as usize).min(rows.len())]
 }
 
-fn allocation_row(ready: Ready<'_>, id: AllocationId) -> AllocationRow {
+/// Describes allocations; those with equal labels are told apart.
+fn allocation_rows(ready: Ready<'_>, rounding: &Settings, ids: &[AllocationId]) -> impl Iterator<Item = AllocationRow> {
+    let stack = |&id: &AllocationId| ready.timeline.allocations.allocation_stack(id, ready.device);
+    let labels = stack_labels(ready.trace, ids.iter().map(stack));
+    ids.iter().zip(labels).map(move |(&id, label)| allocation_row(ready, rounding, id, label))
+}
+
+fn allocation_row(ready: Ready<'_>, rounding: &Settings, id: AllocationId, label: Option<StackLabel>) -> AllocationRow {
     let allocations = &ready.timeline.allocations;
     let allocation = allocations.get(id, ready.device);
     let stack = allocations.allocation_stack(id, ready.device);
     let end = ready.timeline.events() + 1;
+    let Label { title, detail } = stack_group(ready.trace, stack, label);
     AllocationRow {
         allocation: id.index() as u32,
         size_bytes: allocation.size_bytes,
@@ -120,8 +139,9 @@ fn allocation_row(ready: Ready<'_>, id: AllocationId) -> AllocationRow {
         lifetime: allocation.died.min(end) - allocation.born,
         outlives: allocation.died == u32::MAX,
         category: ready.categories()[id.index()],
-        title: title(ready.trace, stack),
-        detail: stack_callers(ready.trace, stack),
+        facts: facts::facts(ready, rounding, id),
+        title,
+        detail,
     }
 }
 
@@ -129,10 +149,32 @@ fn title(trace: &Trace, stack: StackId) -> String {
     stack_title(trace, stack).unwrap_or_else(|| "no stack recorded".to_owned())
 }
 
-fn group_row(trace: &Trace, groups: &Groups, group: &Group) -> GroupRow {
-    let Label { title, detail } = label(trace, groups, group.key);
+/// Describes groups; stacks with equal labels are told apart.
+fn group_rows(trace: &Trace, groups: &Groups, rows: &[Group]) -> Vec<GroupRow> {
+    let stacks = rows.iter().filter_map(|row| if let GroupKey::Stack(stack) = row.key { Some(stack) } else { None });
+    let mut labels = stack_labels(trace, stacks).into_iter();
+    let label = |row: &Group| match row.key {
+        GroupKey::Stack(stack) => stack_group(trace, stack, labels.next().flatten()),
+        _ => label(trace, groups, row.key),
+    };
+    let labels: Vec<Label> = rows.iter().map(label).collect();
+    rows.iter().zip(labels).map(|(row, label)| group_row(trace, groups, row, label)).collect()
+}
+
+fn group_row(trace: &Trace, groups: &Groups, group: &Group, Label { title, detail }: Label) -> GroupRow {
     let (bytes, count) = (group.totals.bytes, group.totals.count);
-    GroupRow { key: group_key_data(group.key), bytes, count, title, detail }
+    let stack = match group.key {
+        GroupKey::Stack(stack) => Some(stack_mark(&frames(trace, stack))),
+        _ => None,
+    };
+    let mark = mark(trace, groups, group.key);
+    GroupRow { key: group_key_data(group.key), bytes, count, title, detail, mark, stack }
+}
+
+/// Returns the mark of a group, which depends neither on the list that it is in nor on what own code is.
+pub(super) fn mark(trace: &Trace, groups: &Groups, key: GroupKey) -> NameMark {
+    let Label { title, detail } = former_label(trace, key).unwrap_or_else(|| label(trace, groups, key));
+    NameMark::of([title.as_str(), &detail])
 }
 
 /// Finds the group with a mark among the groups of the whole trace.
@@ -144,8 +186,8 @@ pub(super) fn marked(
     let selected = Selected::new(ready, &SelectionData { scope, ..SelectionData::default() })?;
     let population = population(ready, by == GroupBy::Category);
     let groups = group(&population, &selected.ids, &selected.weigher(), by);
-    let found = groups.rows.iter().map(|row| group_row(ready.trace, &groups, row)).find(|row| row.mark() == mark);
-    Ok(found.map(|row| (row.key, row.title)))
+    let found = groups.rows.iter().find(|row| self::mark(ready.trace, &groups, row.key) == mark);
+    Ok(found.map(|row| (group_key_data(row.key), label(ready.trace, &groups, row.key).title)))
 }
 
 fn sort_groups(trace: &Trace, groups: &mut Groups, sort: Sort) {
@@ -169,6 +211,13 @@ impl Key {
             Column::Lifetime => Self::Lifetime,
             Column::Category => Self::Category,
             Column::Title => Self::Title(title_ranks(ready, ids)),
+            Column::Died => Self::Died,
+            Column::Phase => Self::Phase,
+            Column::Step => Self::Step,
+            Column::Rounded => Self::Rounded(facts::rounding(ready)),
+            Column::Address => Self::Address,
+            Column::Stream => Self::Stream,
+            Column::Pool => Self::Pool,
         }
     }
 
@@ -183,6 +232,15 @@ impl Key {
                 u64::from(row.died.min(ready.timeline.events() + 1) - row.born)
             }
             Self::Category => ready.categories()[id.index()] as u64,
+            Self::Died => u64::from(allocations.get(id, ready.device).died),
+            Self::Address => allocations.get(id, ready.device).addr,
+            // Allocations without the fact come first.
+            Self::Phase => facts::phase(ready, id).map_or(0, |phase| phase as u64 + 1),
+            Self::Step => facts::step(ready, id).map_or(0, |step| u64::from(step) + 1),
+            Self::Rounded(rounding) => rounding.block_bytes(allocations.size_bytes_of(id)),
+            Self::Stream => facts::stream(ready, id).map_or(0, |stream| stream.saturating_add(1)),
+            Self::Pool => facts::pool(ready, id)
+                .map_or(0, |PoolId(capture, handle)| (capture << 32).saturating_add(handle).saturating_add(1)),
             Self::Title(ranks) => u64::from(ranks[allocations.allocation_stack(id, ready.device).index()]),
         }
     }
@@ -247,7 +305,7 @@ fn found(ready: Ready<'_>, request: &WalkRequest, id: AllocationId, (position, c
 }
 
 /// Returns the moment at which to show an allocation: that of the scope, or else its first moment within the scope.
-fn shown_moment(ready: Ready<'_>, scope: &Scope, id: AllocationId) -> u32 {
+pub(super) fn shown_moment(ready: Ready<'_>, scope: &Scope, id: AllocationId) -> u32 {
     let allocation = ready.timeline.allocations.get(id, ready.device);
     let last = allocation.died.saturating_sub(1).max(allocation.born);
     match scope {

@@ -1,25 +1,31 @@
 //! Connects each question to the function that answers it.
 
 use super::flame::Flame;
-use super::hit::{find, hit, place};
+use super::hit::{find, hit, moment_facts, place};
 use super::picture::{outline_picture, picture};
 use super::ready::Ready;
 use super::{
-    Engine, allocations, categories, compare, copy, details, export, marks, segments, selection, sheet, source, what_if,
+    Engine, allocations, areas, around, categories, compare, copy, details, events, export, kind, marks, neighbour,
+    segments, selection, sheet, source, strip, what_if,
 };
 use frontend::ask::{
-    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetBoxes, GetCategories, GetCopyPreview,
-    GetCourse, GetCurve, GetDetails, GetDiff, GetFacts, GetFindings, GetHit, GetLargest, GetMarks, GetOperators,
-    GetOutline, GetPicture, GetPlace, GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites,
-    GetSource, GetSourceFiles, GetStacks, GetSteps, GetSweep, SheetOrder, WalkTo, WriteCopy, WriteReplay, Writes,
+    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAreaHit, GetAreas, GetAround, GetBandNames,
+    GetBoxes, GetCategories, GetCopyPreview, GetCourse, GetCurve, GetDetails, GetDiff, GetEvent, GetEvents, GetFacts,
+    GetFindings, GetHit, GetKind, GetLargest, GetMarks, GetMoments, GetOperators, GetOutline, GetPicture, GetPlace,
+    GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites, GetSource, GetSourceFiles,
+    GetStacks, GetSteps, GetStrip, GetSweep, SetOwnCode, SheetOrder, StepAllocation, StepKind, WalkTo, WriteCopy,
+    WriteReplay, Writes,
 };
 use shared::analysis::{Timeline, source_files};
+use shared::base::OwnCode;
 use shared::report::{operators_at_peak, trace_curves};
 
 /// Media type of compressed snapshots.
 const GZIP: &str = "application/gzip";
 
 const NO_ALLOCATION: &str = "there is no such allocation";
+
+const NO_EVENT: &str = "there is no such event";
 
 const NO_TIMES: &str = "the events have no times of a clock";
 const NO_SIDE: &str = "there is no such moment or step";
@@ -37,16 +43,21 @@ macro_rules! answers {
 }
 
 answers! {
-    GetPicture: |ready, ask| Ok(picture(ready, ask.view));
+    GetPicture: |ready, ask| Ok(picture(ready, ask.view, ask.kind.as_ref()));
     GetOutline: |ready, ask| Ok(outline_picture(ready, ask.axis, ask.columns));
     GetCourse: |ready, _ask| trace_curves(ready.device, ready.timeline).ok_or_else(|| NO_TIMES.to_owned());
     GetOperators: |ready, ask| Ok(operators_at_peak(ready.device, ready.timeline, &ask.makers));
     GetHit: |ready, ask| Ok(hit(ready, ask.axis, (ask.x, ask.units_per_px), ask.bytes));
     GetPlace: |ready, ask| Ok(place(ready, ask.axis, ask.moment));
+    GetAreas: |ready, ask| Ok(areas::rows(ready, ask.by, ask.moment));
+    GetAreaHit: |ready, ask| Ok(areas::hit(ready, ask.by, ask.axis, (ask.x, ask.units_per_px), ask.bytes));
+    GetMoments: |ready, ask| Ok(ask.moments.iter().map(|&moment| moment_facts(ready, ask.axis, moment)).collect());
     FindAllocation: |ready, ask| find(ready, ask.key, ask.moment).ok_or_else(|| NO_ALLOCATION.to_owned());
     GetDetails: |ready, ask| details::details(ready, ask.allocation).ok_or_else(|| NO_ALLOCATION.to_owned());
     GetStacks: |ready, ask| Ok(selection::stacks(ready, ask.moment, ask.limit));
     GetMarks: |ready, _ask| Ok(marks::marks(ready));
+    GetEvents: |ready, ask| Ok(events::page(ready, ask.first, ask.count));
+    GetEvent: |ready, ask| events::details(ready, ask.event).ok_or_else(|| NO_EVENT.to_owned());
     GetCategories: |ready, ask| Ok(categories::bytes_at(ready, ask.moment));
     GetBoxes: |ready, ask| Ok(flame(ready, ask.device).boxes(&ask.tree, ask.range, &ask.search));
     GetSites: |ready, ask| Ok(flame(ready, ask.device).sites(&ask.source));
@@ -55,9 +66,15 @@ answers! {
     GetRows: |ready, ask| Ok(allocations::page(ready, &ask.request));
     WalkTo: |ready, ask| Ok(allocations::walk(ready, &ask.request));
     FindGroup: |ready, ask| allocations::marked(ready, ask.group);
-    GetSegments: |ready, ask| Ok(segments::segments(ready, ask.instant));
+    GetAround: |ready, ask| around::around(ready, ask).ok_or_else(|| NO_ALLOCATION.to_owned());
+    StepAllocation: |ready, ask| Ok(neighbour::step(ready, ask));
+    GetBandNames: |ready, ask| Ok(around::band_names(ready, ask.moment, ask.limit));
+    GetKind: |ready, ask| Ok(kind::facts(ready, &ask.kind, ask.moment));
+    StepKind: |ready, ask| Ok(kind::step(ready, ask));
+    GetSegments: |ready, ask| Ok(segments::segments(ready, ask.instant, ask.kind.as_ref()));
     GetSource: |ready, ask| Ok(source::source(ready, ask));
     GetSourceFiles: |ready, _ask| Ok(source_files(ready.trace).into_iter().map(str::to_owned).collect());
+    GetStrip: |ready, ask| Ok(strip::strip(ready, ask.columns));
     GetSteps: |ready, _ask| Ok(compare::steps(ready));
     GetProfile: |ready, ask| compare::profile(ready, ask.side).ok_or_else(|| NO_SIDE.to_owned());
     GetDiff: |ready, ask| compare::difference(ready, ask.side, &ask.other).ok_or_else(|| NO_SIDE.to_owned());
@@ -76,6 +93,16 @@ impl Answers<GetFindings> for Engine {
     /// Diagnoses all GPUs for a card; later reports are about the same card.
     fn answer(&mut self, ask: &GetFindings) -> Result<<GetFindings as Ask>::Answer, String> {
         self.capacity_bytes = ask.capacity_bytes;
+        self.build_all();
+        Ok(super::findings::findings(self))
+    }
+}
+
+impl Answers<SetOwnCode> for Engine {
+    fn answer(&mut self, ask: &SetOwnCode) -> Result<<SetOwnCode as Ask>::Answer, String> {
+        self.trace.set_own_code(OwnCode::of_text(&ask.own));
+        // Rows of the last table are sorted by titles.
+        self.kept.iter().for_each(|kept| *kept.table.borrow_mut() = None);
         self.build_all();
         Ok(super::findings::findings(self))
     }

@@ -1,12 +1,9 @@
 //! Answers questions about comparisons: profiles, differences, curves and ranks.
 
 use super::ready::Ready;
-use super::texts;
-use frontend::ask::stack::{self, Heading};
+use frontend::ask::stack::titled;
 use frontend::ask::{CompareSide, CurveData, DiffData, RankData, StepData};
-use shared::analysis::{DiffRow, Profile, RankFigures, diff};
-use shared::base::frame_rules;
-use shared::report::Frame;
+use shared::analysis::{Profile, RankFigures, diff, diff_labels};
 
 /// Returns the figures of the device for the comparison with other ranks.
 fn figures(ready: Ready<'_>) -> &RankFigures {
@@ -40,25 +37,9 @@ pub(super) fn profile(ready: Ready<'_>, side: CompareSide) -> Option<Profile> {
 pub(super) fn difference(ready: Ready<'_>, side: CompareSide, other: &Profile) -> Option<DiffData> {
     let this = profile(ready, side)?;
     let found = diff(other, &this);
-    let headings = found.rows.iter().map(|row| heading((other, &this), row)).collect();
+    let labels = diff_labels((other, &this), &found.rows, ready.trace.own_code());
+    let headings = labels.into_iter().map(titled).collect();
     Some(DiffData { moment: this.moment, other_moment: other.moment, found, headings })
-}
-
-fn heading((before, after): (&Profile, &Profile), row: &DiffRow) -> Heading {
-    let frames = row.told(before, after).map(|(profile, position)| frames(profile, position)).unwrap_or_default();
-    let title = stack::title_position(&frames).map(|position| &frames[position]);
-    let callee = stack::callee(&frames).unwrap_or_default();
-    // A recorded module has no file, so that the function it called is shown in that place.
-    let (place, callee) = match title {
-        Some(frame) if frame_rules::is_recorded(&frame.filename) => (callee, String::new()),
-        frame => (frame.map(stack::file_place).unwrap_or_default(), callee),
-    };
-    let title = title.map_or_else(|| "No stack recorded".to_owned(), stack::frame_title);
-    Heading { title, callee, place }
-}
-
-fn frames(profile: &Profile, row: usize) -> Vec<Frame> {
-    profile.frames_of(row).map(|frame| texts::plain_frame(&frame.name, &frame.filename, frame.line)).collect()
 }
 
 fn whole(ready: Ready<'_>, columns: u32) -> CurveData {

@@ -1,9 +1,8 @@
 //! Finds the allocation at a point of the timeline, and the place of a moment.
 
 use super::ready::Ready;
-use super::texts;
-use frontend::ask::{AllocationKey, Hit, HitAllocation};
-use shared::analysis::{AllocationId, Axis, Origin};
+use frontend::ask::{AllocationKey, Hit, HitAllocation, MomentFacts};
+use shared::analysis::{AllocationId, Axis, Origin, stack_label};
 
 /// Returns what lies under a point; of the moments that share a pixel, a picture shows the one with the highest live
 /// bytes.
@@ -17,25 +16,30 @@ pub(super) fn hit(ready: Ready<'_>, axis: Axis, (x, units_per_px): (f64, f64), b
         live_bytes: timeline.live_at(moment),
         reserved_bytes: timeline.reserved_at(moment),
         allocation: found.map(|found| hit_allocation(ready, found.allocation, found.below_bytes)),
+        area: None,
     }
 }
 
 /// Returns the hit for an allocation given by its key, `None` if the device has no such allocation.
 pub(super) fn find(ready: Ready<'_>, key: AllocationKey, moment: u32) -> Option<Hit> {
-    let Ready { timeline, .. } = ready;
-    let allocations = &timeline.allocations;
-    let id = match key {
+    let id = find_id(ready, key)?;
+    Some(found_hit(ready, id, moment.min(ready.timeline.events())))
+}
+
+/// Returns the allocation with a key, `None` if the device has none.
+pub(super) fn find_id(ready: Ready<'_>, key: AllocationKey) -> Option<AllocationId> {
+    let allocations = &ready.timeline.allocations;
+    match key {
         AllocationKey::Initial(position) => {
             let position = position as usize;
-            (position < allocations.initial_count()).then(|| AllocationId::from_index(position))?
+            (position < allocations.initial_count()).then(|| AllocationId::from_index(position))
         }
         // A key names the event that allocates, not the one that frees.
         AllocationKey::Event(event) => {
             let id = allocations.of_event(event as usize)?;
-            (allocations.origin(id) == Origin::Event(event as usize)).then_some(id)?
+            (allocations.origin(id) == Origin::Event(event as usize)).then_some(id)
         }
-    };
-    Some(found_hit(ready, id, moment.min(timeline.events())))
+    }
 }
 
 /// Returns the hit that a click on an allocation at a moment would produce.
@@ -47,6 +51,7 @@ pub(super) fn found_hit(ready: Ready<'_>, id: AllocationId, moment: u32) -> Hit 
         live_bytes: timeline.live_at(moment),
         reserved_bytes: timeline.reserved_at(moment),
         allocation: Some(hit_allocation(ready, id, below_bytes(ready, id, moment))),
+        area: None,
     }
 }
 
@@ -59,6 +64,18 @@ fn below_bytes(ready: Ready<'_>, id: AllocationId, moment: u32) -> u64 {
 pub(super) fn place(ready: Ready<'_>, axis: Axis, moment: u32) -> f64 {
     let x = |moment| ready.timeline.x_of_moment(ready.device, axis, moment);
     f64::midpoint(x(moment), x(moment.saturating_add(1)))
+}
+
+/// Returns the facts of a moment; one after the last event becomes the last one.
+pub(super) fn moment_facts(ready: Ready<'_>, axis: Axis, moment: u32) -> MomentFacts {
+    let moment = moment.min(ready.timeline.events());
+    MomentFacts {
+        moment,
+        position: place(ready, axis, moment),
+        time_us: ready.time_us(moment),
+        live_bytes: ready.timeline.live_at(moment),
+        reserved_bytes: ready.timeline.reserved_at(moment),
+    }
 }
 
 fn hit_allocation(ready: Ready<'_>, id: AllocationId, below_bytes: u64) -> HitAllocation {
@@ -77,6 +94,6 @@ fn hit_allocation(ready: Ready<'_>, id: AllocationId, below_bytes: u64) -> HitAl
         died,
         lifetime_us,
         is_initial,
-        frame: texts::title_frame(trace, timeline.allocations.allocation_stack(id, device)),
+        label: stack_label(trace, timeline.allocations.allocation_stack(id, device)),
     }
 }

@@ -4,10 +4,13 @@
 
 mod allocations;
 mod answers;
+mod areas;
+mod around;
 mod categories;
 mod compare;
 mod copy;
 mod details;
+mod events;
 #[cfg(test)]
 mod explain_tests;
 mod export;
@@ -15,7 +18,9 @@ mod figures;
 mod findings;
 mod flame;
 mod hit;
+mod kind;
 mod marks;
+mod neighbour;
 mod outline;
 mod parts;
 mod picture;
@@ -26,6 +31,7 @@ mod selection;
 mod sheet;
 mod sheets;
 mod source;
+mod strip;
 #[cfg(test)]
 mod tests;
 mod texts;

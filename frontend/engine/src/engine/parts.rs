@@ -3,6 +3,7 @@
 use super::ready::Ready;
 use frontend::ask::{PartSpan, Parts};
 use shared::analysis::{Axis, Phase};
+use shared::trace::{Action, EventTable};
 
 /// Converts the steps and phases of a device; `device` is its position.
 pub(super) fn parts(device: u32, ready: Ready<'_>) -> Parts {
@@ -29,8 +30,32 @@ pub(super) fn are_phases_annotated(ready: Ready<'_>) -> bool {
 fn phases(ready: Ready<'_>, runs: &[(u32, Phase)]) -> Vec<(Phase, PartSpan)> {
     let starts = std::iter::once(0).chain(runs.iter().map(|&(end, _)| end));
     let runs = starts.zip(runs).map(|(start, &(end, phase))| (phase, start, end));
+    let (error, last) = (final_error(&ready.device.events), ready.timeline.events());
+    let until = error.unwrap_or(last);
+    let runs = runs.map(|(phase, start, end)| (phase, start, end.min(until)));
     let known = runs.filter(|&(phase, start, end)| phase != Phase::Unknown && start < end);
-    known.map(|(phase, start, end)| (phase, part(ready, start, end))).collect()
+    // While the exception is raised, the stacks of the frees are those of the phase before.
+    let after = error.filter(|&error| error < last).map(|error| (Phase::Unknown, error, last));
+    known.chain(after).map(|(phase, start, end)| (phase, part(ready, start, end))).collect()
+}
+
+/// Most allocations after an error that ended the run.
+const MOST_AFTER_ERROR: usize = 16;
+
+/// Returns the moment of the out-of-memory error that ended the run, if there is one.
+fn final_error(events: &EventTable) -> Option<u32> {
+    let mut allocs = 0;
+    for event in (0..events.len()).rev() {
+        match events.actions().at(event) {
+            Action::Oom => return Some(event as u32 + 1),
+            Action::Alloc => allocs += 1,
+            _ => (),
+        }
+        if allocs > MOST_AFTER_ERROR {
+            return None;
+        }
+    }
+    None
 }
 
 /// Converts the events after the moment `start` up to `end`; the first one begins the moment after `start`.
@@ -41,4 +66,23 @@ fn part(ready: Ready<'_>, start: u32, end: u32) -> PartSpan {
         false => 0,
     };
     PartSpan { start_moment: start, end_moment: end, start_us: begin_us(start), end_us: begin_us(end) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::trace::text;
+
+    #[track_caller]
+    fn check(lines: &str, moment: Option<u32>) {
+        assert_eq!(final_error(&text::parse(lines).unwrap().devices[0].events), moment);
+    }
+
+    #[test]
+    fn an_error_is_final_if_the_run_goes_not_on() {
+        check("alloc a 1KiB\noom 4GiB free=1MiB\nfree a\n", Some(2));
+        check("alloc a 1KiB\nfree a\n", None);
+        let more: String = (0..40).map(|number| format!("alloc n{number} 1KiB\n")).collect();
+        check(&format!("alloc a 1KiB\noom 4GiB free=1MiB\n{more}"), None);
+    }
 }

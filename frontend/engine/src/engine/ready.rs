@@ -1,7 +1,9 @@
 //! Holds a device with everything that was computed for it.
 
 use super::allocations::cache::TableCache;
+use super::areas::AreaCache;
 use super::flame::cache::FlameCache;
+use super::kind::KindCache;
 use super::what_if::cache::SweepCache;
 use shared::analysis::{Axis, Category, RankFigures, SegmentHistory, Span, Studied, Study, Timeline, spans};
 use shared::trace::{Device, Trace};
@@ -14,12 +16,15 @@ pub(super) struct Kept {
     spans: OnceCell<Vec<Span>>,
     studied: OnceCell<Studied>,
     pub(super) categories: OnceCell<Vec<Category>>,
+    pub(super) areas: AreaCache,
     /// Figures for the comparison with other ranks.
     pub(super) figures: OnceCell<RankFigures>,
     /// Segments over the whole trace.
     pub(super) history: OnceCell<SegmentHistory>,
     /// Most recent table.
     pub(super) table: TableCache,
+    /// Most recently selected kind.
+    pub(super) kind: KindCache,
     /// Most recent sweep over settings.
     pub(super) sweep: SweepCache,
 }

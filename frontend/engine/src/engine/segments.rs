@@ -1,8 +1,9 @@
 //! Lists the segments of a moment with their blocks.
 
+use super::kind;
 use super::ready::Ready;
-use frontend::ask::{BlockRow, Instant, Look, SegmentRow, SegmentsData};
-use shared::analysis::{AllocationId, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, stack_title};
+use frontend::ask::{BlockRow, Instant, Kind, Look, SegmentRow, SegmentsData};
+use shared::analysis::{AllocationId, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, stack_label};
 use shared::report::{self, reserved};
 use shared::trace::StackId;
 use std::collections::HashMap;
@@ -23,10 +24,15 @@ pub(super) fn at(ready: Ready<'_>, instant: Instant) -> (&SegmentHistory, Segmen
     (history, history.at(trace, device, &timeline.allocations, moment))
 }
 
-pub(super) fn segments(ready: Ready<'_>, instant: Instant) -> SegmentsData {
+pub(super) fn segments(ready: Ready<'_>, instant: Instant, kind: Option<&Kind>) -> SegmentsData {
+    let selected = kind.and_then(|kind| kind::selected(ready, kind).ok());
     let (history, map) = at(ready, instant);
     let moment = map.moment;
     let reserved = reserved(ready.trace, ready.device, &ready.timeline.allocations, &map, MOST_HELD);
+    let is_other = |block: &MapBlock| match (&selected, block.allocation) {
+        (Some(selected), Some(id)) => !selected.members.contains(id),
+        _ => false,
+    };
     let mut looks = Looks::default();
     SegmentsData {
         moment,
@@ -34,7 +40,11 @@ pub(super) fn segments(ready: Ready<'_>, instant: Instant) -> SegmentsData {
         next: history.change_after(moment),
         segments: map.segments.iter().map(|segment| row(segment, &reserved.pools)).collect(),
         reserved,
-        blocks: map.blocks.iter().map(|block| looks.row(ready, block)).collect(),
+        blocks: map
+            .blocks
+            .iter()
+            .map(|block| BlockRow { is_other: is_other(block), ..looks.row(ready, block) })
+            .collect(),
         looks: looks.all,
     }
 }
@@ -63,6 +73,7 @@ impl Looks {
             kind: block.state,
             look: block.allocation.map_or(0, |id| self.position(ready, id)),
             owner: block.allocation.map(|id| ready.timeline.allocations.key(id)),
+            is_other: false,
         }
     }
 
@@ -70,7 +81,10 @@ impl Looks {
         let stack = ready.timeline.allocations.allocation_stack(id, ready.device);
         let color = ready.timeline.color(ready.device, id);
         *self.positions.entry((stack, color)).or_insert_with(|| {
-            self.all.push(Look { color, title: stack_title(ready.trace, stack).unwrap_or_default() });
+            self.all.push(Look {
+                color,
+                title: stack_label(ready.trace, stack).map(|label| label.text()).unwrap_or_default(),
+            });
             self.all.len() as u32 - 1
         })
     }
@@ -100,7 +114,7 @@ mod tests {
     ";
 
     fn ask(instant: Instant) -> SegmentsData {
-        Engine::new(text::parse(TRACE).unwrap()).answer(&GetSegments { device: 0, instant }).unwrap()
+        Engine::new(text::parse(TRACE).unwrap()).answer(&GetSegments { device: 0, instant, kind: None }).unwrap()
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub(super) fn filter(data: &FilterData) -> Result<Filter, String> {
 }
 
 /// Converts the key of a group, `None` for numbers that the worker never sent.
-fn group_key(data: GroupKeyData) -> Option<GroupKey> {
+pub(super) fn group_key(data: GroupKeyData) -> Option<GroupKey> {
     let index = data.value.and_then(|(index, _)| usize::try_from(index).ok());
     let small = index.filter(|&index| u32::try_from(index).is_ok());
     Some(match data.by {

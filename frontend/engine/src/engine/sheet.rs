@@ -25,7 +25,8 @@ pub(super) fn sheet(engine: &Engine, order: &SheetOrder) -> Result<Vec<u8>, Stri
     match &order.of {
         SheetOf::Allocations(request) => {
             let mut whole = Whole::new(ready, request)?;
-            Ok(out.write(whole.sheet(), |row| whole.fill(ready, row)))
+            let (name, columns) = whole.sheet();
+            Ok(out.write(Sheet { name, columns: &columns }, |row| whole.fill(ready, row)))
         }
         SheetOf::Sites { source, order: sorted, search } => {
             let sites = Flame { ready, device: order.device }.sites(source)?;
@@ -127,7 +128,7 @@ fn difference(diff: &DiffData, entry: &Entry, by: DiffBy, row: &mut Rows<'_>) {
         event(diff.moment),
         event(diff.other_moment),
         Cell::text(entry.title.as_str()),
-        Cell::some_text(&entry.callee),
+        Cell::some_text(&entry.leaf),
         Cell::some_text(&entry.place),
         Cell::some_text(category),
         matched.map_or(Cell::Nothing, Cell::text),
@@ -137,6 +138,7 @@ fn difference(diff: &DiffData, entry: &Entry, by: DiffBy, row: &mut Rows<'_>) {
         Cell::number(change.count()),
         Cell::number(change.before_count),
         Cell::number(change.after_count),
+        Cell::some_text(&entry.differs),
     ]);
 }
 

@@ -65,6 +65,7 @@ pub(super) const DIFFERENCES: Sheet<'_> = Sheet {
         "change_count",
         "other_count",
         "count",
+        "differs",
     ],
 };
 

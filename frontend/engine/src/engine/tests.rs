@@ -51,6 +51,7 @@ fn view() -> View {
         },
         pixel_ratio: 1.0,
         color: ColorBy::Stack,
+        marking: Default::default(),
     }
 }
 
@@ -97,7 +98,7 @@ fn figures_are_those_of_the_core() {
 
 #[test]
 fn a_picture_says_what_it_is_of() {
-    let data = ask(&GetPicture { device: 0, view: view() });
+    let data = ask(&GetPicture { device: 0, view: view(), kind: None });
     assert_eq!(data.view, Some(view()));
     assert!(data.band_count() >= 3, "a, b and the initial band");
     assert_eq!(data.live.iter().map(|step| step.bytes).fold(0.0, f64::max), 157.0);

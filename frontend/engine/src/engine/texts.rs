@@ -1,9 +1,8 @@
 //! Converts parts of the model to text.
 
 use frontend::ask::{Notice, SettingText};
-use shared::base::{Diagnostic, frame_rules};
-use shared::report::{Frame, frame};
-use shared::trace::{Container, Encoding, Format, Setting, Settings, StackId, Trace};
+use shared::base::Diagnostic;
+use shared::trace::{Container, Encoding, Format, Setting, Settings};
 
 pub(super) fn format(format: Format) -> String {
     let encoding = match format.encoding {
@@ -44,17 +43,4 @@ pub(super) fn sort_notices(notices: &mut [Notice]) {
 pub(super) fn settings(settings: &Settings) -> Vec<SettingText> {
     let text = |(name, value): &(String, Setting)| SettingText { name: name.clone(), value: value.to_string() };
     settings.entries.iter().map(text).collect()
-}
-
-/// Returns the frame that describes a stack best.
-pub(super) fn title_frame(trace: &Trace, stack: StackId) -> Option<Frame> {
-    let ids = trace.stacks.frames(stack);
-    let frames = ids.iter().map(|&id| trace.frames.get(id));
-    let names = frames.map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)));
-    ids.get(frame_rules::title_position(names)?).map(|&id| frame(trace, id))
-}
-
-/// Returns a frame without the FX node behind it.
-pub(super) fn plain_frame(name: &str, filename: &str, line: u64) -> Frame {
-    Frame { name: name.to_owned(), filename: filename.to_owned(), line, fx: None }
 }

@@ -1,8 +1,9 @@
 //! Form of a new job: fields for the config keys that most trainings set.
 
-use super::field::{Change, FormField};
+use super::field::{Change, FormField, assumed, key};
 use crate::state::{Draft, FieldValue};
-use crate::view::fields::{Choice, Group, Values, cards, form};
+use crate::view::fields::{Choice, Group, Values, cards, form, ranges};
+use shared::api::JobTask;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
@@ -26,6 +27,9 @@ pub(crate) fn ConfigForm(props: &ConfigFormProps) -> Html {
             if let Some(reason) = props.draft.why_no_fields() {
                 <p class="hint" role="status">{ reason }</p>
             }
+            if props.draft.task == JobTask::Sweep {
+                { group(props, &ranges(), &values) }
+            }
             { device(props, &values) }
             { for groups.iter().map(|shown| group(props, shown, &values)) }
         </fieldset>
@@ -35,9 +39,10 @@ pub(crate) fn ConfigForm(props: &ConfigFormProps) -> Html {
 fn group(props: &ConfigFormProps, group: &Group, values: &Values) -> Html {
     let field = |field: &crate::view::fields::Field| {
         let is_wrong = props.draft.check.problems.iter().any(|problem| problem.path == field.path);
+        let range = field.path.starts_with("sweep.").then(|| AttrValue::from(props.draft.range(field.path)));
         html! {
-            <FormField key={field.path} field={field.clone()} values={values.clone()} {is_wrong}
-                on_change={props.on_change.clone()} />
+            <FormField key={field.path} field={field.clone()} values={values.clone()} {is_wrong} {range}
+                names_assumed={props.draft.is_imported() && !group.is_folded} on_change={props.on_change.clone()} />
         }
     };
     let fields = html! { <div class="fields">{ for group.fields.iter().map(field) }</div> };
@@ -69,7 +74,7 @@ fn device(props: &ConfigFormProps, values: &Values) -> Html {
             <h2 class="form-title">{ "Runs on" }</h2>
             <div class="fields">
                 <label class="field wide">
-                    <span class="field-label">{ "GPU" }</span>
+                    <span class="field-label">{ "GPU" }{ key("GPU", "card") }</span>
                     <select class="select" data-key="card" {onchange}>
                         <option value="" selected={written.is_empty()}>{ values.unset("card") }</option>
                         if !is_known {
@@ -77,6 +82,7 @@ fn device(props: &ConfigFormProps, values: &Values) -> Html {
                         }
                         { for choices.iter().map(option) }
                     </select>
+                    { assumed(values.assumed("card").filter(|_| props.draft.is_imported()), "card") }
                 </label>
             </div>
         </section>

@@ -19,7 +19,8 @@ pub(crate) struct EditorProps {
 /// Shows the text field with its line numbers.
 #[component]
 pub(crate) fn Editor(props: &EditorProps) -> Html {
-    let lines = (props.text.matches('\n').count() + 1).max(LEAST_LINES);
+    let lines = props.text.matches('\n').count() + 1;
+    let rows = lines.max(LEAST_LINES);
     let oninput = props.on_change.reform(|event: InputEvent| {
         event.target_dyn_into::<HtmlTextAreaElement>().map(|field| field.value()).unwrap_or_default()
     });
@@ -30,7 +31,7 @@ pub(crate) fn Editor(props: &EditorProps) -> Html {
     html! {
         <div class="editor">
             <div class="lines numbers" aria-hidden="true">{ for (1..=lines).map(line) }</div>
-            <textarea class="text" value={props.text.clone()} rows={lines.to_string()} {oninput} wrap="off"
+            <textarea class="text" value={props.text.clone()} rows={rows.to_string()} {oninput} wrap="off"
                 spellcheck="false" autocapitalize="off" autocomplete="off" aria-label="Config"
                 aria-invalid={(!props.problems.is_empty()).to_string()} aria-describedby="problems" />
         </div>

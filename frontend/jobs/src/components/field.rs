@@ -13,6 +13,12 @@ pub(crate) struct FormFieldProps {
     pub field: Field,
     /// Values of all fields.
     pub values: Values,
+    /// Value as it is written, for a field of several values.
+    #[prop_or_default]
+    pub range: Option<AttrValue>,
+    /// True if a value that the config leaves out is named below the field.
+    #[prop_or_default]
+    pub names_assumed: bool,
     /// True if a problem was found with the field's key.
     pub is_wrong: bool,
     pub on_change: Callback<Change>,
@@ -21,7 +27,7 @@ pub(crate) struct FormFieldProps {
 /// Shows the field with its label.
 #[component]
 pub(crate) fn FormField(props: &FormFieldProps) -> Html {
-    let Field { path, label, control } = &props.field;
+    let Field { path, label, control, .. } = &props.field;
     match control {
         Control::Flag => flag(props, path, label),
         Control::Many(words) => {
@@ -39,10 +45,25 @@ pub(crate) fn FormField(props: &FormFieldProps) -> Html {
 fn labelled(props: &FormFieldProps, label: &str, control: Html) -> Html {
     html! {
         <label class={classes!("field", props.is_wrong.then_some("wrong"))}>
-            <span class="field-label">{ label }</span>
+            <span class="field-label">{ label }{ key(label, props.field.path) }</span>
             { control }
+            { assumed(props.values.assumed(props.field.path).filter(|_| props.names_assumed), props.field.path) }
         </label>
     }
+}
+
+/// Shows the key of the config beside a label that does not say it already.
+pub(super) fn key(label: &str, path: &str) -> Html {
+    if label.to_lowercase() == path {
+        return Html::default();
+    }
+    html! { <code class="field-key" aria-hidden="true">{ path.to_owned() }</code> }
+}
+
+/// Names a value that an imported config leaves out.
+pub(super) fn assumed(value: Option<String>, path: &'static str) -> Html {
+    let Some(value) = value else { return Html::default() };
+    html! { <span class="field-note" data-assumed={path}>{ format!("{value} assumed: not in the file") }</span> }
 }
 
 fn words(props: &FormFieldProps, path: &'static str, choices: &[Choice]) -> Html {
@@ -80,9 +101,12 @@ fn input(props: &FormFieldProps, path: &'static str, (kind, min, max): Attribute
         };
         (path, value)
     });
+    let value = props.range.clone().unwrap_or_else(|| props.values.written(path).into());
+    let example = props.field.example;
+    let placeholder = if example.is_empty() { props.values.default(path) } else { format!("such as {example}") };
     html! {
-        <input type={kind} {min} {max} data-key={path} value={props.values.written(path)} {oninput}
-            placeholder={props.values.default(path)} aria-invalid={props.is_wrong.to_string()} />
+        <input type={kind} {min} {max} data-key={path} {value} {oninput} {placeholder}
+            aria-invalid={props.is_wrong.to_string()} />
     }
 }
 

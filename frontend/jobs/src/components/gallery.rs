@@ -3,7 +3,7 @@
 use super::gallery_card::GalleryCard;
 use super::refusal_note::RefusalNote;
 use crate::hooks::{Fetched, use_fetched};
-use crate::state::{CatalogFilter, Entry, Kind, entries};
+use crate::state::{CatalogFilter, Entry, Kind, Topic, entries, topics};
 use frontend::components::icon::{Icon, IconName};
 use shared::api::GalleryRow;
 use shared::base::format;
@@ -30,7 +30,10 @@ pub(crate) fn Gallery() -> Html {
     html! {
         <section class="section" aria-labelledby="gallery-title">
             <h2 id="gallery-title" class="section-title">{ "Gallery" }</h2>
-            <p class="hint">{ "Common mistakes with their fixes, and healthy training runs of realistic size. Each takes seconds to record." }</p>
+            <p class="hint">
+                { "Common mistakes with their fixes, and healthy training runs of realistic size. The server records each \
+                   of them once, in seconds, when somebody first opens it." }
+            </p>
             if let Some(error) = rows.now.error.clone() {
                 <RefusalNote {error} />
             }
@@ -40,14 +43,25 @@ pub(crate) fn Gallery() -> Html {
                 if found.is_empty() {
                     <p class="hint empty">{ "No config in the gallery matches." }</p>
                 }
-                <div class="tiles" data-found={found.len().to_string()}>
-                    { for found.iter().map(|entry| html! {
-                        <GalleryCard key={entry.row.name.clone()} entry={(*entry).clone()} />
-                    }) }
-                </div>
+                <div data-found={found.len().to_string()}>{ for topics(&found).iter().map(topic) }</div>
             } else if rows.now.error.is_none() {
                 <p class="hint waiting" role="status">{ "Loading the gallery…" }</p>
             }
+        </section>
+    }
+}
+
+fn topic(topic: &Topic) -> Html {
+    html! {
+        <section key={topic.title.to_owned()} class="topic">
+            if !topic.title.is_empty() {
+                <h3 class="topic-title">{ topic.title }</h3>
+            }
+            <div class="tiles">
+                { for topic.entries.iter().map(|entry| html! {
+                    <GalleryCard key={entry.row.name.clone()} entry={(*entry).clone()} />
+                }) }
+            </div>
         </section>
     }
 }

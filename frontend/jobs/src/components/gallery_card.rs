@@ -2,7 +2,7 @@
 
 use crate::state::{Entry, Route, Start};
 use crate::view::picture::{HEIGHT, WIDTH, picture, top_bytes};
-use crate::view::prose::{Piece, pieces};
+use crate::view::prose::{Piece, first_sentence, pieces};
 use frontend::platform::site_url;
 use shared::api::GalleryRow;
 use shared::base::format;
@@ -14,7 +14,7 @@ pub(crate) struct GalleryCardProps {
     pub entry: Entry,
 }
 
-/// Shows the title, the memory curves, what to look for, and links that record the config.
+/// Shows the title, the memory curves, one sentence, and links that open the recording.
 #[component]
 pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
     let Entry { row, repair, model, card, .. } = &props.entry;
@@ -22,11 +22,14 @@ pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
     let rows = || [Some(row), repair.as_ref()].into_iter().flatten();
     let top = top_bytes(rows().flat_map(|row| [row.live_curve.as_slice(), row.reserved_curve.as_slice()]));
     let is_pair = repair.is_some();
+    let (sentence, rest) = first_sentence(&row.text);
     html! {
         <article class={classes!("tile", is_pair.then_some("pair"))} data-config={row.name.clone()}>
             <header class="tile-head">
-                <h3 class="tile-title">{ &row.title }</h3>
-                <p class="tile-facts"><span>{ model }</span><span>{ card }</span></p>
+                <h4 class="tile-title">{ &row.title }</h4>
+                <p class="tile-facts">
+                    <span>{ model }</span><span>{ card }</span><span>{ format::counted(row.events, "event") }</span>
+                </p>
             </header>
             <div class="tile-pictures">
                 { shown(row, top, if is_pair { "Mistake" } else { "" }) }
@@ -34,12 +37,19 @@ pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
                     { shown(repair, top, "Fixed") }
                 }
             </div>
-            <p class="tile-text">{ for pieces(&row.text).into_iter().map(piece) }</p>
+            <p class="tile-text">{ for pieces(sentence).into_iter().map(piece) }</p>
+            if !rest.is_empty() {
+                <details class="fold tile-more">
+                    <summary aria-label={format!("What to look for: {}", row.title)}>{ "What to look for" }</summary>
+                    <p class="tile-text">{ for pieces(rest).into_iter().map(piece) }</p>
+                </details>
+            }
             <footer class="tile-foot">
-                { link(row, if is_pair { "Record the mistake" } else { "Record" }) }
+                { link(row, "See it", "button primary", Route::See(vec![row.name.clone()])) }
                 if let Some(repair) = repair {
-                    { link(repair, "Record the fix") }
+                    { link(row, "Compare both", "button", Route::See(vec![row.name.clone(), repair.name.clone()])) }
                 }
+                { link(row, "Edit config", "button quiet", Route::new_job(Start::Gallery(row.name.clone()))) }
             </footer>
         </article>
     }
@@ -52,9 +62,9 @@ fn piece(piece: Piece) -> Html {
     }
 }
 
-fn link(row: &GalleryRow, text: &str) -> Html {
-    let href = site_url(&Route::New(Start::Gallery(row.name.clone())).path());
-    html! { <a class="button" {href} aria-label={format!("{text}: {}", row.title)}>{ text }</a> }
+fn link(row: &GalleryRow, text: &str, class: &'static str, route: Route) -> Html {
+    let href = site_url(&route.path());
+    html! { <a {class} {href} aria-label={format!("{text}: {}", row.title)}>{ text }</a> }
 }
 
 /// Draws a recording's memory curves, captioned with its peak live bytes.

@@ -3,11 +3,11 @@
 use super::compare::Compare;
 use super::job_change::{Delete, Rename};
 use crate::hooks::Order;
-use crate::state::{Route, Start};
+use crate::state::{Change, Route, Start};
 use frontend::components::dialog::Dialog;
 use frontend::components::icon::{Icon, IconName};
 use frontend::platform::{api_url, site_url};
-use shared::api::{JobResource, JobState};
+use shared::api::{JobResource, JobState, JobTask};
 use shared::base::format;
 use yew::prelude::*;
 
@@ -22,8 +22,9 @@ pub(crate) struct JobActionsProps {
 /// Offers what the job's state allows: open, compare, download, run again, rename, cancel, delete.
 #[component]
 pub(crate) fn JobActions(props: &JobActionsProps) -> Html {
-    let JobResource { id, state, name, snapshot_bytes, .. } = &props.job;
-    let again = site_url(&Route::New(Start::Job(id.clone())).path());
+    let JobResource { id, state, name, snapshot_bytes, task, .. } = &props.job;
+    let other = |task| site_url(&Route::New(Start::Job(id.clone()), Change::to_task(task)).path());
+    let again = site_url(&Route::new_job(Start::Job(id.clone())).path());
     let on_cancel = props.on_order.reform(|()| Order::Cancel);
     html! {
         <div class="actions">
@@ -37,6 +38,10 @@ pub(crate) fn JobActions(props: &JobActionsProps) -> Html {
                 </a>
             }
             <a class="button" href={again}><Icon name={IconName::Again} />{ "Run again with…" }</a>
+            if *task == JobTask::Record {
+                <a class="button" href={other(JobTask::Fit)}>{ "Find the largest batch" }</a>
+                <a class="button" href={other(JobTask::Sweep)}>{ "Sweep…" }</a>
+            }
             <Rename name={name.clone()} on_rename={props.on_order.reform(Order::Rename)} />
             if state.is_over() {
                 <Delete has_snapshot={snapshot_bytes.is_some()} on_delete={props.on_order.reform(|()| Order::Delete)} />

@@ -5,9 +5,9 @@ use super::state_badge::StateBadge;
 use crate::hooks::{Fetched, use_fetched};
 use crate::platform::{clock_ms, local_time};
 use crate::state::Route;
-use crate::view::{job, time};
+use crate::view::{job, task, time};
 use frontend::platform::site_url;
-use shared::api::{JobList as Jobs, JobResource, JobState};
+use shared::api::{JobList as Jobs, JobResource, JobState, JobTask};
 use yew::prelude::*;
 
 /// Number of jobs that are shown at first; "Show more" adds twice as many.
@@ -71,13 +71,21 @@ fn empty() -> Html {
 
 fn line(resource: &JobResource) -> Html {
     let href = site_url(&Route::Job(resource.id.clone()).path());
-    let share = job::share(resource.progress.as_ref(), resource.steps);
+    let share = match resource.task {
+        JobTask::Record => Some(job::share(resource.progress.as_ref(), resource.steps)),
+        JobTask::Fit | JobTask::Sweep => task::share(resource.recorded.as_ref()),
+    };
     let name = job::name(resource);
     html! {
         <li key={resource.id.clone()} class="job" data-job={resource.id.clone()}>
             <a class="job-link" {href}>
                 <StateBadge state={resource.state} outcome={resource.outcome} />
-                <span class="job-name">{ name }</span>
+                <span class="job-name">
+                    { name }
+                    if resource.task != JobTask::Record {
+                        <span class="job-task">{ task::title(resource.task) }</span>
+                    }
+                </span>
                 <span class="job-card">{ &resource.card }</span>
                 <span class="job-outcome numbers">{ job::outcome(resource) }</span>
                 <span class="job-took numbers">{ job::took(resource) }</span>
@@ -85,7 +93,8 @@ fn line(resource: &JobResource) -> Html {
                     { time::ago(clock_ms(), resource.created_ms) }
                 </time>
                 if resource.state == JobState::Running {
-                    <progress class="job-bar" max="1" value={share.to_string()} aria-label={format!("Progress of {name}")} />
+                    <progress class="job-bar" max="1" value={share.map(|share| share.to_string())}
+                        aria-label={format!("Progress of {name}")} />
                 }
             </a>
         </li>

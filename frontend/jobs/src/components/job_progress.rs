@@ -1,8 +1,8 @@
 //! Progress of an unfinished job.
 
 use crate::state::{Link, Watch};
-use crate::view::job;
-use shared::api::{JobResource, JobState};
+use crate::view::{job, task};
+use shared::api::{JobResource, JobState, JobTask};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -19,13 +19,17 @@ pub(crate) fn JobProgress(props: &JobProgressProps) -> Html {
     let JobProgressProps { job: resource, watch } = props;
     let state = watch.state.unwrap_or(resource.state);
     let steps = watch.steps.unwrap_or(resource.steps);
+    let is_one = resource.task == JobTask::Record;
+    let recorded = watch.recorded.last().or(resource.recorded.as_ref());
     let text = match (state, &watch.progress) {
         (JobState::Queued, _) => job::queue_place(resource.before),
+        _ if !is_one => task::progress(recorded),
         (_, Some(progress)) => job::place(progress, steps),
         _ => "Starting the recorder".to_owned(),
     };
-    let share = job::share(watch.progress.as_ref(), steps);
-    let value = (state == JobState::Running && watch.progress.is_some()).then(|| share.to_string());
+    let share = if is_one { job::share(watch.progress.as_ref(), steps) } else { task::share(recorded).unwrap_or(0.0) };
+    let is_known = if is_one { watch.progress.is_some() } else { task::share(recorded).is_some() };
+    let value = (state == JobState::Running && is_known).then(|| share.to_string());
     html! {
         <div class="job-progress" data-progress={share.to_string()}>
             <progress class="progress" max="1" {value} aria-label="Progress" />

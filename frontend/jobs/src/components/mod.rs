@@ -9,6 +9,7 @@ pub(crate) mod token_dialog;
 
 pub(crate) mod gallery;
 mod gallery_card;
+pub(crate) mod gallery_recording;
 pub(crate) mod job_list;
 
 pub(crate) mod config_form;
@@ -16,6 +17,7 @@ pub(crate) mod editor;
 mod field;
 pub(crate) mod key_notes;
 pub(crate) mod problem_list;
+pub(crate) mod task_choice;
 
 pub(crate) mod compare;
 pub(crate) mod job_actions;
@@ -23,3 +25,4 @@ mod job_change;
 pub(crate) mod job_outcome;
 pub(crate) mod job_progress;
 pub(crate) mod memory_chart;
+pub(crate) mod several;

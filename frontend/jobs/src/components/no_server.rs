@@ -22,8 +22,8 @@ pub(crate) fn NoServer(props: &NoServerProps) -> Html {
             <section class="card" role="alert">
                 <h1 class="card-title"><Icon name={IconName::Warning} />{ "No server responds here" }</h1>
                 <p class="error-message">
-                    { "Jobs record a training run on a virtual or real GPU. They need a Snapscope server, and no server \
-                       responds at this address. The viewer needs no server: it decodes files in the browser." }
+                    { "Jobs and the gallery's recordings are made by a Snapscope server, and no server responds at this \
+                       address. The viewer needs no server: it decodes files in the browser." }
                 </p>
                 <div class="command">
                     <code>{ COMMAND }</code>

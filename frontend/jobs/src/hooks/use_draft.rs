@@ -1,7 +1,7 @@
 //! Hook for the config of a new job and its starting text.
 
 use super::use_fetched::{Fetched, use_fetched};
-use crate::state::{Draft, DraftAction, Start, TextFile};
+use crate::state::{Change, Draft, DraftAction, Start, TextFile};
 use frontend::platform::{ApiError, brought_config};
 use shared::api::{GalleryRow, JobDetails};
 use std::rc::Rc;
@@ -48,9 +48,10 @@ fn once<T>(_: &Fetched<T>) -> Option<u32> {
 
 /// Returns the draft of a new job, loaded from what `start` names.
 ///
-/// That is the example, a config of the gallery, the config of another job, or a file that was dropped on the viewer.
+/// That is the example, a config of the gallery, the config of another job, or a file that was dropped on the viewer;
+/// `change` is applied to it.
 #[hook]
-pub(crate) fn use_draft(start: &Start) -> DraftHandle {
+pub(crate) fn use_draft(start: &Start, change: Change) -> DraftHandle {
     let model = use_reducer_eq(Model::default);
     let (gallery, job) = match start {
         Start::Example | Start::Brought => (None, None),
@@ -70,9 +71,10 @@ pub(crate) fn use_draft(start: &Start) -> DraftHandle {
             dispatcher.dispatch(DraftAction::Bring(vec![TextFile { name, text }]));
         }
         if let Some(JobDetails { job, source, .. }) = job.as_deref() {
-            let (card, steps) = (job.card.clone(), job.steps);
-            dispatcher.dispatch(DraftAction::Again { source: source.clone(), card, steps });
+            let (card, steps, task) = (job.card.clone(), job.steps, job.task);
+            dispatcher.dispatch(DraftAction::Again { source: source.clone(), card, steps, task });
         }
+        dispatcher.dispatch(DraftAction::Change(change));
     });
     let error = gallery.now.error.clone().or_else(|| job.now.error.clone());
     DraftHandle { model, error }

@@ -5,7 +5,7 @@ use crate::platform::{go_to, random_key};
 use crate::state::{Draft, Route};
 use crate::view::refusal::needs_token;
 use frontend::platform::{ApiError, ApiRequest, token};
-use shared::api::{JobDetails, JobRequest};
+use shared::api::{JobDetails, JobRequest, JobTask};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -47,19 +47,19 @@ impl SubmitHandle {
 
 /// Returns a handle that submits a draft.
 ///
-/// The idempotency key changes only with the text, so sending the same text twice creates one job.
+/// The idempotency key changes only with the text and the task, so sending the same ones twice creates one job.
 #[hook]
 pub(crate) fn use_submit(draft: Rc<Draft>, token_handle: &TokenHandle, needs_one: bool) -> SubmitHandle {
     let sending = use_state_eq(Sending::default);
-    let key = use_memo(draft.text.clone(), |_| random_key());
-    use_effect_with(draft.text.clone(), {
+    let key = use_memo((draft.text.clone(), draft.task), |_| random_key());
+    use_effect_with((draft.text.clone(), draft.task), {
         let sending = sending.setter();
         move |_| sending.set(Sending::Not)
     });
     let (handle, setter) = (token_handle.clone(), sending.setter());
     let send = Callback::from(move |()| {
-        let (text, key) = (draft.text.clone(), key.to_string());
-        let submission = Submission { text, key, handle: handle.clone(), sending: setter.clone() };
+        let (text, task, key) = (draft.text.clone(), draft.task, key.to_string());
+        let submission = Submission { text, task, key, handle: handle.clone(), sending: setter.clone() };
         if needs_one && token().is_none() {
             return submission.ask();
         }
@@ -71,6 +71,7 @@ pub(crate) fn use_submit(draft: Rc<Draft>, token_handle: &TokenHandle, needs_one
 #[derive(Clone)]
 struct Submission {
     text: String,
+    task: JobTask,
     key: String,
     handle: TokenHandle,
     sending: UseStateSetter<Sending>,
@@ -85,7 +86,7 @@ impl Submission {
     fn send(self) {
         self.sending.set(Sending::Now);
         spawn_local(async move {
-            let body = JobRequest { config: self.text.clone(), ..JobRequest::default() };
+            let body = JobRequest { config: self.text.clone(), task: Some(self.task), ..JobRequest::default() };
             let request = ApiRequest::post("jobs").header("idempotency-key", self.key.clone()).json(&body);
             match request.send::<JobDetails>().await {
                 Ok(details) => go_to(&Route::Job(details.job.id).path()),

@@ -3,6 +3,7 @@
 use super::job::JobPage;
 use super::list::ListPage;
 use super::new_job::NewJobPage;
+use super::see::SeePage;
 use crate::components::no_server::NoServer;
 use crate::components::token_dialog::TokenDialog;
 use crate::hooks::{Fetched, use_fetched, use_token};
@@ -40,9 +41,10 @@ pub(crate) fn App() -> Html {
         (None, None) => html! { <main class="state"><p role="status">{ "Contacting the server…" }</p></main> },
         (Some(limits), _) => match &*route {
             Route::List => html! { <ListPage limits={limits.clone()} /> },
-            Route::New(start) => {
-                html! { <NewJobPage start={start.clone()} limits={limits.clone()} token={token.clone()} /> }
-            }
+            Route::New(start, change) => html! {
+                <NewJobPage start={start.clone()} change={*change} limits={limits.clone()} token={token.clone()} />
+            },
+            Route::See(names) => html! { <SeePage names={names.clone()} token={token.clone()} /> },
             Route::Job(id) => html! { <JobPage id={id.clone()} scheme={scheme.scheme()} token={token.clone()} /> },
         },
     };

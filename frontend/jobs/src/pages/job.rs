@@ -7,16 +7,17 @@ use crate::components::job_progress::JobProgress;
 use crate::components::key_notes::KeyNotes;
 use crate::components::memory_chart::MemoryChart;
 use crate::components::refusal_note::RefusalNote;
+use crate::components::several::{RecordedList, Several};
 use crate::components::state_badge::StateBadge;
 use crate::hooks::{Fetched, Order, TokenHandle, use_fetched, use_orders, use_watch};
 use crate::platform::{clock_ms, local_time, replace_by};
 use crate::state::{Route, Watch};
 use crate::view::course::Course;
-use crate::view::{job, time};
+use crate::view::{job, task, time};
 use frontend::components::copy_button::CopyButton;
 use frontend::platform::{set_title, site_url};
 use frontend::state::Scheme;
-use shared::api::{ErrorCode, JobDetails, JobResource, JobState};
+use shared::api::{ErrorCode, JobDetails, JobResource, JobState, JobTask};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -81,7 +82,8 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
     // Events are ahead of the job except for its end, because figures and error arrive with the job itself.
     let told = watch.state.filter(|state| !state.is_over() && !known.job.state.is_over());
     let state = told.unwrap_or(known.job.state);
-    let has_chart = !course.parts.is_empty() || state == JobState::Running;
+    let is_one = known.job.task == JobTask::Record;
+    let has_chart = is_one && (!course.parts.is_empty() || state == JobState::Running);
     html! {
         <main class="page" data-state={state.word()} data-outcome={job::state_class(state, known.job.outcome)}>
             { way_back() }
@@ -95,8 +97,10 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
                     { out_of_memory(oom) }
                 }
                 <FigureList figures={job::live_figures(&watch)} />
+                <RecordedList recorded={watch.recorded.clone()} />
             }
             <JobOutcome details={(*known).clone()} />
+            <Several details={(*known).clone()} scheme={props.scheme} />
             if has_chart {
                 <MemoryChart {course} memory_bytes={known.capacity_bytes.or(watch.memory_bytes)}
                     is_over={known.job.state.is_over()} scheme={props.scheme} />
@@ -128,6 +132,9 @@ fn head(resource: &JobResource, state: JobState, is_ending: bool, on_order: Call
             <div>
                 <h1 class="page-title">{ job::name(resource) }<StateBadge {state} outcome={resource.outcome} /></h1>
                 <p class="hint facts">
+                    if resource.task != JobTask::Record {
+                        <span>{ task::title(resource.task) }</span>
+                    }
                     <span>{ &resource.card }</span>
                     <span title={local_time(resource.created_ms)}>{ time::ago(clock_ms(), resource.created_ms) }</span>
                     if resource.attempts > 1 {

@@ -25,7 +25,7 @@ pub(crate) fn ListPage(props: &ListPageProps) -> Html {
                     <h1 class="page-title">{ "Record a training run" }</h1>
                     <p class="hint">{ "Run a training config on a virtual or real GPU to get its memory snapshot." }</p>
                 </div>
-                <a class="button primary" href={site_url(&Route::New(Start::Example).path())}>
+                <a class="button primary" href={site_url(&Route::new_job(Start::Example).path())}>
                     <Icon name={IconName::Add} />{ "New job" }
                 </a>
             </header>

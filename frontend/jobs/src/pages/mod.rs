@@ -4,5 +4,6 @@ mod app;
 mod job;
 mod list;
 mod new_job;
+mod see;
 
 pub(crate) use app::App;

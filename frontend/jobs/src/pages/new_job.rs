@@ -6,10 +6,11 @@ use crate::components::figure_list::FigureList;
 use crate::components::key_notes::{KeyNotes, Note};
 use crate::components::problem_list::ProblemList;
 use crate::components::refusal_note::RefusalNote;
+use crate::components::task_choice::TaskChoice;
 use crate::hooks::{TokenHandle, use_draft, use_submit};
 use crate::platform::read_text;
-use crate::state::{Draft, DraftAction, Route, Start, TextFile};
-use crate::view::{numbers, refusal};
+use crate::state::{Change, Draft, DraftAction, Route, Start, TextFile};
+use crate::view::{numbers, refusal, task};
 use frontend::components::drop_overlay::DropOverlay;
 use frontend::components::icon::{Icon, IconName};
 use frontend::hooks::use_drop;
@@ -25,6 +26,8 @@ use yew::prelude::*;
 pub(crate) struct NewJobPageProps {
     /// Source of the initial config.
     pub start: Start,
+    /// What differs from it.
+    pub change: Change,
     pub limits: Rc<ServerLimits>,
     pub token: TokenHandle,
 }
@@ -33,7 +36,7 @@ pub(crate) struct NewJobPageProps {
 #[component]
 pub(crate) fn NewJobPage(props: &NewJobPageProps) -> Html {
     use_effect_with((), |()| set_title("New job – Snapscope"));
-    let handle = use_draft(&props.start);
+    let handle = use_draft(&props.start, props.change);
     let submit = use_submit(handle.draft(), &props.token, props.limits.needs_token);
     let unread = use_state_eq(|| None);
     let on_files = {
@@ -60,6 +63,7 @@ pub(crate) fn NewJobPage(props: &NewJobPageProps) -> Html {
                 { refused_file(&message) }
             }
             { for draft.refused.iter().map(|problem| refused_file(&problem.to_string())) }
+            <TaskChoice task={draft.task} on_change={dispatch.reform(DraftAction::Task)} />
             <div class="columns">
                 <ConfigForm draft={(*draft).clone()} kinds={props.limits.kinds.clone()}
                     on_change={dispatch.reform(|(path, value)| DraftAction::Set(path, value))} />
@@ -122,7 +126,7 @@ fn submission(submit: &crate::hooks::SubmitHandle, draft: &Draft) -> Html {
             }
             <button type="button" class="button primary large" {onclick}
                 disabled={draft.check.job.is_none() || is_sending}>
-                { if is_sending { "Submitting…" } else { "Record" } }
+                { if is_sending { "Submitting…".to_owned() } else { task::submit(draft.task, draft.check.combinations) } }
             </button>
         </div>
     }

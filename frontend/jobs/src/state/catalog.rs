@@ -1,4 +1,4 @@
-//! The gallery as cards, each mistake with its repair, and the filter over them.
+//! The gallery as cards by topic, each mistake with its repair, and the filter over them.
 
 use shared::api::GalleryRow;
 use shared::job::{Device, RawJob};
@@ -40,12 +40,13 @@ impl Entry {
             _ => String::new(),
         };
         let kind = if repair.is_some() { Kind::Mistake } else { Kind::Healthy };
-        let haystack = [row.name.as_str(), &row.title, &row.text, &model, &card, &mistakes].join("\n").to_lowercase();
+        let haystack =
+            [row.name.as_str(), &row.title, &row.topic, &row.text, &model, &card, &mistakes].join("\n").to_lowercase();
         Self { row, repair, kind, model, card, haystack }
     }
 }
 
-/// Returns the cards of the gallery: mistakes first, each group in the order of `rows`.
+/// Returns the cards of the gallery in the order of its topics.
 pub(crate) fn entries(rows: Vec<GalleryRow>) -> Vec<Entry> {
     let rows: Vec<Rc<GalleryRow>> = rows.into_iter().map(Rc::new).collect();
     let by_name: HashMap<&str, &Rc<GalleryRow>> = rows.iter().map(|row| (row.name.as_str(), row)).collect();
@@ -53,8 +54,22 @@ pub(crate) fn entries(rows: Vec<GalleryRow>) -> Vec<Entry> {
     let is_repair = |name: &str| rows.iter().any(|row| row.repair.as_deref() == Some(name));
     let own = rows.iter().filter(|row| !is_repair(&row.name));
     let mut entries: Vec<Entry> = own.map(|row| Entry::of(Rc::clone(row), repair(row))).collect();
-    entries.sort_by_key(|entry| entry.kind == Kind::Healthy);
+    entries.sort_by_key(|entry| (entry.row.place, entry.kind == Kind::Healthy));
     entries
+}
+
+/// Cards below one heading.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Topic<'a> {
+    /// Heading; empty for cards without a topic.
+    pub title: &'a str,
+    pub entries: Vec<&'a Entry>,
+}
+
+/// Groups cards that are in the order of their topics.
+pub(crate) fn topics<'a>(entries: &[&'a Entry]) -> Vec<Topic<'a>> {
+    let chunks = entries.chunk_by(|a, b| a.row.topic == b.row.topic);
+    chunks.map(|entries| Topic { title: &entries[0].row.topic, entries: entries.to_vec() }).collect()
 }
 
 /// Filter over the gallery; a card must meet all of its conditions.
@@ -87,6 +102,8 @@ mod tests {
         GalleryRow {
             name: name.to_owned(),
             title: format!("The {name}"),
+            topic: if name == "big" { "Healthy" } else { "Growth" }.to_owned(),
+            place: u64::from(name == "big"),
             text: "What to look for.".to_owned(),
             config: config.to_owned(),
             repair: repair.map(str::to_owned),
@@ -120,6 +137,15 @@ mod tests {
         assert_eq!(gallery.len(), 2);
         assert_eq!(gallery[0].repair.as_ref().map(|row| row.name.as_str()), Some("leak-repaired"));
         assert_eq!((gallery[1].model.as_str(), gallery[1].card.as_str()), ("gpt2-xl", "a100-40gb"));
+    }
+
+    #[test]
+    fn cards_stand_below_their_topics() {
+        let gallery = gallery();
+        let shown: Vec<&Entry> = gallery.iter().collect();
+        let titles: Vec<_> = topics(&shown).iter().map(|topic| (topic.title, topic.entries.len())).collect();
+        assert_eq!(titles, [("Growth", 1), ("Healthy", 1)]);
+        assert_eq!(topics(&[]), []);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The config of a new job while it is edited, as text or through the form.
 
-use super::edit::{FieldValue, set};
+use super::edit::{FieldValue, set, written};
+use super::route::Change;
 use super::sources::{TextFile, brought};
+use shared::api::JobTask;
 use shared::job::{Device, Format, Import, ImportNote, Job, Problem, RawJob, Source};
 use std::rc::Rc;
 
@@ -16,22 +18,27 @@ precision = \"autocast-bf16\"
 card = \"a100-40gb\"
 ";
 
+/// Ranges of a sweep that has none yet.
+const EXAMPLE_RANGE: (&str, &str) = ("sweep.batch", "1..16x2");
+
 /// Config text with its parsed job and its problems.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Check {
     pub format: Format,
     /// Keys as written, as far as the text can be parsed; `None` if it is not valid in its format.
     pub raw: Option<Rc<RawJob>>,
-    /// Job with all defaults filled in; `None` if there are problems.
+    /// Job with all defaults filled in, of several the first; `None` if there are problems.
     pub job: Option<Rc<Job>>,
+    /// Number of recordings of a sweep without problems.
+    pub combinations: Option<usize>,
     pub problems: Vec<Problem>,
 }
 
 impl Check {
-    /// Checks a text with the rules that the server applies.
-    pub(crate) fn of(text: &str) -> Self {
+    /// Checks a text with the rules that the server applies to a task.
+    pub(crate) fn of(text: &str, task: JobTask) -> Self {
         let format = Format::of("", text);
-        let mut check = Self { format, raw: None, job: None, problems: Vec::new() };
+        let mut check = Self { format, raw: None, job: None, combinations: None, problems: Vec::new() };
         match Import::read(Source { name: "", text }, None) {
             Err(problems) => {
                 check.problems = problems;
@@ -42,13 +49,28 @@ impl Check {
             }
             Ok(Import { job: raw, places, .. }) => {
                 check.raw = Some(Rc::new(raw.clone()));
-                match raw.resolve() {
-                    Ok(job) => check.job = Some(Rc::new(job)),
+                match resolved(raw, task) {
+                    Ok((job, combinations)) => (check.job, check.combinations) = (Some(Rc::new(job)), combinations),
                     Err(problems) => check.problems = places.locate(problems),
                 }
             }
         }
         check
+    }
+}
+
+/// Returns the job of a config, or the first of several with their number if it is known.
+fn resolved(raw: RawJob, task: JobTask) -> Result<(Job, Option<usize>), Vec<Problem>> {
+    match task {
+        JobTask::Record => Ok((raw.resolve()?, None)),
+        // A search tries batches of its own.
+        JobTask::Fit => Ok((RawJob { batch: Some(1), ..raw }.resolve()?, None)),
+        JobTask::Sweep => {
+            let combinations = raw.into_sweep()?.combinations;
+            let count = combinations.len();
+            let first = combinations.into_iter().next().ok_or_else(Vec::new)?;
+            Ok((first.job, Some(count)))
+        }
     }
 }
 
@@ -59,6 +81,10 @@ pub(crate) enum DraftAction {
     Type(String),
     /// A form field set its key to a value, or removed it (`None`).
     Set(&'static str, Option<FieldValue>),
+    /// Chooses what the job does.
+    Task(JobTask),
+    /// Applies what differs from the config to start with.
+    Change(Change),
     /// Replaces the config.
     Load(String),
     /// Loads the config of another job and applies the values that its request overrode.
@@ -69,6 +95,8 @@ pub(crate) enum DraftAction {
         card: String,
         /// Number of steps that the job ran.
         steps: u64,
+        /// What the job did.
+        task: JobTask,
     },
     /// Files were dropped or chosen.
     Bring(Vec<TextFile>),
@@ -80,6 +108,8 @@ pub(crate) enum DraftAction {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Draft {
     pub text: String,
+    /// What the job does.
+    pub task: JobTask,
     /// Result of checking the current text.
     pub check: Check,
     /// Result of the last check that could parse its text; the form shows it while the current text is broken.
@@ -96,15 +126,29 @@ pub(crate) struct Draft {
 
 impl Default for Draft {
     fn default() -> Self {
-        Self::of(EXAMPLE.to_owned())
+        Self::of(EXAMPLE.to_owned(), JobTask::Record)
     }
 }
 
 impl Draft {
-    fn of(text: String) -> Self {
-        let check = Check::of(&text);
+    fn of(text: String, task: JobTask) -> Self {
+        let check = Check::of(&text, task);
         let readable = check.clone();
-        Self { text, check, readable, understood: Vec::new(), ignored: Vec::new(), refused: Vec::new(), last: None }
+        Self {
+            text,
+            task,
+            check,
+            readable,
+            understood: Vec::new(),
+            ignored: Vec::new(),
+            refused: Vec::new(),
+            last: None,
+        }
+    }
+
+    /// Returns true if the config came from Hugging Face, whose files leave out what a recording needs.
+    pub(crate) fn is_imported(&self) -> bool {
+        !self.understood.is_empty()
     }
 
     /// Returns true if the form can change the text.
@@ -129,17 +173,47 @@ impl Draft {
                 let text = if self.takes_fields() { set_at(&self.text, path, value) } else { None };
                 text.map_or_else(|| self.clone(), |text| self.with(text))
             }
-            DraftAction::Load(text) => Self::of(text),
-            DraftAction::Again { source, card, steps } => {
-                self.bringing(vec![TextFile { name: String::new(), text: source }]).overridden(&card, steps)
+            DraftAction::Task(task) => self.with_task(task),
+            DraftAction::Change(Change { task, batch }) => {
+                let draft = task.map_or_else(|| self.clone(), |task| self.with_task(task));
+                let batch = batch.map(|batch| DraftAction::Set("batch", Some(FieldValue::Whole(batch))));
+                batch.map_or_else(|| draft.clone(), |action| draft.after(action))
+            }
+            DraftAction::Load(text) => Self::of(text, self.task),
+            DraftAction::Again { source, card, steps, task } => {
+                let draft =
+                    Self { task, ..self.clone() }.bringing(vec![TextFile { name: String::new(), text: source }]);
+                // The cards of a sweep are its own, and a search has steps of its own.
+                if task == JobTask::Record { draft.overridden(&card, steps) } else { draft }
             }
             DraftAction::Bring(files) => self.bringing(files),
             DraftAction::Convert => self.bringing(vec![TextFile { name: String::new(), text: self.text.clone() }]),
         }
     }
 
+    /// Returns the values of a sweep's key as they are written; empty if there are none.
+    pub(crate) fn range(&self, path: &str) -> String {
+        written(&self.text, path).unwrap_or_default()
+    }
+
+    /// Changes the task; a sweep begins with an example of a range, and other tasks have none.
+    fn with_task(&self, task: JobTask) -> Self {
+        let draft = Self { task, ..self.clone() };
+        let has_ranges = self.check.raw.as_ref().is_some_and(|raw| raw.sweep.is_some());
+        let text = match task {
+            _ if !self.takes_fields() => None,
+            JobTask::Sweep if !has_ranges => {
+                set(&self.text, EXAMPLE_RANGE.0, Some(FieldValue::Text(EXAMPLE_RANGE.1.to_owned())))
+            }
+            JobTask::Record | JobTask::Fit if has_ranges => set(&self.text, "sweep", None),
+            _ => None,
+        };
+        let text = text.unwrap_or_else(|| self.text.clone());
+        draft.with(text)
+    }
+
     fn with(&self, text: String) -> Self {
-        let check = Check::of(&text);
+        let check = Check::of(&text, self.task);
         let readable = if check.raw.is_some() { check.clone() } else { self.readable.clone() };
         Self { text, check, readable, refused: Vec::new(), ..self.clone() }
     }
@@ -173,7 +247,7 @@ impl Draft {
             Ok(read) => {
                 let last = files.into_iter().find(|file| file.text.contains("model_type"));
                 let last = last.or_else(|| self.last.clone());
-                Self { understood: read.understood, ignored: read.ignored, last, ..Self::of(read.text) }
+                Self { understood: read.understood, ignored: read.ignored, last, ..Self::of(read.text, self.task) }
             }
         }
     }
@@ -181,7 +255,7 @@ impl Draft {
 
 /// Returns true if the imported text names a model.
 fn is_config(read: &Result<super::sources::Brought, Vec<Problem>>) -> bool {
-    read.as_ref().is_ok_and(|read| Check::of(&read.text).raw.is_some_and(|raw| raw.model.is_some()))
+    read.as_ref().is_ok_and(|read| Check::of(&read.text, JobTask::Record).raw.is_some_and(|raw| raw.model.is_some()))
 }
 
 /// Sets a key; `card` and `device` exclude each other, so setting one removes the other.
@@ -263,11 +337,35 @@ mod tests {
     fn another_job_is_run_again_as_it_ran() {
         let again = |card: &str, steps| {
             let source = "model = \"gpt2\"\nsteps = 3\ncard = \"t4-16gb\"\n".to_owned();
-            Draft::default().after(DraftAction::Again { source, card: card.to_owned(), steps }).text
+            Draft::default()
+                .after(DraftAction::Again { source, card: card.to_owned(), steps, task: JobTask::Record })
+                .text
         };
         assert_eq!(again("t4-16gb", 3), "model = \"gpt2\"\nsteps = 3\ncard = \"t4-16gb\"\n");
         assert_eq!(again("l4-24gb", 5), "model = \"gpt2\"\nsteps = 5\ncard = \"l4-24gb\"\n");
         assert_eq!(again("cuda:0", 3), "model = \"gpt2\"\nsteps = 3\ndevice = \"cuda:0\"\n");
+    }
+
+    #[test]
+    fn a_sweep_begins_with_a_range() {
+        let sweep = draft("model = \"gpt2\"\n").after(DraftAction::Task(JobTask::Sweep));
+        assert_eq!(sweep.text, "model = \"gpt2\"\nsweep = { batch = \"1..16x2\" }\n");
+        assert_eq!((sweep.check.combinations, sweep.check.problems.len()), (Some(5), 0));
+        let wider = sweep.after(DraftAction::Set("sweep.precision", Some(FieldValue::Text("fp32,bf16".to_owned()))));
+        assert_eq!(wider.check.combinations, Some(10), "{}", wider.text);
+        assert_eq!(wider.range("sweep.batch"), "1..16x2");
+        // Other tasks have no ranges.
+        assert_eq!(wider.after(DraftAction::Task(JobTask::Fit)).text, "model = \"gpt2\"\n");
+        let none = draft("model = \"gpt2\"\nbatch = [1]\n").after(DraftAction::Task(JobTask::Sweep));
+        assert_eq!(none.check.combinations, None);
+    }
+
+    #[test]
+    fn a_start_may_differ_in_task_and_batch() {
+        let change = |change| draft("model = \"gpt2\"\nbatch = 2\n").after(DraftAction::Change(change));
+        assert_eq!(change(Change::to_batch(13)).text, "model = \"gpt2\"\nbatch = 13\n");
+        assert_eq!(change(Change::to_task(JobTask::Fit)).task, JobTask::Fit);
+        assert_eq!(change(Change::default()), draft("model = \"gpt2\"\nbatch = 2\n"));
     }
 
     #[test]

@@ -46,6 +46,18 @@ pub(crate) fn set(text: &str, path: &str, value: Option<FieldValue>) -> Option<S
     Some(document.to_string())
 }
 
+/// Returns the value of a key in a table as it is written: a list with commas between its items.
+///
+/// A path has two parts, as in `sweep.batch`; `None` if the text is not valid TOML or has no such key.
+pub(crate) fn written(text: &str, path: &str) -> Option<String> {
+    let document: DocumentMut = text.parse().ok()?;
+    let (table, key) = path.split_once('.')?;
+    let value = document.get(table)?.as_table_like()?.get(key)?.as_value()?;
+    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string().trim().to_owned(), str::to_owned);
+    let items = |array: &Array| array.iter().map(word).collect::<Vec<_>>().join(",");
+    Some(value.as_array().map_or_else(|| word(value), items))
+}
+
 fn set_in_table(document: &mut DocumentMut, table: &str, key: &str, value: Option<Value>) {
     let word_key = key_of_word(table);
     match document.get_mut(table) {
@@ -151,6 +163,15 @@ mod tests {
         );
         check("[optimizer]\nkind = \"adam\"\n", "optimizer.kind", text("sgd"), "[optimizer]\nkind = \"sgd\"\n");
         check("a = 1\n[optimizer]\nkind = \"adam\"\n", "optimizer.kind", None, "a = 1\n");
+    }
+
+    #[test]
+    fn ranges_are_read_as_they_are_written() {
+        let text = "sweep = { batch = \"1..8x2\", sequence = [512, '1024..4096x2'] }\n[data]\nseed = 3\n";
+        assert_eq!(written(text, "sweep.batch").as_deref(), Some("1..8x2"));
+        assert_eq!(written(text, "sweep.sequence").as_deref(), Some("512,1024..4096x2"));
+        assert_eq!(written(text, "data.seed").as_deref(), Some("3"));
+        assert_eq!((written(text, "sweep.card"), written("= ", "sweep.card")), (None, None));
     }
 
     #[test]

@@ -1,14 +1,18 @@
 //! Maps addresses to pages and back.
 
+use shared::api::JobTask;
+
 /// Page that an address names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     /// List of jobs, and the gallery.
     List,
-    /// Form for a new job.
-    New(Start),
+    /// Form for a new job, and what differs from the config to start with.
+    New(Start, Change),
     /// Page of one job, by its id.
     Job(String),
+    /// Recordings of the gallery, by the names of their configs; opens them in the viewer.
+    See(Vec<String>),
 }
 
 /// Source of a new job's initial config.
@@ -24,7 +28,31 @@ pub(crate) enum Start {
     Brought,
 }
 
+/// Difference between a new job and the config that it starts with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// What the job does; `None` for what the other job did, or one recording.
+    pub task: Option<JobTask>,
+    pub batch: Option<u64>,
+}
+
+impl Change {
+    pub(crate) fn to_task(task: JobTask) -> Self {
+        Self { task: Some(task), batch: None }
+    }
+
+    /// Returns the change to one recording with a batch.
+    pub(crate) fn to_batch(batch: u64) -> Self {
+        Self { task: Some(JobTask::Record), batch: Some(batch) }
+    }
+}
+
 impl Route {
+    /// Returns the page with the form of a new job.
+    pub(crate) fn new_job(start: Start) -> Self {
+        Self::New(start, Change::default())
+    }
+
     /// Returns the page for a path with parameters, such as `/jobs` and `?new`.
     ///
     /// The site may lie in a folder of its host, so only the part from `jobs` on counts.
@@ -34,28 +62,58 @@ impl Route {
         if parts.next() == Some("jobs") && !last.is_empty() {
             return Self::Job(last.to_owned());
         }
-        match parameter("new").as_deref() {
-            None => Self::List,
-            Some(_) if parameter("brought").is_some() => Self::New(Start::Brought),
-            Some(_) => Self::New(match (parameter("gallery"), parameter("from")) {
-                (Some(name), _) => Start::Gallery(name),
-                (None, Some(id)) => Start::Job(id),
-                (None, None) => Start::Example,
-            }),
+        let seen =
+            parameter("see").map(|names| names.split(',').filter(|name| is_name(name)).map(str::to_owned).collect());
+        if let Some(names) = seen.filter(|names: &Vec<String>| !names.is_empty()) {
+            return Self::See(names);
         }
+        if parameter("new").is_none() {
+            return Self::List;
+        }
+        let change = Change {
+            task: parameter("task").and_then(|task| JobTask::of(&task)),
+            batch: parameter("batch").and_then(|batch| batch.parse().ok()),
+        };
+        let start = match (parameter("gallery"), parameter("from")) {
+            _ if parameter("brought").is_some() => Start::Brought,
+            (Some(name), _) => Start::Gallery(name),
+            (None, Some(id)) => Start::Job(id),
+            (None, None) => Start::Example,
+        };
+        Self::New(start, change)
     }
 
     /// Returns the page's path below the site's top.
     pub(crate) fn path(&self) -> String {
         match self {
             Self::List => "jobs".to_owned(),
-            Self::New(Start::Example) => "jobs?new".to_owned(),
-            Self::New(Start::Gallery(name)) => format!("jobs?new&gallery={name}"),
-            Self::New(Start::Job(id)) => format!("jobs?new&from={id}"),
-            Self::New(Start::Brought) => "jobs?new&brought".to_owned(),
+            Self::New(start, Change { task, batch }) => {
+                let start = match start {
+                    Start::Example => String::new(),
+                    Start::Gallery(name) => format!("&gallery={name}"),
+                    Start::Job(id) => format!("&from={id}"),
+                    Start::Brought => "&brought".to_owned(),
+                };
+                let task = task.map(|task| format!("&task={}", task.word()));
+                let batch = batch.map(|batch| format!("&batch={batch}"));
+                format!("jobs?new{start}{}{}", task.unwrap_or_default(), batch.unwrap_or_default())
+            }
             Self::Job(id) => format!("jobs/{id}"),
+            Self::See(names) => format!("jobs?see={}", names.join(",")),
         }
     }
+}
+
+/// Returns true if a text can be the name of a gallery config; any other text could lead elsewhere.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with('.') && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+}
+
+/// Returns the viewer's path for recordings, which are compared if there are two.
+pub(crate) fn viewer_path(ids: &[String]) -> String {
+    let jobs: Vec<String> = ids.iter().map(|id| format!("job={id}")).collect();
+    let view = if ids.len() > 1 { "#v1;dock=compare" } else { "" };
+    format!("?{}{view}", jobs.join("&"))
 }
 
 #[cfg(test)]
@@ -83,10 +141,24 @@ mod tests {
         check("/jobs", Route::List);
         check("/jobs/", Route::List);
         check("/snapscope/jobs.html", Route::List);
-        check("/jobs?new", Route::New(Start::Example));
-        check("/jobs?new&gallery=keep-losses", Route::New(Start::Gallery("keep-losses".to_owned())));
-        check("/jobs?new&from=0194", Route::New(Start::Job("0194".to_owned())));
-        check("/jobs?new&brought", Route::New(Start::Brought));
+        check("/jobs?new", Route::new_job(Start::Example));
+        check("/jobs?new&gallery=keep-losses", Route::new_job(Start::Gallery("keep-losses".to_owned())));
+        check("/jobs?new&from=0194", Route::new_job(Start::Job("0194".to_owned())));
+        check("/jobs?new&task=sweep", Route::New(Start::Example, Change::to_task(JobTask::Sweep)));
+        let start = Start::Job("0194".to_owned());
+        check("/jobs?new&from=0194&task=record&batch=13", Route::New(start, Change::to_batch(13)));
+        check("/jobs?new&brought", Route::new_job(Start::Brought));
+        check("/jobs?see=keep-losses", Route::See(vec!["keep-losses".to_owned()]));
+        let pair = ["llama-3.2-1b-a100", "keep-losses-repaired"].map(str::to_owned).to_vec();
+        check("/jobs?see=llama-3.2-1b-a100,keep-losses-repaired", Route::See(pair));
+        assert_eq!(Route::of("/jobs", |name| (name == "see").then(|| "../limits,,a/b".to_owned())), Route::List);
         check("/folder/jobs/0194ab", Route::Job("0194ab".to_owned()));
+    }
+
+    #[test]
+    fn two_recordings_are_compared() {
+        let ids = ["a", "b"].map(str::to_owned);
+        assert_eq!(viewer_path(&ids[..1]), "?job=a");
+        assert_eq!(viewer_path(&ids), "?job=a&job=b#v1;dock=compare");
     }
 }

@@ -1,6 +1,6 @@
 //! State of a job as its events report it, during the run and afterwards.
 
-use shared::api::{JobEvent, JobState, OutOfMemory, Progress};
+use shared::api::{JobEvent, JobState, OutOfMemory, Progress, Recorded};
 
 /// Largest number of samples that are kept, chosen to exceed the width of a screen in pixels.
 const MOST_SAMPLES: usize = 2048;
@@ -62,6 +62,8 @@ pub(crate) struct Watch {
     pub messages: Vec<String>,
     /// Report of the out-of-memory error, if there was one.
     pub oom: Option<OutOfMemory>,
+    /// Recordings that have ended, of a job that makes several.
+    pub recorded: Vec<Recorded>,
     /// Number of the last event, because a reopened stream may repeat events from the first one.
     last: u64,
     /// Base-2 logarithm of the number of reports per sample.
@@ -109,13 +111,14 @@ impl Watch {
                 }
             }
             JobEvent::OutOfMemory(oom) => self.oom = Some(oom),
+            JobEvent::Recorded(recorded) => self.recorded.push(recorded),
         }
     }
 
     fn enter(&mut self, state: JobState) {
         if state == JobState::Running {
             // A job that is restarted loses what its earlier attempt reported.
-            (self.samples, self.messages) = (Vec::new(), Vec::new());
+            (self.samples, self.messages, self.recorded) = (Vec::new(), Vec::new(), Vec::new());
             (self.progress, self.oom, self.merged, self.pending) = (None, None, 0, 0);
         }
         if state.is_over() {

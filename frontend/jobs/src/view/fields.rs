@@ -33,6 +33,8 @@ pub(crate) struct Field {
     pub path: &'static str,
     pub label: &'static str,
     pub control: Control,
+    /// Example of a value, for a field of several values.
+    pub example: &'static str,
 }
 
 /// Fields below a heading.
@@ -49,7 +51,7 @@ pub(crate) fn form() -> Vec<Group> {
     let group = |title, is_folded, fields: &[(&'static str, &'static str)]| Group {
         title,
         is_folded,
-        fields: fields.iter().map(|(path, label)| Field { path, label, control: control(path) }).collect(),
+        fields: fields.iter().map(|(path, label)| Field { path, label, control: control(path), example: "" }).collect(),
     };
     vec![
         group("Model", false, &[("model.preset", "Model"), ("batch", "Batch"), ("sequence", "Sequence")]),
@@ -79,6 +81,19 @@ pub(crate) fn form() -> Vec<Group> {
         ),
         group("Mistakes", true, &[("mistakes", "Mistakes that the script makes")]),
     ]
+}
+
+/// Returns the fields of a sweep, each with several values.
+pub(crate) fn ranges() -> Group {
+    let field = |(path, label, example)| Field { path, label, control: Control::Line, example };
+    let fields = [
+        ("sweep.batch", "Batches", "1..16x2"),
+        ("sweep.sequence", "Sequences", "512,1024,2048"),
+        ("sweep.precision", "Precisions", "fp32,autocast-bf16"),
+        ("sweep.checkpointing", "Checkpointing", "on,off"),
+        ("sweep.card", "GPUs", "t4-16gb,a100-40gb"),
+    ];
+    Group { title: "Ranges of the sweep", is_folded: false, fields: fields.map(field).to_vec() }
 }
 
 /// Returns the available cards with their memory.
@@ -146,8 +161,20 @@ impl Values {
         find(&self.effective, path).map(text).unwrap_or_default()
     }
 
+    /// Returns the value in effect for a key that the config leaves out.
+    pub(crate) fn assumed(&self, path: &str) -> Option<String> {
+        let default = self.default(path);
+        (find(&self.written, path).is_none_or(Value::is_null) && !default.is_empty()).then_some(default)
+    }
+
     /// Returns the label of the choice to leave a key out: `adamw (default)`, or `Not set` if the default is unknown.
+    ///
+    /// A model that the config describes itself is `custom transformer`.
     pub(crate) fn unset(&self, path: &str) -> String {
+        let family = self.default("model.family");
+        if path == "model.preset" && self.written(path).is_empty() && !family.is_empty() {
+            return format!("custom {family}");
+        }
         let default = if self.written(path).is_empty() { self.default(path) } else { String::new() };
         if default.is_empty() { "Not set".to_owned() } else { format!("{default} (default)") }
     }
@@ -199,13 +226,22 @@ mod tests {
             (values.unset("optimizer.kind"), values.unset("model.preset")),
             ("adamw (default)".into(), "Not set".into())
         );
+        let assumed = |path| values.assumed(path).unwrap_or_default();
+        assert_eq!((assumed("precision"), assumed("batch")), ("fp32".to_owned(), String::new()));
         assert!(values.is_on("checkpointing") && !values.is_on("offload_activations"));
         assert_eq!(values.list("mistakes"), ["keep_losses"]);
     }
 
     #[test]
+    fn a_model_of_its_own_sizes_is_named_by_its_family() {
+        let values = values("[model]\nfamily = \"mlp\"\ninput = 64\nhidden = [64]\nclasses = 10\n");
+        assert_eq!(values.unset("model.preset"), "custom mlp");
+        assert_eq!(Values::of(None, None).unset("model.preset"), "Not set");
+    }
+
+    #[test]
     fn every_field_is_a_key() {
-        for field in form().into_iter().flat_map(|group| group.fields) {
+        for field in form().into_iter().chain([ranges()]).flat_map(|group| group.fields) {
             let table = field.path.split('.').next().unwrap();
             assert!(RawJob::KEYS.contains(&table), "{}", field.path);
             if let Control::Words(choices) = &field.control {

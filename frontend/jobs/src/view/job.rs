@@ -1,9 +1,9 @@
 //! Describes a job in words: its state, its progress and its result.
 
-use super::time;
+use super::{task, time};
 use crate::state::Watch;
 use frontend::views::head::figures_model::{Emphasis, Figure};
-use shared::api::{JobOutcome, JobResource, JobState, OutOfMemory, Progress, RecordingReport};
+use shared::api::{JobOutcome, JobResource, JobState, JobTask, OutOfMemory, Progress, RecordingReport};
 use shared::base::format;
 
 /// Returns the displayed word for a state.
@@ -37,12 +37,13 @@ pub(crate) fn name(job: &JobResource) -> &str {
 pub(crate) fn outcome(job: &JobResource) -> String {
     match (job.state, &job.result, &job.error) {
         (JobState::Queued, ..) => queue_place(job.before),
+        (JobState::Running, ..) if job.task != JobTask::Record => task::progress(job.recorded.as_ref()),
         (JobState::Running, ..) => {
             job.progress.as_ref().map_or_else(|| "Starting".to_owned(), |progress| place(progress, job.steps))
         }
         (JobState::Finished, Some(report), _) => peak_live(report),
         (JobState::Failed, _, Some(error)) => error.message.clone(),
-        _ => String::new(),
+        _ => job.summary.as_ref().map_or_else(String::new, |summary| task::outcome(job.task, summary)),
     }
 }
 
@@ -184,6 +185,9 @@ mod tests {
             before: Some(2),
             progress: None,
             result: None,
+            task: JobTask::Record,
+            recorded: None,
+            summary: None,
             error: None,
             snapshot_bytes: None,
         }
@@ -220,6 +224,8 @@ mod tests {
         assert!(figures(&report(None)).iter().any(|figure| figure.label == "Duration" && figure.value == "1.50 s"));
         assert!(figures(&report(None)).iter().any(|figure| figure.label == "Peak live" && figure.value == "2.00 GiB"));
         assert_eq!(outcome(&job(JobState::Cancelled)), "");
+        let fit = JobResource { task: JobTask::Fit, ..job(JobState::Running) };
+        assert_eq!(outcome(&fit), "First recording");
     }
 
     #[test]

@@ -8,4 +8,5 @@ pub(crate) mod numbers;
 pub(crate) mod picture;
 pub(crate) mod prose;
 pub(crate) mod refusal;
+pub(crate) mod task;
 pub(crate) mod time;

@@ -16,6 +16,13 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece> {
         .collect()
 }
 
+/// Splits a text after its first sentence.
+pub(crate) fn first_sentence(text: &str) -> (&str, &str) {
+    // A line of a config's comment is a sentence.
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    (first.trim(), rest.trim())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -29,5 +36,11 @@ mod tests {
         );
         assert_eq!(pieces("Nothing."), [words("Nothing.")]);
         assert_eq!(pieces(""), []);
+    }
+
+    #[test]
+    fn the_first_sentence_is_the_first_line() {
+        assert_eq!(first_sentence("One with `a.b`.\nTwo.\nThree."), ("One with `a.b`.", "Two.\nThree."));
+        assert_eq!(first_sentence("One."), ("One.", ""));
     }
 }

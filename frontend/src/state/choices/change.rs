@@ -1,6 +1,6 @@
 //! A single choice, and its effect on the others.
 
-use super::{Choices, CompareChoice, Controls, DifferencesChoice, RowsChoice, SegmentsChoice, Zoom};
+use super::{Choices, CompareChoice, Controls, DifferencesChoice, EventsChoice, RowsChoice, SegmentsChoice, Zoom};
 use crate::ask::site_table::SiteOrder;
 use crate::ask::{NameMark, WhatIfSetup};
 use crate::state::Selecting;
@@ -15,6 +15,8 @@ pub enum Choice {
     Selecting(Selecting),
     /// Changes the table of allocations.
     Rows(RowsChoice),
+    /// Changes the list of events.
+    Events(EventsChoice),
     /// Changes how stacks are shown.
     Stacks(Controls),
     /// Changes the search text for stacks.
@@ -33,6 +35,8 @@ pub enum Choice {
     Differences(DifferencesChoice),
     /// Changes the settings or the card of a replay.
     WhatIf(WhatIfSetup),
+    /// Changes what counts as the user's own code.
+    Own(Rc<str>),
 }
 
 impl Choices {
@@ -45,6 +49,7 @@ impl Choices {
                 self.selecting = selecting;
             }
             Choice::Rows(rows) => self.rows = rows,
+            Choice::Events(events) => self.events = events,
             Choice::Stacks(controls) => {
                 let of_graph = |controls: Controls| {
                     let Controls { is_inverted, by_appearance, by_line, with_runtime, .. } = controls;
@@ -63,6 +68,7 @@ impl Choices {
             Choice::Compare(compare) => self.compare = compare,
             Choice::Differences(differences) => self.differences = differences,
             Choice::WhatIf(setup) => self.what_if = Some(Rc::new(setup)),
+            Choice::Own(own) => self.own = own,
         }
     }
 
@@ -71,6 +77,7 @@ impl Choices {
         self.selecting = self.selecting.for_other_device();
         self.stacks.zoom = None;
         self.segments.focus = None;
+        self.events.event = None;
         self.what_if = None;
     }
 }

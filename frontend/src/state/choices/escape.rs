@@ -1,7 +1,7 @@
 //! Escapes user-typed texts for use in an address.
 
 /// Percent-encodes a text so that it contains no field separators and no characters that an address can't have.
-pub(super) fn escaped(text: &str) -> String {
+pub(in crate::state) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
@@ -15,7 +15,7 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 /// Decodes a text of [`escaped`]; a `%` that starts no escape stays as it is.
-pub(super) fn unescaped(text: &str) -> String {
+pub(in crate::state) fn unescaped(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some(position) = rest.find('%') {

@@ -1,18 +1,19 @@
 //! Choices in the views below the timeline.
 
 mod change;
-mod escape;
+pub(super) mod escape;
 mod names;
 mod text;
 
 pub use change::Choice;
-pub(super) use text::{has_card, read, write};
+pub(super) use escape::{escaped, unescaped};
+pub(super) use text::{MOST_TEXT_BYTES, has_card, read, write};
 
 use super::file_id::FileId;
 use super::selecting::Selecting;
 use crate::ask::differences::Sort as DiffSort;
 use crate::ask::site_table::SiteOrder;
-use crate::ask::{CompareSide, DiffBy, GroupBy, Instant, NameMark, Sort, WhatIfSetup};
+use crate::ask::{Columns, CompareSide, DiffBy, GroupBy, Instant, NameMark, Sort, WhatIfSetup};
 use std::rc::Rc;
 
 /// Choices in the views below the timeline of one file.
@@ -21,6 +22,7 @@ pub struct Choices {
     /// Allocations that the flame graph and the table of allocations examine.
     pub selecting: Selecting,
     pub rows: RowsChoice,
+    pub events: EventsChoice,
     pub stacks: StacksChoice,
     pub segments: SegmentsChoice,
     pub compare: CompareChoice,
@@ -29,6 +31,8 @@ pub struct Choices {
     pub are_ranks: bool,
     /// Setup of the replay; `None` until that view was opened.
     pub what_if: Option<Rc<WhatIfSetup>>,
+    /// Rule for the user's own code, as [`OwnCode`](shared::base::OwnCode) reads it; empty for the automatic one.
+    pub own: Rc<str>,
 }
 
 /// Choices in the table of allocations.
@@ -37,6 +41,23 @@ pub struct RowsChoice {
     /// Kind of groups that form the rows; `None` for single allocations.
     pub by: Option<GroupBy>,
     pub sort: Sort,
+    /// Optional columns of a table of allocations.
+    pub columns: Columns,
+}
+
+/// Choices in the list of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventsChoice {
+    /// Index of the chosen event.
+    pub event: Option<u32>,
+    /// True if the list follows the moment under the pointer.
+    pub follows: bool,
+}
+
+impl Default for EventsChoice {
+    fn default() -> Self {
+        Self { event: None, follows: true }
+    }
 }
 
 /// Choices in the views of stacks: flame graph and table.

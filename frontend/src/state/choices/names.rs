@@ -2,7 +2,7 @@
 
 use crate::ask::differences::{Column as DiffColumn, Sort as DiffSort};
 use crate::ask::site_table::{SiteColumn, SiteOrder};
-use crate::ask::{Column, Instant, Part, Sort};
+use crate::ask::{Column, Columns, Instant, Part, Sort};
 use crate::state::When;
 
 /// Returns the value that has a name.
@@ -45,7 +45,24 @@ fn column_name(column: Column) -> &'static str {
         Column::Lifetime => "lifetime",
         Column::Category => "category",
         Column::Title => "title",
+        Column::Died => "freed",
+        Column::Phase => "phase",
+        Column::Step => "step",
+        Column::Rounded => "rounded",
+        Column::Address => "address",
+        Column::Stream => "stream",
+        Column::Pool => "pool",
     }
+}
+
+/// Names a set of columns; without any it is empty.
+pub(super) fn columns_name(columns: Columns) -> String {
+    columns.iter().map(column_name).collect::<Vec<_>>().join(",")
+}
+
+/// Returns the set of columns that a text names; unknown names are left out.
+pub(super) fn columns_of(text: &str) -> Columns {
+    Columns::of(text.split(',').filter_map(|name| of_name(&Columns::ALL, column_name, name)))
 }
 
 pub(super) fn sort_name(sort: Sort) -> String {
@@ -53,10 +70,10 @@ pub(super) fn sort_name(sort: Sort) -> String {
 }
 
 pub(super) fn sort_of(text: &str) -> Option<Sort> {
-    const ALL: [Column; 6] =
-        [Column::Bytes, Column::Count, Column::Born, Column::Lifetime, Column::Category, Column::Title];
+    const ALWAYS: [Column; 3] = [Column::Bytes, Column::Count, Column::Title];
     let (column, is_rising) = sorted_of(text)?;
-    Some(Sort { column: of_name(&ALL, column_name, column)?, is_rising })
+    let column = of_name(&ALWAYS, column_name, column).or_else(|| of_name(&Columns::ALL, column_name, column))?;
+    Some(Sort { column, is_rising })
 }
 
 fn site_column_name(column: SiteColumn) -> &'static str {

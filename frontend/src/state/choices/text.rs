@@ -6,10 +6,11 @@
 //! conf=expandable_segments:True;card=85899345920
 //! ```
 //!
+//! Whatever view is open, `own` says what counts as the user's own code.
 //! Fields and values that this version does not know are ignored.
 
 use super::escape::{escaped, unescaped};
-use super::{Against, BlockColors, Choices, CompareChoice, Controls, Rootward, Zoom, names};
+use super::{Against, BlockColors, Choices, CompareChoice, Controls, EventsChoice, Rootward, Zoom, names};
 use crate::ask::{DiffBy, FilterData, GroupBy, GroupMark, NameMark, Weight, WhatIfSetup, side_of_value, side_value};
 use crate::state::Selecting;
 use crate::state::fields::Fields;
@@ -19,7 +20,7 @@ use shared::trace::PoolId;
 use std::rc::Rc;
 
 /// Length limit for a text in an address, in bytes, because mail and chat programs truncate long addresses.
-const MOST_TEXT_BYTES: usize = 1000;
+pub(in crate::state) const MOST_TEXT_BYTES: usize = 1000;
 
 /// Appends fields to a text.
 struct Writer<'a> {
@@ -48,6 +49,7 @@ impl Writer<'_> {
 /// Appends the choices of the open view.
 pub(in crate::state) fn write(choices: &Choices, dock: Option<DockTab>, text: &mut String) {
     let mut out = Writer { text };
+    out.typed("own", &choices.own);
     match dock {
         None | Some(DockTab::Logs) => (),
         Some(DockTab::Flame) => {
@@ -59,7 +61,9 @@ pub(in crate::state) fn write(choices: &Choices, dock: Option<DockTab>, text: &m
             let (rows, first) = (choices.rows, Choices::default().rows);
             out.other("rows", rows.by, first.by, |by| by.map_or("", GroupBy::name).to_owned());
             out.other("sort", rows.sort, first.sort, names::sort_name);
+            out.other("columns", rows.columns, first.columns, names::columns_name);
         }
+        Some(DockTab::Events) => events(choices, &mut out),
         Some(DockTab::Source) => selecting(&choices.selecting, false, &mut out),
         Some(DockTab::Segments) => segments(choices, &mut out),
         Some(DockTab::WhatIf) => what_if(choices, &mut out),
@@ -126,6 +130,13 @@ fn stacks(choices: &Choices, out: &mut Writer<'_>) {
     }
 }
 
+fn events(choices: &Choices, out: &mut Writer<'_>) {
+    if let Some(event) = choices.events.event {
+        out.put("event", &event.to_string());
+    }
+    out.other("follow", choices.events.follows, true, |_| "0".to_owned());
+}
+
 fn segments(choices: &Choices, out: &mut Writer<'_>) {
     let (segments, first) = (choices.segments, Choices::default().segments);
     out.other("at", segments.instant, first.instant, names::instant_name);
@@ -173,7 +184,7 @@ pub(in crate::state) fn has_card(choices: &Choices, dock: Option<DockTab>) -> bo
 
 /// Reads the choices of the open view from the fields of an address.
 pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices {
-    let mut choices = Choices::default();
+    let mut choices = Choices { own: typed(fields, "own").into(), ..Choices::default() };
     let word = |name: &str| fields.get(name);
     match dock {
         None | Some(DockTab::Logs) => (),
@@ -186,6 +197,10 @@ pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices 
             choices.selecting = read_selecting(fields);
             choices.rows.by = word("rows").and_then(GroupBy::of_name);
             choices.rows.sort = word("sort").and_then(names::sort_of).unwrap_or_default();
+            choices.rows.columns = word("columns").map(names::columns_of).unwrap_or_default();
+        }
+        Some(DockTab::Events) => {
+            choices.events = EventsChoice { event: number(fields, "event"), follows: word("follow") != Some("0") };
         }
         Some(DockTab::Source) => choices.selecting = read_selecting(fields),
         Some(DockTab::Segments) => {

@@ -1,10 +1,11 @@
 //! A file whose model is loaded, with the current view of it.
 
 use super::Start;
-use crate::ask::{Axis, ColorBy, DeviceFigures, FileSummary, Hit, Parts, WhatIfSetup};
+use crate::ask::{Axis, ColorBy, DeviceFigures, FileSummary, FilterData, Hit, Kind, Parts, WhatIfSetup};
 use crate::draw::camera::View;
 use crate::state::card::ThisCard;
 use crate::state::choices::{Choice, Choices};
+use crate::state::points::{PointAction, Points};
 use crate::state::view_state::{DockTab, PanelTab, PinKey, ViewState};
 use shared::report::Diagnosis;
 use std::rc::Rc;
@@ -27,18 +28,24 @@ pub struct ReadyFile {
     pub pinned: Option<Rc<Hit>>,
     /// Allocation to pin once it is found.
     pub start_pin: Option<PinKey>,
+    /// Selected kind of allocations.
+    pub kind: Option<Rc<Kind>>,
     /// Initial part of the timeline, for the shown device and axis.
     pub start_range: Option<View>,
     /// Selected tab of the panel.
     pub tab: PanelTab,
     /// View that is open below the timeline.
     pub dock: Option<DockTab>,
+    /// True if the open view takes the whole window but the minimap.
+    pub is_maximized: bool,
     /// Property that the colours of the timeline show.
     pub color: ColorBy,
     /// Choices in the views below the timeline.
     pub choices: Rc<Choices>,
     /// Card, if it was chosen or is known.
     pub card: Option<ThisCard>,
+    /// Bookmarks and the measurement.
+    pub points: Rc<Points>,
     /// True once the worker has reported the recording's oddities.
     pub are_notices_known: bool,
     /// Notice about the view.
@@ -54,7 +61,7 @@ impl ReadyFile {
         // A view of a device that this file does not have belongs to another file.
         let view = start.view.as_ref().and_then(|view| Some((of_index(view)? as u32, view.clone())));
         let (device, view) = view.unwrap_or_else(|| (summary.first_device(), ViewState::default()));
-        let ViewState { axis, range, pin, tab, dock, color, choices, card, .. } = view;
+        let ViewState { axis, range, pin, kind, tab, dock, is_maximized, color, choices, card, points, .. } = view;
         Self {
             summary: Rc::new(summary),
             figures,
@@ -64,12 +71,15 @@ impl ReadyFile {
             axis,
             pinned: None,
             start_pin: pin,
+            kind,
             start_range: range,
             tab,
             dock,
+            is_maximized,
             color,
             card: choices.what_if.as_deref().map_or(card.or(start.card), ThisCard::of),
             choices,
+            points,
             are_notices_known: false,
             notice: start.notice.clone(),
             arrivals: 0,
@@ -78,10 +88,11 @@ impl ReadyFile {
 
     /// Returns the current view, where `range` is the part of the timeline in view.
     pub fn view_state(&self, range: Option<View>) -> ViewState {
-        let device = self.summary.devices.get(self.device as usize).map_or(0, |device| device.index);
-        let Self { axis, tab, dock, color, .. } = *self;
-        let choices = self.choices.clone();
-        ViewState { device, axis, range, pin: self.pin_key(), tab, dock, color, choices, card: self.card }
+        let device = self.device_index();
+        let Self { axis, tab, dock, color, card, .. } = *self;
+        let (is_maximized, pin) = (self.is_dock_maximized(), self.pin_key());
+        let (choices, points, kind) = (self.choices.clone(), self.points.clone(), self.kind.clone());
+        ViewState { device, axis, range, pin, kind, tab, dock, is_maximized, color, choices, card, points }
     }
 
     /// Returns the allocation that is pinned or to be pinned.
@@ -122,6 +133,29 @@ impl ReadyFile {
         self.start_pin = None;
     }
 
+    /// Selects a kind, or none.
+    pub(super) fn select(&mut self, kind: Option<Kind>) {
+        self.kind = kind.map(Rc::new);
+    }
+
+    /// Selects all allocations with the stack of the pinned one, or none if they are selected already.
+    pub(super) fn select_pinned(&mut self) {
+        let Some(kind) = self.pinned_kind() else { return };
+        self.select(Some(kind).filter(|kind| self.kind.as_deref() != Some(kind)));
+    }
+
+    /// Leaves the selected kind, or else unpins the pinned allocation.
+    pub(super) fn leave(&mut self) {
+        if self.kind.take().is_none() {
+            self.pin(None);
+        }
+    }
+
+    /// Returns the kind of the pinned allocation.
+    pub fn pinned_kind(&self) -> Option<Kind> {
+        Some(Kind::StackOf(self.pinned.as_ref()?.allocation.as_ref()?.key()))
+    }
+
     pub(super) fn pin_found(&mut self, device: u32, hit: Option<Hit>) {
         self.choose_device(device);
         self.pinned = hit.map(Rc::new);
@@ -148,7 +182,7 @@ impl ReadyFile {
             self.notice = Some("The view in this address shows a device that this file does not have.".into());
             return;
         };
-        let ViewState { axis, range, pin, tab, dock, color, choices, card, .. } = view;
+        let ViewState { axis, range, pin, kind, tab, dock, is_maximized, color, choices, card, points, .. } = view;
         self.device = device as u32;
         self.choose_axis(axis);
         self.start_range = range.filter(|_| self.axis == axis);
@@ -156,8 +190,38 @@ impl ReadyFile {
             (self.pinned, self.start_pin) = (None, pin);
         }
         self.card = choices.what_if.as_deref().and_then(ThisCard::of).or(card).or(self.card);
-        (self.tab, self.dock, self.color, self.choices, self.notice) = (tab, dock, color, choices, notice);
+        (self.tab, self.dock, self.is_maximized) = (tab, dock, is_maximized);
+        (self.color, self.choices, self.points, self.notice) = (color, choices, points, notice);
+        self.kind = kind;
         self.arrivals += u32::from(!is_same_part);
+    }
+
+    /// Returns the CUDA index of the shown device.
+    pub fn device_index(&self) -> i64 {
+        self.summary.devices.get(self.device as usize).map_or(0, |device| device.index)
+    }
+
+    /// Changes the bookmarks or the measurement of the shown device.
+    pub(super) fn take_point(&mut self, action: PointAction) {
+        let device = self.device_index();
+        Rc::make_mut(&mut self.points).take(device, action);
+    }
+
+    /// Returns true if a view is open below the timeline and takes the whole window.
+    pub fn is_dock_maximized(&self) -> bool {
+        self.is_maximized && self.dock.is_some()
+    }
+
+    /// Opens or closes a view below the timeline; a view that is opened later starts at its usual height.
+    pub(super) fn choose_dock(&mut self, dock: Option<DockTab>) {
+        self.is_maximized &= dock.is_some();
+        self.dock = dock;
+    }
+
+    /// Maximises the open view, or the first one if none is open, or returns to the usual height.
+    pub(super) fn toggle_maximized(&mut self) {
+        self.is_maximized = !self.is_dock_maximized();
+        self.dock.get_or_insert(DockTab::ALL[0]);
     }
 
     /// Applies a choice made below the timeline; the card of a replay is also the file's card.
@@ -166,7 +230,24 @@ impl ReadyFile {
             Choice::WhatIf(setup) => Choice::WhatIf(self.on_card(setup)),
             choice => choice,
         };
+        if let Choice::Selecting(selecting) = &choice {
+            self.follow_search(&selecting.filter);
+        }
         Rc::make_mut(&mut self.choices).take(choice);
+    }
+
+    /// Selects what a changed search text finds, so that the timeline shows it too.
+    fn follow_search(&mut self, filter: &FilterData) {
+        let before = &self.choices.selecting.filter;
+        let FilterData { text, is_expression, .. } = filter;
+        if (text, is_expression) == (&before.text, &before.is_expression) {
+            return;
+        }
+        if !text.is_empty() {
+            self.kind = Some(Rc::new(Kind::Text { text: text.clone(), is_expression: *is_expression }));
+        } else if self.kind.as_deref().is_some_and(Kind::is_typed) {
+            self.kind = None;
+        }
     }
 
     /// Starts the first replay on the file's card, if there is one; the cards of later replays become the file's card.
@@ -192,6 +273,8 @@ impl ReadyFile {
             self.pinned = None;
             self.start_pin = None;
             self.start_range = None;
+            // An event of one device means nothing on another.
+            self.kind = self.kind.take().filter(|kind| !matches!(**kind, Kind::StackOf(_)));
             Rc::make_mut(&mut self.choices).leave_device();
             self.choose_axis(self.axis);
         }

@@ -143,7 +143,20 @@ fn view(device: i64) -> ViewState {
     let pin = PinKey { allocation: AllocationKey::Event(3), moment: 4 };
     let (axis, tab, color) = (Axis::Time, PanelTab::File, ColorBy::Category);
     let choices = Rc::default();
-    ViewState { device, axis, range: Some(range), pin: Some(pin), tab, dock: None, color, choices, card: None }
+    ViewState {
+        device,
+        axis,
+        range: Some(range),
+        pin: Some(pin),
+        kind: None,
+        tab,
+        dock: None,
+        is_maximized: false,
+        color,
+        choices,
+        card: None,
+        points: Rc::default(),
+    }
 }
 
 fn started(device: i64) -> Files {

@@ -1,21 +1,22 @@
 //! Table of any length; only the rows on the screen are in the document.
 
-use crate::ask::{Column, Sort};
+use crate::ask::{Column, GroupKeyData, Kind, Sort};
+use crate::components::icon::{Icon, IconName};
 use crate::draw::scrolling::{Scrolling, row_after};
-use crate::platform::{ResizeListener, set_style, size_of_element};
-use crate::views::allocations::model::{Head, Line, Target, aria_sort};
+use crate::hooks::{use_room, use_spacer};
+use crate::views::allocations::model::{Head, Level, Line, Target, aria_sort};
 use std::rc::Rc;
 use web_sys::{Element, HtmlElement};
 use yew::prelude::*;
 
-/// Height of the column heads in CSS pixels; must match the style sheet.
-const HEAD_PX: f64 = 30.0;
+/// Number of columns of a table of groups.
+const GROUP_COLUMNS: usize = 3;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct LongTableProps {
     /// Accessible name.
     pub(super) label: AttrValue,
-    pub(super) heads: &'static [Head],
+    pub(super) heads: Rc<Vec<Head>>,
     pub(super) sort: Sort,
     /// Row number of the first of `lines`.
     pub(super) first: u32,
@@ -24,11 +25,15 @@ pub(super) struct LongTableProps {
     pub(super) row_count: u32,
     /// Line chosen elsewhere on the page.
     pub(super) chosen: Option<Target>,
+    /// Selected kind, which marks the group with the same allocations.
+    pub(super) kind: Option<Kind>,
     /// Text shown if there are no rows.
     pub(super) empty: AttrValue,
     /// Called with the column whose head was clicked.
     pub(super) on_sort: Callback<Column>,
     pub(super) on_row: Callback<Target>,
+    /// Called with a group to open or to close.
+    pub(super) on_open: Callback<GroupKeyData>,
     /// Called when other lines are needed, with the first row and the number of rows.
     pub(super) on_window: Callback<(u32, u32)>,
 }
@@ -45,7 +50,7 @@ pub(super) fn LongTable(props: &LongTableProps) -> Html {
     let top = (*first).min(scrolling.first(f64::MAX));
     use_spacer(&spacer, scrolling.spacer_px());
     // A new order is shown from its top.
-    use_effect_with((props.sort, props.heads), {
+    use_effect_with((props.sort, props.heads.len() == GROUP_COLUMNS), {
         let (pane, first, active) = (pane.clone(), first.setter(), active.setter());
         move |_| {
             if let Some(pane) = pane.cast::<HtmlElement>() {
@@ -86,7 +91,7 @@ pub(super) fn LongTable(props: &LongTableProps) -> Html {
     html! {
         <div class="table" ref={pane} role="grid" tabindex="0" aria-label={props.label.clone()}
             aria-rowcount={(u64::from(props.row_count) + 1).to_string()}
-            aria-activedescendant={current.map(row_id)} data-columns={props.heads.len().to_string()}
+            aria-activedescendant={current.map(row_id)}
             {onscroll} {onkeydown}>
             <div class="table-head" role="row" aria-rowindex="1">
                 { for props.heads.iter().map(|head| head_cell(props, *head)) }
@@ -100,44 +105,14 @@ pub(super) fn LongTable(props: &LongTableProps) -> Html {
     }
 }
 
-/// Returns the height available for rows in CSS pixels; it follows the element's size.
-#[hook]
-fn use_room(pane: &NodeRef) -> f64 {
-    let room_px = use_state_eq(|| 0.0);
-    use_effect_with(pane.clone(), {
-        let room_px = room_px.setter();
-        move |pane| {
-            let pane = pane.cast::<HtmlElement>();
-            let measured = pane.clone();
-            let measure = move || {
-                let height_px = measured.as_ref().map_or(0.0, |pane| size_of_element(pane).1);
-                room_px.set((height_px - HEAD_PX).max(0.0));
-            };
-            measure();
-            let listener = pane.and_then(|pane| ResizeListener::new(&pane, measure));
-            move || drop(listener)
-        }
-    });
-    *room_px
-}
-
-#[hook]
-fn use_spacer(spacer: &NodeRef, height_px: f64) {
-    use_effect_with((spacer.clone(), height_px), |(spacer, height_px)| {
-        if let Some(spacer) = spacer.cast::<HtmlElement>() {
-            set_style(&spacer, "height", &format!("{height_px:.0}px"));
-        }
-    });
-}
-
 fn on_key(
     props: &LongTableProps,
     current: Option<u32>,
     scrolling: Scrolling,
     show: impl Fn(u32) + 'static,
 ) -> Callback<KeyboardEvent> {
-    let (on_row, target) =
-        (props.on_row.clone(), current.and_then(|row| line(props, row)).map(|line| line.target.clone()));
+    let (on_row, on_open) = (props.on_row.clone(), props.on_open.clone());
+    let target = current.and_then(|row| line(props, row)).map(|line| (line.target.clone(), line.level));
     Callback::from(move |event: KeyboardEvent| {
         // The column heads are buttons, which handle keys themselves.
         let is_button = event.target_dyn_into::<Element>().is_some_and(|target| target.tag_name() == "BUTTON");
@@ -145,7 +120,13 @@ fn on_key(
             return;
         }
         match (event.key().as_str(), &target) {
-            ("Enter" | " ", Some(target)) => on_row.emit(target.clone()),
+            ("ArrowRight" | "ArrowLeft", Some((Target::Group(key, ..), Level::Group(is_open))))
+                if *is_open == (event.key() == "ArrowLeft") =>
+            {
+                on_open.emit(*key);
+            }
+            ("ArrowRight" | "ArrowLeft", Some((_, Level::Group(_) | Level::Member))) => (),
+            ("Enter" | " ", Some((target, _))) => on_row.emit(target.clone()),
             (key, _) => match row_after(key, current, &scrolling) {
                 Some(row) => show(row),
                 None => return,
@@ -184,7 +165,8 @@ fn table_row(props: &LongTableProps, row: u32, current: Option<u32>) -> Html {
         return html! { <div key={row} class="table-row" role="row" aria-busy="true"><span role="gridcell">{ "…" }</span></div> };
     };
     let target = line.target.clone();
-    let is_chosen = props.chosen.as_ref() == Some(&target);
+    let is_of_kind = matches!(&target, Target::Group(_, _, _, kind) if props.kind.as_ref() == Some(kind));
+    let is_chosen = is_of_kind || props.chosen.as_ref() == Some(&target);
     let onclick = props.on_row.reform(move |_: MouseEvent| target.clone());
     let cell = |(head, text): (&Head, &String)| {
         html! { <span class="numbers" role="gridcell" data-column={format!("{:?}", head.column)}>{ text }</span> }
@@ -192,8 +174,10 @@ fn table_row(props: &LongTableProps, row: u32, current: Option<u32>) -> Html {
     let between = props.heads.iter().skip(1).zip(&line.cells);
     html! {
         <div key={row} id={row_id(row)} class="table-row" role="row" aria-rowindex={(u64::from(row) + 2).to_string()}
-            aria-selected={is_chosen.to_string()} data-active={(current == Some(row)).then_some("")} {onclick}>
+            aria-selected={is_chosen.to_string()} aria-expanded={expanded(line)}
+            data-level={level_name(line.level)} data-active={(current == Some(row)).then_some("")} {onclick}>
             <span class="table-size numbers" role="gridcell" data-column="Bytes">
+                { opener(props, line) }
                 <span>{ &line.size }</span>
                 <svg class="table-bar" height="4" aria-hidden="true">
                     <rect width={format!("{:.2}%", line.bar)} height="4" rx="2" />
@@ -206,6 +190,38 @@ fn table_row(props: &LongTableProps, row: u32, current: Option<u32>) -> Html {
                 if !line.detail.is_empty() { <span class="table-detail">{ " " }{ &line.detail }</span> }
             </span>
         </div>
+    }
+}
+
+/// Returns the button that opens or closes a group.
+fn opener(props: &LongTableProps, line: &Line) -> Html {
+    let (Target::Group(key, title, ..), Level::Group(is_open)) = (&line.target, line.level) else {
+        return Html::default();
+    };
+    let (key, verb) = (*key, if is_open { "Close" } else { "Open" });
+    let onclick = props.on_open.reform(move |event: MouseEvent| {
+        event.stop_propagation();
+        key
+    });
+    html! {
+        <button type="button" class="table-open" tabindex="-1" aria-label={format!("{verb} {title}")} {onclick}>
+            <Icon name={if is_open { IconName::Down } else { IconName::Next }} />
+        </button>
+    }
+}
+
+fn expanded(line: &Line) -> Option<&'static str> {
+    match line.level {
+        Level::Group(is_open) => Some(if is_open { "true" } else { "false" }),
+        Level::Plain | Level::Member => None,
+    }
+}
+
+fn level_name(level: Level) -> Option<&'static str> {
+    match level {
+        Level::Plain => None,
+        Level::Group(_) => Some("group"),
+        Level::Member => Some("member"),
     }
 }
 

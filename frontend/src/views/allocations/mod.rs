@@ -6,17 +6,18 @@ pub mod model;
 
 use self::hook::{Page, use_rows, use_selection_facts, walk};
 use self::long_table::LongTable;
-use self::model::{Line, Target, heads, lines, match_text, sort_after, sort_for};
+use self::model::{Head, Line, Target, heads, lines, match_text, optional_head, sort_after, sort_for};
 use super::dock_props::DockProps;
 use super::selection::ScopeBar;
 use super::selection::hook::{SelectingHandle, use_selecting};
 use super::selection::model::{group_text, mistyped_text, share_text};
 use crate::ask::{
-    Column, Found, GroupBy, ScopeData, SelectionData, SheetOf, Sort, TablePage, TableRequest, Walk, WalkRequest,
+    Column, Columns, Found, GroupBy, GroupKeyData, Kind, ScopeData, SelectionData, SheetOf, TablePage, TableRequest,
+    Walk, WalkRequest,
 };
 use crate::components::icon::{Icon, IconName};
 use crate::components::select::Select;
-use crate::state::{Choice, RowsChoice, TimelineCommand};
+use crate::state::{Choice, FileAction, RowsChoice, TimelineCommand};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -38,15 +39,16 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
     let dock = &props.dock;
     let handle = use_selecting();
     let rows_choice = dock.file.choices.rows;
-    let (by, sort) = (rows_choice.by, rows_choice.sort);
+    let RowsChoice { by, sort, columns } = rows_choice;
     let on_by = dock.on_choose.reform(move |by| Choice::Rows(RowsChoice { by, ..rows_choice }));
     use_way_back(&handle, &on_by);
     let last_found = use_state_eq(|| LastFound::None);
     // The table is always about bytes, even if other views weigh by something else.
     let chosen = handle.data(&dock.device, dock.file.pinned.as_deref(), dock.seen.as_ref());
     let selection = SelectionData { weight: Default::default(), ..chosen };
-    let sorted = sort_for(sort, by.is_some());
-    let rows = use_table(dock, &selection, by, sorted);
+    let sorted = sort_for(sort, by.is_some(), columns);
+    let (open, on_open) = use_open_groups(&selection, by);
+    let rows = use_table(dock, &selection, RowsChoice { sort: sorted, ..rows_choice }, open);
     let facts = use_selection_facts(&dock.client, dock.device.device);
     let on_walk = on_walk(dock, selection.clone(), last_found.setter());
     let on_next = {
@@ -68,10 +70,11 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
         })
     };
     let on_row = {
-        let (handle, on_by) = (handle.clone(), on_by.clone());
+        let (handle, on_by, on_action) = (handle.clone(), on_by.clone(), dock.on_action.clone());
         Callback::from(move |target: Target| match target {
             Target::Allocation(allocation) => on_walk.emit(Walk::This(allocation)),
-            Target::Group(key, title, mark) => {
+            Target::Group(key, title, mark, kind) => {
+                on_action.emit(FileAction::SelectKind(Some(kind)));
                 on_by.emit(None);
                 handle.choose(handle.selecting().with_group(Some((key, title, mark))));
             }
@@ -92,9 +95,10 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
             <ScopeBar {facts} has_pin={dock.file.pinned.is_some()} has_times={dock.device.has_times}
                 error={rows.error.as_deref().map(|error| AttrValue::from(mistyped_text(error)))}
                 lead={grouping(by, &on_by)} matches={matches(counts, place, &on_next)} {on_search_key}>
+                if by.is_none() { { column_picker(rows_choice, &dock.on_choose) } }
                 { files }
             </ScopeBar>
-            { table(&rows, pinned(dock), on_sort, on_row) }
+            { table(&rows, (pinned(dock), dock.selected_kind()), on_sort, on_row, on_open) }
         </div>
     }
 }
@@ -105,25 +109,71 @@ struct Rows {
     request: TableRequest,
     page: Option<Rc<TablePage>>,
     lines: Rc<Vec<Line>>,
+    heads: Rc<Vec<Head>>,
     /// Error in the search text; while it is set, the table shows the previous result.
     error: Option<String>,
     on_window: Callback<(u32, u32)>,
 }
 
 #[hook]
-fn use_table(dock: &DockProps, selection: &SelectionData, by: Option<GroupBy>, sort: Sort) -> Rows {
+fn use_table(dock: &DockProps, selection: &SelectionData, choice: RowsChoice, open: Vec<GroupKeyData>) -> Rows {
     let window = use_state_eq(|| FIRST_ROWS);
-    let request = TableRequest { selection: selection.clone(), by, sort, first: window.0, count: window.1 };
+    let ((first, count), RowsChoice { by, sort, columns }) = (*window, choice);
+    let request = TableRequest { selection: selection.clone(), by, sort, columns, open, first, count };
     let answer = use_rows(&dock.client, dock.device.device, request);
     let readable = use_mut_ref(|| None::<(TableRequest, Rc<TablePage>)>);
     if let Some(Page { request, rows: Ok(page) }) = answer.as_deref() {
         *readable.borrow_mut() = Some((request.clone(), Rc::clone(page)));
     }
     let (request, page) = readable.borrow().clone().unzip();
-    let lines = use_memo(page.clone(), |page| page.as_deref().map(lines).unwrap_or_default());
+    let lines = use_memo((page.clone(), columns), |(page, columns)| {
+        page.as_deref().map(|page| lines(page, *columns)).unwrap_or_default()
+    });
+    let has_groups = request.as_ref().is_some_and(|request| request.by.is_some());
+    let heads = use_memo((has_groups, columns), |&(has_groups, columns)| heads(has_groups, columns));
     let error = answer.and_then(|answer| answer.rows.as_ref().err().cloned());
     let on_window = use_callback(window.setter(), |wanted: (u32, u32), window| window.set(wanted));
-    Rows { request: request.unwrap_or_default(), page, lines, error, on_window }
+    Rows { request: request.unwrap_or_default(), page, lines, heads, error, on_window }
+}
+
+/// Returns the open groups, and a callback that opens or closes one; another selection or grouping closes all.
+#[hook]
+fn use_open_groups(selection: &SelectionData, by: Option<GroupBy>) -> (Vec<GroupKeyData>, Callback<GroupKeyData>) {
+    let open = use_state_eq(|| (None, Vec::<GroupKeyData>::new()));
+    let of = Some((selection.clone(), by));
+    let now = if open.0 == of { open.1.clone() } else { Vec::new() };
+    let on_open = {
+        let (now, open) = (now.clone(), open.setter());
+        Callback::from(move |key: GroupKeyData| {
+            let mut next = now.clone();
+            match next.iter().position(|&one| one == key) {
+                Some(position) => drop(next.remove(position)),
+                None => next.push(key),
+            }
+            open.set((of.clone(), next));
+        })
+    };
+    (now, on_open)
+}
+
+/// Returns the menu of optional columns.
+fn column_picker(choice: RowsChoice, on_choose: &Callback<Choice>) -> Html {
+    let entry = |column: Column| {
+        let onchange = on_choose
+            .reform(move |_: Event| Choice::Rows(RowsChoice { columns: choice.columns.toggled(column), ..choice }));
+        let head = optional_head(column);
+        html! {
+            <label class="check" title={head.hint}>
+                <input type="checkbox" checked={choice.columns.has(column)} {onchange} />{ head.label }
+            </label>
+        }
+    };
+    html! {
+        <details class="column-picker">
+            <summary class="button">{ "Columns" }</summary>
+            <fieldset class="column-list" aria-label="Columns">{ for Columns::ALL.map(entry) }</fieldset>
+        </details>
+    }
 }
 
 /// Returns to the groups when the selection stops being limited to one group.
@@ -178,7 +228,13 @@ fn matches(counts: Option<(u64, u64)>, place: Option<u32>, on_next: &Callback<bo
     }
 }
 
-fn table(rows: &Rows, pinned: Option<u32>, on_sort: Callback<Column>, on_row: Callback<Target>) -> Html {
+fn table(
+    rows: &Rows,
+    (pinned, kind): (Option<u32>, Option<Kind>),
+    on_sort: Callback<Column>,
+    on_row: Callback<Target>,
+    on_open: Callback<GroupKeyData>,
+) -> Html {
     let Some(page) = &rows.page else {
         return html! { <p class="panel-empty" role="status">{ "Sorting allocations…" }</p> };
     };
@@ -188,9 +244,9 @@ fn table(rows: &Rows, pinned: Option<u32>, on_sort: Callback<Column>, on_row: Ca
     let empty = if page.all_count == 0 { "No allocations here" } else { "No allocation matches the filter" };
     html! {
         <>
-            <LongTable label={if has_groups { "Groups of allocations" } else { "Allocations" }} heads={heads(has_groups)}
+            <LongTable label={if has_groups { "Groups of allocations" } else { "Allocations" }} heads={rows.heads.clone()}
                 sort={rows.request.sort} first={page.first} lines={rows.lines.clone()} row_count={page.row_count}
-                chosen={pinned.map(Target::Allocation)} {empty} {on_sort} {on_row} on_window={rows.on_window.clone()} />
+                chosen={pinned.map(Target::Allocation)} {kind} {empty} {on_sort} {on_row} {on_open} on_window={rows.on_window.clone()} />
             <p class="table-totals numbers" role="status" aria-label="Totals" data-found={found}>{ totals }</p>
         </>
     }

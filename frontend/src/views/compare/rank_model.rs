@@ -165,7 +165,7 @@ mod tests {
         let widths = |strip: &Strip| strip.parts.iter().map(|part| (part.x, part.width)).collect::<Vec<_>>();
         assert_eq!(widths(&strips[0]), [(0, 250), (250, 250)]);
         assert_eq!(widths(&strips[1]), [(0, 250), (250, 750)]);
-        assert_eq!(strips[0].parts[1].label, "activations, 1000 B");
+        assert_eq!(strips[0].parts[1].label, "activations, 0.977 KiB");
         assert_eq!(strips[0].curve.bytes[0] * 2, strips[0].top_bytes);
     }
 

@@ -139,7 +139,7 @@ fn row(entry: &Entry, place: usize, is_current: bool, largest: u64, onclick: Cal
     let change = &entry.change;
     let delta = change.bytes();
     let (x, width) = bar(delta, largest);
-    let title = [entry.title.as_str(), &entry.callee, &entry.place, entry.category, entry.note];
+    let title = [entry.title.as_str(), &entry.place, &entry.leaf, &entry.differs, entry.category, entry.note];
     let title = title.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
     html! {
         <div key={place} id={row_id(place)} class={classes!("compare-row", entry.stack.map(|_| "pickable"))} role="row"
@@ -158,8 +158,9 @@ fn row(entry: &Entry, place: usize, is_current: bool, largest: u64, onclick: Cal
             <span class="compare-cell numbers" role="gridcell">{ delta_text(change.count(), format::count) }</span>
             <span class="compare-cell compare-name" role="gridcell">
                 <span class="compare-title">{ &entry.title }</span>
-                if !entry.callee.is_empty() { <span class="compare-callee">{ "→ " }{ &entry.callee }</span> }
-                if !entry.place.is_empty() { <span class="compare-callee">{ &entry.place }</span> }
+                if !entry.place.is_empty() { <span class="compare-place">{ &entry.place }</span> }
+                if !entry.leaf.is_empty() { <span class="compare-callee">{ "→ " }{ &entry.leaf }</span> }
+                if !entry.differs.is_empty() { <span class="compare-callee">{ "· " }{ &entry.differs }</span> }
                 if !entry.note.is_empty() { <span class="compare-note">{ entry.note }</span> }
             </span>
         </div>

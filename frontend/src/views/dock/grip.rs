@@ -7,8 +7,8 @@ use yew::prelude::*;
 /// Minimum height of the dock in CSS pixels: its tabs and a few rows.
 const LEAST_PX: f64 = 140.0;
 
-/// Minimum height left for the timeline, in CSS pixels.
-const TIMELINE_PX: f64 = 160.0;
+/// Minimum height left for the timeline, in CSS pixels: its minimap, to which it folds.
+const TIMELINE_PX: f64 = 72.0;
 
 /// Distance per press of an arrow key, in CSS pixels.
 const STEP_PX: f64 = 32.0;
@@ -16,9 +16,11 @@ const STEP_PX: f64 = 32.0;
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct GripProps {
     pub(super) dock: NodeRef,
+    /// Called to maximise the dock.
+    pub(super) on_maximize: Callback<()>,
 }
 
-/// Shows a separator that is dragged, or moved by the arrow keys.
+/// Shows a separator that is dragged, or moved by the arrow keys; a double-click maximises the dock.
 #[component]
 pub(super) fn Grip(props: &GripProps) -> Html {
     let from = use_mut_ref(|| None::<f64>);
@@ -69,7 +71,9 @@ pub(super) fn Grip(props: &GripProps) -> Html {
         <div class="dock-grip" role="separator" aria-orientation="horizontal" aria-label="Height of the view below"
             aria-valuemin="0" aria-valuemax="100" aria-valuenow={share.map(|share| share.to_string())}
             aria-valuetext={share.map(|share| format!("{share} % of the height"))}
-            tabindex="0" {onpointerdown} {onpointermove} {onpointerup} {onkeydown}></div>
+            title="Drag to change the height; double-click to maximize"
+            tabindex="0" {onpointerdown} {onpointermove} {onpointerup} {onkeydown}
+            ondblclick={props.on_maximize.reform(|_: MouseEvent| ())}></div>
     }
 }
 

@@ -7,6 +7,7 @@ pub use super::dock_props::DockProps;
 use self::grip::Grip;
 use super::allocations::AllocationsView;
 use super::compare::Compare;
+use super::events::EventsView;
 use super::export::picture::{Easel, picture_buttons};
 use super::flame::FlameView;
 use super::log::LogsBelow;
@@ -18,13 +19,14 @@ use super::what_if::WhatIf;
 use crate::components::icon::{Icon, IconName};
 use crate::components::tab_keys::tab_keys;
 use crate::platform::Folder;
-use crate::state::DockTab;
+use crate::state::{DockTab, FileAction, dock_key};
 use yew::prelude::*;
 
 fn id(tab: DockTab) -> &'static str {
     match tab {
         DockTab::Flame => "dock-flame",
         DockTab::Allocations => "dock-allocations",
+        DockTab::Events => "dock-events",
         DockTab::Source => "dock-source",
         DockTab::Segments => "dock-segments",
         DockTab::WhatIf => "dock-what-if",
@@ -33,10 +35,24 @@ fn id(tab: DockTab) -> &'static str {
     }
 }
 
+fn icon(tab: DockTab) -> IconName {
+    match tab {
+        DockTab::Flame => IconName::Flame,
+        DockTab::Allocations => IconName::Table,
+        DockTab::Events => IconName::List,
+        DockTab::Source => IconName::Code,
+        DockTab::Segments => IconName::Blocks,
+        DockTab::WhatIf => IconName::Sliders,
+        DockTab::Compare => IconName::Balance,
+        DockTab::Logs => IconName::Lines,
+    }
+}
+
 fn label(tab: DockTab) -> &'static str {
     match tab {
         DockTab::Flame => "Flame graph",
         DockTab::Allocations => "Allocations",
+        DockTab::Events => "Events",
         DockTab::Source => "Source",
         DockTab::Segments => "Segments",
         DockTab::WhatIf => "What if",
@@ -44,6 +60,9 @@ fn label(tab: DockTab) -> &'static str {
         DockTab::Logs => "Logs",
     }
 }
+
+/// Selector of the dock in the page.
+pub const DOCK_SELECTOR: &str = "[data-dock-views]";
 
 /// Shows the tabs, and the open view below them; a click on its tab closes the dock.
 #[component]
@@ -55,6 +74,8 @@ pub fn Dock(props: &DockProps) -> Html {
     // The folder stays while other views are open.
     let folder = use_state_eq(|| None::<Folder>);
     let open = props.file.dock;
+    let is_maximized = props.file.is_dock_maximized();
+    let on_maximize = props.on_action.reform(|()| FileAction::MaximizeDock);
     let on_choose = props.on_dock.reform(|next: u32| Some(DockTab::ALL[next as usize]));
     let on_key = tab_keys(open.map_or(0, |tab| tab as u32), DockTab::ALL.len() as u32, on_choose);
     let head = |this: DockTab| {
@@ -65,19 +86,23 @@ pub fn Dock(props: &DockProps) -> Html {
         html! {
             <button type="button" role="tab" id={id(this)} data-tab={(this as u32).to_string()}
                 aria-selected={is_shown.to_string()} tabindex={if is_stop { "0" } else { "-1" }}
-                aria-controls={open.map(|_| "dock-body")} {onclick}>{ label(this) }</button>
+                title={format!("{} ({})", label(this), dock_key(this).to_uppercase())}
+                aria-controls={open.map(|_| "dock-body")} {onclick}><Icon name={icon(this)} />{ label(this) }</button>
         }
     };
     html! {
-        <section class="dock" data-open={open.map(|_| "")} aria-label="More views" ref={dock.clone()}>
-            if open.is_some() { <Grip dock={dock.clone()} /> }
+        <section class="dock" data-dock-views="" data-open={open.map(|_| "")} aria-label="More views" ref={dock.clone()}>
+            if open.is_some() && !is_maximized { <Grip dock={dock.clone()} on_maximize={on_maximize.clone()} /> }
             <div class="dock-head">
-                <div class="panel-tabs" role="tablist" aria-label="More views" onkeydown={on_key}>
+                <div class="dock-tabs" role="tablist" aria-label="More views" onkeydown={on_key}>
                     { for DockTab::ALL.map(head) }
                 </div>
                 if let Some(tab) = open {
                     <div class="dock-actions">
                         { picture_buttons(tab, props, &easel) }
+                        <button type="button" class="button quiet square" aria-label="Maximize" title="Maximize (F)"
+                            aria-pressed={is_maximized.to_string()}
+                            onclick={on_maximize.reform(|_: MouseEvent| ())}><Icon name={IconName::Fit} /></button>
                         <button type="button" class="button quiet square" aria-label="Close" title="Close"
                             onclick={props.on_dock.reform(|_: MouseEvent| None)}><Icon name={IconName::Close} /></button>
                     </div>
@@ -98,6 +123,7 @@ fn body(tab: DockTab, props: &DockProps, folder: &UseStateHandle<Option<Folder>>
     match tab {
         DockTab::Flame => html! { <FlameView dock={props.clone()} /> },
         DockTab::Allocations => html! { <AllocationsView dock={props.clone()} /> },
+        DockTab::Events => html! { <EventsView dock={props.clone()} /> },
         DockTab::Source => html! { <SourceView dock={props.clone()} folder={folder.clone()} /> },
         DockTab::Segments => html! { <Segments dock={props.clone()} /> },
         DockTab::Compare => html! { <Compare ..props.clone() /> },

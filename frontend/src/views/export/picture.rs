@@ -58,7 +58,9 @@ pub fn picture_buttons(tab: DockTab, props: &DockProps, easel: &Easel) -> Html {
         DockTab::Segments => ("Segments", "-segments"),
         DockTab::WhatIf => ("What if", "-what-if"),
         DockTab::Compare if !props.are_ranks => ("Comparison", "-comparison"),
-        DockTab::Compare | DockTab::Allocations | DockTab::Source | DockTab::Logs => return Html::default(),
+        DockTab::Compare | DockTab::Allocations | DockTab::Events | DockTab::Source | DockTab::Logs => {
+            return Html::default();
+        }
     };
     let file = props.file_name();
     let button = |label: &'static str, title: &'static str, is_pixels: bool| {

@@ -2,7 +2,7 @@
 
 use super::evidence::{Evidence, Shown, use_evidence};
 use super::model::{Prose, confidence, place, prose, severity_word, unbroken};
-use crate::ask::stack::heading;
+use crate::ask::stack::label;
 use crate::components::icon::{Icon, IconName};
 use crate::components::stack_row::StackRow;
 use crate::platform::WorkerClient;
@@ -103,7 +103,7 @@ fn steps(evidence: &Evidence) -> Html {
 }
 
 fn stack(frames: &[Frame]) -> Html {
-    html! { <StackRow heading={heading(frames)} frames={Rc::new(frames.to_vec())} /> }
+    html! { <StackRow label={label(frames)} frames={Rc::new(frames.to_vec())} /> }
 }
 
 fn sentence(text: &str) -> Html {

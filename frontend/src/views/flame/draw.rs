@@ -17,6 +17,8 @@ pub struct FlameMarks {
     /// The box under the pointer.
     pub hovered: Option<u32>,
     pub chosen: Option<u32>,
+    /// Label of the boxes whose allocations are selected.
+    pub kind: Option<u32>,
     /// True while a search is active, which fades boxes that do not match.
     pub is_searched: bool,
 }
@@ -26,6 +28,11 @@ pub fn flame(rows: &FlameRows, camera: &FlameCamera, marks: FlameMarks, theme: &
     let mut ops = Vec::new();
     for row in camera.rows() {
         draw_row(rows, row, camera, marks, theme, &mut ops);
+    }
+    for row in camera.rows().filter(|_| marks.kind.is_some()) {
+        let found = rows.in_row(row, camera.x()).iter().filter_map(|&index| rows.get(index));
+        let boxes = found.filter(|found| Some(found.label) == marks.kind).map(|found| camera.rect(row, found.span));
+        ops.extend(boxes.filter(|rect| rect.width >= NARROW).flat_map(|rect| outline(rect, theme.accent)));
     }
     let outlined = [(marks.hovered, theme.text), (marks.chosen, theme.accent)];
     for (index, color) in outlined {

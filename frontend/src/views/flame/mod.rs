@@ -25,9 +25,9 @@ use super::dock_props::DockProps;
 use super::export::picture::use_easel;
 use super::selection::ScopeBar;
 use super::selection::hook::use_selecting;
-use crate::ask::{FlameShape, FlameSource, FlameTree, GetLargest, Hit, NameMark, SheetOf};
+use crate::ask::{FlameShape, FlameSource, FlameTree, GetLargest, Hit, Kind, NameMark, SheetOf};
 use crate::platform::WorkerClient;
-use crate::state::{Choice, Controls, StacksChoice, TimelineCommand};
+use crate::state::{Choice, Controls, FileAction, StacksChoice, TimelineCommand};
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
@@ -51,7 +51,20 @@ pub(super) fn FlameView(props: &FlameViewProps) -> Html {
         by_line: controls.by_line,
         with_runtime: controls.with_runtime,
     };
-    let on_chosen = use_callback(chosen.setter(), |next: Option<Chosen>, chosen| chosen.set(next));
+    // A box also selects the allocations of its line or function in all other views.
+    let on_chosen =
+        use_callback((chosen.setter(), dock.on_action.clone()), |next: Option<Chosen>, (chosen, on_action)| {
+            if let Some(Chosen { tree, site: Some(mark), .. }) = &next {
+                let kind = Kind::Site { mark: *mark, is_line: tree.source.by_line };
+                on_action.emit(FileAction::SelectKind(Some(kind)));
+            }
+            chosen.set(next);
+        });
+    let outlined = dock.kind_facts().and_then(|facts| facts.sites).map(
+        |[line, function]| {
+            if controls.by_line { line } else { function }
+        },
+    );
     let on_told = use_callback(told.setter(), |next: Told, told| told.set(next));
     let on_search = dock.on_choose.reform(|text: AttrValue| Choice::StackSearch(text.to_string()));
     let on_controls = use_callback((dock.on_choose.clone(), chosen.setter()), |next: Controls, (on_choose, chosen)| {
@@ -89,7 +102,7 @@ pub(super) fn FlameView(props: &FlameViewProps) -> Html {
                 <Sites {client} {device} {scheme} {source} {search} {site} {on_site} {order} {on_order} {easel}
                     on_chosen={on_chosen.clone()} {on_told} />
             } else {
-                <FlameCanvas {client} {device} {scheme} tree={tree(controls, source)} {search} {zoom} {on_zoom} {easel}
+                <FlameCanvas {client} {device} {scheme} tree={tree(controls, source)} {search} {zoom} {on_zoom} {easel} {outlined}
                     rootward={controls.rootward} label="Flame graph of the allocations" {on_chosen} {on_told} />
             }
             <Footer chosen={(*chosen).clone()} {on_show} {on_sandwich} />

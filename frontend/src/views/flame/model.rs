@@ -71,6 +71,11 @@ pub fn box_text(data: &FlameBoxes, index: u32, weight: Weight) -> Option<BoxText
     })
 }
 
+/// Returns the position of the site with a mark, which is also the label of its boxes.
+pub fn label_of(data: &FlameBoxes, of: NameMark) -> Option<u32> {
+    data.sites.iter().position(|site| mark(site) == of).map(|position| position as u32)
+}
+
 /// Returns the mark of a box's site; `None` if the box is not a site.
 pub fn site_of(data: &FlameBoxes, index: u32) -> Option<NameMark> {
     match data.boxes.get(index as usize)?.kind {

@@ -35,6 +35,9 @@ pub(super) struct FlameCanvasProps {
     pub(super) tree: FlameTree,
     /// Search text, empty if nothing is searched.
     pub(super) search: AttrValue,
+    /// Mark of the line or function whose boxes are outlined, because its allocations are selected.
+    #[prop_or_default]
+    pub(super) outlined: Option<NameMark>,
     /// Direction in which the root lies.
     pub(super) rootward: Rootward,
     pub(super) scheme: Scheme,

@@ -4,7 +4,7 @@ mod zoom;
 
 use super::camera::FlameCamera;
 use super::draw::{FlameMarks, flame};
-use super::model::{box_text, rows, site_of};
+use super::model::{box_text, label_of, rows, site_of};
 use super::props::{Chosen, FlameCanvasProps};
 use super::rows::{FlameRows, Toward};
 use crate::ask::{FlameBoxKind, FlameBoxes, FlameTree};
@@ -334,7 +334,9 @@ impl Inner {
             self.glide = self.glide.filter(|_| view.is_some());
         }
         let hovered = self.pointer.filter(|_| !self.gesture.is_active()).and_then(|at| self.hit(at));
-        let marks = FlameMarks { hovered, chosen: self.chosen_index(), is_searched: shown.data.1.found.is_some() };
+        let kind = shown.props.outlined.and_then(|site| label_of(&shown.data.1, site));
+        let is_searched = shown.data.1.found.is_some();
+        let marks = FlameMarks { hovered, chosen: self.chosen_index(), kind, is_searched };
         let ops = flame(&self.rows, &self.camera, marks, shown.props.scheme.theme());
         platform::paint_ops(&self.canvas, size, platform::pixel_ratio(), &ops);
         shown.props.easel.put(shown.props.place, Sketch { ops, width: size.0, height: size.1 });
@@ -368,6 +370,11 @@ impl Inner {
         for (name, value) in attributes {
             platform::set_attribute(&self.host, name, &value);
         }
+        let is_outlined = self
+            .shown
+            .as_ref()
+            .is_some_and(|shown| shown.props.outlined.is_some_and(|site| label_of(&shown.data.1, site).is_some()));
+        platform::set_attribute(&self.host, "data-outlined", if is_outlined { "true" } else { "false" });
         let is_settled = self.glide.is_none() && self.resting.is_none();
         platform::set_attribute(&self.host, "data-settled", if is_settled { "true" } else { "false" });
     }

@@ -94,7 +94,7 @@ fn list(props: &DevicePickerProps, listed: &[u32]) -> Html {
 
 fn peak_text(file: &ReadyFile, position: u32) -> String {
     let peak = match &file.figures[position as usize] {
-        Some(figures) => format!("peak {}", format::bytes(figures.summary.peak_live_bytes)),
+        Some(figures) => format!("peak live {}", format::bytes(figures.summary.peak_live_bytes)),
         None => "…".to_owned(),
     };
     if file.is_out_of_memory(position as usize) { format!("{peak} · out of memory") } else { peak }

@@ -8,20 +8,32 @@ pub struct KeyGroup {
     pub lines: &'static [(&'static [&'static str], &'static str)],
 }
 
-pub const KEYS: [KeyGroup; 4] = [
+pub const KEYS: [KeyGroup; 6] = [
     KeyGroup {
         title: "Timeline",
         lines: &[
-            (&["←", "→", "A", "D"], "Pan along the trace"),
-            (&["↑", "↓", "W", "S"], "Pan along the bytes"),
-            (&["+", "-"], "Zoom the trace; with Shift, zoom the bytes"),
+            (&["←", "→", "A", "D"], "Pan horizontally"),
+            (&["↑", "↓", "W", "S"], "Pan vertically"),
+            (&["+", "-"], "Zoom horizontally; with Shift, vertically"),
             (&["P"], "Jump to the peak"),
             (&[",", "."], "Show the previous or next step"),
             (&["0", "Home"], "Show the whole trace"),
             (&["Backspace", "Ctrl Z"], "Go back to the previous view"),
+            (&["B"], "Bookmark the moment under the pointer"),
+            (&["X"], "Measure from the moment under the pointer, and to it"),
             (&["E"], "Use the event axis"),
             (&["T"], "Use the time axis"),
-            (&["Esc"], "Unpin the allocation"),
+            (&["Esc"], "Clear the selection, or unpin the allocation"),
+        ],
+    },
+    KeyGroup {
+        title: "Pinned allocation, with the focus in the timeline",
+        lines: &[
+            (&["Enter"], "Pin the largest allocation in view"),
+            (&["←", "→"], "Pin the one allocated before or after it"),
+            (&["↑", "↓"], "Pin the one above or below it; with Shift, the next larger or smaller one"),
+            (&["K"], "Select all allocations of its stack"),
+            (&["N"], "Pin the next one of the selection or of its stack; with Shift, the previous one"),
         ],
     },
     KeyGroup {
@@ -33,10 +45,24 @@ pub const KEYS: [KeyGroup; 4] = [
         ],
     },
     KeyGroup {
+        title: "Views below",
+        lines: &[
+            (&["G"], "Flame graph"),
+            (&["L"], "Allocations"),
+            (&["V"], "Events"),
+            (&["C"], "Source"),
+            (&["M"], "Segments"),
+            (&["I"], "What if"),
+            (&["R"], "Compare"),
+            (&["J"], "Logs"),
+            (&["F"], "Maximize the view, or return to the timeline"),
+        ],
+    },
+    KeyGroup {
         title: "Pointer",
         lines: &[
             (&["Wheel"], "Zoom the trace around the pointer"),
-            (&["Ctrl", "Wheel"], "Zoom the bytes"),
+            (&["Ctrl", "Wheel"], "Zoom vertically"),
             (&["Shift", "Wheel"], "Pan"),
             (&["Drag"], "Pan in both directions"),
             (&["Click"], "Pin an allocation, or zoom in on a step"),
@@ -53,3 +79,16 @@ pub const KEYS: [KeyGroup; 4] = [
         ],
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::KEYS;
+    use crate::state::{DockTab, dock_key};
+
+    #[test]
+    fn each_view_below_is_listed_with_its_key() {
+        let views = KEYS.iter().find(|group| group.title == "Views below").unwrap();
+        let keys: Vec<_> = views.lines.iter().map(|(keys, _)| keys[0].to_lowercase()).collect();
+        assert!(DockTab::ALL.into_iter().all(|tab| keys.iter().any(|key| key == dock_key(tab))), "{keys:?}");
+    }
+}

@@ -4,6 +4,7 @@ pub mod device_picker;
 pub mod figures_model;
 pub mod figures_row;
 pub mod header;
+pub mod headline;
 pub mod help_dialog;
 pub mod keys_model;
 pub mod notice_list;

@@ -15,6 +15,9 @@ pub struct ToolbarProps {
     pub on_axis: Callback<Axis>,
     /// Called with a command that moves the timeline.
     pub on_command: Callback<TimelineCommand>,
+    /// Bar of the selected kind, in place of the hint.
+    #[prop_or_default]
+    pub children: Html,
 }
 
 /// Shows the choice of axis, "Jump to peak", "Reset view" and "Back".
@@ -48,6 +51,15 @@ pub fn Toolbar(props: &ToolbarProps) -> Html {
                 disabled={!props.can_go_back} onclick={command(TimelineCommand::Back)}>
                 <Icon name={IconName::Back} />
             </button>
+            <button type="button" class="button" title="Bookmark the middle of the view (B: the moment under the pointer)"
+                aria-label="Bookmark" onclick={command(TimelineCommand::Bookmark)}>
+                <Icon name={IconName::Bookmark} />
+            </button>
+            <button type="button" class="button" title="Measure the middle of the view (X: from the moment under the pointer)"
+                aria-label="Measure" onclick={command(TimelineCommand::Measure)}>
+                <Icon name={IconName::Measure} />
+            </button>
+            { props.children.clone() }
             <span class="toolbar-hint">{ "Scroll to zoom, drag to pan, " }<kbd>{ "?" }</kbd>{ " for more" }</span>
         </div>
     }

@@ -54,7 +54,7 @@ pub fn PreviewView(props: &PreviewViewProps) -> Html {
                 <aside class="panel">
                     <div class="panel-body">
                         <p class="hint">
-                            { "Live bytes of the part read so far. Memory from before the trace, colors, stacks and findings \
+                            { "Live bytes of the part read so far. Memory allocated before recording, colors, stacks and findings \
                                are added when the whole file is read." }
                         </p>
                     </div>

@@ -1,11 +1,12 @@
 //! Panel tab for one allocation, with facts and stack.
 
-use super::details_model::{Fact, exact_bytes, facts};
-use crate::ask::{Details, DeviceFigures};
+use super::details_model::{Fact, exact_bytes, facts, kind_text, near_texts};
+use crate::ask::{Around, Details, DeviceFigures, Kind, NearEvent, Parts};
 use crate::components::icon::{Icon, IconName};
 use crate::components::stack_view::StackView;
-use crate::hooks::use_details;
+use crate::hooks::{use_around, use_details};
 use crate::platform::WorkerClient;
+use crate::state::TimelineCommand;
 use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -17,15 +18,29 @@ pub(super) struct AllocationProps {
     pub(super) device: Rc<DeviceFigures>,
     /// Position of the allocation.
     pub(super) allocation: Option<u32>,
+    /// Steps and phases, once they are found.
+    pub(super) parts: Option<Rc<Parts>>,
+    /// Moment of the bytes of its kind, and true if it is the pin's instead of the peak's.
+    pub(super) moment: (u32, bool),
+    /// Kind of the pinned allocation, and true if it is selected.
+    pub(super) kind: Option<(bool, Kind)>,
     /// True if the allocation stays when the pointer moves on.
     pub(super) is_pinned: bool,
     pub(super) on_unpin: Callback<()>,
+    /// Called with a kind to select, and with `None` to select none.
+    pub(super) on_kind: Callback<Option<Kind>>,
+    /// Called with a command that pins another allocation.
+    pub(super) on_command: Callback<TimelineCommand>,
 }
 
 /// Shows the details of the pinned allocation, or of the one under the pointer.
 #[component]
 pub(super) fn Allocation(props: &AllocationProps) -> Html {
     let details = use_details(&props.client, props.device.device, props.allocation);
+    // Moving the pointer over the plot must not ask for more than the details.
+    let pinned = props.allocation.filter(|_| props.is_pinned);
+    let around = use_around(&props.client, props.device.device, pinned, props.moment.0);
+    let around = around.filter(|around| Some(around.allocation) == pinned);
     let Some(details) = details else {
         return html! {
             <p class="panel-empty">{ "Point at an allocation in the timeline to see its details, or click to pin it" }</p>
@@ -45,10 +60,71 @@ pub(super) fn Allocation(props: &AllocationProps) -> Html {
                     </button>
                 }
             </header>
-            <dl class="facts">{ for facts(&details, props.device.summary.events).iter().map(fact) }</dl>
+            { kind_button(props, around.as_deref()) }
+            <dl class="facts">
+                { for facts(&details, props.device.summary.events, around.as_deref(), props.parts.as_deref()).iter().map(fact) }
+            </dl>
             { stack(&details) }
             { forward_stack(&details) }
+            if let Some(around) = &around {
+                { free_stack(around) }
+                { near(props, "Around its allocation", &around.near_alloc) }
+                { near(props, "Around its free", &around.near_free) }
+            }
         </article>
+    }
+}
+
+/// Shows a button that selects all allocations of the pinned one's kind, with their number and their bytes.
+fn kind_button(props: &AllocationProps, around: Option<&Around>) -> Html {
+    let (Some((is_selected, kind)), Some(around)) = (props.kind.clone(), around) else {
+        // The room is kept, so that nothing moves when the numbers arrive.
+        return html! { if props.is_pinned { <p class="allocation-kind"></p> } };
+    };
+    let onclick = props.on_kind.reform(move |_: MouseEvent| (!is_selected).then(|| kind.clone()));
+    let title = if is_selected { "Clear the selection (K)" } else { "Select them in all views (K)" };
+    html! {
+        <p class="allocation-kind">
+            <button type="button" class="button numbers" aria-pressed={is_selected.to_string()} {title} {onclick}>
+                { kind_text(around, props.moment.1) }
+            </button>
+        </p>
+    }
+}
+
+fn free_stack(around: &Around) -> Html {
+    html! {
+        if !around.free_frames.is_empty() {
+            <details class="forward">
+                <summary>{ "Stack where it was freed" }</summary>
+                <StackView title="Freed by" frames={Rc::new(around.free_frames.clone())} />
+            </details>
+        }
+    }
+}
+
+/// Lists events; each pins the allocation that it is about.
+fn near(props: &AllocationProps, title: &'static str, events: &[NearEvent]) -> Html {
+    let line = |near: &NearEvent| {
+        let [number, size, place] = near_texts(near);
+        let moment = near.event + u32::from(near.is_alloc);
+        let onclick =
+            near.key.map(|key| props.on_command.reform(move |_: MouseEvent| TimelineCommand::Pin { key, moment }));
+        html! {
+            <li aria-current={near.is_own.then_some("true")}>
+                <button type="button" class="near numbers" title={format!("event {number}, {place}")} {onclick}>
+                    <span>{ number }</span><strong>{ size }</strong><span>{ place }</span>
+                </button>
+            </li>
+        }
+    };
+    html! {
+        if !events.is_empty() {
+            <details class="forward near-events">
+                <summary>{ title }</summary>
+                <ol>{ for events.iter().map(line) }</ol>
+            </details>
+        }
     }
 }
 
@@ -68,7 +144,7 @@ fn stack(details: &Details) -> Html {
     let title = if details.is_free_stack { "Stack where it was freed" } else { "Stack" };
     if details.frames.is_empty() {
         let reason = match details.is_initial {
-            true => "No stack was recorded, because this allocation is from before the trace",
+            true => "No stack was recorded, because this was allocated before recording",
             false => "No stack was recorded, which is common for the autograd engine and some libraries",
         };
         return html! { <p class="panel-empty">{ reason }</p> };

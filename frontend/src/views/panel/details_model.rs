@@ -1,6 +1,6 @@
 //! Texts and numbers of the facts about one allocation.
 
-use crate::ask::Details;
+use crate::ask::{Around, Details, NearEvent, PartSpan, Parts};
 use shared::base::format;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,22 +17,65 @@ fn fact(label: &'static str, value: impl Into<String>, note: impl Into<String>) 
 
 /// Returns the known facts about an allocation except for its size, the most important ones first.
 ///
-/// `events` is the number of events of its device.
-pub fn facts(details: &Details, events: u64) -> Vec<Fact> {
+/// `events` is the number of events of its device; the rest is known later, or only of a pinned allocation.
+pub fn facts(details: &Details, events: u64, around: Option<&Around>, parts: Option<&Parts>) -> Vec<Fact> {
     let all = [
+        around.and_then(|around| fact("Category", category(around), "")),
+        around.and_then(|around| text("Module", &around.module)),
         lifetime(details, events),
         born(details),
         died(details),
+        place_in_run(details, parts),
         spans(details),
-        text("Category", &details.category),
+        text("Profiler category", &details.category),
         text("Metadata", &details.user_metadata),
         text("Allocator tag", &details.internal_metadata),
         text("Compiled region", compile_context(details)),
+        around.and_then(|around| rounded(details, around)),
         fact("Address", format::address(details.addr), ""),
         stream(details),
         pool(details),
     ];
     all.into_iter().flatten().collect()
+}
+
+fn category(around: &Around) -> String {
+    around.category.name().replace('-', " ")
+}
+
+/// Returns the step and the phase in which it was allocated, as far as they are known.
+fn place_in_run(details: &Details, parts: Option<&Parts>) -> Option<Fact> {
+    let parts = parts.filter(|_| !details.is_initial)?;
+    let is_in = |span: &PartSpan| span.start_moment < details.born && details.born <= span.end_moment;
+    let step = parts.steps.iter().position(is_in).map(|step| format!("step {}", step + 1));
+    let phase = parts.phases.iter().find(|(_, span)| is_in(span)).map(|(phase, _)| phase.name().replace('-', " "));
+    let texts: Vec<String> = step.into_iter().chain(phase).collect();
+    if texts.is_empty() { None } else { fact("Step, phase", texts.join(", "), "") }
+}
+
+/// Returns the size of the block, which the allocator rounds up.
+fn rounded(details: &Details, around: &Around) -> Option<Fact> {
+    let rounded_bytes = around.rounded_bytes?;
+    let more = rounded_bytes.saturating_sub(details.size_bytes);
+    let note = if more == 0 { String::new() } else { format!("{} more than requested", format::bytes(more)) };
+    fact("Rounded size", format::bytes(rounded_bytes), note)
+}
+
+/// Describes the allocations of the same kind: `48 of this stack, 2.25 GiB at the peak`.
+pub fn kind_text(around: &Around, is_at_pin: bool) -> String {
+    let of = if around.is_kind_by_size { "this size" } else { "this stack" };
+    let when = if is_at_pin { "at the pin" } else { "at the peak" };
+    match around.kind_count {
+        1 => format!("The only one of {of}"),
+        count => format!("All {} of {of}, {} {when}", format::count(count), format::bytes(around.kind_bytes)),
+    }
+}
+
+/// Returns the texts of an event: its number, its sign and size, and where the memory was allocated.
+pub fn near_texts(near: &NearEvent) -> [String; 3] {
+    let sign = if near.is_alloc { "+" } else { "−" };
+    let title = if near.title.is_empty() { "no stack recorded".to_owned() } else { near.title.clone() };
+    [format::count(u64::from(near.event)), format!("{sign}{}", format::bytes(near.size_bytes)), title]
 }
 
 /// Returns all digits of a size that is shown rounded; empty below 1024 bytes, which are shown exactly.
@@ -105,6 +148,7 @@ fn pool(details: &Details) -> Option<Fact> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::analysis::{Category, Phase};
 
     fn details() -> Details {
         Details {
@@ -119,7 +163,7 @@ mod tests {
 
     #[track_caller]
     fn check(details: &Details, label: &str, line: Option<(&str, &str)>) {
-        let facts = facts(details, 100);
+        let facts = facts(details, 100, None, None);
         let found = facts.iter().find(|fact| fact.label == label);
         assert_eq!(found.map(|fact| (fact.value.as_str(), fact.note.as_str())), line);
     }
@@ -141,6 +185,34 @@ mod tests {
         let initial = Details { is_initial: true, born: 0, born_us: None, ..details() };
         check(&initial, "Allocated", Some(("before the trace", "")));
         check(&initial, "Lifetime", Some(("at least 31 events", "")));
+    }
+
+    #[test]
+    fn a_pinned_allocation_has_its_place_in_the_run() {
+        let span = |start_moment, end_moment| PartSpan { start_moment, end_moment, ..PartSpan::default() };
+        let parts = Parts {
+            steps: vec![span(0, 10), span(10, 40)],
+            phases: vec![(Phase::Forward, span(0, 20))],
+            ..Parts::default()
+        };
+        let around = Around {
+            category: Category::OptimizerState,
+            rounded_bytes: Some(2048),
+            kind_count: 48,
+            kind_bytes: 9 << 28,
+            ..Around::default()
+        };
+        let facts = facts(&details(), 100, Some(&around), Some(&parts));
+        let texts =
+            |label| facts.iter().find(|fact| fact.label == label).map(|fact| (fact.value.as_str(), fact.note.as_str()));
+        assert_eq!(texts("Category"), Some(("optimizer state", "")));
+        assert_eq!(texts("Step, phase"), Some(("step 2, forward", "")));
+        assert_eq!(texts("Rounded size"), Some(("2.00 KiB", "512 B more than requested")));
+        assert_eq!(texts("Module"), None);
+        assert_eq!(kind_text(&around, true), "All 48 of this stack, 2.25 GiB at the pin");
+        assert_eq!(kind_text(&Around { kind_count: 1, ..around }, false), "The only one of this stack");
+        let near = NearEvent { event: 4736, is_alloc: false, size_bytes: 512, ..NearEvent::default() };
+        assert_eq!(near_texts(&near), ["4,736", "−512 B", "no stack recorded"]);
     }
 
     #[test]

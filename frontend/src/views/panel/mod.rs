@@ -5,14 +5,15 @@ pub mod stacks_model;
 
 mod about;
 mod allocation;
+pub mod own_code;
 mod top_stacks;
 
 use super::findings::evidence::Shown;
 use super::findings::model::problem_count;
-use crate::ask::{DeviceFigures, Hit};
+use crate::ask::{DeviceFigures, Hit, Kind, KindFacts, NameMark, Readable};
 use crate::components::tab_keys::tab_keys;
 use crate::platform::WorkerClient;
-use crate::state::{PanelTab, ReadyFile, ThisCard};
+use crate::state::{PanelTab, ReadyFile, ThisCard, TimelineCommand};
 
 use self::about::About;
 use self::allocation::Allocation;
@@ -31,6 +32,12 @@ pub struct PanelProps {
     pub device: Rc<DeviceFigures>,
     /// What the pointer is over.
     pub hovered: Option<Rc<Hit>>,
+    /// Totals of the selected kind, once they are known.
+    pub facts: Option<Rc<Readable<KindFacts>>>,
+    /// Called with a kind to select, and with `None` to select none.
+    pub on_kind: Callback<Option<Kind>>,
+    /// Called with a command to the timeline.
+    pub on_command: Callback<TimelineCommand>,
     pub on_unpin: Callback<()>,
     pub on_tab: Callback<PanelTab>,
     /// Called with the evidence to show in the timeline.
@@ -39,6 +46,8 @@ pub struct PanelProps {
     pub on_device: Callback<u32>,
     /// Called with the chosen card, or with `None` for no card.
     pub on_card: Callback<Option<ThisCard>>,
+    /// Called with the chosen rule for the user's own code.
+    pub on_own: Callback<Rc<str>>,
     /// Called when a part of the file should be chosen.
     pub on_part: Callback<()>,
     /// Control for keeping the file in the browser across reloads.
@@ -97,10 +106,15 @@ pub fn Panel(props: &PanelProps) -> Html {
                     PanelTab::Allocation => html! {
                         <Allocation client={props.client.clone()} device={props.device.clone()}
                             allocation={allocation.map(|found| found.allocation)}
-                            is_pinned={pinned.is_some()} on_unpin={props.on_unpin.clone()} />
+                            parts={props.file.shown_parts().cloned()} moment={(moment, pinned.is_some())}
+                            kind={props.file.pinned_kind().map(|own| (props.file.kind.as_deref() == Some(&own), own))}
+                            is_pinned={pinned.is_some()} on_unpin={props.on_unpin.clone()}
+                            on_kind={props.on_kind.clone()} on_command={props.on_command.clone()} />
                     },
                     PanelTab::Stacks => html! {
-                        <TopStacks client={props.client.clone()} device={props.device.device} {moment} />
+                        <TopStacks client={props.client.clone()} device={props.device.device} {moment}
+                            selected={selected_stack(props)} on_kind={props.on_kind.clone()}
+                            own={props.file.choices.own.clone()} on_own={props.on_own.clone()} />
                     },
                     PanelTab::File => html! {
                         <About summary={props.file.summary.clone()} device={props.device.clone()}
@@ -110,6 +124,11 @@ pub fn Panel(props: &PanelProps) -> Html {
             </div>
         </aside>
     }
+}
+
+/// Returns the mark of the stack whose allocations are selected.
+fn selected_stack(props: &PanelProps) -> Option<NameMark> {
+    props.facts.as_deref()?.as_ref().ok()?.stack
 }
 
 /// Returns the label of the findings tab; room for the count is reserved before it is known.

@@ -1,12 +1,12 @@
 //! Texts and numbers of the stacks that hold the memory at a moment.
 
-use crate::ask::stack::{Heading, heading};
-use shared::base::format;
+use crate::ask::stack::titled;
+use shared::base::{StackLabel, format};
 use shared::report::{LiveGroup, LiveGroups};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopStack {
-    pub heading: Heading,
+    pub label: StackLabel,
     pub size: String,
     /// Share of the live bytes.
     pub share: String,
@@ -32,7 +32,7 @@ pub fn rest(stacks: &LiveGroups) -> Option<String> {
 
 fn top_stack(row: &LiveGroup, live_bytes: u64, longest: u64) -> TopStack {
     TopStack {
-        heading: heading(&row.frames),
+        label: titled((!row.frames.is_empty()).then(|| row.label.clone())),
         size: format::bytes(row.bytes),
         share: format::percent(row.bytes, live_bytes),
         count: format::counted(row.count, "allocation"),
@@ -46,18 +46,11 @@ mod tests {
     use shared::report::Frame;
 
     #[test]
-    fn recorded_rows_have_their_operation_in_place_of_a_file() {
-        let frame =
-            |name: &str, filename: &str| Frame { name: name.into(), filename: filename.into(), line: 0, fx: None };
-        let frames = vec![frame("aten::mm", "operator"), frame("head · forward", "module"), frame("forward", "phase")];
-        let Heading { title, place, callee } = heading(&frames);
-        assert_eq!((title.as_str(), place.as_str(), callee.as_str()), ("head · forward", "aten::mm", ""));
-    }
-
-    #[test]
     fn rows_have_titles_and_bars() {
         let frame = Frame { name: "forward".into(), filename: "/srv/app/model.py".into(), line: 3, fx: None };
-        let row = |bytes, count, frames| LiveGroup { bytes, count, frames, ..LiveGroup::default() };
+        let label = StackLabel { title: "forward".into(), place: "model.py:3".into(), ..StackLabel::default() };
+        let row =
+            |bytes, count, frames| LiveGroup { bytes, count, frames, label: label.clone(), ..LiveGroup::default() };
         let stacks = LiveGroups {
             live_bytes: 4096,
             groups: vec![row(2048, 2, vec![frame]), row(1024, 1, vec![])],
@@ -66,9 +59,9 @@ mod tests {
             ..LiveGroups::default()
         };
         let rows = rows(&stacks);
-        assert_eq!((rows[0].heading.title.as_str(), rows[0].heading.place.as_str()), ("forward", "model.py:3"));
+        assert_eq!((rows[0].label.title.as_str(), rows[0].label.place.as_str()), ("forward", "model.py:3"));
         assert_eq!((rows[0].share.as_str(), rows[0].bar), ("50 %", 100.0));
-        assert_eq!((rows[1].heading.title.as_str(), rows[1].bar), ("No stack recorded", 50.0));
+        assert_eq!((rows[1].label.title.as_str(), rows[1].bar), ("No stack recorded", 50.0));
         assert_eq!(rest(&stacks).as_deref(), Some("1.00 KiB more in 3 other stacks"));
     }
 }

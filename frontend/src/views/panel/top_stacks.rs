@@ -1,6 +1,9 @@
 //! Panel tab for the stacks that hold the memory at a moment.
 
+use super::own_code::OwnCodeChoice;
 use super::stacks_model::{TopStack, rest, rows};
+use crate::ask::stack::stack_mark;
+use crate::ask::{Kind, NameMark};
 use crate::components::stack_row::{RowFigures, StackRow};
 use crate::hooks::use_stacks;
 use crate::platform::WorkerClient;
@@ -15,6 +18,13 @@ pub(super) struct TopStacksProps {
     /// Position of the device.
     pub(super) device: u32,
     pub(super) moment: u32,
+    /// Mark of the stack whose allocations are selected.
+    pub(super) selected: Option<NameMark>,
+    /// Called with a stack to select, and with `None` to select none.
+    pub(super) on_kind: Callback<Option<Kind>>,
+    /// Rule for the user's own code.
+    pub(super) own: Rc<str>,
+    pub(super) on_own: Callback<Rc<str>>,
 }
 
 /// Shows the stacks with bars, largest first; each opens to its frames.
@@ -33,14 +43,20 @@ pub(super) fn TopStacks(props: &TopStacksProps) -> Html {
             <p class="panel-lead numbers">
                 <strong>{ format::bytes(stacks.live_bytes) }</strong>{ format!(" live {moment}, by stack") }
             </p>
-            <ol>{ for lines.map(|(rank, (row, data))| line(&format!("{}/{rank}", moment.0), row, data)) }</ol>
+            <OwnCodeChoice own={props.own.clone()} on_own={props.on_own.clone()} />
+            <ol>{ for lines.map(|(rank, (row, data))| line(props, &format!("{}/{rank}", moment.0), row, data)) }</ol>
             if let Some(rest) = rest(&stacks) { <p class="panel-empty numbers">{ rest }</p> }
         </section>
     }
 }
 
-fn line(key: &str, row: TopStack, data: &LiveGroup) -> Html {
-    let TopStack { heading, size, share, count, bar } = row;
+fn line(props: &TopStacksProps, key: &str, row: TopStack, data: &LiveGroup) -> Html {
+    let TopStack { label, size, share, count, bar } = row;
     let figures = RowFigures { size, note: format!("{share}, {count}"), bar };
-    html! { <StackRow {key} {heading} {figures} frames={Rc::new(data.frames.clone())} /> }
+    let mark = stack_mark(&data.frames);
+    // Allocations without a stack have nothing in common.
+    let on_open = (!data.frames.is_empty())
+        .then(|| props.on_kind.reform(move |is_open: bool| is_open.then_some(Kind::Stack(mark))));
+    let is_selected = props.selected == Some(mark) && !data.frames.is_empty();
+    html! { <StackRow {key} {label} {figures} frames={Rc::new(data.frames.clone())} {is_selected} {on_open} /> }
 }

@@ -1,10 +1,9 @@
 //! List of segments that a few live bytes keep from being returned to CUDA.
 
 use super::draw::block_at_addr;
-use super::model::held;
+use super::model::{HeldGroup, held_groups};
 use crate::ask::SegmentsData;
 use shared::base::format;
-use shared::report::HeldSegment;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -15,12 +14,12 @@ pub(super) struct HeldListProps {
     pub(super) on_show: Callback<usize>,
 }
 
-/// Shows the worst segments first; each shows its largest block in the map when clicked.
+/// Shows the segments with the most free bytes first, those of one stack in a line; a click shows the largest block.
 #[component]
 pub(super) fn HeldList(props: &HeldListProps) -> Html {
     let data = &props.data;
-    let row = |row: &HeldSegment| {
-        let (free, by, title) = held(row);
+    let row = |HeldGroup { free, by, title, first }: HeldGroup| {
+        let row = &data.reserved.held[first];
         let largest = row.holders.first().and_then(|holder| block_at_addr(data, row.addr, holder.addr));
         let on_show = props.on_show.clone();
         let onclick = move |_: MouseEvent| largest.iter().for_each(|&block| on_show.emit(block));
@@ -40,7 +39,7 @@ pub(super) fn HeldList(props: &HeldListProps) -> Html {
             if data.reserved.held.is_empty() {
                 <p class="panel-empty">{ "No segment in use is mostly free" }</p>
             } else {
-                <ol>{ for data.reserved.held.iter().map(row) }</ol>
+                <ol>{ for held_groups(&data.reserved.held).into_iter().map(row) }</ol>
             }
             if data.reserved.other_held > 0 {
                 <p class="panel-empty">{ format!("{} more", format::counted(data.reserved.other_held, "segment")) }</p>

@@ -1,6 +1,6 @@
 //! Hook for the segments at a moment that the user moves.
 
-use crate::ask::{GetSegments, Instant, SegmentsData};
+use crate::ask::{GetSegments, Instant, Kind, SegmentsData};
 use crate::platform::WorkerClient;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -11,14 +11,19 @@ use yew::prelude::*;
 /// While a slider is dragged, answers arrive after newer questions were sent. Each answer is shown when it arrives, and
 /// the worker skips questions that are out of date.
 #[hook]
-pub fn use_segments(client: &WorkerClient, device: u32, instant: Instant) -> Option<Rc<SegmentsData>> {
+pub fn use_segments(
+    client: &WorkerClient,
+    device: u32,
+    instant: Instant,
+    kind: Option<Rc<Kind>>,
+) -> Option<Rc<SegmentsData>> {
     let shown = use_state(|| None::<(WorkerClient, u32, Rc<SegmentsData>)>);
     let setter = shown.setter();
-    use_effect_with((client.clone(), device, instant), move |(client, device, instant)| {
-        let (client, device, instant) = (client.clone(), *device, *instant);
+    use_effect_with((client.clone(), device, instant, kind), move |(client, device, instant, kind)| {
+        let (client, device, instant, kind) = (client.clone(), *device, *instant, kind.as_deref().cloned());
         spawn_local(async move {
             // An error means that a newer question was sent, or that the file was closed.
-            if let Ok(segments) = client.ask(GetSegments { device, instant }).await {
+            if let Ok(segments) = client.ask(GetSegments { device, instant, kind }).await {
                 setter.set(Some((client, device, Rc::new(segments))));
             }
         });

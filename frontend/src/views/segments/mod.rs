@@ -33,7 +33,7 @@ pub(super) fn Segments(props: &SegmentsProps) -> Html {
     let easel = use_easel();
     let choice = file.choices.segments;
     let SegmentsChoice { instant, color_by, scale, focus } = choice;
-    let data = use_segments(client, device.device, instant);
+    let data = use_segments(client, device.device, instant, file.kind.clone());
     let on_choose = props.dock.on_choose.reform(Choice::Segments);
     let moment = match instant {
         Instant::At(moment) => Some(moment.min(u32::try_from(device.summary.events).unwrap_or(u32::MAX))),

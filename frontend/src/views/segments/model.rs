@@ -26,7 +26,7 @@ pub fn parts(parts: &Fragmentation) -> Vec<Part> {
         ("live", "In use", "Requested and not yet freed", in_use),
         ("pending", "Pending", "Freed, but possibly still used by another stream", parts.pending_bytes),
         ("rounding", "Rounding", "Rounded sizes minus requested sizes", parts.rounding_bytes),
-        ("unsplit", "Unsplit", "Remainders of blocks, too small to be split off", parts.unsplit_bytes),
+        ("unsplit", "Unsplit remainder", "Rest of a block that is too small to be split off", parts.unsplit_bytes),
         ("between", "Free in used segments", "Free memory between live blocks", parts.free_in_used_bytes),
         ("cached", "Free segments", "Segments without live blocks: PyTorch's cache", parts.free_segment_bytes),
     ];
@@ -96,13 +96,49 @@ pub fn block_lines(data: &SegmentsData, segment: u32, block: usize, offset: u64)
     [format!("{} {kind}", format::bytes(row.size_bytes)), title, losses, place]
 }
 
-/// Describes a segment held by few bytes: what is free in it, what holds it, and the stack of its largest block.
-pub fn held(held: &HeldSegment) -> (String, String, String) {
-    (
-        format!("{} of {}", format::bytes(held.free_bytes()), format::bytes(held.size_bytes)),
-        format!("kept by {} in {}", format::bytes(held.used_bytes), format::counted(held.allocations, "allocation")),
-        held.holders.first().map(|holder| holder.title.clone()).unwrap_or_default(),
-    )
+/// Segments held by few bytes whose largest blocks have the same stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldGroup {
+    /// Free bytes of their total size.
+    pub free: String,
+    /// What holds them.
+    pub by: String,
+    /// Stack of their largest blocks.
+    pub title: String,
+    /// Position of the segment with the most free bytes among all that are held.
+    pub first: usize,
+}
+
+/// Groups held segments by the stacks of their largest blocks; the group with the most free bytes comes first.
+pub fn held_groups(all: &[HeldSegment]) -> Vec<HeldGroup> {
+    let title = |held: &HeldSegment| held.holders.first().map(|holder| holder.title.clone()).unwrap_or_default();
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    for (position, held) in all.iter().enumerate() {
+        let title = title(held);
+        match groups.iter_mut().find(|(of, _)| *of == title) {
+            Some((_, positions)) => positions.push(position),
+            None => groups.push((title, vec![position])),
+        }
+    }
+    let sum = |positions: &[usize], bytes: fn(&HeldSegment) -> u64| positions.iter().map(|&one| bytes(&all[one])).sum();
+    groups.sort_by_key(|(_, positions)| std::cmp::Reverse(sum(positions, HeldSegment::free_bytes)));
+    let group = |(title, positions): (String, Vec<usize>)| {
+        let of = |bytes| sum(&positions, bytes);
+        let count = positions.len() as u64;
+        let segments = if count == 1 { String::new() } else { format!("{}, ", format::counted(count, "segment")) };
+        let (used, allocations) = (format::bytes(of(|held| held.used_bytes)), of(|held| held.allocations));
+        HeldGroup {
+            free: format!(
+                "{} of {}",
+                format::bytes(of(HeldSegment::free_bytes)),
+                format::bytes(of(|held| held.size_bytes))
+            ),
+            by: format!("{segments}kept by {used} in {}", format::counted(allocations, "allocation")),
+            title,
+            first: positions[0],
+        }
+    };
+    groups.into_iter().map(group).collect()
 }
 
 #[cfg(test)]
@@ -157,10 +193,26 @@ mod tests {
     fn holders_are_named() {
         let holder = Holder { title: "forward (a.py:1)".into(), ..Holder::default() };
         let (size_bytes, used_bytes, allocations) = (20 * MIB, 5 * MIB, 1);
-        let (free, by, title) =
-            held(&HeldSegment { size_bytes, used_bytes, allocations, holders: vec![holder], ..HeldSegment::default() });
+        let one = HeldSegment {
+            size_bytes,
+            used_bytes,
+            allocations,
+            holders: vec![holder.clone()],
+            ..HeldSegment::default()
+        };
+        let HeldGroup { free, by, title, .. } = &held_groups(std::slice::from_ref(&one))[0];
         assert_eq!((free.as_str(), by.as_str()), ("15.0 MiB of 20.0 MiB", "kept by 5.00 MiB in 1 allocation"));
         assert_eq!(title, "forward (a.py:1)");
+        let other = HeldSegment { holders: Vec::new(), size_bytes: 25 * MIB, ..one.clone() };
+        let groups = held_groups(&[other, one.clone(), one]);
+        let texts: Vec<_> = groups.iter().map(|group| (group.free.as_str(), group.by.as_str(), group.first)).collect();
+        assert_eq!(
+            texts,
+            [
+                ("30.0 MiB of 40.0 MiB", "2 segments, kept by 10.0 MiB in 2 allocations", 1),
+                ("20.0 MiB of 25.0 MiB", "kept by 5.00 MiB in 1 allocation", 0)
+            ]
+        );
         assert_eq!((moment(0).as_str(), moment(11).as_str()), ("At the start", "After event 10"));
     }
 }

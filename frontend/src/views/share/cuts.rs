@@ -38,7 +38,7 @@ pub(super) fn Cuts(props: &CutsProps) -> Html {
             <legend>{ "Removed from the copy" }</legend>
             { for rows.iter().map(|row| cut(row, options, &choose)) }
             <label class="share-field">
-                <span>{ "Additional names to remove" }</span>
+                <span>{ "Also remove" }</span>
                 <input type="text" onchange={on_names} placeholder="customer, host-17" autocomplete="off"
                     spellcheck="false" data-names="" />
             </label>

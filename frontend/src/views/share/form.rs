@@ -97,7 +97,7 @@ fn title_and_end(sharing: &SharingHandle) -> Html {
                     placeholder="Snapshot" autocomplete="off" />
             </label>
             <label class="share-field">
-                <span>{ "Link expiration" }</span>
+                <span>{ "Expires after" }</span>
                 <select onchange={on_end}>
                     { for ends.iter().map(|end| html! {
                         <option selected={*end == state.days}>{ end_text(*end) }</option>

@@ -6,6 +6,7 @@ use shared::base::format;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CategoryLine {
+    pub category: Category,
     /// Number from which the colour is chosen.
     pub color: u32,
     pub name: &'static str,
@@ -15,6 +16,7 @@ pub struct CategoryLine {
 /// Returns all categories of the trace, in an order that does not depend on the moment.
 pub fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
     let line = |&(category, size_bytes): &(Category, u64)| CategoryLine {
+        category,
         color: category as u32 + 1,
         name: name(category),
         size: format::bytes(size_bytes),

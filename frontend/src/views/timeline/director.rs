@@ -3,13 +3,16 @@
 use super::draw::plan::Layer;
 use super::model as texts;
 use super::stage::Stage;
-use crate::ask::{Axis, Details, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, Hit, View as Asked};
+use crate::ask::{
+    AllocationKey, Axis, Details, FindAllocation, GetAreaHit, GetDetails, GetHit, GetMarks, GetMoments, GetOutline,
+    GetPicture, GetPlace, Hit, Kind, StepAllocation, StepKind, Toward, View as Asked, area_by,
+};
 use crate::draw::camera::View;
 use crate::draw::gesture::Point;
 use crate::draw::span::Span;
 use crate::platform;
 use crate::platform::{AskError, WorkerClient};
-use crate::state::TimelineCommand;
+use crate::state::{PointAction, TimelineCommand};
 use std::cell::RefCell;
 use std::future::Future;
 use std::rc::Rc;
@@ -53,6 +56,7 @@ impl Director {
         self.ask_outline();
         self.ask_marks();
         self.ask_pin();
+        self.ask_flags();
         self.draw_soon();
     }
 
@@ -120,17 +124,17 @@ impl Director {
     }
 
     fn ask_picture(&self) {
-        let next = {
+        let (next, kind) = {
             let mut stage = self.stage.borrow_mut();
             let (camera, axis) = (stage.camera, stage.props.axis);
-            stage.plan.next(&camera, axis)
+            (stage.plan.next(&camera, axis), stage.props.kind.as_deref().cloned())
         };
         let Some((layer, asked)) = next else { return };
         let subject = self.subject();
         let Subject { client, device, .. } = subject.clone();
         self.answer(
             &subject,
-            async move { client.ask(GetPicture { device, view: asked }).await },
+            async move { client.ask(GetPicture { device, view: asked, kind }).await },
             move |director, answer| match answer {
                 Ok(picture) => {
                     let is_first = director.with(|stage| stage.take_picture(layer, asked, picture));
@@ -179,7 +183,7 @@ impl Director {
     /// Requests the lifetime of the pinned allocation, which is shown along the axis.
     pub(super) fn ask_pin(&self) {
         let (subject, pinned) = (self.subject(), self.stage.borrow().props.pinned);
-        let Some(allocation) = pinned else {
+        let Some((allocation, _)) = pinned else {
             self.with(|stage| stage.take_pin(None));
             return;
         };
@@ -193,6 +197,54 @@ impl Director {
                 }
             },
         );
+    }
+
+    /// Requests the positions of the marked moments.
+    pub(super) fn ask_flags(&self) {
+        let (subject, flags) = (self.subject(), self.stage.borrow().props.flags.clone());
+        if flags.is_empty() {
+            self.with(|stage| stage.take_flags(Vec::new()));
+            return;
+        }
+        let Subject { client, device, axis, .. } = subject.clone();
+        let moments: Vec<u32> = flags.iter().map(|flag| flag.moment).collect();
+        self.answer(
+            &subject,
+            async move { client.ask(GetMoments { device, axis, moments }).await },
+            move |director, answer| {
+                // Flags that were changed meanwhile have sent a question of their own.
+                let is_current = Rc::ptr_eq(&flags, &director.stage.borrow().props.flags);
+                if let (Ok(facts), true) = (answer, is_current) {
+                    let placed = facts.iter().map(|facts| facts.position).zip(flags.iter().cloned()).collect();
+                    director.with(|stage| stage.take_flags(placed));
+                }
+            },
+        );
+    }
+
+    /// Marks the moment under the pointer, or without a pointer the middle of the view; a measurement without a pointer
+    /// is of the middle half of the view.
+    fn mark(&self, action: fn(u32) -> PointAction) {
+        let pointed = {
+            let stage = self.stage.borrow();
+            stage.hit.as_ref().filter(|_| stage.pointer.is_some()).map(|hit| hit.moment)
+        };
+        if let Some(moment) = pointed {
+            let on_point = self.stage.borrow().props.on_point.clone();
+            on_point.emit(action(moment));
+            return;
+        }
+        let is_range = action(0) == PointAction::Measure(0);
+        for share in if is_range { &[0.25, 0.75][..] } else { &[0.5] } {
+            let (corner, width) = self.with(|stage| (stage.plot_corner(), 2.0 * stage.plot_center().0));
+            let (subject, question) = self.hit_at((corner.0 + width * share, corner.1));
+            self.answer(&subject, question, move |director, answer| {
+                let on_point = director.stage.borrow().props.on_point.clone();
+                if let Ok(hit) = answer {
+                    on_point.emit(action(hit.moment));
+                }
+            });
+        }
     }
 
     /// Requests what is under the cursor, one request at a time.
@@ -268,6 +320,11 @@ impl Director {
             TimelineCommand::JumpTo { moment } => return self.jump_to(moment),
             TimelineCommand::Between { first, last } => return self.show_between(first, last),
             TimelineCommand::Back => return self.with(Stage::go_back),
+            TimelineCommand::StepKind { is_back } => return self.step_kind(is_back),
+            TimelineCommand::StepAllocation(toward) => return self.step_allocation(toward),
+            TimelineCommand::Pin { key, moment } => return self.pin_key(key, moment),
+            TimelineCommand::Bookmark => return self.mark(PointAction::Bookmark),
+            TimelineCommand::Measure => return self.mark(PointAction::Measure),
             _ => (),
         }
         self.with(|stage| {
@@ -293,10 +350,106 @@ impl Director {
                 TimelineCommand::Positions { first, last } => {
                     camera.set_view(View { x: Span::new(first, last), y: camera.content().whole().y });
                 }
-                TimelineCommand::JumpTo { .. } | TimelineCommand::Between { .. } | TimelineCommand::Back => (),
+                TimelineCommand::JumpTo { .. }
+                | TimelineCommand::Between { .. }
+                | TimelineCommand::Back
+                | TimelineCommand::StepKind { .. }
+                | TimelineCommand::StepAllocation(_)
+                | TimelineCommand::Pin { .. }
+                | TimelineCommand::Bookmark
+                | TimelineCommand::Measure => (),
             }
             stage.go_to(camera.view());
         });
+    }
+
+    /// Pins the next or previous allocation of the selected kind, or else of the pinned allocation's kind.
+    fn step_kind(&self, is_back: bool) {
+        let (kind, from, moment) = {
+            let props = &self.stage.borrow().props;
+            let kind = props.kind.as_ref().or(props.pinned_kind.as_ref()).map(|kind| Kind::clone(kind));
+            (kind, props.pinned.map(|(allocation, _)| allocation), props.legend_moment.0)
+        };
+        let (subject, Some(kind)) = (self.subject(), kind) else { return };
+        let Subject { client, device, .. } = subject.clone();
+        let found = async move { client.ask(StepKind { device, kind, from, is_back, moment }).await };
+        self.answer(&subject, found, |director, answer| {
+            if let Ok(Ok(Some(found))) = answer {
+                director.pin(found.hit);
+            }
+        });
+    }
+
+    /// Pins the allocation next to the pinned one, of those that are drawn by themselves.
+    pub(super) fn step_allocation(&self, toward: Toward) {
+        let (subject, from) = (self.subject(), self.stage.borrow().props.pinned.map(|(allocation, _)| allocation));
+        let Subject { client, device, .. } = subject.clone();
+        let (moment, min_bytes) = {
+            let stage = self.stage.borrow();
+            (stage.props.legend_moment.0, stage.least_drawn_bytes())
+        };
+        let question = StepAllocation { device, from, moment, toward, min_bytes };
+        self.answer(&subject, async move { client.ask(question).await }, |director, answer| {
+            if let Ok(Some(hit)) = answer {
+                director.pin(hit);
+            }
+        });
+    }
+
+    /// Pins the largest allocation in the middle of the view, or at the peak if that is in view.
+    pub(super) fn enter(&self) {
+        let (middle, peak) = {
+            let stage = self.stage.borrow();
+            let peak = texts::peak_position(&stage.props.device, stage.props.axis);
+            let peak = peak.filter(|&x| stage.camera.view().x.covers(Span::new(x, x)));
+            let middle = (stage.plot_corner().0 + stage.plot_center().0, stage.plot_corner().1 + 1.0);
+            (middle, peak.map(|_| stage.props.device.peak_moment))
+        };
+        let (subject, question) = self.hit_at(middle);
+        let Subject { client, device, .. } = subject.clone();
+        let found = async move {
+            let moment = match peak {
+                Some(moment) => moment,
+                None => question.await?.moment,
+            };
+            client.ask(StepAllocation { device, from: None, moment, toward: Toward::Larger, min_bytes: 0 }).await
+        };
+        self.answer(&subject, found, |director, answer| {
+            if let Ok(Some(hit)) = answer {
+                director.pin(hit);
+            }
+        });
+    }
+
+    fn pin_key(&self, key: AllocationKey, moment: u32) {
+        let subject = self.subject();
+        let Subject { client, device, .. } = subject.clone();
+        let found = async move { client.ask(FindAllocation { device, key, moment }).await };
+        self.answer(&subject, found, |director, answer| {
+            if let Ok(hit) = answer {
+                director.pin(hit);
+            }
+        });
+    }
+
+    /// Pins an allocation that a key led to, and moves the view if it is not in sight.
+    fn pin(&self, hit: Hit) {
+        let subject = self.subject();
+        let Subject { client, device, axis, .. } = subject.clone();
+        let moment = hit.moment;
+        let on_pin = self.stage.borrow().props.on_pin.clone();
+        let bytes = hit.allocation.as_ref().map(|found| (found.below_bytes, found.size_bytes));
+        on_pin.emit(Some(hit));
+        self.answer(
+            &subject,
+            async move { client.ask(GetPlace { device, axis, moment }).await },
+            move |director, answer| {
+                if let (Ok(position), Some((below_bytes, size_bytes))) = (answer, bytes) {
+                    let y = Span::new(below_bytes as f64, (below_bytes + size_bytes) as f64);
+                    director.with(|stage| stage.reveal(position, y));
+                }
+            },
+        );
     }
 
     fn jump_to(&self, moment: u32) {
@@ -328,14 +481,21 @@ impl Director {
     }
 
     fn hit_at(&self, at: Point) -> (Subject, impl Future<Output = Result<Hit, AskError>> + 'static) {
-        let (x, units_per_px, bytes) = {
+        let (x, units_per_px, bytes, areas) = {
             let stage = self.stage.borrow();
             let (camera, (x, y)) = (&stage.camera, stage.in_plot(at));
-            (camera.position_from_x(x), camera.units_per_device_pixel(), camera.bytes_from_y(y))
+            let areas = area_by(stage.props.color);
+            (camera.position_from_x(x), camera.units_per_device_pixel(), camera.bytes_from_y(y), areas)
         };
         let subject = self.subject();
         let Subject { client, device, axis, .. } = subject.clone();
-        (subject, async move { client.ask(GetHit { device, axis, x, bytes, units_per_px }).await })
+        let question = async move {
+            match areas {
+                Some(by) => client.ask(GetAreaHit { device, by, axis, x, bytes, units_per_px }).await,
+                None => client.ask(GetHit { device, axis, x, bytes, units_per_px }).await,
+            }
+        };
+        (subject, question)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::director::Director;
 use super::draw::minimap::Hold;
+use crate::ask::Toward;
 use crate::draw::camera::View;
 use crate::draw::gesture::{Effect, Point, wheel_factor};
 use crate::draw::rect::Rect;
@@ -12,7 +13,7 @@ use gloo_events::{EventListener, EventListenerOptions};
 use std::cell::Cell;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
-use web_sys::{Event, HtmlElement, MouseEvent, PointerEvent, WheelEvent};
+use web_sys::{Event, HtmlElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 
 /// Starts listening; the listeners end when they are dropped.
 pub(super) fn listen(director: &Director, surface: &Surface) -> Vec<EventListener> {
@@ -29,6 +30,7 @@ pub(super) fn listen(director: &Director, surface: &Surface) -> Vec<EventListene
             director.zoom_to(point(director, event))
         }),
     ];
+    all.push(on(&surface.plot, "keydown", director, key));
     all.extend(listen_to_minimap(director, surface));
     all
 }
@@ -129,6 +131,31 @@ fn leave(director: &Director, _: &PointerEvent) {
     });
     if !is_active {
         director.hovered(None);
+    }
+}
+
+/// Moves from allocation to allocation while one is pinned; otherwise the page pans with the same keys.
+fn key(director: &Director, event: &KeyboardEvent) {
+    if event.ctrl_key() || event.alt_key() || event.meta_key() {
+        return;
+    }
+    let has_pin = director.with(|stage| stage.props.pinned.is_some());
+    let toward = match (event.key().as_str(), event.shift_key()) {
+        ("Enter", _) => {
+            event.prevent_default();
+            return director.enter();
+        }
+        ("ArrowLeft", false) => Toward::Earlier,
+        ("ArrowRight", false) => Toward::Later,
+        ("ArrowUp", false) => Toward::Above,
+        ("ArrowDown", false) => Toward::Below,
+        ("ArrowUp", true) => Toward::Larger,
+        ("ArrowDown", true) => Toward::Smaller,
+        _ => return,
+    };
+    if has_pin {
+        event.prevent_default();
+        director.step_allocation(toward);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Timeline of one device: plot, axes, spans, minimap, and their input.
 
+mod area_legend;
 pub mod categories;
 mod director;
 pub mod draw;
@@ -39,7 +40,7 @@ pub fn Timeline(props: &TimelineProps) -> Html {
     html! {
         <section class="timeline" aria-label="Timeline">
             <div ref={&nodes.plot} class="timeline-plot" data-timeline="" tabindex="0" role="application"
-                aria-roledescription="memory timeline" aria-keyshortcuts="+ - ArrowLeft ArrowRight 0 P , .">
+                aria-roledescription="memory timeline" aria-keyshortcuts="+ - ArrowLeft ArrowRight ArrowUp ArrowDown Enter 0 P , . K N">
                 <canvas ref={&nodes.bands} class="timeline-canvas" data-bands-canvas=""></canvas>
                 <canvas ref={&nodes.overlay} class="timeline-canvas" aria-hidden="true"></canvas>
                 <div ref={&nodes.tooltip} class="timeline-tooltip" data-tooltip="" hidden=true aria-hidden="true">
@@ -47,7 +48,8 @@ pub fn Timeline(props: &TimelineProps) -> Html {
                 </div>
             </div>
             <Legend client={props.client.clone()} device={props.device.clone()} scheme={props.scheme} color={props.color}
-                parts={props.parts.clone()} moment={props.legend_moment} on_color={props.on_color.clone()} />
+                parts={props.parts.clone()} moment={props.legend_moment} facts={props.kind_facts.clone()}
+                on_color={props.on_color.clone()} on_kind={props.on_kind.clone()} />
             <div ref={&nodes.minimap} class="timeline-minimap" data-minimap="" aria-hidden="true">
                 <canvas ref={&nodes.chart} class="timeline-canvas"></canvas>
                 <div ref={&nodes.window} class="timeline-window"></div>
@@ -142,8 +144,8 @@ impl Running {
         if before.scheme != props.scheme {
             self.director.with(Stage::repaint);
         }
-        if before.color != props.color {
-            self.director.with(Stage::take_color);
+        if (before.color, before.pinned, &before.kind) != (props.color, props.pinned, &props.kind) {
+            self.director.with(Stage::take_looks);
         }
         if before.parts != props.parts {
             self.director.with(Stage::take_parts);
@@ -151,8 +153,10 @@ impl Running {
         if before.capacity_bytes != props.capacity_bytes {
             self.director.with(Stage::take_card);
         }
+        if before.flags != props.flags {
+            self.director.ask_flags();
+        }
         if before.pinned != props.pinned {
-            self.director.with(Stage::redraw);
             self.director.ask_pin();
         }
     }

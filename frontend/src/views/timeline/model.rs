@@ -2,10 +2,10 @@
 
 use super::draw::axes::position_label;
 use super::draw::markers::{Marker, MarkerKind};
-use crate::ask::{Axis, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks};
+use crate::ask::{AreaRow, Axis, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks};
 use crate::draw::camera::Content;
 use crate::draw::span::Span;
-use shared::base::{format, frame_rules};
+use shared::base::{Moment, StackLabel, format};
 
 /// Returns the shortest range of x that can be zoomed to: two moments, or ten microseconds.
 fn min_len(axis: Axis) -> f64 {
@@ -58,13 +58,13 @@ pub fn markers(figures: &DeviceFigures, marks: &Marks, axis: Axis) -> Vec<Marker
             Axis::Events => f64::from(mark.moment),
             Axis::Time => mark.time_us? as f64,
         };
-        let label = format!("out of memory: {} requested", format::bytes(mark.size_bytes));
+        let label = format!("out of memory: tried to allocate {}", format::bytes(mark.size_bytes));
         Some(Marker { position, bytes: 0.0, label, kind: MarkerKind::Oom })
     });
     let peak = peak_position(figures, axis).filter(|_| figures.summary.events > 0).map(|position| Marker {
         position,
         bytes: figures.summary.peak_live_bytes as f64,
-        label: format!("peak {}", format::bytes(figures.summary.peak_live_bytes)),
+        label: format!("peak live {}", format::bytes(figures.summary.peak_live_bytes)),
         kind: MarkerKind::Peak,
     });
     ooms.chain(peak).collect()
@@ -76,7 +76,7 @@ pub fn initial_label(figures: &DeviceFigures) -> String {
     if figures.summary.events == 0 {
         format!("{size} at the snapshot, no events recorded")
     } else {
-        format!("{size} from before the trace")
+        format!("{size} allocated before recording")
     }
 }
 
@@ -121,39 +121,36 @@ pub struct Tooltip {
 /// Returns the text next to the cursor.
 pub fn tooltip(hit: &Hit, axis: Axis) -> Tooltip {
     let place = match (axis, hit.time_us) {
-        (Axis::Time, Some(time_us)) => position_label(axis, time_us as f64),
-        _ => format!("event {}", format::count(hit.moment.into())),
+        (Axis::Time, Some(time_us)) => format!("at {}", position_label(axis, time_us as f64)),
+        _ => Moment(hit.moment).to_string(),
     };
     let live = format::bytes(hit.live_bytes);
+    if let Some(AreaRow { label, bytes, .. }) = &hit.area {
+        return Tooltip {
+            title: format::bytes(*bytes),
+            name: label.clone(),
+            detail: format!("{} of the live bytes", format::percent(*bytes, hit.live_bytes)),
+            moment: format!("{live} live at {place}"),
+        };
+    }
     match &hit.allocation {
         Some(allocation) => Tooltip {
             title: format::bytes(allocation.size_bytes),
-            name: allocator_name(allocation),
+            name: allocation.label.as_ref().map_or_else(String::new, StackLabel::text),
             detail: lifetime(allocation),
-            moment: format!("{live} live at {place}"),
+            moment: format!("{live} live {place}"),
         },
         None => Tooltip {
             title: format!("{live} live"),
             detail: format!("{} reserved", format::bytes(hit.reserved_bytes)),
-            moment: format!("at {place}"),
+            moment: place,
             ..Tooltip::default()
         },
     }
 }
 
-fn allocator_name(allocation: &HitAllocation) -> String {
-    let Some(frame) = &allocation.frame else { return String::new() };
-    let file = frame.filename.rsplit('/').next().unwrap_or_default();
-    match (file, frame.line) {
-        ("", _) => frame.name.clone(),
-        (file, _) if frame_rules::is_recorded(file) => frame.name.clone(),
-        (file, 0) => format!("{}  {file}", frame.name),
-        (file, line) => format!("{}  {file}:{line}", frame.name),
-    }
-}
-
 fn lifetime(allocation: &HitAllocation) -> String {
-    let since = if allocation.is_initial { "from before the trace, " } else { "" };
+    let since = if allocation.is_initial { "allocated before recording, " } else { "" };
     let time = allocation.lifetime_us.map_or(String::new(), |time_us| format!(", {}", format::duration(time_us)));
     match allocation.died {
         Some(died) if allocation.is_initial => {
@@ -162,7 +159,8 @@ fn lifetime(allocation: &HitAllocation) -> String {
         Some(died) => {
             format!("live for {}{time}", format::counted(died.saturating_sub(allocation.born).into(), "event"))
         }
-        None => format!("{since}never freed"),
+        None if allocation.is_initial => format!("{since}not freed in it"),
+        None => "not freed in the trace".to_owned(),
     }
 }
 
@@ -170,7 +168,7 @@ fn lifetime(allocation: &HitAllocation) -> String {
 mod tests {
     use super::*;
     use crate::ask::Mark;
-    use shared::report::{Frame, Summary};
+    use shared::report::Summary;
 
     fn figures() -> DeviceFigures {
         DeviceFigures {
@@ -216,26 +214,31 @@ mod tests {
         let marks = Marks { marks: vec![oom], ..Marks::default() };
         let labels =
             |axis| markers(&figures(), &marks, axis).into_iter().map(|marker| marker.label).collect::<Vec<_>>();
-        assert_eq!(labels(Axis::Events), ["out of memory: 1.00 MiB requested", "peak 3.00 GiB"]);
-        assert_eq!(labels(Axis::Time), ["peak 3.00 GiB"]);
+        assert_eq!(labels(Axis::Events), ["out of memory: tried to allocate 1.00 MiB", "peak live 3.00 GiB"]);
+        assert_eq!(labels(Axis::Time), ["peak live 3.00 GiB"]);
     }
 
     #[test]
     fn a_tooltip_names_size_place_and_lifetime() {
-        let frame = Frame { name: "forward".into(), filename: "/a/model.py".into(), line: 7, fx: None };
+        let label = StackLabel {
+            title: "forward".into(),
+            place: "model.py:7".into(),
+            leaf: "linear".into(),
+            ..StackLabel::default()
+        };
         let allocation = HitAllocation {
             size_bytes: 1536,
             born: 10,
             died: Some(30),
             lifetime_us: Some(1500),
-            frame: Some(frame),
+            label: Some(label),
             ..HitAllocation::default()
         };
         let expected = Tooltip {
             title: "1.50 KiB".into(),
-            name: "forward  model.py:7".into(),
+            name: "forward (model.py:7) → linear".into(),
             detail: "live for 20 events, 1.50 ms".into(),
-            moment: "1.00 GiB live at event 12".into(),
+            moment: "1.00 GiB live after event 11".into(),
         };
         assert_eq!(tooltip(&hit(allocation), Axis::Events), expected);
     }
@@ -243,9 +246,12 @@ mod tests {
     #[test]
     fn a_lifetime_says_what_the_trace_does_not_show() {
         let initial = HitAllocation { is_initial: true, ..HitAllocation::default() };
-        assert_eq!(lifetime(&initial), "from before the trace, never freed");
-        assert_eq!(lifetime(&HitAllocation { died: Some(30), ..initial }), "from before the trace, freed at event 29");
-        assert_eq!(lifetime(&HitAllocation::default()), "never freed");
+        assert_eq!(lifetime(&initial), "allocated before recording, not freed in it");
+        assert_eq!(
+            lifetime(&HitAllocation { died: Some(30), ..initial }),
+            "allocated before recording, freed at event 29"
+        );
+        assert_eq!(lifetime(&HitAllocation::default()), "not freed in the trace");
     }
 
     #[test]
@@ -260,6 +266,14 @@ mod tests {
         let hit = Hit { moment: 3, live_bytes: 512, reserved_bytes: 2 << 20, ..Hit::default() };
         let text = tooltip(&hit, Axis::Events);
         assert_eq!((text.title.as_str(), text.detail.as_str()), ("512 B live", "2.00 MiB reserved"));
+    }
+
+    #[test]
+    fn an_area_is_named_with_its_share() {
+        let area = Some(AreaRow { label: "activations".to_owned(), color: 4, bytes: 256 });
+        let text = tooltip(&Hit { moment: 3, live_bytes: 512, area, ..Hit::default() }, Axis::Events);
+        let parts = [text.title.as_str(), &text.name, &text.detail];
+        assert_eq!(parts, ["256 B", "activations", "50 % of the live bytes"]);
     }
 
     #[test]

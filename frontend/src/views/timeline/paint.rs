@@ -5,7 +5,7 @@
 //! because they are few and stay sharp while the view moves.
 
 use crate::ask::bands::{Band, bands};
-use crate::ask::{PictureData, raster};
+use crate::ask::{OutlineStep, PictureData, View as Asked, raster};
 use crate::draw::color::Color;
 use crate::draw::shade;
 use crate::draw::theme::Theme;
@@ -108,13 +108,20 @@ impl Painter {
                 target.scale[1],
             );
         }
-        if frame.pinned.is_some() {
+        let asked = layer.picture.view.as_ref();
+        // A selected kind has made the rest grey already.
+        let has_kind = asked.is_some_and(|asked| asked.marking.kind.is_some());
+        if frame.pinned.is_some() && !has_kind {
             context.set_fill_style_str(&frame.theme.background.with_alpha(shade::DIM_SHARE).css());
             context.fill_rect(target.left + f64::from(clip.x), top, f64::from(clip.width), f64::from(clip.height));
         }
+        let unit = frame.layout.pixel_ratio.round().max(1.0);
+        if let Some(asked) = asked.filter(|_| has_kind) {
+            self.paint_area(&layer.picture.own, asked, frame.theme, &target);
+            self.paint_outline(&pieces(&layer.picture.own, asked), frame.theme.accent, 1.5 * unit, &target);
+        }
         self.paint_marks(frame, layer, &target);
-        if let Some(asked) = &layer.picture.view {
-            let unit = frame.layout.pixel_ratio.round().max(1.0);
+        if let Some(asked) = asked {
             self.paint_outline(&pieces(&layer.picture.reserved, asked), frame.theme.reserved, 2.0 * unit, &target);
             self.paint_outline(&pieces(&layer.picture.live, asked), frame.theme.live, unit, &target);
         }
@@ -129,6 +136,7 @@ impl Painter {
         {
             let Some(owner) = owner else { continue };
             let owned = bands(&layer.picture.bands).filter(|band| band.owner == owner);
+            // A pinned band is always to be seen, however small it is.
             let boxes: Vec<MarkedBox> = owned.filter_map(|band| MarkedBox::new(&band, target, edge)).collect();
             self.context.set_fill_style_str(&color.with_alpha(share).css());
             boxes.iter().for_each(|marked| marked.fill(&self.context, marked.inner.clone()));
@@ -138,6 +146,24 @@ impl Painter {
                 marked.fill(&self.context, marked.inner.end..marked.rows.end);
             }
         }
+    }
+
+    /// Fills the area below a curve.
+    fn paint_area(&self, curve: &[OutlineStep], asked: &Asked, theme: &Theme, target: &Target) {
+        let (y0, y1) = (asked.request.y0, asked.request.y1);
+        self.context.set_fill_style_str(&theme.accent.with_alpha(shade::AREA_SHARE).css());
+        self.context.begin_path();
+        let ends = curve.iter().skip(1).map(|step| step.x).chain([1.0]);
+        for (step, end) in curve.iter().zip(ends) {
+            let share = ((step.bytes - y0) / (y1 - y0)).clamp(0.0, 1.0) as f32;
+            // Whole pixels, so that neighbours neither overlap nor leave a seam.
+            let (x, right) = (target.x(step.x).round(), target.x(end).round());
+            let (top, low) = (target.y(share).round(), target.y(0.0).round());
+            if right > x && low > top {
+                self.context.rect(x, top, right - x, low - top);
+            }
+        }
+        self.context.fill();
     }
 
     /// Draws an outline; pieces of similar strength are drawn together, because each change of colour takes time.
@@ -187,10 +213,13 @@ struct MarkedBox {
 }
 
 impl MarkedBox {
-    /// Returns the box of a band with edges of this thickness; `None` if it covers no pixel.
+    /// Returns the box of a band with edges of this thickness, which is at least as high and wide as an edge; `None` if
+    /// it covers no pixel.
     fn new(band: &Band, target: &Target, edge_px: f64) -> Option<Self> {
-        let (x, right) = (target.x(band.x0).round(), target.x(band.x1).round());
-        let (top, low) = (target.y(band.y1).round(), target.y(band.y0).round());
+        let (x, right) =
+            (target.x(band.x0).round(), target.x(band.x1).round().max(target.x(band.x0).round() + edge_px));
+        let low = target.y(band.y0).round();
+        let top = target.y(band.y1).round().min(low - edge_px);
         let start = (top + edge_px).min(low);
         let inner = start..(low - edge_px).max(start);
         (right > x && low > top).then_some(Self { x, width: right - x, rows: top..low, inner })

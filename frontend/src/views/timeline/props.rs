@@ -1,10 +1,11 @@
 //! Properties of the timeline.
 
-use crate::ask::{Axis, ColorBy, DeviceFigures, Hit, Parts};
+use crate::ask::{Axis, ColorBy, DeviceFigures, Hit, Kind, KindFacts, Parts, Readable};
 use crate::draw::camera::View;
 use crate::hooks::Seen;
 use crate::platform::WorkerClient;
-use crate::state::{Issued, Scheme};
+use crate::state::{Issued, PointAction, Scheme};
+use crate::views::timeline::draw::flags::Flag;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -22,8 +23,14 @@ pub struct TimelineProps {
     pub parts: Option<Rc<Parts>>,
     /// Last command of the page, executed once per number.
     pub command: Option<Issued>,
-    /// The pinned allocation, which is a state of the page so that Esc can clear it.
-    pub pinned: Option<u32>,
+    /// The pinned allocation and its size in bytes, which are a state of the page so that Esc can clear them.
+    pub pinned: Option<(u32, u64)>,
+    /// The selected kind, whose allocations keep their colours.
+    pub kind: Option<Rc<Kind>>,
+    /// Kind of the pinned allocation.
+    pub pinned_kind: Option<Rc<Kind>>,
+    /// Bookmarks, the chosen event, and the measurement.
+    pub flags: Rc<Vec<Flag>>,
     /// Memory of a card to compare with, drawn as a line.
     pub capacity_bytes: Option<u64>,
     /// Part to show first; `None` for the whole trace.
@@ -36,6 +43,12 @@ pub struct TimelineProps {
     pub on_view: Callback<Seen>,
     /// Called with what is under the pointer, and with `None` when the pointer leaves the plot.
     pub on_hover: Callback<Option<Hit>>,
+    /// Totals of the selected kind, once they are known.
+    pub kind_facts: Option<Rc<Readable<KindFacts>>>,
+    /// Called with a kind to select, and with `None` to select none.
+    pub on_kind: Callback<Option<Kind>>,
     /// Called with a clicked allocation, and with `None` for a click on empty space.
     pub on_pin: Callback<Option<Hit>>,
+    /// Called with a moment to bookmark or to measure.
+    pub on_point: Callback<PointAction>,
 }

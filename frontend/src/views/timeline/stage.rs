@@ -1,18 +1,19 @@
 //! State of the timeline between renderings, and the drawing of its frames.
 
 use super::draw::axes;
+use super::draw::flags::Placed;
 use super::draw::history::History;
 use super::draw::labels::Labels;
 use super::draw::lane::{Lane, Pointed};
 use super::draw::markers::Marker;
 use super::draw::minimap::{self, Minimap};
-use super::draw::plan::{Layer, Plan};
+use super::draw::plan::{Layer, Looks, Plan};
 use super::draw::steps::{step_beside, steps_along};
 use super::model as texts;
 use super::paint::Painter;
 use super::props::TimelineProps;
 use super::shown::{Shown, frame};
-use crate::ask::{Hit, Marks, PictureData, View as Asked};
+use crate::ask::{Hit, Kind, Marks, PictureData, View as Asked};
 use crate::draw::camera::{Camera, Content, View};
 use crate::draw::gesture::{Gesture, Point};
 use crate::draw::glide::Glide;
@@ -22,6 +23,9 @@ use crate::draw::span::Span;
 use crate::hooks::Seen;
 use crate::platform;
 use crate::platform::Surface;
+
+/// Height in device pixels from which pictures draw an allocation by itself.
+const BAND_PX: f64 = 1.25;
 
 pub(super) struct Stage {
     pub(super) props: TimelineProps,
@@ -49,9 +53,12 @@ pub(super) struct Stage {
     marks: Marks,
     lane: Lane,
     markers: Vec<Marker>,
+    flags: Vec<Placed>,
     outline: PictureData,
     bands_are_due: bool,
     chart_is_due: bool,
+    /// Size of the minimap when it was last drawn.
+    chart_size: (f64, f64),
     was_presented: bool,
     /// View last reported to the page.
     told: Option<Seen>,
@@ -83,9 +90,11 @@ impl Stage {
             marks: Marks::default(),
             lane: Lane::default(),
             markers: Vec::new(),
+            flags: Vec::new(),
             outline: PictureData::default(),
             bands_are_due: true,
             chart_is_due: true,
+            chart_size: (0.0, 0.0),
             was_presented: false,
             told: None,
         };
@@ -97,12 +106,13 @@ impl Stage {
     pub(super) fn start_over(&mut self) {
         self.generation += 1;
         self.plan = Plan::default();
-        self.plan.color_by(self.props.color);
+        self.plan.look(self.looks());
         self.layers = [None, None];
         self.glide = None;
         self.history.clear();
         self.hit = None;
         self.pin = None;
+        self.flags = Vec::new();
         self.outline = PictureData::default();
         self.chart_is_due = true;
         self.place_marks();
@@ -144,10 +154,15 @@ impl Stage {
         self.fit_to_element();
     }
 
-    /// Plans pictures in the new colours; the present pictures stay until those arrive.
-    pub(super) fn take_color(&mut self) {
-        self.plan.color_by(self.props.color);
+    /// Plans pictures in the new colours, or of the new kind or pin; the present pictures stay until those arrive.
+    pub(super) fn take_looks(&mut self) {
+        self.plan.look(self.looks());
         self.bands_are_due = true;
+    }
+
+    fn looks(&self) -> Looks {
+        let TimelineProps { color, kind, pinned, .. } = &self.props;
+        Looks { color: *color, kind: kind.as_deref().map(Kind::number), pinned: *pinned }
     }
 
     fn place_marks(&mut self) {
@@ -173,10 +188,12 @@ impl Stage {
         !std::mem::replace(&mut self.was_presented, true)
     }
 
-    /// Adapts to the element's size and the screen's pixel ratio.
+    /// Adapts to the element's size and the screen's pixel ratio; a plot that is folded away keeps its layout.
     pub(super) fn fit_to_element(&mut self) {
+        let chart_size = platform::size_of_element(&self.surface.minimap);
+        self.chart_is_due |= std::mem::replace(&mut self.chart_size, chart_size) != chart_size;
         let layout = self.measured();
-        if layout != self.layout {
+        if layout != self.layout && layout.outer.width > 0.0 {
             self.layout = layout;
             self.camera = self.camera.resized(layout.plot_size());
             self.bands_are_due = true;
@@ -187,11 +204,6 @@ impl Stage {
     fn measured(&self) -> Layout {
         let (width, height) = platform::size_of_element(&self.surface.plot);
         Layout::new(width, height, platform::pixel_ratio(), self.lane.row_count())
-    }
-
-    /// Draws the bands with the next frame, for example after another allocation was pinned.
-    pub(super) fn redraw(&mut self) {
-        self.bands_are_due = true;
     }
 
     /// Draws everything again, for example after a change of the colours.
@@ -271,6 +283,11 @@ impl Stage {
         self.pin = pin;
     }
 
+    /// Sets the marked moments, by position.
+    pub(super) fn take_flags(&mut self, flags: Vec<Placed>) {
+        self.flags = flags;
+    }
+
     /// Moves the camera by hand, and records the view before in the history.
     pub(super) fn steer(&mut self, change: impl FnOnce(&mut Camera)) {
         let before = self.camera.view();
@@ -286,6 +303,23 @@ impl Stage {
     pub(super) fn go_to(&mut self, view: View) {
         self.history.leave(self.camera.view(), platform::now_ms());
         self.glide_to(view);
+    }
+
+    /// Returns the size from which an allocation is drawn by itself at the present zoom.
+    pub(super) fn least_drawn_bytes(&self) -> u64 {
+        let plot = self.camera.plot();
+        (self.camera.view().y.len() / plot.device_height() * BAND_PX) as u64
+    }
+
+    /// Moves the view so that a position and a range of bytes are in sight; the zoom stays.
+    pub(super) fn reveal(&mut self, position: f64, bytes: Span) {
+        let now = self.destination().view();
+        let x = if (now.x.start..=now.x.end).contains(&position) { now.x } else { Span::around(position, now.x.len()) };
+        let middle = bytes.center();
+        let y = if (now.y.start..=now.y.end).contains(&middle) { now.y } else { Span::around(middle, now.y.len()) };
+        if (View { x, y }) != now {
+            self.go_to(View { x, y });
+        }
     }
 
     /// Returns to the view before the last movement.
@@ -353,7 +387,8 @@ impl Stage {
     fn marked(&self) -> [Option<u32>; 2] {
         let hovered = self.hit.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.allocation);
         let has_bands = |owner: &u32| self.layers.iter().flatten().any(|shown| shown.has_bands_of(*owner));
-        [hovered.filter(has_bands), self.props.pinned.filter(has_bands)]
+        let pinned = self.props.pinned.map(|(allocation, _)| allocation);
+        [hovered.filter(has_bands), pinned.filter(has_bands)]
     }
 
     fn draw_overlay(&self) {
@@ -364,11 +399,12 @@ impl Stage {
         });
         let (axis, lane, markers) = (self.props.axis, &self.lane, &self.markers);
         let (capacity_bytes, pin) = (self.props.capacity_bytes, self.pin);
-        let labels = Labels { axis, lane, markers, capacity_bytes, initial, pin };
+        let labels = Labels { axis, lane, markers, capacity_bytes, initial, pin, flags: &self.flags };
         let mut ops = labels.ops(camera, layout, theme);
         let cursor = self.pointer.filter(|&at| self.is_in_plot(at) && !self.gesture.is_active());
         if let Some(at) = cursor {
-            ops.extend(axes::crosshair(at, camera, layout, self.props.axis, theme));
+            let shown = self.hit.as_ref().map(|hit| hit.moment);
+            ops.extend(axes::crosshair(at, shown, camera, layout, (self.props.axis, theme)));
             ops.extend(self.hit.as_ref().and_then(|hit| axes::bracket(at, hit, camera, layout, theme)));
         }
         ops.extend(self.selection.iter().flat_map(|&rect| axes::selection(rect, theme)));
@@ -411,6 +447,8 @@ impl Stage {
         platform::set_attribute(plot, "data-axis", texts::axis_name(self.props.axis));
         let bands = self.sharpest().map_or(0, |shown| shown.picture.band_count());
         platform::set_attribute(plot, "data-bands", &bands.to_string());
+        let is_marked = self.sharpest().is_some_and(|shown| shown.asked.marking.kind.is_some());
+        platform::set_attribute(plot, "data-marked", if is_marked { "true" } else { "false" });
         let is_settled = self.plan.is_settled(&self.camera, self.props.axis) && self.glide.is_none();
         platform::set_attribute(plot, "data-settled", if is_settled { "true" } else { "false" });
     }

@@ -1,4 +1,4 @@
-//! Fragmentation and stalls over the events, with a range of events that can be chosen and read out.
+//! Fragmentation and driver calls over the events, with a range of events that can be chosen and read out.
 
 use super::model::{column_at, fragmentation, moved, occurring, reading, stalls};
 use crate::ask::ReplayData;
@@ -77,7 +77,7 @@ pub(super) fn CourseRows(props: &CourseRowsProps) -> Html {
     html! {
         <figure class="what-if-course">
             <div ref={node} class="what-if-rows" tabindex="0" role="group" aria-describedby="what-if-reading"
-                aria-label="Fragmentation and stalls over the events. Arrow keys select a range, Shift and arrow keys change \
+                aria-label="Fragmentation and driver calls over the events. Arrow keys select a range, Shift and arrow keys change \
                             its length, and Escape selects all events."
                 aria-keyshortcuts="ArrowLeft ArrowRight Home End Escape" data-part={spoken}
                 {onpointerdown} {onpointermove} onpointercancel={onpointerup.clone()} {onpointerup} {onkeydown}>

@@ -1,17 +1,19 @@
-//! What-if tab of the dock: settings and a card, their outcome, and a sweep of other settings below.
+//! What-if tab of the dock: the answer of a sweep, then settings and a card beside their outcome.
 
 pub mod hook;
 pub mod model;
 
+mod answer;
 mod course;
 mod figures;
 mod plot;
 mod settings;
 mod sweep;
 
+use self::answer::SweepAnswer;
 use self::course::CourseRows;
 use self::figures::FigureTable;
-use self::hook::{Replayed, use_recorded_setup, use_replay, use_sweep};
+use self::hook::{Replayed, SweepHandle, use_recorded_setup, use_replay, use_sweep};
 use self::model::{file_name, first_setup, notes, summary};
 use self::plot::ReplayPlot;
 use self::settings::SettingsForm;
@@ -23,6 +25,9 @@ use crate::state::Scheme;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
+
+/// Number of events up to which settings are tried without a click; each step of a sweep replays them all.
+const MOST_EVENTS: u64 = 2_000_000;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct WhatIfProps {
@@ -64,6 +69,7 @@ fn Chosen(props: &ChosenProps) -> Html {
     let ChosenProps { dock, recorded, setup } = props;
     let replayed = use_replay(&dock.client, dock.device.device, setup);
     let sweep = use_sweep(&dock.client, dock.device.device);
+    use_first_sweep(&sweep, dock, setup);
     let on_open = use_open(dock, setup);
     let on_apply = {
         let (setup, on_what_if) = (setup.clone(), dock.on_what_if.clone());
@@ -72,16 +78,35 @@ fn Chosen(props: &ChosenProps) -> Html {
     let is_current = replayed.as_ref().is_some_and(|replayed| replayed.setup == **setup);
     html! {
         <div class="what-if">
-            <div class="what-if-top">
-                <SettingsForm recorded={recorded.clone()} setup={setup.clone()} on_change={dock.on_what_if.clone()} />
+            <SweepAnswer sweep={sweep.clone()} setup={setup.clone()} variable={recorded.variable.clone()}
+                on_apply={on_apply.clone()} />
+            <div class="what-if-columns">
+                <div class="what-if-side">
+                    <SettingsForm recorded={recorded.clone()} setup={setup.clone()}
+                        on_change={dock.on_what_if.clone()} />
+                    <SweepTable {sweep} setup={setup.clone()} {on_apply} />
+                </div>
                 <section class="what-if-result" aria-label="Replay" aria-busy={(!is_current).to_string()}
-                    data-replayed={is_current.to_string()}>
+                    data-replayed={is_current.to_string()} tabindex="0">
                     { result(replayed.as_deref(), dock.scheme, &on_open) }
                 </section>
             </div>
-            <SweepTable {sweep} setup={setup.clone()} {on_apply} />
         </div>
     }
+}
+
+/// Starts a sweep when the view opens and when another card is chosen, unless the trace is long.
+#[hook]
+fn use_first_sweep(sweep: &SweepHandle, dock: &DockProps, setup: &Rc<WhatIfSetup>) {
+    let WhatIfSetup { capacity_bytes, elsewhere_bytes, .. } = **setup;
+    let on = (dock.client.clone(), dock.device.device, capacity_bytes, elsewhere_bytes);
+    let (on_start, setup) = (sweep.on_start.clone(), setup.clone());
+    let is_short = dock.device.summary.events <= MOST_EVENTS;
+    use_effect_with(on, move |_| {
+        if is_short {
+            on_start.emit(WhatIfSetup::clone(&setup));
+        }
+    });
 }
 
 /// Opens the replay as a file of its own.

@@ -86,7 +86,7 @@ fn control(field: &Field, conf: &str, on_conf: &Callback<String>) -> Html {
         });
         return html! {
             <label class="check wide" title={hint}>
-                <input type="checkbox" {id} checked={is_on} {onchange} />{ label }
+                <input type="checkbox" {id} checked={is_on} {onchange} />{ label }<code>{ key }</code>
             </label>
         };
     }
@@ -102,6 +102,7 @@ fn control(field: &Field, conf: &str, on_conf: &Callback<String>) -> Html {
     html! {
         <div class="what-if-field" title={hint}>
             <label for={id.clone()}>{ label }</label>
+            <code>{ key }</code>
             <input {id} type="text" {inputmode} {value} {placeholder} {oninput} autocomplete="off"
                 aria-describedby={hint_id.clone()} />
             <span class="visually-hidden" id={hint_id}>{ hint }</span>

@@ -9,11 +9,12 @@ use shared::api::{DiagnoseReport, OfFile};
 use shared::base::{Diagnostic, Severity, format, frame_rules};
 use shared::log::Log;
 use shared::report::{
-    Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, RunOfDevice, diagnosis,
-    log_report, traced_growth,
+    Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, diagnosis, log_report,
+    traced_growth,
 };
 use shared::tracemalloc::TracemallocSnapshot;
 
+use super::own::OwnOption;
 use super::range::EventRange;
 use super::source::Sources;
 use super::text::lines;
@@ -58,6 +59,9 @@ pub struct DiagnoseArgs {
 
     #[command(flatten)]
     events: EventRange,
+
+    #[command(flatten)]
+    own: OwnOption,
 
     /// Print one JSON document
     #[arg(long)]
@@ -135,7 +139,7 @@ impl DiagnoseArgs {
             return Ok(diagnosed);
         }
         let opened = match self.events.open(file, None) {
-            Ok(opened) => opened,
+            Ok(opened) => self.own.apply(opened),
             Err(failure) => {
                 let log = log_file::late_log(file).ok_or(failure)?;
                 let diagnosed = diagnosed_log(name, &log);
@@ -152,7 +156,7 @@ impl DiagnoseArgs {
         let word = opened.device_word();
         let paths = source_files(&opened.trace);
         let sources = self.source.as_ref().map(|folder| Sources::of(folder, &paths)).transpose()?;
-        let text = runs(&diagnosis, word) + &findings(&diagnosis, word, sources.as_ref()) + &growth;
+        let text = runs(&diagnosis) + &findings(&diagnosis, word, sources.as_ref()) + &growth;
         let name = opened.file.clone();
         drop(studies);
         together.add_snapshot(opened);
@@ -230,13 +234,9 @@ fn nothing_said() -> Failure {
     )
 }
 
-/// Formats what kinds of runs the devices show.
-fn runs(diagnosis: &Diagnosis, word: &str) -> String {
-    let line = |run: &RunOfDevice| {
-        let steps = if run.steps > 0 { format!(", {}", format::counted(run.steps, "step")) } else { String::new() };
-        format!("  {word} {}: {}{steps}\n", run.device, run.kind.words())
-    };
-    diagnosis.runs.iter().map(line).collect()
+/// Formats the sentence about each device.
+fn runs(diagnosis: &Diagnosis) -> String {
+    diagnosis.runs.iter().map(|run| format!("  {}\n", run.headline)).collect()
 }
 
 /// Formats findings; `word` is the word for a device, and `sources` has the lines to quote.

@@ -11,6 +11,7 @@ use shared::analysis::{DiffBy, Profile, Side, Study, categories, diff};
 use shared::report::{ComparedSide, comparison};
 
 use super::names::names;
+use super::own::OwnOption;
 use super::{abreast, peak};
 use crate::Failure;
 use crate::snapshot_file::Opened;
@@ -45,6 +46,9 @@ pub struct DiffArgs {
     #[arg(long, value_name = "N")]
     step_b: Option<usize>,
 
+    #[command(flatten)]
+    own: OwnOption,
+
     /// Group the table by this property; the JSON document has all three
     #[arg(long, value_parser = names(DiffBy::ALL, DiffBy::name, by_meaning), default_value = DiffBy::Stack.name())]
     by: DiffBy,
@@ -76,7 +80,7 @@ impl DiffArgs {
         }
         let (a, b) = self.sides()?;
         let found = diff(&a.profile, &b.profile);
-        let report = comparison((a.side, &a.profile), (b.side, &b.profile), &found, self.top);
+        let report = comparison((a.side, &a.profile), (b.side, &b.profile), &found, (self.top, &self.own.rule()));
         if self.json {
             return Ok(serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n");
         }

@@ -1,6 +1,6 @@
 //! Formats a difference for the terminal: both sides, the difference in words, and a table.
 
-use shared::analysis::{DiffBy, Matched, place};
+use shared::analysis::{DiffBy, Matched};
 use shared::base::Moment;
 use shared::base::format::{bytes, count, counted, signed};
 use shared::report::{
@@ -128,12 +128,9 @@ fn note(matched: Matched) -> &'static str {
     }
 }
 
-/// Returns the title of a stack and its innermost Python frame if that differs, because many stacks share a title.
+/// Returns the title of a stack with what tells it apart from others.
 fn name(stack: &ComparedStack) -> String {
-    let title = &stack.title;
-    let called = stack.frames().iter().find(|frame| frame.filename.ends_with(".py"));
-    let called = called.map(|frame| place(&frame.name, &frame.filename, frame.line)).filter(|called| called != title);
-    called.map_or_else(|| title.clone(), |called| format!("{title} > {called}"))
+    format!("{} {}", stack.title, stack.label.tail()).trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -158,6 +155,6 @@ mod tests {
     fn lines_have_signs_and_what_is_left_is_summed() {
         let table = table(&[line("a", (0, 0), (2048, 1))], (2, -1023));
         assert_eq!(table[0], "+2.00 KiB  ████████████  +1×  0 B → 2.00 KiB  a");
-        assert!(table[1].contains("−1023 B") && table[1].ends_with("in 2 smaller rows"), "{}", table[1]);
+        assert!(table[1].contains("−0.999 KiB") && table[1].ends_with("in 2 smaller rows"), "{}", table[1]);
     }
 }

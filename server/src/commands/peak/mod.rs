@@ -14,6 +14,7 @@ use shared::trace::Device;
 
 pub(super) use self::groups::group_lines;
 use super::names::names;
+use super::own::OwnOption;
 use super::range::EventRange;
 use crate::Failure;
 use crate::snapshot_file::Opened;
@@ -63,6 +64,9 @@ pub struct PeakArgs {
     #[command(flatten)]
     events: EventRange,
 
+    #[command(flatten)]
+    own: OwnOption,
+
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -76,7 +80,7 @@ impl PeakArgs {
     /// Returns an error if the file cannot be read, is not a snapshot or has no such device or event, if the options
     /// contradict each other, or if the filter is not a regular expression.
     pub fn run(&self) -> Result<String, Failure> {
-        self.answer(&self.events.open(&self.file, self.device)?)
+        self.answer(&self.own.apply(self.events.open(&self.file, self.device)?))
     }
 
     fn answer(&self, opened: &Opened) -> Result<String, Failure> {

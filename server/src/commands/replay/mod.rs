@@ -177,7 +177,7 @@ fn page(opened: &Opened, report: &Replay) -> String {
     }
     lines.extend(report.verify.as_ref().map(verified_line));
     let variable = Accelerator::of(&opened.trace).variable();
-    lines.extend(report.sweep.iter().flat_map(|sweep| sweep::lines(sweep, variable)));
+    lines.extend(report.sweep.iter().flat_map(|sweep| sweep::lines(sweep, variable, report.capacity_bytes)));
     lines.join("\n") + "\n"
 }
 

@@ -24,12 +24,13 @@ pub(super) fn sweep(
 }
 
 /// Formats a sweep for the terminal; `variable` is the environment variable for settings.
-pub(super) fn lines(sweep: &ReplaySweep, variable: &str) -> Vec<String> {
+pub(super) fn lines(sweep: &ReplaySweep, variable: &str, capacity_bytes: Option<u64>) -> Vec<String> {
     let head = ["Settings", "peak reserved", "driver calls", "retries", "out of memory"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(sweep.trials.iter().enumerate().map(row)).collect();
     let mut lines = vec![String::new()];
     lines.extend(text::table(&rows, &[1, 2, 3]));
     lines.push(String::new());
+    lines.extend(sweep.answer(capacity_bytes));
     lines.extend(sweep.best.as_deref().map(|conf| best_line(conf, variable)));
     let card = |name: &Option<String>| name.clone().unwrap_or_else(|| "none of the known GPUs".to_owned());
     lines.push(format!(

@@ -5,9 +5,10 @@ use std::path::Path;
 use shared::api::OutOfMemory;
 use shared::base::format::{bytes, count, counted, duration, percent};
 use shared::job::Job;
+use shared::recordings::place;
 
 use crate::commands::text;
-use crate::recording::repro::{Recording, RecordingFailure, place};
+use crate::recording::repro::{Recording, RecordingFailure};
 
 pub(super) fn summary(recording: &Recording, job: &Job, output: &Path) -> String {
     let mut page = format!("{}\n{}\n\n", output.display(), subtitle(recording, job));

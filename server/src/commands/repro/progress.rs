@@ -115,7 +115,7 @@ fn bar() -> ProgressBar {
 
 /// Formats progress as `step 2 of 3 · backward · 12.3 GiB live · 14.0 GiB reserved`.
 fn text(progress: &Progress, steps: Option<u64>) -> String {
-    let step = crate::recording::repro::place(progress.step, steps, "", "");
+    let step = shared::recordings::place(progress.step, steps, "", "");
     let memory = [(progress.live_bytes, "live"), (progress.reserved_bytes, "reserved")];
     let memory = memory.map(|(size_bytes, name)| format!("{} {name}", bytes(size_bytes)));
     let parts = [step, progress.phase.clone()].into_iter().chain(memory);

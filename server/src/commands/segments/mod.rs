@@ -10,6 +10,7 @@ use shared::analysis::SegmentMap;
 use shared::api::OfFile;
 use shared::report::segments;
 
+use super::own::OwnOption;
 use super::peak;
 use crate::Failure;
 use crate::snapshot_file::Opened;
@@ -28,6 +29,9 @@ pub struct SegmentsArgs {
     #[arg(long, value_name = "EVENT", allow_negative_numbers = true)]
     at: Option<i64>,
 
+    #[command(flatten)]
+    own: OwnOption,
+
     /// Number of segments to print
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
@@ -44,7 +48,7 @@ impl SegmentsArgs {
     ///
     /// Returns an error if the file cannot be read, is not a snapshot, or has no such device or event.
     pub fn run(&self) -> Result<String, Failure> {
-        let opened = Opened::read(&self.file)?;
+        let opened = self.own.apply(Opened::read(&self.file)?);
         let (device, timeline) = opened.choose_device(self.device)?;
         let moment =
             self.at.map_or(Ok(timeline.reserved_peak().0), |event| peak::moment_after(device, timeline, event))?;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use shared::base::format::counted;
 use shared::job::{Overrides, RawJob, RawSweep, Sweep, Values};
+use shared::recordings::{self, Table};
 
 use super::repro::check_output;
 use super::repro::config::{Written, refuse};
@@ -108,7 +109,7 @@ impl SweepArgs {
         for output in &outputs {
             output.write(&report, steps)?;
         }
-        let page = || page(&name, &sweep, &sweep::table(&report, steps), self.keep.as_deref(), &outputs);
+        let page = || page(&name, &sweep, &recordings::table(&report, steps), self.keep.as_deref(), &outputs);
         Ok(if self.json { output::json(&report) } else { page() })
     }
 
@@ -132,7 +133,7 @@ impl SweepArgs {
 
     fn settings(&self, sweep: &Sweep) -> Result<Settings, Failure> {
         let limits = Limits { time: self.time_limit, memory_bytes: self.memory_limit, ..Limits::default() };
-        let settings = Settings { limits, at_once: AT_ONCE, keep: self.keep.clone() };
+        let settings = Settings { limits, at_once: AT_ONCE, keep: self.keep.clone(), scratch: None };
         if let Some(folder) = &self.keep {
             std::fs::create_dir_all(folder).map_err(|error| {
                 Failure::new(format!("{} cannot be created: {error}", folder.display()), "choose another folder")
@@ -155,7 +156,7 @@ fn check_any(outcomes: &[Outcome]) -> Result<(), Failure> {
 }
 
 /// Formats the table and the paths of what was written.
-fn page(name: &str, sweep: &Sweep, table: &sweep::Table, keep: Option<&Path>, outputs: &[Output]) -> String {
+fn page(name: &str, sweep: &Sweep, table: &Table, keep: Option<&Path>, outputs: &[Output]) -> String {
     let rows: Vec<_> = [table.head.clone()].into_iter().chain(table.rows.iter().cloned()).collect();
     let lines = text::table(&rows, &table.right).iter().map(|line| format!("  {line}\n")).collect::<String>();
     let written = outputs.iter().map(|output| format!("wrote {}\n", output.path().display()));

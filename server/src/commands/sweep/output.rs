@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use shared::api::SweepReport;
+use shared::recordings;
 
 use crate::Failure;
 use crate::recording::sweep;
@@ -62,10 +63,10 @@ impl Output {
     /// Returns an error if the file cannot be written.
     pub(super) fn write(&self, report: &SweepReport, steps: u64) -> Result<(), Failure> {
         let text = match self.kind {
-            Kind::Markdown => sweep::table(report, steps).markdown(),
+            Kind::Markdown => recordings::table(report, steps).markdown(),
             Kind::Csv => sweep::csv(report),
             Kind::Json => json(report),
-            Kind::Svg => sweep::svg(report, steps),
+            Kind::Svg => recordings::svg(report, steps),
         };
         std::fs::write(&self.path, text).map_err(|error| {
             Failure::new(format!("{} cannot be written: {error}", self.path.display()), "choose another path")

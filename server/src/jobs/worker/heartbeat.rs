@@ -77,6 +77,7 @@ async fn write(
     let json = |event: &JobEvent| serde_json::to_string(event).expect("plain data can be written");
     let progress = events.iter().rev().find_map(|event| match event {
         JobEvent::Progress(progress) => Some(serde_json::to_string(progress).expect("plain data can be written")),
+        JobEvent::Recorded(recorded) => Some(serde_json::to_string(recorded).expect("plain data can be written")),
         _ => None,
     });
     let bodies: Vec<String> = events.iter().map(json).collect();

@@ -10,6 +10,7 @@ mod metrics;
 mod reaper;
 mod record;
 mod settings;
+mod several;
 mod turns;
 
 pub use context::Context;

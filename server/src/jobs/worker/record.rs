@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
-use shared::api::{JobError, JobErrorCode, JobState};
+use shared::api::{JobError, JobErrorCode, JobState, JobTask};
 use shared::job::{Job, RawJob};
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
@@ -21,6 +21,7 @@ use tracing::{Instrument as _, Span, error, info, info_span, warn};
 use super::Context;
 use super::heartbeat::{Left, follow};
 use super::listener::Listener;
+use super::several::{self, Several};
 use crate::database::{Claim, DatabaseError, JobRow, Outcome};
 use crate::hex::hex;
 use crate::recording::repro::{self, Recording, RecordingFailure};
@@ -105,12 +106,21 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
             return end(context, row, failed(JobErrorCode::NoRoom, &no_room(&error), NO_ROOM_HINT, Vec::new())).await;
         }
     };
-    let job = RawJob::from_json(&row.config).and_then(RawJob::resolve);
-    let Ok(job) = job else {
-        let message = "This job was submitted to another version of Snapscope and is not valid in this one.";
-        return end(context, row, failed(JobErrorCode::InvalidConfig, message, "Submit it again.", Vec::new())).await;
+    let (left, result) = match work(row) {
+        Some(Work::One(job)) => {
+            let (left, result) = record(context, row, *job, &folder).await;
+            (left, result.map(Results::One))
+        }
+        Some(Work::Several(raw, task)) => {
+            let (left, result) = several::record(context, row, *raw, task, &folder).await;
+            (left, result.map(Results::Several))
+        }
+        None => {
+            let message = "This job was submitted to another version of Snapscope and is not valid in this one.";
+            return end(context, row, failed(JobErrorCode::InvalidConfig, message, "Submit it again.", Vec::new()))
+                .await;
+        }
     };
-    let (left, result) = record(context, row, job, &folder).await;
     // On failure the folder is deleted first, because a full disk would prevent recording the reason.
     let folder = result.is_ok().then_some(folder);
     match (left, result) {
@@ -120,7 +130,11 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
         }
         (Left::GivenBack, _) => give_back(context, row, false).await,
         (Left::Cancelled, Err(failure)) => end(context, row, outcome(JobState::Cancelled, failure.log_tail)).await,
-        (Left::Ended | Left::Cancelled, Ok(made)) => keep(context, row, made, folder).await,
+        (Left::Ended | Left::Cancelled, Ok(Results::One(made))) => keep(context, row, made, folder).await,
+        (Left::Ended | Left::Cancelled, Ok(Results::Several(Several { summary, report }))) => {
+            let (result, report) = (Some(summary), Some(report));
+            end(context, row, Outcome { result, report, ..outcome(JobState::Finished, Vec::new()) }).await;
+        }
         (Left::Ended, Err(failure)) if failure.is_from_outside && row.attempts < crate::database::MOST_ATTEMPTS => {
             warn!(message = failure.message, "the recorder was killed; returning the job to the queue");
             give_back(context, row, true).await;
@@ -129,6 +143,27 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
             let (message, hint) = (sentence(&failure.message), sentence(&failure.hint));
             end(context, row, failed(JobErrorCode::RecordingFailed, &message, &hint, failure.log_tail)).await;
         }
+    }
+}
+
+/// What a job asks for.
+enum Work {
+    One(Box<Job>),
+    Several(Box<RawJob>, JobTask),
+}
+
+/// What a job has made.
+enum Results {
+    One(Made),
+    Several(Several),
+}
+
+/// Reads what a job asks for; `None` if it is not valid in this version.
+fn work(row: &JobRow) -> Option<Work> {
+    let raw = RawJob::from_json(&row.config).ok()?;
+    match JobTask::of(&row.task)? {
+        JobTask::Record => raw.resolve().ok().map(|job| Work::One(Box::new(job))),
+        task => Some(Work::Several(Box::new(raw), task)),
     }
 }
 
@@ -213,7 +248,8 @@ async fn keep(context: &Context, row: &JobRow, made: Made, folder: Option<TempDi
             let log = made.recording.warnings.join("\n");
             let snapshot = Some(made.hash.clone());
             let (result, curve) = (Some(result), Some(curve));
-            end(context, row, Outcome { state: JobState::Finished, result, curve, error: None, log, snapshot }).await;
+            end(context, row, Outcome { result, curve, log, snapshot, ..outcome(JobState::Finished, Vec::new()) })
+                .await;
         }
         Err(error) => {
             let hint = match &error {
@@ -296,7 +332,7 @@ fn failed(code: JobErrorCode, message: &str, hint: &str, log: Vec<String>) -> Ou
 }
 
 fn outcome(state: JobState, log: Vec<String>) -> Outcome {
-    Outcome { state, result: None, curve: None, error: None, log: log.join("\n"), snapshot: None }
+    Outcome { state, result: None, report: None, curve: None, error: None, log: log.join("\n"), snapshot: None }
 }
 
 /// Turns `the recorder crashed` into `The recorder crashed.`

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use shared::api::Finished;
 use shared::base::format::bytes;
+use shared::recordings::place;
 
 use super::Limits;
 use super::keeper::{End, Stop, Transcript};
@@ -34,7 +35,7 @@ pub struct RecordingFailure {
 
 impl RecordingFailure {
     /// Makes a failure that happened before the recorder started.
-    pub(super) fn before_start(failure: Failure) -> Self {
+    pub(crate) fn before_start(failure: Failure) -> Self {
         let Failure { message, hint } = failure;
         Self {
             message,
@@ -81,16 +82,6 @@ impl fmt::Display for RecordingFailure {
 }
 
 impl std::error::Error for RecordingFailure {}
-
-/// Formats a place in a run; steps count from 1, and unknown parts are omitted.
-pub fn place(step: Option<u64>, steps: Option<u64>, phase: &str, module: &str) -> String {
-    let step = step.map(|step| match steps {
-        Some(steps) => format!("step {} of {steps}", step + 1),
-        None => format!("step {}", step + 1),
-    });
-    let parts = step.into_iter().chain([phase.to_owned(), module.to_owned()]);
-    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
-}
 
 /// Returns the final line of a recorder that finished.
 ///

@@ -16,7 +16,7 @@ mod lines;
 mod process;
 mod recording;
 
-pub use failure::{RecordingFailure, place};
+pub use failure::RecordingFailure;
 pub use figures::print_figures;
 pub use keeper::Watcher;
 pub use limits::Limits;

@@ -1,6 +1,7 @@
 //! Searches for the largest batch that fits a card, with one recording per probe.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use shared::api::{FitProbe, FitReport};
 use shared::job::{Job, Problem, RawJob};
@@ -42,15 +43,23 @@ pub enum FitError {
 
 /// Searches for the largest batch of a config that fits its card.
 ///
+/// Snapshots are written below `folder`, or in the system's temporary folder, and deleted.
+///
 /// # Errors
 ///
 /// Returns an error if the config is invalid, or if a recording failed for another reason than the card's memory.
-pub fn fit(config: &RecorderConfig, raw: &RawJob, limits: &Limits, audience: &dyn Audience) -> Result<Fit, FitError> {
+pub fn fit(
+    config: &RecorderConfig,
+    raw: &RawJob,
+    limits: &Limits,
+    folder: Option<&Path>,
+    audience: &dyn Audience,
+) -> Result<Fit, FitError> {
     let of_batch = |batch| RawJob { batch: Some(batch), ..raw.clone() }.resolve();
     let job = of_batch(1).map_err(FitError::Config)?;
     // The host memory and the trace that the config check limits grow with the batch, so bisection applies.
     let most = largest_by_bisection(MOST_BATCH, |batch| of_batch(batch).is_ok());
-    let scratch = scratch().map_err(FitError::Scratch)?;
+    let scratch = scratch(folder).map_err(FitError::Scratch)?;
     let output = scratch.path().join("probe.pickle");
     let mut recordings = BTreeMap::new();
     let tried = largest(most, |batch| {

@@ -4,16 +4,12 @@
 
 mod csv;
 mod fit;
-mod plot;
 mod record;
 mod report;
 mod search;
-mod table;
 
 pub use csv::csv;
 pub use fit::{Fit, FitError, fit};
-pub use plot::svg;
 pub use record::{Audience, Outcome, Settings, record_all};
 pub use report::report;
 pub use search::{Tried, largest};
-pub use table::{Table, table};

@@ -1,6 +1,6 @@
 //! Records the combinations of a sweep, a few at a time.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -23,6 +23,8 @@ pub struct Settings {
     pub at_once: usize,
     /// Existing folder for the snapshots; `None` to keep none.
     pub keep: Option<PathBuf>,
+    /// Folder for snapshots that are not kept; `None` for the system's.
+    pub scratch: Option<PathBuf>,
 }
 
 /// Observer of a sweep that can stop it; called from several threads.
@@ -32,6 +34,9 @@ pub trait Audience: Sync {
 
     /// Returns true if the sweep is to be stopped; called about twenty times per second.
     fn is_cancelled(&self) -> bool;
+
+    /// Called with the host memory of a running recorder, in bytes.
+    fn memory(&self, _bytes: u64) {}
 }
 
 impl Settings {
@@ -56,7 +61,7 @@ pub fn record_all(
     settings: &Settings,
     audience: &dyn Audience,
 ) -> Result<Vec<Outcome>, Failure> {
-    let scratch = scratch()?;
+    let scratch = scratch(settings.scratch.as_deref())?;
     let next = AtomicUsize::new(0);
     let outcomes: Vec<Mutex<Option<Outcome>>> = sweep.combinations.iter().map(|_| Mutex::new(None)).collect();
     let work = || {
@@ -84,8 +89,10 @@ pub fn record_all(
 }
 
 /// Makes a temporary folder for snapshots that are not kept.
-pub(super) fn scratch() -> Result<tempfile::TempDir, Failure> {
-    tempfile::Builder::new().prefix("snapscope-").tempdir().map_err(|error| {
+pub(super) fn scratch(folder: Option<&Path>) -> Result<tempfile::TempDir, Failure> {
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix("snapscope-");
+    folder.map_or_else(|| builder.tempdir(), |folder| builder.tempdir_in(folder)).map_err(|error| {
         Failure::new(
             format!("the temporary folder cannot be written: {error}"),
             "free some space there, or set TMPDIR to another folder",
@@ -101,5 +108,9 @@ impl Watcher for Cancellation<'_> {
 
     fn is_cancelled(&mut self) -> bool {
         self.0.is_cancelled()
+    }
+
+    fn memory(&mut self, bytes: u64) {
+        self.0.memory(bytes);
     }
 }

@@ -9,7 +9,7 @@ use actix_web::web::{Bytes, BytesMut, Payload};
 use actix_web::{FromRequest as _, HttpMessage as _, HttpRequest};
 use futures_util::StreamExt as _;
 use serde::Deserialize;
-use shared::api::{ErrorCode, JobChange, JobRequest};
+use shared::api::{ErrorCode, JobChange, JobRequest, JobTask};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::serve::error::ApiError;
@@ -41,6 +41,8 @@ pub(crate) struct Overrides {
     sequence: Option<u64>,
     /// Priority from 0 to 9; higher priorities run first.
     priority: Option<u8>,
+    /// What to do with the config; one recording if it is left out.
+    task: Option<JobTask>,
 }
 
 /// A form with files.
@@ -71,6 +73,9 @@ pub(crate) struct JobForm {
     /// Priority from 0 to 9; higher priorities run first.
     #[schema(value_type = Option<u8>)]
     priority: Option<Text<u8>>,
+    /// What to do with the config; one recording if it is left out.
+    #[schema(value_type = Option<JobTask>)]
+    task: Option<Text<JobTask>>,
 }
 
 /// Returns the size limits of forms.
@@ -93,8 +98,20 @@ pub(super) async fn read(request: &HttpRequest, payload: Payload) -> Result<JobR
         return serde_json::from_str(&text)
             .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("The request is not valid: {error}.")));
     }
-    let Overrides { file_name, card, device, steps, batch, sequence, priority } = parameters(request.query_string())?;
-    Ok(JobRequest { config: text, file_name, training_args: None, card, device, steps, batch, sequence, priority })
+    let Overrides { file_name, card, device, steps, batch, sequence, priority, task } =
+        parameters(request.query_string())?;
+    Ok(JobRequest {
+        config: text,
+        file_name,
+        training_args: None,
+        card,
+        device,
+        steps,
+        batch,
+        sequence,
+        priority,
+        task,
+    })
 }
 
 /// Reads a change of a job and validates its name with the rule for names in configs.
@@ -122,6 +139,7 @@ fn of_form(form: JobForm) -> Result<JobRequest, ApiError> {
         batch: form.batch.map(Text::into_inner),
         sequence: form.sequence.map(Text::into_inner),
         priority: form.priority.map(Text::into_inner),
+        task: form.task.map(Text::into_inner),
     })
 }
 

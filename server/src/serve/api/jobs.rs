@@ -13,7 +13,7 @@ use shared::base::format::counted;
 use utoipa::IntoParams;
 
 use super::job_request;
-use crate::database::{Database, Deletion, JobRow, Page, Submission};
+use crate::database::{Database, Deletion, JobRow, NewJob, Page, Submission};
 use crate::jobs;
 use crate::serve::asset::is_current;
 use crate::serve::error::ApiError;
@@ -56,32 +56,37 @@ pub(crate) async fn submit(
     let prepared = web::block(move || jobs::prepare(&wanted, key)).await;
     let prepared = prepared.map_err(|_| ApiError::new(ErrorCode::Internal, "The config can't be checked."))?;
     let job = prepared.map_err(|problems| ApiError::config(&problems))?;
+    let id = queue(&state, job).await?;
+    let details = jobs::details(&state.database, &id).await?.ok_or_else(no_such_job)?;
+    Ok(HttpResponse::Accepted().insert_header((LOCATION, format!("/api/v1/jobs/{id}"))).json(details))
+}
+
+/// Queues a job, or finds the one that the same request has queued before; returns its id.
+pub(super) async fn queue(state: &State, job: NewJob) -> Result<String, ApiError> {
     // Repeating an accepted request succeeds, whatever the current state of the workers and of the queue.
     let submission = match state.database.submitted(&job).await? {
         Some(known) => known,
         None => {
-            check_kind(&state, &job.kind).await?;
+            check_kind(state, &job.kind).await?;
             state.database.submit(&job).await?
         }
     };
-    let id = match submission {
-        Submission::New => job.id,
-        Submission::Known(id) => id,
+    match submission {
+        Submission::New => Ok(job.id),
+        Submission::Known(id) => Ok(id),
         Submission::Conflict => {
             let message = "This Idempotency-Key was used before for a different request.";
-            return Err(ApiError::new(ErrorCode::Conflict, message));
+            Err(ApiError::new(ErrorCode::Conflict, message))
         }
         Submission::QueueFull => {
             let message = format!("The queue is full, with {} waiting.", counted(state.config.queue, "job"));
-            return Err(ApiError::new(ErrorCode::QueueFull, message).retry_after(30));
+            Err(ApiError::new(ErrorCode::QueueFull, message).retry_after(30))
         }
         Submission::NoRoom => {
             let message = "The quota of the store is used up, so there is no space for another job.";
-            return Err(ApiError::new(ErrorCode::NoRoom, message));
+            Err(ApiError::new(ErrorCode::NoRoom, message))
         }
-    };
-    let details = jobs::details(&state.database, &id).await?.ok_or_else(no_such_job)?;
-    Ok(HttpResponse::Accepted().insert_header((LOCATION, format!("/api/v1/jobs/{id}"))).json(details))
+    }
 }
 
 /// Checks that some worker serves this kind of device.
@@ -211,7 +216,7 @@ pub(super) async fn find(database: &Database, id: &str) -> Result<JobRow, ApiErr
 }
 
 /// Reads a job in the form of the job list, or fails with "not found".
-async fn resource(database: &Database, id: &str) -> Result<JobResource, ApiError> {
+pub(super) async fn resource(database: &Database, id: &str) -> Result<JobResource, ApiError> {
     Ok(jobs::resource(database.job_summary(id).await?.ok_or_else(no_such_job)?))
 }
 

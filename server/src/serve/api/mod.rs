@@ -3,6 +3,7 @@
 //! Handlers translate and delegate; the modules next to `serve` implement the resources.
 
 pub(super) mod catalog;
+pub(super) mod gallery;
 pub(super) mod job_events;
 pub(super) mod job_request;
 pub(super) mod jobs;

@@ -44,6 +44,7 @@ const ANY: [ErrorCode; 2] = [ErrorCode::Forbidden, ErrorCode::TooManyRequests];
         crate::serve::api::shares::findings, crate::serve::api::shares::snapshot,
         crate::serve::api::shares::limits,
         crate::serve::api::catalog::cards, crate::serve::api::catalog::models, crate::serve::api::catalog::gallery,
+        crate::serve::api::gallery::get, crate::serve::api::gallery::record,
         crate::serve::health::healthz, crate::serve::health::readyz, crate::serve::metrics::metrics,
         crate::serve::link::page, crate::serve::preview::preview,
         crate::serve::login::page, crate::serve::login::login,

@@ -8,6 +8,7 @@ pub(super) mod findings;
 pub(super) mod fragmentation;
 pub(super) mod ranks;
 pub(super) mod replay;
+pub(super) mod script;
 pub(super) mod segment_map;
 pub(super) mod selection;
 pub(super) mod source_lines;
@@ -17,7 +18,9 @@ pub use call_tree::{
     CallNode, CallTree, Calls, Cut, CutContent, MergeBy, NodeOrder, PathConfig, Sandwich, Site, SiteTotal, Tally,
     TreeConfig, cut,
 };
-pub use diff::{Change, Diff, DiffBy, DiffRow, DiffStack, Matched, Profile, ProfileFrame, ProfileRow, Side, diff};
+pub use diff::{
+    Change, Diff, DiffBy, DiffRow, DiffStack, Matched, Profile, ProfileFrame, ProfileRow, Side, diff, diff_labels,
+};
 pub use findings::{
     Confidence, Evidence, Finding, FindingCode, FindingsConfig, Rank, SourceLine, findings, findings_of, studies,
 };
@@ -29,10 +32,12 @@ pub use replay::{
     default_settings, recorded_calls, recorded_capacity, recorded_course, recorded_settings, recorded_version, replay,
     settings_variable, verify,
 };
+pub use script::script_of;
 pub use segment_map::{Held, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, held_segments, rooms};
 pub use selection::{
-    Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population, Scope, TextFilter, Totals,
-    Weigher, Weight, group, label, pool_of, select, stream_of, streams_and_pools,
+    Area, AreaBy, Areas, Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population, REST_COLOR,
+    Scope, TextFilter, Totals, Weigher, Weight, former_label, group, label, pool_of, select, stack_group, stream_of,
+    streams_and_pools,
 };
 pub use source_lines::{
     CodeFile, CodeKind, CodeLine, LineTotals, SourceConfig, SourceLines, source_files, source_lines,

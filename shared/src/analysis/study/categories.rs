@@ -22,7 +22,7 @@ pub fn categories(device: &Device, allocations: &Allocations, phases: &Phases) -
     if phases.basis() != PhaseBasis::Functions {
         flat_buffers::mark(allocations, phases, &mut categories);
     }
-    older::mark(allocations, &mut categories);
+    older::mark(allocations, phases, &mut categories);
     categories
 }
 

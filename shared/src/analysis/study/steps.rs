@@ -32,8 +32,8 @@ impl StepSource {
     pub fn origin(self) -> Option<&'static str> {
         match self {
             Self::Annotations => None,
-            Self::Optimizer => Some("found by optimizer updates"),
-            Self::Period => Some("found by repetition"),
+            Self::Optimizer => Some("inferred from optimizer updates"),
+            Self::Period => Some("inferred from repetition"),
         }
     }
 }

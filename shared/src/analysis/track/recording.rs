@@ -194,14 +194,14 @@ fn out_of_memory(device: &Device) -> Option<Diagnostic> {
     let (first, _) = rows.next()?;
     let count = 1 + rows.count() as u64;
     let event = device.events.at(first);
-    let times = if count == 1 { "once".to_owned() } else { format!("{} times", format::count(count)) };
+    let times = if count == 1 { "once, at".to_owned() } else { format!("{} times, first at", format::count(count)) };
     let (size, free) = (format::bytes(event.size_bytes), format::bytes(event.addr));
     let (of, first) = (device_name(device), format::count(first as u64));
     Some(warning(
         "out-of-memory",
         count,
         format!(
-            "{of} ran out of memory {times}, first at event {first}: {size} were requested with {free} free on it."
+            "{of} ran out of memory {times} event {first}: PyTorch tried to allocate {size}, with {free} free on the GPU."
         ),
     ))
 }
@@ -257,6 +257,9 @@ mod tests {
         let trace = text::parse("oom 100 free=7 t=1\noom 200 free=7 t=2\nsegment S 1KiB").unwrap();
         let diagnostic = out_of_memory(&trace.devices[0]).unwrap();
         assert_eq!((diagnostic.code, diagnostic.count), ("out-of-memory", 2));
-        assert!(diagnostic.message.contains("first at event 0: 100 B were requested with 7 B free"), "{diagnostic:?}");
+        assert!(
+            diagnostic.message.contains("2 times, first at event 0: PyTorch tried to allocate 100 B, with 7 B free"),
+            "{diagnostic:?}"
+        );
     }
 }

@@ -1,25 +1,43 @@
 //! Describes call stacks in a few words.
 
 use crate::base::frame_rules;
-use crate::trace::{Frame, FrameId, StackId, Trace};
+pub use crate::base::stack_label::place;
+use crate::base::stack_label::{FrameKind, FrameText, Labelled, StackLabel, distinguish, title_position};
+use crate::trace::{FrameId, StackId, Trace};
 
-/// Returns the title of a stack: its innermost frame of the program with its place, `None` without frames.
+/// Returns the title of a stack: its innermost frame of the user's own code with its place, `None` without frames.
 ///
-/// If no frame belongs to the program, the title is an operation of PyTorch or the innermost Python frame.
+/// If no frame is the user's own, the title is a frame of the program, an operation of PyTorch or the innermost Python
+/// frame.
 pub fn stack_title(trace: &Trace, stack: StackId) -> Option<String> {
-    let text = |id| trace.strings.get(id);
-    let frames = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id));
-    title_of(frames.map(|frame| (text(frame.name), text(frame.filename), frame.line)))
+    stack_label(trace, stack).map(|label| label.head())
 }
 
-/// Same as [`stack_title`] for names, files and lines, innermost first.
-pub(in crate::analysis) fn title_of<'a>(
-    mut frames: impl Iterator<Item = (&'a str, &'a str, u64)> + Clone,
-) -> Option<String> {
-    let position = frame_rules::title_position(frames.clone().map(|(name, filename, _)| (name, filename)))?;
-    let (name, filename, line) = frames.nth(position)?;
+/// Returns the label of a stack, `None` without frames.
+pub fn stack_label(trace: &Trace, stack: StackId) -> Option<StackLabel> {
+    trace.labelled(stack).label
+}
+
+/// Returns the labels of the stacks of a list, in its order; equal ones are told apart.
+pub fn stack_labels(trace: &Trace, stacks: impl Iterator<Item = StackId>) -> Vec<Option<StackLabel>> {
+    let mut list: Vec<Labelled<'_>> = stacks.map(|stack| trace.labelled(stack)).collect();
+    distinguish(&mut list);
+    list.into_iter().map(|one| one.label).collect()
+}
+
+/// Returns the title and the callers of a stack by which addresses of older versions know it.
+///
+/// Its title is the innermost frame of the program, whether it is the user's own or not.
+pub fn former_title(trace: &Trace, stack: StackId) -> Option<(String, String)> {
+    let Labelled { frames, kinds, .. } = trace.labelled(stack);
+    let of_program = kinds.iter().position(|kind| !kind.is_runtime);
+    let position = of_program.or_else(|| title_position(kinds.iter().copied()))?;
+    Some((frame_title(frames[position]), callers(&frames, &kinds, position)))
+}
+
+fn frame_title((name, filename, line): FrameText<'_>) -> String {
     let operation = if frame_rules::is_runtime(filename) { frame_rules::operation(name) } else { None };
-    Some(operation.unwrap_or_else(|| place(name, filename, line)))
+    operation.unwrap_or_else(|| place(name, filename, line))
 }
 
 /// Returns the place in the user's own code that a stack comes from, such as `train (train.py:88)`.
@@ -38,43 +56,33 @@ pub fn own_place(trace: &Trace, stack: StackId) -> Option<String> {
 pub(in crate::analysis) fn own_frame(trace: &Trace, stack: StackId, is_call: bool) -> Option<FrameId> {
     let text = |id| trace.strings.get(id);
     let frames = trace.stacks.frames(stack);
+    let is_own = |position: usize| trace.frame_kind(frames[position]).is_own;
+    if !is_call {
+        return frames.iter().copied().find(|&frame| trace.frame_kind(frame).is_own);
+    }
     let names = frames.iter().map(|&id| trace.frames.get(id)).map(|frame| (text(frame.name), text(frame.filename)));
-    let position = if is_call { frame_rules::own_position(names) } else { frame_rules::innermost_own_position(names) };
-    frames.get(position?).copied()
+    frames.get(frame_rules::own_position(names, is_own)?).copied()
 }
 
 /// Returns up to two callers of a stack's title in the program: `< forward (model.py:3) < main (train.py:9)`.
 ///
 /// The title of a stack of our recorder already names the callers, so the called operation is returned for it.
 pub fn stack_callers(trace: &Trace, stack: StackId) -> String {
-    const CALLERS: usize = 2;
-    let texts = |&id| {
-        let frame: &Frame = trace.frames.get(id);
-        (trace.strings.get(frame.name), trace.strings.get(frame.filename), frame.line)
-    };
-    let frames = || trace.stacks.frames(stack).iter().map(texts);
-    let operations = frames().take_while(|(_, filename, _)| *filename == frame_rules::RECORDED_OPERATOR);
-    if let Some((operation, ..)) = operations.last() {
-        return operation.to_owned();
-    }
-    let Some(title) = stack_title(trace, stack) else { return String::new() };
-    let program = frames().filter(|(_, filename, _)| !frame_rules::is_runtime(filename));
-    let places = program.map(|(name, filename, line)| place(name, filename, line));
-    let callers = places.skip_while(|place| *place == title).take(CALLERS);
-    callers.map(|caller| format!("< {caller}")).collect::<Vec<_>>().join(" ")
+    let Labelled { frames, kinds, .. } = trace.labelled(stack);
+    title_position(kinds.iter().copied()).map_or_else(String::new, |position| callers(&frames, &kinds, position))
 }
 
-/// Formats a function with its file and line, as far as they are known.
-pub fn place(name: &str, filename: &str, line: u64) -> String {
-    let file = filename.rsplit(['/', '\\']).next().unwrap_or(filename);
-    match (file, line) {
-        ("" | "??", _) => name.to_owned(),
-        _ if frame_rules::is_recorded(filename) => name.to_owned(),
-        // Snapshots of tracemalloc have no functions.
-        _ if name.is_empty() => format!("{file}:{line}"),
-        (_, 0) => format!("{name} ({file})"),
-        _ => format!("{name} ({file}:{line})"),
+fn callers(frames: &[FrameText<'_>], kinds: &[FrameKind], position: usize) -> String {
+    const CALLERS: usize = 2;
+    let operations = frames.iter().take_while(|(_, filename, _)| *filename == frame_rules::RECORDED_OPERATOR);
+    if let Some((operation, ..)) = operations.last() {
+        return (*operation).to_owned();
     }
+    let title = frame_title(frames[position]);
+    let outside = frames.iter().zip(kinds).skip(position).filter(|(_, kind)| !kind.is_runtime);
+    let places = outside.map(|(&(name, filename, line), _)| place(name, filename, line));
+    let callers = places.skip_while(|place| *place == title).take(CALLERS);
+    callers.map(|caller| format!("< {caller}")).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -112,13 +120,5 @@ mod tests {
         assert_eq!(callers(&format!("@{torch}<f<{torch}<g<h<main")), "< g (main.py:1) < h (main.py:1)");
         assert_eq!(callers("@aten::mm@operator<aten::linear@operator<head@module"), "aten::linear");
         assert_eq!(callers(""), "");
-    }
-
-    #[test]
-    fn a_place_is_as_long_as_it_is_known() {
-        assert_eq!(place("f", "/srv/train.py", 88), "f (train.py:88)");
-        assert_eq!(place("f", "C:\\train.py", 0), "f (train.py)");
-        assert_eq!(place("f", "??", 3), "f");
-        assert_eq!(place("head · forward", frame_rules::RECORDED_MODULE, 3), "head · forward");
     }
 }

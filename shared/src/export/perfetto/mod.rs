@@ -95,7 +95,7 @@ impl Process<'_> {
         let ooms = events.actions().iter().enumerate().filter(|(_, action)| *action == Action::Oom);
         for (index, _) in ooms {
             let (event, ts) = (events.at(index), self.ts(index as u32 + 1));
-            let name = format!("out of memory: {} requested", format::bytes(event.size_bytes));
+            let name = format!("out of memory: tried to allocate {}", format::bytes(event.size_bytes));
             out.event(
                 'i',
                 self.pid,

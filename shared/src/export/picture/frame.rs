@@ -195,10 +195,10 @@ impl<'a> Frame<'a> {
             ("live", Swatch::Line(theme.live)),
             ("reserved", Swatch::Line(theme.reserved)),
             ("peak", Swatch::Dot(theme.peak)),
-            ("merged small allocations", Swatch::Stripes(Tone::samples(true, theme))),
+            ("small allocations, merged", Swatch::Stripes(Tone::samples(true, theme))),
         ];
         if self.timeline.live_at(0) > 0 {
-            entries.push(("from before the trace", Swatch::Stripes(vec![theme.initial])));
+            entries.push(("allocated before recording", Swatch::Stripes(vec![theme.initial])));
         }
         if self.ooms().next().is_some() {
             entries.push(("out of memory", Swatch::Upright(theme.oom)));

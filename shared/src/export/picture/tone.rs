@@ -39,7 +39,7 @@ impl Tone {
     /// Returns the tone of a band of the timeline.
     pub(super) fn of(band: &Band) -> Self {
         match band.owner {
-            BandOwner::Allocation(_) => Self::of_number(band.color, false),
+            BandOwner::Allocation(_) | BandOwner::Area => Self::of_number(band.color, false),
             BandOwner::Merged => Self::of_number(band.color, true),
             BandOwner::Initial => Self::Initial,
         }

@@ -117,7 +117,8 @@ impl Resolver {
     /// Refuses a sweep, because a job is one recording.
     fn check_no_ranges(&mut self, raw: &RawJob) {
         if raw.sweep.is_some() {
-            let hint = "record all of them with `snapscope sweep`, or remove the table";
+            let hint =
+                "record all of them with `snapscope sweep` or as a job with the task `sweep`, or remove the table";
             self.problem("sweep", "a config with ranges describes several recordings", hint);
         }
     }

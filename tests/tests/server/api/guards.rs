@@ -203,6 +203,12 @@ fn the_server_says_what_it_has(backend: Backend) {
     let gallery = server.get("/api/v1/gallery", &[]).json();
     let mistake = gallery.as_array().expect("rows").iter().find(|row| row["name"] == "keep-losses").expect("a mistake");
     assert_eq!(mistake["repair"], "keep-losses-repaired");
+    // Every config has a topic, and a repaired one stands with the faulty one.
+    let rows = gallery.as_array().expect("rows");
+    let topicless: Vec<_> = rows.iter().filter(|row| row["topic"] == "").map(|row| &row["name"]).collect();
+    assert_eq!(topicless, [&serde_json::Value::Null; 0]);
+    let repaired = rows.iter().find(|row| row["name"] == "keep-losses-repaired").expect("its repair");
+    assert_eq!((&mistake["topic"], &mistake["place"]), (&repaired["topic"], &repaired["place"]));
     assert!(mistake["text"].as_str().is_some_and(|text| text.lines().count() == 3));
     let limits = server.get("/api/v1/limits", &[]).json();
     assert_eq!((&limits["share_days"], &limits["needs_token"]), (&serde_json::json!([1, 7, 30]), &false.into()));

@@ -7,3 +7,4 @@ mod metrics;
 mod openapi;
 mod pages;
 mod shares;
+mod tasks;

@@ -26,7 +26,15 @@ fn job(id: &str, priority: u16) -> NewJob {
 }
 
 fn outcome(state: JobState, snapshot: Option<&str>) -> Outcome {
-    Outcome { state, result: None, curve: None, error: None, log: String::new(), snapshot: snapshot.map(str::to_owned) }
+    Outcome {
+        state,
+        result: None,
+        report: None,
+        curve: None,
+        error: None,
+        log: String::new(),
+        snapshot: snapshot.map(str::to_owned),
+    }
 }
 
 /// Claims the next job for a worker that runs no other, and checks that it is this one.
@@ -320,8 +328,8 @@ fn a_job_has_the_name_that_it_was_given_last(backend: Backend) {
         assert!(database.rename_job("a", "größer 🎉").await.unwrap());
         assert_eq!(database.job("a").await.unwrap().unwrap().name, "größer 🎉");
         assert!(!database.rename_job("b", "none").await.unwrap());
-        assert_eq!(database.job_curve("a").await.unwrap().as_deref(), Some("curve of a"));
-        assert_eq!(database.job_curve("b").await.unwrap(), None);
+        assert_eq!(database.job_documents("a").await.unwrap().curve.as_deref(), Some("curve of a"));
+        assert_eq!(database.job_documents("b").await.unwrap().curve, None);
     });
 }
 

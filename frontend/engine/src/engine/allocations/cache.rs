@@ -1,7 +1,9 @@
 //! Holds the most recent table of allocations or groups.
 
+use super::open::OpenGroup;
 use super::order::Order;
 use frontend::ask::{GroupBy, SelectionData, Sort};
+use shared::allocator::Settings;
 use shared::analysis::{AllocationId, Groups};
 use std::cell::RefCell;
 
@@ -21,6 +23,7 @@ pub(crate) struct Table {
     /// Bytes of the largest row.
     pub(super) most_bytes: u64,
     pub(super) rows: Rows,
+    pub(super) open: Vec<OpenGroup>,
 }
 
 #[derive(Debug)]
@@ -36,6 +39,13 @@ pub(super) enum Key {
     Born,
     Lifetime,
     Category,
+    Died,
+    Phase,
+    Step,
+    Rounded(Settings),
+    Address,
+    Stream,
+    Pool,
     /// Rank of each stack's title among all titles, by the stack's index.
     Title(Vec<u32>),
 }

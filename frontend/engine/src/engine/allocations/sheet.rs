@@ -1,16 +1,24 @@
 //! Writes all rows of a table of allocations, in their order, to a file.
 
 use super::cache::{Rows, Table};
+use super::facts;
 use crate::engine::ready::Ready;
 use crate::engine::sheets::{ALLOCATIONS, GROUPS};
-use frontend::ask::TableRequest;
-use shared::analysis::{pool_of, stack_callers, stream_of};
+use frontend::ask::{Column, Columns, TableRequest};
+use shared::analysis::{Label, label, pool_of, stack_callers, stream_of};
 use shared::base::{Moment, format};
 use shared::export::{Cell, Rows as Out, Sheet};
 use shared::trace::PoolId;
 
+/// Columns that a saved table has if the page shows them, with their names; it always has all others.
+const ADDED: [(Column, &str); 3] =
+    [(Column::Phase, "phase"), (Column::Step, "step"), (Column::Rounded, "rounded_bytes")];
+
 /// Table of which all rows are written.
-pub(crate) struct Whole(Table);
+pub(crate) struct Whole {
+    table: Table,
+    columns: Columns,
+}
 
 impl Whole {
     /// Creates the whole table of a request.
@@ -18,22 +26,25 @@ impl Whole {
     /// # Errors
     /// Returns an error message if the filter's text is not valid.
     pub(crate) fn new(ready: Ready<'_>, request: &TableRequest) -> Result<Self, String> {
-        Ok(Self(Table::new(ready, request)?))
+        Ok(Self { table: Table::new(ready, request)?, columns: request.columns })
     }
 
-    /// Returns the name and the columns of the table.
-    pub(crate) fn sheet(&self) -> Sheet<'static> {
-        match self.0.rows {
+    /// Returns the name and the columns of the table; those that the page adds come last.
+    pub(crate) fn sheet(&self) -> (&'static str, Vec<&'static str>) {
+        let Sheet { name, columns } = match self.table.rows {
             Rows::Allocations(..) => ALLOCATIONS,
-            Rows::Groups(_) => GROUPS,
-        }
+            Rows::Groups(_) => return (GROUPS.name, GROUPS.columns.to_vec()),
+        };
+        let added = ADDED.iter().filter(|(column, _)| self.columns.has(*column)).map(|&(_, name)| name);
+        (name, columns.iter().copied().chain(added).collect())
     }
 
     /// Passes all rows to `out`.
     pub(crate) fn fill(&mut self, ready: Ready<'_>, out: &mut Out<'_>) {
         let device = Cell::number(ready.device.index);
-        match &mut self.0.rows {
+        match &mut self.table.rows {
             Rows::Allocations(order, key) => {
+                let (rounding, columns) = (facts::rounding(ready), self.columns);
                 order.window(0, usize::MAX, |id| key.of(ready, id)).iter().for_each(|&id| {
                     let Ready { trace, device: of, timeline, .. } = ready;
                     let allocations = &timeline.allocations;
@@ -41,7 +52,15 @@ impl Whole {
                     let died = (allocation.died != u32::MAX).then_some(allocation.died);
                     let event = |moment: u32| Moment(moment).event_number();
                     let origin = allocations.origin(id);
-                    out(&[
+                    let added =
+                        ADDED.iter().filter(|(column, _)| columns.has(*column)).map(|&(column, _)| match column {
+                            Column::Phase => {
+                                facts::phase(ready, id).map_or(Cell::Nothing, |phase| Cell::text(phase.name()))
+                            }
+                            Column::Step => facts::step(ready, id).map_or(Cell::Nothing, Cell::number),
+                            _ => Cell::number(rounding.block_bytes(allocation.size_bytes)),
+                        });
+                    let cells = [
                         device.clone(),
                         Cell::number(allocation.size_bytes),
                         if allocations.is_initial(id) { Cell::Nothing } else { Cell::number(event(allocation.born)) },
@@ -54,17 +73,18 @@ impl Whole {
                         Cell::stack(stack),
                         Cell::text(super::title(trace, stack)),
                         Cell::text(stack_callers(trace, stack)),
-                    ]);
+                    ];
+                    out(&cells.into_iter().chain(added).collect::<Vec<_>>());
                 })
             }
             Rows::Groups(groups) => groups.rows.iter().for_each(|group| {
-                let row = super::group_row(ready.trace, groups, group);
+                let Label { title, detail } = label(ready.trace, groups, group.key);
                 out(&[
                     device.clone(),
-                    Cell::number(row.bytes),
-                    Cell::number(row.count),
-                    Cell::text(row.title.as_str()),
-                    Cell::some_text(&row.detail),
+                    Cell::number(group.totals.bytes),
+                    Cell::number(group.totals.count),
+                    Cell::text(title.as_str()),
+                    Cell::some_text(&detail),
                 ]);
             }),
         }

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::engine::Engine;
-use frontend::ask::{Answers as _, FilterData, FindGroup, GetFacts, GetRows, NameMark, Part, ScopeData, WalkTo};
+use frontend::ask::{
+    Answers as _, FilterData, FindGroup, GetFacts, GetRows, MixedRow, NameMark, Part, ScopeData, WalkTo,
+};
 use shared::trace::text;
 
 const TRACE: &str = "
@@ -39,6 +41,14 @@ fn sizes(page: &TablePage) -> Vec<u64> {
     match &page.rows {
         TableRows::Allocations(rows) => rows.iter().map(|row| row.size_bytes).collect(),
         TableRows::Groups(rows) => rows.iter().map(|row| row.bytes).collect(),
+        TableRows::Mixed(rows) => rows.iter().map(size_of_row).collect(),
+    }
+}
+
+fn size_of_row(row: &MixedRow) -> u64 {
+    match row {
+        MixedRow::Group(row, _) => row.bytes,
+        MixedRow::Allocation(row) => row.size_bytes,
     }
 }
 
@@ -55,6 +65,28 @@ fn every_column_sorts_both_ways() {
     check_order(Column::Born, &[7, 100, 50, 300, 200], &[200, 300, 50, 100, 7]);
     check_order(Column::Lifetime, &[50, 200, 300, 100, 7], &[7, 100, 300, 200, 50]);
     check_order(Column::Title, &[7, 200, 50, 100, 300], &[100, 300, 50, 200, 7]);
+}
+
+#[test]
+fn facts_sort_too_and_those_without_come_first() {
+    check_order(Column::Died, &[50, 100, 7, 300, 200], &[7, 300, 200, 100, 50]);
+    check_order(Column::Rounded, &[7, 100, 50, 300, 200], &[7, 100, 50, 300, 200]);
+    check_order(Column::Step, &[7, 100, 50, 300, 200], &[7, 100, 50, 300, 200]);
+}
+
+#[test]
+fn an_open_group_is_followed_by_its_allocations() {
+    let mut engine = engine();
+    let closed = TableRequest { by: Some(GroupBy::Stack), ..request(Column::Bytes, false) };
+    let groups = rows(&mut engine, &closed);
+    assert_eq!(sizes(&groups), [400, 200, 50, 7]);
+    let TableRows::Groups(found) = &groups.rows else { panic!("{groups:?}") };
+    let open = TableRequest { open: vec![found[0].key], ..closed.clone() };
+    let page = rows(&mut engine, &open);
+    assert_eq!((sizes(&page), page.row_count), (vec![400, 300, 100, 200, 50, 7], 6));
+    let part = rows(&mut engine, &TableRequest { first: 2, count: 2, ..open });
+    assert_eq!((sizes(&part), part.row_count), (vec![100, 200], 6));
+    assert_eq!(sizes(&rows(&mut engine, &closed)), [400, 200, 50, 7], "it closes again");
 }
 
 #[test]
@@ -109,7 +141,7 @@ fn a_mark_leads_to_its_group_in_another_copy() {
         let page = rows(&mut engine, &TableRequest { by: Some(by), ..request(Column::Bytes, false) });
         let TableRows::Groups(groups) = page.rows else { panic!("groups were asked for") };
         for group in &groups {
-            let asked = FindGroup { device: 0, group: GroupMark { by, mark: group.mark() } };
+            let asked = FindGroup { device: 0, group: GroupMark { by, mark: group.mark } };
             let found = copy.answer(&asked).unwrap();
             assert_eq!(found.map(|(_, title)| title).as_ref(), Some(&group.title), "{by:?}");
         }

@@ -2,7 +2,7 @@
 
 pub(super) mod cache;
 mod selected;
-mod sites;
+pub(super) mod sites;
 #[cfg(test)]
 mod tests;
 

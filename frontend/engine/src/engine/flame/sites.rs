@@ -16,7 +16,7 @@ pub(super) fn all(trace: &Trace, calls: &Calls, by_line: bool) -> FlameSites {
 }
 
 /// Describes a site; the description of a site without a frame is empty.
-pub(super) fn text(trace: &Trace, site: Site, by_line: bool) -> SiteText {
+pub(in crate::engine) fn text(trace: &Trace, site: Site, by_line: bool) -> SiteText {
     let Site::Frame(id) = site else { return SiteText::default() };
     let frame = trace.frames.get(id);
     SiteText {

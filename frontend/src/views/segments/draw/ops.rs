@@ -99,6 +99,9 @@ fn draw_piece(ops: &mut Vec<Op>, scene: &MapScene<'_>, piece: &Piece, origin: Po
 fn color(scene: &MapScene<'_>, piece: &Piece) -> Option<Color> {
     let (row, theme) = (&scene.data.blocks[piece.most], scene.theme);
     let number = || scene.data.looks.get(row.look as usize).map_or(0, |look| look.color);
+    if row.is_other && row.kind != BlockState::Inactive {
+        return Some(shade::other_fill(number(), theme));
+    }
     match (row.kind, scene.color_by) {
         (BlockState::Inactive, _) => None,
         (BlockState::Allocated, BlockColors::State) => Some(theme.live.mixed(theme.background, 0.25)),

@@ -76,7 +76,7 @@ fn x_axis(camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme) -> Vec<Op
     ];
     let mut free_from = 6.0 + Font::LABEL.width(name) + LEAST_GAP;
     for Tick { value, label: text } in x_ticks(camera, plot.width, axis) {
-        let x = plot.x + camera.x_from_position(value);
+        let x = plot.x + camera.x_from_position(value + first_position(axis));
         ops.push(line((crisp(x), plot.bottom()), (crisp(x), plot.bottom() + 4.0), theme.text_muted.with_alpha(0.6)));
         let half = Font::LABEL.width(&text) / 2.0;
         let center = x.min(plot.right() - half);
@@ -98,7 +98,7 @@ fn axis_name(axis: Axis) -> &'static str {
 
 /// Returns the ticks of the x axis, far enough apart for the widest label to fit between them.
 fn x_ticks(camera: &Camera, width: f64, axis: Axis) -> Vec<Tick> {
-    let range = camera.view().x;
+    let range = camera.view().x.moved(-first_position(axis));
     let ticks_at = |gap: f64| {
         let min_step = range.len() * gap / width;
         match axis {
@@ -112,8 +112,26 @@ fn x_ticks(camera: &Camera, width: f64, axis: Axis) -> Vec<Tick> {
     if gap > 60.0 { ticks_at(gap) } else { ticks }
 }
 
-/// Returns the lines through the cursor, labelled with the position on the x axis and the bytes at that height.
-pub fn crosshair((x, y): (f64, f64), camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme) -> Vec<Op> {
+/// Returns the position from which on the first event, or the start of the time, has its effect.
+///
+/// On the event axis, the bytes at a position are those before the event with that number.
+fn first_position(axis: Axis) -> f64 {
+    match axis {
+        Axis::Events => 1.0,
+        Axis::Time => 0.0,
+    }
+}
+
+/// Returns the lines through the cursor, labelled with the place on the x axis and the bytes at that height.
+///
+/// A picture shows the highest of the moments that share a pixel, so `shown` names that moment as soon as it is known.
+pub fn crosshair(
+    (x, y): (f64, f64),
+    shown: Option<u32>,
+    camera: &Camera,
+    layout: &Layout,
+    (axis, theme): (Axis, &Theme),
+) -> Vec<Op> {
     let plot = layout.plot;
     let bytes = camera.bytes_from_y(y - plot.y).max(0.0) as u64;
     let position = camera.position_from_x(x - plot.x);
@@ -121,6 +139,10 @@ pub fn crosshair((x, y): (f64, f64), camera: &Camera, layout: &Layout, axis: Axi
         line((crisp(x), plot.y), (crisp(x), plot.bottom()), theme.crosshair),
         line((plot.x, crisp(y)), (plot.right(), crisp(y)), theme.crosshair.with_alpha(0.22)),
     ];
+    let position = match (axis, shown) {
+        (Axis::Events, Some(moment)) => f64::from(moment),
+        _ => position,
+    };
     let x_label = position_label(axis, position);
     let half = Font::LABEL.width(&x_label) / 2.0 + 5.0;
     let left = (x - half).clamp(plot.x, (plot.right() - half * 2.0).max(plot.x));
@@ -163,10 +185,10 @@ pub fn lifetime(span: Span, camera: &Camera, layout: &Layout, theme: &Theme) -> 
     ops
 }
 
-/// Formats a position on the x axis.
+/// Formats a position on the x axis; on the event axis it is the last event before it.
 pub fn position_label(axis: Axis, position: f64) -> String {
     match axis {
-        Axis::Events => format::count(position.max(0.0) as u64),
+        Axis::Events => format::count((position - first_position(axis)).max(0.0) as u64),
         Axis::Time => format::duration(position.max(0.0) as u64),
     }
 }
@@ -221,7 +243,7 @@ mod tests {
 
     #[test]
     fn places_read_like_the_axis() {
-        assert_eq!(position_label(Axis::Events, 1234.7), "1,234");
+        assert_eq!(position_label(Axis::Events, 1235.7), "1,234");
         assert_eq!(position_label(Axis::Time, 1500.0), "1.50 ms");
     }
 }

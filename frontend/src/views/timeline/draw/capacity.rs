@@ -8,6 +8,9 @@ use crate::draw::rect::Rect;
 use crate::draw::theme::Theme;
 use shared::base::format;
 
+/// Margin around the label's text, in CSS pixels.
+const MARGIN: f64 = 2.0;
+
 /// Returns a dashed line at the card's memory, or only a label if that is above the view.
 pub fn capacity(capacity_bytes: u64, camera: &Camera, layout: &Layout, theme: &Theme, places: &mut Places) -> Vec<Op> {
     let (plot, view) = (layout.plot, camera.view().y);
@@ -15,7 +18,7 @@ pub fn capacity(capacity_bytes: u64, camera: &Camera, layout: &Layout, theme: &T
     let name = format!("GPU memory {}", format::bytes(capacity_bytes));
     if bytes > view.end {
         let text = format!("{name} above");
-        return places.take_text(labels(&text, &[plot.y + 9.0], plot, theme)).into_iter().collect();
+        return labelled(places.take_text(labels(&text, &[plot.y + 9.0], plot, theme)), theme);
     }
     if bytes < view.start {
         return Vec::new();
@@ -24,7 +27,19 @@ pub fn capacity(capacity_bytes: u64, camera: &Camera, layout: &Layout, theme: &T
     let line = Op::dashed([(plot.x, y), (plot.right(), y)], 1.5, theme.oom);
     // The label goes above the line, or below it if there is no room above.
     let text = places.take_text(labels(&name, &[y - 9.0, y + 9.0], plot, theme));
-    [line].into_iter().chain(text).collect()
+    [line].into_iter().chain(labelled(text, theme)).collect()
+}
+
+/// Returns a text over a background, because bands and dashed lines often cross it.
+fn labelled(text: Option<Op>, theme: &Theme) -> Vec<Op> {
+    let rect = text.as_ref().and_then(Op::text_rect).map(|rect| Rect {
+        x: rect.x - MARGIN,
+        y: rect.y - MARGIN,
+        width: rect.width + 2.0 * MARGIN,
+        height: rect.height + 2.0 * MARGIN,
+    });
+    let ground = rect.map(|rect| Op::Fill { rect, radius: MARGIN, color: theme.background.with_alpha(0.86) });
+    ground.into_iter().chain(text).collect()
 }
 
 /// Returns the label's places in order of preference: all heights at the left end, then at the right end.

@@ -106,6 +106,7 @@ mod tests {
             },
             pixel_ratio: 1.0,
             color: ColorBy::Stack,
+            marking: Default::default(),
         };
         (camera, layout, asked)
     }

@@ -5,6 +5,7 @@
 
 use super::axes::{axes, lifetime};
 use super::capacity::capacity;
+use super::flags::{Placed, flags};
 use super::initial::InitialBands;
 use super::lane::Lane;
 use super::markers::{Marker, markers};
@@ -31,6 +32,8 @@ pub struct Labels<'a> {
     pub initial: Option<(&'a InitialBands, &'a Asked, String)>,
     /// Lifetime of the pinned allocation.
     pub pin: Option<Span>,
+    /// Bookmarks, the chosen event, and the measurement.
+    pub flags: &'a [Placed],
 }
 
 impl Labels<'_> {
@@ -50,6 +53,7 @@ impl Labels<'_> {
         ops.extend(initial);
         ops.push(Op::Unclip);
         ops.extend(self.pin.iter().flat_map(|&pin| lifetime(pin, camera, layout, theme)));
+        ops.extend(flags(self.flags, camera, layout, theme, &mut places));
         ops.extend(card.into_iter().flatten());
         ops.extend(markers);
         ops

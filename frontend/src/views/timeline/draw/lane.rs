@@ -297,9 +297,12 @@ mod tests {
         assert_eq!(texts(&ops)[..5], ["steps", "step 1", "step 2", "step 3", "step 4"]);
         assert_eq!(texts(&ops)[5..8], ["phases", "forward", "backward"]);
         let step = pointed(&lane, 300.0, 0).expect("a step");
-        assert_eq!(step, Pointed { text: "step 2, found by repetition".into(), span: Span::new(250_001.0, 500_001.0) });
+        assert_eq!(
+            step,
+            Pointed { text: "step 2, inferred from repetition".into(), span: Span::new(250_001.0, 500_001.0) }
+        );
         let phase = pointed(&lane, 200.0, 1).expect("a phase");
-        assert_eq!(phase.text, "backward, identified by functions in the stacks");
+        assert_eq!(phase.text, "backward, inferred from stacks");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod axes;
 pub mod capacity;
+pub mod flags;
 pub mod history;
 pub mod initial;
 pub mod labels;

@@ -98,6 +98,7 @@ mod tests {
         },
         pixel_ratio: 1.0,
         color: ColorBy::Stack,
+        marking: crate::ask::Marking { kind: None, apart: None },
     };
 
     fn steps(all: impl IntoIterator<Item = (f32, f64)>) -> Vec<OutlineStep> {

@@ -3,7 +3,7 @@
 //! Two pictures are kept: an *overview* of the whole trace and a *detail* of the view and its surroundings. Panning and
 //! zooming move them at once; a sharper one is requested as soon as the last request is answered.
 
-use crate::ask::{Axis, ColorBy, View as Asked};
+use crate::ask::{Axis, ColorBy, Marking, NameMark, View as Asked};
 use crate::draw::camera::{Camera, MAX_PICTURE_PX, View};
 use crate::draw::span::Span;
 use shared::analysis::PictureRequest;
@@ -19,6 +19,28 @@ const SPARE: f64 = 0.12;
 
 /// Relative difference below which two scales count as equal: one device pixel in 200.
 const SAME_SCALE: f64 = 0.005;
+
+/// Height in device pixels below which a pinned allocation might be merged; pictures merge those below 1.25 pixels.
+const APART_PX: f64 = 1.5;
+
+/// Colours of pictures, and what they set apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Looks {
+    pub color: ColorBy,
+    /// Number of the selected kind.
+    pub kind: Option<NameMark>,
+    /// Pinned allocation, and its size in bytes.
+    pub pinned: Option<(u32, u64)>,
+}
+
+impl Looks {
+    /// Returns what a picture sets apart at a scale; a pinned allocation that is a band of its own anyway needs no care.
+    fn marking(&self, bytes_per_px: f64) -> Marking {
+        let is_low = |size_bytes: u64| (size_bytes as f64) < bytes_per_px * APART_PX;
+        let apart = self.pinned.filter(|&(_, size_bytes)| is_low(size_bytes)).map(|(allocation, _)| allocation);
+        Marking { kind: self.kind, apart }
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
@@ -44,13 +66,13 @@ pub struct Plan {
     overview: Option<Asked>,
     detail: Option<Asked>,
     in_flight: bool,
-    color: ColorBy,
+    looks: Looks,
 }
 
 impl Plan {
     /// Requests other colours from now on; an open request is answered first.
-    pub fn color_by(&mut self, color: ColorBy) {
-        self.color = color;
+    pub fn look(&mut self, looks: Looks) {
+        self.looks = looks;
     }
 
     /// Returns the next request; `None` while one is open or if the pictures are good enough.
@@ -58,13 +80,13 @@ impl Plan {
         if self.in_flight {
             return None;
         }
-        let whole = overview_of(camera, axis, self.color);
+        let whole = overview_of(camera, axis, self.looks);
         let question = if self.overview != Some(whole) {
             Some((Layer::Overview, whole))
-        } else if camera.is_whole() || self.detail.is_some_and(|detail| suits(&detail, camera, axis, self.color)) {
+        } else if camera.is_whole() || self.detail.is_some_and(|detail| suits(&detail, camera, axis, self.looks)) {
             None
         } else {
-            Some((Layer::Detail, detail_of(camera, axis, self.color)))
+            Some((Layer::Detail, detail_of(camera, axis, self.looks)))
         };
         self.in_flight = question.is_some();
         question
@@ -91,18 +113,18 @@ impl Plan {
 }
 
 /// Returns the request for the whole trace on the plot.
-fn overview_of(camera: &Camera, axis: Axis, color: ColorBy) -> Asked {
+fn overview_of(camera: &Camera, axis: Axis, looks: Looks) -> Asked {
     let View { x, y } = camera.content().whole();
     let plot = camera.plot();
-    asked((axis, color), x, y, [plot.device_width(), plot.device_height(), plot.pixel_ratio])
+    asked((axis, looks), x, y, [plot.device_width(), plot.device_height(), plot.pixel_ratio])
 }
 
 /// Returns the request for the view and its surroundings, at the scale of the plot.
-fn detail_of(camera: &Camera, axis: Axis, color: ColorBy) -> Asked {
+fn detail_of(camera: &Camera, axis: Axis, looks: Looks) -> Asked {
     let (View { x, y }, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
     let (wide, width) = surroundings(x, whole.x, plot.device_width(), MARGIN_X);
     let (high, height) = surroundings(y, whole.y, plot.device_height(), MARGIN_Y);
-    asked((axis, color), wide, high, [width, height, plot.pixel_ratio])
+    asked((axis, looks), wide, high, [width, height, plot.pixel_ratio])
 }
 
 /// Returns a range with its margins, and its length in device pixels.
@@ -115,25 +137,26 @@ fn surroundings(view: Span, whole: Span, pixels: f64, margin: f64) -> (Span, f64
     (Span::new(view.start - before * pixel, view.end + after * pixel), pixels + before + after)
 }
 
-fn asked((axis, color): (Axis, ColorBy), x: Span, y: Span, [width, height, pixel_ratio]: [f64; 3]) -> Asked {
+fn asked((axis, looks): (Axis, Looks), x: Span, y: Span, [width, height, pixel_ratio]: [f64; 3]) -> Asked {
     let pixels = |length: f64| length.round().clamp(1.0, MAX_PICTURE_PX) as u32;
     let (width_px, height_px) = (pixels(width), pixels(height));
     Asked {
         request: PictureRequest { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px, height_px },
         pixel_ratio,
-        color,
+        color: looks.color,
+        marking: looks.marking(y.len() / f64::from(height_px)),
     }
 }
 
 /// Returns true if a detail shows the view at its scale and in its colours, with room to pan.
-fn suits(detail: &Asked, camera: &Camera, axis: Axis, color: ColorBy) -> bool {
+fn suits(detail: &Asked, camera: &Camera, axis: Axis, looks: Looks) -> bool {
     let (view, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
-    let wanted = detail_of(camera, axis, color);
+    let wanted = detail_of(camera, axis, looks);
     let same = |a: f64, b: f64| (a / b - 1.0).abs() < SAME_SCALE;
     let scale_x = |asked: &Asked| f64::from(asked.request.width_px) / (asked.request.x1 - asked.request.x0);
     let scale_y = |asked: &Asked| f64::from(asked.request.height_px) / (asked.request.y1 - asked.request.y0);
     detail.request.axis == axis
-        && detail.color == color
+        && (detail.color, detail.marking) == (wanted.color, wanted.marking)
         && same(scale_x(detail), scale_x(&wanted))
         && same(scale_y(detail), scale_y(&wanted))
         && reaches(Span::new(detail.request.x0, detail.request.x1), view.x, whole.x, plot.device_width())
@@ -236,9 +259,24 @@ mod tests {
         let (mut plan, mut camera) = (Plan::default(), camera());
         camera.zoom_x(250.0, 0.1);
         settle(&mut plan, &camera);
-        plan.color_by(ColorBy::Category);
+        plan.look(Looks { color: ColorBy::Category, ..Looks::default() });
         assert_eq!(settle(&mut plan, &camera), [Layer::Overview, Layer::Detail]);
         assert!(plan.is_settled(&camera, AXIS));
+    }
+
+    #[test]
+    fn only_a_low_pinned_allocation_needs_other_pictures() {
+        let (mut plan, camera) = (Plan::default(), camera());
+        settle(&mut plan, &camera);
+        // A million bytes on 400 pixels: 2500 bytes each.
+        plan.look(Looks { pinned: Some((7, 10_000)), ..Looks::default() });
+        assert!(plan.is_settled(&camera, AXIS));
+        plan.look(Looks { pinned: Some((7, 3_000)), ..Looks::default() });
+        let (layer, asked) = plan.next(&camera, AXIS).expect("the allocation may be merged");
+        assert_eq!((layer, asked.marking), (Layer::Overview, Marking { kind: None, apart: Some(7) }));
+        plan.answered(layer, asked);
+        plan.look(Looks { kind: Some(NameMark::of(["f"])), ..Looks::default() });
+        assert_eq!(settle(&mut plan, &camera), [Layer::Overview]);
     }
 
     #[test]

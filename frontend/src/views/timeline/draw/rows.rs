@@ -67,6 +67,7 @@ impl Row {
         match &self.kind {
             Kind::Annotated(_, names) => names[index].clone(),
             Kind::Steps(_) => format!("step {}", format::count(index as u64 + 1)),
+            Kind::Phases(_, names) if names[index] == Phase::Unknown => "after the error".to_owned(),
             Kind::Phases(_, names) => names[index].name().to_owned(),
         }
     }
@@ -94,6 +95,7 @@ impl Row {
         match &self.kind {
             Kind::Annotated(depth, _) => theme.spans[depth % theme.spans.len()],
             Kind::Steps(_) => theme.step_edge,
+            Kind::Phases(_, names) if names[index] == Phase::Unknown => theme.mixed,
             Kind::Phases(_, names) => theme.phases[names[index] as usize],
         }
     }

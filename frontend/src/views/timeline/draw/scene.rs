@@ -43,7 +43,7 @@ pub struct Frame<'a> {
     pub theme: &'a Theme,
     /// Allocation whose bands are under the cursor.
     pub hovered: Option<u32>,
-    /// Allocation whose bands are pinned; all others are dimmed.
+    /// Allocation whose bands are pinned; all others are dimmed, unless a selected kind has made the rest grey.
     pub pinned: Option<u32>,
 }
 

@@ -56,7 +56,7 @@ pub const FIELDS: [Field; 7] = [
     },
     Field {
         key: "large_segment_size_mb",
-        label: "Large segment, MiB",
+        label: "Large segment size, MiB",
         placeholder: "20",
         hint: "Size of the segments that requests of 1 to 10 MiB share; more than 10",
         kind: FieldKind::Number { least: 11 },
@@ -77,7 +77,7 @@ pub const FIELDS: [Field; 7] = [
     },
     Field {
         key: "garbage_collection_threshold",
-        label: "Collection threshold",
+        label: "Garbage collection threshold",
         placeholder: "off",
         hint: "Fraction of the allowed memory above which cached memory is released; needs a memory fraction below 1",
         kind: FieldKind::Share,

@@ -156,7 +156,7 @@ pub fn reading(data: &ReplayData, part: Option<&Range<usize>>) -> String {
     let highest = |bytes: fn(&WhatIfColumn) -> u64| format::bytes(shown.iter().map(bytes).max().unwrap_or(0));
     let mut text = format!(
         "{events}: {} recorded, {} replayed · reserved minus live at most {} recorded, {} replayed",
-        format::counted(sum(|column| column.recorded.calls), "stall"),
+        format::counted(sum(|column| column.recorded.calls), "driver call"),
         format::count(sum(|column| column.replayed.calls)),
         highest(|column| column.recorded.beyond_live_bytes),
         highest(|column| column.replayed.beyond_live_bytes),
@@ -246,12 +246,14 @@ mod tests {
     fn a_part_is_read_out() {
         let all = reading(&data(), None);
         assert!(
-            all.starts_with("All 42 events: 5 stalls recorded, 19 replayed · reserved minus live at most 100 MiB"),
+            all.starts_with(
+                "All 42 events: 5 driver calls recorded, 19 replayed · reserved minus live at most 100 MiB"
+            ),
             "{all}"
         );
         assert!(all.ends_with("cache released 1 time · out of memory in the replay 2 times"), "{all}");
         let part = reading(&data(), Some(&(0..2)));
-        assert!(part.starts_with("Events 0 to 20: 4 stalls recorded, 1 replayed"), "{part}");
+        assert!(part.starts_with("Events 0 to 20: 4 driver calls recorded, 1 replayed"), "{part}");
         assert!(part.ends_with("at most 100 MiB recorded, 10.0 MiB replayed"), "{part}");
         assert_eq!(reading(&ReplayData::default(), None), "");
     }

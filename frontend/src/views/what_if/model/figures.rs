@@ -75,7 +75,7 @@ pub fn figure_rows(data: &ReplayData) -> Vec<FigureRow> {
         },
         FigureRow {
             label: "Driver calls",
-            explanation: "Calls that request memory from CUDA or return it. Each call stalls the program.",
+            explanation: "Calls that request memory from CUDA or return it. The program waits for each call.",
             recorded: format::count(recorded.driver_calls),
             replayed: format::count(replayed.driver_calls),
             verdict: Verdict::of(&recorded.driver_calls, &replayed.driver_calls),
@@ -129,7 +129,7 @@ pub fn notes(data: &ReplayData, setup: &WhatIfSetup) -> Vec<String> {
     });
     let guessed = (data.guessed_blocks > 0).then(|| {
         format!(
-            "The size or address of {} from before the trace is a guess.",
+            "The size or address of {} allocated before recording is a guess.",
             format::counted(data.guessed_blocks, "block")
         )
     });
@@ -152,7 +152,7 @@ pub fn summary(data: &ReplayData) -> String {
         "Replayed: {} reserved at the peak, {} in the recording; {}, {} in the recording; {oom}",
         format::bytes(data.replayed.peak_reserved_bytes),
         format::bytes(data.recorded.peak_reserved_bytes),
-        format::counted(data.replayed.driver_calls, "stall"),
+        format::counted(data.replayed.driver_calls, "driver call"),
         format::count(data.recorded.driver_calls),
     )
 }
@@ -198,12 +198,12 @@ mod tests {
         let setup = WhatIfSetup { elsewhere_bytes: 512 << 20, ..WhatIfSetup::default() };
         let all = notes(&data(), &setup).join(" ");
         assert!(all.contains("the requests that would have followed are unknown"), "{all}");
-        assert!(all.contains("3 blocks from before the trace") && all.contains("512 MiB of GPU memory"), "{all}");
+        assert!(all.contains("3 blocks allocated before recording") && all.contains("512 MiB of GPU memory"), "{all}");
         let mut failed = data();
         (failed.replayed.first_oom_event, failed.replayed.ooms) = (Some(7), 1);
         failed.first_oom = Some(ReplayOom { event: 7, size_bytes: 1 << 30, free_bytes: 0 });
         let all = notes(&failed, &WhatIfSetup::default()).join(" ");
         assert!(all.starts_with("The request for 1.00 GiB at event 7 fails."), "{all}");
-        assert!(summary(&failed).ends_with("; 1,200 stalls, 100 in the recording; out of memory at event 7"));
+        assert!(summary(&failed).ends_with("; 1,200 driver calls, 100 in the recording; out of memory at event 7"));
     }
 }

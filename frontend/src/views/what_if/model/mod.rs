@@ -10,7 +10,7 @@ pub use conf::{FIELDS, Field, FieldKind, environment, option, refusal, with_opti
 pub use course::{column_at, fragmentation, moved, occurring, reading, stalls};
 pub use figures::{FigureRow, Verdict, figure_rows, notes, summary};
 pub use plot::plot;
-pub use sweep::{SweepRow, findings, sweep_rows};
+pub use sweep::{SweepRow, advised, answer, findings, sweep_rows};
 
 use crate::ask::{RecordedSetup, WhatIfSetup};
 use crate::state::ELSEWHERE_BYTES;

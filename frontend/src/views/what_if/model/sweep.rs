@@ -45,14 +45,28 @@ fn name(conf: &str) -> String {
     if conf.is_empty() { "default settings".to_owned() } else { conf.to_owned() }
 }
 
-/// Returns sentences about the result of a sweep; none before the sweep is done.
+/// Returns the answer of the view in a line, or how far the search for it is; `None` before it began.
+pub fn answer(data: &SweepData, capacity_bytes: Option<u64>) -> String {
+    match data.found.answer(capacity_bytes).filter(|_| data.is_done()) {
+        Some(answer) => answer,
+        None => format!("Trying settings: {} so far…", data.found.trials.len()),
+    }
+}
+
+/// Returns the settings that the answer names, if they are others than the recorded ones.
+pub fn advised(data: &SweepData) -> Option<&str> {
+    let best = data.found.best_position().filter(|&best| best > 0 && data.is_done())?;
+    let trial = &data.found.trials[best];
+    trial.first_oom_event.is_none().then_some(trial.settings.as_str())
+}
+
+/// Returns sentences that add to the answer of a sweep; none before the sweep is done.
 pub fn findings(data: &SweepData) -> Vec<String> {
     if !data.is_done() {
         return Vec::new();
     }
     let found = &data.found;
-    let mut sentences: Vec<String> = found.best_position().map(|best| best_sentence(found, best)).into_iter().collect();
-    sentences.push(card_sentence(found));
+    let mut sentences = vec![card_sentence(found)];
     sentences.extend(found.batch_factor.map(|factor| {
         format!(
             "By an estimate that scales inputs, activations and temporaries, about {} fits on this GPU with the best \
@@ -70,23 +84,6 @@ fn batch(factor: f64) -> String {
     } else {
         format!("{factor} times the recorded batch")
     }
-}
-
-fn best_sentence(found: &ReplaySweep, position: usize) -> String {
-    let (best, recorded) = (&found.trials[position], &found.trials[0]);
-    let (least, first) = (best.peak_reserved_bytes, recorded.peak_reserved_bytes);
-    if position == 0 {
-        return "None of the tried settings needs less memory than the recorded settings.".to_owned();
-    }
-    if best.first_oom_event.is_some() {
-        return "The replay runs out of memory with each of these settings. Reduce live memory, or use a larger GPU."
-            .to_owned();
-    }
-    let saved = match first.checked_sub(least) {
-        Some(saved) if saved > 0 => format!(", {} less than with the recorded settings", format::bytes(saved)),
-        _ => String::new(),
-    };
-    format!("Best: {}, with {} reserved at the peak{saved}.", name(&best.settings), format::bytes(least))
 }
 
 fn card_sentence(found: &ReplaySweep) -> String {
@@ -124,30 +121,26 @@ mod tests {
         let rows = sweep_rows(&data);
         assert_eq!((rows[0].mark, rows[0].oom.as_str()), ("as recorded", "at event 9"));
         assert_eq!((rows[1].mark, rows[1].reserved.as_str()), ("best", "15.0 GiB"));
+        assert_eq!(answer(&data, Some(16 << 30)), "expandable_segments:True fits: 15.0 GiB reserved at the peak");
+        assert_eq!(advised(&data), Some("expandable_segments:True"));
         let sentences = findings(&data);
-        assert_eq!(
-            sentences[0],
-            "Best: expandable_segments:True, with 15.0 GiB reserved at the peak, 5.00 GiB less than with the recorded \
-             settings."
-        );
-        assert!(sentences[1].ends_with("with the recorded settings, none fits."), "{sentences:?}");
-        assert!(sentences[2].contains("about 1.5 times the recorded batch"), "{sentences:?}");
+        assert!(sentences[0].ends_with("with the recorded settings, none fits."), "{sentences:?}");
+        assert!(sentences[1].contains("about 1.5 times the recorded batch"), "{sentences:?}");
         let smaller = findings(&SweepData { found: ReplaySweep { batch_factor: Some(0.875), ..data.found }, ..data });
-        assert!(smaller[2].contains("about 88 % of the recorded batch"), "{smaller:?}");
+        assert!(smaller[1].contains("about 88 % of the recorded batch"), "{smaller:?}");
     }
 
     #[test]
     fn a_sweep_on_its_way_claims_nothing() {
         let data = SweepData { progress: 0.1, ..done(vec![trial("", 20, None)], 0) };
         assert_eq!(findings(&data), Vec::<String>::new());
+        assert_eq!((answer(&data, None).as_str(), advised(&data)), ("Trying settings: 1 so far…", None));
         assert_eq!(sweep_rows(&data)[0].mark, "as recorded");
     }
 
     #[test]
-    fn nothing_helps_is_an_answer_too() {
-        let none = findings(&done(vec![trial("", 20, Some(9)), trial("a:1", 19, Some(10))], 1));
-        assert!(none[0].starts_with("The replay runs out of memory with each of these settings"), "{none:?}");
-        let same = findings(&done(vec![trial("", 20, None)], 0));
-        assert!(same[0].starts_with("None of the tried settings"), "{same:?}");
+    fn settings_that_do_not_help_are_not_advised() {
+        assert_eq!(advised(&done(vec![trial("", 20, Some(9)), trial("a:1", 19, Some(10))], 1)), None);
+        assert_eq!(advised(&done(vec![trial("", 20, None)], 0)), None);
     }
 }

@@ -12,6 +12,8 @@ pub use side::Side;
 
 use crate::analysis::track::allocations::AllocationKey;
 use crate::analysis::track::category::Category;
+use crate::base::stack_label::{Labelled, distinguish};
+use crate::base::{OwnCode, StackLabel};
 use hashbrown::HashMap;
 use matching::{Pair, Stack};
 use serde::{Deserialize, Serialize};
@@ -81,6 +83,15 @@ impl DiffRow {
     pub fn told<'a>(&self, before: &'a Profile, after: &'a Profile) -> Option<(&'a Profile, usize)> {
         self.after.map(|stack| (after, stack.row)).or_else(|| self.before.map(|stack| (before, stack.row)))
     }
+}
+
+/// Returns the labels of rows, in their order; equal ones are told apart.
+pub fn diff_labels((before, after): (&Profile, &Profile), rows: &[DiffRow], own: &OwnCode) -> Vec<Option<StackLabel>> {
+    let none = || Labelled::new(Vec::new(), Vec::new());
+    let labelled = |row: &DiffRow| row.told(before, after).map(|(profile, row)| profile.labelled(row, own));
+    let mut list: Vec<_> = rows.iter().map(|row| labelled(row).unwrap_or_else(none)).collect();
+    distinguish(&mut list);
+    list.into_iter().map(|one| one.label).collect()
 }
 
 /// Property by which a difference is broken down.

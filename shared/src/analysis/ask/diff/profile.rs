@@ -2,8 +2,8 @@
 
 use crate::analysis::track::allocations::{AllocationId, AllocationKey, Allocations};
 use crate::analysis::track::category::Category;
-use crate::analysis::track::stack_title::title_of;
-use crate::base::frame_rules;
+use crate::base::stack_label::Labelled;
+use crate::base::{OwnCode, frame_rules};
 use crate::trace::{Device, FrameId, StackId, Trace};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
@@ -80,13 +80,13 @@ impl Profile {
         self.rows[row].frames.iter().map(|&frame| &self.frames[frame as usize])
     }
 
-    /// Returns a title for the stack of a row in a few words.
+    /// Returns the stack of a row with its label.
     ///
     /// # Panics
     /// Panics for the same reasons as [`frames_of`](Self::frames_of).
-    pub fn title(&self, row: usize) -> String {
+    pub fn labelled(&self, row: usize, own: &OwnCode) -> Labelled<'_> {
         let frames = self.frames_of(row).map(|frame| (frame.name.as_str(), frame.filename.as_str(), frame.line));
-        title_of(frames).unwrap_or_else(|| "no stack recorded".to_owned())
+        Labelled::with_rule(frames.collect(), own)
     }
 
     /// Returns the module to which a row belongs, or an empty text if frames do not identify one.

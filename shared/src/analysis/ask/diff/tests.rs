@@ -7,6 +7,7 @@ use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::Allocations;
 use crate::analysis::track::peak::live_by_stack;
 use crate::analysis::track::timeline::Timeline;
+use crate::base::OwnCode;
 use crate::trace::{Frame, Trace, text};
 use std::collections::BTreeMap;
 
@@ -28,8 +29,9 @@ fn at_end(source: &str) -> Profile {
 fn check(before: &Profile, after: &Profile, expected: &[&str]) {
     let found = diff(before, after);
     let describe = |row: &DiffRow| {
-        let title = row.after.map(|stack| after.title(stack.row));
-        let title = title.or_else(|| row.before.map(|stack| before.title(stack.row))).unwrap();
+        let (profile, position) = row.told(before, after).unwrap();
+        let title = profile.labelled(position, &OwnCode::Automatic).label.map(|label| label.head());
+        let title = title.unwrap_or_else(|| "no stack recorded".to_owned());
         format!("{title}: {}, {:+}, {:+}", row.matched.name(), row.change.bytes(), row.change.count())
     };
     assert_eq!(found.rows.iter().map(describe).collect::<Vec<_>>(), expected);

@@ -165,7 +165,7 @@ mod tests {
         let ranks = |last| [10_000, 10_000, 10_000, last].map(|peak| rank(peak, 0));
         check(&ranks(10_200), &[]);
         check(&ranks(10_201), &["rank 3 peaks 201 B above the median: parameters, 201 B more"]);
-        check(&ranks(9000), &["rank 3 peaks 1000 B below the median: parameters, 1000 B less"]);
+        check(&ranks(9000), &["rank 3 peaks 0.977 KiB below the median: parameters, 0.977 KiB less"]);
     }
 
     #[test]

@@ -40,6 +40,7 @@ impl Replayer<'_> {
             annotations: self.trace.annotations.clone(),
             settings: named_settings(&config.settings, Accelerator::of(self.trace)),
             diagnostics: Vec::new(),
+            own_frames: self.trace.own_frames.clone(),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Describes groups in a few words.
 
 use super::{GroupKey, Groups};
-use crate::analysis::track::stack_title::{place, stack_callers, stack_title};
-use crate::base::format;
-use crate::base::frame_rules;
-use crate::trace::{FrameId, PoolId, Trace};
+use crate::analysis::track::stack_title::{former_title, place, stack_callers, stack_label};
+use crate::base::frame_rules::{self, is_recorded};
+use crate::base::{StackLabel, format};
+use crate::trace::{FrameId, PoolId, StackId, Trace};
 
 /// Description of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,10 +18,7 @@ pub struct Label {
 pub fn label(trace: &Trace, groups: &Groups, key: GroupKey) -> Label {
     let plain = |title: String| Label { title, detail: String::new() };
     match key {
-        GroupKey::Stack(stack) => match stack_title(trace, stack) {
-            Some(title) => Label { title, detail: stack_callers(trace, stack) },
-            None => plain("no stack recorded".to_owned()),
-        },
+        GroupKey::Stack(stack) => stack_group(trace, stack, stack_label(trace, stack)),
         GroupKey::Frame(None) | GroupKey::Function(None) => plain("no stack recorded".to_owned()),
         GroupKey::Frame(Some(frame)) => frame_label(trace, frame),
         GroupKey::Function(Some(frame)) => Label { detail: filename(trace, frame), ..function_label(trace, frame) },
@@ -34,6 +31,26 @@ pub fn label(trace: &Trace, groups: &Groups, key: GroupKey) -> Label {
         GroupKey::Pool(pool) => plain(pool_text(pool)),
         GroupKey::SizeClass(power) => plain(sizes_text(power)),
     }
+}
+
+/// Returns the description of a stack with this label.
+///
+/// The detail has the leaf, and then what tells the stack apart from others of a list, or else its callers.
+pub fn stack_group(trace: &Trace, stack: StackId, label: Option<StackLabel>) -> Label {
+    let Some(label) = label else { return Label { title: "no stack recorded".to_owned(), detail: String::new() } };
+    let (title, tail) = (label.head(), label.tail());
+    let frames = trace.stacks.frames(stack);
+    let is_recorded = frames.first().is_some_and(|&frame| is_recorded(filename_text(trace, frame)));
+    if is_recorded || !label.differs.is_empty() {
+        return Label { title, detail: tail };
+    }
+    Label { title, detail: format!("{tail} {}", stack_callers(trace, stack)).trim().to_owned() }
+}
+
+/// Returns the description by which addresses of older versions know a group, if it has changed.
+pub fn former_label(trace: &Trace, key: GroupKey) -> Option<Label> {
+    let GroupKey::Stack(stack) = key else { return None };
+    former_title(trace, stack).map(|(title, detail)| Label { title, detail })
 }
 
 fn frame_label(trace: &Trace, frame: FrameId) -> Label {
@@ -55,6 +72,10 @@ fn function_label(trace: &Trace, frame: FrameId) -> Label {
 fn filename(trace: &Trace, frame: FrameId) -> String {
     let filename = trace.strings.get(trace.frames.get(frame).filename);
     if frame_rules::is_recorded(filename) { String::new() } else { filename.to_owned() }
+}
+
+fn filename_text(trace: &Trace, frame: FrameId) -> &str {
+    trace.strings.get(trace.frames.get(frame).filename)
 }
 
 fn stream_text(stream: Option<u64>) -> String {

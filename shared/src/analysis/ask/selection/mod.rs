@@ -2,6 +2,7 @@
 //!
 //! Tables and flame graphs use the same selections, so that their totals agree for every grouping.
 
+mod areas;
 mod facts;
 mod filter;
 mod group;
@@ -15,10 +16,11 @@ mod weight;
 #[cfg(test)]
 mod tests;
 
+pub use areas::{Area, AreaBy, Areas, REST_COLOR};
 pub use facts::{pool_of, stream_of, streams_and_pools};
 pub use filter::Filter;
 pub use group::{Group, GroupBy, GroupKey, Groups, Totals, group};
-pub use label::{Label, label};
+pub use label::{Label, former_label, label, stack_group};
 pub use pattern::{PatternError, TextFilter};
 pub use population::Population;
 pub use scope::{Part, Scope};

@@ -56,9 +56,9 @@ impl PhaseBasis {
     /// Describes in words how phases were found.
     pub fn origin(self) -> &'static str {
         match self {
-            Self::Functions => "identified by functions in the stacks",
-            Self::Operations => "identified by PyTorch's operations",
-            Self::Curve => "guessed from the shape of the curve",
+            Self::Functions => "inferred from stacks",
+            Self::Operations => "inferred from PyTorch's operations",
+            Self::Curve => "inferred from the shape of the curve",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The rectangles of a picture, which are extended from slice to slice until they change.
 
 use super::request::PictureRequest;
+use super::tally::Tint;
 use crate::analysis::track::allocations::AllocationId;
 
 /// Memory that a rectangle stands for.
@@ -11,6 +12,8 @@ pub enum BandOwner {
     Merged,
     /// All memory from before the trace.
     Initial,
+    /// One of a few groups of allocations, wherever they are in the stack.
+    Area,
 }
 
 /// Rectangle of the stack, in `0.0..=1.0` across the request's ranges.
@@ -30,6 +33,8 @@ pub struct Band {
     /// A merged band has the number of the call stack or category with the largest part of its group, measured as bytes
     /// times lifetimes of the allocations in view.
     pub color: u32,
+    /// True if allocations are selected and this memory is not.
+    pub is_other: bool,
 }
 
 /// Rectangle that has begun and may go on, in bytes and slices.
@@ -61,12 +66,14 @@ pub(super) struct Bands<'a> {
     y0: f64,
     y1: f64,
     pub(super) finished: Vec<Band>,
+    /// Allocation whose band is kept even if it is too low to have a height.
+    apart: Option<AllocationId>,
 }
 
 impl<'a> Bands<'a> {
     /// Creates an empty list; `edges` are the left edges of the slices and the right edge of the last.
-    pub(super) fn new(edges: &'a [f32], request: &PictureRequest) -> Self {
-        Self { edges, y0: request.y0, y1: request.y1, finished: Vec::new() }
+    pub(super) fn new(edges: &'a [f32], request: &PictureRequest, apart: Option<AllocationId>) -> Self {
+        Self { edges, y0: request.y0, y1: request.y1, finished: Vec::new(), apart }
     }
 
     /// Returns the height of the lower edge of the view, in bytes.
@@ -89,11 +96,37 @@ impl<'a> Bands<'a> {
         }
     }
 
+    /// Returns the finished bands in their colours; one that is partly selected becomes two.
+    pub(super) fn tinted(self, tint_of: impl Fn(u32) -> Tint) -> Vec<Band> {
+        let mut bands = self.finished;
+        for index in 0..bands.len() {
+            let band = bands[index];
+            let Tint { color, own_share } = tint_of(band.color);
+            let middle = band.y0 + (band.y1 - band.y0) * own_share;
+            let (has_own, has_others) = (middle > band.y0 || own_share >= 1.0, middle < band.y1 && own_share < 1.0);
+            // Memory from before the trace has no colour, unless it is selected.
+            let is_plain = band.owner == BandOwner::Initial && (color == 0 || !has_own);
+            let own_owner = if band.owner == BandOwner::Initial && !is_plain { BandOwner::Merged } else { band.owner };
+            let other_color = if band.owner == BandOwner::Initial { 0 } else { color };
+            let (own, other) = (
+                Band { color: if is_plain { 0 } else { color }, owner: own_owner, ..band },
+                Band { color: other_color, is_other: true, ..band },
+            );
+            bands[index] = if has_own { own } else { other };
+            if has_own && has_others {
+                bands[index].y1 = middle;
+                bands.push(Band { y0: middle, ..other });
+            }
+        }
+        bands
+    }
+
     fn finish(&mut self, open: Open, end: u32, owner: BandOwner, tint: u32) {
         let (x0, x1) = (self.edges[open.since as usize], self.edges[end as usize]);
         let (y0, y1) = (self.y(open.bottom), self.y(open.top));
-        if x0 < x1 && y0 < y1 {
-            self.finished.push(Band { x0, x1, y0, y1, owner, color: tint });
+        let is_apart = || open.bottom < open.top && self.apart.map(BandOwner::Allocation) == Some(owner);
+        if x0 < x1 && (y0 < y1 || is_apart()) {
+            self.finished.push(Band { x0, x1, y0, y1, owner, color: tint, is_other: false });
         }
     }
 

@@ -8,6 +8,8 @@
 //! The groups follow from the trace and the scale of bytes alone ([`seams`](super::seams)).
 //! A sweep from left to right removes the allocations that died between the moments of two slices, and adds those that
 //! were born between them and survive ([`sweep`]).
+//! If some allocations are selected ([`Emphasis`]), a group with both kinds is drawn in two parts, which divide its
+//! height like its area, so that the selected bytes are neither hidden nor exaggerated at any zoom.
 //! Groups of which little is left are joined ([`rungs`]), and a band grows from slice to slice until its position or
 //! height changes ([`bands`]).
 //!
@@ -29,7 +31,9 @@
 //! logarithmic time per survivor; and the bands that move.
 //! Nothing is kept between pictures except what the timeline computes once ([`seams`](super::seams), [`seen`](super::seen)).
 
+mod areas;
 mod bands;
+mod emphasis;
 mod heights;
 mod request;
 mod rungs;
@@ -40,7 +44,9 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
+pub use areas::{AREAS, AreaBytes};
 pub use bands::{Band, BandOwner};
+pub use emphasis::Emphasis;
 pub use request::PictureRequest;
 
 use crate::analysis::track::axis::Axis;
@@ -66,6 +72,8 @@ pub struct Picture {
     pub live: Vec<CurveStep>,
     /// Outline of the reserved bytes: the exact maximum of each slice.
     pub reserved: Vec<CurveStep>,
+    /// Outline of the selected allocations' bytes, the exact maximum of each slice; empty if none are selected.
+    pub own: Vec<CurveStep>,
 }
 
 impl Timeline {
@@ -81,7 +89,21 @@ impl Timeline {
     /// # Panics
     /// May panic if the categories in `coloring` belong to another timeline and are fewer than its allocations.
     pub fn picture_colored(&self, device: &Device, request: &PictureRequest, coloring: Coloring<'_>) -> Picture {
-        picture(self, device, request, coloring)
+        picture(self, device, request, coloring, Emphasis::default())
+    }
+
+    /// Draws a part of the timeline in which some allocations are set apart from the others.
+    ///
+    /// # Panics
+    /// May panic if `coloring` or `emphasis` belongs to another timeline.
+    pub fn picture_emphasizing(
+        &self,
+        device: &Device,
+        request: &PictureRequest,
+        coloring: Coloring<'_>,
+        emphasis: Emphasis<'_>,
+    ) -> Picture {
+        picture(self, device, request, coloring, emphasis)
     }
 
     /// Returns the moment that a picture shows at a position of its axis; a pixel is `units_per_px` wide.
@@ -93,13 +115,21 @@ impl Timeline {
 }
 
 /// Draws a part of a timeline.
-fn picture(timeline: &Timeline, device: &Device, request: &PictureRequest, coloring: Coloring<'_>) -> Picture {
+fn picture(
+    timeline: &Timeline,
+    device: &Device,
+    request: &PictureRequest,
+    coloring: Coloring<'_>,
+    emphasis: Emphasis<'_>,
+) -> Picture {
     let slices = Slices::new(timeline, device, request);
+    let own_bytes = emphasis.members.map(|members| slices.own_bytes(timeline, device, request, members));
     let end = slices.edges.last().copied().unwrap_or_default();
     Picture {
-        bands: sweep::bands(timeline, device, request, &slices, coloring),
+        bands: sweep::bands(timeline, device, request, &slices, (coloring, emphasis)),
         live: outline(&slices.edges, &slices.live_bytes, end),
         reserved: outline(&slices.edges, &slices.reserved_bytes, end),
+        own: own_bytes.map_or_else(Vec::new, |bytes| outline(&slices.edges, &bytes, end)),
     }
 }
 

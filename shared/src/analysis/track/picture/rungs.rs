@@ -19,7 +19,7 @@
 use super::bands::{Band, BandOwner, Bands, Open};
 use super::heights::Heights;
 use super::scale::Scale;
-use super::tally::Tally;
+use super::tally::{Tally, Tint};
 use crate::analysis::track::allocations::AllocationId;
 
 const NONE: u32 = u32::MAX;
@@ -31,8 +31,8 @@ struct Rung {
     row: u32,
     owner: BandOwner,
     bytes: u64,
-    /// Colour number; that of a group is known only after it has stopped growing.
-    color: u32,
+    /// Colour; that of a group is known only after it has stopped growing.
+    color: Tint,
     /// Index of the rung whose colour this one has.
     tint: u32,
     /// Next living rung above; [`NONE`] for the top.
@@ -70,7 +70,7 @@ impl Rungs {
         let (rungs, heights, tally) = (Vec::new(), Heights::new(), Tally::default());
         let (top, growing, lowest_change, drawn) = (NONE, NONE, NONE, (0, 0));
         let mut ladder = Self { scale, rungs, heights, top, growing, tally, lowest_change, drawn };
-        ladder.append(0, BandOwner::Initial, 0, 0);
+        ladder.append(0, BandOwner::Initial, 0, Tint::UNKNOWN);
         ladder
     }
 
@@ -85,7 +85,7 @@ impl Rungs {
     }
 
     /// Puts a large allocation on top, from the left edge of `slice` on.
-    pub(super) fn push(&mut self, row: u32, size_bytes: u64, color: u32, slice: u32, bands: &mut Bands<'_>) {
+    pub(super) fn push(&mut self, row: u32, size_bytes: u64, color: Tint, slice: u32, bands: &mut Bands<'_>) {
         let below = self.top;
         self.append(row, BandOwner::Allocation(AllocationId(row)), size_bytes, color);
         self.settle(below, slice, bands);
@@ -98,15 +98,20 @@ impl Rungs {
         } else {
             self.end_group();
             let below = self.top;
-            self.append(row, BandOwner::Merged, size_bytes, 0);
+            self.append(row, BandOwner::Merged, size_bytes, Tint::UNKNOWN);
             self.growing = self.top;
             self.settle(below, slice, bands);
         }
     }
 
     /// Counts the colour of the small allocation that was pushed last, weighted by its area in bytes times moments.
-    pub(super) fn tint(&mut self, color: u32, area: u128) {
-        self.tally.add(color, area);
+    pub(super) fn tint(&mut self, color: u32, area: u128, is_own: bool) {
+        self.tally.add(color, area, is_own);
+    }
+
+    /// Gives the initial memory a colour, which it has only if some of it is selected.
+    pub(super) fn tint_initial(&mut self, tint: Tint) {
+        self.rungs[0].color = tint;
     }
 
     /// Returns true if the next small allocation may join a group.
@@ -163,13 +168,10 @@ impl Rungs {
     pub(super) fn finish(mut self, slice: u32, mut bands: Bands<'_>) -> Vec<Band> {
         self.close_between(self.drawn.0, self.drawn.1 + 1, slice, &mut bands);
         self.end_group();
-        for band in &mut bands.finished {
-            band.color = self.rungs[band.color as usize].color;
-        }
-        bands.finished
+        bands.tinted(|rung| self.rungs[rung as usize].color)
     }
 
-    fn append(&mut self, row: u32, owner: BandOwner, bytes: u64, color: u32) {
+    fn append(&mut self, row: u32, owner: BandOwner, bytes: u64, color: Tint) {
         let index = self.rungs.len() as u32;
         let below = std::mem::replace(&mut self.top, index);
         if let Some(below) = self.rungs.get_mut(below as usize) {

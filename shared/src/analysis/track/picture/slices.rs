@@ -15,6 +15,7 @@
 
 use super::request::PictureRequest;
 use crate::analysis::track::axis::Axis;
+use crate::analysis::track::members::Members;
 use crate::analysis::track::timeline::Timeline;
 use crate::trace::Device;
 use std::ops::Range;
@@ -87,6 +88,20 @@ impl Slices {
         }
         slices.edges.push(edge(((end << bits) as f64).min(x_end)));
         slices
+    }
+
+    /// Returns the highest bytes of some allocations in each slice; `self` must be the slices of the request.
+    pub(super) fn own_bytes(
+        &self,
+        timeline: &Timeline,
+        device: &Device,
+        request: &PictureRequest,
+        members: &Members,
+    ) -> Vec<u64> {
+        let axis = timeline.effective_axis(request.axis);
+        let grid = Grid { timeline, device, axis, bits: self.bits };
+        let first = request.x0.max(0.0) as u64 >> self.bits;
+        (first..first + self.len() as u64).map(|slice| members.max_in(grid.moments(slice)).1).collect()
     }
 
     pub(super) fn len(&self) -> usize {

@@ -1,10 +1,12 @@
 //! Sweeps over the slices from left to right and collects the bands.
 
 use super::bands::{Band, Bands};
+use super::emphasis::Emphasis;
 use super::request::PictureRequest;
 use super::rungs::Rungs;
 use super::scale::Scale;
 use super::slices::Slices;
+use super::tally::{Tally, Tint};
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::colors::Coloring;
 use crate::analysis::track::seen::Seen;
@@ -18,7 +20,7 @@ pub(super) fn bands(
     device: &Device,
     request: &PictureRequest,
     slices: &Slices,
-    coloring: Coloring<'_>,
+    (coloring, emphasis): (Coloring<'_>, Emphasis<'_>),
 ) -> Vec<Band> {
     let height = request.y1 - request.y0;
     if slices.len() == 0 || !(height.is_finite() && height > 0.0) || request.height_px == 0 {
@@ -29,13 +31,15 @@ pub(super) fn bands(
         timeline,
         device,
         coloring,
+        emphasis,
+        initial: Tally::default(),
         seen: timeline.seen(request.axis).map(|seen| (seen, slices.bits)),
         large_bytes: scale.large_bytes,
         group_bits: scale.group_bits(),
         born: 0,
         died: timeline.allocations.died_by(slices.shown[0]),
         rungs: Rungs::new(scale),
-        bands: Bands::new(&slices.edges, request),
+        bands: Bands::new(&slices.edges, request, emphasis.apart),
     };
     let mut previous = None;
     for (slice, &moment) in (0..).zip(&slices.shown) {
@@ -44,6 +48,9 @@ pub(super) fn bands(
             sweep.rungs.draw(slice, &mut sweep.bands);
         }
     }
+    if emphasis.members.is_some() {
+        sweep.rungs.tint_initial(sweep.initial.take());
+    }
     sweep.rungs.finish(slices.len() as u32, sweep.bands)
 }
 
@@ -51,6 +58,9 @@ struct Sweep<'a> {
     timeline: &'a Timeline,
     device: &'a Device,
     coloring: Coloring<'a>,
+    emphasis: Emphasis<'a>,
+    /// Areas of the initial memory, if allocations are selected.
+    initial: Tally,
     /// Allocations that are visible at all on the grid of the slices, if the timeline has computed them, and that grid.
     seen: Option<(&'a Seen, u32)>,
     large_bytes: u64,
@@ -96,7 +106,7 @@ impl<'a> Sweep<'a> {
             let size_bytes = allocations.size_bytes[row as usize];
             if row < allocations.initial {
                 self.rungs.shrink_initial(size_bytes);
-            } else if size_bytes < self.large_bytes {
+            } else if self.is_small(row, size_bytes) {
                 self.rungs.remove_small(row, size_bytes, slice, &mut self.bands);
             } else {
                 self.rungs.remove(row, slice, &mut self.bands);
@@ -125,14 +135,28 @@ impl<'a> Sweep<'a> {
     fn add(&mut self, row: u32, size_bytes: u64, slice: u32) {
         if row < self.timeline.allocations.initial {
             self.rungs.grow_initial(size_bytes);
+            self.tally_initial(row);
             return;
         }
         let color = self.timeline.color_in(self.coloring, self.device, AllocationId(row));
-        if size_bytes < self.large_bytes {
+        let is_own = self.emphasis.is_own(row);
+        if self.is_small(row, size_bytes) {
             self.rungs.push_small(row, size_bytes, slice, &mut self.bands);
-            self.rungs.tint(color, self.area(row));
+            self.rungs.tint(color, self.area(row), is_own);
         } else {
-            self.rungs.push(row, size_bytes, color, slice, &mut self.bands);
+            self.rungs.push(row, size_bytes, Tint::single(color, is_own), slice, &mut self.bands);
+        }
+    }
+
+    /// Returns true if an allocation is merged with its neighbours.
+    fn is_small(&self, row: u32, size_bytes: u64) -> bool {
+        size_bytes < self.large_bytes && !self.emphasis.is_apart(row)
+    }
+
+    fn tally_initial(&mut self, row: u32) {
+        if self.emphasis.members.is_some() {
+            let color = self.timeline.color_in(self.coloring, self.device, AllocationId(row));
+            self.initial.add(color, self.area(row), self.emphasis.is_own(row));
         }
     }
 

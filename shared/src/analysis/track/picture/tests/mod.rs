@@ -1,5 +1,6 @@
 //! Compares pictures with naive ones, which list the whole stack in every slice.
 
+mod emphasis;
 mod extremes;
 mod groups;
 mod naive_ladder;
@@ -130,6 +131,7 @@ fn the_worked_example() {
                 BandOwner::Allocation(id) => ["a", "b", "c"][id.index()],
                 BandOwner::Merged => "merged",
                 BandOwner::Initial => "initial",
+                BandOwner::Area => "area",
             };
             let [x0, x1, y0, y1] = [band.x0, band.x1, band.y0, band.y1].map(|edge| edge * 8.0);
             format!("{name} {x0}..{x1} {y0}..{y1}")

@@ -126,7 +126,7 @@ impl<'a> NaiveLadder<'a> {
         let index = self.rungs.iter().position(|rung| rung.alive.contains(&id)).unwrap();
         self.rungs[index].alive.retain(|&other| other != id);
         match self.rungs[index].owner {
-            BandOwner::Initial => {}
+            BandOwner::Initial | BandOwner::Area => {}
             BandOwner::Allocation(_) => {
                 self.rungs.remove(index);
                 self.join(index - 1);

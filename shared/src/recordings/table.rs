@@ -1,9 +1,8 @@
 //! Formats a sweep as a table for people.
 
-use shared::api::{OutOfMemory, SweepReport, SweepRow};
-use shared::base::format::{bytes, percent};
-
-use crate::recording::repro::place;
+use super::place::where_it_ran_out;
+use crate::api::{OutOfMemory, SweepReport, SweepRow};
+use crate::base::format::{bytes, percent};
 
 /// A table of formatted cells with a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,9 +15,9 @@ pub struct Table {
     pub right: Vec<usize>,
 }
 
-/// Builds the table of a sweep: varying values, three peaks, their share of the card, and the result.
+/// Builds the table of a sweep: varying values, three peaks, their share of the GPU's memory, and the result.
 pub fn table(report: &SweepReport, steps: u64) -> Table {
-    const FIGURES: [&str; 4] = ["peak live", "peak allocated", "peak reserved", "of the card"];
+    const FIGURES: [&str; 4] = ["peak live", "peak allocated", "peak reserved", "of the GPU"];
     let axes = report.axes.iter().map(String::as_str);
     let head = axes.chain(FIGURES).chain(["result"]).map(str::to_owned);
     let is_figure = |&(_, name): &(usize, &String)| !matches!(name.as_str(), "card" | "precision" | "checkpointing");
@@ -26,7 +25,8 @@ pub fn table(report: &SweepReport, steps: u64) -> Table {
     let right = head[..head.len() - 1].iter().enumerate().filter(is_figure).map(|(column, _)| column).collect();
     let rows = report.rows.iter().map(|row| {
         let axes = report.axes.iter().map(|axis| value(row, axis));
-        axes.chain(figures(row)).chain([result(row, steps)]).collect()
+        let oom = row.recording.as_ref().and_then(|recording| recording.oom.as_ref());
+        axes.chain(figures(row)).chain([result(row.failure.as_deref(), oom, steps)]).collect()
     });
     Table { rows: rows.collect(), head, right }
 }
@@ -50,19 +50,13 @@ fn figures(row: &SweepRow) -> [String; 4] {
     [live, allocated, reserved, share]
 }
 
-fn result(row: &SweepRow, steps: u64) -> String {
-    let oom = row.recording.as_ref().and_then(|recording| recording.oom.as_ref());
-    match (&row.failure, oom) {
+/// Formats the result of a recording.
+pub(super) fn result(failure: Option<&str>, oom: Option<&OutOfMemory>, steps: u64) -> String {
+    match (failure, oom) {
         (Some(failure), _) => format!("failed: {failure}"),
-        (None, Some(oom)) => format!("out of memory in {}", where_it_ran_out(oom, steps)),
+        (None, Some(oom)) => format!("out of memory {}", where_it_ran_out(oom, steps)),
         (None, None) => "fits".to_owned(),
     }
-}
-
-/// Formats the place of an out-of-memory error as in `step 1 of 3, forward, h.11.mlp`, or as the start.
-pub(super) fn where_it_ran_out(oom: &OutOfMemory, steps: u64) -> String {
-    let place = place(oom.step, Some(steps), &oom.phase, &oom.module);
-    if place.is_empty() { "the start".to_owned() } else { place }
 }
 
 impl Table {

@@ -4,18 +4,18 @@ mod lines;
 mod marks;
 mod scale;
 
-use shared::api::SweepReport;
-use shared::base::format::bytes;
-use shared::draw::chart::{Axis, Chart, Labels, Plotted, Room};
-use shared::draw::op::{Align, Font, Op, Point as Place};
-use shared::draw::rect::Rect;
-use shared::draw::sketch::Sketch;
-use shared::draw::span::Span;
-use shared::draw::svg::svg_for_both;
-use shared::draw::theme::Theme;
-use shared::draw::ticks::Tick;
+use crate::api::{FitReport, SweepReport};
+use crate::base::format::bytes;
+use crate::draw::chart::{Axis, Chart, Labels, Plotted, Room};
+use crate::draw::op::{Align, Font, Op, Point as Place};
+use crate::draw::rect::Rect;
+use crate::draw::sketch::Sketch;
+use crate::draw::span::Span;
+use crate::draw::svg::svg_for_both;
+use crate::draw::theme::Theme;
+use crate::draw::ticks::Tick;
 
-use super::table::where_it_ran_out;
+use super::place::where_it_ran_out;
 use lines::{Limit, Line, Plot, Point};
 use marks::{Legend, TEXT};
 
@@ -33,19 +33,42 @@ const LABEL: Font = Font::plain(12.0);
 /// Side of the area around a recording that shows its tooltip, in pixels.
 const HINT: f64 = 14.0;
 
-/// Draws the peaks of a sweep.
+/// Draws the peaks of a sweep, light or dark as the viewer's browser prefers.
 pub fn svg(report: &SweepReport, steps: u64) -> String {
-    let (plot, title) = (Plot::of(report), title(report));
-    let [light, dark] = [Theme::light(), Theme::dark()].map(|theme| sketch(&plot, &title, steps, &theme));
-    svg_for_both(&title, &light, &dark)
+    let peaks = Peaks::of_sweep(report, steps);
+    svg_for_both(&peaks.title, &peaks.sketch(&Theme::light()), &peaks.sketch(&Theme::dark()))
 }
 
-fn title(report: &SweepReport) -> String {
-    if report.name.is_empty() {
-        "Peak reserved memory".to_owned()
-    } else {
-        format!("{} · peak reserved memory", report.name)
+/// Peaks of several recordings, as a drawing in any theme.
+pub struct Peaks {
+    plot: Plot,
+    title: String,
+    steps: u64,
+}
+
+impl Peaks {
+    /// Arranges the recordings of a sweep; `steps` is the number of steps of each.
+    pub fn of_sweep(report: &SweepReport, steps: u64) -> Self {
+        Self { plot: Plot::of(report), title: title(&report.name), steps }
     }
+
+    /// Arranges the recordings of a search for the largest batch.
+    pub fn of_fit(report: &FitReport, steps: u64) -> Self {
+        Self { plot: Plot::of_fit(report), title: title(&report.name), steps }
+    }
+
+    /// Draws the plot as an SVG document in one theme.
+    pub fn svg(&self, theme: &Theme) -> String {
+        crate::draw::svg::svg(&self.title, &self.sketch(theme))
+    }
+
+    fn sketch(&self, theme: &Theme) -> Sketch {
+        sketch(&self.plot, &self.title, self.steps, theme)
+    }
+}
+
+fn title(name: &str) -> String {
+    if name.is_empty() { "Peak reserved memory".to_owned() } else { format!("{name} · peak reserved memory") }
 }
 
 fn sketch(plot: &Plot, title: &str, steps: u64, theme: &Theme) -> Sketch {
@@ -121,7 +144,7 @@ impl<'a> Drawing<'a> {
     }
 
     fn at(&self, point: &Point) -> Place {
-        self.plotted.at((self.places[point.value], point.recording.peak_reserved_bytes as f64))
+        self.plotted.at((self.places[point.value], point.peak_reserved_bytes as f64))
     }
 
     /// Draws a line through the recordings that fit, with thin segments to those that ran out of memory.
@@ -152,9 +175,9 @@ impl<'a> Drawing<'a> {
 
     /// Returns the tooltip of a point.
     fn hint(&self, line: &Line, point: &Point) -> String {
-        let reserved = format!("{} reserved", bytes(point.recording.peak_reserved_bytes));
-        let oom = point.recording.oom.as_ref();
-        let oom = oom.map(|oom| format!("out of memory in {}", where_it_ran_out(oom, self.steps)));
+        let reserved = format!("{} reserved", bytes(point.peak_reserved_bytes));
+        let oom = point.oom.as_ref();
+        let oom = oom.map(|oom| format!("out of memory {}", where_it_ran_out(oom, self.steps)));
         let place = format!("{} {}", self.plot.axis, self.plot.values[point.value]);
         let parts = [line.label.clone(), place, reserved].into_iter().chain(oom);
         parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")

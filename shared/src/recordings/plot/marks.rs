@@ -1,8 +1,8 @@
 //! Draws the marks of recordings, and the legend that explains them.
 
-use shared::draw::color::Color;
-use shared::draw::op::{Align, Font, Op, Point as Place};
-use shared::draw::theme::{CATEGORIES, Theme};
+use crate::draw::color::Color;
+use crate::draw::op::{Align, Font, Op, Point as Place};
+use crate::draw::theme::{CATEGORIES, Theme};
 
 use super::lines::{Plot, Point};
 

@@ -1,6 +1,6 @@
 //! Maps the values of the horizontal axis to positions.
 
-use shared::draw::span::Span;
+use crate::draw::span::Span;
 
 /// Minimum ratio of the largest to the smallest value at which uneven values are spaced logarithmically.
 const WIDE: f64 = 4.0;

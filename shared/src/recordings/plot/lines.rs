@@ -1,8 +1,7 @@
 //! Arranges the rows of a sweep into an axis and one line per combination of the other values.
 
-use shared::api::{RecordingReport, SweepReport, SweepRow};
-
-use crate::recording::sweep::table::value;
+use super::super::table::value;
+use crate::api::{FitReport, OutOfMemory, SweepReport, SweepRow};
 
 /// Largest ratio of a card's memory to the highest peak at which its limit is drawn as a line.
 ///
@@ -34,7 +33,9 @@ pub(super) struct Line {
 pub(super) struct Point {
     /// Index of its value on the axis.
     pub(super) value: usize,
-    pub(super) recording: RecordingReport,
+    pub(super) peak_reserved_bytes: u64,
+    /// Out-of-memory error that ended the recording, if there was one.
+    pub(super) oom: Option<OutOfMemory>,
 }
 
 /// Total memory of a card.
@@ -45,7 +46,7 @@ pub(super) struct Limit {
 
 impl Point {
     pub(super) const fn ran_out(&self) -> bool {
-        self.recording.oom.is_some()
+        self.oom.is_some()
     }
 }
 
@@ -64,7 +65,9 @@ impl Plot {
             let rows = report.rows.iter().filter(|row| label(row) == wanted);
             let point = |row: &SweepRow| {
                 let value = values.iter().position(|known| *known == value(row, &axis))?;
-                Some(Point { value, recording: row.recording.clone()? })
+                let recording = row.recording.as_ref()?;
+                let (peak_reserved_bytes, oom) = (recording.peak_reserved_bytes, recording.oom.clone());
+                Some(Point { value, peak_reserved_bytes, oom })
             };
             let mut points: Vec<_> = rows.filter_map(point).collect();
             points.sort_by_key(|point| point.value);
@@ -74,13 +77,31 @@ impl Plot {
         Self { axis, is_number, lines, limits: limits(report), values }
     }
 
+    /// Arranges the recordings of a search along the batch.
+    pub(super) fn of_fit(report: &FitReport) -> Self {
+        let probes = report.probes.iter().enumerate();
+        let points = probes.map(|(value, probe)| Point {
+            value,
+            peak_reserved_bytes: probe.peak_reserved_bytes,
+            oom: probe.oom.clone(),
+        });
+        let limit = |memory_bytes| Limit { card: report.card.clone(), memory_bytes };
+        Self {
+            axis: "batch".to_owned(),
+            is_number: true,
+            values: report.probes.iter().map(|probe| probe.batch.to_string()).collect(),
+            lines: vec![Line { label: String::new(), points: points.collect() }],
+            limits: report.memory_bytes.map(limit).into_iter().collect(),
+        }
+    }
+
     /// Returns true if an earlier line has the same segment between two points.
     ///
     /// Peaks are compared with a tolerance of 0.5 %. Memory is often the same on two cards, and the later
     /// line would then hide the earlier.
     pub(super) fn is_drawn_before(&self, line: usize, pair: &[Point]) -> bool {
         let is_same = |a: &Point, b: &Point| {
-            let (a, b) = ((a.value, a.recording.peak_reserved_bytes), (b.value, b.recording.peak_reserved_bytes));
+            let (a, b) = ((a.value, a.peak_reserved_bytes), (b.value, b.peak_reserved_bytes));
             a.0 == b.0 && a.1.abs_diff(b.1) <= self.highest_bytes() / 200
         };
         let goes_there = |other: &[Point]| other.iter().zip(pair).all(|(a, b)| is_same(a, b));
@@ -90,7 +111,7 @@ impl Plot {
     /// Returns the highest value that the plot shows.
     pub(super) fn highest_bytes(&self) -> u64 {
         let points = self.lines.iter().flat_map(|line| &line.points);
-        let peak = points.map(|point| point.recording.peak_reserved_bytes).max().unwrap_or(0);
+        let peak = points.map(|point| point.peak_reserved_bytes).max().unwrap_or(0);
         let limits = self.limits.iter().map(|limit| limit.memory_bytes);
         let near = limits.filter(|&memory_bytes| memory_bytes / FAR_ABOVE <= peak).max().unwrap_or(0);
         peak.max(near)

@@ -1,0 +1,97 @@
+//! Draws the areas of a device and answers questions about them.
+
+use super::ready::Ready;
+use super::selection::population;
+use frontend::ask::{AreaBy, AreaRow, Axis, Hit};
+use shared::analysis::{AREAS, Areas, Picture, PictureRequest, REST_COLOR};
+use std::cell::OnceCell;
+
+/// Areas by each property, computed at first use.
+#[derive(Debug, Default)]
+pub(super) struct AreaCache([OnceCell<Areas>; AreaBy::ALL.len()]);
+
+impl<'a> Ready<'a> {
+    fn areas(self, by: AreaBy) -> &'a Areas {
+        let cell = &self.kept.areas.0[by as usize];
+        cell.get_or_init(|| Areas::new(&population(self, by == AreaBy::Category), by))
+    }
+}
+
+pub(super) fn picture(ready: Ready<'_>, by: AreaBy, request: &PictureRequest) -> Picture {
+    let areas = ready.areas(by);
+    ready.timeline.area_picture(ready.device, request, &areas.of, &areas.colors())
+}
+
+/// Returns the areas from the bottom up with their bytes at a moment; the rest is left out if it never has any.
+pub(super) fn rows(ready: Ready<'_>, by: AreaBy, moment: u32) -> Vec<AreaRow> {
+    let areas = ready.areas(by);
+    let bytes = ready.timeline.area_bytes(&areas.of, moment.min(ready.timeline.events()));
+    let has_rest = areas.of.iter().any(|&area| usize::from(area) == AREAS - 1);
+    let mut rows: Vec<AreaRow> =
+        areas.named.iter().zip(bytes).map(|(area, bytes)| row(&area.label, area.color, bytes)).collect();
+    if has_rest {
+        rows.push(row("other", REST_COLOR, bytes[AREAS - 1]));
+    }
+    rows
+}
+
+fn row(label: &str, color: u32, bytes: u64) -> AreaRow {
+    AreaRow { label: label.to_owned(), color, bytes }
+}
+
+/// Returns the moment and the area under a point.
+pub(super) fn hit(ready: Ready<'_>, by: AreaBy, axis: Axis, (x, units_per_px): (f64, f64), bytes: f64) -> Hit {
+    let timeline = ready.timeline;
+    let moment = timeline.moment_shown_at(ready.device, axis, x, units_per_px);
+    let mut top = 0.0;
+    let area = rows(ready, by, moment).into_iter().filter(|_| bytes >= 0.0).find(|row| {
+        top += row.bytes as f64;
+        bytes < top
+    });
+    Hit {
+        moment,
+        time_us: ready.time_us(moment),
+        live_bytes: timeline.live_at(moment),
+        reserved_bytes: timeline.reserved_at(moment),
+        allocation: None,
+        area,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::Engine;
+    use frontend::ask::{Answers, AreaBy, Axis, GetAreaHit, GetAreas};
+    use shared::trace::text;
+
+    fn engine() -> Engine {
+        Engine::new(
+            text::parse("alloc a 100 @relu<main\nalloc b 300 @norm<main\nalloc c 50 @relu<main\nfree a\n").unwrap(),
+        )
+    }
+
+    #[test]
+    fn areas_have_the_bytes_of_the_moment() {
+        let bytes = |moment| -> Vec<u64> {
+            let ask = GetAreas { device: 0, by: AreaBy::Function, moment };
+            engine().answer(&ask).unwrap().iter().map(|row| row.bytes).collect()
+        };
+        assert_eq!((bytes(3), bytes(5)), (vec![300, 150], vec![300, 50]));
+    }
+
+    #[track_caller]
+    fn check(bytes: f64, found: Option<u64>) {
+        let ask = GetAreaHit { device: 0, by: AreaBy::Function, axis: Axis::Events, x: 3.5, bytes, units_per_px: 0.1 };
+        let hit = engine().answer(&ask).unwrap();
+        assert_eq!((hit.moment, hit.live_bytes, hit.area.map(|area| area.bytes)), (3, 450, found));
+    }
+
+    #[test]
+    fn a_point_is_in_the_area_at_its_height() {
+        check(0.0, Some(300));
+        check(299.0, Some(300));
+        check(300.0, Some(150));
+        check(450.0, None);
+        check(-1.0, None);
+    }
+}

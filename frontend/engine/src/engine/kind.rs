@@ -1,0 +1,219 @@
+//! Finds the allocations of a kind, and steps through them.
+
+use super::allocations::{mark as group_mark, marked, shown_moment};
+use super::flame::sites;
+use super::hit::{find_id, found_hit};
+use super::ready::Ready;
+use super::selection::{filter, group_key, group_key_data, population};
+use frontend::ask::site_table::mark;
+use frontend::ask::stack::stack_mark;
+use frontend::ask::{FilterData, Found, Kind, KindFacts, KindStep, NameMark, SiteText, StepKind};
+use shared::analysis::{
+    AllocationId, Category, Filter, GroupKey, Label, Members, Scope, Site, Weigher, Weight, group, label, select,
+};
+use shared::base::{format, frame_rules};
+use shared::report::frames;
+use shared::trace::{FrameId, StackId, Trace};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Most recent kind, which pictures, totals and steps ask for again and again.
+pub(super) type KindCache = RefCell<Option<(Kind, Rc<Selected>)>>;
+
+/// Allocations of a kind.
+#[derive(Debug)]
+pub(super) struct Selected {
+    pub(super) members: Members,
+    title: String,
+    detail: String,
+    key: Option<GroupKey>,
+    /// Mark of the group in addresses.
+    mark: Option<NameMark>,
+}
+
+/// Conditions that a kind sets, and its title.
+struct Meaning {
+    filter: Filter,
+    title: String,
+    detail: String,
+    key: Option<GroupKey>,
+    mark: Option<NameMark>,
+}
+
+/// Returns the allocations of a kind.
+///
+/// # Errors
+/// Returns a message for the user if a search text is not valid, or if the file has no such kind.
+pub(super) fn selected(ready: Ready<'_>, kind: &Kind) -> Result<Rc<Selected>, String> {
+    if let Some((_, found)) = ready.kept.kind.borrow().as_ref().filter(|(of, _)| of == kind) {
+        return Ok(Rc::clone(found));
+    }
+    let Meaning { filter, title, detail, key, mark } = meaning(ready, kind)?;
+    let population = population(ready, filter.needs_categories());
+    let ids = select(&population, &Scope::all(ready.timeline), &filter);
+    let selected = Rc::new(Selected { members: Members::new(ready.timeline, ids), title, detail, key, mark });
+    *ready.kept.kind.borrow_mut() = Some((kind.clone(), Rc::clone(&selected)));
+    Ok(selected)
+}
+
+/// Returns the totals of a kind, with its bytes at a moment.
+///
+/// # Errors
+/// Returns a message for the user; see [`selected`].
+pub(super) fn facts(ready: Ready<'_>, kind: &Kind, moment: u32) -> Result<KindFacts, String> {
+    let selected = selected(ready, kind)?;
+    let Selected { members, title, detail, key, mark } = &*selected;
+    let (most_moment, most_bytes) = members.max_in(0..u32::MAX);
+    let stack = match key {
+        Some(GroupKey::Stack(stack)) => Some(stack_mark(&frames(ready.trace, *stack))),
+        _ => None,
+    };
+    let search = match kind {
+        Kind::Text { text, is_expression } => Some((text.clone(), *is_expression)),
+        _ => None,
+    };
+    Ok(KindFacts {
+        title: title.clone(),
+        detail: detail.clone(),
+        count: members.ids().len() as u64,
+        bytes: members.bytes_at(moment),
+        live_bytes: ready.timeline.live_at(moment),
+        most_moment,
+        most_bytes,
+        key: key.map(group_key_data),
+        mark: *mark,
+        sites: key.and_then(|key| sites_of(ready.trace, key)),
+        stack,
+        search,
+    })
+}
+
+/// Returns the next or previous allocation of a kind, or its largest one at a moment.
+///
+/// # Errors
+/// Returns a message for the user; see [`selected`].
+pub(super) fn step(ready: Ready<'_>, ask: &StepKind) -> Result<KindStep, String> {
+    let selected = selected(ready, &ask.kind)?;
+    let ids = selected.members.ids();
+    if ids.is_empty() {
+        return Ok(None);
+    }
+    let before = |row: u32| ids.partition_point(|id| id.index() < row as usize);
+    let position = match ask.from {
+        None => largest_at(ready, ids, ask.moment),
+        Some(row) if ask.is_back => before(row).checked_sub(1).unwrap_or(ids.len() - 1),
+        Some(row) => ids.partition_point(|id| id.index() <= row as usize) % ids.len(),
+    };
+    let id = ids[position];
+    let moment = shown_moment(ready, &Scope::At(ask.moment), id);
+    Ok(Some(Found { hit: found_hit(ready, id, moment), position: position as u32, count: ids.len() as u32 }))
+}
+
+/// Returns the position of the largest allocation that is alive at a moment, or else of the largest one.
+fn largest_at(ready: Ready<'_>, ids: &[AllocationId], moment: u32) -> usize {
+    let is_alive = |id: &AllocationId| {
+        let row = ready.timeline.allocations.get(*id, ready.device);
+        (row.born..row.died).contains(&moment)
+    };
+    let size = |id: &AllocationId| ready.timeline.allocations.size_bytes_of(*id);
+    // Of equal ones, the first is returned.
+    let largest = (0..ids.len()).rev().max_by_key(|&position| (is_alive(&ids[position]), size(&ids[position])));
+    largest.unwrap_or(0)
+}
+
+fn meaning(ready: Ready<'_>, kind: &Kind) -> Result<Meaning, String> {
+    let gone = || "This file has no such allocations".to_owned();
+    match kind {
+        Kind::StackOf(key) => Ok(of_stack_of(ready, find_id(ready, *key).ok_or_else(gone)?)),
+        Kind::Stack(mark) => {
+            let stack = marked_stack(ready.trace, *mark).ok_or_else(gone)?;
+            Ok(of_group(ready, GroupKey::Stack(stack)))
+        }
+        Kind::Category(category) => Ok(of_category(ready, *category)),
+        Kind::Group(mark) => {
+            let (key, _) = marked(ready, *mark)?.ok_or_else(gone)?;
+            Ok(of_group(ready, group_key(key).ok_or_else(gone)?))
+        }
+        Kind::Site { mark, is_line } => {
+            let key = site_key(ready.trace, *mark, *is_line).ok_or_else(gone)?;
+            Ok(of_group(ready, key))
+        }
+        Kind::Text { text, is_expression } => {
+            let data = FilterData { text: text.clone(), is_expression: *is_expression, ..FilterData::default() };
+            let quotes = if *is_expression { ["/", "/"] } else { ["“", "”"] };
+            let title = format!("{}{text}{}", quotes[0], quotes[1]);
+            Ok(Meaning { filter: filter(&data)?, title, detail: String::new(), key: None, mark: None })
+        }
+    }
+}
+
+/// Returns the kind of an allocation: its stack, or without a stack its size.
+///
+/// All allocations without a stack would be a mixture, to which the timeline gives colours by size too.
+fn of_stack_of(ready: Ready<'_>, id: AllocationId) -> Meaning {
+    let stack = ready.timeline.allocations.allocation_stack(id, ready.device);
+    let group = of_group(ready, GroupKey::Stack(stack));
+    if stack.has_frames() {
+        return group;
+    }
+    let size_bytes = ready.timeline.allocations.size_bytes_of(id);
+    let title = format!("no stack recorded, {} each", format::bytes(size_bytes));
+    Meaning {
+        filter: Filter { size_bytes: size_bytes..=size_bytes, ..group.filter },
+        key: None,
+        mark: None,
+        title,
+        ..group
+    }
+}
+
+fn of_category(ready: Ready<'_>, category: Category) -> Meaning {
+    let filter = Filter { categories: Some(vec![category]), ..Filter::default() };
+    Meaning { filter, ..of_group(ready, GroupKey::Category(category)) }
+}
+
+/// Returns the kind of a group, with the title that tables give it.
+fn of_group(ready: Ready<'_>, key: GroupKey) -> Meaning {
+    let population = population(ready, false);
+    let weigher = Weigher::new(&population, &Scope::all(ready.timeline), Weight::Bytes);
+    let groups = group(&population, &[], &weigher, key.by());
+    let Label { title, detail } = label(ready.trace, &groups, key);
+    let mark = Some(group_mark(ready.trace, &groups, key));
+    Meaning { filter: Filter { group: Some(key), ..Filter::default() }, title, detail, key: Some(key), mark }
+}
+
+/// Returns the stack with a mark; of stacks that differ only in folders, the first.
+fn marked_stack(trace: &Trace, mark: NameMark) -> Option<StackId> {
+    if mark == stack_mark(&[]) {
+        return Some(StackId::NONE);
+    }
+    trace.stacks.ids().find(|&stack| stack_mark(&frames(trace, stack)) == mark)
+}
+
+/// Returns the group of stacks with a line or a function, or of those without any frame.
+fn site_key(trace: &Trace, of: NameMark, is_line: bool) -> Option<GroupKey> {
+    if of == mark(&SiteText::default()) {
+        return Some(GroupKey::Stack(StackId::NONE));
+    }
+    let mark_of = |id: &FrameId| mark(&sites::text(trace, Site::Frame(*id), is_line));
+    let found = (0..trace.frames.len()).map(FrameId::from_index).find(|id| mark_of(id) == of);
+    found.map(|frame| if is_line { GroupKey::Frame(Some(frame)) } else { GroupKey::Function(Some(frame)) })
+}
+
+/// Returns the marks of the line and the function that stand for a group in a flame graph.
+fn sites_of(trace: &Trace, key: GroupKey) -> Option<[NameMark; 2]> {
+    let frame = match key {
+        GroupKey::Stack(stack) => {
+            let ids = trace.stacks.frames(stack);
+            let frames = ids.iter().map(|&id| trace.frames.get(id));
+            let names = frames.map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)));
+            *ids.get(frame_rules::title_position(names)?)?
+        }
+        GroupKey::Frame(frame) | GroupKey::Function(frame) => frame?,
+        _ => return None,
+    };
+    Some([true, false].map(|is_line| mark(&sites::text(trace, Site::Frame(frame), is_line))))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+//! Defines the questions about the areas of a picture, and their answers.
+
+use super::categories::ColorBy;
+use serde::{Deserialize, Serialize};
+use shared::analysis::{AreaBy, Axis};
+
+/// Asks for the areas of a device, and their bytes at a moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetAreas {
+    pub device: u32,
+    pub by: AreaBy,
+    pub moment: u32,
+}
+
+/// Asks for the moment and the area under a point of a picture of areas.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetAreaHit {
+    pub device: u32,
+    pub by: AreaBy,
+    /// Unit of `x`.
+    pub axis: Axis,
+    /// Position on the axis.
+    pub x: f64,
+    /// Height in bytes.
+    pub bytes: f64,
+    /// Units of the axis per device pixel of the picture.
+    pub units_per_px: f64,
+}
+
+/// Area of a picture at a moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AreaRow {
+    pub label: String,
+    /// Number from which the colour is chosen.
+    pub color: u32,
+    pub bytes: u64,
+}
+
+/// Returns the property by which the areas of a colouring are formed; `None` for colourings without areas.
+pub fn area_by(color: ColorBy) -> Option<AreaBy> {
+    match color {
+        ColorBy::Stack | ColorBy::Category => None,
+        ColorBy::AreaCategory => Some(AreaBy::Category),
+        ColorBy::AreaModule => Some(AreaBy::Module),
+        ColorBy::AreaFunction => Some(AreaBy::Function),
+    }
+}

@@ -1,0 +1,112 @@
+//! Defines the questions about an allocation's kind, its neighbours and the events around it, and their answers.
+
+use super::name_mark::NameMark;
+use super::timeline::Hit;
+use serde::{Deserialize, Serialize};
+use shared::analysis::{AllocationKey, Category};
+use shared::report::Frame;
+
+/// Asks for what an allocation was for, and what happened around it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetAround {
+    pub device: u32,
+    /// Position of the allocation.
+    pub allocation: u32,
+    /// Moment at which the bytes of its kind are summed.
+    pub moment: u32,
+}
+
+/// Asks for the allocation next to another one; `None` if there is none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepAllocation {
+    pub device: u32,
+    /// Position of the allocation; `None` leads to the largest one at the moment.
+    pub from: Option<u32>,
+    /// Moment at which the stack of allocations is looked at.
+    pub moment: u32,
+    pub toward: Toward,
+    /// Size below which allocations are passed over, because they are not drawn by themselves.
+    pub min_bytes: u64,
+}
+
+/// Direction of a step from allocation to allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Toward {
+    /// The one allocated before.
+    Earlier,
+    /// The one allocated next.
+    Later,
+    /// The one above it in the stack of a moment.
+    Above,
+    /// The one below it in the stack of a moment.
+    Below,
+    /// The next larger one of a moment.
+    Larger,
+    /// The next smaller one of a moment.
+    Smaller,
+}
+
+/// What an allocation was for, and what happened around it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Around {
+    /// Position of the allocation.
+    pub allocation: u32,
+    pub category: Category,
+    /// Module of the model; empty if none is known.
+    pub module: String,
+    /// Size of its block without an unsplit rest; `None` if the allocator's settings are not modelled.
+    pub rounded_bytes: Option<u64>,
+    /// Number of allocations of its kind in the whole trace.
+    pub kind_count: u64,
+    /// Bytes of those that are alive at the moment that was asked for.
+    pub kind_bytes: u64,
+    /// True if its kind are allocations without a stack that have its size.
+    pub is_kind_by_size: bool,
+    /// Stack where it was freed, innermost frame first; empty if none was recorded.
+    pub free_frames: Vec<Frame>,
+    /// Events around its allocation; empty if it is from before the trace.
+    pub near_alloc: Vec<NearEvent>,
+    /// Events around its free; empty if it outlives the trace.
+    pub near_free: Vec<NearEvent>,
+}
+
+/// Event beside an allocation's birth or death.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NearEvent {
+    /// Index of the event.
+    pub event: u32,
+    /// True if it allocates, false if it frees.
+    pub is_alloc: bool,
+    /// True if it is about the allocation itself.
+    pub is_own: bool,
+    pub size_bytes: u64,
+    /// Title of the stack that allocated the memory; empty if none was recorded.
+    pub title: String,
+    /// Allocation that begins or ends.
+    pub key: Option<AllocationKey>,
+}
+
+/// Asks for the stacks that hold the most bytes at a moment, with their colours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetBandNames {
+    pub device: u32,
+    pub moment: u32,
+    /// Maximum number of stacks.
+    pub limit: u32,
+}
+
+/// Stack that a legend names.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BandName {
+    /// Number from which the colour is chosen.
+    pub color: u32,
+    pub title: String,
+    /// Callers of the function in the title.
+    pub detail: String,
+    pub bytes: u64,
+    /// Mark of the stack.
+    pub stack: NameMark,
+}
+
+/// Allocation to which a step leads.
+pub type StepHit = Option<Hit>;

@@ -1,0 +1,122 @@
+//! List of events of any length; only the rows on the screen are in the document.
+
+use super::model::{HEADS, Row};
+use crate::draw::scrolling::{Scrolling, row_after};
+use crate::hooks::{use_room, use_spacer};
+use std::rc::Rc;
+use web_sys::HtmlElement;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct ListProps {
+    /// Index of the first of `rows`.
+    pub(super) first: u32,
+    /// The rows that have arrived.
+    pub(super) rows: Rc<Vec<Row>>,
+    /// Number of events of the device.
+    pub(super) events: u32,
+    /// Event whose details are shown.
+    pub(super) chosen: Option<u32>,
+    /// Event that the list is scrolled to when it changes.
+    pub(super) focus: Option<u32>,
+    /// Called when other rows are needed, with the first event and the number of events.
+    pub(super) on_window: Callback<(u32, u32)>,
+    /// Called with the event that was clicked or reached by a key.
+    pub(super) on_choose: Callback<u32>,
+}
+
+/// Shows the events in their order; the arrow keys choose the next or the previous one.
+#[component]
+pub(super) fn List(props: &ListProps) -> Html {
+    let (pane, spacer) = (use_node_ref(), use_node_ref());
+    let room_px = use_room(&pane);
+    let first = use_state_eq(|| 0_u32);
+    let scrolling = Scrolling { row_count: props.events, room_px };
+    let top = (*first).min(scrolling.first(f64::MAX));
+    use_spacer(&spacer, scrolling.spacer_px());
+    use_effect_with((scrolling.wanted(top), props.on_window.clone()), |(wanted, on_window)| on_window.emit(*wanted));
+    // Scroll position set by the program. In a long list it is rounded, so the scroll event it causes must be ignored.
+    let set_px = use_mut_ref(|| 0_i32);
+    let onscroll = {
+        let (first, set_px) = (first.setter(), Rc::clone(&set_px));
+        move |event: Event| {
+            let pane: HtmlElement = event.target_unchecked_into();
+            if pane.scroll_top() != *set_px.borrow() {
+                *set_px.borrow_mut() = -1;
+                first.set(scrolling.first(f64::from(pane.scroll_top())));
+            }
+        }
+    };
+    // The row comes into view with the least scrolling if it is close, otherwise to the middle.
+    use_effect_with((props.focus, room_px > 0.0), {
+        let (first, pane) = (first.setter(), pane.clone());
+        move |&(focus, has_room)| {
+            let Some(row) = focus.filter(|_| has_room) else { return };
+            let is_near = row + scrolling.visible() > top && row < top + 2 * scrolling.visible();
+            let next =
+                if is_near { scrolling.first_with(row, top) } else { row.saturating_sub(scrolling.visible() / 2) };
+            first.set(next);
+            if let Some(pane) = pane.cast::<HtmlElement>() {
+                pane.set_scroll_top(scrolling.scrolled_px(next) as i32);
+                *set_px.borrow_mut() = pane.scroll_top();
+            }
+        }
+    });
+    let onkeydown = {
+        let (on_choose, current) = (props.on_choose.clone(), props.chosen.or(props.focus));
+        move |event: KeyboardEvent| {
+            if event.ctrl_key() || event.meta_key() || event.alt_key() {
+                return;
+            }
+            if let Some(row) = row_after(&event.key(), current, &scrolling) {
+                on_choose.emit(row);
+                // The timeline would pan, and the browser would scroll.
+                event.prevent_default();
+                event.stop_propagation();
+            }
+        }
+    };
+    let rows = top..(top + scrolling.visible() + 1).min(props.events);
+    html! {
+        <div class="table events-table" ref={pane} role="grid" tabindex="0" aria-label="Events"
+            aria-rowcount={(u64::from(props.events) + 1).to_string()}
+            aria-activedescendant={props.chosen.map(row_id)} {onscroll} {onkeydown}>
+            <div class="table-head" role="row" aria-rowindex="1">
+                { for HEADS.map(|(name, label, hint)| html! {
+                    <span role="columnheader" data-cell={name} title={hint}>{ label }</span>
+                }) }
+            </div>
+            <div class="table-rows" role="rowgroup">
+                { for rows.map(|event| line(props, event)) }
+                if props.events == 0 { <p class="panel-empty">{ "No events were recorded" }</p> }
+            </div>
+            <div ref={spacer}></div>
+        </div>
+    }
+}
+
+fn row_id(event: u32) -> String {
+    format!("event-{event}")
+}
+
+fn line(props: &ListProps, event: u32) -> Html {
+    let found = event.checked_sub(props.first).and_then(|index| props.rows.get(index as usize));
+    let Some(row) = found else {
+        return html! { <div key={event} class="table-row" role="row" aria-busy="true"><span role="gridcell">{ "…" }</span></div> };
+    };
+    let onclick = props.on_choose.reform(move |_: MouseEvent| event);
+    let cells = HEADS.iter().zip(&row.cells).map(|((name, ..), text)| {
+        html! { <span class="numbers" role="gridcell" data-cell={*name}>{ text }</span> }
+    });
+    html! {
+        <div key={event} id={row_id(event)} class="table-row" role="row" aria-rowindex={(u64::from(event) + 2).to_string()}
+            aria-selected={(props.chosen == Some(event)).to_string()} data-action={row.action}
+            data-active={(props.focus == Some(event)).then_some("")} {onclick}>
+            { for cells }
+            <span class="table-title" role="gridcell" data-cell="stack" title={format!("{} {}", row.title, row.callers)}>
+                { &row.title }
+                if !row.callers.is_empty() { <span class="table-detail">{ " " }{ &row.callers }</span> }
+            </span>
+        </div>
+    }
+}

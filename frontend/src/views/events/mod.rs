@@ -1,0 +1,129 @@
+//! Dock tab with all events of a device, which follows the moment under the pointer.
+
+pub mod hook;
+pub mod model;
+
+mod details;
+mod list;
+
+use self::details::EventCard;
+use self::hook::{use_event, use_events};
+use self::list::List;
+use self::model::{event_of_moment, event_of_text, row};
+use super::dock_props::DockProps;
+use crate::ask::Axis;
+use crate::state::{Choice, EventsChoice, TimelineCommand};
+use web_sys::HtmlInputElement;
+use yew::prelude::*;
+
+/// Events requested before the list has reported which ones are in view: the first one and their number.
+const FIRST_EVENTS: (u32, u32) = (0, 64);
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct EventsViewProps {
+    pub(super) dock: DockProps,
+}
+
+/// Shows the list, and the chosen event beside it.
+#[component]
+pub(super) fn EventsView(props: &EventsViewProps) -> Html {
+    let dock = &props.dock;
+    let choice = dock.file.choices.events;
+    let events = u32::try_from(dock.device.summary.events).unwrap_or(u32::MAX);
+    let window = use_state_eq(|| FIRST_EVENTS);
+    let page = use_events(&dock.client, dock.device.device, *window);
+    let rows =
+        use_memo(page.clone(), |page| page.iter().flat_map(|page| page.lines.iter().map(row)).collect::<Vec<_>>());
+    let details = use_event(&dock.client, dock.device.device, choice.event);
+    let focus = use_focus(dock, events);
+    let on_window = use_callback(window.setter(), |wanted: (u32, u32), window| window.set(wanted));
+    let on_choose = {
+        let dock = dock.clone();
+        Callback::from(move |event: u32| choose(&dock, event))
+    };
+    html! {
+        <div class="dock-view">
+            { controls(dock, choice, events, &on_choose) }
+            <div class="events">
+                <List first={page.as_ref().map_or(0, |page| page.first)} {rows} {events} chosen={choice.event}
+                    {focus} {on_window} {on_choose} />
+                if let Some(details) = details {
+                    <EventCard {details} on_pin={dock.on_pin.clone()} />
+                } else {
+                    <p class="panel-empty">
+                        { "Move the pointer over the timeline to scroll the list; choose an event to see its stack" }
+                    </p>
+                }
+            </div>
+        </div>
+    }
+}
+
+/// Returns the event that the list is scrolled to: the last one that was chosen here or pointed at in the timeline.
+#[hook]
+fn use_focus(dock: &DockProps, events: u32) -> Option<u32> {
+    let choice = dock.file.choices.events;
+    let pointed = dock.cursor.filter(|_| choice.follows).and_then(|moment| event_of_moment(moment, events));
+    let focus = use_state_eq(|| choice.event.or(pointed));
+    use_effect_with(choice.event, {
+        let focus = focus.setter();
+        move |&event| {
+            if event.is_some() {
+                focus.set(event);
+            }
+        }
+    });
+    use_effect_with(pointed, {
+        let focus = focus.setter();
+        move |&pointed| {
+            if pointed.is_some() {
+                focus.set(pointed);
+            }
+        }
+    });
+    focus.filter(|&event| event < events)
+}
+
+/// Shows an event and its moment in the timeline, which moves only if the moment is out of view.
+fn choose(dock: &DockProps, event: u32) {
+    let choice = dock.file.choices.events;
+    dock.on_choose.emit(Choice::Events(EventsChoice { event: Some(event), ..choice }));
+    let moment = event + 1;
+    let is_in_view = dock.seen.as_ref().is_none_or(|seen| match &seen.range {
+        None => true,
+        Some(view) => seen.axis == Axis::Events && (view.x.start..view.x.end).contains(&f64::from(moment)),
+    });
+    if !is_in_view {
+        dock.on_command.emit(TimelineCommand::JumpTo { moment });
+    }
+}
+
+fn controls(dock: &DockProps, choice: EventsChoice, events: u32, on_choose: &Callback<u32>) -> Html {
+    let on_follow = dock.on_choose.reform(move |event: Event| {
+        let follows = event.target_unchecked_into::<HtmlInputElement>().checked();
+        Choice::Events(EventsChoice { follows, ..choice })
+    });
+    let on_number = {
+        let on_choose = on_choose.clone();
+        Callback::from(move |event: Event| {
+            let text = event.target_unchecked_into::<HtmlInputElement>().value();
+            if let Some(event) = event_of_text(&text, events) {
+                on_choose.emit(event);
+            }
+        })
+    };
+    html! {
+        <div class="scope-bar">
+            <div class="scope-line">
+                <label class="check">
+                    <input type="checkbox" checked={choice.follows} onchange={on_follow} />{ "Follow the pointer" }
+                </label>
+                <label class="events-number">
+                    { "Go to event" }
+                    <input type="text" inputmode="numeric" autocomplete="off" onchange={on_number}
+                        value={choice.event.map(|event| event.to_string()).unwrap_or_default()} />
+                </label>
+            </div>
+        </div>
+    }
+}

@@ -1,0 +1,127 @@
+//! Choice of what counts as the user's own code, by which stacks are named.
+
+use crate::ask::{Report, SetOwnCode};
+use crate::components::select::Select;
+use crate::platform::{WorkerClient, now_ms};
+use crate::state::{FileAction, FileId};
+use shared::base::OwnCode;
+use std::cell::Cell;
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+use web_sys::HtmlInputElement;
+use yew::prelude::*;
+
+/// Tells the worker the chosen rule, and returns the one that it follows.
+///
+/// Findings are dispatched like a report of the worker; whatever else shows stacks asks again if the result changes.
+#[hook]
+pub fn use_own_code(client: &WorkerClient, id: FileId, own: &Rc<str>, on_action: &Callback<FileAction>) -> Rc<str> {
+    let followed = use_state_eq(|| Rc::<str>::from(""));
+    let asked = use_mut_ref(|| Rc::<str>::from(""));
+    let (setter, on_action) = (followed.setter(), on_action.clone());
+    use_effect_with((client.clone(), id, own.clone()), move |(client, id, own)| {
+        let is_current = Rc::new(Cell::new(true));
+        if asked.replace(own.clone()) != *own {
+            let (client, id, own, waiting) = (client.clone(), *id, own.clone(), is_current.clone());
+            spawn_local(async move {
+                // An error means that the file was closed, or another rule was chosen.
+                if let Ok(findings) = client.ask(SetOwnCode { own: own.to_string() }).await
+                    && waiting.get()
+                {
+                    setter.set(own);
+                    let report = Box::new(Report::Findings(findings));
+                    on_action.emit(FileAction::Hear { id, report, now_ms: now_ms() });
+                }
+            });
+        }
+        move || is_current.set(false)
+    });
+    (*followed).clone()
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct OwnCodeProps {
+    pub(super) own: Rc<str>,
+    /// Called with the chosen rule.
+    pub(super) on_own: Callback<Rc<str>>,
+}
+
+/// Kinds of rules, in the order of [`OwnCode`].
+const KINDS: [&str; 3] = ["automatic", "paths that contain", "everything outside"];
+
+/// Shows the kind of the rule, and its texts where it has some.
+#[component]
+pub(super) fn OwnCodeChoice(props: &OwnCodeProps) -> Html {
+    let rule = OwnCode::of_text(&props.own);
+    let (kind, texts) = parts(&rule);
+    // A kind without a text yet is no rule, so it is kept here.
+    let chosen = use_state_eq(|| kind);
+    use_effect_with(kind, {
+        let chosen = chosen.setter();
+        move |&kind| {
+            if kind > 0 {
+                chosen.set(kind)
+            }
+        }
+    });
+    let kind = *chosen;
+    let on_choose = {
+        let (chosen, on_own, texts) = (chosen.setter(), props.on_own.clone(), texts.clone());
+        Callback::from(move |kind: usize| {
+            chosen.set(kind);
+            on_own.emit(rule_text(kind, &texts).into());
+        })
+    };
+    let onchange = props.on_own.reform(move |event: Event| {
+        let input: HtmlInputElement = event.target_unchecked_into();
+        rule_text(kind, &input.value()).into()
+    });
+    html! {
+        <div class="own-code" title="Stacks are named by their innermost frame of your own code">
+            <span>{ "Own code" }</span>
+            <Select label="Own code" options={KINDS.map(AttrValue::from).to_vec()} chosen={kind} {on_choose} />
+            if kind > 0 {
+                <input type="text" aria-label="Paths of own code" placeholder="src/, mymodel" value={texts} {onchange}
+                    autocomplete="off" spellcheck="false" />
+            }
+        </div>
+    }
+}
+
+/// Returns the position of a rule's kind and its texts.
+fn parts(rule: &OwnCode) -> (usize, String) {
+    match rule {
+        OwnCode::Automatic => (0, String::new()),
+        OwnCode::Containing(texts) => (1, texts.join(", ")),
+        OwnCode::Outside(texts) => (2, texts.join(", ")),
+    }
+}
+
+/// Writes the rule of a kind with texts.
+fn rule_text(kind: usize, texts: &str) -> String {
+    match kind {
+        1 => OwnCode::of_text(texts.trim_start_matches('!')).to_string(),
+        2 => OwnCode::of_text(&format!("!{texts}")).to_string(),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(kind: usize, texts: &str, rule: &str) {
+        assert_eq!(rule_text(kind, texts), rule);
+    }
+
+    #[test]
+    fn kinds_and_texts_are_rules() {
+        check(0, "src", "");
+        check(1, "src, model", "src,model");
+        check(1, " ", "");
+        check(2, "transformers", "!transformers");
+        check(2, "", "!");
+        assert_eq!(parts(&OwnCode::of_text("!a,b")), (2, "a, b".to_owned()));
+    }
+}

@@ -1,0 +1,64 @@
+//! Legend of areas: the property by which they are formed, and the bytes of each at a moment.
+
+use crate::ask::{AreaRow, ColorBy, GetAreas, area_by};
+use crate::draw::shade;
+use crate::draw::theme::Theme;
+use crate::hooks::use_answer;
+use crate::platform::WorkerClient;
+use crate::state::Scheme;
+use shared::base::format;
+use yew::prelude::*;
+
+/// Colourings with areas, and their names in the choice.
+const CHOICES: [(ColorBy, &str); 3] =
+    [(ColorBy::AreaCategory, "category"), (ColorBy::AreaModule, "module"), (ColorBy::AreaFunction, "own function")];
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct AreaLegendProps {
+    pub(super) client: WorkerClient,
+    /// Position of the device.
+    pub(super) device: u32,
+    pub(super) scheme: Scheme,
+    /// Colouring with areas.
+    pub(super) color: ColorBy,
+    /// Moment of the bytes, and true if it is the pin's instead of the peak's.
+    pub(super) moment: (u32, bool),
+    pub(super) on_color: Callback<ColorBy>,
+}
+
+/// Shows the choice of property, and a key for each area.
+#[component]
+pub(super) fn AreaLegend(props: &AreaLegendProps) -> Html {
+    let (moment, is_pin) = props.moment;
+    let by = area_by(props.color).unwrap_or_default();
+    let rows =
+        use_answer((props.client.clone(), props.device, by, moment), |(client, device, by, moment)| async move {
+            client.ask(GetAreas { device, by, moment }).await
+        });
+    let theme = props.scheme.theme();
+    let choice = |(color, label): (ColorBy, &'static str)| {
+        let onclick = props.on_color.reform(move |_: MouseEvent| color);
+        html! {
+            <button type="button" aria-pressed={(color == props.color).to_string()} {onclick}>{ label }</button>
+        }
+    };
+    html! {
+        <div class="timeline-categories">
+            <div class="segmented" role="group" aria-label="Areas by">{ for CHOICES.map(choice) }</div>
+            <ul class="numbers" aria-label="Areas">
+                <li>{ if is_pin { "At the pin:" } else { "At the peak:" } }</li>
+                { for rows.iter().flat_map(|rows| rows.iter()).map(|row| key(row, props.color, theme)) }
+            </ul>
+        </div>
+    }
+}
+
+fn key(row: &AreaRow, color: ColorBy, theme: &Theme) -> Html {
+    let fill = shade::fill(row.color, color, theme).css();
+    html! {
+        <li data-area={row.label.clone()} title={row.label.clone()}>
+            <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true"><rect width="18" height="10" {fill} /></svg>
+            <span class="timeline-area">{ &row.label }</span><strong>{ format::bytes(row.bytes) }</strong>
+        </li>
+    }
+}

@@ -1,0 +1,200 @@
+//! Divides the allocations of a device into at most ten named areas and the rest, for a stacked area chart.
+//!
+//! Named are the groups with the most bytes at the live peak; the largest is at the bottom.
+//!
+//! Cost: one label per stack, one number per allocation, and one pass over the allocations alive at the peak.
+
+use super::Population;
+use super::module_names::ModuleNames;
+use crate::analysis::track::allocations::AllocationId;
+use crate::analysis::track::category::Category;
+use crate::analysis::track::picture::{AREAS, AreaBytes};
+use crate::analysis::track::stack_title::own_frame;
+use crate::base::frame_rules;
+use crate::trace::{StackId, Trace};
+use hashbrown::HashMap;
+use std::cmp::Reverse;
+
+/// Property by which areas are formed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AreaBy {
+    /// Purpose of the memory.
+    #[default]
+    Category,
+    /// Module of the model.
+    Module,
+    /// Function of the user's own code, or else of a library.
+    Function,
+}
+
+crate::names!(AreaBy {
+    Category => "category",
+    Module => "module",
+    Function => "function",
+});
+
+/// Area with a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Area {
+    pub label: String,
+    /// Number by which its colour is chosen, from 1 on; that of a category is the same in every trace.
+    pub color: u32,
+}
+
+/// Division of all allocations into areas.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Areas {
+    /// Area of each allocation, by its index.
+    pub of: Vec<u8>,
+    /// Named areas, from the bottom up; the last of all areas has the rest.
+    pub named: Vec<Area>,
+}
+
+/// Colour number of the area with the rest.
+pub const REST_COLOR: u32 = AREAS as u32;
+
+impl Areas {
+    /// Divides the allocations of a device.
+    pub fn new(population: &Population<'_>, by: AreaBy) -> Self {
+        let keys = Keys::new(population, by);
+        let allocations = &population.timeline.allocations;
+        let mut bytes: HashMap<u32, u64> = HashMap::new();
+        for (id, size_bytes) in allocations.alive_at(population.timeline.live_peak().0) {
+            let sum = bytes.entry(keys.of(population, id)).or_default();
+            *sum = sum.saturating_add(size_bytes);
+        }
+        let mut ranked: Vec<(u32, u64)> = bytes.into_iter().collect();
+        ranked.sort_unstable_by_key(|&(key, bytes)| (Reverse(bytes), key));
+        ranked.truncate(AREAS - 1);
+        let place: HashMap<u32, u8> = ranked.iter().enumerate().map(|(at, &(key, _))| (key, at as u8)).collect();
+        let rest = (AREAS - 1) as u8;
+        let of = allocations.ids().map(|id| place.get(&keys.of(population, id)).copied().unwrap_or(rest)).collect();
+        let named = ranked.iter().enumerate().map(|(at, &(key, _))| keys.area(key, at as u32 + 1)).collect();
+        Self { of, named }
+    }
+
+    /// Returns the colour number of each area.
+    pub fn colors(&self) -> [u32; AREAS] {
+        std::array::from_fn(|area| self.named.get(area).map_or(REST_COLOR, |named| named.color))
+    }
+
+    /// Returns the live bytes of each area at a moment.
+    pub fn bytes_at(&self, population: &Population<'_>, moment: u32) -> AreaBytes {
+        population.timeline.area_bytes(&self.of, moment)
+    }
+}
+
+/// Key of each allocation: the position of its label or of its category.
+enum Keys {
+    Category,
+    /// Labels, and their positions by stack.
+    Stacks {
+        labels: Vec<String>,
+        of_stacks: Vec<u32>,
+    },
+}
+
+impl Keys {
+    fn new(population: &Population<'_>, by: AreaBy) -> Self {
+        let trace = population.trace;
+        let modules = (by == AreaBy::Module).then(|| ModuleNames::of(trace));
+        let label = |stack: StackId| match (&modules, by) {
+            (Some(modules), _) => match modules.name(modules.of_stack(stack.index())) {
+                "" => "no module".to_owned(),
+                module => module.to_owned(),
+            },
+            _ => function(trace, stack).unwrap_or_else(|| "no stack recorded".to_owned()),
+        };
+        if by == AreaBy::Category {
+            return Self::Category;
+        }
+        let (mut labels, mut places) = (Vec::new(), HashMap::new());
+        let of_stacks = (0..trace.stacks.len())
+            .map(|index| {
+                let text = label(StackId::from_index(index));
+                *places.entry(text).or_insert_with_key(|text: &String| {
+                    labels.push(text.clone());
+                    labels.len() as u32 - 1
+                })
+            })
+            .collect();
+        Self::Stacks { labels, of_stacks }
+    }
+
+    fn of(&self, population: &Population<'_>, id: AllocationId) -> u32 {
+        match self {
+            Self::Category => population.category(id) as u32,
+            Self::Stacks { of_stacks, .. } => {
+                let stack = population.timeline.allocations.allocation_stack(id, population.device);
+                of_stacks.get(stack.index()).copied().unwrap_or_default()
+            }
+        }
+    }
+
+    fn area(&self, key: u32, rank: u32) -> Area {
+        match self {
+            Self::Category => {
+                let category = Category::ALL.get(key as usize).copied().unwrap_or(Category::Unknown);
+                let label = if category == Category::Unknown { "unknown purpose" } else { category.plural() };
+                Area { label: label.to_owned(), color: key + 1 }
+            }
+            Self::Stacks { labels, .. } => Area { label: labels[key as usize].clone(), color: rank },
+        }
+    }
+}
+
+/// Returns the function that a stack comes from: the user's own, or else the one that describes the stack best.
+fn function(trace: &Trace, stack: StackId) -> Option<String> {
+    let text = |id| trace.strings.get(id);
+    let frames = trace.stacks.frames(stack);
+    let names = frames.iter().map(|&id| trace.frames.get(id)).map(|frame| (text(frame.name), text(frame.filename)));
+    let titled = || frame_rules::title_position(names).and_then(|position| frames.get(position).copied());
+    let frame = trace.frames.get(own_frame(trace, stack, false).or_else(titled)?);
+    let (name, filename) = (text(frame.name), text(frame.filename));
+    let file = filename.rsplit(['/', '\\']).next().filter(|file| !file.is_empty() && *file != "??");
+    Some(file.map_or_else(|| name.to_owned(), |file| format!("{name} ({file})")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::track::timeline::Timeline;
+    use crate::trace::text;
+
+    #[track_caller]
+    fn check(lines: &str, by: AreaBy, expected: &[(&str, u64)], rest_bytes: u64) {
+        let trace = text::parse(lines).unwrap();
+        let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
+        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
+        let areas = Areas::new(&population, by);
+        let bytes = areas.bytes_at(&population, timeline.live_peak().0);
+        let found: Vec<_> = areas.named.iter().map(|area| area.label.as_str()).zip(bytes).collect();
+        assert_eq!((found.as_slice(), bytes[AREAS - 1]), (expected, rest_bytes));
+        assert_eq!(areas.of.len(), timeline.allocations.len());
+    }
+
+    const LINES: &str = "alloc a 100 @relu<main\nalloc b 300 @norm<main\nalloc c 50\nalloc d 20 @relu<main\nfree c\n";
+
+    #[test]
+    fn the_largest_at_the_peak_is_at_the_bottom() {
+        check(LINES, AreaBy::Category, &[("unknown purpose", 470)], 0);
+        let trace = text::parse(LINES).unwrap();
+        let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
+        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
+        let areas = Areas::new(&population, AreaBy::Function);
+        assert_eq!(areas.bytes_at(&population, 4)[..3], [300, 120, 50]);
+        assert_eq!(areas.named[2].label, "no stack recorded");
+        assert_eq!(areas.colors()[..4], [1, 2, 3, REST_COLOR]);
+    }
+
+    #[test]
+    fn at_most_ten_have_names() {
+        let lines: String = (1..=13).map(|number| format!("alloc n{number} {number} @f{number}\n")).collect();
+        let trace = text::parse(&lines).unwrap();
+        let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
+        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
+        let areas = Areas::new(&population, AreaBy::Function);
+        let bytes = areas.bytes_at(&population, 13);
+        assert_eq!((areas.named.len(), bytes), (10, [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 1 + 2 + 3]));
+    }
+}

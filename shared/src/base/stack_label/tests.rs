@@ -1,0 +1,110 @@
+use super::*;
+
+const TORCH: &str = "/v/site-packages/torch/nn/functional.py";
+const EINOPS: &str = "/v/site-packages/einops/_backends.py";
+const HF: &str = "/v/site-packages/transformers/modeling_gpt2.py";
+
+#[track_caller]
+fn label(frames: &[FrameText<'_>], text: &str) {
+    let found = Labelled::with_rule(frames.to_vec(), &OwnCode::Automatic).label;
+    assert_eq!(found.map(|label| label.text()).unwrap_or_default(), text);
+}
+
+#[test]
+fn a_label_is_the_users_own_frame_and_the_librarys_leaf() {
+    let (forward, main) = (("forward", "/srv/transformer.py", 77), ("main", "/srv/train.py", 9));
+    let mm = ("at::_ops::mm::call()", "??", 0);
+    label(&[mm, ("einsum", EINOPS, 288), forward, main], "forward (transformer.py:77) → einsum (_backends.py:288)");
+    label(&[mm, ("linear", TORCH, 2), forward, main], "forward (transformer.py:77) → linear");
+    label(&[mm, ("_call_impl", TORCH, 2), forward, main], "forward (transformer.py:77) → aten::mm");
+    label(&[mm, ("linear", TORCH, 2), ("forward", HF, 4)], "forward (modeling_gpt2.py:4) → linear");
+    label(&[("forward", HF, 4), main], "main (train.py:9) → forward (modeling_gpt2.py:4)");
+    label(&[forward, main], "forward (transformer.py:77)");
+    label(&[("malloc()", "a.cpp", 3), mm], "aten::mm");
+    label(
+        &[("aten::mm", "operator", 0), ("head · forward", "module", 0), ("forward", "phase", 0)],
+        "head · forward → aten::mm",
+    );
+    label(&[], "");
+}
+
+#[test]
+fn own_code_can_be_chosen() {
+    let frames = vec![("mm", TORCH, 1), ("einsum", EINOPS, 2), ("forward", HF, 4), ("main", "/srv/train.py", 9)];
+    let title = |rule: &str| Labelled::with_rule(frames.clone(), &OwnCode::of_text(rule)).label.unwrap().head();
+    assert_eq!(title(""), "main (train.py:9)");
+    assert_eq!(title("transformers"), "forward (modeling_gpt2.py:4)");
+    assert_eq!(title("!"), "einsum (_backends.py:2)");
+    assert_eq!(title("!einops"), "forward (modeling_gpt2.py:4)");
+    // A rule that no frame fits leaves the frame of the program.
+    assert_eq!(title("nowhere"), "einsum (_backends.py:2)");
+}
+
+fn differs(stacks: &[&[FrameText<'_>]]) -> Vec<String> {
+    let mut list: Vec<_> =
+        stacks.iter().map(|frames| Labelled::with_rule(frames.to_vec(), &OwnCode::Automatic)).collect();
+    distinguish(&mut list);
+    list.into_iter().map(|one| one.label.map(|label| label.differs).unwrap_or_default()).collect()
+}
+
+#[test]
+fn equal_labels_show_the_frames_in_which_they_differ() {
+    let up = ("up", "/srv/mlp.py", 1);
+    let (one, two) = (("block", "/srv/model.py", 4), ("block", "/srv/model.py", 5));
+    let (first, second) = (("first", "/srv/train.py", 7), ("second", "/srv/train.py", 8));
+    assert_eq!(differs(&[&[up, one, first], &[up, two, first]]), ["block (model.py:4)", "block (model.py:5)"]);
+    assert_eq!(
+        differs(&[&[up, one, first], &[up, two, first], &[up, two, second]]),
+        ["block (model.py:4)", "block (model.py:5) < first (train.py:7)", "block (model.py:5) < second (train.py:8)"]
+    );
+    // The same stack twice, and another label.
+    assert_eq!(differs(&[&[up, one], &[up, one], &[one]]), ["", "", ""]);
+    // The runtime below the program.
+    let (gelu, relu) = (("gelu", TORCH, 1), ("relu", TORCH, 2));
+    let inner = ("mul", TORCH, 3);
+    assert_eq!(
+        differs(&[&[gelu, inner, up], &[relu, inner, up]]),
+        ["gelu (functional.py:1)", "relu (functional.py:2)"]
+    );
+    // Files of one name, and a stack that ends earlier.
+    let [a, b] = ["/srv/a/x.py", "/srv/b/x.py"].map(|file| ("f", file, 1));
+    assert_eq!(differs(&[&[a], &[b]]), ["f (/srv/a/x.py:1)", "f (/srv/b/x.py:1)"]);
+    assert_eq!(differs(&[&[up], &[up, one]]), ["no further caller", "block (model.py:4)"]);
+}
+
+/// Naive law: labels of a list differ exactly if the stacks do.
+#[test]
+fn labels_differ_if_stacks_do() {
+    let files = ["/srv/a/x.py", "/srv/b/x.py", TORCH, HF, "??", "operator", "module"];
+    let mut state = 7_u64;
+    let mut draw = |n: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % n
+    };
+    for _ in 0..400 {
+        let stacks: Vec<Vec<FrameText<'_>>> = (0..12)
+            .map(|_| {
+                (0..1 + draw(4))
+                    .map(|_| (["f", "g"][draw(2) as usize], files[draw(files.len() as u64) as usize], draw(3)))
+                    .collect()
+            })
+            .collect();
+        let mut list: Vec<_> =
+            stacks.iter().map(|frames| Labelled::with_rule(frames.clone(), &OwnCode::Automatic)).collect();
+        distinguish(&mut list);
+        let texts: Vec<String> = list.iter().map(|one| one.label.as_ref().unwrap().text()).collect();
+        for (a, one) in stacks.iter().enumerate() {
+            for (b, other) in stacks.iter().enumerate() {
+                assert_eq!(texts[a] == texts[b], one == other, "{one:?} {} / {other:?} {}", texts[a], texts[b]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_place_is_as_long_as_it_is_known() {
+    assert_eq!(place("f", "/srv/train.py", 88), "f (train.py:88)");
+    assert_eq!(place("f", "C:\\train.py", 0), "f (train.py)");
+    assert_eq!(place("f", "??", 3), "f");
+    assert_eq!(place("head · forward", frame_rules::RECORDED_MODULE, 3), "head · forward");
+}

@@ -1,0 +1,129 @@
+//! Tells the largest batch that fits, and the recordings that prove it.
+
+use super::place::where_it_ran_out;
+use super::table::{Table, result};
+use crate::api::{FitProbe, FitReport};
+use crate::base::format::{bytes, count, percent};
+
+/// Returns the answer in one line: `Batch 13 is the largest that fits`.
+pub fn answer(report: &FitReport) -> String {
+    match report.batch {
+        Some(batch) => format!("Batch {} is the largest that fits", count(batch)),
+        None => "No batch fits".to_owned(),
+    }
+}
+
+/// Returns a row for the largest batch that fits and a row for the next larger batch that does not.
+pub fn proof(report: &FitReport, steps: u64) -> Vec<Vec<String>> {
+    let fitting = report.probes.iter().find(|probe| Some(probe.batch) == report.batch);
+    let failing = report.probes.iter().find(|probe| probe.batch > report.batch.unwrap_or(0));
+    let row = |probe: &FitProbe, text: String| vec!["batch".to_owned(), count(probe.batch), text];
+    let fits = |probe: &FitProbe| {
+        let peak = probe.peak_reserved_bytes;
+        let memory = report
+            .memory_bytes
+            .map(|memory| format!(" of {}, {} free", bytes(memory), bytes(memory.saturating_sub(peak))));
+        row(probe, format!("fits: peak reserved {}{}", bytes(peak), memory.unwrap_or_default()))
+    };
+    let fails = |probe: &FitProbe| {
+        let place = probe.oom.as_ref().map(|oom| format!(" {}", where_it_ran_out(oom, steps)));
+        let asked = probe.oom.as_ref().and_then(|oom| asked(&oom.message)).map(|asked| format!(", allocating {asked}"));
+        row(probe, format!("runs out of memory{}{}", place.unwrap_or_default(), asked.unwrap_or_default()))
+    };
+    fitting.map(fits).into_iter().chain(failing.map(fails)).collect()
+}
+
+/// Builds the table of all recordings of the search, by batch.
+pub fn probes(report: &FitReport, steps: u64) -> Table {
+    let head = ["batch", "peak allocated", "peak reserved", "of the GPU", "result"].map(str::to_owned).to_vec();
+    let row = |probe: &FitProbe| {
+        let share = report.memory_bytes.map_or_else(String::new, |memory| percent(probe.peak_reserved_bytes, memory));
+        vec![
+            count(probe.batch),
+            bytes(probe.peak_allocated_bytes),
+            bytes(probe.peak_reserved_bytes),
+            share,
+            result(None, probe.oom.as_ref(), steps),
+        ]
+    };
+    Table { head, rows: report.probes.iter().map(row).collect(), right: vec![0, 1, 2, 3] }
+}
+
+/// Extracts the requested size from PyTorch's message: `Tried to allocate 1.53 GiB. GPU 0 has …`.
+fn asked(message: &str) -> Option<String> {
+    let rest = message.split_once("Tried to allocate ")?.1;
+    let words: Vec<&str> = rest.split_whitespace().take(2).collect();
+    (words.len() == 2).then(|| words.join(" ").trim_end_matches('.').to_owned())
+}
+
+/// Returns the caveats of the answer.
+pub fn notes(report: &FitReport) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(limit) = report.limit {
+        notes.push(format!("batch {} is the largest that this program accepts for this config", count(limit)));
+    }
+    if !report.gaps.is_empty() {
+        let gaps: Vec<String> = report.gaps.iter().map(|&gap| count(gap)).collect();
+        notes.push(format!(
+            "batch {} ran out of memory although a larger batch fits: memory is fragmented, so other smaller batches \
+             may fail too",
+            gaps.join(", ")
+        ));
+    }
+    let fitting = report.probes.iter().find(|probe| Some(probe.batch) == report.batch);
+    notes.extend(fitting.into_iter().flat_map(|probe| probe.messages.iter().cloned()));
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::OutOfMemory;
+
+    fn probe(batch: u64) -> FitProbe {
+        FitProbe { batch, peak_allocated_bytes: 0, peak_reserved_bytes: 1 << 30, oom: None, messages: Vec::new() }
+    }
+
+    fn report(probes: Vec<FitProbe>) -> FitReport {
+        FitReport {
+            name: "small".into(),
+            card: "custom:2GiB".into(),
+            memory_bytes: Some(2 << 30),
+            batch: Some(16),
+            limit: Some(16),
+            gaps: vec![12, 14],
+            probes,
+        }
+    }
+
+    #[test]
+    fn a_message_says_what_was_asked_for() {
+        let message = "CUDA out of memory. Tried to allocate 1.53 GiB. GPU 0 has a total capacity of 14.58 GiB";
+        assert_eq!(asked(message).as_deref(), Some("1.53 GiB"));
+        assert_eq!(asked("CUDA out of memory"), None);
+    }
+
+    #[test]
+    fn odd_answers_are_explained() {
+        let report = report(vec![probe(16)]);
+        assert_eq!(answer(&report), "Batch 16 is the largest that fits");
+        assert_eq!(proof(&report, 2), [["batch", "16", "fits: peak reserved 1.00 GiB of 2.00 GiB, 1.00 GiB free"]]);
+        let notes = notes(&report);
+        assert!(notes[0].starts_with("batch 16 is the largest that this program accepts"), "{notes:?}");
+        assert!(notes[1].starts_with("batch 12, 14 ran out of memory although"), "{notes:?}");
+    }
+
+    #[test]
+    fn every_recording_is_a_row() {
+        let oom = OutOfMemory {
+            message: String::new(),
+            step: Some(0),
+            phase: "forward".into(),
+            module: String::new(),
+            operation: String::new(),
+        };
+        let table = probes(&report(vec![probe(16), FitProbe { oom: Some(oom), ..probe(17) }]), 2);
+        assert_eq!(table.rows[0], ["16", "0 B", "1.00 GiB", "50 %", "fits"]);
+        assert_eq!(table.rows[1][4], "out of memory in step 1 of 2, forward");
+    }
+}

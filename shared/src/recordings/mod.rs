@@ -1,0 +1,13 @@
+//! Answers about several recordings of one config: the largest batch that fits, and a table and a plot of all results.
+//!
+//! The command line, the files that it writes and the page of a job render them.
+
+mod fit;
+mod place;
+mod plot;
+mod table;
+
+pub use fit::{answer, notes, probes, proof};
+pub use place::place;
+pub use plot::{Peaks, svg};
+pub use table::{Table, table};

@@ -1,0 +1,133 @@
+//! Sums up a device in one sentence: what ran, on what, and what went wrong or how much room is left.
+
+use super::diagnosis::Finding;
+use crate::analysis::{Budget, RunKind, Study, recorded_version, script_of, until_full};
+use crate::base::{Severity, format};
+use crate::trace::{Accelerator, Action, Trace};
+
+/// Returns the sentence about a device, and whether it states a problem.
+///
+/// `findings` are those of all devices; `capacity_bytes` is the memory of the card, if it is known.
+pub(super) fn headline(
+    trace: &Trace,
+    study: &Study<'_>,
+    findings: &[Finding],
+    capacity_bytes: Option<u64>,
+) -> (String, bool) {
+    let of_device = |finding: &&Finding| finding.device == study.device.index;
+    let error = findings.iter().filter(of_device).find(|finding| finding.severity == Severity::Error);
+    let (outcome, is_problem) = problem(study, error, capacity_bytes)
+        .map_or_else(|| (room(study, capacity_bytes), false), |problem| (problem, true));
+    (format!("{} on {}: {outcome}", what(study), on(trace, study, capacity_bytes)), is_problem)
+}
+
+/// Returns the sentence about each device with memory, as far as it can be said without findings.
+pub fn headlines(trace: &Trace, studies: &[Study<'_>]) -> Vec<String> {
+    studies.iter().map(|study| headline(trace, study, &[], None).0).collect()
+}
+
+/// Names the run and its script: `Training in train.py, 3 steps`.
+fn what(study: &Study<'_>) -> String {
+    let kind = match study.kind {
+        RunKind::Training => "Training",
+        RunKind::Forward => "Forward passes with gradients",
+        RunKind::Inference => "Inference",
+        RunKind::Generation => "Text generation",
+        RunKind::Evaluation => "Evaluation",
+        RunKind::SetUp => "Model setup",
+        RunKind::NoTrace => "A state without recorded events",
+        RunKind::Unknown => "A run",
+    };
+    let script = script_of(study).map_or_else(String::new, |script| format!(" in {script}"));
+    let steps = study.steps.as_ref().map_or(0, |steps| steps.steps.len() as u64);
+    let steps = if steps > 1 { format!(", {}", format::counted(steps, "step")) } else { String::new() };
+    format!("{kind}{script}{steps}")
+}
+
+/// Names the device, its memory and the release of PyTorch, as far as they are known.
+fn on(trace: &Trace, study: &Study<'_>, capacity_bytes: Option<u64>) -> String {
+    let device = match study.device.index {
+        index if index < 0 => "pinned host memory".to_owned(),
+        index => format!("{} {index}", Accelerator::of(trace).device()),
+    };
+    let memory = capacity_bytes.map_or_else(String::new, |bytes| format!(" with {}", format::bytes(bytes)));
+    let version = recorded_version(trace)
+        .map_or_else(String::new, |version| format!(" (PyTorch {}.{} or later)", version.0, version.1));
+    format!("{device}{memory}{version}")
+}
+
+/// States the worst problem: no memory left, growth, or else the first error.
+fn problem(study: &Study<'_>, error: Option<&Finding>, capacity_bytes: Option<u64>) -> Option<String> {
+    let events = &study.device.events;
+    let failed = events.actions().iter().position(|action| action == Action::Oom);
+    if let Some(event) = failed.map(|event| events.at(event)) {
+        let (asked, free) = (format::bytes(event.size_bytes), format::bytes(event.addr));
+        return Some(format!("ran out of memory, tried to allocate {asked} with {free} free"));
+    }
+    let grows = study.growth.bytes_per_step();
+    let is_leak = |error: &&Finding| error.bytes == grows;
+    if grows > 0 && error.is_none_or(|error| is_leak(&error)) {
+        let full = until_full(study, capacity_bytes)
+            .map_or_else(String::new, |full| format!(", full after {}", format::counted(full.steps, "more step")));
+        return Some(format!("grows by {} per step{full}", format::bytes(grows)));
+    }
+    error.map(|error| lower(&error.title))
+}
+
+/// States the room that the peak leaves, or the peak if the memory of the card is not known.
+fn room(study: &Study<'_>, capacity_bytes: Option<u64>) -> String {
+    let timeline = study.timeline;
+    let (live, reserved) = (timeline.live_peak().1, timeline.reserved_peak().1);
+    let peak = format!("peak {} live, {} reserved", format::bytes(live), format::bytes(reserved));
+    match Budget::of(study, capacity_bytes) {
+        Some(budget) if budget.bytes >= reserved => format!("{peak}, {} left", format::bytes(budget.bytes - reserved)),
+        Some(budget) => format!("{peak}, {} too much", format::bytes(reserved - budget.bytes)),
+        None => peak,
+    }
+}
+
+/// Begins a title in the middle of a sentence; names and abbreviations keep their capitals.
+fn lower(title: &str) -> String {
+    let mut letters = title.chars();
+    let (first, second) = (letters.next(), letters.clone().next());
+    match (first, second) {
+        (Some(first), Some(second)) if second.is_lowercase() && !title.starts_with("PyTorch") => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => title.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::studies;
+    use crate::analysis::{FindingsConfig, Timeline};
+    use crate::report::{DiagnosisConfig, diagnosis};
+    use crate::trace::text;
+
+    #[track_caller]
+    fn check(source: &str, capacity_bytes: Option<u64>, headline: &str, is_problem: bool) {
+        let trace = text::parse(source).unwrap();
+        let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(&trace, device)).collect();
+        let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
+        let findings = FindingsConfig { capacity_bytes, ..FindingsConfig::default() };
+        let config = DiagnosisConfig { findings, with_groups: false };
+        let run = diagnosis(&trace, &studies(&trace, &devices), &config).runs.remove(0);
+        assert_eq!((run.headline.as_str(), run.has_problem), (headline, is_problem));
+    }
+
+    #[test]
+    fn a_headline_says_what_ran_and_how_it_ended() {
+        let (begin, end) =
+            ("segment_alloc s 2MiB\nalloc a 1MiB @f@/srv/model.py<main@/srv/train.py", "segment s 2MiB\nblock a 1MiB");
+        let quiet = format!("{begin}\n{end}");
+        check(&quiet, None, "A run in train.py on GPU 0: peak 1.00 MiB live, 2.00 MiB reserved", false);
+        let room = "A run in train.py on GPU 0 with 8.00 MiB: peak 1.00 MiB live, 2.00 MiB reserved, 6.00 MiB left";
+        check(&quiet, Some(8 << 20), room, false);
+        let failed = format!("{begin}\noom 4MiB free=512 @f@/srv/model.py<main@/srv/train.py\n{end}");
+        let failed_text = "A run in train.py on GPU 0: ran out of memory, tried to allocate 4.00 MiB with 512 B free";
+        check(&failed, None, failed_text, true);
+        let state = "segment s 2MiB\nblock b 1MiB";
+        check(state, None, "A state without recorded events on GPU 0: peak 1.00 MiB live, 2.00 MiB reserved", false);
+    }
+}

@@ -1,0 +1,175 @@
+//! Tests jobs that make several recordings, and the recordings of the gallery, with a scripted recorder.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use testkit::repro::Played;
+use testkit::serving::{Launch, ServeProcess};
+
+/// Recorder whose GPU holds a batch of at most 13, and which records nothing in steps of a file called `wait`.
+const RECORDER: &str = r#"
+batch=$(echo "$job" | sed -n 's/^ *"batch": \([0-9]*\).*/\1/p' | head -n 1)
+echo '{"type":"started","device":"Fake","memory_bytes":1000000,"parameters":10,"steps":2}'
+while [ -e "$HOME/wait" ]; do sleep 0.05; done
+cp "$sample" "$output"
+echo '{"type":"snapshot","steps":2,"partial":false}'
+oom=null
+[ "$batch" -le 13 ] || oom='{"message":"CUDA out of memory. Tried to allocate 2.00 GiB.","step":0,"phase":"backward","module":"h.0","operation":""}'
+echo "{\"type\":\"finished\",\"steps\":2,\"peak_allocated_bytes\":${batch}000,\"peak_reserved_bytes\":${batch}024,\"oom\":$oom}"
+"#;
+
+const CONFIG: &str = "name = \"small\"\ncard = \"t4-16gb\"\n[model]\nfamily = \"mlp\"\ninput = 64\nhidden = [64]\n\
+    classes = 10\n";
+
+const RANGES: &str = "[sweep]\nbatch = \"8..16x2\"\nprecision = [\"fp32\", \"bf16\"]\n";
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn server(played: &Played) -> ServeProcess {
+    ServeProcess::launch(&Launch::default().with("--jobs", "virtual=1").with_variables(played.variables()))
+}
+
+#[track_caller]
+fn submit(server: &ServeProcess, path: &str, config: &str) -> Value {
+    let reply = server.post(path, &[], config.as_bytes());
+    assert_eq!(reply.status, 202, "{}", reply.text());
+    reply.json()
+}
+
+#[track_caller]
+fn wait(server: &ServeProcess, job: &Value, is_there: impl Fn(&Value) -> bool) -> Value {
+    let path = format!("/api/v1/jobs/{}", job["id"].as_str().expect("an id"));
+    let start = Instant::now();
+    loop {
+        let job = server.get(&path).json();
+        if is_there(&job) {
+            return job;
+        }
+        assert!(start.elapsed() < PATIENCE, "{job}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[track_caller]
+fn wait_for(server: &ServeProcess, job: &Value, state: &str) -> Value {
+    let is_over = |job: &Value| !["queued", "running"].contains(&job["state"].as_str().unwrap_or_default());
+    let job = wait(server, job, |job| job["state"] == state || is_over(job));
+    assert_eq!(job["state"], state, "{job}");
+    job
+}
+
+#[test]
+fn a_fit_finds_the_largest_batch() {
+    let played = Played::new(RECORDER);
+    let server = server(&played);
+    let queued = submit(&server, "/api/v1/jobs?task=fit", &format!("batch = 99\n{CONFIG}"));
+    assert_eq!((&queued["task"], &queued["steps"], &queued["fit"]), (&json!("fit"), &json!(2), &Value::Null));
+    let job = wait_for(&server, &queued, "finished");
+    assert_eq!(job["fit"]["batch"], 13, "{job}");
+    assert_eq!((&job["fit"]["name"], &job["fit"]["card"]), (&json!("small"), &json!("t4-16gb")));
+    let batches: Vec<u64> =
+        job["fit"]["probes"].as_array().expect("probes").iter().filter_map(|probe| probe["batch"].as_u64()).collect();
+    assert_eq!(batches, [1, 2, 4, 8, 11, 12, 13, 14, 15, 16]);
+    assert_eq!(job["summary"], json!({"recordings": 10, "fitting": 7, "failed": 0, "largest_batch": 13}));
+    assert_eq!((&job["result"], &job["snapshot_bytes"], &job["recorded"]), (&Value::Null, &Value::Null, &Value::Null));
+
+    // Each recording is an event, in the order in which they ended.
+    let events = server.get(&format!("/api/v1/jobs/{}/events", queued["id"].as_str().expect("an id")));
+    let told = events.text().lines().filter(|line| line.contains("\"recorded\"")).count();
+    assert_eq!(told, 10, "{}", events.text());
+    assert!(events.text().contains("\"label\":\"batch 13\""), "{}", events.text());
+
+    // The list of jobs has the summary.
+    let list = server.get("/api/v1/jobs").json();
+    assert_eq!(list["jobs"][0]["summary"]["largest_batch"], 13);
+}
+
+#[test]
+fn a_sweep_records_every_combination() {
+    let played = Played::new(RECORDER);
+    let server = server(&played);
+    let queued = submit(&server, "/api/v1/jobs?task=sweep", &format!("{CONFIG}{RANGES}"));
+    let job = wait_for(&server, &queued, "finished");
+    assert_eq!(job["sweep"]["axes"], json!(["precision", "batch"]));
+    let rows = job["sweep"]["rows"].as_array().expect("rows");
+    let row = |row: &Value| (row["precision"].clone(), row["batch"].clone(), row["recording"]["oom"].is_null());
+    let rows: Vec<_> = rows.iter().map(row).collect();
+    let expected =
+        |precision: &str| [(8, true), (16, false)].map(|(batch, fits)| (json!(precision), json!(batch), fits));
+    assert_eq!(rows, [expected("fp32"), expected("bf16")].concat());
+    assert_eq!(job["summary"], json!({"recordings": 4, "fitting": 2, "failed": 0, "largest_batch": null}));
+}
+
+#[test]
+fn wrong_tasks_are_refused() {
+    let played = Played::new(RECORDER);
+    let server = server(&played);
+    let refused = |path: &str, config: &str, part: &str| {
+        let reply = server.post(path, &[], config.as_bytes());
+        assert!(reply.status == 422 || reply.status == 400, "{}", reply.text());
+        assert!(reply.text().contains(part), "{part:?} in {}", reply.text());
+    };
+    refused("/api/v1/jobs?task=sweep", CONFIG, "the sweep varies nothing");
+    refused("/api/v1/jobs", &format!("{CONFIG}{RANGES}"), "the task `sweep`");
+    refused("/api/v1/jobs?task=fit", &format!("{CONFIG}{RANGES}"), "describes several recordings");
+    refused("/api/v1/jobs?task=guess", CONFIG, "guess");
+}
+
+#[test]
+fn several_recordings_are_cancelled_and_survive_a_restart() {
+    let played = Played::new(RECORDER);
+    std::fs::write(played.path("wait"), "").expect("room");
+    let data = tempfile::tempdir().expect("a folder");
+    let launch = Launch { data: Some(data.path().to_owned()), ..Launch::default() };
+    let launch = launch.with("--jobs", "virtual=1").with("--grace", "0s").with_variables(played.variables());
+    let server = ServeProcess::launch(&launch);
+    let cancelled = submit(&server, "/api/v1/jobs?task=fit", CONFIG);
+    wait_for(&server, &cancelled, "running");
+    let path = format!("/api/v1/jobs/{}/cancel", cancelled["id"].as_str().expect("an id"));
+    assert_eq!(server.post(&path, &[], b"").status, 200);
+    let cancelled = wait_for(&server, &cancelled, "cancelled");
+    assert_eq!((&cancelled["fit"], &cancelled["summary"]), (&Value::Null, &Value::Null));
+
+    // A server that stops gives the job back, and the next one starts it again.
+    let given_back = submit(&server, "/api/v1/jobs?task=sweep", &format!("{CONFIG}{RANGES}"));
+    wait_for(&server, &given_back, "running");
+    assert_eq!(server.stop("TERM"), Some(0));
+    std::fs::remove_file(played.path("wait")).expect("the file");
+    let server = ServeProcess::launch(&launch);
+    let job = wait_for(&server, &given_back, "finished");
+    assert_eq!(job["summary"]["recordings"], 4, "{job}");
+    assert_eq!(job["attempts"], 1, "{job}");
+}
+
+#[test]
+fn a_gallery_config_is_recorded_once() {
+    let played = Played::new(RECORDER);
+    let server = server(&played);
+    let path = "/api/v1/gallery/keep-losses/recording";
+    assert_eq!(server.get(path).json(), Value::Null, "nobody has asked for it");
+    assert_eq!(server.get("/api/v1/gallery/unheard-of/recording").status, 404);
+    assert_eq!(server.post("/api/v1/gallery/unheard-of/recording", &[], b"").status, 404);
+    let ask = || {
+        let reply = server.post(path, &[], b"");
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        reply.json()
+    };
+    let first = ask();
+    assert_eq!(first["name"], "Losses kept with their graphs");
+    let job = wait_for(&server, &first, "finished");
+    assert!(job["snapshot_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{job}");
+    assert_eq!((&ask()["id"], &server.get(path).json()["id"]), (&first["id"], &first["id"]));
+
+    // A recording that was cancelled is made again.
+    std::fs::write(played.path("wait"), "").expect("room");
+    let other = "/api/v1/gallery/keep-losses-repaired/recording";
+    let cancelled = server.post(other, &[], b"").json();
+    let id = cancelled["id"].as_str().expect("an id");
+    assert_eq!(server.post(&format!("/api/v1/jobs/{id}/cancel"), &[], b"").status, 200);
+    wait_for(&server, &cancelled, "cancelled");
+    std::fs::remove_file(played.path("wait")).expect("the file");
+    assert_eq!(server.get(other).json(), Value::Null);
+    let again = server.post(other, &[], b"").json();
+    assert_ne!(again["id"], cancelled["id"]);
+    wait_for(&server, &again, "finished");
+}
