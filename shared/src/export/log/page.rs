@@ -1,6 +1,7 @@
 //! Writes the report on a log as one HTML page, which people can attach to a ticket.
 
-use super::{legend, series_color, whole_chart};
+use super::chart::series_color;
+use super::picture::{legend, whole_chart};
 use crate::base::format;
 use crate::base::markup::escaped;
 use crate::draw::svg::svg_for_both;
