@@ -34,8 +34,11 @@ fn a_diagnosis_says_what_was_asked_for_when_memory_was_out() {
     assert!(steps.iter().any(|step| step["kind"] == "try"), "{steps:?}");
     assert!((1..=3).contains(&parts.len()) && parts[0]["bytes"].as_u64() > Some(1 << 30), "{parts:?}");
     let page = String::from_utf8(run(&["diagnose", &file]).stdout).expect("UTF-8");
-    for part in ["error on GPU 0: Out of memory: tried to allocate 1.53 GiB, 0.985 GiB free", "  1. ", "The peak of 13.1 GiB is"]
-    {
+    for part in [
+        "error on GPU 0: Out of memory: tried to allocate 1.53 GiB, 0.985 GiB free",
+        "  1. ",
+        "The peak of 13.1 GiB is",
+    ] {
         assert!(page.contains(part), "{part:?} in {page}");
     }
 }
