@@ -48,7 +48,7 @@ fn evidence_is_one_click_away() {
 
 #[test]
 fn what_matters_is_one_click_away() {
-    let page = sample();
+    let page = healthy();
     let parts = page.finding(FindingCode::Peak).find("[data-part]");
     assert!(parts.nth(0).text().contains("iB"), "{}", parts.nth(0).text());
     parts.nth(0).button("Show *").click();

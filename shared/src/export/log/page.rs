@@ -64,17 +64,20 @@ fn bars(owners: &LogOwners, page: &mut Html) {
 }
 
 fn finding(found: &Finding, page: &mut Html) {
-    let Finding { severity, confidence, title, evidence, advice, .. } = found;
+    let Finding { severity, confidence, title, evidence, steps, why, .. } = found;
     let severity = severity.name();
     page.push(&format!(
         "<article class=\"finding {severity}\">\n<p class=\"tag\">{severity} · {} confidence</p>\n<h3>{}</h3>\n",
         confidence.name(),
         escaped(title)
     ));
+    if !steps.is_empty() {
+        let steps: Vec<&str> = steps.iter().map(|step| step.text.as_str()).collect();
+        page.items("ol", "advice", &steps);
+    }
+    page.paragraph("", why);
     page.paragraph("", &evidence.shows);
-    page.push("<div class=\"advice\">");
-    page.paragraph("", advice);
-    page.push("</div>\n</article>\n");
+    page.push("</article>\n");
 }
 
 fn rows(table: &LogTable, page: &mut Html) {

@@ -1,7 +1,7 @@
 //! Tests of saved logs.
 
 use super::{LogForm, log_picture};
-use crate::analysis::{Confidence, FindingCode};
+use crate::analysis::{AdviceStep, Confidence, FindingCode};
 use crate::base::Severity;
 use crate::draw::op::Op;
 use crate::draw::theme::Theme;
@@ -22,8 +22,12 @@ fn report() -> LogReport {
         bytes: 2 << 30,
         title: TITLE.to_owned(),
         line: None,
+        parts: Vec::new(),
+        target: None,
         evidence: Evidence { shows: "It rises.".to_owned(), ..Evidence::default() },
         advice: "Append `loss.item()` to a list[int].".to_owned(),
+        steps: vec![AdviceStep { text: "Append `loss.item()` to a list[int].".to_owned(), ..AdviceStep::default() }],
+        why: String::new(),
     };
     let curves = LogCurves {
         quantity: "RSS".to_owned(),
@@ -70,7 +74,7 @@ fn all_forms_have_the_findings_or_the_curves() {
     let markdown = saved(LogForm::Markdown);
     for part in [
         "**warning: Host memory of train\\_&lt;b>.py climbs by 2.00 GiB**",
-        "> Append `loss.item()` to a list\\[int\\].",
+        "1. Append `loss.item()` to a list\\[int\\].",
         "| tensors | 6.00 GiB |",
         "| a \\| &lt;b> | 1.00 GiB |",
         "2 more rows are not listed",

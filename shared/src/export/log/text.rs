@@ -40,8 +40,13 @@ pub(super) fn log_markdown(name: &str, report: &LogReport) -> String {
     }
     for finding in &report.diagnosis.findings {
         let (severity, title) = (finding.severity.name(), escaped(&finding.title));
-        let _ = write!(text, "\n**{severity}: {title}**\n\n{}\n", escaped(&finding.evidence.shows));
-        let _ = write!(text, "\n> {}\n", escaped(&finding.advice));
+        let _ = write!(text, "\n**{severity}: {title}**\n\n");
+        for (step, number) in finding.steps.iter().zip(1..) {
+            let _ = writeln!(text, "{number}. {}", escaped(&step.text));
+        }
+        for reason in [&finding.why, &finding.evidence.shows].into_iter().filter(|reason| !reason.is_empty()) {
+            let _ = write!(text, "\n{}\n", escaped(reason));
+        }
     }
     report.tables.iter().for_each(|one| table(one, &mut text));
     for notice in &report.notices {

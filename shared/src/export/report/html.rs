@@ -38,7 +38,7 @@ impl Html {
     }
 
     /// Appends a list; `tag` is `ol` or `ul`.
-    pub(super) fn items(&mut self, tag: &str, class: &str, items: &[impl AsRef<str>]) {
+    pub(in crate::export) fn items(&mut self, tag: &str, class: &str, items: &[impl AsRef<str>]) {
         let items: String = items.iter().map(|item| format!("<li>{}</li>\n", prose(item.as_ref()))).collect();
         self.text += &format!("<{tag} class=\"{class}\">\n{items}</{tag}>\n");
     }
