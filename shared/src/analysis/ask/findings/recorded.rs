@@ -99,7 +99,7 @@ fn words(study: &Study<'_>) -> Option<(String, String)> {
         return (steps < LEAST_STEPS).then(|| {
             (
                 match steps {
-                    1 => "Only one training step, or part of one, was recorded: too little for growth".to_owned(),
+                    1 => "Only one training step, or part of one, was recorded: too little to judge growth".to_owned(),
                     _ => "Only two training steps were recorded: too few to judge growth".to_owned(),
                 },
                 format!(
