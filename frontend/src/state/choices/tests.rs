@@ -44,7 +44,7 @@ fn what_nobody_chose_is_not_in_the_address() {
 #[test]
 fn a_table_of_allocations_comes_back() {
     let sort = Sort { column: Column::Lifetime, is_rising: true };
-    let rows = RowsChoice { by: Some(GroupBy::Function), sort };
+    let rows = RowsChoice { by: Some(GroupBy::Function), sort, columns: Default::default() };
     let fields = format!(
         "when=allocated;find=a%3Bb%3Dc%20%28gr%C3%B6%C3%9Fer%29;expression=1;min=1048576;life=10;stream={};pool=0:7;\
          category={};group=module:{};rows=function;sort=lifetime+",

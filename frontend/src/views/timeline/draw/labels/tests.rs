@@ -67,6 +67,7 @@ impl Scene {
             capacity_bytes: Some(capacity_bytes),
             initial: Some((&self.initial, &self.asked, "18.52 GiB from before the trace".to_owned())),
             pin: None,
+            flags: &[],
         };
         check_ops(&labels.ops(&camera, &layout, &Theme::light()), &layout, &format!("{view:?} on {width} x {height}"));
     }
@@ -157,6 +158,7 @@ fn what_matters_is_written_where_there_is_room() {
         capacity_bytes: Some(1 << 30),
         initial: Some((&scene.initial, &scene.asked, "1 GiB from before the trace".to_owned())),
         pin: None,
+        flags: &[],
     };
     let ops = labels.ops(&camera, &layout, &Theme::light());
     for part in ["peak ", "out of memory", "GPU memory 1.00 GiB", "from before", "0.5 GiB", "10,000", "event"] {
