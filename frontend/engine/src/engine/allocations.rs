@@ -86,10 +86,15 @@ impl Table {
 
     fn page(&mut self, ready: Ready<'_>, request: &TableRequest) -> TablePage {
         let (rows, row_count) = match &mut self.rows {
-            Rows::Groups(groups) if !self.open.is_empty() => open::page(ready, groups, &self.open, request),
+            Rows::Groups(groups) if !self.open.is_empty() => {
+                let of_groups = |rows: &[Group]| group_rows(ready.trace, groups, rows);
+                let rounding = facts::rounding(ready);
+                let of_ids = |ids: &[AllocationId]| allocation_rows(ready, &rounding, ids).collect();
+                open::page(groups, &self.open, request, of_groups, of_ids)
+            }
             Rows::Allocations(order, key) => {
                 let ids = order.window(request.first as usize, request.count as usize, |id| key.of(ready, id));
-                let rows = allocation_rows(ready, &facts::rounding(ready), &ids).collect();
+                let rows = allocation_rows(ready, &facts::rounding(ready), ids).collect();
                 (TableRows::Allocations(rows), order.len())
             }
             Rows::Groups(groups) => {

@@ -44,15 +44,22 @@ fn what_nobody_chose_is_not_in_the_address() {
 #[test]
 fn a_table_of_allocations_comes_back() {
     let sort = Sort { column: Column::Lifetime, is_rising: true };
-    let rows = RowsChoice { by: Some(GroupBy::Function), sort, columns: Default::default() };
+    let columns = Columns::of([Column::Born, Column::Phase]);
+    let rows = RowsChoice { by: Some(GroupBy::Function), sort, columns };
     let fields = format!(
         "when=allocated;find=a%3Bb%3Dc%20%28gr%C3%B6%C3%9Fer%29;expression=1;min=1048576;life=10;stream={};pool=0:7;\
-         category={};group=module:{};rows=function;sort=lifetime+",
+         category={};group=module:{};rows=function;sort=lifetime+;columns=allocated,phase",
         u64::MAX,
         Category::OptimizerState.name(),
         mark(),
     );
     check(DockTab::Allocations, Choices { selecting: chosen(), rows, ..Choices::default() }, &fields);
+}
+
+#[test]
+fn the_chosen_event_comes_back() {
+    let events = EventsChoice { event: Some(402), follows: false };
+    check(DockTab::Events, Choices { events, ..Choices::default() }, "event=402;follow=0");
 }
 
 #[test]

@@ -274,15 +274,8 @@ mod tests {
     #[test]
     fn an_open_group_is_followed_by_its_allocations() {
         let key = GroupKeyData { by: GroupBy::Stack, value: Some((2, 0)) };
-        let group = GroupRow {
-            key,
-            bytes: 9,
-            count: 1,
-            title: "f".to_owned(),
-            detail: String::new(),
-            mark: NameMark::of(["f"]),
-            stack: None,
-        };
+        let (title, mark) = ("f".to_owned(), NameMark::of(["f"]));
+        let group = GroupRow { key, bytes: 9, count: 1, title, detail: String::new(), mark, stack: None };
         let member = AllocationRow { born: 11, title: "f".to_owned(), ..AllocationRow::default() };
         let rows = TableRows::Mixed(vec![MixedRow::Group(group, true), MixedRow::Allocation(member)]);
         let lines = lines(&TablePage { rows, ..TablePage::default() }, Columns::default());

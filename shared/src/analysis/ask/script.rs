@@ -2,6 +2,7 @@
 
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::peak::live_by_stack;
+use crate::base::frame_rules;
 use crate::trace::{FrameId, StackId};
 use hashbrown::HashMap;
 
@@ -11,7 +12,8 @@ use hashbrown::HashMap;
 pub fn script_of<'a>(study: &Study<'a>) -> Option<&'a str> {
     let trace = study.trace;
     let outermost = |stack: StackId| {
-        let own = |frame: &&FrameId| trace.frame_kind(**frame).is_own;
+        // A choice of own code that names a library would name its file.
+        let own = |frame: &&FrameId| frame_rules::is_own(trace.strings.get(trace.frames.get(**frame).filename));
         trace.stacks.frames(stack).iter().rev().find(own).map(|&frame| trace.frames.get(frame).filename)
     };
     let mut by_file = HashMap::new();

@@ -1,8 +1,7 @@
 //! Holds the most recent table of allocations or groups.
 
-use super::open::OpenGroup;
 use super::order::Order;
-use frontend::ask::{GroupBy, SelectionData, Sort};
+use frontend::ask::{GroupBy, GroupKeyData, SelectionData, Sort};
 use shared::allocator::Settings;
 use shared::analysis::{AllocationId, Groups};
 use std::cell::RefCell;
@@ -24,6 +23,13 @@ pub(crate) struct Table {
     pub(super) most_bytes: u64,
     pub(super) rows: Rows,
     pub(super) open: Vec<OpenGroup>,
+}
+
+/// Open group with its allocations, the largest first.
+#[derive(Debug)]
+pub(super) struct OpenGroup {
+    pub(super) key: GroupKeyData,
+    pub(super) ids: Vec<AllocationId>,
 }
 
 #[derive(Debug)]

@@ -1,21 +1,16 @@
 //! Open groups, whose allocations follow them in the table.
 
-use super::{Table, allocation_rows, facts, group_rows};
+use super::cache::{OpenGroup, Table};
 use crate::engine::ready::Ready;
 use crate::engine::selection::{Selected, group_key_data};
-use frontend::ask::{FilterData, GroupKeyData, MixedRow, SelectionData, TableRequest, TableRows};
+use frontend::ask::{
+    AllocationRow, FilterData, GroupKeyData, GroupRow, MixedRow, SelectionData, TableRequest, TableRows,
+};
 use shared::analysis::{AllocationId, Group, Groups};
 use std::ops::Range;
 
 /// Maximum number of groups that are open at once.
 const MOST_OPEN: usize = 50;
-
-/// Open group with its allocations, the largest first.
-#[derive(Debug)]
-pub(crate) struct OpenGroup {
-    key: GroupKeyData,
-    ids: Vec<AllocationId>,
-}
 
 impl Table {
     /// Returns the table with exactly the requested groups open.
@@ -37,17 +32,17 @@ fn members(ready: Ready<'_>, selection: &SelectionData, key: GroupKeyData) -> Re
     Ok(ids)
 }
 
-/// Returns the requested rows, and the number of all rows.
+/// Returns the requested rows, and the number of all rows; `group_rows` and `rows` describe groups and allocations.
 pub(super) fn page(
-    ready: Ready<'_>,
     groups: &Groups,
     open: &[OpenGroup],
     request: &TableRequest,
+    group_rows: impl Fn(&[Group]) -> Vec<GroupRow>,
+    allocation_rows: impl Fn(&[AllocationId]) -> Vec<AllocationRow>,
 ) -> (TableRows, usize) {
     let wanted = request.first as usize..(request.first as usize).saturating_add(request.count as usize);
-    let rounding = facts::rounding(ready);
     let (mut rows, mut position) = (Vec::new(), 0);
-    let mut shown = group_rows(ready.trace, groups, &groups_in(groups, open, &wanted)).into_iter();
+    let mut shown = group_rows(&groups_in(groups, open, &wanted)).into_iter();
     for group in &groups.rows {
         let members = members_of(open, group);
         if wanted.contains(&position) {
@@ -56,7 +51,9 @@ pub(super) fn page(
         position += 1;
         let ids = members.unwrap_or_default();
         let part = overlap(&wanted, position, ids.len());
-        rows.extend(allocation_rows(ready, &rounding, &ids[part]).map(MixedRow::Allocation));
+        if !part.is_empty() {
+            rows.extend(allocation_rows(&ids[part]).into_iter().map(MixedRow::Allocation));
+        }
         position += ids.len();
     }
     (TableRows::Mixed(rows), position)

@@ -4,8 +4,8 @@ use crate::engine::Engine;
 use frontend::ask::differences::Sort;
 use frontend::ask::site_table::SiteOrder;
 use frontend::ask::{
-    Answers as _, Axis, Column, CompareSide, DiffBy, ExportForm, ExportOrder, FilterData, FlameSource, GetFindings,
-    GetProfile, GetRows, GroupBy, Instant, Part, Report, ScopeData, SelectionData, SheetOf, SheetOrder,
+    Answers as _, Axis, Column, Columns, CompareSide, DiffBy, ExportForm, ExportOrder, FilterData, FlameSource,
+    GetFindings, GetProfile, GetRows, GroupBy, Instant, Part, Report, ScopeData, SelectionData, SheetOf, SheetOrder,
     Sort as RowSort, TableRequest, Writes as _,
 };
 use shared::analysis::FindingCode;
@@ -71,6 +71,17 @@ fn whole() -> SelectionData {
 
 fn request(by: Option<GroupBy>) -> TableRequest {
     TableRequest { selection: whole(), by, ..TableRequest::default() }
+}
+
+#[test]
+fn a_file_has_the_columns_that_the_page_adds() {
+    let mut engine = engine("relu");
+    let columns = Columns::of([Column::Rounded, Column::Phase, Column::Born]);
+    let csv = sheet(&mut engine, SheetOf::Allocations(TableRequest { columns, ..request(None) }), TableFormat::Csv);
+    let records = records(&csv);
+    assert_eq!(records[0][records[0].len() - 2..], ["phase", "rounded_bytes"]);
+    assert!(records[1..].iter().all(|record| record.len() == records[0].len()), "{csv}");
+    assert_eq!(records[1].last().map(String::as_str), Some("3145728"));
 }
 
 #[test]

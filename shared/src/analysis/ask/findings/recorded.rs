@@ -65,7 +65,7 @@ fn words(study: &Study<'_>) -> Option<(String, String)> {
         let what = if events == 0 { "no events".to_owned() } else { "no allocation events".to_owned() };
         return Some((
             format!(
-                "Not enough recorded to judge: {what}, only {} live at the end",
+                "Not enough recorded to judge: {what}, {} live at the end",
                 format::bytes(study.timeline.live_at(study.timeline.events()))
             ),
             format!(
@@ -99,7 +99,7 @@ fn words(study: &Study<'_>) -> Option<(String, String)> {
         return (steps < LEAST_STEPS).then(|| {
             (
                 match steps {
-                    1 => "Only one training step, or part of one, was recorded: too little to judge growth".to_owned(),
+                    1 => "Only one training step, or part of one, was recorded: too little for growth".to_owned(),
                     _ => "Only two training steps were recorded: too few to judge growth".to_owned(),
                 },
                 format!(
