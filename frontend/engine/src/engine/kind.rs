@@ -152,7 +152,8 @@ fn meaning(ready: Ready<'_>, kind: &Kind) -> Result<Meaning, String> {
 /// All allocations without a stack would be a mixture, to which the timeline gives colours by size too.
 fn of_stack_of(ready: Ready<'_>, id: AllocationId) -> Meaning {
     let stack = ready.timeline.allocations.allocation_stack(id, ready.device);
-    let group = of_group(ready, GroupKey::Stack(stack));
+    // A file may have several stacks without frames, which are one group.
+    let group = of_group(ready, GroupKey::Stack(if stack.has_frames() { stack } else { StackId::NONE }));
     if stack.has_frames() {
         return group;
     }
