@@ -64,7 +64,7 @@ fn push_band(bytes: &mut Vec<u8>, band: &Band) {
         BandOwner::Area => AREA,
     };
     bytes.extend(owner.to_le_bytes());
-    let color = color % u32::from(FILLS) | if is_other { OTHER } else { 0 };
+    let color = (color % u32::from(FILLS)) | if is_other { OTHER } else { 0 };
     bytes.extend(color.to_le_bytes());
 }
 

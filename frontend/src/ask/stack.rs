@@ -52,7 +52,7 @@ pub fn folded_count(frames: &[Frame]) -> usize {
 
 /// Returns the position of the frame that describes a stack best.
 pub fn title_position(frames: &[Frame]) -> Option<usize> {
-    frame_rules::title_position(frames.iter().map(|frame| (frame.name.as_str(), frame.filename.as_str())))
+    stack_label::automatic_position(frames.iter().map(|frame| (frame.name.as_str(), frame.filename.as_str())))
 }
 
 /// Returns the mark that stands for a stack in addresses, made of each frame's function, file name and line.

@@ -1,13 +1,16 @@
 //! One open file: its devices, figures, notices, timeline and panel.
 
-use crate::ask::{DeviceFigures, Hit, WhatIfSetup};
+use crate::ask::{ColorBy, DeviceFigures, GroupBy, Hit, Kind, WhatIfSetup};
 use crate::draw::camera::View;
 use crate::hooks::{OpenLog, Peer, Seen, use_settled};
 use crate::platform::{WorkerClient, bring_into_view, on_next_frame};
-use crate::state::{Choice, DockTab, FileAction, FileId, Issued, Origin, ReadyFile, Scheme, TimelineCommand};
+use crate::state::{
+    Choice, DockTab, FileAction, FileId, Issued, Origin, ReadyFile, RowsChoice, Scheme, Selecting, TimelineCommand,
+};
 use crate::views::dock::{DOCK_SELECTOR, Dock};
 use crate::views::findings::card::use_card;
 use crate::views::findings::evidence::Shown;
+use crate::views::findings::trying::use_try;
 use crate::views::head::figures_model::device_name;
 use crate::views::head::figures_row::FiguresRow;
 use crate::views::head::headline::Headline;
@@ -150,12 +153,23 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         use_callback(on_action.clone(), |device, on_action| on_action.emit(FileAction::ChooseDevice(device)));
     let on_color = use_callback(on_action.clone(), |color, on_action| on_action.emit(FileAction::ChooseColor(color)));
     let on_show = use_callback((on_action.clone(), on_command.clone()), |shown: Shown, (on_action, on_command)| {
-        let Shown { device, hit, between: (first, last) } = shown;
+        let Shown { device, hit, between: (first, last), kind } = shown;
         on_action.emit(FileAction::PinFound { device, hit });
+        if let Some(Kind::Category(category)) = &kind {
+            on_action.emit(FileAction::ChooseColor(ColorBy::Category));
+            on_action.emit(FileAction::Choose(Choice::Selecting(Selecting::of_category(*category))));
+            on_action.emit(FileAction::Choose(Choice::Rows(RowsChoice {
+                by: Some(GroupBy::Stack),
+                ..RowsChoice::default()
+            })));
+            on_action.emit(FileAction::ChooseDock(Some(DockTab::Allocations)));
+        }
+        on_action.emit(FileAction::SelectKind(kind));
         on_command.emit(TimelineCommand::Between { first, last });
         // On a phone the timeline is a screen away from the panel.
         bring_into_view("[data-timeline]");
     });
+    let on_try = use_try(client, device.device, what_if.as_ref(), on_action);
     let on_point = use_callback(on_action.clone(), |point, on_action| on_action.emit(FileAction::Point(point)));
     let flags = use_memo(flags(file), Vec::clone);
     let (seen, on_seen) = use_settled();
@@ -200,7 +214,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                 </div>
                 <Panel key={format!("panel {own}")} client={client.clone()} file={file.clone()} {name} device={device.clone()}
                     hovered={(*hovered).clone()} facts={facts.clone()} {on_kind} on_command={on_command.clone()} {on_unpin} {on_tab}
-                    {on_show} {on_device} {on_card} {on_own}
+                    {on_show} {on_try} {on_device} {on_card} {on_own}
                     on_part={on_part.clone()} keep={keep.clone()} />
             </div>
             // Before the findings are there, the tour would point at things that still move.

@@ -1,6 +1,7 @@
 //! Selection of allocations in the views below the timeline.
 
 use crate::ask::{Axis, FilterData, GroupKeyData, GroupMark, NameMark, Part, ScopeData, SelectionData, Weight};
+use shared::analysis::Category;
 
 /// Time at which the selected allocations are alive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,6 +88,11 @@ impl Selecting {
     /// Returns the mark that is still to be looked up.
     pub fn awaited_group(&self) -> Option<GroupMark> {
         self.group_mark.filter(|_| self.filter.group.is_none())
+    }
+
+    /// Returns the selection of a category's allocations that are alive at the peak.
+    pub fn of_category(category: Category) -> Self {
+        Self { filter: FilterData { category: Some(category), ..FilterData::default() }, ..Self::default() }
     }
 
     /// Returns the selection without any filter.

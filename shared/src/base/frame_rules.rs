@@ -4,9 +4,6 @@
 //! PyTorch's Python and C++, the interpreter, the thread library.
 //! The rules go by file and symbol names, because snapshots hold nothing else.
 
-use super::OwnCode;
-use super::stack_label::{self, FrameKind};
-
 /// File name of operator frames, which our recorder writes; the frame's name is an operation such as `aten::addmm`.
 pub const RECORDED_OPERATOR: &str = "operator";
 
@@ -53,14 +50,6 @@ pub fn operation(name: &str) -> Option<String> {
 /// Returns true for functions that every call of a module or an optimizer passes, so that the name says nothing.
 pub fn is_plumbing(name: &str) -> bool {
     PLUMBING.contains(&name)
-}
-
-/// Returns the position of the frame that best describes a stack, by the automatic rule; frames are given innermost
-/// first.
-pub fn title_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)>) -> Option<usize> {
-    let kinds: Vec<FrameKind> =
-        frames.map(|(name, filename)| FrameKind::of(name, filename, &OwnCode::Automatic)).collect();
-    stack_label::title_position(kinds.into_iter())
 }
 
 /// Returns the position of the frame of the user's own code that a stack comes from; frames are given innermost first.
@@ -227,7 +216,6 @@ mod tests {
         runtime(RECORDED_OPERATOR);
         program(RECORDED_MODULE);
         program(RECORDED_PHASE);
-        title(&[("aten::mm", "operator"), ("layers.3.mlp.up · forward", "module"), ("forward", "phase")], Some(1));
     }
 
     #[test]
@@ -261,24 +249,5 @@ mod tests {
         assert_eq!(own(&[linear, module, model, module, trainer]), Some(2));
         assert_eq!(own(&[("head · forward", RECORDED_MODULE), ("forward", RECORDED_PHASE)]), None);
         assert_eq!(own(&[]), None);
-    }
-
-    #[track_caller]
-    fn title(frames: &[(&str, &str)], position: Option<usize>) {
-        assert_eq!(title_position(frames.iter().copied()), position);
-    }
-
-    #[test]
-    fn the_title_is_the_innermost_frame_that_says_something() {
-        let torch = ("step", "/v/site-packages/torch/optim/adam.py");
-        let native = ("c10::cuda::malloc(void**)", "CUDACachingAllocator.cpp");
-        let backward = ("torch::autograd::generated::MmBackward0::apply()", "Functions.cpp");
-        let operator = ("at::_ops::mm::call()", "??");
-        title(&[native, torch, ("main", "/srv/train.py"), ("start", "/srv/run.py")], Some(2));
-        title(&[native, operator, backward], Some(2));
-        title(&[native, operator, torch], Some(2));
-        title(&[native, operator], Some(1));
-        title(&[native, native], Some(0));
-        title(&[], None);
     }
 }

@@ -60,6 +60,13 @@ pub fn title_position(kinds: impl Iterator<Item = FrameKind> + Clone) -> Option<
         .or_else(|| first(|_| true))
 }
 
+/// Same as [`title_position`] for names and files, by the automatic rule.
+pub fn automatic_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)>) -> Option<usize> {
+    let kinds: Vec<FrameKind> =
+        frames.map(|(name, filename)| FrameKind::of(name, filename, &OwnCode::Automatic)).collect();
+    title_position(kinds.into_iter())
+}
+
 /// Name of a stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct StackLabel {

@@ -8,42 +8,10 @@
 
 use super::kernels::Kernel;
 use super::spans::{SpanKind, Spans, is_step};
-use crate::base::StringId;
+use super::trace::{Lane, LaneKind, LaneSpan};
 
 /// Most spans of a row, twice the columns of a screen; of more, neighbours are joined.
 const MOST_SPANS: usize = 4000;
-
-/// Row of spans in the order of their times.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Lane {
-    pub kind: LaneKind,
-    pub spans: Vec<LaneSpan>,
-}
-
-/// What ran in a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LaneKind {
-    Steps,
-    Annotations,
-    Kernels,
-}
-
-crate::names!(LaneKind {
-    Steps => "steps",
-    Annotations => "annotations",
-    Kernels => "kernels",
-});
-
-/// One span, or several that are close together.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LaneSpan {
-    /// Name of the first one.
-    pub name: StringId,
-    pub start_us: f64,
-    pub end_us: f64,
-    /// Number of spans in it.
-    pub count: u64,
-}
 
 /// Returns the rows that have spans; `base_us` is added to all times.
 pub(super) fn lanes(spans: &Spans<'_>, kernels: &[Kernel], base_us: f64) -> Vec<Lane> {

@@ -19,13 +19,14 @@ mod trace;
 mod transfers;
 
 pub use habits::{Habit, HabitKind, habits};
-pub use lanes::{Lane, LaneKind, LaneSpan};
 pub use makers::{Made, MadeOn, Maker, Makers};
 pub use matching::{Allocated, Matches, matches};
 pub use peak::{LiveGroup, live_groups};
 pub use reader::{ProfileReader, is_profile};
 pub use timeline::{TensorCategory, Timeline, TimelineForm, TimelinePoint, TimelineReader, timeline_form};
-pub use trace::{Course, DeviceKind, Direction, MemoryEvent, Operation, Origin, Profile, Transfer};
+pub use trace::{
+    Course, DeviceKind, Direction, Lane, LaneKind, LaneSpan, MemoryEvent, Operation, Origin, Profile, Transfer,
+};
 
 #[cfg(test)]
 mod tests;

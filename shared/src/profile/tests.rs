@@ -118,3 +118,36 @@ fn without_totals_heights_are_sums() {
     assert_eq!(course(&[4, -9, 7]).heights(), [9, 0, 7]);
     assert_eq!(course(&[4, 5]).heights(), [4, 9]);
 }
+
+#[test]
+fn steps_annotations_and_kernels_are_rows() {
+    let span = |cat: &str, name: &str, ts: u32, dur: u32, correlation: u32| {
+        format!(
+            "{{\"ph\": \"X\", \"cat\": \"{cat}\", \"name\": \"{name}\", \"pid\": 1, \"tid\": 7, \"ts\": {ts}, \"dur\": {dur}, \
+             \"args\": {{\"correlation\": {correlation}}}}},\n"
+        )
+    };
+    let text = "{\"schemaVersion\": 1, \"deviceProperties\": [], \"traceEvents\": [\n".to_owned()
+        + &span("user_annotation", "ProfilerStep#1", 10, 50, 0)
+        + &span("user_annotation", "forward", 12, 20, 0)
+        + &span("user_annotation", "layer", 14, 5, 0)
+        + &span("kernel", "gemm", 20, 6, 1)
+        + &span("kernel", "copy", 24, 4, 2)
+        + &span("kernel", "softmax", 40, 2, 3)
+        + "{\"ph\": \"e\"}]}\n";
+    let profile = read(text.as_bytes(), 9);
+    let spans = |lane: &Lane| {
+        let span = |span: &LaneSpan| (profile.name(span.name).to_owned(), span.start_us, span.end_us, span.count);
+        lane.spans.iter().map(span).collect::<Vec<_>>()
+    };
+    let rows: Vec<_> = profile.lanes.iter().map(|lane| (lane.kind, spans(lane))).collect();
+    let row = |name: &str, from: f64, to: f64, count: u64| (name.to_owned(), from, to, count);
+    assert_eq!(
+        rows,
+        [
+            (LaneKind::Steps, vec![row("ProfilerStep#1", 10.0, 60.0, 1)]),
+            (LaneKind::Annotations, vec![row("forward", 12.0, 32.0, 1)]),
+            (LaneKind::Kernels, vec![row("gemm", 20.0, 28.0, 2), row("softmax", 40.0, 42.0, 1)]),
+        ]
+    );
+}

@@ -1,6 +1,5 @@
 //! Stores what a trace says about memory.
 
-use super::lanes::Lane;
 use crate::base::StringId;
 
 /// Memory events of a trace, with the spans around them.
@@ -98,6 +97,38 @@ pub enum Origin {
     Contiguous,
     /// A tensor that a function of the user's own code creates by its size, as `torch.zeros` does.
     Created,
+}
+
+/// Row of spans in the order of their times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lane {
+    pub kind: LaneKind,
+    pub spans: Vec<LaneSpan>,
+}
+
+/// What ran in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneKind {
+    Steps,
+    Annotations,
+    Kernels,
+}
+
+crate::names!(LaneKind {
+    Steps => "steps",
+    Annotations => "annotations",
+    Kernels => "kernels",
+});
+
+/// One span, or several that are close together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LaneSpan {
+    /// Name of the first one.
+    pub name: StringId,
+    pub start_us: f64,
+    pub end_us: f64,
+    /// Number of spans in it.
+    pub count: u64,
 }
 
 /// Copy between host and GPU that the program waits for.

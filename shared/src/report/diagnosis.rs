@@ -259,7 +259,9 @@ pub fn diagnosis(trace: &Trace, studies: &[Study<'_>], config: &DiagnosisConfig)
 }
 
 fn run_of(trace: &Trace, study: &Study<'_>, findings: &[Finding], capacity_bytes: Option<u64>) -> RunOfDevice {
-    let (headline, has_problem) = headline(trace, study, findings, capacity_bytes);
+    let is_error = |finding: &&Finding| finding.device == study.device.index && finding.severity == Severity::Error;
+    let error = findings.iter().find(is_error).map(|finding| finding.title.as_str());
+    let (headline, has_problem) = headline(trace, study, error, capacity_bytes);
     RunOfDevice {
         device: study.device.index,
         kind: study.kind,

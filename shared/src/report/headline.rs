@@ -1,29 +1,27 @@
 //! Sums up a device in one sentence: what ran, on what, and what went wrong or how much room is left.
 
-use super::diagnosis::Finding;
 use crate::analysis::{Budget, RunKind, Study, recorded_version, script_of, until_full};
-use crate::base::{Severity, format};
+use crate::base::format;
 use crate::trace::{Accelerator, Action, Trace};
 
 /// Returns the sentence about a device, and whether it states a problem.
 ///
-/// `findings` are those of all devices; `capacity_bytes` is the memory of the card, if it is known.
+/// `error` is the title of its first error, if it has one; `capacity_bytes` is the memory of the card, if it is known.
 pub(super) fn headline(
     trace: &Trace,
     study: &Study<'_>,
-    findings: &[Finding],
+    error: Option<&str>,
     capacity_bytes: Option<u64>,
 ) -> (String, bool) {
-    let of_device = |finding: &&Finding| finding.device == study.device.index;
-    let error = findings.iter().filter(of_device).find(|finding| finding.severity == Severity::Error);
-    let (outcome, is_problem) = problem(study, error, capacity_bytes)
-        .map_or_else(|| (room(study, capacity_bytes), false), |problem| (problem, true));
+    let problem = problem(study, error, capacity_bytes);
+    let is_problem = problem.is_some();
+    let outcome = problem.unwrap_or_else(|| room(study, capacity_bytes));
     (format!("{} on {}: {outcome}", what(study), on(trace, study, capacity_bytes)), is_problem)
 }
 
 /// Returns the sentence about each device with memory, as far as it can be said without findings.
 pub fn headlines(trace: &Trace, studies: &[Study<'_>]) -> Vec<String> {
-    studies.iter().map(|study| headline(trace, study, &[], None).0).collect()
+    studies.iter().map(|study| headline(trace, study, None, None).0).collect()
 }
 
 /// Names the run and its script: `Training in train.py, 3 steps`.
@@ -57,7 +55,7 @@ fn on(trace: &Trace, study: &Study<'_>, capacity_bytes: Option<u64>) -> String {
 }
 
 /// States the worst problem: no memory left, growth, or else the first error.
-fn problem(study: &Study<'_>, error: Option<&Finding>, capacity_bytes: Option<u64>) -> Option<String> {
+fn problem(study: &Study<'_>, error: Option<&str>, capacity_bytes: Option<u64>) -> Option<String> {
     let events = &study.device.events;
     let failed = events.actions().iter().position(|action| action == Action::Oom);
     if let Some(event) = failed.map(|event| events.at(event)) {
@@ -70,7 +68,7 @@ fn problem(study: &Study<'_>, error: Option<&Finding>, capacity_bytes: Option<u6
             .map_or_else(String::new, |full| format!(", full after {}", format::counted(full.steps, "more step")));
         return Some(format!("grows by {} per step{full}", format::bytes(grows)));
     }
-    error.map(|error| lower(&error.title))
+    error.map(lower)
 }
 
 /// States the room that the peak leaves, or the peak if the memory of the card is not known.

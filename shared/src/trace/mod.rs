@@ -9,6 +9,7 @@ mod device;
 mod equal;
 mod event_table;
 mod frame_table;
+mod labels;
 mod line_table;
 mod own_frames;
 mod part;

@@ -148,7 +148,7 @@ fn a_pasted_error_is_explained() {
                  document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }));";
     page.run(paste, vec![json!(ERROR)]);
     let finding = page.finding(FindingCode::OutOfMemory);
-    finding.wait_text("GPU 0 ran out of memory: 3.00\u{a0}GiB was requested, with 1.66\u{a0}GiB of 23.7\u{a0}GiB free");
+    finding.wait_text("GPU 0 ran out of memory: tried to allocate 3.00\u{a0}GiB, 1.66\u{a0}GiB of 23.7\u{a0}GiB free");
     assert!(finding.text().contains("expandable_segments:True"), "{}", finding.text());
     page.find("figure").wait_text("this process outside PyTorch 3.88 GiB");
     page.shown_file().wait_text("Pasted text");

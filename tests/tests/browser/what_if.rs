@@ -47,7 +47,7 @@ fn a_part_of_the_events_is_read_out() {
     let curves = page.group("Fragmentation and driver calls over the events*");
     let reading = page.region("Replay").role("figure", "*").status("*");
     let all = reading.text();
-    assert!(all.starts_with("All 7,646 events: ") && all.contains("out of memory in the recording 1 time"), "{all}");
+    assert!(all.starts_with("All 7,646 events: ") && all.contains("out of memory in the recording 1×"), "{all}");
     curves.find("canvas").wait_until_all(
         "all.length === 2 && all.every(it => \
          it.getContext('2d').getImageData(0, 0, it.width, it.height).data.some(value => value > 0))",

@@ -11,7 +11,7 @@ use frontend::ask::{FilterData, Found, Kind, KindFacts, KindStep, NameMark, Site
 use shared::analysis::{
     AllocationId, Category, Filter, GroupKey, Label, Members, Scope, Site, Weigher, Weight, group, label, select,
 };
-use shared::base::{format, frame_rules};
+use shared::base::{format, stack_label};
 use shared::report::frames;
 use shared::trace::{FrameId, StackId, Trace};
 use std::cell::RefCell;
@@ -207,7 +207,7 @@ fn sites_of(trace: &Trace, key: GroupKey) -> Option<[NameMark; 2]> {
             let ids = trace.stacks.frames(stack);
             let frames = ids.iter().map(|&id| trace.frames.get(id));
             let names = frames.map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)));
-            *ids.get(frame_rules::title_position(names)?)?
+            *ids.get(stack_label::automatic_position(names)?)?
         }
         GroupKey::Frame(frame) | GroupKey::Function(frame) => frame?,
         _ => return None,

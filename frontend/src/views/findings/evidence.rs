@@ -1,9 +1,10 @@
-//! Hook that shows the events behind a finding one by one.
+//! Hook that shows what a finding is about: its allocations, or the events behind it one by one.
 
 use super::model::moments;
-use crate::ask::{AllocationKey, FindAllocation, Hit};
+use crate::ask::stack::stack_mark;
+use crate::ask::{AllocationKey, FindAllocation, GroupBy, GroupMark, Hit, Kind, NameMark};
 use crate::platform::WorkerClient;
-use shared::report::Finding;
+use shared::report::{Finding, Target};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -17,6 +18,25 @@ pub struct Shown {
     pub hit: Option<Hit>,
     /// First and last moment of the part.
     pub between: (u32, u32),
+    /// Allocations to set apart from all others.
+    pub kind: Option<Kind>,
+}
+
+/// Returns the kind of the allocations that a target has in common.
+pub fn kind_of(target: &Target) -> Option<Kind> {
+    let Target { category, stack, line, .. } = target;
+    let of_line = || {
+        let line = line.as_ref()?;
+        let mark = NameMark::of([line.title.as_str(), &line.detail]);
+        Some(Kind::Group(GroupMark { by: GroupBy::Frame, mark }))
+    };
+    let of_stack = || (!stack.is_empty()).then(|| Kind::Stack(stack_mark(stack)));
+    category.map(Kind::Category).or_else(of_stack).or_else(of_line)
+}
+
+/// Returns the part of the timeline that shows a target; `device` is a position.
+pub fn shown(device: u32, target: &Target) -> Shown {
+    Shown { device, hit: None, between: (target.first, target.last), kind: kind_of(target) }
 }
 
 /// Events behind a finding.
@@ -47,7 +67,7 @@ pub fn use_evidence(client: &WorkerClient, finding: &Rc<Finding>, device: u32, o
                     .ask(FindAllocation { device, key: AllocationKey::Event(event), moment: event.saturating_add(1) })
                     .await
                     .ok();
-                on_show.emit(Shown { device, hit, between });
+                on_show.emit(Shown { device, hit, between, kind: None });
             });
         })
     };

@@ -1,7 +1,9 @@
 //! Card for one finding: the problem, the advice and the evidence.
 
-use super::evidence::{Evidence, Shown, use_evidence};
+use super::evidence::{Evidence, Shown, kind_of, shown, use_evidence};
 use super::model::{Prose, confidence, place, prose, severity_word, unbroken};
+use super::steps::{Doing, parts, steps};
+use super::trying::Tried;
 use crate::ask::stack::label;
 use crate::components::icon::{Icon, IconName};
 use crate::components::stack_row::StackRow;
@@ -21,6 +23,8 @@ pub(super) struct FindingCardProps {
     pub(super) device: Option<AttrValue>,
     /// Called with the evidence to show in the timeline.
     pub(super) on_show: Callback<Shown>,
+    /// Called with settings to replay in What if.
+    pub(super) on_try: Callback<Tried>,
     /// Called with the position of the finding's device, when that is to be shown.
     pub(super) on_device: Callback<u32>,
 }
@@ -28,21 +32,27 @@ pub(super) struct FindingCardProps {
 /// Shows a finding with its evidence, which one click shows in the timeline.
 #[component]
 pub(super) fn FindingCard(props: &FindingCardProps) -> Html {
-    let FindingCardProps { client, finding, position, device, on_show, on_device } = props;
+    let FindingCardProps { client, finding, position, device, on_show, on_try, on_device } = props;
     let evidence = use_evidence(client, finding, *position, on_show);
     let position = *position;
     let onclick = on_device.reform(move |_: MouseEvent| position);
     let device = device.as_ref().map_or_else(Html::default, |device| {
         html! { <button type="button" class="finding-device" title="Show this device" {onclick}>{ device }</button> }
     });
-    let actions = if evidence.count > 0 { steps(&evidence) } else { Html::default() };
-    item(finding, device, actions, false)
+    let doing = Doing {
+        on_target: on_show.reform(move |target| shown(position, &target)),
+        on_try: on_try.reform(move |conf| Tried { device: position, conf }),
+    };
+    let events = if evidence.count > 0 { show(&evidence, finding, &doing) } else { Html::default() };
+    item(finding, device, events, Some(&doing))
 }
 
-/// Returns the card of a finding, with the control of its device and those for its evidence.
+/// Returns the card of a finding, with the control of its device, that of its events and what its buttons do.
 ///
-/// `is_of_log` unfolds how it was found, and leaves out what would confirm a trace.
-pub fn item(finding: &Finding, device: Html, actions: Html, is_of_log: bool) -> Html {
+/// A finding about a log has nothing to do in a timeline; how it was found is unfolded.
+pub fn item(finding: &Finding, device: Html, events: Html, doing: Option<&Doing>) -> Html {
+    let is_of_log = doing.is_none();
+    let place = finding.line.as_ref().map(|line| line.place()).filter(|place| !finding.title.contains(place.as_str()));
     html! {
         <li class={classes!("finding", finding.severity.name())} data-code={finding.code.name()}>
             <p class="finding-head">
@@ -54,10 +64,13 @@ pub fn item(finding: &Finding, device: Html, actions: Html, is_of_log: bool) -> 
                 }
             </p>
             <h2 class="finding-title">{ sentence(&finding.title) }</h2>
-            <p>{ sentence(&finding.advice) }</p>
-            { actions }
+            if let Some(place) = place { <p class="finding-line"><code>{ place }</code></p> }
+            { parts(finding, doing) }
+            { events }
+            { steps(finding, doing) }
             <details open={is_of_log}>
-                <summary>{ "How this was found" }</summary>
+                <summary>{ "Why" }</summary>
+                if !finding.why.is_empty() { <p>{ sentence(&finding.why) }</p> }
                 <p>{ sentence(&finding.evidence.shows) }</p>
                 if is_of_log {
                     <p>{ format!("Confidence: {}.", finding.confidence.name()) }</p>
@@ -75,9 +88,12 @@ pub fn item(finding: &Finding, device: Html, actions: Html, is_of_log: bool) -> 
     }
 }
 
-/// Returns the "Show" button and, once evidence is shown, buttons for the previous and next event.
-fn steps(evidence: &Evidence) -> Html {
+/// Returns the "Show" button and, once an event is shown, buttons for the previous and next one.
+///
+/// If the allocations have a category, a stack or a line in common, they are shown; otherwise the first event is.
+fn show(evidence: &Evidence, finding: &Finding, doing: &Doing) -> Html {
     let Evidence { index, count, show } = evidence;
+    let common = finding.target.clone().filter(|target| kind_of(target).is_some());
     let step = |target: Option<usize>, name: IconName, label: &'static str| {
         let onclick = show.reform(move |_: MouseEvent| target.unwrap_or(0));
         html! {
@@ -86,9 +102,12 @@ fn steps(evidence: &Evidence) -> Html {
         }
     };
     let around = index.filter(|_| *count > 1);
-    let onclick = {
-        let first = index.unwrap_or(0);
-        show.reform(move |_: MouseEvent| first)
+    let onclick = match common {
+        Some(target) => doing.on_target.reform(move |_: MouseEvent| target.clone()),
+        None => {
+            let first = index.unwrap_or(0);
+            show.reform(move |_: MouseEvent| first)
+        }
     };
     html! {
         <div class="finding-show">
@@ -106,7 +125,7 @@ fn stack(frames: &[Frame]) -> Html {
     html! { <StackRow label={label(frames)} frames={Rc::new(frames.to_vec())} /> }
 }
 
-fn sentence(text: &str) -> Html {
+pub(super) fn sentence(text: &str) -> Html {
     let part = |part| match part {
         Prose::Words(words) => html! { { unbroken(words) } },
         Prose::Code(code) => html! { <code>{ code }</code> },

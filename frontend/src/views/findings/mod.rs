@@ -6,11 +6,14 @@ pub mod finding_card;
 mod growth;
 pub mod growth_model;
 pub mod model;
+pub mod steps;
+pub mod trying;
 
 use self::evidence::Shown;
 use self::finding_card::FindingCard;
 use self::growth::{CardPicker, GrowthTable};
 use self::model::{Lead, lead};
+use self::trying::Tried;
 use super::export::sheet_buttons::SheetButtons;
 use super::head::figures_model::device_name;
 use crate::ask::SheetOf;
@@ -28,6 +31,8 @@ pub(super) struct FindingListProps {
     pub(super) name: AttrValue,
     /// Called with the evidence to show in the timeline.
     pub(super) on_show: Callback<Shown>,
+    /// Called with settings to replay in What if.
+    pub(super) on_try: Callback<Tried>,
     /// Called with the position of the device to show.
     pub(super) on_device: Callback<u32>,
     /// Called with the chosen card, or with `None` for no card.
@@ -53,7 +58,8 @@ pub(super) fn FindingList(props: &FindingListProps) -> Html {
         html! {
             <FindingCard key={rank} client={props.client.clone()} finding={finding.clone()}
                 position={summary.position_of(finding.device)}
-                device={name_of(&props.file, finding)} on_show={&props.on_show} on_device={&props.on_device} />
+                device={name_of(&props.file, finding)} on_show={&props.on_show} on_try={&props.on_try}
+                on_device={&props.on_device} />
         }
     };
     html! {

@@ -111,6 +111,11 @@ pub fn place(index: usize, count: usize) -> String {
     format!("{} of {}", index + 1, count)
 }
 
+/// Returns the settings of an assignment such as `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.
+pub fn conf_of(assignment: &str) -> &str {
+    assignment.split_once('=').map_or(assignment, |(_, conf)| conf)
+}
+
 /// Part of a sentence: words or, between backticks, code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prose<'a> {
@@ -204,6 +209,12 @@ mod tests {
         };
         assert_eq!(of(&[7, 3, 5]), Some((4, 8)));
         assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn settings_are_behind_their_variable() {
+        assert_eq!(conf_of("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"), "expandable_segments:True");
+        assert_eq!(conf_of(""), "");
     }
 
     #[test]

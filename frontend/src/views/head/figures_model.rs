@@ -95,7 +95,7 @@ fn out_of_memory(device: &DeviceFigures) -> Option<Figure> {
     let count = action_count(device, Action::Oom).filter(|&count| count > 0)?;
     Some(Figure {
         label: "Out of memory",
-        value: format::counted(count, "time"),
+        value: format!("{}×", format::count(count)),
         note: String::new(),
         explanation: "How often an allocation failed because no memory was left.",
         emphasis: Emphasis::Error,
@@ -173,7 +173,7 @@ mod tests {
     fn figures_have_words() {
         check(&device(), "Peak live", "3.00 GiB", "after event 100");
         check(&device(), "Peak reserved", "4.00 GiB", "peak live is 75 % of it");
-        check(&device(), "Out of memory", "1 time", "");
+        check(&device(), "Out of memory", "1×", "");
         check(&device(), "Events", "12,000", "5,000 allocations");
         check(&device(), "Duration", "2.50 s", "");
         check(&DeviceFigures { peak_moment: 0, ..device() }, "Peak live", "3.00 GiB", "before the first event");

@@ -67,7 +67,7 @@ pub fn LogView(props: &LogViewProps) -> Html {
             <Traced id={*id} file={file.clone()} logs={logs.clone()} />
             <section class="findings log-findings" aria-label="Findings">
                 <div class="findings-lead" role="status"><strong>{ lead }</strong></div>
-                <ol>{ for findings.iter().map(|finding| item(finding, device(finding.device), Html::default(), true)) }</ol>
+                <ol>{ for findings.iter().map(|finding| item(finding, device(finding.device), Html::default(), None)) }</ol>
             </section>
             { for report.tables.iter().map(|table| html! { <LogTableView table={table.clone()} /> }) }
             if !report.notices.is_empty() {

@@ -44,7 +44,7 @@ pub(super) fn Traced(props: &TracedProps) -> Html {
                 <div class="findings-lead"><strong>{ &growth.title }</strong></div>
                 <ol>{
                     for growth.diagnosis.findings.iter().map(|finding| {
-                        item(finding, device(finding.device), Html::default(), true)
+                        item(finding, device(finding.device), Html::default(), None)
                     })
                 }</ol>
             </section>

@@ -16,8 +16,10 @@ const RECIPES: [Recipe; 2] = [
     Recipe {
         name: "A few steps",
         code: "\
-# keeps the last million events; marks of steps need PyTorch 2.8
-torch.cuda.memory._record_memory_history(max_entries=1_000_000, global_record_annotations=True)
+torch.cuda.memory._record_memory_history(
+    max_entries=1_000_000,  # keeps the last million events
+    global_record_annotations=True,  # marks steps; since PyTorch 2.8
+)
 try:
     for batch in itertools.islice(batches, 5):
         with torch.profiler.record_function(\"step\"):
@@ -29,7 +31,6 @@ finally:  # also after an out-of-memory error
     Recipe {
         name: "On out of memory",
         code: "\
-# keeps the last million events, and writes them when memory runs out, however long that takes
 torch.cuda.memory._record_memory_history(max_entries=1_000_000)
 
 def dump(device, requested, allocated, free):

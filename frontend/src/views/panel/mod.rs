@@ -10,6 +10,7 @@ mod top_stacks;
 
 use super::findings::evidence::Shown;
 use super::findings::model::problem_count;
+use super::findings::trying::Tried;
 use crate::ask::{DeviceFigures, Hit, Kind, KindFacts, NameMark, Readable};
 use crate::components::tab_keys::tab_keys;
 use crate::platform::WorkerClient;
@@ -42,6 +43,8 @@ pub struct PanelProps {
     pub on_tab: Callback<PanelTab>,
     /// Called with the evidence to show in the timeline.
     pub on_show: Callback<Shown>,
+    /// Called with settings to replay in What if.
+    pub on_try: Callback<Tried>,
     /// Called with the position of the device to show.
     pub on_device: Callback<u32>,
     /// Called with the chosen card, or with `None` for no card.
@@ -100,7 +103,7 @@ pub fn Panel(props: &PanelProps) -> Html {
                 { match tab {
                     PanelTab::Findings => html! {
                         <FindingList client={props.client.clone()} file={props.file.clone()} name={props.name.clone()}
-                            on_show={props.on_show.clone()} on_device={props.on_device.clone()}
+                            on_show={props.on_show.clone()} on_try={props.on_try.clone()} on_device={props.on_device.clone()}
                             on_card={props.on_card.clone()} />
                     },
                     PanelTab::Allocation => html! {

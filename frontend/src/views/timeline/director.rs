@@ -1,13 +1,14 @@
 //! Drives the stage: schedules its frames and sends requests to the Web Worker.
 
 mod flags;
+mod walk;
 
 use super::draw::plan::Layer;
 use super::model as texts;
 use super::stage::Stage;
 use crate::ask::{
-    AllocationKey, Axis, Details, FindAllocation, GetAreaHit, GetDetails, GetHit, GetMarks, GetOutline, GetPicture,
-    GetPlace, Hit, Kind, StepAllocation, StepKind, Toward, View as Asked, area_by,
+    Axis, Details, GetAreaHit, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, Hit, View as Asked,
+    area_by,
 };
 use crate::draw::camera::View;
 use crate::draw::gesture::Point;
@@ -315,95 +316,6 @@ impl Director {
             }
             stage.go_to(camera.view());
         });
-    }
-
-    /// Pins the next or previous allocation of the selected kind, or else of the pinned allocation's kind.
-    fn step_kind(&self, is_back: bool) {
-        let (kind, from, moment) = {
-            let props = &self.stage.borrow().props;
-            let kind = props.kind.as_ref().or(props.pinned_kind.as_ref()).map(|kind| Kind::clone(kind));
-            (kind, props.pinned.map(|(allocation, _)| allocation), props.legend_moment.0)
-        };
-        let (subject, Some(kind)) = (self.subject(), kind) else { return };
-        let Subject { client, device, .. } = subject.clone();
-        let found = async move { client.ask(StepKind { device, kind, from, is_back, moment }).await };
-        self.answer(&subject, found, |director, answer| {
-            if let Ok(Ok(Some(found))) = answer {
-                director.pin(found.hit);
-            }
-        });
-    }
-
-    /// Pins the allocation next to the pinned one, of those that are drawn by themselves.
-    pub(super) fn step_allocation(&self, toward: Toward) {
-        let (subject, from) = (self.subject(), self.stage.borrow().props.pinned.map(|(allocation, _)| allocation));
-        let Subject { client, device, .. } = subject.clone();
-        let (moment, min_bytes) = {
-            let stage = self.stage.borrow();
-            (stage.props.legend_moment.0, stage.least_drawn_bytes())
-        };
-        let question = StepAllocation { device, from, moment, toward, min_bytes };
-        self.answer(&subject, async move { client.ask(question).await }, |director, answer| {
-            if let Ok(Some(hit)) = answer {
-                director.pin(hit);
-            }
-        });
-    }
-
-    /// Pins the largest allocation in the middle of the view, or at the peak if that is in view.
-    pub(super) fn enter(&self) {
-        let (middle, peak) = {
-            let stage = self.stage.borrow();
-            let peak = texts::peak_position(&stage.props.device, stage.props.axis);
-            let peak = peak.filter(|&x| stage.camera.view().x.covers(Span::new(x, x)));
-            let middle = (stage.plot_corner().0 + stage.plot_center().0, stage.plot_corner().1 + 1.0);
-            (middle, peak.map(|_| stage.props.device.peak_moment))
-        };
-        let (subject, question) = self.hit_at(middle);
-        let Subject { client, device, .. } = subject.clone();
-        let found = async move {
-            let moment = match peak {
-                Some(moment) => moment,
-                None => question.await?.moment,
-            };
-            client.ask(StepAllocation { device, from: None, moment, toward: Toward::Larger, min_bytes: 0 }).await
-        };
-        self.answer(&subject, found, |director, answer| {
-            if let Ok(Some(hit)) = answer {
-                director.pin(hit);
-            }
-        });
-    }
-
-    fn pin_key(&self, key: AllocationKey, moment: u32) {
-        let subject = self.subject();
-        let Subject { client, device, .. } = subject.clone();
-        let found = async move { client.ask(FindAllocation { device, key, moment }).await };
-        self.answer(&subject, found, |director, answer| {
-            if let Ok(hit) = answer {
-                director.pin(hit);
-            }
-        });
-    }
-
-    /// Pins an allocation that a key led to, and moves the view if it is not in sight.
-    fn pin(&self, hit: Hit) {
-        let subject = self.subject();
-        let Subject { client, device, axis, .. } = subject.clone();
-        let moment = hit.moment;
-        let on_pin = self.stage.borrow().props.on_pin.clone();
-        let bytes = hit.allocation.as_ref().map(|found| (found.below_bytes, found.size_bytes));
-        on_pin.emit(Some(hit));
-        self.answer(
-            &subject,
-            async move { client.ask(GetPlace { device, axis, moment }).await },
-            move |director, answer| {
-                if let (Ok(position), Some((below_bytes, size_bytes))) = (answer, bytes) {
-                    let y = Span::new(below_bytes as f64, (below_bytes + size_bytes) as f64);
-                    director.with(|stage| stage.reveal(position, y));
-                }
-            },
-        );
     }
 
     fn jump_to(&self, moment: u32) {

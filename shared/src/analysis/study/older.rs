@@ -125,7 +125,7 @@ fn mark_by_counts(allocations: &Allocations, categories: &mut [Category]) {
         let size_bytes = allocations.size_bytes[row];
         let count = counts[&size_bytes];
         let seen = seen.entry(size_bytes).or_default();
-        let copy = if count % copies == 0 { *seen / (count / copies) } else { continue };
+        let copy = if count.is_multiple_of(copies) { *seen / (count / copies) } else { continue };
         *seen += 1;
         categories[row] = match (copies, copy) {
             (_, 0) => Category::Parameter,

@@ -1,3 +1,5 @@
+//! Checks labels of small stacks, and those of random lists against the stacks themselves.
+
 use super::*;
 
 const TORCH: &str = "/v/site-packages/torch/nn/functional.py";
@@ -107,4 +109,24 @@ fn a_place_is_as_long_as_it_is_known() {
     assert_eq!(place("f", "C:\\train.py", 0), "f (train.py)");
     assert_eq!(place("f", "??", 3), "f");
     assert_eq!(place("head · forward", frame_rules::RECORDED_MODULE, 3), "head · forward");
+}
+
+#[track_caller]
+fn position(frames: &[(&str, &str)], position: Option<usize>) {
+    assert_eq!(automatic_position(frames.iter().copied()), position);
+}
+
+#[test]
+fn the_title_is_the_innermost_frame_that_says_something() {
+    let torch = ("step", "/v/site-packages/torch/optim/adam.py");
+    let native = ("c10::cuda::malloc(void**)", "CUDACachingAllocator.cpp");
+    let backward = ("torch::autograd::generated::MmBackward0::apply()", "Functions.cpp");
+    let operator = ("at::_ops::mm::call()", "??");
+    position(&[native, torch, ("main", "/srv/train.py"), ("start", "/srv/run.py")], Some(2));
+    position(&[native, operator, backward], Some(2));
+    position(&[native, operator, torch], Some(2));
+    position(&[native, operator], Some(1));
+    position(&[native, native], Some(0));
+    position(&[], None);
+    position(&[("aten::mm", "operator"), ("layers.3.mlp.up · forward", "module"), ("forward", "phase")], Some(1));
 }

@@ -1,6 +1,7 @@
 //! Writes the report on a log as one HTML page, which people can attach to a ticket.
 
-use super::{legend, series_color, whole_chart};
+use super::chart::series_color;
+use super::picture::{legend, whole_chart};
 use crate::base::format;
 use crate::base::markup::escaped;
 use crate::draw::svg::svg_for_both;
@@ -44,7 +45,7 @@ fn chart(curves: &LogCurves, page: &mut Html) {
             format!("<li><svg width=\"18\" height=\"10\" aria-hidden=\"true\">{rect}</svg> {}</li>", escaped(&name))
         };
         let keys: String = legend(curves).into_iter().map(key).collect();
-        page.push(&format!("<ul class=\"stacks\">{keys}</ul>\n"));
+        page.push(&format!("<ul class=\"key\">{keys}</ul>\n"));
     });
 }
 

@@ -1,24 +1,62 @@
 //! Tests of saved logs.
 
 use super::{LogForm, log_picture};
+use crate::analysis::{Confidence, FindingCode};
+use crate::base::Severity;
 use crate::draw::op::Op;
 use crate::draw::theme::Theme;
-use crate::log::LogReader;
-use crate::report::{LogReport, log_report};
+use crate::report::{
+    Diagnosis, Evidence, Finding, HOST, LogCell, LogCurves, LogLimit, LogOwner, LogOwners, LogReport, LogSeries,
+    LogTable,
+};
 
-/// Returns the report on a loop in which `train <b>.py` climbs, and on an out-of-memory error.
+const TITLE: &str = "Host memory of train_<b>.py climbs by 2.00 GiB";
+
+/// Returns the report on a program whose name is markup.
 fn report() -> LogReport {
-    let mut text = "MemTotal: 8000000 kB\n".to_owned();
-    for second in 0..40 {
-        let rss = 100_000 + second * 20_000;
-        text += &format!("2026-11-23 10:00:{second:02}\nml 17 99.5 9.9 9876543 {rss} pts/0 Rl+ 10:12 0:{second:02} ");
-        text += "python train_<b>.py\n";
+    let finding = Finding {
+        code: FindingCode::HostMemoryClimbs,
+        severity: Severity::Warning,
+        confidence: Confidence::Medium,
+        device: HOST,
+        bytes: 2 << 30,
+        title: TITLE.to_owned(),
+        line: None,
+        evidence: Evidence { shows: "It rises.".to_owned(), ..Evidence::default() },
+        advice: "Append `loss.item()` to a list[int].".to_owned(),
+    };
+    let curves = LogCurves {
+        quantity: "RSS".to_owned(),
+        is_stacked: true,
+        has_dates: true,
+        has_times: true,
+        times_us: (0..40).map(|second| (1_795_448_812 + second) * 1_000_000).collect(),
+        series: vec![LogSeries {
+            name: "train_<b>.py, process 17".to_owned(),
+            bytes: (0..40).map(|second| second << 20).collect(),
+        }],
+        limit: Some(LogLimit { name: "Memory of the machine".to_owned(), bytes: 64 << 20 }),
+        ..LogCurves::default()
+    };
+    let owner = |name: &str, bytes| LogOwner { name: name.to_owned(), bytes };
+    LogReport {
+        title: "Host memory, ps".to_owned(),
+        facts: vec!["the machine has 64.0 MiB".to_owned()],
+        curves: vec![curves],
+        owners: vec![LogOwners {
+            title: "GPU 0".to_owned(),
+            capacity_bytes: 8 << 30,
+            parts: vec![owner("tensors", 6 << 30), owner("free", 2 << 30)],
+        }],
+        diagnosis: Diagnosis { findings: vec![finding], ..Diagnosis::default() },
+        tables: vec![LogTable {
+            title: "Processes".to_owned(),
+            columns: ["Command", "Highest"].map(str::to_owned).to_vec(),
+            rows: vec![vec![LogCell::Text("a | <b>".to_owned()), LogCell::Bytes(1 << 30)]],
+            left_out: 2,
+        }],
+        notices: Vec::new(),
     }
-    text += "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.50 GiB already \
-             allocated; 1.00 GiB free; 6.60 GiB reserved in total by PyTorch)\n";
-    let mut reader = LogReader::default();
-    reader.push(text.as_bytes());
-    log_report(&reader.finish())
 }
 
 fn saved(form: LogForm) -> String {
@@ -27,17 +65,22 @@ fn saved(form: LogForm) -> String {
 
 #[test]
 fn all_forms_have_the_findings_or_the_curves() {
-    let found = report().diagnosis.findings;
-    let climbs = found.iter().find(|one| one.code == crate::analysis::FindingCode::HostMemoryClimbs).unwrap();
-    let title = &climbs.title;
-    assert!(saved(LogForm::Html).contains(&title.replace('<', "&lt;").replace('>', "&gt;")), "{title}");
-    assert!(saved(LogForm::Json).contains(&format!("\"title\": \"{title}\"")));
-    let markdown = title.replace('<', "&lt;").replace('_', "\\_");
-    assert!(saved(LogForm::Markdown).contains(&format!("**warning: {markdown}**")), "{}", saved(LogForm::Markdown));
+    assert!(saved(LogForm::Html).contains("train_&lt;b&gt;.py climbs by 2.00 GiB"));
+    assert!(saved(LogForm::Json).contains(&format!("\"title\": \"{TITLE}\"")));
+    let markdown = saved(LogForm::Markdown);
+    for part in [
+        "**warning: Host memory of train\\_&lt;b>.py climbs by 2.00 GiB**",
+        "> Append `loss.item()` to a list\\[int\\].",
+        "| tensors | 6.00 GiB |",
+        "| a \\| &lt;b> | 1.00 GiB |",
+        "2 more rows are not listed",
+    ] {
+        assert!(markdown.contains(part), "{part} in {markdown}");
+    }
     let csv = saved(LogForm::Csv);
     assert_eq!(csv.lines().next(), Some("quantity,series,time,time_us,bytes"));
     assert!(
-        csv.contains("RSS,\"python train_<b>.py, process 17\",2026-11-23 10:00:39,1795428039000000,901120000"),
+        csv.ends_with("RSS,\"train_<b>.py, process 17\",2026-11-23 15:47:31,1795448851000000,40894464\r\n"),
         "{csv}"
     );
     assert_eq!(csv.lines().count(), 41);
@@ -57,9 +100,9 @@ fn texts_of_the_log_are_no_markup() {
 #[test]
 fn a_picture_has_each_chart_with_its_key() {
     let sketch = log_picture("a.log", &report(), &Theme::dark());
-    let texts =
-        sketch.ops.iter().filter_map(|op| if let Op::Text { text, .. } = op { Some(text.as_str()) } else { None });
-    let texts: Vec<&str> = texts.collect();
+    let text = |op: &Op| if let Op::Text { text, .. } = op { Some(text.clone()) } else { None };
+    let texts: Vec<String> = sketch.ops.iter().filter_map(text).collect();
     assert!(texts.iter().any(|text| text.starts_with("RSS over 39")), "{texts:?}");
-    assert!(texts.contains(&"python train_<b>.py, process 17"), "{texts:?}");
+    assert!(texts.contains(&"train_<b>.py, process 17".to_owned()), "{texts:?}");
+    assert!(texts.contains(&"Memory of the machine, 64.0 MiB".to_owned()), "{texts:?}");
 }

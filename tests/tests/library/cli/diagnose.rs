@@ -28,9 +28,17 @@ fn a_diagnosis_says_what_was_asked_for_when_memory_was_out() {
     );
     assert_eq!((finding["bytes"].as_u64(), finding["device"].as_i64()), (Some(1_646_821_376), Some(0)));
     assert_eq!(finding["evidence"]["events"][0], 7643);
+    let (steps, parts) = (finding["steps"].as_array().expect("steps"), finding["parts"].as_array().expect("parts"));
+    let texts: Vec<&str> = steps.iter().filter_map(|step| step["text"].as_str()).collect();
+    assert!(finding["advice"].as_str().is_some_and(|advice| advice.starts_with(&texts.join(" "))), "{finding}");
+    assert!(steps.iter().any(|step| step["kind"] == "try"), "{steps:?}");
+    assert!((1..=3).contains(&parts.len()) && parts[0]["bytes"].as_u64() > Some(1 << 30), "{parts:?}");
     let page = String::from_utf8(run(&["diagnose", &file]).stdout).expect("UTF-8");
-    for part in ["error on GPU 0: Out of memory at event 7,643", "0.985 GiB free on the GPU", "The peak of 13.1 GiB is"]
-    {
+    for part in [
+        "error on GPU 0: Out of memory: tried to allocate 1.53 GiB, 0.985 GiB free",
+        "  1. ",
+        "The peak of 13.1 GiB is",
+    ] {
         assert!(page.contains(part), "{part:?} in {page}");
     }
 }

@@ -61,6 +61,7 @@ fn no_spelling_of_a_path_gets_around_a_token(backend: Backend) {
         ("PATCH", "/api/v1/jobs/none"),
         ("DELETE", "/api/v1/jobs/none"),
         ("POST", "/api/v1/jobs/none/cancel"),
+        ("POST", "/api/v1/gallery/none/recording"),
         ("POST", "/api/v1/shares"),
     ];
     assert_eq!(encoded("/api/v1/jobs"), "/%61pi/%761/%6Aobs");
@@ -81,8 +82,13 @@ fn no_spelling_of_a_path_gets_around_a_token(backend: Backend) {
 }
 
 /// API paths that need the token in private mode, besides the HTML documents of the page.
-const PRIVATE_ROWS: [&str; 4] =
-    ["/api/v1/jobs", "/api/v1/jobs/none", "/api/v1/jobs/none/events", "/api/v1/jobs/none/snapshot"];
+const PRIVATE_ROWS: [&str; 5] = [
+    "/api/v1/gallery/none/recording",
+    "/api/v1/jobs",
+    "/api/v1/jobs/none",
+    "/api/v1/jobs/none/events",
+    "/api/v1/jobs/none/snapshot",
+];
 
 fn private(backend: Backend, settings: SettingsArgs) -> Server {
     with(backend, SettingsArgs { private: Some(true), token: Some("secret".to_owned()), ..settings })

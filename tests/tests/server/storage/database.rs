@@ -3,7 +3,7 @@
 use server::database::{
     Claim, Counts, Database, Deletion, JobRow, NewJob, NewShare, Outcome, Page, Submission, now_ms,
 };
-use shared::api::{JobEvent, JobState};
+use shared::api::{JobEvent, JobState, JobTask};
 use testkit::both;
 use testkit::storage::Backend;
 
@@ -22,6 +22,7 @@ fn job(id: &str, priority: u16) -> NewJob {
         request_hash: "a".to_owned(),
         card: "a100-80gb".to_owned(),
         steps: 3,
+        task: JobTask::Record,
     }
 }
 

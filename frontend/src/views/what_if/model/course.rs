@@ -168,7 +168,7 @@ pub fn reading(data: &ReplayData, part: Option<&Range<usize>>) -> String {
         (sum(|column| column.replayed.ooms), "out of memory in the replay"),
     ] {
         if count > 0 {
-            let _ = write!(text, " · {what} {}", format::counted(count, "time"));
+            let _ = write!(text, " · {what} {}×", format::count(count));
         }
     }
     text
@@ -251,7 +251,7 @@ mod tests {
             ),
             "{all}"
         );
-        assert!(all.ends_with("cache released 1 time · out of memory in the replay 2 times"), "{all}");
+        assert!(all.ends_with("cache released 1× · out of memory in the replay 2×"), "{all}");
         let part = reading(&data(), Some(&(0..2)));
         assert!(part.starts_with("Events 0 to 20: 4 driver calls recorded, 1 replayed"), "{part}");
         assert!(part.ends_with("at most 100 MiB recorded, 10.0 MiB replayed"), "{part}");

@@ -1,6 +1,6 @@
 //! Converts stacks to paths of sites, optionally without the frames of the runtime.
 
-use crate::base::frame_rules;
+use crate::base::{frame_rules, stack_label};
 use crate::trace::{Frame, FrameId, StackId, Trace};
 use hashbrown::HashMap;
 
@@ -93,7 +93,7 @@ impl<'a> Paths<'a> {
         of_program.or_else(|| {
             let strings = &self.trace.strings;
             let frames = frames.iter().map(|&id| self.trace.frames.get(id));
-            frame_rules::title_position(frames.map(|frame| (strings.get(frame.name), strings.get(frame.filename))))
+            stack_label::automatic_position(frames.map(|frame| (strings.get(frame.name), strings.get(frame.filename))))
         })
     }
 

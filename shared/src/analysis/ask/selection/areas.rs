@@ -10,7 +10,7 @@ use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::category::Category;
 use crate::analysis::track::picture::{AREAS, AreaBytes};
 use crate::analysis::track::stack_title::own_frame;
-use crate::base::frame_rules;
+use crate::base::stack_label;
 use crate::trace::{StackId, Trace};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
@@ -148,7 +148,7 @@ fn function(trace: &Trace, stack: StackId) -> Option<String> {
     let text = |id| trace.strings.get(id);
     let frames = trace.stacks.frames(stack);
     let names = frames.iter().map(|&id| trace.frames.get(id)).map(|frame| (text(frame.name), text(frame.filename)));
-    let titled = || frame_rules::title_position(names).and_then(|position| frames.get(position).copied());
+    let titled = || stack_label::automatic_position(names).and_then(|position| frames.get(position).copied());
     let frame = trace.frames.get(own_frame(trace, stack, false).or_else(titled)?);
     let (name, filename) = (text(frame.name), text(frame.filename));
     let file = filename.rsplit(['/', '\\']).next().filter(|file| !file.is_empty() && *file != "??");

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 mod card;
 mod growth;
+mod pinned;
 mod programs;
 
 /// Number of layers of the small model, so many that they do not look like single tensors.
