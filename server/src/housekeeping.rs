@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use crate::database::{DatabaseError, Deletion, NewJob, NewShare, Outcome};
     use crate::store::StoreAddress;
-    use shared::api::JobState;
+    use shared::api::{JobState, JobTask};
 
     /// Makes an empty database and an empty store in a folder with a one-byte file `source`.
     async fn place() -> Result<(tempfile::TempDir, Database, Store), SnapshotError> {
@@ -293,6 +293,7 @@ mod tests {
         let job = NewJob {
             id: id.to_owned(),
             kind: "virtual".to_owned(),
+            task: JobTask::default(),
             priority: 0,
             name: text(),
             config: text(),

@@ -40,7 +40,9 @@ fn files_of_ranks_have_rows() {
     let page = Journey::start("/");
     let folder = tempfile::tempdir().unwrap();
     let files = ["run_rank0.pickle.gz", "run_rank1.pickle.gz"].map(|name| folder.path().join(name));
-    files.iter().for_each(|file| drop(std::fs::copy(snapshot(RANK), file).unwrap()));
+    for file in &files {
+        std::fs::copy(snapshot(RANK), file).unwrap();
+    }
     page.attach(&[&files[0], &files[1]]);
     page.wait_for_files(2);
     page.wait_for_timeline();
