@@ -43,7 +43,8 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
     let theme = props.scheme.theme();
     let is_by_category = props.color == ColorBy::Category;
     let bytes = use_categories(&props.client, props.device.device, is_by_category.then_some(props.moment.0));
-    let bands = use_band_names(&props.client, props.device.device, (!is_by_category).then_some(props.moment.0));
+    let is_by_stack = props.color == ColorBy::Stack;
+    let bands = use_band_names(&props.client, props.device.device, is_by_stack.then_some(props.moment.0));
     html! {
         <div class="timeline-legend">
             <div class="segmented" role="group" aria-label="Colors">
@@ -66,7 +67,8 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
             }
             if is_by_category {
                 <ul class="timeline-categories numbers" aria-label="Categories">{ for bytes.iter().map(|bytes| categories(bytes, props, theme)) }</ul>
-            } else {
+            }
+            if is_by_stack {
                 <ul class="timeline-categories timeline-stacks numbers" aria-label="Largest stacks">{ for bands.iter().map(|bands| largest(bands, props, theme)) }</ul>
             }
         </div>

@@ -7,8 +7,8 @@ use crate::analysis::study::category_bytes::live_by_category;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::category::Category;
 use crate::analysis::track::peak::{StackBytes, live_by_stack};
-use crate::analysis::track::stack_title::own_frame;
-use crate::base::format;
+use crate::analysis::track::stack_title::{own_frame, stack_labels};
+use crate::base::{StackLabel, format};
 use crate::trace::StackId;
 use std::cmp::Reverse;
 
@@ -86,10 +86,11 @@ pub fn finding_parts(study: &Study<'_>, finding: &Finding) -> Vec<FindingPart> {
     let most_bytes = found.first().map_or(0, |(_, row, _)| row.bytes);
     found.retain(|(_, row, _)| row.bytes.saturating_mul(LEAST_SHARE) >= most_bytes);
     found.truncate(MOST_PARTS);
-    let part = |(key, row, stacks): (GroupKey, StackBytes, u64)| {
+    let labels = stack_labels(study.trace, found.iter().map(|(_, row, _)| row.stack));
+    let part = |((key, row, stacks), label): ((GroupKey, StackBytes, u64), Option<StackLabel>)| {
         let at = FindingTarget { first: moment, last: moment, ..FindingTarget::default() };
         FindingPart {
-            title: study.title(row.stack),
+            title: told_apart(study.title(row.stack), label),
             bytes: row.bytes,
             count: row.count,
             target: match (key, stacks) {
@@ -100,7 +101,15 @@ pub fn finding_parts(study: &Study<'_>, finding: &Finding) -> Vec<FindingPart> {
             },
         }
     };
-    found.into_iter().map(part).collect()
+    found.into_iter().zip(labels).map(part).collect()
+}
+
+/// Adds the frames in which a stack differs from others with the same title.
+fn told_apart(title: String, label: Option<StackLabel>) -> String {
+    match label.map(|label| label.differs).filter(|differs| !differs.is_empty()) {
+        Some(differs) => format!("{title} · {differs}"),
+        None => title,
+    }
 }
 
 /// Returns what of the trace shows a finding; `None` if no event does.

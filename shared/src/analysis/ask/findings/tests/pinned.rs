@@ -27,7 +27,7 @@ fn found(sizes: &[u64]) -> Vec<Finding> {
 fn blocks_are_powers_of_two() {
     let found = found(&[1 << 10, 8 << 20, 128 << 20, 128 << 20, 1 << 20, 4 << 20]);
     assert_eq!(found[0].code, FindingCode::PinnedMemoryRounded);
-    assert_eq!(found[0].title, "Pinned host memory has 269 MiB in blocks that are rounded up to powers of two");
+    assert_eq!(found[0].title, "269 MiB of pinned host memory is in blocks of powers of two");
     assert!(found[0].evidence.shows.starts_with("The largest blocks are 2 of 128 MiB. 8.00 MiB of it is"), "{found:?}");
 }
 
