@@ -8,7 +8,7 @@ use shared::export::{LogForm, log_picture};
 use shared::log::Log;
 use shared::report::log_report;
 
-use super::ExportArgs;
+use super::args::ExportArgs;
 use crate::canvas::png;
 use crate::{Failure, log_file};
 
@@ -71,7 +71,7 @@ impl ExportArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::export::Target;
+    use crate::commands::export::args::Target;
 
     #[test]
     fn every_form_of_logs_is_a_value_of_to() {

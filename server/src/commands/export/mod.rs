@@ -1,18 +1,17 @@
 //! Implements `snapscope export`, which writes a snapshot in another form or as a sanitized copy, and the report on a log.
 
+mod args;
 mod left_out;
 mod log;
 mod picture;
 pub(super) mod write;
 
-use std::path::PathBuf;
-
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use shared::analysis::Timeline;
 use shared::base::format::bytes;
 use shared::draw::svg::svg;
-use shared::export::{self, SanitizeOptions, Sanitized, Subject, Table, TableFormat};
+use shared::export::{self, SanitizeOptions, Sanitized, Subject, Table};
 use shared::import::Importer;
 use shared::pickle::Style;
 use shared::trace::{Device, Trace};
@@ -20,101 +19,11 @@ use shared::trace::{Device, Trace};
 use crate::Failure;
 use crate::canvas::png;
 use crate::snapshot_file::{Opened, import};
-use crate::units;
-use picture::{PictureArgs, PictureName};
+use picture::PictureName;
 use shared::base::Moment;
-use write::Sink;
 
-/// The options of `snapscope export`.
-#[derive(Debug, Clone, Args)]
-pub struct ExportArgs {
-    /// The snapshot, or a log
-    file: PathBuf,
-
-    /// Output format
-    #[arg(long, value_enum)]
-    to: Target,
-
-    /// The GPU index [default: all, or for a picture the one with the highest peak]
-    #[arg(long, value_name = "N")]
-    device: Option<i64>,
-
-    /// Export the state after this event instead of the peak, except in timelines and copies; -1 is the state before
-    /// the first event
-    #[arg(long, value_name = "EVENT", allow_negative_numbers = true)]
-    at: Option<i64>,
-
-    /// The table to write as CSV, JSON or Markdown [default: stacks]
-    #[arg(long, value_parser = tables())]
-    table: Option<Table>,
-
-    /// GPU memory, such as 80GiB, or the name of a GPU, such as t4-16gb, for the findings in tables and reports
-    #[arg(long, value_name = "SIZE", value_parser = units::capacity)]
-    capacity: Option<u64>,
-
-    #[command(flatten)]
-    picture: PictureArgs,
-
-    /// Remove names, hosts, addresses, keys, metadata, and the parts of paths above the project
-    #[arg(long)]
-    sanitize: bool,
-
-    /// List every text that remains in the copy
-    #[arg(long, requires = "sanitize")]
-    list_texts: bool,
-
-    /// Also remove the annotations
-    #[arg(long, requires = "sanitize")]
-    drop_annotations: bool,
-
-    /// Also remove this name everywhere; may be repeated
-    #[arg(long, value_name = "NAME", requires = "sanitize")]
-    drop_name: Vec<String>,
-
-    /// Keep only the frames of a package, such as `torch` or `project`; may be repeated
-    #[arg(long, value_name = "PACKAGE", requires = "sanitize")]
-    keep_package: Vec<String>,
-
-    /// The file to write, compressed if its name ends in `.gz`
-    #[arg(short, long, value_name = "OUT")]
-    output: PathBuf,
-}
-
-/// Values of `--to`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Target {
-    /// Vector picture with selectable text
-    Svg,
-    /// Bitmap picture
-    Png,
-    /// Table for spreadsheets
-    Csv,
-    /// Table for programs
-    Json,
-    /// Table for issues and reports
-    Markdown,
-    /// Timeline for ui.perfetto.dev
-    Perfetto,
-    /// Live memory at the peak, for speedscope.app
-    Speedscope,
-    /// Report in one HTML file, for example for a ticket
-    Html,
-    /// Snapshot in PyTorch's format, which PyTorch's own viewer opens too
-    Pickle,
-}
-
-impl Target {
-    /// Returns the format of a table.
-    fn table_format(self) -> Option<TableFormat> {
-        TableFormat::of_name(self.to_possible_value()?.get_name())
-    }
-}
-
-/// Creates the parser for the names of tables.
-fn tables() -> impl TypedValueParser<Value = Table> {
-    PossibleValuesParser::new(Table::ALL.map(Table::name))
-        .map(|name: String| Table::of_name(&name).expect("only names of tables are possible"))
-}
+pub use args::ExportArgs;
+use args::Target;
 
 impl ExportArgs {
     /// Writes the file and returns the text to print.
@@ -241,19 +150,6 @@ impl ExportArgs {
             Target::Html => self.write(|sink| sink(export::report(&subject).as_bytes())),
             Target::Pickle => self.write(|sink| export::pickle(&opened.trace, Style::Python, sink)),
         }
-    }
-
-    /// Returns the file name to show inside an export; a sanitized one hides it, because it may name people.
-    fn name(&self) -> String {
-        let name = self.file.file_name().filter(|_| !self.sanitize);
-        name.map_or_else(|| "Snapshot".to_owned(), |name| name.to_string_lossy().into_owned())
-    }
-
-    /// Writes the file whole or not at all, and returns its size in bytes.
-    fn write(&self, fill: impl FnOnce(&mut Sink<'_>)) -> Result<u64, Failure> {
-        write::write(&self.output, fill).map_err(|error| {
-            Failure::new(format!("{}: {error}", self.output.display()), "check the folder and its free space")
-        })
     }
 }
 

@@ -1,3 +1,5 @@
+//! Tests of kinds: which allocations they select, and how the page steps through them.
+
 use crate::engine::Engine;
 use frontend::ask::site_table::mark;
 use frontend::ask::stack::stack_mark;

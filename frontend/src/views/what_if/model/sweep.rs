@@ -79,7 +79,9 @@ pub fn findings(data: &SweepData) -> Vec<String> {
 
 /// Formats a factor of the batch size.
 fn batch(factor: f64) -> String {
-    if factor < 1.0 {
+    if factor == 1.0 {
+        "the recorded batch".to_owned()
+    } else if factor < 1.0 {
         format!("{} of the recorded batch", format::percent((factor * 1000.0) as u64, 1000))
     } else {
         format!("{factor} times the recorded batch")

@@ -87,10 +87,12 @@ pub fn finding_parts(study: &Study<'_>, finding: &Finding) -> Vec<FindingPart> {
     found.retain(|(_, row, _)| row.bytes.saturating_mul(LEAST_SHARE) >= most_bytes);
     found.truncate(MOST_PARTS);
     let labels = stack_labels(study.trace, found.iter().map(|(_, row, _)| row.stack));
-    let part = |((key, row, stacks), label): ((GroupKey, StackBytes, u64), Option<StackLabel>)| {
+    let titles: Vec<String> = found.iter().map(|(_, row, _)| study.title(row.stack)).collect();
+    let is_ambiguous = |title: &String| titles.iter().filter(|other| *other == title).count() > 1;
+    let part = |(((key, row, stacks), label), title): (((GroupKey, StackBytes, u64), Option<StackLabel>), &String)| {
         let at = FindingTarget { first: moment, last: moment, ..FindingTarget::default() };
         FindingPart {
-            title: told_apart(study.title(row.stack), label),
+            title: told_apart(title, label.filter(|_| is_ambiguous(title))),
             bytes: row.bytes,
             count: row.count,
             target: match (key, stacks) {
@@ -101,15 +103,13 @@ pub fn finding_parts(study: &Study<'_>, finding: &Finding) -> Vec<FindingPart> {
             },
         }
     };
-    found.into_iter().zip(labels).map(part).collect()
+    found.into_iter().zip(labels).zip(&titles).map(part).collect()
 }
 
-/// Adds the frames in which a stack differs from others with the same title.
-fn told_apart(title: String, label: Option<StackLabel>) -> String {
-    match label.map(|label| label.differs).filter(|differs| !differs.is_empty()) {
-        Some(differs) => format!("{title} · {differs}"),
-        None => title,
-    }
+/// Adds the leaf and the frames in which a stack differs from others with the same title.
+fn told_apart(title: &str, label: Option<StackLabel>) -> String {
+    let tail = label.map_or_else(String::new, |label| label.tail());
+    format!("{title} {tail}").trim_end().to_owned()
 }
 
 /// Returns what of the trace shows a finding; `None` if no event does.
