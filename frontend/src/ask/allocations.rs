@@ -1,6 +1,6 @@
 //! Defines the questions about tables of allocations and groups, and their answers: one page of rows at a time.
 
-use super::columns::{Columns, RowFacts};
+use super::columns::{Column, Columns, RowFacts};
 use super::kind::Kind;
 use super::name_mark::NameMark;
 use super::selection::{GroupKeyData, GroupMark, SelectionData};
@@ -58,33 +58,6 @@ pub struct Sort {
     pub column: Column,
     /// True for ascending order.
     pub is_rising: bool,
-}
-
-/// Column by which rows can be ordered; a column that the rows do not have orders them by bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Column {
-    /// Size, or sum of the sizes.
-    #[default]
-    Bytes,
-    /// Number of allocations.
-    Count,
-    /// Event of the `alloc`.
-    Born,
-    /// Lifetime in events.
-    Lifetime,
-    Category,
-    Title,
-    /// Event of the free.
-    Died,
-    /// Phase of the `alloc`.
-    Phase,
-    /// Training step of the `alloc`.
-    Step,
-    /// Size of the block.
-    Rounded,
-    Address,
-    Stream,
-    Pool,
 }
 
 /// Range of rows of a table, and the sums over all rows.

@@ -1,8 +1,34 @@
 //! Columns of tables of allocations that the user chooses.
 
-use super::allocations::Column;
 use serde::{Deserialize, Serialize};
 use shared::analysis::Phase;
+
+/// Column by which rows can be ordered; a column that the rows do not have orders them by bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Column {
+    /// Size, or sum of the sizes.
+    #[default]
+    Bytes,
+    /// Number of allocations.
+    Count,
+    /// Event of the `alloc`.
+    Born,
+    /// Lifetime in events.
+    Lifetime,
+    Category,
+    Title,
+    /// Event of the free.
+    Died,
+    /// Phase of the `alloc`.
+    Phase,
+    /// Training step of the `alloc`.
+    Step,
+    /// Size of the block.
+    Rounded,
+    Address,
+    Stream,
+    Pool,
+}
 
 /// Set of optional columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -23,6 +23,7 @@ mod events;
 mod export;
 mod flame;
 mod kind;
+mod kind_facts;
 mod name_mark;
 mod overview;
 mod picture;
@@ -41,13 +42,13 @@ pub mod stack;
 pub mod wire;
 
 pub use allocations::{
-    AllocationRow, Column, FindGroup, Found, GetFacts, GetRows, GroupRow, MixedRow, Sort, TablePage, TableRequest,
-    TableRows, Walk, WalkRequest, WalkTo,
+    AllocationRow, FindGroup, Found, GetFacts, GetRows, GroupRow, MixedRow, Sort, TablePage, TableRequest, TableRows,
+    Walk, WalkRequest, WalkTo,
 };
 pub use areas::{AreaRow, GetAreaHit, GetAreas, area_by};
 pub use around::{Around, BandName, GetAround, GetBandNames, NearEvent, StepAllocation, StepHit, Toward};
 pub use categories::{CategoryBytes, ColorBy, GetCategories};
-pub use columns::{Columns, RowFacts};
+pub use columns::{Column, Columns, RowFacts};
 pub use compare::{
     CompareSide, CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData,
     side_of_value, side_value,
@@ -59,7 +60,8 @@ pub use flame::{
     FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally, FlameTree, GetBoxes,
     GetLargest, GetSites, SiteKey, SiteRow, SiteText,
 };
-pub use kind::{GetKind, Kind, KindFacts, KindStep, Marking, StepKind};
+pub use kind::{Kind, Marking};
+pub use kind_facts::{GetKind, KindFacts, KindStep, StepKind};
 pub use messages::{Joinable, Order, Report};
 pub use name_mark::NameMark;
 pub use overview::{GetStrip, StripData};

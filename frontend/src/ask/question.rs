@@ -14,7 +14,7 @@ use super::copy::{CopyPreview, GetCopyPreview, WriteCopy};
 use super::events::{EventDetails, EventPage, GetEvent, GetEvents};
 use super::export::ExportOrder;
 use super::flame::{FlameBoxes, FlameSites, GetBoxes, GetLargest, GetSites};
-use super::kind::{GetKind, KindFacts, KindStep, StepKind};
+use super::kind_facts::{GetKind, KindFacts, KindStep, StepKind};
 use super::overview::{GetStrip, StripData};
 use super::picture::PictureData;
 use super::segments::{GetSegments, SegmentsData};

@@ -6,8 +6,7 @@
 //! module:0f0e      frame:1122                find:adam       expression:adam%7Csgd
 //! ```
 
-use super::choices::MOST_TEXT_BYTES;
-use super::choices::escape::{escaped, unescaped};
+use super::choices::escape::{MOST_TEXT_BYTES, escaped, unescaped};
 use crate::ask::{AllocationKey, GroupBy, GroupMark, Kind, NameMark};
 use shared::analysis::Category;
 

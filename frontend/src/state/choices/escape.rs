@@ -1,5 +1,8 @@
 //! Escapes user-typed texts for use in an address.
 
+/// Length limit for a text in an address, in bytes, because mail and chat programs truncate long addresses.
+pub(in crate::state) const MOST_TEXT_BYTES: usize = 1000;
+
 /// Percent-encodes a text so that it contains no field separators and no characters that an address can't have.
 pub(in crate::state) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -7,7 +7,7 @@ mod text;
 
 pub use change::Choice;
 pub(super) use escape::{escaped, unescaped};
-pub(super) use text::{MOST_TEXT_BYTES, has_card, read, write};
+pub(super) use text::{has_card, read, write};
 
 use super::file_id::FileId;
 use super::selecting::Selecting;

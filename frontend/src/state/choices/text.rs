@@ -9,7 +9,7 @@
 //! Whatever view is open, `own` says what counts as the user's own code.
 //! Fields and values that this version does not know are ignored.
 
-use super::escape::{escaped, unescaped};
+use super::escape::{MOST_TEXT_BYTES, escaped, unescaped};
 use super::{Against, BlockColors, Choices, CompareChoice, Controls, EventsChoice, Rootward, Zoom, names};
 use crate::ask::{DiffBy, FilterData, GroupBy, GroupMark, NameMark, Weight, WhatIfSetup, side_of_value, side_value};
 use crate::state::Selecting;
@@ -18,9 +18,6 @@ use crate::state::view_state::DockTab;
 use shared::analysis::Category;
 use shared::trace::PoolId;
 use std::rc::Rc;
-
-/// Length limit for a text in an address, in bytes, because mail and chat programs truncate long addresses.
-pub(in crate::state) const MOST_TEXT_BYTES: usize = 1000;
 
 /// Appends fields to a text.
 struct Writer<'a> {

@@ -1,7 +1,8 @@
 //! Card for one finding: the problem, the advice and the evidence.
 
 use super::evidence::{Evidence, Shown, kind_of, shown, use_evidence};
-use super::model::{Prose, confidence, place, prose, severity_word, unbroken};
+use super::model::{confidence, place, severity_word};
+use super::sentence::sentence;
 use super::steps::{Doing, parts, steps};
 use super::trying::Tried;
 use crate::ask::stack::label;
@@ -123,14 +124,6 @@ fn show(evidence: &Evidence, finding: &Finding, doing: &Doing) -> Html {
 
 fn stack(frames: &[Frame]) -> Html {
     html! { <StackRow label={label(frames)} frames={Rc::new(frames.to_vec())} /> }
-}
-
-pub(super) fn sentence(text: &str) -> Html {
-    let part = |part| match part {
-        Prose::Words(words) => html! { { unbroken(words) } },
-        Prose::Code(code) => html! { <code>{ code }</code> },
-    };
-    html! { <>{ for prose(text).map(part) }</> }
 }
 
 fn icon(severity: Severity) -> IconName {

@@ -6,6 +6,7 @@ pub mod finding_card;
 mod growth;
 pub mod growth_model;
 pub mod model;
+mod sentence;
 pub mod steps;
 pub mod trying;
 

@@ -1,7 +1,7 @@
 //! Lists what matters of a finding, and what to do about it, each with its buttons.
 
-use super::finding_card::sentence;
 use super::model::{conf_of, unbroken};
+use super::sentence::sentence;
 use crate::components::copy_button::CopyButton;
 use crate::components::icon::{Icon, IconName};
 use shared::analysis::{AdviceStep, StepKind};
