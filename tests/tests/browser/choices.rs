@@ -131,7 +131,7 @@ fn segments_settings_and_sides_are_the_same_after_a_reload() {
     assert!(pressed.contains("End") && pressed.contains("State"), "{pressed}");
 
     page.tab("What if").click();
-    page.checkbox("Expandable segments").click();
+    page.checkbox("Expandable segments*").click();
     page.wait_for_address("conf=expandable_segments:True");
     reload(&page);
     page.textbox("PYTORCH*ALLOC_CONF").wait_until("it.value === 'expandable_segments:True'");

@@ -136,7 +136,7 @@ fn tables_are_saved_as_they_are_filtered() {
     assert!(of == "application/json" && text.starts_with("{\"file\":"), "{of} {text}");
 
     page.tab("Flame graph").click();
-    page.button("Table").click();
+    page.role("tabpanel", "Flame graph").button("Table").click();
     let sites = page.region("Functions").wait_until("Number(it.dataset.sites)");
     assert_eq!(Some(lines("torch2.10-train-annotated-functions.csv") - 1), sites.as_f64().map(|sites| sites as u64));
 

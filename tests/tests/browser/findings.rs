@@ -112,7 +112,7 @@ fn one_card_serves_findings_and_what_if() {
     of_replay.wait_until("it.selectedOptions[0].text.startsWith('t4-16gb')");
     of_replay.choose("l4-24gb");
     of_findings.wait_until("it.selectedOptions[0].text.startsWith('l4-24gb')");
-    outside_pytorch.wait_text("GiB of GPU memory");
+    outside_pytorch.wait_until(&format!("it.innerText !== {}", serde_json::json!(outside)));
     page.check_console();
 }
 

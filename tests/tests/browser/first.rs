@@ -63,7 +63,9 @@ fn stacks_are_named_by_own_code_that_can_be_chosen() {
     let different = rows.value_of_all("new Set(all.map(row => row.querySelector('span').title)).size");
     assert_eq!(names, different, "no two labels are equal");
     page.combobox("Own code").choose("paths that contain");
-    page.textbox("Paths of own code").write("transformers/");
+    let paths = page.textbox("Paths of own code");
+    paths.focus();
+    paths.write("transformers/");
     page.press("\u{e007}"); // Enter
     page.wait_for_address("own=transformers");
     rows.nth(0).wait_text("activations.py:66");

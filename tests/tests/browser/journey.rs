@@ -208,8 +208,8 @@ impl Journey {
     /// Returns a numeric attribute of the plot.
     #[track_caller]
     pub(crate) fn attribute(&self, name: &str) -> f64 {
-        let value = self.plot().attribute(name);
-        value.parse().unwrap_or_else(|_| panic!("{name} is {value}"))
+        let value = self.value(&format!("{PLOT}.getAttribute({name:?})"));
+        value.as_str().and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name} is {value}"))
     }
 
     /// Returns the view of the plot, once it has settled.
@@ -223,9 +223,9 @@ impl Journey {
     /// Waits until a condition on the view holds, because wheel and keys take effect in the next frame.
     #[track_caller]
     pub(crate) fn wait_for_view(&self, condition: &str) {
-        self.plot().wait_until(&format!(
+        self.wait_for(&format!(
             "(({{ x0, x1, y0, y1 }}) => {condition})\
-             (Object.fromEntries(['x0', 'x1', 'y0', 'y1'].map(k => [k, +it.dataset[k]])))"
+             (Object.fromEntries(['x0', 'x1', 'y0', 'y1'].map(k => [k, +{PLOT}.dataset[k]])))"
         ));
     }
 }

@@ -9,7 +9,7 @@ const LOW: Spot = Spot(0.5, 0.8);
 
 const ESCAPE: &str = "\u{e00c}";
 const RIGHT: &str = "\u{e014}";
-const UP: &str = "\u{e013}";
+const DOWN: &str = "\u{e015}";
 const ENTER: &str = "\u{e007}";
 
 fn timeline() -> Journey {
@@ -22,7 +22,9 @@ fn bar(page: &Journey) -> Locator<'_> {
 }
 
 fn wait_until_marked(page: &Journey, is_marked: bool) {
-    page.plot().wait_until(&format!("it.dataset.marked === '{is_marked}' && it.dataset.settled === 'true'"));
+    page.settle();
+    page.wait_for(&format!("document.querySelector('[data-timeline]').dataset.marked === '{is_marked}'"));
+    page.settle();
 }
 
 #[test]
@@ -30,7 +32,7 @@ fn all_of_a_stack_are_selected_and_walked_through() {
     let page = timeline();
     page.plot().drag(LOW, LOW);
     page.pinned().find("[data-stack]").wait();
-    page.pinned().button("All").click();
+    page.pinned().button("All*").click();
     bar(&page).wait_text("at the pin");
     wait_until_marked(&page, true);
     page.wait_for_address(";kind=of:");
@@ -95,7 +97,7 @@ fn keys_lead_from_allocation_to_allocation() {
     page.plot().focus();
     page.press(ENTER);
     page.pinned().wait();
-    for key in [RIGHT, UP] {
+    for key in [RIGHT, DOWN] {
         let before = page.pinned().attribute("data-allocation");
         page.press(key);
         page.pinned().wait_until(&format!("it.dataset.allocation !== '{before}'"));

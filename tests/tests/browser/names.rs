@@ -32,6 +32,8 @@ fn names_are_those_that_a_screen_reader_gets() {
         page.tab(tab).click();
         page.role("tabpanel", tab).wait();
         page.settle();
+        // The settings are tried as soon as What if opens.
+        page.role("tabpanel", tab).button("Stop").wait_gone();
         let tree = page.devtools("Accessibility.getFullAXTree", json!({}));
         let nodes = tree["nodes"].as_array().expect("nodes").iter().filter(|node| node["ignored"] == false);
         let named = nodes.filter_map(|node| Some((node["role"]["value"].as_str()?, node["name"]["value"].as_str()?)));

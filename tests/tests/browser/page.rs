@@ -18,7 +18,7 @@ fn the_empty_page_says_what_it_is() {
 fn the_sample_opens_by_its_address() {
     let page = Journey::start("/?sample");
     page.wait_for_timeline();
-    assert!(page.figures().text().contains("MiB"), "{}", page.figures().text());
+    assert!(page.figures().text().contains("GiB"), "{}", page.figures().text());
     page.find("[data-headline]").wait_text("speech_losses_bad.py");
     page.screenshot("sample");
     page.check_console();
