@@ -85,7 +85,11 @@ async fn open_link(files: &FilesHandle, token: &str) -> Result<(), ArrivalFailur
     Ok(())
 }
 
+/// View in an address that compares recordings, whichever of them is shown first.
+const COMPARED: &str = "v1;dock=compare";
+
 async fn open_jobs(files: &FilesHandle, jobs: Vec<String>) -> Result<(), ArrivalFailure> {
+    let compared = fragment().filter(|view| jobs.len() > 1 && view == COMPARED);
     for id in jobs {
         let job: JobHead = ApiRequest::get(format!("jobs/{id}")).send().await.map_err(job_failure)?;
         if job.snapshot_bytes.is_none() {
@@ -96,7 +100,8 @@ async fn open_jobs(files: &FilesHandle, jobs: Vec<String>) -> Result<(), Arrival
             });
         }
         let card = job.capacity_bytes.map(ThisCard::whole);
-        let opening = Opening { name: job.name, origin: Origin::Site, card, ..Opening::default() };
+        let start = compared.as_deref().map(Start::of_text);
+        let opening = Opening { name: job.name, origin: Origin::Site, card, start, ..Opening::default() };
         files.open_url(opening, api_url(&format!("jobs/{id}/snapshot")));
     }
     Ok(())

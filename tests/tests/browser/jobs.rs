@@ -189,7 +189,7 @@ fn the_gallery_opens_recordings_at_once() {
 }
 
 /// Model whose recordings take a moment.
-const TINY: &str = "name = \"tiny\"\nsteps = 2\ncard = \"custom:1GiB\"\n[model]\nfamily = \"mlp\"\ninput = 4096\n\
+const TINY: &str = "name = \"tiny\"\nsteps = 2\ncard = \"custom:2GiB\"\n[model]\nfamily = \"mlp\"\ninput = 4096\n\
     hidden = [8192]\nclasses = 10\n";
 
 #[test]

@@ -2,7 +2,7 @@
 
 use testkit::browser::Spot;
 
-use crate::journey::{Journey, MIDDLE};
+use crate::journey::{Journey, MIDDLE, snapshot};
 
 const SNAPSHOT: &str = "torch2.15-gpt2-3steps-py311.pickle.gz";
 
@@ -73,7 +73,10 @@ fn a_phone_scrolls_to_the_chosen_view() {
 
 #[test]
 fn events_follow_the_pointer_and_show_their_stacks() {
-    let page = Journey::with(SNAPSHOT);
+    // In a lower window, the list folds the plot to its minimap.
+    let page = Journey::start_sized("/", 1440, 900);
+    page.attach(&[&snapshot(SNAPSHOT)]);
+    page.wait_for_timeline();
     page.press("v");
     let list = page.grid("Events");
     list.wait();
@@ -103,7 +106,8 @@ fn bookmarks_and_measurements_are_in_the_address() {
     page.press("b");
     let note = page.textbox("Note of the bookmark, *");
     note.wait();
-    note.write("the leak begins");
+    note.focus();
+    page.press("the leak begins");
     page.press("\u{e007}"); // Enter
     page.wait_for_address("the%20leak%20begins");
     page.plot().hover(Spot(0.2, 0.5));

@@ -34,7 +34,8 @@ fn it_begins_where_the_most_is_reserved() {
     {
         assert!(text.contains(part), "{part} in {text}");
     }
-    assert!(held(&page).text().contains("24.4 MiB of 26.0 MiB"));
+    let held = held(&page).text();
+    assert!(held.contains("24.4 MiB of 26.0 MiB"), "{held}");
     page.screenshot("segments");
     page.check_console();
 }
