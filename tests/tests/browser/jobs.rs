@@ -189,13 +189,13 @@ fn the_gallery_opens_recordings_at_once() {
 }
 
 /// Model whose recordings take a moment.
-const TINY: &str = "name = \"tiny\"\nsteps = 2\ncard = \"custom:2GiB\"\n[model]\nfamily = \"mlp\"\ninput = 4096\n\
+const TINY: &str = "name = \"tiny\"\nsteps = 2\ncard = \"custom:1GiB\"\n[model]\nfamily = \"mlp\"\ninput = 4096\n\
     hidden = [8192]\nclasses = 10\n";
 
 #[test]
 fn the_largest_batch_is_found() {
     let page = Recording::start("/jobs?new&task=fit", SettingsArgs::default());
-    page.editor().write(TINY);
+    page.editor().write("model = \"gpt2\"\nsequence = 1024\nsteps = 2\ncard = \"t4-16gb\"\n");
     page.status("Problems").wait_text("Valid");
     page.button("Find the largest batch").click();
     page.wait_for("location.pathname.startsWith('/jobs/')");
@@ -207,8 +207,8 @@ fn the_largest_batch_is_found() {
     page.screenshot("job-fit");
 
     // A row records its batch by itself.
-    page.link("Record batch 2").click();
-    page.wait_for_config("batch = 2");
+    page.link("Record batch 6").click();
+    page.wait_for_config("batch = 6");
     assert_eq!(page.button("One recording").attribute("aria-pressed"), "true");
     page.visit("/jobs");
     page.jobs().wait_text("fits");

@@ -80,7 +80,7 @@ fn events_follow_the_pointer_and_show_their_stacks() {
     page.press("v");
     let list = page.grid("Events");
     list.wait();
-    page.plot().hover(Spot(0.7, 0.5));
+    page.plot().hover(Spot(0.7, 0.72));
     list.find("[data-active]").wait();
     page.wait_for("document.querySelector('[data-active] [data-cell=event]').innerText.replace(/,/g, '') > 100");
     list.find("[data-action=alloc]").nth(0).click();

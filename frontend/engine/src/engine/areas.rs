@@ -4,15 +4,10 @@ use super::ready::Ready;
 use super::selection::population;
 use frontend::ask::{AreaBy, AreaRow, Axis, Hit};
 use shared::analysis::{AREAS, Areas, Picture, PictureRequest, REST_COLOR};
-use std::cell::OnceCell;
-
-/// Areas by each property, computed at first use.
-#[derive(Debug, Default)]
-pub(super) struct AreaCache([OnceCell<Areas>; AreaBy::ALL.len()]);
 
 impl<'a> Ready<'a> {
     fn areas(self, by: AreaBy) -> &'a Areas {
-        let cell = &self.kept.areas.0[by as usize];
+        let cell = &self.kept.areas[by as usize];
         cell.get_or_init(|| Areas::new(&population(self, by == AreaBy::Category), by))
     }
 }

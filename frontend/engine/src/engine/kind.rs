@@ -1,6 +1,7 @@
 //! Finds the allocations of a kind, and steps through them.
 
 use super::allocations::{mark as group_mark, marked, shown_moment};
+use super::caches::Selected;
 use super::flame::sites;
 use super::hit::{find_id, found_hit};
 use super::ready::Ready;
@@ -14,22 +15,7 @@ use shared::analysis::{
 use shared::base::{format, stack_label};
 use shared::report::frames;
 use shared::trace::{FrameId, StackId, Trace};
-use std::cell::RefCell;
 use std::rc::Rc;
-
-/// Most recent kind, which pictures, totals and steps ask for again and again.
-pub(super) type KindCache = RefCell<Option<(Kind, Rc<Selected>)>>;
-
-/// Allocations of a kind.
-#[derive(Debug)]
-pub(super) struct Selected {
-    pub(super) members: Members,
-    title: String,
-    detail: String,
-    key: Option<GroupKey>,
-    /// Mark of the group in addresses.
-    mark: Option<NameMark>,
-}
 
 /// Conditions that a kind sets, and its title.
 struct Meaning {

@@ -6,6 +6,7 @@ mod allocations;
 mod answers;
 mod areas;
 mod around;
+mod caches;
 mod categories;
 mod compare;
 mod copy;

@@ -1,9 +1,8 @@
 //! Holds a device with everything that was computed for it.
 
 use super::allocations::cache::TableCache;
-use super::areas::AreaCache;
+use super::caches::{AreaCache, KindCache};
 use super::flame::cache::FlameCache;
-use super::kind::KindCache;
 use super::what_if::cache::SweepCache;
 use shared::analysis::{Axis, Category, RankFigures, SegmentHistory, Span, Studied, Study, Timeline, spans};
 use shared::trace::{Device, Trace};
