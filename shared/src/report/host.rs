@@ -104,9 +104,9 @@ fn arenas(ArenaHolder { pid, name, arenas, peak_bytes }: &ArenaHolder) -> Findin
 }
 
 fn killed(log: &HostLog, kill: &Kill, climb: Option<&Climb>) -> Finding {
-    let what = if kill.is_of_cgroup { "its control group's limit" } else { "the machine's memory" };
+    let what = if kill.is_of_cgroup { "its control group" } else { "the machine" };
     let title = format!(
-        "The kernel killed process {} ({}) at {}: {what} was used up",
+        "The kernel killed process {} ({}) at {}: {what} is full",
         kill.pid,
         kill.name,
         format::bytes(kill.rss_bytes)

@@ -55,7 +55,7 @@ fn a_process_that_the_kernel_killed_is_named() {
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let finding = &document["findings"][0];
     assert_eq!(finding["code"], FindingCode::HostProcessKilled.name());
-    let title = "The kernel killed process 4711 (python) at 33.0 GiB, because its control group's limit was used up";
+    let title = "The kernel killed process 4711 (python) at 33.0 GiB: its control group is full";
     assert_eq!(finding["title"], title);
 }
 
