@@ -109,7 +109,7 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
     let (left, result) = match work(row) {
         Some(Work::One(job)) => {
             let (left, result) = record(context, row, *job, &folder).await;
-            (left, result.map(Results::One))
+            (left, result.map(|made| Results::One(Box::new(made))))
         }
         Some(Work::Several(raw, task)) => {
             let (left, result) = several::record(context, row, *raw, task, &folder).await;
@@ -130,7 +130,7 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
         }
         (Left::GivenBack, _) => give_back(context, row, false).await,
         (Left::Cancelled, Err(failure)) => end(context, row, outcome(JobState::Cancelled, failure.log_tail)).await,
-        (Left::Ended | Left::Cancelled, Ok(Results::One(made))) => keep(context, row, made, folder).await,
+        (Left::Ended | Left::Cancelled, Ok(Results::One(made))) => keep(context, row, *made, folder).await,
         (Left::Ended | Left::Cancelled, Ok(Results::Several(Several { summary, report }))) => {
             let (result, report) = (Some(summary), Some(report));
             end(context, row, Outcome { result, report, ..outcome(JobState::Finished, Vec::new()) }).await;
@@ -154,7 +154,7 @@ enum Work {
 
 /// What a job has made.
 enum Results {
-    One(Made),
+    One(Box<Made>),
     Several(Several),
 }
 

@@ -43,44 +43,56 @@ pub(super) async fn record(
     let teller = Teller::new(Arc::clone(context), sender, Arc::clone(&cancelled));
     let (context_of_thread, span, scratch) = (Arc::clone(context), Span::current(), folder.path().to_owned());
     let thread = spawn_blocking(move || {
-        let made = span.in_scope(|| match task {
+        span.in_scope(|| match task {
             JobTask::Sweep => of_sweep(&context_of_thread, raw, scratch, teller),
             JobTask::Fit | JobTask::Record => of_fit(&context_of_thread, &raw, scratch, &teller),
-        });
-        made.map_err(Box::new)
+        })
     });
     let left = follow(context, &row.id, events, &cancelled).await;
     let result = thread.await.unwrap_or_else(|error| Err(Box::new(RecordingFailure::of_thread(&error))));
     (left, result)
 }
 
-fn of_fit(context: &Context, raw: &RawJob, scratch: PathBuf, teller: &Teller) -> Result<Several, RecordingFailure> {
+fn of_fit(
+    context: &Context,
+    raw: &RawJob,
+    scratch: PathBuf,
+    teller: &Teller,
+) -> Result<Several, Box<RecordingFailure>> {
     let limits = &context.settings.limits;
     let found = sweep::fit(&context.recorder, raw, limits, Some(&scratch), teller);
-    let found = found.map_err(|error| match error {
-        _ if teller.is_late() => too_long(limits),
-        FitError::Config(problems) => invalid(&problems),
-        FitError::Scratch(failure) => RecordingFailure::before_start(failure),
-        FitError::Recording(batch, failure) => {
-            RecordingFailure { message: format!("batch {batch}: {}", failure.message), ..*failure }
-        }
+    let found = found.map_err(|error| {
+        Box::new(match error {
+            _ if teller.is_late() => too_long(limits),
+            FitError::Config(problems) => invalid(&problems),
+            FitError::Scratch(failure) => RecordingFailure::before_start(failure),
+            FitError::Recording(batch, failure) => {
+                RecordingFailure { message: format!("batch {batch}: {}", failure.message), ..*failure }
+            }
+        })
     })?;
     let report = found.report();
     Ok(Several { summary: json(&summary_of_fit(&report)), report: json(&report) })
 }
 
-fn of_sweep(context: &Context, raw: RawJob, scratch: PathBuf, mut teller: Teller) -> Result<Several, RecordingFailure> {
+fn of_sweep(
+    context: &Context,
+    raw: RawJob,
+    scratch: PathBuf,
+    mut teller: Teller,
+) -> Result<Several, Box<RecordingFailure>> {
     let limits = &context.settings.limits;
     let name = raw.name.clone().unwrap_or_default();
-    let sweep = raw.into_sweep().map_err(|problems| invalid(&problems))?;
+    let sweep = raw.into_sweep().map_err(|problems| Box::new(invalid(&problems)))?;
     teller.total = Some(sweep.combinations.len() as u64);
     let settings = Settings { limits: limits.clone(), at_once: 1, keep: None, scratch: Some(scratch) };
     let outcomes = sweep::record_all(&context.recorder, &sweep, &settings, &teller);
-    let outcomes = outcomes
-        .map_err(|failure| if teller.is_late() { too_long(limits) } else { RecordingFailure::before_start(failure) })?;
+    let outcomes = outcomes.map_err(|failure| {
+        Box::new(if teller.is_late() { too_long(limits) } else { RecordingFailure::before_start(failure) })
+    })?;
     if let Some(Err(first)) = outcomes.first().filter(|_| outcomes.iter().all(Result::is_err)) {
         // Most likely all failed for the same reason.
-        return Err((**first).clone());
+        return Err(first.clone());
     }
     let report = sweep::report(&name, &sweep, &outcomes);
     Ok(Several { summary: json(&summary_of_sweep(&report)), report: json(&report) })

@@ -89,10 +89,11 @@ pub fn finding_parts(study: &Study<'_>, finding: &Finding) -> Vec<FindingPart> {
     let labels = stack_labels(study.trace, found.iter().map(|(_, row, _)| row.stack));
     let titles: Vec<String> = found.iter().map(|(_, row, _)| study.title(row.stack)).collect();
     let is_ambiguous = |title: &String| titles.iter().filter(|other| *other == title).count() > 1;
-    let part = |(((key, row, stacks), label), title): (((GroupKey, StackBytes, u64), Option<StackLabel>), &String)| {
+    let part = |(position, (key, row, stacks)): (usize, (GroupKey, StackBytes, u64))| {
+        let title = &titles[position];
         let at = FindingTarget { first: moment, last: moment, ..FindingTarget::default() };
         FindingPart {
-            title: told_apart(title, label.filter(|_| is_ambiguous(title))),
+            title: told_apart(title, labels[position].as_ref().filter(|_| is_ambiguous(title))),
             bytes: row.bytes,
             count: row.count,
             target: match (key, stacks) {
@@ -103,12 +104,12 @@ pub fn finding_parts(study: &Study<'_>, finding: &Finding) -> Vec<FindingPart> {
             },
         }
     };
-    found.into_iter().zip(labels).zip(&titles).map(part).collect()
+    found.into_iter().enumerate().map(part).collect()
 }
 
 /// Adds the leaf and the frames in which a stack differs from others with the same title.
-fn told_apart(title: &str, label: Option<StackLabel>) -> String {
-    let tail = label.map_or_else(String::new, |label| label.tail());
+fn told_apart(title: &str, label: Option<&StackLabel>) -> String {
+    let tail = label.map_or_else(String::new, StackLabel::tail);
     format!("{title} {tail}").trim_end().to_owned()
 }
 
