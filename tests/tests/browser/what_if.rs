@@ -33,7 +33,7 @@ fn the_recording_is_replayed_beside_itself() {
     for part in ["Peak reserved", "Fragmentation", "Driver calls", "Garbage collections", "at event 7,643"] {
         assert!(table.contains(part), "{part} in {table}");
     }
-    page.checkbox("Expandable segments").click();
+    page.checkbox("Expandable segments*").click();
     assert_eq!(conf(&page).value("it.value"), "expandable_segments:True");
     wait_for_replay(&page);
     compared.wait_text("better");

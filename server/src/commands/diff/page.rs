@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn lines_have_signs_and_what_is_left_is_summed() {
         let table = table(&[line("a", (0, 0), (2048, 1))], (2, -1023));
-        assert_eq!(table[0], "+2.00 KiB  ████████████  +1×  0 B → 2.00 KiB  a");
+        assert_eq!(table[0], " +2.00 KiB  ████████████  +1×  0 B → 2.00 KiB  a");
         assert!(table[1].contains("−0.999 KiB") && table[1].ends_with("in 2 smaller rows"), "{}", table[1]);
     }
 }
