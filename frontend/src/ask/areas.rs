@@ -1,6 +1,7 @@
 //! Defines the questions about the areas of a picture, and their answers.
 
 use super::categories::ColorBy;
+use super::kind::Kind;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{AreaBy, Axis};
 
@@ -10,6 +11,8 @@ pub struct GetAreas {
     pub device: u32,
     pub by: AreaBy,
     pub moment: u32,
+    /// Selected kind.
+    pub selected: Option<Kind>,
 }
 
 /// Asks for the moment and the area under a point of a picture of areas.
@@ -34,6 +37,10 @@ pub struct AreaRow {
     /// Number from which the colour is chosen.
     pub color: u32,
     pub bytes: u64,
+    /// Kind that selects its allocations; the rest has none.
+    pub kind: Option<Kind>,
+    /// True if that kind is the selected one.
+    pub is_selected: bool,
 }
 
 /// Returns the property by which the areas of a colouring are formed; `None` for colourings without areas.

@@ -100,9 +100,12 @@ pub struct GetBandNames {
 pub struct BandName {
     /// Number from which the colour is chosen.
     pub color: u32,
-    pub title: String,
-    /// Callers of the function in the title.
-    pub detail: String,
+    /// File and line of the user's code, which tell most stacks apart in a few letters; may be empty.
+    pub place: String,
+    /// Function at that place, with what it led to.
+    pub call: String,
+    /// Callers of the function.
+    pub callers: String,
     pub bytes: u64,
     /// Mark of the stack.
     pub stack: NameMark,

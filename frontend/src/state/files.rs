@@ -15,6 +15,7 @@ use super::points::PointAction;
 use super::session::SessionFile;
 use super::view_state::{DockTab, PanelTab};
 use crate::ask::{Axis, ColorBy, FileSummary, Hit, Joinable, Kind, PreviewData, Report};
+use shared::analysis::rank_of_name;
 use shared::report::LogReport;
 use std::rc::Rc;
 
@@ -397,9 +398,16 @@ impl Files {
         let keeping = if is_kept { Keeping::Kept } else { Keeping::NotYet };
         let status = FileStatus::begun(now_ms);
         self.awaited.retain(|file| *file.key != *key);
+        // Whoever opens files of several ranks wants to see them next to each other.
+        self.are_ranks |= rank_of_name(&name).is_some() && self.ranks() == 1;
         self.all.push(OpenFile { id, key, name, size_bytes, origin, batch, keeping, start, status });
         self.shown = Some(id);
         self.is_unattended = true;
+    }
+
+    /// Returns the number of files that are named as ranks.
+    fn ranks(&self) -> usize {
+        self.all.iter().filter(|file| rank_of_name(&file.name).is_some()).count()
     }
 
     fn show(&mut self, is_it: impl Fn(&OpenFile) -> bool) {

@@ -36,7 +36,7 @@ fn the_first_tab_says_what_holds_the_peak_and_what_leaks() {
 fn evidence_is_one_click_away() {
     let page = healthy();
     let whole = page.view();
-    page.finding(FindingCode::Peak).button("Show").click();
+    page.finding(FindingCode::Peak).button("Show in timeline").click();
     page.wait_for_view(&format!("x1 - x0 < {}", whole.width()));
     page.settle();
     // The finding is about a category: it is set apart in the timeline and in the table below.

@@ -45,9 +45,9 @@ fn a_sweep_is_a_table() {
     let output = snapscope(&played, &["sweep", "small.toml", "--batch", "2..8x2", "--checkpointing", "on,off"]);
     let rows = [
         "custom:8GiB · small · 124,439,808 parameters · 6 recordings · 2 steps each",
-        "checkpointing  batch  peak live  peak allocated  peak reserved  of the card  result",
+        "checkpointing  batch  peak live  peak allocated  peak reserved  of the GPU  result",
         "on                 2",
-        "2.00 GiB       2.00 GiB         25 %  fits",
+        "2.00 GiB       2.00 GiB        25 %  fits",
         "out of memory in step 1 of 2, backward, h.0",
     ];
     check_output(&output, 0, &rows, &["6 of 6 · checkpointing ", " · 2.00 GiB reserved", "batch 8 · out of memory"]);

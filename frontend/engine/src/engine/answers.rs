@@ -49,7 +49,7 @@ answers! {
     GetOperators: |ready, ask| Ok(operators_at_peak(ready.device, ready.timeline, &ask.makers));
     GetHit: |ready, ask| Ok(hit(ready, ask.axis, (ask.x, ask.units_per_px), ask.bytes));
     GetPlace: |ready, ask| Ok(place(ready, ask.axis, ask.moment));
-    GetAreas: |ready, ask| Ok(areas::rows(ready, ask.by, ask.moment));
+    GetAreas: |ready, ask| Ok(areas::rows(ready, ask.by, ask.moment, ask.selected.as_ref()));
     GetAreaHit: |ready, ask| Ok(areas::hit(ready, ask.by, ask.axis, (ask.x, ask.units_per_px), ask.bytes));
     GetMoments: |ready, ask| Ok(ask.moments.iter().map(|&moment| moment_facts(ready, ask.axis, moment)).collect());
     FindAllocation: |ready, ask| find(ready, ask.key, ask.moment).ok_or_else(|| NO_ALLOCATION.to_owned());

@@ -1,9 +1,13 @@
 //! Draws the areas of a device and answers questions about them.
 
 use super::ready::Ready;
+use super::flame::sites;
 use super::selection::population;
-use frontend::ask::{AreaBy, AreaRow, Axis, Hit};
-use shared::analysis::{AREAS, Areas, Picture, PictureRequest, REST_COLOR};
+use frontend::ask::site_table::mark;
+use frontend::ask::stack::stack_mark;
+use frontend::ask::{AreaBy, AreaRow, Axis, GroupBy, GroupMark, Hit, Kind, NameMark};
+use shared::analysis::{AREAS, Area, AreaGroup, Areas, Picture, PictureRequest, REST_COLOR, Site};
+use shared::trace::Trace;
 
 impl<'a> Ready<'a> {
     fn areas(self, by: AreaBy) -> &'a Areas {
@@ -12,26 +16,51 @@ impl<'a> Ready<'a> {
     }
 }
 
-pub(super) fn picture(ready: Ready<'_>, by: AreaBy, request: &PictureRequest) -> Picture {
+/// Draws a part of the timeline; if one of the areas is the selected kind, the others are set back.
+pub(super) fn picture(ready: Ready<'_>, by: AreaBy, request: &PictureRequest, selected: Option<&Kind>) -> Picture {
     let areas = ready.areas(by);
-    ready.timeline.area_picture(ready.device, request, &areas.of, &areas.colors())
+    let mut picture = ready.timeline.area_picture(ready.device, request, &areas.of, &areas.colors());
+    let chosen = selected.and_then(|kind| areas.named.iter().find(|area| kind_of(ready.trace, &area.group) == *kind));
+    if let Some(chosen) = chosen {
+        picture.bands.iter_mut().for_each(|band| band.is_other = band.color != chosen.color);
+    }
+    picture
+}
+
+/// Returns the kind with the allocations of a group.
+///
+/// That of a function also has allocations of functions that it calls, as a box of the flame graph has.
+fn kind_of(trace: &Trace, group: &AreaGroup) -> Kind {
+    let module = |title| Kind::Group(GroupMark { by: GroupBy::Module, mark: NameMark::of([title, ""]) });
+    match group {
+        AreaGroup::Category(category) => Kind::Category(*category),
+        AreaGroup::Module(name) if name.is_empty() => module("no module recorded"),
+        AreaGroup::Module(name) => module(name),
+        AreaGroup::Function(None) => Kind::Stack(stack_mark(&[])),
+        AreaGroup::Function(Some(frame)) => {
+            Kind::Site { mark: mark(&sites::text(trace, Site::Frame(*frame), false)), is_line: false }
+        }
+    }
 }
 
 /// Returns the areas from the bottom up with their bytes at a moment; the rest is left out if it never has any.
-pub(super) fn rows(ready: Ready<'_>, by: AreaBy, moment: u32) -> Vec<AreaRow> {
+pub(super) fn rows(ready: Ready<'_>, by: AreaBy, moment: u32, selected: Option<&Kind>) -> Vec<AreaRow> {
     let areas = ready.areas(by);
     let bytes = ready.timeline.area_bytes(&areas.of, moment.min(ready.timeline.events()));
     let has_rest = areas.of.iter().any(|&area| usize::from(area) == AREAS - 1);
     let mut rows: Vec<AreaRow> =
-        areas.named.iter().zip(bytes).map(|(area, bytes)| row(&area.label, area.color, bytes)).collect();
+        areas.named.iter().zip(bytes).map(|(area, bytes)| row(ready.trace, area, bytes, selected)).collect();
     if has_rest {
-        rows.push(row("other", REST_COLOR, bytes[AREAS - 1]));
+        let (label, bytes) = ("other".to_owned(), bytes[AREAS - 1]);
+        rows.push(AreaRow { label, color: REST_COLOR, bytes, ..AreaRow::default() });
     }
     rows
 }
 
-fn row(label: &str, color: u32, bytes: u64) -> AreaRow {
-    AreaRow { label: label.to_owned(), color, bytes }
+fn row(trace: &Trace, area: &Area, bytes: u64, selected: Option<&Kind>) -> AreaRow {
+    let kind = kind_of(trace, &area.group);
+    let is_selected = selected == Some(&kind);
+    AreaRow { label: area.label.clone(), color: area.color, bytes, kind: Some(kind), is_selected }
 }
 
 /// Returns the moment and the area under a point.
@@ -39,7 +68,7 @@ pub(super) fn hit(ready: Ready<'_>, by: AreaBy, axis: Axis, (x, units_per_px): (
     let timeline = ready.timeline;
     let moment = timeline.moment_shown_at(ready.device, axis, x, units_per_px);
     let mut top = 0.0;
-    let area = rows(ready, by, moment).into_iter().filter(|_| bytes >= 0.0).find(|row| {
+    let area = rows(ready, by, moment, None).into_iter().filter(|_| bytes >= 0.0).find(|row| {
         top += row.bytes as f64;
         bytes < top
     });
@@ -68,7 +97,7 @@ mod tests {
     #[test]
     fn areas_have_the_bytes_of_the_moment() {
         let bytes = |moment| -> Vec<u64> {
-            let ask = GetAreas { device: 0, by: AreaBy::Function, moment };
+            let ask = GetAreas { device: 0, by: AreaBy::Function, moment, selected: None };
             engine().answer(&ask).unwrap().iter().map(|row| row.bytes).collect()
         };
         assert_eq!((bytes(3), bytes(5)), (vec![300, 150], vec![300, 50]));

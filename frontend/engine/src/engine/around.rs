@@ -6,8 +6,9 @@ use frontend::ask::stack::stack_mark;
 use frontend::ask::{Around, BandName, GetAround, NearEvent};
 use shared::analysis::{
     Allocation, AllocationId, Filter, GroupBy, GroupKey, Population, Scope, Weigher, Weight, group, label,
-    recorded_settings, select, stack_callers, stack_title,
+    recorded_settings, select, stack_callers, stack_labels, stack_title,
 };
+use shared::base::StackLabel;
 use shared::report::{Frame, frames};
 use shared::trace::{Action, StackId};
 
@@ -123,19 +124,23 @@ pub(super) fn band_names(ready: Ready<'_>, moment: u32, limit: u32) -> Vec<BandN
     let weigher = Weigher::new(&population, &Scope::At(moment), Weight::Bytes);
     let groups = group(&population, &of_trace, &weigher, GroupBy::Stack);
     // Allocations without a stack have many colours.
-    let stacks = groups.rows.iter().filter_map(|row| match row.key {
+    let of_rows = groups.rows.iter().filter_map(|row| match row.key {
         GroupKey::Stack(stack) if stack.has_frames() => Some((stack, row.totals.bytes)),
         _ => None,
     });
-    let name = |(stack, bytes)| {
+    let stacks: Vec<(StackId, u64)> = of_rows.take(limit as usize).collect();
+    let labels = stack_labels(trace, stacks.iter().map(|&(stack, _)| stack));
+    let name = |(&(stack, bytes), label): (&(StackId, u64), Option<StackLabel>)| {
         let one = of_trace.iter().copied().find(|id| allocations.allocation_stack(*id, device) == stack);
+        let label = label.unwrap_or_default();
         BandName {
             color: one.map_or(0, |id| timeline.color(device, id)),
-            title: stack_title(trace, stack).unwrap_or_default(),
-            detail: stack_callers(trace, stack),
+            call: format!("{} {}", label.title, label.tail()).trim_end().to_owned(),
+            place: label.place,
+            callers: stack_callers(trace, stack),
             bytes,
             stack: stack_mark(&frames(trace, stack)),
         }
     };
-    stacks.take(limit as usize).map(name).collect()
+    stacks.iter().zip(labels).map(name).collect()
 }

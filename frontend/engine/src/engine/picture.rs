@@ -8,7 +8,7 @@ use shared::analysis::{AllocationId, Axis, Coloring, Emphasis, PictureRequest};
 /// Draws a view; a kind that cannot be read, such as an invalid search, sets nothing apart.
 pub(super) fn picture(ready: Ready<'_>, view: View, kind: Option<&Kind>) -> PictureData {
     if let Some(by) = area_by(view.color) {
-        return PictureData::new(view, &areas::picture(ready, by, &view.request));
+        return PictureData::new(view, &areas::picture(ready, by, &view.request, kind));
     }
     let coloring = match view.color {
         ColorBy::Category => Coloring::Category(ready.categories()),

@@ -89,7 +89,7 @@ pub fn item(finding: &Finding, device: Html, events: Html, doing: Option<&Doing>
     }
 }
 
-/// Returns the "Show" button and, once an event is shown, buttons for the previous and next one.
+/// Returns the button that shows all of it and, once an event is shown, buttons for the previous and next one.
 ///
 /// If the allocations have a category, a stack or a line in common, they are shown; otherwise the first event is.
 fn show(evidence: &Evidence, finding: &Finding, doing: &Doing) -> Html {
@@ -112,7 +112,7 @@ fn show(evidence: &Evidence, finding: &Finding, doing: &Doing) -> Html {
     };
     html! {
         <div class="finding-show">
-            <button type="button" class="button" {onclick}><Icon name={IconName::Search} />{ "Show" }</button>
+            <button type="button" class="button" {onclick}><Icon name={IconName::Search} />{ "Show in timeline" }</button>
             if let Some(index) = around {
                 { step(index.checked_sub(1), IconName::Previous, "Previous event") }
                 <span class="numbers" role="status">{ place(index, *count) }</span>

@@ -234,14 +234,20 @@ impl Director {
         }
     }
 
-    /// Pins the allocation under a point, or unpins if there is none.
+    /// Pins the allocation under a point, or unpins if there is none; selects the allocations of an area.
     pub(super) fn pin_at(&self, at: Point) {
         let (subject, question) = self.hit_at(at);
         self.answer(&subject, question, |director, answer| {
             let Ok(hit) = answer else { return };
             director.hovered(Some(hit.clone()));
-            let on_pin = director.stage.borrow().props.on_pin.clone();
-            on_pin.emit(Some(hit).filter(|hit| hit.allocation.is_some()));
+            let (on_pin, on_kind) = {
+                let stage = director.stage.borrow();
+                (stage.props.on_pin.clone(), stage.props.on_kind.clone())
+            };
+            match hit.area.as_ref().and_then(|area| area.kind.clone()) {
+                Some(kind) => on_kind.emit(Some(kind)),
+                None => on_pin.emit(Some(hit).filter(|hit| hit.allocation.is_some())),
+            }
         });
     }
 

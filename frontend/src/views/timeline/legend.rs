@@ -27,6 +27,8 @@ pub(super) struct LegendProps {
     pub(super) parts: Option<Rc<Parts>>,
     /// Moment of the bytes per category, and true if it is the pin's instead of the peak's.
     pub(super) moment: (u32, bool),
+    /// Selected kind.
+    pub(super) kind: Option<Rc<Kind>>,
     /// Totals of the selected kind.
     pub(super) facts: Option<Rc<Readable<KindFacts>>>,
     /// Called with another property for the colours.
@@ -63,7 +65,8 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
             </ul>
             if props.color.is_area() {
                 <AreaLegend client={props.client.clone()} device={props.device.device} scheme={props.scheme}
-                    color={props.color} moment={props.moment} on_color={props.on_color.clone()} />
+                    color={props.color} moment={props.moment} selected={props.kind.clone()} on_color={props.on_color.clone()}
+                    on_kind={props.on_kind.clone()} />
             }
             if is_by_category {
                 <ul class="timeline-categories numbers" aria-label="Categories">{ for bytes.iter().map(|bytes| categories(bytes, props, theme)) }</ul>
@@ -138,9 +141,13 @@ fn largest(bands: &[BandName], props: &LegendProps, theme: &Theme) -> Html {
         let is_selected = facts_of(props).and_then(|facts| facts.stack) == Some(band.stack);
         let color = shade::fill(band.color, ColorBy::Stack, theme);
         let content = html! {
-            <><span class="timeline-band">{ &band.title }</span><strong>{ format::bytes(band.bytes) }</strong></>
+            <>
+                <span class="timeline-place">{ &band.place }</span>
+                <span class="timeline-band">{ &band.call }</span>
+                <strong>{ format::bytes(band.bytes) }</strong>
+            </>
         };
-        let name = format!("{} {}", band.title, band.detail);
+        let name = format!("{} {} {}", band.call, band.place, band.callers);
         html! { <li>{ entry_button(props, (Kind::Stack(band.stack), is_selected), color, name, content) }</li> }
     };
     html! {

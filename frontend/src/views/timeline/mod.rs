@@ -48,7 +48,7 @@ pub fn Timeline(props: &TimelineProps) -> Html {
                 </div>
             </div>
             <Legend client={props.client.clone()} device={props.device.clone()} scheme={props.scheme} color={props.color}
-                parts={props.parts.clone()} moment={props.legend_moment} facts={props.kind_facts.clone()}
+                parts={props.parts.clone()} moment={props.legend_moment} kind={props.kind.clone()} facts={props.kind_facts.clone()}
                 on_color={props.on_color.clone()} on_kind={props.on_kind.clone()} />
             <div ref={&nodes.minimap} class="timeline-minimap" data-minimap="" aria-hidden="true">
                 <canvas ref={&nodes.chart} class="timeline-canvas"></canvas>

@@ -1,8 +1,8 @@
 //! Divides the allocations of a device into at most ten named areas and the rest, for a stacked area chart.
 //!
-//! Named are the groups with the most bytes at the live peak; the largest is at the bottom.
+//! Named are the groups that reach the most live bytes at any moment; the largest at the live peak is at the bottom.
 //!
-//! Cost: one label per stack, one number per allocation, and one pass over the allocations alive at the peak.
+//! Cost: one label per stack, one number per allocation, and one pass over births and deaths.
 
 use super::Population;
 use super::module_names::ModuleNames;
@@ -11,7 +11,8 @@ use crate::analysis::track::category::Category;
 use crate::analysis::track::picture::{AREAS, AreaBytes};
 use crate::analysis::track::stack_title::own_frame;
 use crate::base::stack_label;
-use crate::trace::{StackId, Trace};
+use crate::analysis::track::timeline::Timeline;
+use crate::trace::{FrameId, StackId, Trace};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 
@@ -39,6 +40,17 @@ pub struct Area {
     pub label: String,
     /// Number by which its colour is chosen, from 1 on; that of a category is the same in every trace.
     pub color: u32,
+    pub group: AreaGroup,
+}
+
+/// Group of allocations that an area shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AreaGroup {
+    Category(Category),
+    /// Module by its name; empty for allocations outside of modules.
+    Module(String),
+    /// Function of a frame; `None` for allocations without a stack.
+    Function(Option<FrameId>),
 }
 
 /// Division of all allocations into areas.
@@ -57,19 +69,12 @@ impl Areas {
     /// Divides the allocations of a device.
     pub fn new(population: &Population<'_>, by: AreaBy) -> Self {
         let keys = Keys::new(population, by);
-        let allocations = &population.timeline.allocations;
-        let mut bytes: HashMap<u32, u64> = HashMap::new();
-        for (id, size_bytes) in allocations.alive_at(population.timeline.live_peak().0) {
-            let sum = bytes.entry(keys.of(population, id)).or_default();
-            *sum = sum.saturating_add(size_bytes);
-        }
-        let mut ranked: Vec<(u32, u64)> = bytes.into_iter().collect();
-        ranked.sort_unstable_by_key(|&(key, bytes)| (Reverse(bytes), key));
-        ranked.truncate(AREAS - 1);
-        let place: HashMap<u32, u8> = ranked.iter().enumerate().map(|(at, &(key, _))| (key, at as u8)).collect();
+        let of_rows: Vec<u32> = population.timeline.allocations.ids().map(|id| keys.of(population, id)).collect();
+        let ranked = largest(population.timeline, &of_rows);
+        let place: HashMap<u32, u8> = ranked.iter().enumerate().map(|(at, &key)| (key, at as u8)).collect();
         let rest = (AREAS - 1) as u8;
-        let of = allocations.ids().map(|id| place.get(&keys.of(population, id)).copied().unwrap_or(rest)).collect();
-        let named = ranked.iter().enumerate().map(|(at, &(key, _))| keys.area(key, at as u32 + 1)).collect();
+        let of = of_rows.iter().map(|key| place.get(key).copied().unwrap_or(rest)).collect();
+        let named = ranked.iter().enumerate().map(|(at, &key)| keys.area(key, at as u32 + 1)).collect();
         Self { of, named }
     }
 
@@ -84,12 +89,49 @@ impl Areas {
     }
 }
 
-/// Key of each allocation: the position of its label or of its category.
+/// Live bytes of a group.
+#[derive(Clone, Copy, Default)]
+struct Course {
+    now: u64,
+    most: u64,
+    /// Bytes at the live peak of the device.
+    at_peak: u64,
+}
+
+/// Returns the keys that reach the most live bytes, given the key of each allocation.
+///
+/// They are in the order of their bytes at the live peak, the largest first.
+fn largest(timeline: &Timeline, of_rows: &[u32]) -> Vec<u32> {
+    let mut courses: HashMap<u32, Course> = HashMap::new();
+    let allocations = &timeline.allocations;
+    let mut deaths = allocations.deaths().peekable();
+    for id in allocations.ids() {
+        let born = allocations.born_at(id.index() as u32);
+        while let Some((_, dead)) = deaths.next_if(|&(died, _)| died <= born) {
+            let course = courses.entry(of_rows[dead.index()]).or_default();
+            course.now = course.now.saturating_sub(allocations.size_bytes(dead));
+        }
+        let course = courses.entry(of_rows[id.index()]).or_default();
+        course.now = course.now.saturating_add(allocations.size_bytes(id));
+        course.most = course.most.max(course.now);
+    }
+    for (id, size_bytes) in allocations.alive_at(timeline.live_peak().0) {
+        let course = courses.entry(of_rows[id.index()]).or_default();
+        course.at_peak = course.at_peak.saturating_add(size_bytes);
+    }
+    let mut ranked: Vec<(u32, Course)> = courses.into_iter().collect();
+    ranked.sort_unstable_by_key(|&(key, course)| (Reverse(course.most), key));
+    ranked.truncate(AREAS - 1);
+    ranked.sort_by_key(|&(_, course)| Reverse((course.at_peak, course.most)));
+    ranked.into_iter().map(|(key, _)| key).collect()
+}
+
+/// Key of each allocation: the position of its group or of its category.
 enum Keys {
     Category,
-    /// Labels, and their positions by stack.
+    /// Labels and groups, and their positions by stack.
     Stacks {
-        labels: Vec<String>,
+        groups: Vec<(String, AreaGroup)>,
         of_stacks: Vec<u32>,
     },
 }
@@ -97,28 +139,26 @@ enum Keys {
 impl Keys {
     fn new(population: &Population<'_>, by: AreaBy) -> Self {
         let trace = population.trace;
-        let modules = (by == AreaBy::Module).then(|| ModuleNames::of(trace));
-        let label = |stack: StackId| match (&modules, by) {
-            (Some(modules), _) => match modules.name(modules.of_stack(stack.index())) {
-                "" => "no module".to_owned(),
-                module => module.to_owned(),
-            },
-            _ => function(trace, stack).unwrap_or_else(|| "no stack recorded".to_owned()),
+        let modules = match by {
+            AreaBy::Category => return Self::Category,
+            AreaBy::Module => Some(ModuleNames::of(trace)),
+            AreaBy::Function => None,
         };
-        if by == AreaBy::Category {
-            return Self::Category;
-        }
-        let (mut labels, mut places) = (Vec::new(), HashMap::new());
+        let group = |stack: StackId| match &modules {
+            Some(modules) => module_group(modules.name(modules.of_stack(stack.index()))),
+            None => function_group(trace, stack),
+        };
+        let (mut groups, mut places) = (Vec::new(), HashMap::new());
         let of_stacks = (0..trace.stacks.len())
             .map(|index| {
-                let text = label(StackId::from_index(index));
-                *places.entry(text).or_insert_with_key(|text: &String| {
-                    labels.push(text.clone());
-                    labels.len() as u32 - 1
+                let (label, group) = group(StackId::from_index(index));
+                *places.entry(label).or_insert_with_key(|label: &String| {
+                    groups.push((label.clone(), group));
+                    groups.len() as u32 - 1
                 })
             })
             .collect();
-        Self::Stacks { labels, of_stacks }
+        Self::Stacks { groups, of_stacks }
     }
 
     fn of(&self, population: &Population<'_>, id: AllocationId) -> u32 {
@@ -136,29 +176,39 @@ impl Keys {
             Self::Category => {
                 let category = Category::ALL.get(key as usize).copied().unwrap_or(Category::Unknown);
                 let label = if category == Category::Unknown { "unknown purpose" } else { category.plural() };
-                Area { label: label.to_owned(), color: key + 1 }
+                Area { label: label.to_owned(), color: key + 1, group: AreaGroup::Category(category) }
             }
-            Self::Stacks { labels, .. } => Area { label: labels[key as usize].clone(), color: rank },
+            Self::Stacks { groups, .. } => {
+                let (label, group) = groups[key as usize].clone();
+                Area { label, color: rank, group }
+            }
         }
     }
 }
 
+fn module_group(name: &str) -> (String, AreaGroup) {
+    let label = if name.is_empty() { "no module" } else { name };
+    (label.to_owned(), AreaGroup::Module(name.to_owned()))
+}
+
 /// Returns the function that a stack comes from: the user's own, or else the one that describes the stack best.
-fn function(trace: &Trace, stack: StackId) -> Option<String> {
+fn function_group(trace: &Trace, stack: StackId) -> (String, AreaGroup) {
     let text = |id| trace.strings.get(id);
     let frames = trace.stacks.frames(stack);
     let names = frames.iter().map(|&id| trace.frames.get(id)).map(|frame| (text(frame.name), text(frame.filename)));
     let titled = || stack_label::automatic_position(names).and_then(|position| frames.get(position).copied());
-    let frame = trace.frames.get(own_frame(trace, stack, false).or_else(titled)?);
-    let (name, filename) = (text(frame.name), text(frame.filename));
+    let Some(id) = own_frame(trace, stack, false).or_else(titled) else {
+        return ("no stack recorded".to_owned(), AreaGroup::Function(None));
+    };
+    let (name, filename) = (text(trace.frames.get(id).name), text(trace.frames.get(id).filename));
     let file = filename.rsplit(['/', '\\']).next().filter(|file| !file.is_empty() && *file != "??");
-    Some(file.map_or_else(|| name.to_owned(), |file| format!("{name} ({file})")))
+    let label = file.map_or_else(|| name.to_owned(), |file| format!("{name} ({file})"));
+    (label, AreaGroup::Function(Some(id)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::track::timeline::Timeline;
     use crate::trace::text;
 
     #[track_caller]
@@ -185,6 +235,18 @@ mod tests {
         assert_eq!(areas.bytes_at(&population, 4)[..3], [300, 120, 50]);
         assert_eq!(areas.named[2].label, "no stack recorded");
         assert_eq!(areas.colors()[..4], [1, 2, 3, REST_COLOR]);
+    }
+
+    #[test]
+    fn a_group_that_is_large_only_away_from_the_peak_has_a_name() {
+        let lines: String = (1..=11).map(|number| format!("alloc n{number} 20 @f{number}\n")).collect();
+        let frees: String = (1..=11).map(|number| format!("free n{number}\n")).collect();
+        let trace = text::parse(&format!("{lines}{frees}alloc late 150 @late\n")).unwrap();
+        let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
+        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
+        let areas = Areas::new(&population, AreaBy::Function);
+        assert_eq!(areas.named.last().map(|area| area.label.as_str()), Some("late"), "the last from the bottom up");
+        assert_eq!(areas.bytes_at(&population, 23)[9], 150);
     }
 
     #[test]

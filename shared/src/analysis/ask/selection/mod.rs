@@ -16,7 +16,7 @@ mod weight;
 #[cfg(test)]
 mod tests;
 
-pub use areas::{Area, AreaBy, Areas, REST_COLOR};
+pub use areas::{Area, AreaBy, AreaGroup, Areas, REST_COLOR};
 pub use facts::{pool_of, stream_of, streams_and_pools};
 pub use filter::Filter;
 pub use group::{Group, GroupBy, GroupKey, Groups, Totals, group};

@@ -78,7 +78,7 @@ pub(super) fn of(cause: Cause) -> Words {
         },
         Cause::Joined => Words {
             code: FindingCode::TensorGrows,
-            what: "A tensor grows: every {} allocates a larger copy",
+            what: "A growing tensor is copied into a larger one every {}",
             advice: "Collect the parts in host memory: ``parts.append(new.cpu())``.\n\
                      Or allocate one tensor of the final size and write into it.\n\
                      Keep only what you need of the parts.",
