@@ -5,6 +5,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use fantoccini::wd::WebDriverCompatibleCommand;
 use serde_json::Value;
+use tempfile::TempDir;
 
 /// A chromedriver process on a free port.
 pub(super) struct Driver {
@@ -12,6 +13,8 @@ pub(super) struct Driver {
     pub(super) url: String,
     /// Held open, because a driver that cannot write its log exits.
     log: BufReader<ChildStdout>,
+    /// Folder for the profile of Chromium, which is some 50 MB that a killed browser would leave.
+    _scratch: TempDir,
 }
 
 impl Driver {
@@ -24,10 +27,12 @@ impl Driver {
     }
 
     fn try_start() -> Option<Self> {
-        let spawned = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-        let mut child = spawned.expect("chromedriver to be installed: run the tests by `./dev test`");
+        let scratch = TempDir::new().expect("a folder for the browser's profile");
+        let mut command = Command::new("chromedriver");
+        command.arg("--port=0").env("TMPDIR", scratch.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("chromedriver to be installed: run the tests by `./dev test`");
         let log = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut driver = Self { child, url: String::new(), log };
+        let mut driver = Self { child, url: String::new(), log, _scratch: scratch };
         let port = driver.wait_for_port()?;
         driver.url = format!("http://127.0.0.1:{port}");
         Some(driver)
