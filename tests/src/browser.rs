@@ -179,6 +179,18 @@ impl Browser {
         self.run(script, vec![json!(name), json!(bytes)]);
     }
 
+    /// Drags files and folders from outside onto the middle of the page.
+    #[track_caller]
+    pub fn drop_paths(&self, paths: &[&Path]) {
+        let paths: Vec<_> = paths.iter().map(|path| path.canonicalize().expect("the path to be there")).collect();
+        let middle = self.value("[innerWidth / 2, innerHeight / 2]");
+        let data = json!({ "items": [], "files": paths, "dragOperationsMask": 1 });
+        for kind in ["dragEnter", "dragOver", "drop"] {
+            let event = json!({ "type": kind, "x": middle[0], "y": middle[1], "data": data });
+            self.devtools("Input.dispatchDragEvent", event);
+        }
+    }
+
     /// Types keys into the focused element.
     #[track_caller]
     pub fn press(&self, keys: &str) {

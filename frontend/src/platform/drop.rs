@@ -1,8 +1,10 @@
 //! Files that are dropped anywhere on the page, or chosen with a button.
 
 use super::browser::window;
+use super::dropped::Dropped;
 use gloo_events::{EventListener, EventListenerOptions};
 use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::spawn_local;
 use web_sys::{DataTransfer, DragEvent, File, FileList, HtmlInputElement};
 
 /// Listener for files dragged over the page, active until it is dropped.
@@ -11,8 +13,9 @@ pub struct DropListener {
 }
 
 impl DropListener {
-    /// `on_over` receives whether files are over the page, and `on_files` the files that are dropped.
-    pub fn new(on_over: impl Fn(bool) + Clone + 'static, on_files: impl Fn(Vec<File>) + 'static) -> Self {
+    /// `on_over` receives whether files are over the page, and `on_files` the files that are dropped, with
+    /// those of dropped folders.
+    pub fn new(on_over: impl Fn(bool) + Clone + 'static, on_files: impl Fn(Vec<File>) + Clone + 'static) -> Self {
         let over = |is_over: bool| {
             let on_over = on_over.clone();
             move |event: &DragEvent, transfer: &DataTransfer| {
@@ -37,7 +40,9 @@ impl DropListener {
             move |event: &DragEvent, transfer: &DataTransfer| {
                 event.prevent_default();
                 on_over(false);
-                on_files(list(transfer.files()));
+                let dropped = Dropped::of(transfer);
+                let on_files = on_files.clone();
+                spawn_local(async move { on_files(dropped.all().await) });
             }
         };
         let _listeners = [

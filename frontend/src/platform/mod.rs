@@ -12,6 +12,7 @@ mod browser;
 mod canvas;
 mod dates;
 mod drop;
+mod dropped;
 mod folder;
 mod frames;
 mod hand_over;

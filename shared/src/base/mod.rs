@@ -3,6 +3,7 @@
 mod column;
 mod diagnostic;
 mod feed;
+pub mod file_names;
 pub mod format;
 pub mod frame_rules;
 mod gzip;

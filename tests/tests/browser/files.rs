@@ -27,6 +27,23 @@ fn a_dropped_file_opens() {
 }
 
 #[test]
+fn the_files_of_a_dropped_folder_open_in_the_order_of_their_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["rank10.pickle.gz", "rank2.pickle.gz"] {
+        fs::copy(snapshot(GPT2), folder.path().join(name)).unwrap();
+    }
+    fs::write(folder.path().join("train.py"), "print()").unwrap();
+    fs::write(folder.path().join(".hidden"), "").unwrap();
+    fs::create_dir(folder.path().join("below")).unwrap();
+    let page = Journey::start("/");
+    page.drop_paths(&[folder.path()]);
+    page.wait_for_files(2);
+    let names = page.files().text();
+    assert!(names.find("rank2") < names.find("rank10") && !names.contains("train"), "{names}");
+    page.check_console();
+}
+
+#[test]
 fn several_files_open_side_by_side() {
     let page = Journey::start("/");
     page.attach(&[&snapshot(GPT2), &snapshot(RESNET)]);

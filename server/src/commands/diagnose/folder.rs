@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use shared::base::file_names::number_order;
+
 use crate::Failure;
 
 /// File to diagnose.
@@ -37,27 +39,11 @@ fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     let paths = entries.flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> = paths.filter(|path| path.is_file() && !is_hidden(path)).collect();
-    files.sort_by_cached_key(|path| in_order(&path.file_name().unwrap_or_default().to_string_lossy()));
+    files.sort_by_cached_key(|path| number_order(&path.file_name().unwrap_or_default().to_string_lossy()));
     match files.is_empty() {
         true => Err(Failure::new(format!("{}: the folder has no files", folder.display()), "choose another folder")),
         false => Ok(files),
     }
-}
-
-/// Returns a key by which `2.pickle` comes before `10.pickle`.
-fn in_order(name: &str) -> Vec<(u64, String)> {
-    let mut parts = Vec::new();
-    let mut rest = name;
-    while !rest.is_empty() {
-        let text_end = rest.find(|letter: char| letter.is_ascii_digit()).unwrap_or(rest.len());
-        let (text, after) = rest.split_at(text_end);
-        let number_end = after.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(after.len());
-        let (number, after) = after.split_at(number_end);
-        parts.push((0, text.to_owned()));
-        parts.push((number.parse().unwrap_or(u64::MAX), number.to_owned()));
-        rest = after;
-    }
-    parts
 }
 
 #[cfg(test)]
