@@ -19,6 +19,7 @@ enum Column {
     Uss,
     Shmem,
     File,
+    Pinned,
     Cpu,
     MemoryShare,
     Other,
@@ -43,8 +44,9 @@ impl Column {
             "pss" => Self::Pss,
             "uss" => Self::Uss,
             "shmem" => Self::Shmem,
-            // Only the table of snapscope host has the column by this name.
+            // Only the table of snapscope host has columns by these names.
             "file" if is_of_program => Self::File,
+            "pinned" if is_of_program => Self::Pinned,
             "time" | "time+" | "cputime" => Self::Cpu,
             "%mem" | "pmem" => Self::MemoryShare,
             _ => Self::Other,
@@ -161,6 +163,7 @@ fn set<'a>(row: &mut Row<'a>, (column, unit_bytes): (Column, u64), cell: &'a str
         Column::Pss => row.pss_bytes = bytes()?,
         Column::Uss => row.parts.uss_bytes = bytes().flatten(),
         Column::File => row.parts.file_bytes = bytes().flatten(),
+        Column::Pinned => row.parts.pinned_bytes = bytes().flatten(),
         Column::Shmem => row.parts.shmem_bytes = bytes().flatten(),
         Column::Cpu => row.cpu_s = cpu_seconds(cell),
         Column::MemoryShare => row.memory_permille = permille(cell),

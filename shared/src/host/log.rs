@@ -156,6 +156,10 @@ pub struct Parts {
     pub shmem_bytes: Option<u64>,
     /// Unique set: pages that no other process has.
     pub uss_bytes: Option<u64>,
+    /// Memory that stays at its place: locked by `mlock`, or pinned by a driver that tells the kernel.
+    ///
+    /// Such drivers are those of network cards; pinned memory of PyTorch is in its own snapshots.
+    pub pinned_bytes: Option<u64>,
 }
 
 /// Arenas of glibc's malloc, without that of the first thread.

@@ -40,7 +40,7 @@ pub(super) struct Dump {
 }
 
 /// Lines that are read.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 16] = [
     "Rss",
     "Pss",
     "Pss_Anon",
@@ -52,10 +52,15 @@ const KEYS: [&str; 14] = [
     "RssAnon",
     "RssFile",
     "RssShmem",
+    "VmLck",
+    "VmPin",
     "Name",
     "Pid",
     "PPid",
 ];
+
+/// Position in [`KEYS`] of the first line that is no size.
+const FIRST_TEXT: usize = 13;
 
 /// Lines of `smaps` that are not needed.
 const OTHER_KEYS: [&str; 21] = [
@@ -205,7 +210,7 @@ impl ProcReader {
             return false;
         }
         let size = text.strip_suffix("kB").and_then(|text| text.trim_end().parse::<u64>().ok()?.checked_mul(1 << 10));
-        if size.is_none() && position < 11 {
+        if size.is_none() && position < FIRST_TEXT {
             return false;
         }
         self.take_name();
@@ -232,6 +237,7 @@ impl ProcReader {
             "RssAnon" => dump.parts.anonymous_bytes = dump.parts.anonymous_bytes.or(Some(bytes)),
             "RssFile" => dump.parts.file_bytes = dump.parts.file_bytes.or(Some(bytes)),
             "RssShmem" => dump.parts.shmem_bytes = dump.parts.shmem_bytes.or(Some(bytes)),
+            "VmLck" | "VmPin" => add(&mut dump.parts.pinned_bytes),
             "Name" => text.clone_into(&mut dump.name),
             "Pid" => dump.pid = text.parse().ok().or(dump.pid),
             _ => dump.parent = text.parse().ok(),

@@ -112,6 +112,20 @@ fn dumps_of_proc_are_processes() {
     assert_eq!(log.diagnostics, []);
 }
 
+#[test]
+fn locked_and_pinned_memory_is_told_where_there_is_some() {
+    let status = |locked: u32, pinned: u32| {
+        format!(
+            "Name:\tpython\nPid:\t7\nPPid:\t1\nVmLck:\t{locked} kB\nVmPin:\t{pinned} kB\nVmRSS:\t900 kB\nRssAnon:\t800 kB\n"
+        )
+    };
+    let pinned = |text: &str| read(text).processes[0].parts.as_deref().and_then(|parts| parts.pinned_bytes);
+    assert_eq!(pinned(&status(3, 4)), Some(7 << 10));
+    let sampled =
+        "time,pid,ppid,rss,pss,uss,shmem,file,pinned,command\n1700000000,7,1,9000,9000,9,0,0,4096,python a b\n";
+    assert_eq!(pinned(sampled), Some(4096));
+}
+
 /// Returns a rollup as the kernel prints it.
 fn rollup(rss_kib: u32) -> String {
     format!(

@@ -9,6 +9,8 @@ pub(super) struct Sampled {
     pid: u32,
     parent: u32,
     rss_bytes: u64,
+    /// Memory that stays at its place, as far as the kernel knows: locked by `mlock`, or pinned by drivers.
+    pinned_bytes: Option<u64>,
     /// `None` for a process of another user, whose maps cannot be read.
     detail: Option<Detail>,
     command: String,
@@ -37,7 +39,7 @@ pub(super) fn header() -> String {
     let machine = machine.map_or_else(String::new, |bytes| format!("# memory of the machine: {bytes} bytes\n"));
     let limit =
         cgroup_limit().map_or_else(String::new, |bytes| format!("# limit of the control group: {bytes} bytes\n"));
-    format!("{machine}{limit}time,pid,ppid,rss,pss,uss,shmem,file,command\n")
+    format!("{machine}{limit}time,pid,ppid,rss,pss,uss,shmem,file,pinned,command\n")
 }
 
 /// Returns the limit of this process's control group, of version 2 or 1.
@@ -109,6 +111,8 @@ fn parent_of(stat: &str) -> Option<u32> {
 fn sample(pid: u32, parent: u32) -> Option<Sampled> {
     let command = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let command = String::from_utf8_lossy(&command).replace(['\0', '\n', '\r'], " ").trim_end().to_owned();
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok();
+    let of_status = |key: &str| status.as_deref().and_then(|text| kib_of(text, key));
     let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok();
     let detail = rollup.as_deref().and_then(|text| {
         let of = |key: &str| kib_of(text, key);
@@ -118,9 +122,10 @@ fn sample(pid: u32, parent: u32) -> Option<Sampled> {
     });
     let rss_bytes = match detail {
         Some((rss_bytes, _)) => rss_bytes,
-        None => kib_of(&fs::read_to_string(format!("/proc/{pid}/status")).ok()?, "VmRSS:")?,
+        None => of_status("VmRSS:")?,
     };
-    Some(Sampled { pid, parent, rss_bytes, detail: detail.map(|(_, detail)| detail), command })
+    let pinned_bytes = of_status("VmLck:").map(|locked| locked.saturating_add(of_status("VmPin:").unwrap_or(0)));
+    Some(Sampled { pid, parent, rss_bytes, pinned_bytes, detail: detail.map(|(_, detail)| detail), command })
 }
 
 /// Returns the bytes of a line such as `VmRSS:     1234 kB`.
@@ -142,15 +147,13 @@ impl Sampled {
 
     /// Returns the cells of its row without the time; sizes that are not known are empty.
     pub(super) fn cells(&self) -> String {
-        let Self { pid, parent, rss_bytes, detail, command } = self;
+        let Self { pid, parent, rss_bytes, pinned_bytes, detail, command } = self;
+        let cell = |bytes: Option<u64>| bytes.map_or_else(String::new, |bytes| bytes.to_string());
         let detail = detail.map_or_else(
             || ",,,".to_owned(),
-            |Detail { pss, uss, shared, file }| {
-                let file = file.map_or_else(String::new, |file| file.to_string());
-                format!("{pss},{uss},{shared},{file}")
-            },
+            |Detail { pss, uss, shared, file }| format!("{pss},{uss},{shared},{}", cell(file)),
         );
-        format!("{pid},{parent},{rss_bytes},{detail},{command}")
+        format!("{pid},{parent},{rss_bytes},{detail},{},{command}", cell(*pinned_bytes))
     }
 }
 
@@ -175,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_empty() {
-        let row = Sampled { pid: 7, parent: 1, rss_bytes: 9, detail: None, command: "a b".into() };
-        assert_eq!(row.cells(), "7,1,9,,,,,a b");
+        let row = Sampled { pid: 7, parent: 1, rss_bytes: 9, command: "a b".into(), ..Sampled::default() };
+        assert_eq!(row.cells(), "7,1,9,,,,,,a b");
     }
 }
