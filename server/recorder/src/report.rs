@@ -1,12 +1,13 @@
 //! Output of the recorder: lines on standard output, and the snapshot file.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use shared::api::{Progress, RecorderLine, Written};
+use shared::pickle::rebatch;
 
 use crate::place::Phase;
 use crate::shim;
@@ -98,9 +99,18 @@ impl Reporter {
     }
 }
 
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Writes a snapshot with its lists in batches, because PyTorch's own page refuses longer ones.
+fn write_whole(path: &Path, snapshot: &[u8]) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".part");
-    fs::write(&beside, bytes)?;
+    let mut file = BufWriter::new(File::create(&beside)?);
+    let mut written = Ok(());
+    rebatch(snapshot, |piece| {
+        if written.is_ok() {
+            written = file.write_all(piece);
+        }
+    });
+    written?;
+    file.into_inner()?;
     fs::rename(&beside, path)
 }

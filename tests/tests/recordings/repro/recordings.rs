@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use server::recording::repro::{Limits, Recording, run};
 use shared::analysis::Timeline;
 use shared::job::{Cards, Device, Job};
+use shared::pickle::rebatch;
 use shared::trace::{Action, Trace};
 use testkit::corpus::Sample;
 use testkit::gpu_check::sequences::steps;
@@ -28,6 +29,9 @@ fn check(text: &str) -> (Recording, Trace) {
     let recording = run(built_recorder(), &job, &Limits::default(), &path, &mut audience)
         .unwrap_or_else(|failure| panic!("{}: {failure}: {:?}", job.name, failure.log_tail));
     let bytes = std::fs::read(&path).expect("the snapshot");
+    let mut again = Vec::new();
+    rebatch(&bytes, |piece| again.extend_from_slice(piece));
+    assert!(again == bytes, "a list is longer than PyTorch's page takes");
     let trace = laws::hold(&Sample { name: job.name.clone(), path, bytes });
     check_figures(&job, &recording, &trace);
     check_curve(&recording, &trace);
