@@ -42,4 +42,6 @@ pub mod static_folder;
 
 pub mod storage;
 
+pub mod tasks;
+
 pub mod serving;

@@ -24,5 +24,6 @@ mod segments;
 mod share;
 mod source;
 mod static_folder;
+mod tasks;
 mod timeline;
 mod what_if;

@@ -1,8 +1,10 @@
-//! Tools that measure: the benchmark of the page and the command line, and the load on a server.
+//! Tools that measure: the benchmark of the page and the command line, the load on a server, and tasks on the page.
 
 pub mod bench;
 
 pub mod load;
+
+pub mod tasks;
 
 /// Bare opcode scan, the lower bound of decoding, which the benchmarks of `shared` measure as well.
 #[path = "../../../shared/benches/support/opcode_scan.rs"]

@@ -1,0 +1,91 @@
+//! Tests that the questions which people bring are answered in few clicks and without scrolling.
+
+use std::path::PathBuf;
+
+use testkit::browser::Spot;
+use testkit::server::root;
+use testkit::tasks::{Act, Task};
+
+use crate::journey::{Journey, snapshot};
+
+fn mistake(name: &str) -> PathBuf {
+    root().join("tests/data/mistakes").join(format!("{name}.pickle.gz"))
+}
+
+#[track_caller]
+fn check(question: &'static str, files: &[PathBuf], acts: &'static [Act], answer: &'static str, most_clicks: u32) {
+    let page = Journey::start_sized("/", 1440, 900);
+    let task = Task { question, acts, answer, most_clicks };
+    task.carry_out(&page, files).unwrap_or_else(|message| panic!("{question} {message}"));
+    page.check_console();
+}
+
+#[test]
+fn a_failed_request_is_explained_with_a_remedy() {
+    let file = snapshot("virtual-py-gpt2-oom-t4.pickle.gz");
+    check("Why did it run out of memory?", &[file], &[], "Use a smaller micro-batch", 0);
+}
+
+#[test]
+fn the_line_that_leaks_is_named() {
+    check("Which line leaks?", &[mistake("deferred_logging_bad")], &[], "grows by", 0);
+}
+
+#[test]
+fn the_largest_things_are_named() {
+    let file = snapshot("torch2.10-train-step-xl-bf16.pickle.gz");
+    check("What are the largest things at the peak?", &[file], &[], "At the peak:", 0);
+    let file = snapshot("torch2.1-no-trace.pickle.gz");
+    check("What are the largest things without a trace?", &[file], &[], "At the peak:", 0);
+}
+
+#[test]
+fn a_module_is_shown_over_time() {
+    let acts = &[Act::Click("button", "Area"), Act::Click("button", "module")];
+    let file = snapshot("virtual-rust-mlp-spans.pickle.gz");
+    check("What does each module hold over time?", &[file], acts, "At the peak:", 2);
+}
+
+#[test]
+fn what_a_step_keeps_is_listed() {
+    let acts = &[
+        Act::Plot(Spot(0.5, 0.035)),
+        Act::Click("tab", "Allocations"),
+        Act::Choose("Scope", "In view: allocated and kept"),
+    ];
+    let file = mistake("deferred_logging_bad");
+    check("What does a step allocate that it does not free?", &[file], acts, "allocations", 4);
+}
+
+#[test]
+fn ranks_stand_beside_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let rank = |rank: u32| {
+        let path = folder.path().join(format!("rank{rank}.pickle.gz"));
+        std::fs::copy(snapshot("virtual-py-fsdp2-gpt2-rank0of8.pickle.gz"), &path).unwrap();
+        path
+    };
+    let acts = &[Act::Click("tab", "Compare")];
+    check("Which rank is odd?", &[rank(0), rank(1), rank(2)], acts, "3 ranks, no outliers", 1);
+}
+
+#[test]
+fn two_files_are_compared() {
+    let names = ["torch2.15-gpt2-3steps-py311.pickle.gz", "torch2.15-gpt2-3steps-expandable-py311.pickle.gz"];
+    let acts = &[Act::Click("tab", "Compare")];
+    check("What changed between two files?", &names.map(snapshot), acts, "same number of bytes", 1);
+}
+
+#[test]
+fn a_copy_without_names_is_two_clicks_away() {
+    let acts = &[Act::Click("button", "Share*"), Act::Click("button", "Upload and create a link")];
+    let file = snapshot("torch2.10-train-step-xl-bf16.pickle.gz");
+    check("Send this view without names", &[file], acts, "The link is ready", 2);
+}
+
+#[test]
+fn a_card_is_chosen() {
+    let acts = &[Act::Choose("GPU memory", "l4-24gb")];
+    let file = snapshot("virtual-py-resnet50-h100.pickle.gz");
+    check("Will it fit on a 24 GB GPU?", &[file], acts, "with 22.0 GiB:", 2);
+}
