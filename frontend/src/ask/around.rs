@@ -98,13 +98,13 @@ pub struct GetBandNames {
 /// Stack that a legend names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BandName {
-    /// Number from which the colour is chosen.
-    pub color: u32,
-    /// File and line of the user's code, which tell most stacks apart in a few letters; may be empty.
-    pub place: String,
-    /// Function at that place, with what it led to.
-    pub call: String,
-    /// Callers of the function.
+    /// Number from which the colour is chosen; `None` if all of it is from before the trace, which is one band.
+    pub color: Option<u32>,
+    /// Part of the label in which it differs from the others of the list, in a few letters.
+    pub lead: String,
+    /// The label's other parts.
+    pub rest: String,
+    /// Callers of the function in the label.
     pub callers: String,
     pub bytes: u64,
     /// Mark of the stack.

@@ -47,7 +47,7 @@ pub fn use_categories(client: &WorkerClient, device: u32, moment: Option<u32>) -
 }
 
 /// Number of stacks that the timeline's legend names.
-const LEGEND_STACKS: u32 = 5;
+const LEGEND_STACKS: u32 = 6;
 
 /// Returns the largest stacks of a moment with their colours; without a moment it asks nothing.
 #[hook]

@@ -111,6 +111,22 @@ impl StackLabel {
         }
     }
 
+    /// Returns the label in two parts, the first of which tells it apart in a few letters where room is short.
+    ///
+    /// That is the file and line if no other label of a list has the same (`is_alone`), and else what follows from
+    /// there.
+    pub fn split(&self, is_alone: bool) -> (String, String) {
+        let Self { title, place, leaf, differs } = self;
+        if is_alone && !place.is_empty() {
+            return (place.clone(), format!("{title} {}", self.tail()).trim_end().to_owned());
+        }
+        match (differs.as_str(), leaf.as_str()) {
+            ("", "") => (self.head(), String::new()),
+            ("", leaf) => (leaf.to_owned(), self.head()),
+            (differs, _) => (differs.to_owned(), self.head()),
+        }
+    }
+
     /// Returns all of the label on one line.
     pub fn text(&self) -> String {
         format!("{} {}", self.head(), self.tail()).trim_end().to_owned()

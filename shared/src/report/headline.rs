@@ -33,7 +33,7 @@ fn what(study: &Study<'_>) -> String {
         RunKind::Generation => "Text generation",
         RunKind::Evaluation => "Evaluation",
         RunKind::SetUp => "Model setup",
-        RunKind::NoTrace => "A state without recorded events",
+        RunKind::NoTrace => "A snapshot without events",
         RunKind::Unknown => "A run",
     };
     let script = script_of(study).map_or_else(String::new, |script| format!(" in {script}"));
@@ -125,6 +125,6 @@ mod tests {
         let failed_text = "A run in train.py on GPU 0: ran out of memory, tried to allocate 4.00 MiB with 512 B free";
         check(&failed, None, failed_text, true);
         let state = "segment s 2MiB\nblock b 1MiB";
-        check(state, None, "A state without recorded events on GPU 0: peak 1.00 MiB live, 2.00 MiB reserved", false);
+        check(state, None, "A snapshot without events on GPU 0: peak 1.00 MiB live, 2.00 MiB reserved", false);
     }
 }

@@ -1,7 +1,7 @@
 //! Draws the areas of a device and answers questions about them.
 
-use super::ready::Ready;
 use super::flame::sites;
+use super::ready::Ready;
 use super::selection::population;
 use frontend::ask::site_table::mark;
 use frontend::ask::stack::stack_mark;

@@ -120,9 +120,8 @@ pub(super) fn band_names(ready: Ready<'_>, moment: u32, limit: u32) -> Vec<BandN
     let allocations = &timeline.allocations;
     let population = population(ready, false);
     let alive = select(&population, &Scope::At(moment.min(timeline.events())), &Filter::default());
-    let of_trace: Vec<AllocationId> = alive.into_iter().filter(|id| !allocations.is_initial(*id)).collect();
     let weigher = Weigher::new(&population, &Scope::At(moment), Weight::Bytes);
-    let groups = group(&population, &of_trace, &weigher, GroupBy::Stack);
+    let groups = group(&population, &alive, &weigher, GroupBy::Stack);
     // Allocations without a stack have many colours.
     let of_rows = groups.rows.iter().filter_map(|row| match row.key {
         GroupKey::Stack(stack) if stack.has_frames() => Some((stack, row.totals.bytes)),
@@ -130,17 +129,21 @@ pub(super) fn band_names(ready: Ready<'_>, moment: u32, limit: u32) -> Vec<BandN
     });
     let stacks: Vec<(StackId, u64)> = of_rows.take(limit as usize).collect();
     let labels = stack_labels(trace, stacks.iter().map(|&(stack, _)| stack));
-    let name = |(&(stack, bytes), label): (&(StackId, u64), Option<StackLabel>)| {
-        let one = of_trace.iter().copied().find(|id| allocations.allocation_stack(*id, device) == stack);
-        let label = label.unwrap_or_default();
+    let labels: Vec<StackLabel> = labels.into_iter().map(Option::unwrap_or_default).collect();
+    let name = |(&(stack, bytes), label): (&(StackId, u64), &StackLabel)| {
+        let is_drawn = |id: &AllocationId| !allocations.is_initial(*id);
+        let mut of_stack = alive.iter().copied().filter(|id| allocations.allocation_stack(*id, device) == stack);
+        let one = of_stack.find(is_drawn);
+        let is_alone = labels.iter().filter(|other| other.place == label.place).count() == 1;
+        let (lead, rest) = label.split(is_alone);
         BandName {
-            color: one.map_or(0, |id| timeline.color(device, id)),
-            call: format!("{} {}", label.title, label.tail()).trim_end().to_owned(),
-            place: label.place,
+            color: one.map(|id| timeline.color(device, id)),
+            lead,
+            rest,
             callers: stack_callers(trace, stack),
             bytes,
             stack: stack_mark(&frames(trace, stack)),
         }
     };
-    stacks.iter().zip(labels).map(name).collect()
+    stacks.iter().zip(&labels).map(name).collect()
 }

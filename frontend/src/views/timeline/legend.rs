@@ -109,11 +109,12 @@ fn categories(bytes: &CategoryBytes, props: &LegendProps, theme: &Theme) -> Html
     let when = when(props);
     let entry = |line: CategoryLine| {
         let kind = Kind::Category(line.category);
-        let key = facts_of(props).and_then(|facts| facts.key);
-        let is_selected = key == Some(GroupKeyData { by: GroupBy::Category, value: Some((line.category as u64, 0)) });
-        let color = shade::fill(line.color, ColorBy::Category, theme);
+        let chosen = facts_of(props).and_then(|facts| facts.key);
+        let is_selected =
+            chosen == Some(GroupKeyData { by: GroupBy::Category, value: Some((line.category as u64, 0)) });
+        let key = square(shade::fill(line.color, ColorBy::Category, theme));
         let content = html! { <>{ line.name }<strong>{ line.size }</strong></> };
-        html! { <li data-category={line.name}>{ entry_button(props, (kind, is_selected), color, line.name.to_owned(), content) }</li> }
+        html! { <li data-category={line.name}>{ entry_button(props, (kind, is_selected), key, line.name.to_owned(), content) }</li> }
     };
     html! {
         <>
@@ -139,22 +140,25 @@ fn facts_of(props: &LegendProps) -> Option<&KindFacts> {
 fn largest(bands: &[BandName], props: &LegendProps, theme: &Theme) -> Html {
     let entry = |band: &BandName| {
         let is_selected = facts_of(props).and_then(|facts| facts.stack) == Some(band.stack);
-        let color = shade::fill(band.color, ColorBy::Stack, theme);
+        let key = match band.color {
+            Some(color) => square(shade::fill(color, ColorBy::Stack, theme)),
+            None => initial(theme),
+        };
         let content = html! {
             <>
-                <span class="timeline-place">{ &band.place }</span>
-                <span class="timeline-band">{ &band.call }</span>
+                <span class="timeline-band">{ &band.lead }<small>{ &band.rest }</small></span>
                 <strong>{ format::bytes(band.bytes) }</strong>
             </>
         };
-        let name = format!("{} {} {}", band.call, band.place, band.callers);
-        html! { <li>{ entry_button(props, (Kind::Stack(band.stack), is_selected), color, name, content) }</li> }
+        let name = format!("{} {} {}", band.lead, band.rest, band.callers);
+        html! { <li>{ entry_button(props, (Kind::Stack(band.stack), is_selected), key, name, content) }</li> }
     };
     html! {
-        if !bands.is_empty() {
+        <>
             <li>{ when(props) }</li>
+            if bands.is_empty() { <li>{ "no stacks recorded" }</li> }
             { for bands.iter().map(entry) }
-        }
+        </>
     }
 }
 
@@ -162,7 +166,7 @@ fn largest(bands: &[BandName], props: &LegendProps, theme: &Theme) -> Html {
 fn entry_button(
     props: &LegendProps,
     (kind, is_selected): (Kind, bool),
-    color: Color,
+    key: Html,
     name: String,
     content: Html,
 ) -> Html {
@@ -170,9 +174,14 @@ fn entry_button(
     let title = format!("Select {}", name.trim_end());
     html! {
         <button type="button" class="timeline-entry" aria-pressed={is_selected.to_string()} {title} {onclick}>
-            <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true"><rect width="18" height="10" fill={color.css()} /></svg>
-            { content }
+            { key }{ content }
         </button>
+    }
+}
+
+fn square(color: Color) -> Html {
+    html! {
+        <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true"><rect width="18" height="10" fill={color.css()} /></svg>
     }
 }
 

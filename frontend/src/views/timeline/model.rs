@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn an_area_is_named_with_its_share() {
-        let area = Some(AreaRow { label: "activations".to_owned(), color: 4, bytes: 256 });
+        let area = Some(AreaRow { label: "activations".to_owned(), color: 4, bytes: 256, ..AreaRow::default() });
         let text = tooltip(&Hit { moment: 3, live_bytes: 512, area, ..Hit::default() }, Axis::Events);
         let parts = [text.title.as_str(), &text.name, &text.detail];
         assert_eq!(parts, ["256 B", "activations", "50 % of the live bytes"]);

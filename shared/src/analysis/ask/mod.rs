@@ -37,9 +37,9 @@ pub use replay::{
 pub use script::script_of;
 pub use segment_map::{Held, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, held_segments, rooms};
 pub use selection::{
-    Area, AreaBy, AreaGroup, Areas, Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population, REST_COLOR,
-    Scope, TextFilter, Totals, Weigher, Weight, former_label, group, label, pool_of, select, stack_group, stream_of,
-    streams_and_pools,
+    Area, AreaBy, AreaGroup, Areas, Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population,
+    REST_COLOR, Scope, TextFilter, Totals, Weigher, Weight, former_label, group, label, pool_of, select, stack_group,
+    stream_of, streams_and_pools,
 };
 pub use source_lines::{
     CodeFile, CodeKind, CodeLine, LineTotals, SourceConfig, SourceLines, source_files, source_lines,

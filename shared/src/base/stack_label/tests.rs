@@ -31,6 +31,25 @@ fn a_label_is_the_users_own_frame_and_the_librarys_leaf() {
 }
 
 #[test]
+fn a_short_label_begins_with_what_is_not_the_same_in_others() {
+    let label = |leaf: &str, differs: &str| StackLabel {
+        title: "step".to_owned(),
+        place: "train.py:14".to_owned(),
+        leaf: leaf.to_owned(),
+        differs: differs.to_owned(),
+    };
+    let split = |label: StackLabel, is_alone| {
+        let (lead, rest) = label.split(is_alone);
+        format!("{lead} | {rest}")
+    };
+    assert_eq!(split(label("linear", ""), true), "train.py:14 | step → linear");
+    assert_eq!(split(label("linear", ""), false), "linear | step (train.py:14)");
+    assert_eq!(split(label("step", "adam (adam.py:7)"), false), "adam (adam.py:7) | step (train.py:14)");
+    assert_eq!(split(label("", ""), false), "step (train.py:14) | ");
+    assert_eq!(split(StackLabel { place: String::new(), ..label("mm", "") }, true), "mm | step");
+}
+
+#[test]
 fn own_code_can_be_chosen() {
     let frames = vec![("mm", TORCH, 1), ("einsum", EINOPS, 2), ("forward", HF, 4), ("main", "/srv/train.py", 9)];
     let title = |rule: &str| Labelled::with_rule(frames.clone(), &OwnCode::of_text(rule)).label.unwrap().head();

@@ -10,8 +10,8 @@ use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::category::Category;
 use crate::analysis::track::picture::{AREAS, AreaBytes};
 use crate::analysis::track::stack_title::own_frame;
-use crate::base::stack_label;
 use crate::analysis::track::timeline::Timeline;
+use crate::base::stack_label;
 use crate::trace::{FrameId, StackId, Trace};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
@@ -245,7 +245,11 @@ mod tests {
         let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
         let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
         let areas = Areas::new(&population, AreaBy::Function);
-        assert_eq!(areas.named.last().map(|area| area.label.as_str()), Some("late"), "the last from the bottom up");
+        assert_eq!(
+            areas.named.last().map(|area| area.label.as_str()),
+            Some("late (main.py)"),
+            "the last from the bottom up"
+        );
         assert_eq!(areas.bytes_at(&population, 23)[9], 150);
     }
 
