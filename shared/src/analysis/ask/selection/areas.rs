@@ -250,7 +250,7 @@ mod tests {
             Some("late (main.py)"),
             "the last from the bottom up"
         );
-        assert_eq!(areas.bytes_at(&population, 23)[9], 150);
+        assert_eq!(areas.bytes_at(&population, timeline.events())[9], 150);
     }
 
     #[test]
