@@ -1,11 +1,11 @@
 //! Files that are dropped anywhere on the page, or chosen with a button.
 
 use super::browser::window;
-use super::dropped::Dropped;
+use super::dropped::{Dropped, list};
 use gloo_events::{EventListener, EventListenerOptions};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::spawn_local;
-use web_sys::{DataTransfer, DragEvent, File, FileList, HtmlInputElement};
+use web_sys::{DataTransfer, DragEvent, File, HtmlInputElement};
 
 /// Listener for files dragged over the page, active until it is dropped.
 pub struct DropListener {
@@ -74,10 +74,4 @@ pub fn chosen_files(input: &HtmlInputElement) -> Vec<File> {
     let files = list(input.files());
     input.set_value("");
     files
-}
-
-/// Returns the files of a list.
-pub(super) fn list(files: Option<FileList>) -> Vec<File> {
-    let Some(files) = files else { return Vec::new() };
-    (0..files.length()).filter_map(|position| files.get(position)).collect()
 }

@@ -1,11 +1,10 @@
 //! Files of folders that are dropped on the page.
 
-use super::drop::list;
 use super::kept::awaited;
 use js_sys::{Array, Promise};
 use shared::base::file_names::{is_of_no_interest, number_order};
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{DataTransfer, File, FileSystemDirectoryEntry, FileSystemDirectoryReader, FileSystemFileEntry};
+use web_sys::{DataTransfer, File, FileList, FileSystemDirectoryEntry, FileSystemDirectoryReader, FileSystemFileEntry};
 
 /// What was dropped: files, and folders whose files are not known yet.
 pub(super) struct Dropped {
@@ -70,4 +69,10 @@ async fn read(reader: &FileSystemDirectoryReader) -> Result<Array, JsValue> {
 
 async fn file_of(entry: &FileSystemFileEntry) -> Option<File> {
     awaited(Promise::new(&mut |resolve, reject| entry.file_with_callback_and_callback(&resolve, &reject))).await.ok()
+}
+
+/// Returns the files of a list.
+pub(super) fn list(files: Option<FileList>) -> Vec<File> {
+    let Some(files) = files else { return Vec::new() };
+    (0..files.length()).filter_map(|position| files.get(position)).collect()
 }

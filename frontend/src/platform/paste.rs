@@ -2,7 +2,7 @@
 
 use super::blob::{file_of, text_blob};
 use super::browser::window;
-use super::drop::list;
+use super::dropped::list;
 use super::keyboard::is_text;
 use gloo_events::EventListener;
 use wasm_bindgen::JsCast;

@@ -111,26 +111,41 @@ impl StackLabel {
         }
     }
 
-    /// Returns the label in two parts, the first of which tells it apart in a few letters where room is short.
+    /// Returns the label in two parts, the first of which tells it apart from the others of a list in a few letters.
     ///
-    /// That is the file and line if no other label of a list has the same (`is_alone`), and else what follows from
-    /// there.
-    pub fn split(&self, is_alone: bool) -> (String, String) {
+    /// That is what only this label has: its place, its leaf, or where its stack differs, and else the lines of both.
+    pub fn split(&self, list: &[Self]) -> (String, String) {
         let Self { title, place, leaf, differs } = self;
-        if is_alone && !place.is_empty() {
+        let is_alone = |of: fn(&Self) -> &String| {
+            !of(self).is_empty() && list.iter().filter(|other| of(other) == of(self)).count() == 1
+        };
+        if is_alone(|label| &label.place) {
             return (place.clone(), format!("{title} {}", self.tail()).trim_end().to_owned());
         }
-        match (differs.as_str(), leaf.as_str()) {
-            ("", "") => (self.head(), String::new()),
-            ("", leaf) => (leaf.to_owned(), self.head()),
-            (differs, _) => (differs.to_owned(), self.head()),
-        }
+        let lead = match () {
+            () if is_alone(|label| &label.leaf) => leaf.clone(),
+            () if is_alone(|label| &label.differs) => differs.clone(),
+            () => [leaf, differs]
+                .iter()
+                .filter(|part| !part.is_empty())
+                .map(|part| lines(part))
+                .collect::<Vec<_>>()
+                .join(" · "),
+        };
+        if lead.is_empty() { (self.head(), String::new()) } else { (lead, self.head()) }
     }
 
     /// Returns all of the label on one line.
     pub fn text(&self) -> String {
         format!("{} {}", self.head(), self.tail()).trim_end().to_owned()
     }
+}
+
+/// Returns the files and lines of functions, `a.py:1 < b.py:2` of `f (a.py:1) < g (b.py:2)`.
+fn lines(functions: &str) -> String {
+    let line =
+        |function: &str| function.rsplit_once('(').map_or(function, |(_, line)| line.trim_end_matches(')')).to_owned();
+    functions.split(" < ").map(line).collect::<Vec<_>>().join(" < ")
 }
 
 /// Returns the leaf: the innermost function of a library inside the title's frame, or else what that frame called.

@@ -134,8 +134,7 @@ pub(super) fn band_names(ready: Ready<'_>, moment: u32, limit: u32) -> Vec<BandN
         let is_drawn = |id: &AllocationId| !allocations.is_initial(*id);
         let mut of_stack = alive.iter().copied().filter(|id| allocations.allocation_stack(*id, device) == stack);
         let one = of_stack.find(is_drawn);
-        let is_alone = labels.iter().filter(|other| other.place == label.place).count() == 1;
-        let (lead, rest) = label.split(is_alone);
+        let (lead, rest) = label.split(&labels);
         BandName {
             color: one.map(|id| timeline.color(device, id)),
             lead,

@@ -38,15 +38,17 @@ fn a_short_label_begins_with_what_is_not_the_same_in_others() {
         leaf: leaf.to_owned(),
         differs: differs.to_owned(),
     };
-    let split = |label: StackLabel, is_alone| {
-        let (lead, rest) = label.split(is_alone);
-        format!("{lead} | {rest}")
-    };
-    assert_eq!(split(label("linear", ""), true), "train.py:14 | step → linear");
-    assert_eq!(split(label("linear", ""), false), "linear | step (train.py:14)");
-    assert_eq!(split(label("step", "adam (adam.py:7)"), false), "adam (adam.py:7) | step (train.py:14)");
-    assert_eq!(split(label("", ""), false), "step (train.py:14) | ");
-    assert_eq!(split(StackLabel { place: String::new(), ..label("mm", "") }, true), "mm | step");
+    let leads = |list: &[StackLabel]| -> Vec<(String, String)> { list.iter().map(|label| label.split(list)).collect() };
+    let pair = |lead: &str, rest: &str| (lead.to_owned(), rest.to_owned());
+    assert_eq!(leads(&[label("linear", "")]), [pair("train.py:14", "step → linear")]);
+    let [linear, relu] = ["linear", "relu"].map(|leaf| label(leaf, ""));
+    assert_eq!(leads(&[linear, relu]), [pair("linear", "step (train.py:14)"), pair("relu", "step (train.py:14)")]);
+    let of = |leaf: u32, differs: u32| label(&format!("call (net.py:{leaf})"), &format!("run (net.py:{differs})"));
+    let found = leads(&[of(1, 7), of(1, 8), of(2, 7)]);
+    let leads: Vec<&str> = found.iter().map(|(lead, _)| lead.as_str()).collect();
+    assert_eq!(leads, ["net.py:1 · net.py:7", "run (net.py:8)", "call (net.py:2)"]);
+    let bare = StackLabel { title: "aten::mm".to_owned(), ..StackLabel::default() };
+    assert_eq!(bare.split(&[bare.clone(), bare.clone()]), pair("aten::mm", ""));
 }
 
 #[test]
