@@ -40,7 +40,18 @@ class Recorder:
         self.steps = Steps(self._stepped)
         self.history.install()
         self._keep_peaks()
+        self._carry_values()
         torch.cuda._lazy_call(self._cuda_started)
+
+    def _carry_values(self):
+        from . import values
+        from .values.reads import Counts
+
+        self.counts = Counts()
+        try:
+            values.install(self.torch, self.counts, self.options)
+        except Exception as error:
+            self.report.facts["values_error"] = repr(error)
 
     def _cuda_started(self):
         """Runs when CUDA is initialized; must not raise, because PyTorch would make it an error of the script."""
@@ -174,6 +185,7 @@ class Recorder:
         facts = self.report.facts
         facts["seconds"] = time.monotonic() - self.started
         facts["devices"] = self._devices()
+        facts["values"] = self.counts.table()
         self.report.write()
 
 

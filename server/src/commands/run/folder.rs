@@ -20,6 +20,15 @@ const HOOK: &[(&str, &str)] = &[
     ("snapscope_run/keeper.py", include_str!("../../../python/run/snapscope_run/keeper.py")),
     ("snapscope_run/ending.py", include_str!("../../../python/run/snapscope_run/ending.py")),
     ("snapscope_run/recorder.py", include_str!("../../../python/run/snapscope_run/recorder.py")),
+    ("snapscope_run/values/__init__.py", include_str!("../../../python/run/snapscope_run/values/__init__.py")),
+    ("snapscope_run/values/known.py", include_str!("../../../python/run/snapscope_run/values/known.py")),
+    ("snapscope_run/values/patch.py", include_str!("../../../python/run/snapscope_run/values/patch.py")),
+    ("snapscope_run/values/answers.py", include_str!("../../../python/run/snapscope_run/values/answers.py")),
+    ("snapscope_run/values/carried.py", include_str!("../../../python/run/snapscope_run/values/carried.py")),
+    ("snapscope_run/values/makers.py", include_str!("../../../python/run/snapscope_run/values/makers.py")),
+    ("snapscope_run/values/moves.py", include_str!("../../../python/run/snapscope_run/values/moves.py")),
+    ("snapscope_run/values/reads.py", include_str!("../../../python/run/snapscope_run/values/reads.py")),
+    ("snapscope_run/values/assumptions.py", include_str!("../../../python/run/snapscope_run/values/assumptions.py")),
 ];
 
 /// The folder, which is removed when this value is dropped.
@@ -38,7 +47,7 @@ impl Folder {
     pub(super) fn make(options: &serde_json::Value) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("snapscope-run-").tempdir()?;
         let path = folder.path();
-        fs::create_dir_all(path.join("hook/snapscope_run"))?;
+        fs::create_dir_all(path.join("hook/snapscope_run/values"))?;
         for (name, text) in HOOK {
             fs::write(path.join("hook").join(name), text)?;
         }
