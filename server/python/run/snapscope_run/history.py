@@ -1,6 +1,7 @@
 """Records the history of memory, and lets a script that records for itself see only what it asked for."""
 
 import sys
+import threading
 
 # Events beyond this number push out the oldest, because each takes about a kilobyte of host memory.
 MOST_ENTRIES = 2_000_000
@@ -10,9 +11,12 @@ class History:
     """PyTorch has one history; the script's own recording is a view of the one that the command keeps."""
 
     def __init__(self, torch):
+        self.torch = torch
         self.memory = torch.cuda.memory
         self.record = self.memory._record_memory_history
         self.snapshot = self.memory._snapshot
+        # The thread that reads a snapshot.
+        self.reader = None
         # None until the script records, then the view of its latest recording.
         self.view = None
 
@@ -21,8 +25,33 @@ class History:
         self.record(enabled="all", context="alloc", stacks="python", max_entries=MOST_ENTRIES)
 
     def install(self):
+        self._keep_inductor_away()
         self.memory._record_memory_history = self._script_records
         self.memory._snapshot = self._script_reads
+
+    def _keep_inductor_away(self):
+        """Keeps PyTorch from importing its compiler for a snapshot, which asks `torch` for `_inductor`.
+
+        That takes seconds, and in a thread it breaks an import of the script that goes on at the same time.
+        """
+        find = self.torch.__dict__.get("__getattr__")
+        if find is None:
+            return
+
+        def find_unless_reading(name):
+            if name == "_inductor" and self.reader == threading.get_ident():
+                raise AttributeError(name)
+            return find(name)
+
+        self.torch.__getattr__ = find_unless_reading
+
+    def read(self):
+        """Returns the whole snapshot."""
+        self.reader = threading.get_ident()
+        try:
+            return self.snapshot()
+        finally:
+            self.reader = None
 
     def _script_records(self, enabled="all", *args, **kwargs):
         wanted = _wanted(enabled, args, kwargs)
@@ -32,7 +61,7 @@ class History:
             return
         context, stacks, most = wanted
         self.record(enabled="all", context=context, stacks=stacks, max_entries=MOST_ENTRIES)
-        known = self.snapshot()["device_traces"] if enabled != "state" else None
+        known = self.read()["device_traces"] if enabled != "state" else None
         self.view = _View(known and [len(trace) for trace in known], most)
 
     def _script_reads(self, *args, **kwargs):

@@ -10,8 +10,9 @@ import time
 class Keeper:
     """A thread that reads the pipe of the command; the pipe ends when the command stops the run or dies."""
 
-    # Shortest time between two snapshots, in seconds, and the largest share of the time that they may take.
-    LEAST = 10.0
+    # Time until the first snapshot in seconds, to which it grows, and the largest share of it that a snapshot takes.
+    FIRST = 1.0
+    LAST = 10.0
     SHARE = 0.05
 
     def __init__(self, run, roll, stop):
@@ -31,11 +32,11 @@ class Keeper:
     def _wait(self, pipe):
         poll = select.poll()
         poll.register(pipe, select.POLLIN | select.POLLHUP)
-        pause = self.LEAST
+        pause = self.FIRST
         while not poll.poll(pause * 1000):
             start = time.monotonic()
             self.roll()
-            pause = max(self.LEAST, (time.monotonic() - start) / self.SHARE)
+            pause = max(min(2 * pause, self.LAST), (time.monotonic() - start) / self.SHARE)
         self.stop(self._reason())
 
     def _reason(self):

@@ -186,6 +186,8 @@ class Recorder:
         facts["seconds"] = time.monotonic() - self.started
         facts["devices"] = self._devices()
         facts["values"] = self.counts.table()
+        if self.counts.off is not None:
+            facts["values_error"] = self.counts.off
         self.report.write()
 
 

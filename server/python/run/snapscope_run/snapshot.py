@@ -50,7 +50,7 @@ class Writer:
         path = self.path or self._claim()
         partial = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}.partial")
         try:
-            snapshot = _without_hook(self.history.snapshot())
+            snapshot = _without_hook(self.history.read())
             with open(partial, "wb") as file:
                 pickle.dump(snapshot, file, protocol=4)
             os.replace(partial, path)
@@ -77,7 +77,7 @@ class Writer:
             path = f"{stem}{suffix}" if number == 1 else f"{stem}.{number}{suffix}"
             try:
                 claim = os.path.join(self.run, f"claim-{os.path.basename(path)}")
-                os.close(os.open(claim, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+                os.close(os.open(claim, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             except FileExistsError:
                 continue
             self.path = path

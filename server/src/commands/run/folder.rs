@@ -1,6 +1,5 @@
 //! Makes the private folder of a run: the hook for Python, its options, and the pipe that keeps the processes.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -63,14 +62,9 @@ impl Folder {
         self.folder.path()
     }
 
-    /// Returns `PYTHONPATH` with the hook before what is there.
-    pub(super) fn python_path(&self) -> OsString {
-        let mut path = self.path().join("hook").into_os_string();
-        if let Some(own) = std::env::var_os("PYTHONPATH").filter(|own| !own.is_empty()) {
-            path.push(":");
-            path.push(own);
-        }
-        path
+    /// Returns the folder of the hook, which goes on `PYTHONPATH`.
+    pub(super) fn hook(&self) -> PathBuf {
+        self.path().join("hook")
     }
 
     /// Returns the file to which the virtual GPU appends its messages.

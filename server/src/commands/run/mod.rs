@@ -79,6 +79,8 @@ struct Ran {
     status: RunStatus,
     /// One for each process that used CUDA, or else one for the script.
     runs: Vec<RunReport>,
+    /// Reason why the values of the script were not followed.
+    without_values: Option<String>,
     /// Last lines of the virtual GPU's log, if the script failed.
     log: Vec<String>,
 }

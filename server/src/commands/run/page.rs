@@ -27,7 +27,7 @@ pub(super) fn all(args: &RunArgs, found: &[Ran]) -> String {
 fn one(args: &RunArgs, ran: &Ran) -> String {
     let Some(run) = decisive(ran) else { return String::new() };
     let mut page = format!("\n{}\n\n", subtitle(args, run));
-    if run.events > 0 || run.peak_reserved_bytes > 0 {
+    if run.snapshot.is_some() {
         text::table(&figures(ran, run), &[1]).iter().for_each(|line| page += &format!("  {line}\n"));
         page.push('\n');
     }
@@ -41,15 +41,10 @@ fn one(args: &RunArgs, ran: &Ran) -> String {
     page
 }
 
-/// Returns the process that decides: that of the run's status with the highest peak.
+/// Returns the process that decides: the first of those with the run's status and the highest peak.
 fn decisive(ran: &Ran) -> Option<&RunReport> {
-    let of_status = |run: &&RunReport| run.status == ran.status;
-    let highest = |runs: Vec<&'_ RunReport>| -> Option<usize> {
-        let peak = |(_, run): &(usize, &RunReport)| run.peak_reserved_bytes;
-        runs.into_iter().enumerate().rev().max_by_key(peak).map(|(index, _)| index)
-    };
-    let same: Vec<&RunReport> = ran.runs.iter().filter(of_status).collect();
-    highest(same.clone()).map(|index| same[index])
+    let of_status = ran.runs.iter().rev().filter(|run| run.status == ran.status);
+    of_status.max_by_key(|run| run.peak_reserved_bytes)
 }
 
 fn subtitle(args: &RunArgs, run: &RunReport) -> String {
@@ -115,7 +110,7 @@ fn notes(ran: &Ran, run: &RunReport) -> Vec<String> {
     if run.status == RunStatus::Unsupported {
         notes.extend(ran.log.iter().map(|line| format!("virtual GPU: {line}")));
     }
-    notes.extend(values(run));
+    notes.extend(values(ran, run));
     notes
 }
 
@@ -125,7 +120,7 @@ fn capitalized(text: &str) -> String {
 }
 
 /// Says which values the script read that a virtual GPU does not know.
-fn values(run: &RunReport) -> Vec<String> {
+fn values(ran: &Ran, run: &RunReport) -> Vec<String> {
     let decides = |kind: ValueKind| kind != ValueKind::Number;
     let list = |is_assumed: bool| -> (u64, String) {
         let mut places: BTreeMap<String, u64> = BTreeMap::new();
@@ -149,7 +144,9 @@ fn values(run: &RunReport) -> Vec<String> {
         let (values, were) = (counted(reads, "value"), if reads == 1 { "was" } else { "were" });
         said.push(format!("{values} {were} assumed, such as choices spread evenly: {places}"));
     }
-    if said.is_empty() && run.steps + run.events > 0 {
+    if let Some(reason) = &ran.without_values {
+        said.push(format!("Values of the script were not followed: {reason}"));
+    } else if said.is_empty() && run.snapshot.is_some() {
         said.push("No size depends on a value that only a GPU could compute".to_owned());
     }
     said

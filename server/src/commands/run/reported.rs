@@ -28,6 +28,8 @@ pub(super) struct Reported {
     pub(super) stopped: Option<String>,
     pub(super) exception: Option<ReportedException>,
     pub(super) values: Vec<ReportedValue>,
+    /// Reason why values are not followed.
+    pub(super) values_error: Option<String>,
 }
 
 /// Figures of a device, by PyTorch's own count.

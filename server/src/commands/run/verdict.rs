@@ -22,7 +22,8 @@ pub(super) fn judge(cards: &Cards, ended: &Ended) -> Ran {
     }
     let status = overall(&runs);
     let log = if status == RunStatus::Fits { Vec::new() } else { ended.logged.lines.clone() };
-    Ran { cards: cards.clone(), status, runs, log }
+    let without_values = devices.iter().find_map(|process| process.values_error.clone());
+    Ran { cards: cards.clone(), status, runs, without_values, log }
 }
 
 /// Returns the status of all processes together: if memory runs out in one, errors of the others follow from it.

@@ -66,6 +66,7 @@ def _make_class(module):
 def switch_off():
     """Makes all tensors ordinary again."""
     global is_on
+    counts.off = "it uses torch.compile"
     is_on = False
     for tensor in list(_all):
         tensor.__class__ = torch.Tensor

@@ -38,6 +38,8 @@ class Counts:
 
     def __init__(self):
         self.places = {}
+        # Reason why values are no longer followed.
+        self.off = None
 
     def add(self, kind, is_assumed=False):
         place = lines.user_line(2)
