@@ -15,6 +15,9 @@ class History:
         self.memory = torch.cuda.memory
         self.record = self.memory._record_memory_history
         self.snapshot = self.memory._snapshot
+        # For each mark of a read in the history, true if the read was the hook's.
+        self.marks = []
+        self.lock = threading.RLock()
         # The thread that reads a snapshot.
         self.reader = None
         # None until the script records, then the view of its latest recording.
@@ -46,12 +49,27 @@ class History:
         self.torch.__getattr__ = find_unless_reading
 
     def read(self):
-        """Returns the whole snapshot."""
+        """Returns the whole snapshot, without the marks that the hook's own reads leave in the history."""
         self.reader = threading.get_ident()
         try:
-            return self.snapshot()
+            with self.lock:
+                return self._without_marks(self.snapshot(), True)
         finally:
             self.reader = None
+
+    def _without_marks(self, snapshot, is_own):
+        """Removes the hook's marks from a snapshot, and notes whose mark this read leaves.
+
+        Reads of the hook happen at times that differ from run to run, and the same run has to give the same events.
+        """
+        for trace in snapshot["device_traces"]:
+            marks = [index for index, entry in enumerate(trace) if entry["action"] == "snapshot"]
+            owners = self.marks[max(0, len(self.marks) - len(marks)) :]
+            for index, is_hooks in reversed(list(zip(marks, owners))):
+                if is_hooks:
+                    del trace[index]
+        self.marks.append(is_own)
+        return snapshot
 
     def _script_records(self, enabled="all", *args, **kwargs):
         wanted = _wanted(enabled, args, kwargs)
@@ -65,7 +83,8 @@ class History:
         self.view = _View(known and [len(trace) for trace in known], most)
 
     def _script_reads(self, *args, **kwargs):
-        snapshot = self.snapshot(*args, **kwargs)
+        with self.lock:
+            snapshot = self._without_marks(self.snapshot(*args, **kwargs), False)
         return snapshot if self.view is None else self.view.cut(snapshot)
 
 
