@@ -62,6 +62,11 @@ pub(crate) fn log_path() -> Option<PathBuf> {
     env::var_os("SNAPSCOPE_VIRTUAL_GPU_LOG").filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
+/// Returns the file to which calls of functions that are not modelled are appended, if one is set.
+pub(crate) fn unsupported_path() -> Option<PathBuf> {
+    env::var_os("SNAPSCOPE_VIRTUAL_GPU_UNSUPPORTED").filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
 /// Reads an environment variable; an empty one counts as not set.
 #[cfg(not(test))]
 fn variable(name: &str) -> Option<String> {

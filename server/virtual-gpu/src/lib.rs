@@ -11,6 +11,8 @@ mod arrays;
 
 mod log;
 
+mod unsupported;
+
 mod stub;
 
 mod answers;
@@ -18,6 +20,8 @@ mod answers;
 mod error;
 
 mod config;
+
+mod versions;
 
 mod state;
 
@@ -52,6 +56,8 @@ mod nccl;
 mod nvrtc;
 
 mod nvshmem;
+
+mod failing;
 
 #[cfg(test)]
 mod testing;

@@ -4,11 +4,12 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
 use crate::ffi::{Handle, Out, text};
-use crate::runtime::{VERSION, copy_text};
+use crate::runtime::copy_text;
 use crate::state::device::Device;
 use crate::state::handle::Kind;
 use crate::state::machine;
 use crate::stub::{harmless, unmodelled};
+use crate::versions::versions;
 
 /// Numbers of `nvmlReturn_t`.
 mod code {
@@ -160,12 +161,12 @@ extern "C" fn nvmlErrorString(error: c_int) -> *const c_char {
 
 #[unsafe(no_mangle)]
 extern "C" fn nvmlSystemGetCudaDriverVersion(version: Out<c_int>) -> c_int {
-    status(|| give(version, VERSION))
+    status(|| give(version, versions().cuda_number()))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) -> c_int {
-    status(|| give(version, VERSION))
+    status(|| give(version, versions().cuda_number()))
 }
 
 /// Returns the version of a driver that came with CUDA 13.0.

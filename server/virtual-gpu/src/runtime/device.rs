@@ -9,9 +9,7 @@ use crate::error::{Error, Result};
 use crate::ffi::{Out, text};
 use crate::state::{machine, now, thread};
 use crate::stub::harmless;
-
-/// Version of the runtime and the driver: CUDA 13.0.
-pub(crate) const VERSION: c_int = 13_000;
+use crate::versions::versions;
 
 /// Highest stream priority; the lowest is 0.
 pub(crate) const MOST_URGENT: c_int = -5;
@@ -66,12 +64,12 @@ pub(super) extern "C" fn cudaDeviceReset() -> c_int {
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaDriverGetVersion(version: Out<c_int>) -> c_int {
-    status(|| give(version, VERSION))
+    status(|| give(version, versions().cuda_number()))
 }
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaRuntimeGetVersion(version: Out<c_int>) -> c_int {
-    status(|| give(version, VERSION))
+    status(|| give(version, versions().cuda_number()))
 }
 
 #[unsafe(no_mangle)]
