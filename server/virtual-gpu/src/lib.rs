@@ -19,6 +19,8 @@ mod answers;
 
 mod error;
 
+mod identity;
+
 mod config;
 
 mod versions;

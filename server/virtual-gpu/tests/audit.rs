@@ -113,3 +113,18 @@ fn other_libraries_are_left_alone() {
     let output = run("import ctypes; ctypes.CDLL('/nowhere/libcudart.so.11')", &[]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("/nowhere/libcudart.so.11"), "{output:?}");
 }
+
+#[test]
+fn cards_are_hidden_from_cuda_and_not_from_nvml() {
+    let program = "
+monitor = ctypes.CDLL('libnvidia-ml.so.1')
+monitor.nvmlInit_v2()
+number = ctypes.c_uint()
+monitor.nvmlDeviceGetCount_v2(ctypes.byref(number))
+bus = ctypes.create_string_buffer(32)
+ctypes.CDLL('libcudart.so.13').cudaDeviceGetPCIBusId(bus, 32, 0)
+print(count('libcudart.so.13'), number.value, bus.value.decode())
+";
+    check_with(&[("CUDA_VISIBLE_DEVICES", "1")], &format!("{COUNT}{program}"), "(0, 1) 2 0000:02:00.0");
+    check_with(&[("CUDA_VISIBLE_DEVICES", "")], &format!("{COUNT}print(count('libcudart.so.13'))"), "(100, 0)");
+}

@@ -34,7 +34,7 @@ fn device_of(context: Handle) -> Result<usize> {
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cuInit(_flags: c_uint) -> c_int {
-    status(|| machine().map(|_| ()))
+    status(|| machine()?.count().map(|_| ()))
 }
 
 #[unsafe(no_mangle)]
@@ -44,7 +44,7 @@ pub(super) extern "C" fn cuDriverGetVersion(version: Out<c_int>) -> c_int {
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cuDeviceGetCount(count: Out<c_int>) -> c_int {
-    status(|| give(count, c_int::try_from(machine()?.devices.len()).unwrap_or(c_int::MAX)))
+    status(|| give(count, machine()?.count()?))
 }
 
 #[unsafe(no_mangle)]

@@ -28,7 +28,10 @@ harmless! {
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaGetDeviceCount(count: Out<c_int>) -> c_int {
-    status(|| give(count, c_int::try_from(machine()?.devices.len()).unwrap_or(c_int::MAX)))
+    status(|| {
+        count.put_if_wanted(0);
+        give(count, machine()?.count()?)
+    })
 }
 
 #[unsafe(no_mangle)]
