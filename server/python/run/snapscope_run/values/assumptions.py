@@ -40,7 +40,7 @@ def _spread(shape, size):
 
 def _give(result, size):
     if _is_unknown(result) and not result.is_floating_point() and is_small(result):
-        carried.give(result, _spread(result.shape, size), is_assumed=True)
+        carried.give(result, _spread(result.shape, size), "choices")
 
 
 def _dimension(args, kwargs, place, default):
@@ -86,14 +86,14 @@ def _give_order(indices, dim):
         shape = [1] * indices.dim()
         shape[dim] = indices.shape[dim]
         order = torch.arange(indices.shape[dim]).view(shape).expand(indices.shape).clone()
-        carried.give(indices, order, is_assumed=True)
+        carried.give(indices, order, "choices")
 
 
 def _constant(function, answer):
     def test(*args, **kwargs):
         result = function(*args, **kwargs)
         if args and _is_unknown(args[0]) and _is_unknown(result):
-            carried.give(result, carried.torch.full(result.shape, answer), is_assumed=True)
+            carried.give(result, carried.torch.full(result.shape, answer), "finite")
         return result
 
     return test

@@ -58,7 +58,7 @@ def _make_class(module):
             with module._C.DisableTorchFunctionSubclass():
                 copied = module.Tensor.__deepcopy__(self.detach(), memo)
             memo[id(self)] = copied
-            return give(copied, self._snapscope.tensor.clone(), self._snapscope.base.is_assumed)
+            return give(copied, self._snapscope.tensor.clone(), self._snapscope.base.assumed)
 
     return Tensor
 
@@ -73,11 +73,11 @@ def switch_off():
     _all.clear()
 
 
-def give(tensor, value, is_assumed=False, base=None):
+def give(tensor, value, assumed=None, base=None):
     """Gives an ordinary CUDA tensor a value; returns the tensor."""
     if is_on and type(tensor) is torch.Tensor and tensor.is_cuda and is_small(tensor):
         tensor.__class__ = Carried
-        tensor._snapscope = Value(value, base or Base(is_assumed))
+        tensor._snapscope = Value(value, base or Base(assumed))
         _all.add(tensor)
     return tensor
 
@@ -117,15 +117,17 @@ class _Arguments:
         return item
 
     @property
-    def is_assumed(self):
-        return any(value.base.is_assumed for value in self.values)
+    def assumed(self):
+        """Returns what is assumed for the values; a choice decides more than a number that is finite."""
+        found = {value.base.assumed for value in self.values} - {None}
+        return "choices" if "choices" in found else "finite" if found else None
 
     def base_of(self, result):
         """Returns the base whose memory a result has."""
         for value in self.values:
             if address(value.tensor) == address(result):
                 return value.base
-        return Base(self.is_assumed)
+        return Base(self.assumed)
 
     def forget(self):
         """Marks the values as unknown, because the call changed one of them in a way that is not known."""
@@ -179,8 +181,8 @@ def _read(func, name, args, kwargs, known):
     """Reads the value; the device's copy is made as well, because it waits for the device."""
     if name in ("item", "tolist", "__bool__", "__int__", "__float__", "__index__"):
         func(*args, **kwargs)
-    if known.is_assumed:
-        counts.add(_kind(name, known), True)
+    if known.assumed:
+        counts.add("number" if known.assumed == "finite" else _kind(name, known), True)
     return func(*known.args, **known.kwargs)
 
 
@@ -229,7 +231,7 @@ def _carry(func, name, result, known, makes_size):
         if _changes(name):
             _redo(func, known)
         return result
-    if makes_size and known.is_assumed:
+    if makes_size and known.assumed == "choices":
         counts.add("size", True)
     try:
         with torch.no_grad():

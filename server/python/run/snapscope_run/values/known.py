@@ -6,13 +6,14 @@ MOST_NUMBERS = 1 << 10
 
 
 class Base:
-    """What the views of one tensor share: whether its value is still known, and whether it was assumed."""
+    """What the views of one tensor share: whether its value is still known, and what was assumed for it."""
 
-    __slots__ = ("is_known", "is_assumed")
+    __slots__ = ("is_known", "assumed")
 
-    def __init__(self, is_assumed=False):
+    def __init__(self, assumed=None):
         self.is_known = True
-        self.is_assumed = is_assumed
+        # None, or "choices" that are spread evenly, or "finite" numbers.
+        self.assumed = assumed
 
 
 class Value:

@@ -36,8 +36,8 @@ def _copy(function):
             value = carried.value_of(source)
             known = value.tensor if value else source if source.device.type == "cpu" else None
             if known is not None:
-                is_assumed = value is not None and value.base.is_assumed
-                carried.give(self, known.detach().to(self.dtype).expand(self.shape).clone(), is_assumed)
+                assumed = value.base.assumed if value else None
+                carried.give(self, known.detach().to(self.dtype).expand(self.shape).clone(), assumed)
         return result
 
     return copy

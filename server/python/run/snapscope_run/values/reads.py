@@ -31,6 +31,8 @@ _OF_TENSORS = {
 _OF_TORCH = ("equal", "allclose", "nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "bincount",
              "repeat_interleave", "where")  # fmt: skip
 _READ_BACK = ("item", "__float__")
+# A number below this is what the bytes of another tensor look like.
+_NOISE = 1e-20
 
 
 class Counts:
@@ -97,18 +99,18 @@ def _reader(function, name, kind, counts, losses):
         if is_number and frame.f_code.co_filename.startswith(_torch_folder):
             # PyTorch's own checks, such as that of the gradient scaler, expect that all is finite.
             return result
-        if not (name in ("repeat_interleave", "where") and _has_no_values(self, args)):
+        if not _reads_nothing(args):
             counts.add(kind or ("number" if is_number else "integer"))
-        if losses and is_read_back and is_number and result == 0:
+        if losses and is_read_back and is_number and abs(result) < _NOISE:
             return losses.next(frame)
         return result
 
     return read
 
 
-def _has_no_values(self, args):
-    """Returns true for repeats by a number, which read nothing."""
-    return bool(args) and isinstance(args[0], int)
+def _reads_nothing(args):
+    """Returns true if what decides is a number, such as that of repeats, or a tensor with a known value."""
+    return any(isinstance(item, int) or carried.value_of(item) is not None for item in args)
 
 
 def _indexer(function, counts):
@@ -136,7 +138,7 @@ def _with_carried(function, self, item, rest, counts):
     items = item if type(item) is tuple else (item,)
     values = [carried.value_of(part) for part in items if type(part) is carried.Carried]
     masks = [value for value in values if value is not None and value.tensor.dtype is carried.torch.bool]
-    if any(value.base.is_assumed for value in masks):
+    if any(value.base.assumed for value in masks):
         counts.add("size", True)
     with answers.answering(*(("i", int(value.tensor.count_nonzero())) for value in masks)):
         return function(self, item, *rest)
