@@ -18,7 +18,7 @@ def masks(device):
     floats = torch.ones(2, 3, 4, device=device)
     yield mask.nonzero(), mask.sum(-1), torch.where(mask), mask.any().item(), bool(mask.all())
     yield floats[mask].shape, torch.masked_select(floats, mask[..., None]).shape, floats[~mask].shape
-    yield mask.argmax(-1), mask.flip(-1).int().argmax(-1), (mask.long() * 5).tolist()
+    yield mask.int().argmax(-1), mask.flip(-1).int().argmax(-1), (mask.long() * 5).tolist()
     floats[mask] = 0
     yield floats.shape, floats[:, mask[0]].shape
 

@@ -18,6 +18,7 @@ const HOOK: &[(&str, &str)] = &[
     ("snapscope_run/steps.py", include_str!("../../../python/run/snapscope_run/steps.py")),
     ("snapscope_run/keeper.py", include_str!("../../../python/run/snapscope_run/keeper.py")),
     ("snapscope_run/ending.py", include_str!("../../../python/run/snapscope_run/ending.py")),
+    ("snapscope_run/unsupported.py", include_str!("../../../python/run/snapscope_run/unsupported.py")),
     ("snapscope_run/recorder.py", include_str!("../../../python/run/snapscope_run/recorder.py")),
     ("snapscope_run/values/__init__.py", include_str!("../../../python/run/snapscope_run/values/__init__.py")),
     ("snapscope_run/values/known.py", include_str!("../../../python/run/snapscope_run/values/known.py")),

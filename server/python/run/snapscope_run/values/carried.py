@@ -21,6 +21,8 @@ _READS = {
 }  # fmt: skip
 # Attributes that are tensors.
 _VIEWS = {"T", "H", "mT", "mH", "data", "real", "imag"}
+# Functions that change statistics which are arguments.
+_NORMS = ("batch_norm", "instance_norm")
 # Functions that make a tensor whose size depends on the value, and that read the number of chosen elements.
 _CHOICES = {"nonzero", "argwhere", "masked_select", "where", "__getitem__", "__setitem__", "index_put_", "index_put"}
 
@@ -166,15 +168,28 @@ def _call_unknown(func, name, args, kwargs, known):
     with answers.answering(*_answers_of_masks(name, args, known)):
         result = func(*args, **kwargs)
     if _changes(name) or "out" in kwargs:
-        known.forget()
+        _forget_changed(name, args, kwargs, known)
     return result
+
+
+def _forget_changed(name, args, kwargs, known):
+    """Forgets the values of what a function changes: its first argument or `out`; private functions change others too."""
+    is_private = name.startswith("_") and not name.startswith("__")
+    if is_private or name in _NORMS:
+        known.forget()
+        return
+    for item in (*args[:1], kwargs.get("out")):
+        for tensor in item if isinstance(item, (list, tuple)) else [item]:
+            value = value_of(tensor)
+            if value is not None:
+                value.base.is_known = False
 
 
 def _changes(name):
     """Returns true for functions that change an argument: `add_`, `__iadd__`, `__setitem__`, `batch_norm`."""
     if name.startswith("__"):
         return name.startswith("__i") and name not in ("__invert__", "__index__", "__int__") or name == "__setitem__"
-    return name.endswith("_") or name in ("batch_norm", "instance_norm")
+    return name.endswith("_") or name in _NORMS
 
 
 def _read(func, name, args, kwargs, known):

@@ -5,7 +5,7 @@ import sys
 
 from .. import lines
 from . import carried
-from .patch import wrap
+from .patch import wrap, wrap_index
 
 # Function of tensors to what its result decides; the kind of a number depends on its type.
 _OF_TENSORS = {
@@ -66,7 +66,7 @@ def install(torch, counts, options):
     for name in _OF_TORCH:
         kind = _OF_TENSORS.get(name, "size")
         wrap(torch, name, lambda function, name=name, kind=kind: _reader(function, name, kind, counts, None))
-    wrap(torch.Tensor, "__getitem__", lambda function: _indexer(function, counts))
+    wrap_index(torch.Tensor, lambda function: _indexer(function, counts))
     wrap(torch.Tensor, "__setitem__", lambda function: _indexer(function, counts))
 
 
