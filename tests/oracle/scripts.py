@@ -69,7 +69,8 @@ def row(snapscope, python, case):
     is_same = first == second
     peak = f"{found['peak_reserved_bytes'] / 2**20:,.0f} MiB"
     values = f"{reads}, {assumed} assumed" if reads else "0"
-    is_right = found["status"] == expected and is_same
+    # A first compilation measures kernels, and a later one takes them from its cache.
+    is_right = found["status"] == expected and (is_same or script == "compiled.py")
     if not is_right:
         print(found["log"][-3000:], file=sys.stderr)
     verdict = found["status"] if found["status"] == expected else f"{found['status']}, not {expected}"
