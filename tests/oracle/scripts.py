@@ -19,6 +19,7 @@ CASES = [
     ("gpt.py", ["--steps", "3"], [], "fits"),
     ("gpt.py", ["--card", "custom:4GiB"], [], "out-of-memory"),
     ("values.py", [], [], "fits"),
+    ("modules.py", [], [], "fits"),
     ("routing.py", [], [], "fits"),
     ("ranks.py", ["--card", "2x t4-16gb"], ["-m", "torch.distributed.run", "--nproc-per-node", "2"], "fits"),
     ("compiled.py", [], [], "fits"),

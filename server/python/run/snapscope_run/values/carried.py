@@ -31,13 +31,20 @@ def install(module, reads):
     global torch, Carried, counts
     torch, counts = module, reads
     Carried = _make_class(module)
-    compile_ = module.compile
+    compile_, new = module.compile, module.nn.Parameter.__new__
 
     def switch_off_and_compile(*args, **kwargs):
         switch_off()
         return compile_(*args, **kwargs)
 
+    def new_parameter(cls, data=None, *args, **kwargs):
+        # A parameter of another class than Tensor would keep that class, and what is trained has no known value.
+        if type(data) is Carried:
+            make_plain(data)
+        return new(cls, data, *args, **kwargs)
+
     module.compile = switch_off_and_compile
+    module.nn.Parameter.__new__ = staticmethod(new_parameter)
 
 
 def _make_class(module):
@@ -71,13 +78,23 @@ def switch_off():
     counts.off = "it uses torch.compile"
     is_on = False
     for tensor in list(_all):
-        tensor.__class__ = torch.Tensor
+        make_plain(tensor)
     _all.clear()
 
 
+def make_plain(tensor):
+    """Makes a tensor an ordinary one."""
+    tensor.__class__ = torch.Tensor
+    tensor.__dict__.pop("_snapscope", None)
+
+
 def give(tensor, value, assumed=None, base=None):
-    """Gives an ordinary CUDA tensor a value; returns the tensor."""
-    if is_on and type(tensor) is torch.Tensor and tensor.is_cuda and is_small(tensor):
+    """Gives an ordinary CUDA tensor a value; returns the tensor.
+
+    What a CUDA graph captures gets its values later, at each replay.
+    """
+    may = is_on and type(tensor) is torch.Tensor and tensor.is_cuda and is_small(tensor)
+    if may and not torch._C._cuda_isCurrentStreamCapturing():
         tensor.__class__ = Carried
         tensor._snapscope = Value(value, base or Base(assumed))
         _all.add(tensor)
@@ -107,6 +124,8 @@ class _Arguments:
             value = value_of(item)
             if value is None:
                 self.is_known = False
+                if type(item) is Carried:
+                    make_plain(item)
                 return item
             self.values.append(value)
             return value.tensor
@@ -242,6 +261,8 @@ def _answers_of_masks(name, args, known):
 
 def _carry(func, name, result, known, makes_size):
     """Gives the results of a call their values."""
+    if isinstance(result, torch.Tensor) and result.device.type == "cpu":
+        return _to_host(func, name, result, known)
     if not _may_carry(result):
         if _changes(name):
             _redo(func, known)
@@ -256,6 +277,16 @@ def _carry(func, name, result, known, makes_size):
             known.forget()
         return result
     return _pair(result, values, known)
+
+
+def _to_host(func, name, result, known):
+    """Returns the value of a copy to the host, in memory of its own."""
+    value = func(*known.args, **known.kwargs)
+    if not isinstance(value, torch.Tensor) or value.shape != result.shape or value.dtype != result.dtype:
+        return result
+    if known.assumed:
+        counts.add("number" if known.assumed == "finite" else _kind(name, known), True)
+    return result.copy_(value)
 
 
 def _redo(func, known):

@@ -90,8 +90,9 @@ def _reader(function, name, kind, counts, losses):
     torch = carried.torch
     is_read_back = name in _READ_BACK
 
-    def read(self, *args, **kwargs):
-        result = function(self, *args, **kwargs)
+    def read(*args, **kwargs):
+        result = function(*args, **kwargs)
+        self, args = (args[0], args[1:]) if args else (kwargs.get("input", kwargs.get("condition")), ())
         if type(self) is not torch.Tensor or not self.is_cuda or name == "where" and args:
             return result
         frame = sys._getframe(1)
