@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use server::Failure;
 use server::commands::{
     DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, HostOutput, InspectArgs, PeakArgs, RanksArgs,
-    ReplayArgs, ReproArgs, SegmentsArgs, SourceArgs, SweepArgs, printable,
+    ReplayArgs, ReproArgs, RunArgs, RunOutput, SegmentsArgs, SourceArgs, SweepArgs, printable,
 };
 use server::config::SettingsArgs;
 use server::decoding::Allowance;
@@ -83,6 +83,11 @@ enum Command {
     /// Run a training config on a virtual or real GPU and record a snapshot
     Repro(Box<ReproArgs>),
 
+    /// Run a Python script on virtual GPUs, without a GPU, and say whether it fits
+    #[command(after_help = "Exit status: 0 if it fits, 1 if memory runs out, 2 if something is not supported, \
+                            3 if the script failed")]
+    Run(Box<RunArgs>),
+
     /// Show the segments at the peak, or after any event, and the allocations that keep them reserved
     Segments(SegmentsArgs),
 
@@ -133,6 +138,10 @@ fn main() -> ExitCode {
         },
         Command::Replay(args) => args.run().map(print),
         Command::Repro(args) => args.run().map(print),
+        Command::Run(args) => match args.run() {
+            Ok(RunOutput { text, status }) => return partly(text, &[], status),
+            Err(failure) => Err(failure),
+        },
         Command::Segments(args) => args.run().map(print),
         Command::Serve(args) => server::serve::run(*args),
         Command::Source(args) => args.run().map(print),

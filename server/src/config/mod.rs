@@ -8,12 +8,14 @@ mod database_address;
 mod others;
 mod recorder;
 mod resolve;
+mod script;
 mod settings;
 mod tokens;
 
 pub use checked::{LogFormat, ServeConfig, ShareLimits, WorkerConfig};
 pub use database_address::DatabaseAddress;
 pub use recorder::RecorderConfig;
+pub use script::ScriptConfig;
 pub use settings::SettingsArgs;
 
 use std::env;

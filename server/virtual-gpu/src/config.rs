@@ -11,15 +11,14 @@ use std::sync::OnceLock;
 use shared::job::{Card, Cards};
 
 use crate::error::{Error, Result};
+use crate::identity::uuid_text;
 use crate::state::AddressOrder;
+
+/// CUDA's variable that names the cards that a process sees.
+const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
 
 /// Cards of a machine for which `SNAPSCOPE_VIRTUAL_GPU` is not set.
 const DEFAULT_CARDS: &str = "a100-80gb";
-
-/// Default memory of a context outside of the allocator, in bytes: 512 MiB.
-///
-/// Real contexts take 0.3 to 0.6 GB, depending on the driver, the card and the kernels that were loaded.
-const DEFAULT_CONTEXT_BYTES: u64 = 512 << 20;
 
 /// Content of device memory, as a copy to the host sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,12 +30,14 @@ pub(crate) enum Values {
 
 #[derive(Debug)]
 pub(crate) struct Config {
-    /// Cards by device ordinal.
+    /// All cards of the machine.
     pub(crate) cards: Vec<Card>,
+    /// Indices of the cards that CUDA shows, by device ordinal.
+    pub(crate) visible: Vec<usize>,
     /// Number of launches and copies after which a recorded event is done.
     pub(crate) event_lag: u64,
-    /// Memory of a context on each card, in bytes.
-    pub(crate) context_bytes: u64,
+    /// Memory of a context on each card, in bytes; `None` for what is known of each card.
+    pub(crate) context_bytes: Option<u64>,
     /// Order in which fresh addresses are handed out.
     pub(crate) addresses: AddressOrder,
     pub(crate) values: Values,
@@ -62,10 +63,15 @@ pub(crate) fn log_path() -> Option<PathBuf> {
     env::var_os("SNAPSCOPE_VIRTUAL_GPU_LOG").filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// Reads an environment variable; an empty one counts as not set.
+/// Returns the file to which calls of functions that are not modelled are appended, if one is set.
+pub(crate) fn unsupported_path() -> Option<PathBuf> {
+    env::var_os("SNAPSCOPE_VIRTUAL_GPU_UNSUPPORTED").filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// Reads an environment variable; an empty one counts as not set, except that it can make no card visible.
 #[cfg(not(test))]
 fn variable(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|value| !value.is_empty())
+    env::var(name).ok().filter(|value| !value.is_empty() || name == VISIBLE)
 }
 
 /// Gives tests two cards, whatever the environment says.
@@ -85,10 +91,13 @@ impl Config {
     fn read(lookup: Lookup<'_>) -> std::result::Result<Self, String> {
         let cards = lookup("SNAPSCOPE_VIRTUAL_GPU").unwrap_or_else(|| DEFAULT_CARDS.to_owned());
         let cards = Cards::parse(&cards).map_err(|error| format!("SNAPSCOPE_VIRTUAL_GPU: {error}"))?;
+        let visible =
+            lookup(VISIBLE).map_or_else(|| (0..cards.0.len()).collect(), |text| visible(&text, cards.0.len()));
         Ok(Self {
             cards: cards.0,
+            visible,
             event_lag: number(lookup, "SNAPSCOPE_VIRTUAL_GPU_EVENT_LAG", 0)?,
-            context_bytes: bytes(lookup, "SNAPSCOPE_VIRTUAL_GPU_CONTEXT", DEFAULT_CONTEXT_BYTES)?,
+            context_bytes: bytes(lookup, "SNAPSCOPE_VIRTUAL_GPU_CONTEXT")?,
             addresses: choice(
                 lookup,
                 "SNAPSCOPE_VIRTUAL_GPU_ADDRESSES",
@@ -99,9 +108,24 @@ impl Config {
                 "SNAPSCOPE_VIRTUAL_GPU_VALUES",
                 &[("zero", Values::Zero), ("shadow", Values::Shadow)],
             )?,
-            cudnn_workspace_bytes: bytes(lookup, "SNAPSCOPE_VIRTUAL_GPU_CUDNN_WORKSPACE", 0)?,
+            cudnn_workspace_bytes: bytes(lookup, "SNAPSCOPE_VIRTUAL_GPU_CUDNN_WORKSPACE")?.unwrap_or(0),
         })
     }
+}
+
+/// Returns the indices of the cards that a list makes visible, by CUDA's rules.
+///
+/// An item is an index or the beginning of an identifier that no other card has.
+/// The list ends before the first item that is neither, and one that names a card twice shows none.
+fn visible(list: &str, cards: usize) -> Vec<usize> {
+    let by_identifier = |item: &str| {
+        let mut matching = (0..cards).filter(|&index| uuid_text(index).starts_with(item));
+        matching.next().filter(|_| item.starts_with("GPU-") && matching.next().is_none())
+    };
+    let index = |item: &str| item.parse().ok().filter(|&index| index < cards).or_else(|| by_identifier(item));
+    let found: Vec<_> = list.split(',').map_while(|item| index(item.trim())).collect();
+    let names_one_twice = found.iter().enumerate().any(|(at, card)| found[..at].contains(card));
+    if names_one_twice { Vec::new() } else { found }
 }
 
 /// Parses a variable that is one of a few words; the default is the first of them.
@@ -120,13 +144,13 @@ fn number(lookup: Lookup<'_>, name: &str, default: u64) -> std::result::Result<u
 }
 
 /// Parses a size: a number of bytes, or a number with a binary unit.
-fn bytes(lookup: Lookup<'_>, name: &str, default: u64) -> std::result::Result<u64, String> {
+fn bytes(lookup: Lookup<'_>, name: &str) -> std::result::Result<Option<u64>, String> {
     const UNITS: &[(&str, u64)] = &[("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
-    let Some(text) = lookup(name) else { return Ok(default) };
+    let Some(text) = lookup(name) else { return Ok(None) };
     let unit = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?.trim_end(), *factor)));
     let (digits, factor) = unit.unwrap_or((&text, 1));
     let size = u64::from_str(digits).ok().and_then(|number| number.checked_mul(factor));
-    size.ok_or_else(|| format!("{name} is `{text}`: write a size, such as 512MiB"))
+    size.map(Some).ok_or_else(|| format!("{name} is `{text}`: write a size, such as 512MiB"))
 }
 
 #[cfg(test)]
@@ -143,7 +167,7 @@ mod tests {
         let config = read(&[]).expect("the defaults are valid");
         assert_eq!(config.cards.len(), 1);
         assert_eq!(config.cards[0].name, "a100-80gb");
-        assert_eq!((config.event_lag, config.context_bytes), (0, 512 << 20));
+        assert_eq!((config.event_lag, config.context_bytes, config.visible), (0, None, vec![0]));
         assert_eq!(config.values, Values::Zero);
     }
 
@@ -152,7 +176,20 @@ mod tests {
         let config = read(&[("VIRTUAL_GPU", "2x t4-16gb"), ("CONTEXT", "300 MiB"), ("CUDNN_WORKSPACE", "4096")]);
         let config = config.expect("all of it is valid");
         assert_eq!(config.cards.len(), 2);
-        assert_eq!((config.context_bytes, config.cudnn_workspace_bytes), (300 << 20, 4096));
+        assert_eq!((config.context_bytes, config.cudnn_workspace_bytes), (Some(300 << 20), 4096));
+    }
+
+    #[test]
+    fn cards_are_hidden_as_cuda_hides_them() {
+        let visible = |text| {
+            let config = read(&[("VIRTUAL_GPU", "4x t4-16gb"), (VISIBLE, text)]).expect("no list is an error");
+            config.visible
+        };
+        assert_eq!(visible("2,0"), [2, 0]);
+        assert_eq!(visible(" 3 , 1 "), [3, 1]);
+        assert_eq!(visible("1,7,2"), [1], "the list ends at the first card that is not there");
+        assert_eq!(visible("GPU-736e6170-7363-6f70-652d-677075000003,GPU-7"), [3], "`GPU-7` is each of them");
+        assert_eq!((visible(""), visible("-1"), visible("1,1"), visible("MIG-1")), (vec![], vec![], vec![], vec![]));
     }
 
     #[track_caller]

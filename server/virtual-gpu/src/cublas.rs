@@ -63,7 +63,7 @@ mode!(math_mode: cublasSetMathMode, cublasGetMathMode);
 
 streams! { cublasSetStream_v2 }
 
-harmless! { cublasSetWorkspace_v2 }
+harmless! { cublasSetSmCountTarget, cublasSetWorkspace_v2 }
 
 launches! {
     cublasSaxpy_v2, cublasDaxpy_v2, cublasCaxpy_v2, cublasZaxpy_v2, cublasScopy_v2, cublasDcopy_v2, cublasCcopy_v2,

@@ -6,11 +6,10 @@
 use std::ffi::c_int;
 
 use crate::answers::{creators, launched_on};
+use crate::arrays::OutArray;
 use crate::ffi::{Handle, Out};
 use crate::stub::harmless;
-
-/// Version 13.0.2, that of the library for which this one stands in.
-const VERSION: usize = 130_002;
+use crate::versions::versions;
 
 /// `CUBLAS_STATUS_INVALID_VALUE`.
 const INVALID_VALUE: c_int = 7;
@@ -29,7 +28,7 @@ struct Heuristic {
 
 #[unsafe(no_mangle)]
 extern "C" fn cublasLtGetVersion() -> usize {
-    VERSION
+    versions().cublas_number() as usize
 }
 
 creators! { cublasLtCreate, cublasLtMatmulDescCreate, cublasLtMatmulPreferenceCreate, cublasLtMatrixLayoutCreate }
@@ -82,6 +81,53 @@ extern "C" fn cublasLtMatmulAlgoGetHeuristic(
         return INVALID_VALUE;
     }
     found.put_if_wanted(1);
+    0
+}
+
+/// Makes the algorithm of a number; a program that sets up an algorithm itself gets the same one as all others.
+#[unsafe(no_mangle)]
+extern "C" fn cublasLtMatmulAlgoInit(
+    _handle: Handle,
+    _compute_type: c_int,
+    _scale_type: c_int,
+    _a_type: c_int,
+    _b_type: c_int,
+    _c_type: c_int,
+    _d_type: c_int,
+    _number: c_int,
+    algorithm: Out<[u64; 8]>,
+) -> c_int {
+    if algorithm.put([0; 8]) { 0 } else { INVALID_VALUE }
+}
+
+/// Accepts an algorithm for a product, for which it needs no workspace.
+#[unsafe(no_mangle)]
+extern "C" fn cublasLtMatmulAlgoCheck(
+    _handle: Handle,
+    _product: Handle,
+    _a: Handle,
+    _b: Handle,
+    _c: Handle,
+    _d: Handle,
+    _algorithm: Handle,
+    result: Out<Heuristic>,
+) -> c_int {
+    if result.put(Heuristic::default()) { 0 } else { INVALID_VALUE }
+}
+
+harmless! { cublasLtMatmulAlgoConfigSetAttribute }
+
+/// Writes zeros as the value of an attribute: an algorithm keeps none.
+#[unsafe(no_mangle)]
+extern "C" fn cublasLtMatmulAlgoConfigGetAttribute(
+    _algorithm: Handle,
+    _attribute: c_int,
+    value: OutArray<u8>,
+    size: usize,
+    written: Out<usize>,
+) -> c_int {
+    value.put(&vec![0; size]);
+    written.put_if_wanted(size);
     0
 }
 

@@ -2,9 +2,8 @@
 //!
 //! Its functions would read files into device memory, which does not exist.
 
-use std::sync::Once;
-
-use crate::stub::{say_unmodelled, unmodelled};
+use crate::stub::unmodelled;
+use crate::unsupported::Unsupported;
 
 /// `CU_FILE_PLATFORM_NOT_SUPPORTED`.
 const NOT_SUPPORTED: i32 = 5007;
@@ -20,9 +19,8 @@ macro_rules! transfers {
         $(
             #[unsafe(no_mangle)]
             extern "C" fn $name() -> isize {
-                static SAID: Once = Once::new();
-                SAID.call_once(|| say_unmodelled(stringify!($name), "cufile", NOT_SUPPORTED));
-                -(NOT_SUPPORTED as isize)
+                static FUNCTION: Unsupported = Unsupported::new(stringify!($name), "cufile", NOT_SUPPORTED);
+                -(FUNCTION.call() as isize)
             }
         )*
     };

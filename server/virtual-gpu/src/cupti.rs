@@ -6,17 +6,15 @@ use std::ffi::{c_char, c_int};
 
 use crate::answers::creators;
 use crate::ffi::{Handle, Out};
-use crate::stub::harmless;
-
-/// `CUPTI_API_VERSION` of CUDA 13.0.
-const VERSION: u32 = 130_001;
+use crate::stub::{harmless, unmodelled};
+use crate::versions::versions;
 
 /// `CUPTI_ERROR_MAX_LIMIT_REACHED`, which means that there are no more records.
 const NO_MORE_RECORDS: c_int = 12;
 
 #[unsafe(no_mangle)]
 extern "C" fn cuptiGetVersion(version: Out<u32>) -> c_int {
-    version.put_if_wanted(VERSION);
+    version.put_if_wanted(versions().cupti_number());
     0
 }
 
@@ -38,6 +36,21 @@ harmless! {
     cuptiActivityEnableDriverApi, cuptiActivityEnableRuntimeApi, cuptiActivityFlushAll,
     cuptiActivityPushExternalCorrelationId, cuptiActivityRegisterCallbacks, cuptiActivityRegisterTimestampCallback,
     cuptiActivitySetAttribute, cuptiEnableCallback, cuptiEnableDomain, cuptiFinalize, cuptiUnsubscribe,
+}
+
+// Counters of the hardware, which PyTorch's profiler reads up to 2.6; 27 is `CUPTI_ERROR_NOT_SUPPORTED`.
+unmodelled! { "cupti", 27 =>
+    cuptiEventGetAttribute, cuptiEventGetIdFromName, cuptiEventGroupGetAttribute, cuptiEventGroupReadEvent,
+    cuptiEventGroupSetAttribute, cuptiEventGroupSetDisable, cuptiEventGroupSetEnable, cuptiEventGroupSetsCreate,
+    cuptiEventGroupSetsDestroy, cuptiGetDeviceId, cuptiMetricEnumEvents, cuptiMetricGetAttribute,
+    cuptiMetricGetIdFromName, cuptiMetricGetNumEvents, cuptiMetricGetValue, cuptiSetEventCollectionMode,
+}
+
+/// Returns an empty name, because no callback is ever called.
+#[unsafe(no_mangle)]
+extern "C" fn cuptiGetCallbackName(_domain: c_int, _callback: u32, name: Out<*const c_char>) -> c_int {
+    name.put_if_wanted(c"".as_ptr());
+    0
 }
 
 #[unsafe(no_mangle)]

@@ -15,6 +15,7 @@ creators! { cusolverDnCreate, cusolverDnCreateParams, cusolverDnCreateGesvdjInfo
 harmless! {
     cusolverDnDestroy, cusolverDnDestroyParams, cusolverDnDestroyGesvdjInfo, cusolverDnDestroySyevjInfo,
     cusolverDnXgesvdjSetMaxSweeps, cusolverDnXgesvdjSetSortEig, cusolverDnXgesvdjSetTolerance,
+    cusolverDnXsyevjSetSortEig,
 }
 
 streams! { cusolverDnSetStream }

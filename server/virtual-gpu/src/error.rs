@@ -31,6 +31,7 @@ errors! {
         c"invalid copy direction for memcpy";
     MissingConfiguration = 52, c"cudaErrorMissingConfiguration", c"cudaErrorMissingConfiguration",
         c"__global__ function call is not configured";
+    NoDevice = 100, c"cudaErrorNoDevice", c"CUDA_ERROR_NO_DEVICE", c"no CUDA-capable device is detected";
     InvalidDevice = 101, c"cudaErrorInvalidDevice", c"CUDA_ERROR_INVALID_DEVICE", c"invalid device ordinal";
     InvalidContext = 201, c"cudaErrorDeviceUninitialized", c"CUDA_ERROR_INVALID_CONTEXT", c"invalid device context";
     InvalidHandle = 400, c"cudaErrorInvalidResourceHandle", c"CUDA_ERROR_INVALID_HANDLE", c"invalid resource handle";

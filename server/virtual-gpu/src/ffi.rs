@@ -41,9 +41,8 @@ impl<T> Out<T> {
         Self(place)
     }
 
-    /// Returns a null pointer, for calls from Rust.
-    #[cfg(test)]
-    pub(crate) fn null() -> Self {
+    /// Returns a null pointer, for a value that nobody wants.
+    pub(crate) fn none() -> Self {
         Self(std::ptr::null_mut())
     }
 

@@ -11,13 +11,19 @@ mod arrays;
 
 mod log;
 
+mod unsupported;
+
 mod stub;
 
 mod answers;
 
 mod error;
 
+mod identity;
+
 mod config;
+
+mod versions;
 
 mod state;
 
@@ -52,6 +58,8 @@ mod nccl;
 mod nvrtc;
 
 mod nvshmem;
+
+mod failing;
 
 #[cfg(test)]
 mod testing;

@@ -4,11 +4,12 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
 use crate::ffi::{Handle, Out, text};
-use crate::runtime::{VERSION, copy_text};
+use crate::runtime::copy_text;
 use crate::state::device::Device;
 use crate::state::handle::Kind;
-use crate::state::machine;
+use crate::state::{Machine, machine};
 use crate::stub::{harmless, unmodelled};
+use crate::versions::versions;
 
 /// Numbers of `nvmlReturn_t`.
 mod code {
@@ -107,19 +108,20 @@ fn give<T>(out: Out<T>, value: T) -> Answer {
     if out.put(value) { Ok(()) } else { Err(code::INVALID_ARGUMENT) }
 }
 
-fn devices() -> Result<&'static [Device], c_int> {
-    machine().map(|machine| machine.devices.as_slice()).map_err(|_| code::NOT_FOUND)
+/// Returns all devices of the machine, also those that `CUDA_VISIBLE_DEVICES` hides.
+fn devices() -> Result<impl Iterator<Item = &'static Device>, c_int> {
+    machine().map(Machine::cards).map_err(|_| code::NOT_FOUND)
 }
 
-/// Returns the device of an NVML handle, which is the handle of the device's context.
+/// Returns the device of an NVML handle, which has the form of a context's.
 fn device(handle: Handle) -> Result<&'static Device, c_int> {
     let number = Kind::Context.number(handle).map_err(|_| code::INVALID_ARGUMENT)?;
-    devices()?.get(number).ok_or(code::INVALID_ARGUMENT)
+    devices()?.find(|device| device.index == number).ok_or(code::INVALID_ARGUMENT)
 }
 
 fn find(to: Out<Handle>, is_wanted: impl Fn(&Device) -> bool) -> Answer {
-    let found = devices()?.iter().find(|device| is_wanted(device)).ok_or(code::NOT_FOUND)?;
-    give(to, Kind::Context.handle(found.ordinal))
+    let found = devices()?.find(|device| is_wanted(device)).ok_or(code::NOT_FOUND)?;
+    give(to, Kind::Context.handle(found.index))
 }
 
 /// Returns the memory that this process uses on a device, in bytes, or `None` before the device has a context.
@@ -160,12 +162,12 @@ extern "C" fn nvmlErrorString(error: c_int) -> *const c_char {
 
 #[unsafe(no_mangle)]
 extern "C" fn nvmlSystemGetCudaDriverVersion(version: Out<c_int>) -> c_int {
-    status(|| give(version, VERSION))
+    status(|| give(version, versions().cuda_number()))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) -> c_int {
-    status(|| give(version, VERSION))
+    status(|| give(version, versions().cuda_number()))
 }
 
 /// Returns the version of a driver that came with CUDA 13.0.
@@ -176,7 +178,7 @@ extern "C" fn nvmlSystemGetDriverVersion(version: *mut c_char, length: c_uint) -
 
 #[unsafe(no_mangle)]
 extern "C" fn nvmlDeviceGetCount_v2(count: Out<c_uint>) -> c_int {
-    status(|| give(count, c_uint::try_from(devices()?.len()).unwrap_or(c_uint::MAX)))
+    status(|| give(count, c_uint::try_from(devices()?.count()).unwrap_or(c_uint::MAX)))
 }
 
 #[unsafe(no_mangle)]
@@ -186,7 +188,7 @@ extern "C" fn nvmlDeviceGetCount(count: Out<c_uint>) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn nvmlDeviceGetHandleByIndex_v2(index: c_uint, to: Out<Handle>) -> c_int {
-    status(|| find(to, |device| device.ordinal == index as usize))
+    status(|| find(to, |device| device.index == index as usize))
 }
 
 #[unsafe(no_mangle)]

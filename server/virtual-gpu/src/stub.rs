@@ -21,23 +21,18 @@ macro_rules! harmless {
     };
 }
 
-/// Defines functions that write one line to the log, on the first call, and return the status "not supported".
+/// Defines functions that count their calls, say so at the first one, and return the status "not supported".
 macro_rules! unmodelled {
     { $library:literal, $status:literal => $($name:ident),* $(,)? } => {
         $(
             #[unsafe(no_mangle)]
             extern "C" fn $name() -> std::ffi::c_int {
-                static SAID: std::sync::Once = std::sync::Once::new();
-                SAID.call_once(|| $crate::stub::say_unmodelled(stringify!($name), $library, $status));
-                $status
+                static FUNCTION: $crate::unsupported::Unsupported =
+                    $crate::unsupported::Unsupported::new(stringify!($name), $library, $status);
+                FUNCTION.call()
             }
         )*
     };
-}
-
-/// Writes the log line of an unmodelled function.
-pub(crate) fn say_unmodelled(name: &str, library: &str, status: i32) {
-    crate::log::line(format_args!("{name} ({library}) is not implemented; it failed with status {status}"));
 }
 
 pub(crate) use {harmless, unmodelled};

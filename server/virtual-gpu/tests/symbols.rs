@@ -1,10 +1,11 @@
 //! Tests that the library exports every CUDA function and version node that PyTorch's libraries import.
 
+mod library;
+
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
-use std::{env, fs};
 
 use object::read::ReadCache;
 use object::read::elf::ElfFile64;
@@ -13,77 +14,24 @@ use object::{Endianness, Object as _, ObjectSymbol as _};
 /// Prefixes of the names of CUDA's functions.
 const PREFIXES: &[&str] = &["cu", "__cuda", "nccl", "nvml", "nvrtc", "nvshmem"];
 
-/// Functions that PyTorch looks up by name at run time, so that no library imports them.
-const FETCHED: &[&str] = &[
-    "cuCtxFromGreenCtx",
-    "cuCtxGetCurrent",
-    "cuCtxPopCurrent_v2",
-    "cuCtxPushCurrent_v2",
-    "cuCtxSetCurrent",
-    "cuDevResourceGenerateDesc",
-    "cuDevSmResourceSplitByCount",
-    "cuDeviceGet",
-    "cuDeviceGetAttribute",
-    "cuDeviceGetCount",
-    "cuDeviceGetDevResource",
-    "cuDeviceGetUuid",
-    "cuDevicePrimaryCtxGetState",
-    "cuGetErrorName",
-    "cuGetErrorString",
-    "cuGreenCtxCreate",
-    "cuGreenCtxDestroy",
-    "cuGreenCtxStreamCreate",
-    "cuInit",
-    "cuMemAddressFree",
-    "cuMemAddressReserve",
-    "cuMemCreate",
-    "cuMemExportToShareableHandle",
-    "cuMemGetAddressRange_v2",
-    "cuMemGetAllocationGranularity",
-    "cuMemGetAllocationPropertiesFromHandle",
-    "cuMemImportFromShareableHandle",
-    "cuMemMap",
-    "cuMemRelease",
-    "cuMemRetainAllocationHandle",
-    "cuMemSetAccess",
-    "cuMemUnmap",
-    "cuMemsetD32Async",
-    "cuMulticastAddDevice",
-    "cuMulticastBindMem",
-    "cuMulticastCreate",
-    "cuMulticastUnbind",
-    "cuStreamWriteValue32_v2",
-    "nvmlDeviceGetComputeRunningProcesses",
-    "nvmlDeviceGetCount_v2",
-    "nvmlDeviceGetGpuFabricInfoV",
-    "nvmlDeviceGetHandleByIndex_v2",
-    "nvmlDeviceGetHandleByPciBusId_v2",
-    "nvmlDeviceGetHandleByUUID",
-    "nvmlDeviceGetNvLinkRemoteDeviceType",
-    "nvmlDeviceGetNvLinkRemotePciInfo_v2",
-    "nvmlDeviceGetP2PStatus",
-    "nvmlDeviceGetUUID",
-    "nvmlErrorString",
-    "nvmlInit_v2",
-    "nvmlShutdown",
-    "nvmlSystemGetCudaDriverVersion_v2",
-];
+/// What versions of PyTorch want: rows of kind, name and versions.
+const WANTED: &str = include_str!("../names/torch.txt");
 
-/// Returns the library under test; builds it first, because `cargo test` does not build a `cdylib`.
-///
-/// `./dev test` has already built it in this profile.
+/// Functions that fail by name: rows of library and name.
+const FAILING: &str = include_str!("../names/failing.txt");
+
+/// Returns the names of a kind that some version of PyTorch wants.
+fn wanted(kind: &str) -> BTreeSet<&'static str> {
+    let rows = WANTED.lines().filter_map(|row| row.strip_prefix(kind)?.strip_prefix(' '));
+    let names: BTreeSet<_> = rows.filter_map(|row| row.split(' ').next()).collect();
+    assert!(!names.is_empty(), "{kind}");
+    names
+}
+
+/// Returns the bytes of the library under test.
 fn own_library() -> &'static [u8] {
     static LIBRARY: OnceLock<Vec<u8>> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let test = env::current_exe().expect("a test has a path");
-        let target = test.ancestors().nth(3).expect("tests lie in target/debug/deps");
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--release", "--package", env!("CARGO_PKG_NAME"), "--target-dir"]).arg(target);
-        let status = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().expect("cargo can be started");
-        assert!(status.success(), "cargo build: {status}");
-        let path = target.join("release/libsnapscope_virtual_gpu.so");
-        fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-    })
+    LIBRARY.get_or_init(|| fs::read(library::path()).expect("the library has been built"))
 }
 
 /// Returns the paths of PyTorch's libraries if `./dev` has fetched them, or else none.
@@ -128,24 +76,60 @@ fn imported(path: &Path) -> Vec<String> {
     symbols.filter_map(|symbol| symbol.name().ok().map(str::to_owned)).filter(|name| is_cudas(name)).collect()
 }
 
-#[test]
-fn every_import_of_pytorch_is_there() {
-    let library = own_library();
-    let file = parse(library);
+/// Returns the names that the library exports.
+fn exported() -> BTreeSet<&'static str> {
+    static FILE: OnceLock<ElfFile64<'static, Endianness>> = OnceLock::new();
+    let file = FILE.get_or_init(|| parse(own_library()));
     let defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
-    let exported: BTreeSet<_> = defined.filter_map(|symbol| symbol.name().ok()).collect();
-    let mut wanted: BTreeSet<String> = FETCHED.iter().map(|name| (*name).to_owned()).collect();
-    wanted.extend(pytorch_libraries().iter().flat_map(|path| imported(path)));
-    wanted.retain(|name| !exported.contains(name.as_str()));
-    assert!(wanted.is_empty(), "not exported: {wanted:?}");
+    defined.filter_map(|symbol| symbol.name().ok()).collect()
+}
+
+/// Tests that the library exports all names.
+#[track_caller]
+fn check_exported<'a>(names: impl IntoIterator<Item = &'a str>) {
+    let exported = exported();
+    let missing: Vec<_> = names.into_iter().filter(|name| !exported.contains(name)).collect();
+    assert!(missing.is_empty(), "not exported: {missing:?}");
+}
+
+#[test]
+fn what_versions_of_pytorch_import_is_there() {
+    check_exported(wanted("import"));
+}
+
+#[test]
+fn what_this_pytorch_imports_is_there() {
+    let imported: BTreeSet<String> = pytorch_libraries().iter().flat_map(|path| imported(path)).collect();
+    check_exported(imported.iter().map(String::as_str));
+}
+
+#[test]
+fn what_versions_of_pytorch_look_up_is_there() {
+    let exported = exported();
+    let is_missing = |name: &&str| !exported.contains(*name) && !exported.contains(format!("{name}_v2").as_str());
+    let missing: Vec<_> = wanted("look-up").into_iter().filter(is_missing).collect();
+    assert!(missing.is_empty(), "not exported: {missing:?}");
+}
+
+#[test]
+fn other_functions_of_nvidias_libraries_fail_by_name() {
+    check_exported(FAILING.lines().filter(|row| !row.starts_with('#')).filter_map(|row| row.split(' ').nth(1)));
+}
+
+#[test]
+fn every_library_has_a_link() {
+    let links: BTreeSet<_> = include_str!("../sonames.txt").lines().collect();
+    let wanted = wanted("library");
+    assert!(wanted.is_subset(&links), "{wanted:?}");
 }
 
 #[test]
 fn every_version_node_is_there() {
     let versions = versions(own_library());
     let map = include_str!("../versions.map");
-    let nodes: Vec<_> = map.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(nodes.len(), 10);
+    let nodes: BTreeSet<_> = map.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let wanted = wanted("node");
+    assert!(wanted.is_subset(&nodes), "{wanted:?}");
     for node in nodes {
         assert!(versions.contains(node), "{node} is not among {versions:?}");
     }

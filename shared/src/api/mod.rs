@@ -12,6 +12,7 @@ mod job;
 mod job_error;
 mod job_task;
 mod recording;
+mod run;
 mod share;
 mod source;
 mod sweep;
@@ -28,6 +29,7 @@ pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingCurve, RecordingReport, Started,
     StepStart, Written,
 };
+pub use run::{RunOutOfMemory, RunReport, RunStatus, RunStop, RunsReport, ValueKind, ValueRead};
 pub use share::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
 pub use source::{FoundSource, QuotedLine, SourceDocument};
 pub use sweep::{FitProbe, FitReport, SweepReport, SweepRow};

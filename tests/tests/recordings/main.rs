@@ -2,4 +2,6 @@
 
 mod gallery;
 mod repro;
+#[cfg(target_os = "linux")]
+mod run;
 mod sweep;

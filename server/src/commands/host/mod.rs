@@ -16,6 +16,7 @@ use shared::base::format::{counted, duration};
 use crate::{Failure, units};
 use sampler::Sampler;
 
+pub(super) use proc::{below, kib_of};
 pub(super) use sampler::sampled_beside;
 
 /// Shortest time between two samples.

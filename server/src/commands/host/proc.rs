@@ -73,7 +73,7 @@ pub(super) fn tree(root: u32) -> Vec<Sampled> {
 }
 
 /// Returns a process and all its descendants, each with its parent, in ascending order.
-pub(super) fn below(root: u32) -> Vec<(u32, u32)> {
+pub(in crate::commands) fn below(root: u32) -> Vec<(u32, u32)> {
     let parents = parents();
     let is_below = |pid: &u32| is_below(*pid, root, &parents);
     let mut pids: Vec<_> = parents.keys().filter(|pid| is_below(pid)).map(|&pid| (pid, parents[&pid])).collect();
@@ -129,7 +129,7 @@ fn sample(pid: u32, parent: u32) -> Option<Sampled> {
 }
 
 /// Returns the bytes of a line such as `VmRSS:     1234 kB`.
-pub(super) fn kib_of(text: &str, key: &str) -> Option<u64> {
+pub(in crate::commands) fn kib_of(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     line.trim().strip_suffix("kB")?.trim_end().parse::<u64>().ok()?.checked_mul(1 << 10)
 }

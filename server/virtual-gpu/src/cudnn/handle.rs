@@ -7,12 +7,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use super::status::{BAD_PARAMETER, NULL_POINTER, SUCCESS};
 use crate::answers::set_stream;
 use crate::ffi::{Handle, Out};
-
-/// Version 9.19.0; PyTorch refuses an older library than it was built with, and chooses its attention path by it.
-const VERSION: [c_int; 3] = [9, 19, 0];
-
-/// Version of the CUDA runtime for which the library was built.
-const CUDA_RUNTIME: usize = 13_000;
+use crate::versions::versions;
 
 /// Content of a handle.
 struct Context {
@@ -21,22 +16,21 @@ struct Context {
 
 #[unsafe(no_mangle)]
 extern "C" fn cudnnGetVersion() -> usize {
-    let [major, minor, patch] = VERSION.map(|part| part.unsigned_abs() as usize);
-    major * 10_000 + minor * 100 + patch
+    versions().cudnn_number() as usize
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn cudnnGetCudartVersion() -> usize {
-    CUDA_RUNTIME
+    versions().cuda_number().unsigned_abs() as usize
 }
 
 /// Returns a part of the version: 0 is major, 1 is minor, 2 is patch.
 #[unsafe(no_mangle)]
 extern "C" fn cudnnGetProperty(property: c_int, value: Out<c_int>) -> c_int {
-    let Some(part) = usize::try_from(property).ok().and_then(|index| VERSION.get(index)) else {
+    let Some(part) = usize::try_from(property).ok().and_then(|index| versions().cudnn.get(index).copied()) else {
         return BAD_PARAMETER;
     };
-    value.put_if_wanted(*part);
+    value.put_if_wanted(part.cast_signed());
     SUCCESS
 }
 

@@ -4,12 +4,14 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
 use super::{give, status};
+use crate::answers::new_handle;
 use crate::error::{Error, Result};
 use crate::ffi::{Handle, Out};
-use crate::runtime::{MOST_URGENT, VERSION, copy_text};
-use crate::state::handle::Kind;
+use crate::runtime::{MOST_URGENT, copy_text};
+use crate::state::handle::{Kind, stream_of};
 use crate::state::{machine, now, thread};
 use crate::stub::harmless;
+use crate::versions::versions;
 
 harmless! {
     cuCtxDestroy,
@@ -20,6 +22,7 @@ harmless! {
     cuDevicePrimaryCtxRelease_v2,
     cuDevicePrimaryCtxSetFlags,
     cuDevicePrimaryCtxSetFlags_v2,
+    cuLogsUnregisterCallback,
     cuProfilerStart,
     cuProfilerStop,
 }
@@ -31,17 +34,17 @@ fn device_of(context: Handle) -> Result<usize> {
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cuInit(_flags: c_uint) -> c_int {
-    status(|| machine().map(|_| ()))
+    status(|| machine()?.count().map(|_| ()))
 }
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cuDriverGetVersion(version: Out<c_int>) -> c_int {
-    status(|| give(version, VERSION))
+    status(|| give(version, versions().cuda_number()))
 }
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cuDeviceGetCount(count: Out<c_int>) -> c_int {
-    status(|| give(count, c_int::try_from(machine()?.devices.len()).unwrap_or(c_int::MAX)))
+    status(|| give(count, machine()?.count()?))
 }
 
 #[unsafe(no_mangle)]
@@ -148,9 +151,25 @@ pub(super) extern "C" fn cuCtxGetDevice(device: Out<c_int>) -> c_int {
     status(|| give(device, c_int::try_from(machine()?.current()?.ordinal).unwrap_or(c_int::MAX)))
 }
 
+/// Returns the context of a stream's device.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) -> c_int {
+    status(|| {
+        let device = machine()?.work().streams.get(stream_of(stream)?)?.device;
+        give(context, Kind::Context.handle(device))
+    })
+}
+
+/// Registers a function that would receive the driver's log, of which there is none.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn cuLogsRegisterCallback(_function: Handle, _data: Handle, callback: Out<Handle>) -> c_int {
+    callback.put_if_wanted(new_handle());
+    0
+}
+
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cuCtxGetApiVersion(_context: Handle, version: Out<c_uint>) -> c_int {
-    status(|| give(version, VERSION.unsigned_abs()))
+    status(|| give(version, versions().cuda_number().unsigned_abs()))
 }
 
 #[unsafe(no_mangle)]

@@ -2,6 +2,7 @@
 
 mod context;
 mod entry;
+mod library;
 mod memory;
 mod module;
 mod virtual_memory;

@@ -122,6 +122,16 @@ pub(super) extern "C" fn cuFuncGetAttribute(value: Out<c_int>, number: c_int, fu
 }
 
 #[unsafe(no_mangle)]
+pub(super) extern "C" fn cuKernelGetAttribute(
+    value: Out<c_int>,
+    number: c_int,
+    kernel: *const c_void,
+    _device: c_int,
+) -> c_int {
+    cuFuncGetAttribute(value, number, kernel)
+}
+
+#[unsafe(no_mangle)]
 pub(super) extern "C" fn cuFuncSetAttribute(function: *const c_void, number: c_int, value: c_int) -> c_int {
     status(|| if number == MAX_DYNAMIC_SHARED { set_shared_bytes(function, value) } else { Ok(()) })
 }

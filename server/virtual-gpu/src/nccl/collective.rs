@@ -85,6 +85,23 @@ extern "C" fn ncclAllGather(
     })
 }
 
+/// Gathers like [`ncclAllGather`] if this rank is the root, or else does nothing.
+#[unsafe(no_mangle)]
+extern "C" fn ncclGather(
+    send: Handle,
+    receive: Handle,
+    count: usize,
+    data_type: c_int,
+    root: c_int,
+    communicator: Option<&Communicator>,
+    stream: Handle,
+) -> c_int {
+    if communicator.is_some_and(|communicator| communicator.rank == root) {
+        return ncclAllGather(send, receive, count, data_type, communicator, stream);
+    }
+    run(Exchange::new(communicator, (send, receive), count, data_type, stream), |_| ())
+}
+
 /// Reduces to this rank's own values, as if the other ranks held zeros; `PreMulSum` does not scale.
 #[unsafe(no_mangle)]
 extern "C" fn ncclAllReduce(
@@ -228,6 +245,17 @@ mod tests {
         let communicator = rank(1, 3);
         let status = ncclAllGather(start(&mut own), start(&mut all), 2, FLOAT, Some(&communicator), null_mut());
         assert_eq!((status, all), (0, [3.0, 5.0, 3.0, 5.0, 3.0, 5.0]));
+    }
+
+    #[test]
+    fn only_the_root_of_a_gather_gets_the_parts() {
+        let (mut own, mut all) = ([3.0], [0.0; 2]);
+        let communicator = rank(1, 2);
+        let mut gather = |root, all: &mut [f32]| {
+            ncclGather(start(&mut own), start(all), 1, FLOAT, root, Some(&communicator), null_mut())
+        };
+        assert_eq!((gather(0, &mut all), all), (0, [0.0; 2]));
+        assert_eq!((gather(1, &mut all), all), (0, [3.0; 2]));
     }
 
     #[test]

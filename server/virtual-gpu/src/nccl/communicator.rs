@@ -8,9 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::arrays::{Array, OutArray};
 use crate::ffi::{Handle, Out};
 use crate::stub::{harmless, unmodelled};
-
-/// Version 2.28.9.
-const VERSION: c_int = 22_809;
+use crate::versions::versions;
 
 /// `ncclInvalidArgument`.
 pub(super) const INVALID_ARGUMENT: c_int = 4;
@@ -50,7 +48,7 @@ struct UniqueId([u8; 128]);
 
 #[unsafe(no_mangle)]
 extern "C" fn ncclGetVersion(version: Out<c_int>) -> c_int {
-    version.put_if_wanted(VERSION);
+    version.put_if_wanted(versions().nccl_number());
     0
 }
 
@@ -146,6 +144,31 @@ extern "C" fn ncclCommShrink(
         .map_or(INVALID_ARGUMENT, |new| new.give(communicator))
 }
 
+/// Creates a communicator with more ranks; a rank that was there before keeps its number, and passes none.
+#[unsafe(no_mangle)]
+extern "C" fn ncclCommGrow(
+    parent: Option<&Communicator>,
+    ranks: c_int,
+    _id: Handle,
+    rank: c_int,
+    communicator: Out<Box<Communicator>>,
+) -> c_int {
+    let rank = if rank < 0 { parent.map_or(-1, |parent| parent.rank) } else { rank };
+    Communicator::new(ranks, rank).map_or(INVALID_ARGUMENT, |new| new.give(communicator))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ncclCommGetUniqueId(_communicator: Handle, id: Out<UniqueId>) -> c_int {
+    ncclGetUniqueId(id)
+}
+
+/// Returns 0 for each figure about memory: a communicator takes none.
+#[unsafe(no_mangle)]
+extern "C" fn ncclCommMemStats(_communicator: Handle, _figure: c_int, value: Out<u64>) -> c_int {
+    value.put_if_wanted(0);
+    0
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn ncclCommDestroy(_communicator: Option<Box<Communicator>>) -> c_int {
     0
@@ -176,7 +199,7 @@ extern "C" fn ncclCommGetAsyncError(_communicator: Handle, error: Out<c_int>) ->
     0
 }
 
-harmless! { ncclCommFinalize, ncclGroupStart, ncclGroupEnd }
+harmless! { ncclCommFinalize, ncclCommResume, ncclCommRevoke, ncclCommSuspend, ncclGroupStart, ncclGroupEnd }
 
 /// Estimated cost of a group (`ncclSimInfo_t`).
 #[repr(C)]
@@ -196,8 +219,11 @@ extern "C" fn ncclGroupSimulateEnd(simulation: Option<&mut Simulation>) -> c_int
     0
 }
 
-// Communication from inside kernels, which do not run; 5 is `ncclInvalidUsage`.
-unmodelled! { "nccl", 5 => ncclDevCommCreate, ncclDevCommDestroy }
+// Communication from inside kernels, which do not run, and memory of other ranks; 5 is `ncclInvalidUsage`.
+unmodelled! { "nccl", 5 =>
+    ncclDevCommCreate, ncclDevCommDestroy, ncclGetLsaMultimemDevicePointer, ncclGetPeerDevicePointer, ncclPutSignal,
+    ncclSignal, ncclWaitSignal, ncclWinGetUserPtr,
+}
 
 #[unsafe(no_mangle)]
 extern "C" fn ncclGetErrorString(result: c_int) -> *const c_char {
@@ -264,6 +290,18 @@ mod tests {
         let mut none = Some(part);
         assert_eq!(ncclCommSplit(parent.as_deref(), NO_COLOR, 1, Out::to(&mut none)), 0);
         assert!(none.is_none());
+    }
+
+    #[test]
+    fn a_communicator_grows_by_ranks_that_are_new() {
+        let parent = init(2, 1);
+        let mut grown: Option<Box<Communicator>> = None;
+        let mut grow = |parent: Option<&Communicator>, rank| {
+            let status = ncclCommGrow(parent, 4, std::ptr::null_mut(), rank, Out::to(&mut grown).cast());
+            (status, seen(grown.as_deref()))
+        };
+        assert_eq!(grow(parent.as_deref(), -1), (0, (1, 4)));
+        assert_eq!(grow(None, 3), (0, (3, 4)));
     }
 
     #[test]

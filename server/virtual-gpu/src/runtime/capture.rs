@@ -83,6 +83,34 @@ pub(super) extern "C" fn cudaStreamGetCaptureInfo(
     })
 }
 
+/// CUDA 12's name of the function, whose nodes have no data about their edges.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn cudaStreamGetCaptureInfo_v2(
+    stream: Handle,
+    capture: Out<c_int>,
+    id: Out<c_ulonglong>,
+    graph: Out<Handle>,
+    dependencies: Out<*const Handle>,
+    dependency_count: Out<usize>,
+) -> c_int {
+    let edges = Out::none();
+    cudaStreamGetCaptureInfo(stream, capture, id, graph, dependencies, edges, dependency_count)
+}
+
+/// CUDA 12's name of [`cudaStreamGetCaptureInfo`].
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn cudaStreamGetCaptureInfo_v3(
+    stream: Handle,
+    capture: Out<c_int>,
+    id: Out<c_ulonglong>,
+    graph: Out<Handle>,
+    dependencies: Out<*const Handle>,
+    edges: Out<*const Handle>,
+    dependency_count: Out<usize>,
+) -> c_int {
+    cudaStreamGetCaptureInfo(stream, capture, id, graph, dependencies, edges, dependency_count)
+}
+
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaThreadExchangeStreamCaptureMode(mode: Out<c_int>) -> c_int {
     status(|| {

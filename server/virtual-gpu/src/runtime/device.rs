@@ -9,9 +9,7 @@ use crate::error::{Error, Result};
 use crate::ffi::{Out, text};
 use crate::state::{machine, now, thread};
 use crate::stub::harmless;
-
-/// Version of the runtime and the driver: CUDA 13.0.
-pub(crate) const VERSION: c_int = 13_000;
+use crate::versions::versions;
 
 /// Highest stream priority; the lowest is 0.
 pub(crate) const MOST_URGENT: c_int = -5;
@@ -30,7 +28,10 @@ harmless! {
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaGetDeviceCount(count: Out<c_int>) -> c_int {
-    status(|| give(count, c_int::try_from(machine()?.devices.len()).unwrap_or(c_int::MAX)))
+    status(|| {
+        count.put_if_wanted(0);
+        give(count, machine()?.count()?)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -66,12 +67,12 @@ pub(super) extern "C" fn cudaDeviceReset() -> c_int {
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaDriverGetVersion(version: Out<c_int>) -> c_int {
-    status(|| give(version, VERSION))
+    status(|| give(version, versions().cuda_number()))
 }
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaRuntimeGetVersion(version: Out<c_int>) -> c_int {
-    status(|| give(version, VERSION))
+    status(|| give(version, versions().cuda_number()))
 }
 
 #[unsafe(no_mangle)]

@@ -10,6 +10,7 @@ use crate::state::handle::Kind;
 use crate::state::work::UserObject;
 use crate::state::{machine, thread};
 use crate::stub::{harmless, unmodelled};
+use crate::versions::versions;
 
 harmless! { cudaGraphUpload, cudaDeviceGraphMemTrim }
 
@@ -104,24 +105,31 @@ pub(super) extern "C" fn cudaGraphNodeGetType(node: Handle, kind: Out<c_int>) ->
     })
 }
 
+/// Writes that there are no edges: dependencies between nodes are not kept.
+///
+/// In CUDA 13 the count is the last parameter; CUDA 12 has it in the place of the data about edges, and no more after it.
+fn no_edges(edges: Out<usize>, count: Out<usize>) -> c_int {
+    status(|| give(if versions().cuda[0] < 13 { edges } else { count }, 0))
+}
+
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaGraphNodeGetDependencies(
     _node: Handle,
     _dependencies: *mut Handle,
-    _edges: *mut c_void,
+    edges: Out<usize>,
     count: Out<usize>,
 ) -> c_int {
-    status(|| give(count, 0))
+    no_edges(edges, count)
 }
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaGraphNodeGetDependentNodes(
-    node: Handle,
-    dependents: *mut Handle,
-    edges: *mut c_void,
+    _node: Handle,
+    _dependents: *mut Handle,
+    edges: Out<usize>,
     count: Out<usize>,
 ) -> c_int {
-    cudaGraphNodeGetDependencies(node, dependents, edges, count)
+    no_edges(edges, count)
 }
 
 #[unsafe(no_mangle)]
@@ -129,10 +137,10 @@ pub(super) extern "C" fn cudaGraphGetEdges(
     _graph: Handle,
     _from: *mut Handle,
     _to: *mut Handle,
-    _edges: *mut c_void,
+    edges: Out<usize>,
     count: Out<usize>,
 ) -> c_int {
-    status(|| give(count, 0))
+    no_edges(edges, count)
 }
 
 #[unsafe(no_mangle)]

@@ -14,6 +14,7 @@ mod launch;
 mod memory;
 mod pool;
 mod properties;
+mod properties_12;
 mod rest;
 mod stream;
 
@@ -27,7 +28,7 @@ use crate::ffi::Out;
 use crate::state::thread;
 
 pub(crate) use copy::{copy, fill};
-pub(crate) use device::{MOST_URGENT, VERSION, copy_text};
+pub(crate) use device::{MOST_URGENT, copy_text};
 pub(crate) use function::{attribute, occupancy, set_shared_bytes};
 pub(crate) use memory::free;
 

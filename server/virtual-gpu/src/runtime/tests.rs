@@ -216,7 +216,7 @@ fn kernels_fit_the_card() {
 fn what_is_missing_is_an_error() {
     let _alone = alone();
     let mut nothing = null_mut();
-    let no_place: Out<c_int> = Out::null();
+    let no_place: Out<c_int> = Out::none();
     fails(device::cudaGetDeviceCount(no_place), Error::InvalidValue);
     assert_eq!(failure::cudaGetLastError(), Error::InvalidValue.code());
     fails(copy::cudaGetSymbolAddress(Out::to(&mut nothing), std::ptr::null()), Error::InvalidSymbol);

@@ -102,7 +102,7 @@ mod tests {
     #[track_caller]
     fn check(card: &str, attributes: &[(c_int, c_int)]) {
         let card = Card::named(card).expect("the card is known");
-        let device = Device::new(0, card, config().expect("the settings are valid"));
+        let device = Device::new(0, 0, card, config().expect("the settings are valid"));
         for (id, value) in attributes {
             assert_eq!(device.attribute(*id), Some(*value), "attribute {id}");
         }
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn unknown_numbers_have_no_value() {
         let card = Card::named("a100-80gb").expect("the card is known");
-        let device = Device::new(0, card, config().expect("the settings are valid"));
+        let device = Device::new(0, 0, card, config().expect("the settings are valid"));
         assert_eq!(device.attribute(9999), None);
         assert!((1..=147).filter(|id| device.attribute(*id).is_none()).count() <= 5);
     }

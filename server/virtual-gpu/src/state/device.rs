@@ -10,6 +10,7 @@ use super::backing::device_range;
 use super::memory::DeviceMemory;
 use super::pool::Pool;
 use crate::config::Config;
+use crate::identity;
 
 /// Architectures for which PyTorch's wheel for CUDA 13 has kernels, as major × 10 + minor.
 const WHEEL_ARCHITECTURES: &[u32] = &[75, 80, 86, 90, 100, 120];
@@ -19,7 +20,10 @@ const FIRST_BUS: usize = 1;
 
 #[derive(Debug)]
 pub(crate) struct Device {
+    /// Number of the device for CUDA.
     pub(crate) ordinal: usize,
+    /// Number of the card in the machine, which NVML counts by.
+    pub(crate) index: usize,
     pub(crate) card: Card,
     /// True once the device has a context.
     pub(crate) is_active: AtomicBool,
@@ -38,12 +42,12 @@ pub(crate) struct Contents {
 
 impl Device {
     /// Creates a device with nothing allocated.
-    pub(crate) fn new(ordinal: usize, card: Card, config: &Config) -> Self {
+    pub(crate) fn new(ordinal: usize, index: usize, card: Card, config: &Config) -> Self {
         let (start, end) = device_range(ordinal);
-        let capacity_bytes = card.memory_bytes.saturating_sub(config.context_bytes);
+        let capacity_bytes = card.memory_bytes.saturating_sub(config.context_bytes.unwrap_or(card.context_bytes));
         let memory = DeviceMemory::new(capacity_bytes, start, end, config.addresses);
         let contents = Contents { memory, pools: vec![Some(Pool::new())], peers: BTreeSet::new() };
-        Self { ordinal, card, is_active: AtomicBool::new(false), contents: Mutex::new(contents) }
+        Self { ordinal, index, card, is_active: AtomicBool::new(false), contents: Mutex::new(contents) }
     }
 
     /// Locks the changing state.
@@ -106,7 +110,7 @@ impl Device {
 
     /// Returns the PCI bus, which no other device shares.
     pub(crate) fn pci_bus(&self) -> usize {
-        self.ordinal + FIRST_BUS
+        self.index + FIRST_BUS
     }
 
     /// Returns the PCI bus ID, in the format of NVIDIA's tools.
@@ -116,15 +120,12 @@ impl Device {
 
     /// Returns an identifier that is unique to the device and the same in each run.
     pub(crate) fn uuid(&self) -> [u8; 16] {
-        let mut uuid = *b"snapscope-gpu\0\0\0";
-        uuid[14..].copy_from_slice(&(self.ordinal as u16).to_be_bytes());
-        uuid
+        identity::uuid(self.index)
     }
 
     /// Returns the identifier in the format of NVML and `CUDA_VISIBLE_DEVICES`.
     pub(crate) fn uuid_text(&self) -> String {
-        let hex: String = self.uuid().iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("GPU-{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+        identity::uuid_text(self.index)
     }
 }
 
@@ -135,7 +136,7 @@ mod tests {
 
     #[track_caller]
     fn device(name: &str) -> Device {
-        Device::new(3, Card::named(name).expect("the card is known"), config().expect("the settings are valid"))
+        Device::new(0, 3, Card::named(name).expect("the card is known"), config().expect("the settings are valid"))
     }
 
     #[test]
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_carry_the_ordinal() {
+    fn identifiers_carry_the_index() {
         let device = device("t4-16gb");
         assert_eq!(device.pci_bus_id(), "0000:04:00.0");
         assert_eq!(device.uuid_text(), "GPU-736e6170-7363-6f70-652d-677075000003");

@@ -25,6 +25,8 @@ static NOTES_LAUNCHES: AtomicBool = AtomicBool::new(false);
 pub(crate) struct Machine {
     /// Devices by ordinal.
     pub(crate) devices: Vec<Device>,
+    /// Devices that `CUDA_VISIBLE_DEVICES` hides from CUDA.
+    hidden: Vec<Device>,
     pub(crate) values: Values,
     pinned: Mutex<PinnedMemory>,
     virtual_memory: Mutex<VirtualMemory>,
@@ -77,8 +79,11 @@ pub(crate) fn launch(stream: Handle) -> Result<()> {
 impl Machine {
     fn new() -> Result<Self> {
         let config = config()?;
-        let cards = config.cards.iter().cloned().enumerate();
-        let devices: Vec<_> = cards.map(|(ordinal, card)| Device::new(ordinal, card, config)).collect();
+        let is_hidden = |index: &usize| !config.visible.contains(index);
+        let order = config.visible.iter().copied().chain((0..config.cards.len()).filter(is_hidden));
+        let all = order.enumerate().map(|(ordinal, index)| (ordinal, index, config.cards[index].clone()));
+        let mut devices: Vec<_> = all.map(|(ordinal, index, card)| Device::new(ordinal, index, card, config)).collect();
+        let hidden = devices.split_off(config.visible.len());
         for device in &devices {
             backing::reserve(device_range(device.ordinal), config.values);
         }
@@ -91,6 +96,7 @@ impl Machine {
             work: Mutex::new(Work::new(devices.len(), config.event_lag)),
             event_lag: config.event_lag,
             devices,
+            hidden,
         })
     }
 
@@ -100,6 +106,22 @@ impl Machine {
     /// Returns "invalid device" if there is none.
     pub(crate) fn device(&self, ordinal: impl TryInto<usize>) -> Result<&Device> {
         ordinal.try_into().ok().and_then(|ordinal| self.devices.get(ordinal)).ok_or(Error::InvalidDevice)
+    }
+
+    /// Returns all devices of the machine, also those that are hidden from CUDA, in no particular order.
+    pub(crate) fn cards(&self) -> impl Iterator<Item = &Device> {
+        self.devices.iter().chain(&self.hidden)
+    }
+
+    /// Returns the number of devices that CUDA shows.
+    ///
+    /// # Errors
+    /// Returns "no device" if there is none.
+    pub(crate) fn count(&self) -> Result<i32> {
+        match i32::try_from(self.devices.len()) {
+            Ok(0) => Err(Error::NoDevice),
+            count => Ok(count.unwrap_or(i32::MAX)),
+        }
     }
 
     /// Returns the current device and creates its context if it has none.

@@ -28,6 +28,8 @@ pub(crate) mod stream;
 
 pub(crate) mod thread;
 
+mod told;
+
 pub(crate) mod values;
 
 pub(crate) mod virtual_memory;

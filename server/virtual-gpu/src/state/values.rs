@@ -11,6 +11,7 @@ use super::comparison::last_answer;
 use super::kernel::reduction_answer;
 use super::machine::{Machine, Place, machine};
 use super::thread::{last_kernel, set_last_kernel};
+use super::told;
 use crate::config::Values;
 
 /// Largest copy or fill that is kept in shadow mode, in bytes.
@@ -72,10 +73,15 @@ fn clear(to: *mut c_void, size: usize) {
     backing::forget_inside(start as u64, size as u64);
 }
 
-/// Copies from a device to the host: kept values or zeros.
+/// Copies from a device to the host: an answer given in advance, or kept values, or zeros.
 ///
 /// A single byte is 1 if the last kernel was a comparison or a reduction whose result is true.
 fn read(to: *mut c_void, from: *const c_void, size: usize, is_kept: bool) {
+    if let Some(answer) = told::next(size) {
+        // SAFETY: the caller guarantees that `size` bytes can be written, which is the answer's length.
+        unsafe { ptr::copy_nonoverlapping(answer.as_ptr(), to.cast::<u8>(), size) };
+        return;
+    }
     let is_answer = size == 1;
     // SAFETY: the caller guarantees that `size` bytes can be written; device memory is readable where it is kept.
     unsafe {

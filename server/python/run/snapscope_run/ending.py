@@ -1,0 +1,55 @@
+"""Ends processes, alone or together with the other ranks of the run."""
+
+import os
+import sys
+import time
+
+from . import lines
+
+# Seconds that a rank waits for the others, which may still need its store.
+PATIENCE = 30.0
+
+
+def at_end_of_child(end):
+    """Runs a function at the end of a child of multiprocessing, which leaves without Python's own exit handlers."""
+    util = sys.modules.get("multiprocessing.util")
+    process = sys.modules.get("multiprocessing.process")
+    if util and process and process.parent_process() is not None:
+        util.Finalize(None, end, exitpriority=1000)
+
+
+def last_exception():
+    """Returns the exception that ends the script, if one does."""
+    error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    if error is None:
+        return None
+    file, line, function = lines.of_traceback(error.__traceback__) or (None, None, None)
+    message = str(error)[:4000]
+    return {"type": type(error).__name__, "message": message, "file": file, "line": line, "function": function}
+
+
+def leave_together(run, facts):
+    """Ends this process with status 0 once all ranks on this machine have come as far."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass
+    mark = os.path.join(run, f"left-{facts['rank']}-{os.getpid()}")
+    try:
+        os.close(os.open(mark, os.O_CREAT | os.O_WRONLY))
+        _wait_for_others(run, facts)
+    except OSError:
+        pass
+    os._exit(0)
+
+
+def _wait_for_others(run, facts):
+    text = os.environ.get("LOCAL_WORLD_SIZE") or os.environ.get("WORLD_SIZE", "")
+    ranks = int(text) if text.isdigit() and facts["rank"] is not None else 1
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        left = {name.split("-")[1] for name in os.listdir(run) if name.startswith("left-")}
+        if len(left) >= ranks:
+            return
+        time.sleep(0.02)

@@ -1,0 +1,56 @@
+"""Finds the line of the user's own code that led to the current call."""
+
+import sys
+import sysconfig
+import threading
+
+_PACKAGES = ("/site-packages/", "/dist-packages/")
+_LIBRARY = tuple({path for path in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")) if path})
+_HOOK = __file__.rsplit("/", 1)[0]
+_kinds = {}
+
+
+def kind(file):
+    """Returns `own` for the user's files, `package` for installed ones, and `inner` for Python's and the hook's."""
+    found = _kinds.get(file)
+    if found is None:
+        if file.startswith(("<", _HOOK)):
+            found = "inner"
+        elif any(part in file for part in _PACKAGES):
+            found = "package"
+        else:
+            found = "inner" if file.startswith(_LIBRARY) else "own"
+        _kinds[file] = found
+    return found
+
+
+def user_line(skip=1):
+    """Returns (file, line, function) of the innermost own frame, or of the innermost package's if none is the user's.
+
+    A thread of the autograd engine has no own frame; there, the line of the main thread is what waits for it.
+    """
+    return _of(sys._getframe(skip)) or _of(sys._current_frames().get(threading.main_thread().ident))
+
+
+def _of(frame):
+    package = None
+    while frame is not None:
+        code = frame.f_code
+        what = kind(code.co_filename)
+        if what == "own":
+            return code.co_filename, frame.f_lineno, code.co_name
+        if what == "package" and package is None and "/torch/" not in code.co_filename:
+            package = code.co_filename, frame.f_lineno, code.co_name
+        frame = frame.f_back
+    return package
+
+
+def of_traceback(traceback):
+    """Returns (file, line, function) of the innermost own frame of an exception."""
+    found = None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if found is None or kind(code.co_filename) == "own":
+            found = code.co_filename, traceback.tb_lineno, code.co_name
+        traceback = traceback.tb_next
+    return found

@@ -1,0 +1,197 @@
+"""Records this process from its first CUDA call to its end."""
+
+import atexit
+import os
+import sys
+import time
+
+from . import ending, lines, unsupported
+from .history import History
+from .keeper import Keeper
+from .snapshot import Writer
+from .steps import Steps
+
+# Allocations after an out-of-memory error that show that the script went on.
+GOES_ON = 100
+
+
+class Recorder:
+    """What `snapscope run` does in one process."""
+
+    def __init__(self, torch, run, options, report):
+        self.torch = torch
+        self.run = run
+        self.options = options
+        self.report = report
+        self.history = History(torch)
+        self.writer = Writer(run, options["output"], self.history, report)
+        self.peaks = {}
+        self.pid = None
+        self.has_ended = False
+
+    def install(self):
+        torch = self.torch
+        self.report.facts.update(
+            torch=str(torch.__version__), cuda=torch.version.cuda, hip=torch.version.hip, torch_file=torch.__file__
+        )
+        self.report.write()
+        if torch.version.cuda is None:
+            return
+        self.steps = Steps(self._stepped)
+        self.history.install()
+        self._keep_peaks()
+        self._carry_values()
+        torch.cuda._lazy_call(self._cuda_started)
+
+    def _carry_values(self):
+        from . import values
+        from .values.reads import Counts
+
+        self.counts = Counts()
+        try:
+            values.install(self.torch, self.counts, self.options)
+        except Exception as error:
+            self.report.facts["values_error"] = repr(error)
+
+    def _cuda_started(self):
+        """Runs when CUDA is initialized; must not raise, because PyTorch would make it an error of the script."""
+        try:
+            self._start()
+        except Exception as error:
+            print(f"snapscope: this process is not recorded: {error!r}", file=sys.stderr)
+
+    def _start(self):
+        self.pid = os.getpid()
+        self.started = time.monotonic()
+        self.report.facts.update(steps=0, ooms=[], devices=[], unsupported=[])
+        self.listener = unsupported.listen(self.report.facts["unsupported"])
+        self.history.start()
+        self.torch._C._cuda_attach_out_of_memory_observer(self._out_of_memory)
+        atexit.register(self._end)
+        ending.at_end_of_child(self._end)
+        Keeper(self.run, self._roll, self._stop).start()
+        self._tell()
+
+    # Steps.
+
+    def _stepped(self, count):
+        self.report.facts["steps"] = count
+        wanted = self.options.get("steps")
+        if wanted and count >= wanted and self.pid == os.getpid():
+            self._stop("steps")
+
+    # Memory.
+
+    def _out_of_memory(self, device, size, total, free):
+        """Runs before the error unwinds the stack that asked for the memory."""
+        place = lines.user_line(2)
+        oom = {"device": device, "size": size, "total": total, "free": free, "steps": self.steps.most}
+        oom.update(_place(place), allocations=self._allocations(device))
+        self.report.facts["ooms"] = [*self.report.facts["ooms"][-99:], oom]
+        self.writer.write("out-of-memory")
+        self._tell()
+
+    def _allocations(self, device):
+        return self.torch._C._cuda_memoryStats(device)["allocation"]["all"]["allocated"]
+
+    def _is_after_oom(self):
+        """Returns true if the script has not gone on after its last out-of-memory error."""
+        ooms = self.report.facts["ooms"]
+        if not ooms:
+            return False
+        last = ooms[-1]
+        gone_on = self._allocations(last["device"]) - last["allocations"] > GOES_ON
+        return not (gone_on or self.steps.most > last["steps"])
+
+    def _keep_peaks(self):
+        """Remembers peaks that the script resets."""
+        memory = self.torch.cuda.memory
+
+        def wrap(name):
+            reset = getattr(memory, name)
+
+            def call(*args, **kwargs):
+                self._devices()
+                return reset(*args, **kwargs)
+
+            for module in (memory, self.torch.cuda):
+                if getattr(module, name, None) is reset:
+                    setattr(module, name, call)
+
+        for name in ("reset_peak_memory_stats", "reset_max_memory_allocated", "reset_max_memory_cached"):
+            if hasattr(memory, name):
+                wrap(name)
+
+    def _devices(self):
+        """Returns the peaks of each device so far."""
+        found = []
+        if self.pid != os.getpid():
+            return found
+        for index in range(self.torch._C._cuda_getDeviceCount()):
+            stats = self.torch._C._cuda_memoryStats(index)
+            peak = {
+                "allocated": stats["allocated_bytes"]["all"]["peak"],
+                "reserved": stats["reserved_bytes"]["all"]["peak"],
+            }
+            before = self.peaks.get(index, peak)
+            peak = {name: max(size, before[name]) for name, size in peak.items()}
+            self.peaks[index] = peak
+            properties = self.torch.cuda.get_device_properties(index)
+            found.append(
+                {
+                    "index": index,
+                    "name": properties.name,
+                    "total": properties.total_memory,
+                    "peak_allocated": peak["allocated"],
+                    "peak_reserved": peak["reserved"],
+                    "retries": stats["num_alloc_retries"],
+                    "allocations": stats["allocation"]["all"]["allocated"],
+                }
+            )
+        return found
+
+    # Ends.
+
+    def _roll(self):
+        if not self._is_after_oom():
+            self.writer.write("rolling")
+        self._tell()
+
+    def _stop(self, reason):
+        """Writes the last snapshot and, where the command has asked for the end, ends the process."""
+        self._finish(reason)
+        if reason in ("steps", "time"):
+            ending.leave_together(self.run, self.report.facts)
+        elif reason == "abandoned":
+            os._exit(1)
+
+    def _end(self):
+        # In a forked child that has not used CUDA, this is the parent's.
+        if self.pid == os.getpid():
+            self._finish("end")
+
+    def _finish(self, reason):
+        if self.has_ended:
+            return
+        self.has_ended = True
+        facts = self.report.facts
+        facts["exception"] = ending.last_exception()
+        facts["is_out_of_memory"] = self._is_after_oom()
+        facts["stopped"] = None if reason == "end" else reason
+        if not facts["is_out_of_memory"]:
+            self.writer.write(reason)
+        self._tell()
+
+    def _tell(self):
+        facts = self.report.facts
+        facts["seconds"] = time.monotonic() - self.started
+        facts["devices"] = self._devices()
+        facts["values"] = self.counts.table()
+        if self.counts.off is not None:
+            facts["values_error"] = self.counts.off
+        self.report.write()
+
+
+def _place(place):
+    file, line, function = place or (None, None, None)
+    return {"file": file, "line": line, "function": function}

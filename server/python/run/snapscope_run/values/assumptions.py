@@ -1,0 +1,140 @@
+"""Values that are assumed where a GPU would compute them: choices spread evenly, numbers that are finite."""
+
+import sys
+
+from . import carried
+from .known import is_small
+from .patch import wrap
+
+# Functions that choose one of a dimension's elements, with the position of their argument `dim`.
+_CHOOSE = {"argmax": 1, "argmin": 1}
+_RANK = {"topk": 2, "sort": 1, "argsort": 1, "max": 1, "min": 1}
+# A choice among more elements is one of a token, whose first and last numbers often have a meaning.
+_MOST_EXPERTS = 1024
+
+
+def install(torch):
+    for owner in (torch, torch.Tensor):
+        for name, place in _CHOOSE.items():
+            wrap(owner, name, lambda function, place=place: _chooser(function, place))
+        for name, place in _RANK.items():
+            wrap(owner, name, lambda function, name=name, place=place: _ranker(function, name, place))
+        wrap(owner, "multinomial", lambda function: _chooser(function, None))
+        wrap(owner, "isfinite", lambda function: _constant(function, True))
+        wrap(owner, "isnan", lambda function: _constant(function, False))
+        wrap(owner, "isinf", lambda function: _constant(function, False))
+
+
+def _is_unknown(tensor):
+    return type(tensor) is carried.torch.Tensor and tensor.is_cuda and carried.is_on
+
+
+def _spread(shape, size):
+    """Returns indices below `size` that occur equally often."""
+    torch = carried.torch
+    count = torch.Size(shape).numel()
+    if size > _MOST_EXPERTS:
+        return (size // 4 + torch.arange(count) % (size // 2)).view(shape)
+    return (torch.arange(count) % max(size, 1)).view(shape)
+
+
+def _give(result, size):
+    if _is_unknown(result) and not result.is_floating_point() and is_small(result):
+        carried.give(result, _spread(result.shape, size), "choices")
+
+
+def _dimension(args, kwargs, place, default):
+    if "dim" in kwargs:
+        return kwargs["dim"]
+    return args[place] if place is not None and len(args) > place else default
+
+
+def _chooser(function, place):
+    def choose(*args, **kwargs):
+        result = function(*args, **kwargs)
+        if args and _is_unknown(args[0]):
+            dim = _dimension(args, kwargs, place, None if place else -1)
+            size = args[0].numel() if dim is None else args[0].shape[dim] if args[0].dim() else 1
+            _give(result, size)
+        return result
+
+    return choose
+
+
+def _ranker(function, name, place):
+    def rank(*args, **kwargs):
+        result = function(*args, **kwargs)
+        if not args or not _is_unknown(args[0]) or not args[0].dim():
+            return result
+        dim = _dimension(args, kwargs, place, None if name in ("max", "min") else -1)
+        if not isinstance(dim, int):
+            return result
+        indices = result if name == "argsort" else result[1]
+        if name in ("sort", "argsort"):
+            _give_order(indices, dim)
+        else:
+            _give(indices, args[0].shape[dim])
+        return result
+
+    return rank
+
+
+def _give_order(indices, dim):
+    """Assumes that a tensor is sorted already."""
+    torch = carried.torch
+    if _is_unknown(indices) and is_small(indices):
+        shape = [1] * indices.dim()
+        shape[dim] = indices.shape[dim]
+        order = torch.arange(indices.shape[dim]).view(shape).expand(indices.shape).clone()
+        carried.give(indices, order, "choices")
+
+
+def _constant(function, answer):
+    def test(*args, **kwargs):
+        result = function(*args, **kwargs)
+        if args and _is_unknown(args[0]) and _is_unknown(result):
+            carried.give(result, carried.torch.full(result.shape, answer), "finite")
+        return result
+
+    return test
+
+
+def limit_generation(tokens):
+    """Lets transformers end each generation after this many new tokens, whatever they are."""
+
+    class Finder:
+        def find_spec(self, name, path=None, target=None):
+            if name == "transformers.generation.stopping_criteria":
+                sys.meta_path.remove(self)
+                for finder in sys.meta_path:
+                    spec = finder.find_spec(name, path, target) if hasattr(finder, "find_spec") else None
+                    if spec is not None:
+                        _after(spec, tokens)
+                        return spec
+            return None
+
+        def invalidate_caches(self):
+            """Has no cache."""
+
+    sys.meta_path.insert(0, Finder())
+
+
+def _after(spec, tokens):
+    run = spec.loader.exec_module
+
+    def exec_module(module):
+        run(module)
+        criteria = module.StoppingCriteriaList
+        check = criteria.__call__
+
+        def call(self, input_ids, scores, **kwargs):
+            done = check(self, input_ids, scores, **kwargs)
+            self._snapscope_tokens = getattr(self, "_snapscope_tokens", 0) + 1
+            if self._snapscope_tokens < tokens:
+                return done
+            torch = carried.torch
+            return torch.ones(input_ids.shape[:1], dtype=torch.bool, device=input_ids.device)
+
+        criteria.__call__ = call
+
+    spec.loader.exec_module = exec_module

@@ -1,0 +1,39 @@
+"""Known values: tensors on the CPU, shared by the views of one tensor."""
+
+# Most elements of a value that is carried, by kind; larger ones are not what sizes and branches depend on.
+MOST_INTEGERS = 1 << 18
+MOST_NUMBERS = 1 << 10
+
+
+class Base:
+    """What the views of one tensor share: whether its value is still known, and what was assumed for it."""
+
+    __slots__ = ("is_known", "assumed")
+
+    def __init__(self, assumed=None):
+        self.is_known = True
+        # None, or "choices" that are spread evenly, or "finite" numbers.
+        self.assumed = assumed
+
+
+class Value:
+    """The value of one tensor; its memory is that of the base's value, as the tensor's is that of its base."""
+
+    __slots__ = ("tensor", "base")
+
+    def __init__(self, tensor, base):
+        self.tensor = tensor
+        self.base = base
+
+
+def is_small(tensor):
+    """Returns true for a tensor whose value may be carried."""
+    if tensor.requires_grad:
+        return False
+    most = MOST_NUMBERS if tensor.is_floating_point() or tensor.is_complex() else MOST_INTEGERS
+    return tensor.numel() <= most
+
+
+def address(tensor):
+    """Returns the address of the memory that a tensor's views share."""
+    return tensor.untyped_storage().data_ptr()

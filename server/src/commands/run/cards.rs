@@ -1,0 +1,86 @@
+//! Chooses the cards of `snapscope run`: one machine, several in turn, or the smallest that holds the script.
+
+use shared::api::RunStatus;
+use shared::job::{Card, Cards};
+
+use super::options::RunArgs;
+use super::{Ran, Script};
+use crate::Failure;
+
+/// Returns the machines to run on, in order.
+pub(super) fn choose(args: &RunArgs) -> Result<Vec<Cards>, Failure> {
+    let read = |text: &str| {
+        Cards::parse(text)
+            .map_err(|error| Failure::new(error.to_string(), "name cards as `snapscope repro --card` does"))
+    };
+    if !args.cards.is_empty() {
+        return args.cards.iter().map(|text| read(text)).collect();
+    }
+    if args.fit {
+        return Ok(Card::all().map(|card| Cards(vec![card])).collect());
+    }
+    Ok(vec![read(&args.card_text())?])
+}
+
+/// Runs the script on each machine; ends early after an interrupt.
+pub(super) fn each(script: &Script<'_>, machines: &[Cards]) -> Result<Vec<Ran>, Failure> {
+    let mut found = Vec::new();
+    for cards in machines {
+        found.push(script.run_on(cards)?);
+        if script.is_interrupted() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Runs the script on the largest machine, then on those that its peak fits in, the smallest first, until one holds it.
+pub(super) fn smallest(script: &Script<'_>, machines: &[Cards]) -> Result<Vec<Ran>, Failure> {
+    let mut machines = machines.to_vec();
+    machines.sort_by_key(capacity);
+    let Some(largest) = machines.pop() else { return Ok(Vec::new()) };
+    let mut found = vec![script.run_on(&largest)?];
+    if found[0].status != RunStatus::Fits {
+        return Ok(found);
+    }
+    let live = found[0].runs.iter().map(|run| run.peak_live_bytes).max().unwrap_or(0);
+    for cards in machines.iter().filter(|cards| capacity(cards) > live) {
+        if script.is_interrupted() {
+            break;
+        }
+        found.push(script.run_on(cards)?);
+        if found.last().is_some_and(|ran| ran.status == RunStatus::Fits) {
+            break;
+        }
+    }
+    found.sort_by_key(|ran| capacity(&ran.cards));
+    Ok(found)
+}
+
+/// Returns the status of `--fit`: that of the smallest card that holds the script, or else of the largest one.
+pub(super) fn answer(found: &[Ran]) -> RunStatus {
+    let fits = found.iter().any(|ran| ran.status == RunStatus::Fits);
+    if fits { RunStatus::Fits } else { found.last().map_or(RunStatus::Failed, |ran| ran.status) }
+}
+
+/// Returns the memory of the smallest card of a machine.
+pub(super) fn capacity(cards: &Cards) -> u64 {
+    cards.0.iter().map(|card| card.memory_bytes).min().unwrap_or(0)
+}
+
+/// Ranks statuses by how much they say against the script: of several cards, the worst decides the exit status.
+pub(super) fn weight(status: RunStatus) -> u8 {
+    match status {
+        RunStatus::Fits => 0,
+        RunStatus::OutOfMemory => 1,
+        RunStatus::Failed => 2,
+        RunStatus::Unsupported => 3,
+    }
+}
+
+impl Script<'_> {
+    /// Returns true if the user has interrupted the command.
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,60 @@
+//! Implements `snapscope run --check`: which PyTorch a command would use, and whether the virtual GPU serves it.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use shared::api::RunStatus;
+use shared::job::Cards;
+
+use super::keep::Limits;
+use super::launch::{Assumptions, Launch};
+use super::{RunArgs, RunOutput, cards, verdict};
+use crate::Failure;
+use crate::config::ScriptConfig;
+
+/// Program that names the versions and uses the virtual GPU once.
+const PROBE: &str = include_str!("../../../python/run/probe.py");
+
+/// Runs a small program with the Python of the command, or with `python3`.
+pub(super) fn run(args: &RunArgs, config: &ScriptConfig, interrupted: &Arc<AtomicBool>) -> Result<RunOutput, Failure> {
+    let machine = cards::choose(args)?.into_iter().next().unwrap_or(Cards(Vec::new()));
+    let python = args.command.first().filter(|program| is_python(program)).cloned().unwrap_or("python3".into());
+    let command = [python, "-c".into(), PROBE.into()];
+    let scratch = tempfile::tempdir().map_err(|error| {
+        Failure::new(format!("a temporary folder cannot be made: {error}"), "set TMPDIR to a folder with room")
+    })?;
+    let limits = Limits { time: Duration::from_secs(300), is_time_asked: false, ..args.limits() };
+    let launch = Launch {
+        config,
+        cards: &machine,
+        command: &command,
+        output: &scratch.path().join("check.pickle"),
+        steps: None,
+        limits,
+        assumptions: Assumptions { is_any: true, new_tokens: None },
+        is_quiet: args.json,
+    };
+    let ran = verdict::judge(&machine, &launch.run(interrupted)?);
+    let text = if args.json {
+        super::document(vec![ran])
+    } else {
+        let sentence = match (ran.status, ran.runs.first().and_then(|run| run.message.clone())) {
+            (RunStatus::Fits, _) => "PyTorch sees the virtual GPU and records".to_owned(),
+            (_, message) => message.unwrap_or_else(|| "PyTorch does not see the virtual GPU".to_owned()),
+        };
+        let gaps = ran.runs.iter().flat_map(|run| run.unsupported.iter()).map(|name| format!("not modeled: {name}\n"));
+        return Ok(RunOutput {
+            text: format!("{sentence}\n{}", gaps.collect::<String>()),
+            status: ran.status.exit_status(),
+        });
+    };
+    Ok(RunOutput { text, status: 0 })
+}
+
+/// Returns true for `python`, `python3.11` and the like, with or without a folder.
+fn is_python(program: &OsString) -> bool {
+    let name = std::path::Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    name.starts_with("python") || name.starts_with("pypy")
+}

@@ -1,0 +1,82 @@
+//! Makes the private folder of a run: the hook for Python, its options, and the pipe that keeps the processes.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+/// The files of the hook, by their names below the folder that goes on `PYTHONPATH`.
+const HOOK: &[(&str, &str)] = &[
+    ("sitecustomize.py", include_str!("../../../python/run/sitecustomize.py")),
+    ("snapscope_run/__init__.py", include_str!("../../../python/run/snapscope_run/__init__.py")),
+    ("snapscope_run/start.py", include_str!("../../../python/run/snapscope_run/start.py")),
+    ("snapscope_run/report.py", include_str!("../../../python/run/snapscope_run/report.py")),
+    ("snapscope_run/lines.py", include_str!("../../../python/run/snapscope_run/lines.py")),
+    ("snapscope_run/history.py", include_str!("../../../python/run/snapscope_run/history.py")),
+    ("snapscope_run/snapshot.py", include_str!("../../../python/run/snapscope_run/snapshot.py")),
+    ("snapscope_run/steps.py", include_str!("../../../python/run/snapscope_run/steps.py")),
+    ("snapscope_run/keeper.py", include_str!("../../../python/run/snapscope_run/keeper.py")),
+    ("snapscope_run/ending.py", include_str!("../../../python/run/snapscope_run/ending.py")),
+    ("snapscope_run/unsupported.py", include_str!("../../../python/run/snapscope_run/unsupported.py")),
+    ("snapscope_run/recorder.py", include_str!("../../../python/run/snapscope_run/recorder.py")),
+    ("snapscope_run/values/__init__.py", include_str!("../../../python/run/snapscope_run/values/__init__.py")),
+    ("snapscope_run/values/known.py", include_str!("../../../python/run/snapscope_run/values/known.py")),
+    ("snapscope_run/values/patch.py", include_str!("../../../python/run/snapscope_run/values/patch.py")),
+    ("snapscope_run/values/answers.py", include_str!("../../../python/run/snapscope_run/values/answers.py")),
+    ("snapscope_run/values/carried.py", include_str!("../../../python/run/snapscope_run/values/carried.py")),
+    ("snapscope_run/values/makers.py", include_str!("../../../python/run/snapscope_run/values/makers.py")),
+    ("snapscope_run/values/moves.py", include_str!("../../../python/run/snapscope_run/values/moves.py")),
+    ("snapscope_run/values/reads.py", include_str!("../../../python/run/snapscope_run/values/reads.py")),
+    ("snapscope_run/values/assumptions.py", include_str!("../../../python/run/snapscope_run/values/assumptions.py")),
+];
+
+/// The folder, which is removed when this value is dropped.
+pub(super) struct Folder {
+    folder: tempfile::TempDir,
+    /// Open end of the pipe: the processes see its end when the run is stopped, or when this process dies.
+    pipe: Option<File>,
+}
+
+impl Folder {
+    /// Makes the folder, which only its owner can read, with the options of the hook.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the folder for temporary files is full or cannot be written.
+    pub(super) fn make(options: &serde_json::Value) -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("snapscope-run-").tempdir()?;
+        let path = folder.path();
+        fs::create_dir_all(path.join("hook/snapscope_run/values"))?;
+        for (name, text) in HOOK {
+            fs::write(path.join("hook").join(name), text)?;
+        }
+        fs::write(path.join("options.json"), options.to_string())?;
+        let keep = path.join("keep");
+        mknodat(CWD, &keep, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+        // Open for reading too, so that opening does not wait for a reader.
+        let pipe = File::options().read(true).write(true).open(&keep)?;
+        Ok(Self { folder, pipe: Some(pipe) })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Returns the folder of the hook, which goes on `PYTHONPATH`.
+    pub(super) fn hook(&self) -> PathBuf {
+        self.path().join("hook")
+    }
+
+    /// Returns the file to which the virtual GPU appends its messages.
+    pub(super) fn log(&self) -> PathBuf {
+        self.path().join("virtual-gpu.log")
+    }
+
+    /// Lets the processes write their snapshots, and tells them why.
+    pub(super) fn stop(&mut self, reason: &str) {
+        // Without the reason, the processes write their snapshots and end, which is right as well.
+        let _ = fs::write(self.path().join("stop"), reason);
+        self.pipe = None;
+    }
+}

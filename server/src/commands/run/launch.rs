@@ -1,0 +1,143 @@
+//! Starts the script with the virtual GPU and the hook, and waits for its end.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::AsFd as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
+
+use serde_json::json;
+use shared::job::Cards;
+
+use super::folder::Folder;
+use super::keep::{End, Limits, keep};
+use super::log::{self, Logged};
+use super::reported::{self, Reported};
+use crate::Failure;
+use crate::config::ScriptConfig;
+
+/// What is assumed about values that a GPU would compute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Assumptions {
+    /// True if anything is assumed at all.
+    pub(super) is_any: bool,
+    /// Number of tokens after which a generation ends.
+    pub(super) new_tokens: Option<u64>,
+}
+
+/// A run of a command on virtual GPUs.
+pub(super) struct Launch<'a> {
+    pub(super) config: &'a ScriptConfig,
+    pub(super) cards: &'a Cards,
+    pub(super) command: &'a [OsString],
+    /// Snapshot file; with several ranks or processes, the others get numbers.
+    pub(super) output: &'a Path,
+    pub(super) steps: Option<u64>,
+    pub(super) limits: Limits,
+    pub(super) assumptions: Assumptions,
+    /// True if standard output is for the command's own document.
+    pub(super) is_quiet: bool,
+}
+
+/// A run that has ended, with what its processes reported.
+pub(super) struct Ended {
+    pub(super) end: End,
+    pub(super) processes: Vec<Reported>,
+    pub(super) logged: Logged,
+}
+
+/// Refuses platforms without wheels that the virtual GPU can serve.
+pub(super) fn check_platform() -> Result<(), Failure> {
+    if cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
+        return Ok(());
+    }
+    let message =
+        "the virtual GPU serves PyTorch's wheels for Linux with glibc on x86-64, and this is another platform";
+    Err(Failure::new(message, "run the command on such a machine, or in a container of it"))
+}
+
+impl Launch<'_> {
+    /// Runs the command to its end; nothing that it started is left running.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the virtual GPU is missing or the command cannot be started.
+    pub(super) fn run(&self, interrupted: &AtomicBool) -> Result<Ended, Failure> {
+        self.config.check()?;
+        let mut folder = Folder::make(&self.options()).map_err(|error| {
+            Failure::new(format!("a folder for the run cannot be made: {error}"), "set TMPDIR to a folder with room")
+        })?;
+        let child = self.start(&folder)?;
+        let end = keep(child, &mut folder, &self.limits, interrupted);
+        let processes = reported::read(folder.path());
+        let logged = log::read(&folder.log());
+        Ok(Ended { end, processes, logged })
+    }
+
+    fn options(&self) -> serde_json::Value {
+        let output = std::path::absolute(self.output).unwrap_or_else(|_| self.output.to_owned());
+        json!({
+            "output": output,
+            "steps": self.steps,
+            "assume": self.assumptions.is_any,
+            "new_tokens": self.assumptions.new_tokens,
+        })
+    }
+
+    fn start(&self, folder: &Folder) -> Result<Child, Failure> {
+        let (program, arguments) = self.command.split_first().expect("clap asks for a command");
+        let mut command = Command::new(program);
+        command.args(arguments).envs(self.environment(folder)).process_group(0);
+        if self.is_quiet {
+            let stderr = std::io::stderr().as_fd().try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from);
+            command.stdout(stderr);
+        }
+        // Outside the terminal's foreground group, a process that reads from the terminal would be stopped.
+        if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
+            command.stdin(Stdio::null());
+        }
+        command.spawn().map_err(|error| {
+            let message = format!("{}: {error}", program.to_string_lossy());
+            Failure::new(message, "check the name of the program and that it may be run")
+        })
+    }
+
+    /// Returns the variables that make the script see the virtual GPUs, in addition to the user's own.
+    fn environment(&self, folder: &Folder) -> Vec<(OsString, OsString)> {
+        let config = self.config;
+        let stand_ins = &config.virtual_gpu;
+        let both = |name: &str, value: &OsStr| (name.into(), config.before_own(value, name));
+        let mut variables: Vec<(OsString, OsString)> = vec![
+            both("PYTHONPATH", folder.hook().as_os_str()),
+            both("GLIBC_TUNABLES", OsStr::new(TUNABLES)),
+            ("SNAPSCOPE_VIRTUAL_GPU".into(), self.cards.to_string().into()),
+            ("SNAPSCOPE_VIRTUAL_GPU_LOG".into(), folder.log().into()),
+            ("SNAPSCOPE_VIRTUAL_GPU_FOLDER".into(), stand_ins.into()),
+            // Triton asks ldconfig, which does not know the stand-ins.
+            ("TRITON_LIBCUDA_PATH".into(), stand_ins.into()),
+        ];
+        if config.own("SNAPSCOPE_VIRTUAL_GPU_VALUES").is_none() {
+            // What a script copied to the device can then be read back; checks between ranks need it.
+            variables.push(("SNAPSCOPE_VIRTUAL_GPU_VALUES".into(), "shadow".into()));
+        }
+        variables.push(match config.audit() {
+            Some(audit) => both("LD_AUDIT", audit.as_os_str()),
+            None => both("LD_LIBRARY_PATH", stand_ins.as_os_str()),
+        });
+        variables
+    }
+}
+
+/// Settings of glibc's allocator: a history of memory takes a kilobyte per event, and without huge pages a quarter of
+/// the time of a run goes into page faults.
+const TUNABLES: &str = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
+
+/// Returns the absolute path of a snapshot as a path from the current folder, if it is below it.
+pub(super) fn shown(path: &str) -> String {
+    let below = std::env::current_dir().ok().and_then(|folder| {
+        let path = PathBuf::from(path);
+        Some(path.strip_prefix(folder).ok()?.display().to_string())
+    });
+    below.unwrap_or_else(|| path.to_owned())
+}

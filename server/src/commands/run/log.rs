@@ -1,0 +1,51 @@
+//! Reads the log of the virtual GPU: which functions were called that are not modeled.
+
+use std::path::Path;
+
+/// Most bytes that are read of the log.
+const MOST_BYTES: usize = 1 << 20;
+
+/// Most lines of the log that are shown.
+const MOST_LINES: usize = 10;
+
+/// What the virtual GPU said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Logged {
+    /// Functions that are not modeled, with their library, each once.
+    pub(super) unsupported: Vec<String>,
+    /// Last lines.
+    pub(super) lines: Vec<String>,
+}
+
+/// Reads the log; a run without messages has none.
+pub(super) fn read(path: &Path) -> Logged {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    parse(&String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(MOST_BYTES)..]))
+}
+
+fn parse(text: &str) -> Logged {
+    let lines: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("virtual GPU: ")).collect();
+    let mut unsupported: Vec<String> = Vec::new();
+    for name in lines.iter().filter_map(|line| line.split_once(" is not implemented").map(|(name, _)| name)) {
+        if !unsupported.iter().any(|known| known == name) {
+            unsupported.push(name.to_owned());
+        }
+    }
+    let last = &lines[lines.len().saturating_sub(MOST_LINES)..];
+    Logged { unsupported, lines: last.iter().map(|line| (*line).to_owned()).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_listed_once() {
+        let line = "virtual GPU: cudaMemcpy3D (cudart) is not implemented; it failed with status 801\n";
+        let text = format!("{line}other\nvirtual GPU: no such card\n{line}");
+        let logged = parse(&text);
+        assert_eq!(logged.unsupported, ["cudaMemcpy3D (cudart)"]);
+        assert_eq!((logged.lines.len(), logged.lines[1].as_str()), (3, "no such card"));
+        assert_eq!(read(Path::new("/no/such/log")), Logged::default());
+    }
+}

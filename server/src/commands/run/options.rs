@@ -1,0 +1,144 @@
+//! Defines the options of `snapscope run`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use shared::job::Card;
+
+use super::keep::Limits;
+use super::launch::Assumptions;
+use crate::units;
+
+/// Time limit of a script without `--time`.
+const MOST_TIME: Duration = Duration::from_secs(3600);
+
+/// The options of `snapscope run`.
+#[derive(Debug, Clone, Args)]
+pub struct RunArgs {
+    /// The virtual GPUs, such as h100-80gb, 8x h100-80gb or custom:48GiB [default: a100-80gb]
+    #[arg(long, value_name = "CARD", conflicts_with_all = ["cards", "fit"])]
+    pub(super) card: Option<String>,
+
+    /// Run the script once on each of these, and print one table
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub(super) cards: Vec<String>,
+
+    /// Find the smallest card that holds the script, of --cards or of all known ones
+    #[arg(long)]
+    pub(super) fit: bool,
+
+    /// Stop after this many optimizer steps
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) steps: Option<u64>,
+
+    /// Stop after this time, such as 90s, 30min or 2h [default: 1h, as a limit]
+    #[arg(long, value_name = "TIME", value_parser = units::time)]
+    time: Option<Duration>,
+
+    /// The snapshot file to write [default: the script's name with .pickle, in the current folder]
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+
+    /// Limit on the host memory of the script [default: nine tenths of this machine's]
+    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    memory_limit: Option<u64>,
+
+    /// Limit on what the script writes to the disk
+    #[arg(long, value_name = "SIZE", default_value = "64GiB", value_parser = units::size)]
+    disk_limit: u64,
+
+    /// End generation of transformers after this many new tokens
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    new_tokens: Option<u64>,
+
+    /// Leave values that the GPU would compute at zero, instead of assuming balanced routing and a falling loss
+    #[arg(long)]
+    assume_nothing: bool,
+
+    /// Show which PyTorch the command uses, and whether the virtual GPU supports it
+    #[arg(long)]
+    pub(super) check: bool,
+
+    /// Print one JSON document; the script's own output goes to standard error
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// The command, such as python train.py --config base.yaml
+    #[arg(last = true, value_name = "COMMAND", required_unless_present = "check")]
+    pub(super) command: Vec<OsString>,
+}
+
+impl RunArgs {
+    pub(super) fn limits(&self) -> Limits {
+        let memory_bytes = self.memory_limit.unwrap_or_else(|| super::bounds::machine_bytes() / 10 * 9);
+        Limits {
+            time: self.time.unwrap_or(MOST_TIME),
+            is_time_asked: self.time.is_some(),
+            memory_bytes,
+            disk_bytes: self.disk_limit,
+        }
+    }
+
+    pub(super) fn assumptions(&self) -> Assumptions {
+        Assumptions { is_any: !self.assume_nothing, new_tokens: self.new_tokens }
+    }
+
+    pub(super) fn card_text(&self) -> String {
+        self.card.clone().unwrap_or_else(|| Card::default().name)
+    }
+
+    /// Returns the snapshot file as asked for, or by the script's name.
+    pub(super) fn output(&self) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| {
+            let name = self.script();
+            Path::new(name.strip_suffix(".py").unwrap_or(&name)).with_extension("pickle")
+        })
+    }
+
+    /// Returns the script's file name, or the name of the module after `-m`, or that of the program.
+    pub(super) fn script(&self) -> String {
+        let words: Vec<_> = self.command.iter().map(|word| word.to_string_lossy()).collect();
+        let file = |word: &str| Path::new(word).file_name().map(|name| name.to_string_lossy().into_owned());
+        // After torchrun or accelerate launch, the script comes later than their own module.
+        let script = words.iter().skip(1).find(|word| word.ends_with(".py")).and_then(|word| file(word));
+        let module = words.iter().position(|word| word == "-m").and_then(|place| words.get(place + 1));
+        let program = || words.first().and_then(|word| file(word)).unwrap_or_default();
+        script.or_else(|| module.map(|module| module.replace('.', "-"))).unwrap_or_else(program)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        run: RunArgs,
+    }
+
+    #[track_caller]
+    fn check(words: &[&str], script: &str, output: &str) {
+        let cli = Cli::try_parse_from(["run"].iter().chain(words)).map_err(|error| error.to_string()).unwrap();
+        assert_eq!((cli.run.script().as_str(), cli.run.output().to_str()), (script, Some(output)));
+    }
+
+    #[test]
+    fn the_snapshot_is_named_by_the_script() {
+        check(&["--", "python", "src/train.py", "--config", "base.yaml"], "train.py", "train.pickle");
+        check(&["--", "python", "-m", "pkg.train"], "pkg-train", "pkg-train.pickle");
+        check(&["--", "python", "-m", "torch.distributed.run", "a.py"], "a.py", "a.pickle");
+        check(&["--", "/usr/bin/bash"], "bash", "bash.pickle");
+        check(&["-o", "x/y.pickle", "--", "python", "a.py"], "a.py", "x/y.pickle");
+    }
+
+    #[test]
+    fn options_that_contradict_each_other_are_refused() {
+        let refused = |words: &[&str]| Cli::try_parse_from(["run"].iter().chain(words)).is_err();
+        assert!(refused(&["--card", "t4-16gb", "--cards", "l4-24gb", "--", "python"]));
+        assert!(refused(&["--steps", "0", "--", "python"]) && refused(&[]) && !refused(&["--check"]));
+    }
+}

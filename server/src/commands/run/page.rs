@@ -1,0 +1,217 @@
+//! Formats the verdict for the terminal.
+
+use std::collections::BTreeMap;
+
+use shared::api::{RunReport, RunStatus, RunStop, ValueKind};
+use shared::base::format::{bytes, count, counted};
+
+use super::options::RunArgs;
+use super::verdict::{micros, out_of_memory};
+use super::{Ran, cards};
+use crate::commands::text;
+
+/// Most lines of the script that are named for the values that they read.
+const MOST_PLACES: usize = 8;
+
+/// Most ranks that are listed.
+const MOST_RANKS: usize = 16;
+
+/// Formats the verdicts of all runs: a page for one, a table for several.
+pub(super) fn all(args: &RunArgs, found: &[Ran]) -> String {
+    match found {
+        [ran] => one(args, ran),
+        _ => several(args, found),
+    }
+}
+
+fn one(args: &RunArgs, ran: &Ran) -> String {
+    let Some(run) = decisive(ran) else { return String::new() };
+    let mut page = format!("\n{}\n\n", subtitle(args, run));
+    if run.snapshot.is_some() {
+        text::table(&figures(ran, run), &[1]).iter().for_each(|line| page += &format!("  {line}\n"));
+        page.push('\n');
+    }
+    for line in notes(ran, run) {
+        text::lines(&line).iter().for_each(|line| page += &format!("  {line}\n"));
+    }
+    page += &ranks(ran);
+    if let Some(snapshot) = &run.snapshot {
+        page += &format!("  Next: snapscope diagnose {snapshot}\n");
+    }
+    page
+}
+
+/// Returns the process that decides: the first of those with the run's status and the highest peak.
+fn decisive(ran: &Ran) -> Option<&RunReport> {
+    let of_status = ran.runs.iter().rev().filter(|run| run.status == ran.status);
+    of_status.max_by_key(|run| run.peak_reserved_bytes)
+}
+
+fn subtitle(args: &RunArgs, run: &RunReport) -> String {
+    let torch = run.torch.as_ref().map_or("without PyTorch".to_owned(), |torch| format!("torch {torch}"));
+    [run.card.clone(), args.script(), torch, ending(args, run)].join(" · ")
+}
+
+/// Says how the script ended.
+fn ending(args: &RunArgs, run: &RunReport) -> String {
+    let steps = counted(run.steps, "step");
+    match run.stopped {
+        Some(RunStop::Steps) => format!("stopped after {steps}, as asked"),
+        Some(RunStop::Time) if args.limits().is_time_asked => {
+            format!("stopped after {}, as asked, and {steps}", micros(run.seconds))
+        }
+        Some(RunStop::Time) => format!("stopped after {}, the limit of --time, and {steps}", micros(run.seconds)),
+        Some(RunStop::Interrupt) => format!("interrupted after {steps}"),
+        Some(RunStop::Signal) => format!("ended by a signal after {steps}"),
+        Some(RunStop::HostMemory | RunStop::Disk) => format!("killed after {steps}"),
+        None => match run.exit_status {
+            Some(0) | None => format!("ran to its end, {steps}"),
+            Some(status) => format!("exit status {status} after {steps}"),
+        },
+    }
+}
+
+fn figures(ran: &Ran, run: &RunReport) -> Vec<Vec<String>> {
+    let capacity = bytes(run.capacity_bytes);
+    let free = run.capacity_bytes.saturating_sub(run.peak_reserved_bytes);
+    let verdict = match run.status {
+        RunStatus::Fits if run.stopped.is_some() => format!("of {capacity}: it fits so far, {} free", bytes(free)),
+        RunStatus::Fits => format!("of {capacity}: it fits, {} free", bytes(free)),
+        RunStatus::OutOfMemory => format!("of {capacity}: it does not fit"),
+        RunStatus::Failed | RunStatus::Unsupported => format!("of {capacity}, until it failed"),
+    };
+    let row = |name: &str, value: String, note: String| vec![name.to_owned(), value, note];
+    let mut rows = vec![
+        row("peak reserved", bytes(run.peak_reserved_bytes), verdict),
+        row("peak allocated", bytes(run.peak_allocated_bytes), String::new()),
+        row("peak live", bytes(run.peak_live_bytes), "of tensors, as requested".to_owned()),
+        row("events", count(run.events), format!("in {}", micros(run.seconds))),
+    ];
+    if ran.runs.len() > 1 {
+        rows.push(row("processes", count(ran.runs.len() as u64), "these are the figures of the highest".to_owned()));
+    }
+    rows
+}
+
+/// Says what happened, and how sure the figures are.
+fn notes(ran: &Ran, run: &RunReport) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    if let Some(message) = &run.message {
+        notes.push(capitalized(message));
+    }
+    if run.status == RunStatus::Fits && !run.ooms.is_empty() {
+        let last = run.ooms.last().map(out_of_memory).unwrap_or_default();
+        let errors = counted(run.ooms.len() as u64, "out-of-memory error");
+        notes.push(format!("The script went on after {errors}; the last: {last}"));
+    }
+    if !run.unsupported.is_empty() {
+        let named = run.unsupported.iter().map(|function| match ran.callers.get(function) {
+            Some(place) => format!("{function}, called at {place}"),
+            None => function.clone(),
+        });
+        let named = named.collect::<Vec<_>>().join("; ");
+        notes.push(format!("Not modeled, and refused by name: {named}"));
+    }
+    if run.status == RunStatus::Unsupported {
+        notes.extend(ran.log.iter().map(|line| format!("virtual GPU: {line}")));
+    }
+    notes.extend(values(ran, run));
+    notes
+}
+
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// Says which values the script read that a virtual GPU does not know.
+fn values(ran: &Ran, run: &RunReport) -> Vec<String> {
+    let decides = |kind: ValueKind| kind != ValueKind::Number;
+    let list = |is_assumed: bool| -> (u64, String) {
+        let mut places: BTreeMap<String, u64> = BTreeMap::new();
+        for read in run.values_read.iter().filter(|read| read.is_assumed == is_assumed && decides(read.kind)) {
+            let file = read.file.rsplit('/').next().unwrap_or_default();
+            *places.entry(format!("{file}:{}", read.line)).or_default() += read.count;
+        }
+        let more = places.len().saturating_sub(MOST_PLACES);
+        let mut shown: Vec<String> = places.keys().take(MOST_PLACES).cloned().collect();
+        if more > 0 {
+            shown.push(format!("and {}", counted(more as u64, "more line")));
+        }
+        (places.values().sum(), shown.join(", "))
+    };
+    let mut said = Vec::new();
+    if let (reads @ 1.., places) = list(false) {
+        let (values, were) = (counted(reads, "value"), if reads == 1 { "was" } else { "were" });
+        said.push(format!("{values} {were} read from the device; sizes after them are guesses: {places}"));
+    }
+    if let (reads @ 1.., places) = list(true) {
+        let (values, were) = (counted(reads, "value"), if reads == 1 { "was" } else { "were" });
+        said.push(format!("{values} {were} assumed, such as choices spread evenly: {places}"));
+    }
+    if let Some(reason) = &ran.without_values {
+        said.push(format!("Values of the script were not followed: {reason}"));
+    } else if said.is_empty() && run.snapshot.is_some() {
+        said.push("No size depends on a value that only a GPU could compute".to_owned());
+    }
+    said
+}
+
+/// Lists the ranks of a run.
+fn ranks(ran: &Ran) -> String {
+    if ran.runs.len() < 2 {
+        return String::new();
+    }
+    let rows: Vec<Vec<String>> = ran.runs.iter().take(MOST_RANKS).map(rank_row).collect();
+    text::table(&rows, &[1, 2]).iter().map(|line| format!("  {line}\n")).collect()
+}
+
+fn rank_row(run: &RunReport) -> Vec<String> {
+    let name = run.rank.map_or("process".to_owned(), |rank| format!("rank {rank}"));
+    let snapshot = run.snapshot.clone().unwrap_or_default();
+    vec![name, bytes(run.peak_reserved_bytes), counted(run.steps, "step"), run.status.name().to_owned(), snapshot]
+}
+
+/// Formats one table of several machines.
+fn several(args: &RunArgs, found: &[Ran]) -> String {
+    let torch = found.iter().find_map(|ran| ran.runs.first()?.torch.clone()).unwrap_or_default();
+    let mut page = format!("\n{} · torch {torch}\n\n", args.script());
+    let mut rows = vec![["card", "peak reserved", "of", "steps", "", "snapshot"].map(str::to_owned).to_vec()];
+    rows.extend(found.iter().filter_map(row));
+    text::table(&rows, &[1, 2, 3]).iter().for_each(|line| page += &format!("  {line}\n"));
+    page.push('\n');
+    for ran in found {
+        for note in decisive(ran).map(|run| notes(ran, run)).unwrap_or_default() {
+            text::lines(&format!("{}: {note}", ran.cards)).iter().for_each(|line| page += &format!("  {line}\n"));
+        }
+    }
+    if args.fit {
+        page += &format!("\n  {}\n", smallest(found));
+    }
+    page
+}
+
+fn row(ran: &Ran) -> Option<Vec<String>> {
+    let run = decisive(ran)?;
+    let steps = count(run.steps);
+    let snapshot = run.snapshot.clone().unwrap_or_default();
+    let size = |size_bytes: u64| if size_bytes == 0 { "-".to_owned() } else { bytes(size_bytes) };
+    let verdict = ran.status.name().replace('-', " ");
+    Some(vec![
+        ran.cards.to_string(),
+        size(run.peak_reserved_bytes),
+        bytes(run.capacity_bytes),
+        steps,
+        verdict,
+        snapshot,
+    ])
+}
+
+/// Answers `--fit`.
+fn smallest(found: &[Ran]) -> String {
+    let fits = found.iter().filter(|ran| ran.status == RunStatus::Fits).min_by_key(|ran| cards::capacity(&ran.cards));
+    match fits {
+        Some(ran) => format!("The smallest card that holds it is {}", ran.cards),
+        None => "None of these cards holds it".to_owned(),
+    }
+}

@@ -1,0 +1,63 @@
+//! Finds the processes of a run, measures them, and ends them.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, wait};
+
+use crate::commands::host::{below, kib_of};
+
+/// Time in which killed processes have to disappear.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The processes below this one, which adopts those whose parent ends.
+pub(super) struct Processes {
+    /// Bytes that each process has written to the disk, kept after its end.
+    written: BTreeMap<u32, u64>,
+}
+
+impl Processes {
+    /// Makes this process the parent of all that a run starts, even if a process between them ends.
+    pub(super) fn adopt() -> Self {
+        // If the kernel refuses, processes in sessions of their own may escape.
+        let _ = set_child_subreaper(Some(rustix::process::getpid()));
+        Self { written: BTreeMap::new() }
+    }
+
+    /// Returns the resident memory and the bytes written by all processes of the run; shared pages count repeatedly.
+    pub(super) fn measure(&mut self) -> (u64, u64) {
+        let mut resident = 0;
+        for pid in all() {
+            let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
+            resident += kib_of(&read("status"), "VmRSS:").unwrap_or(0);
+            let written = read("io").lines().find_map(|line| line.strip_prefix("write_bytes: ")?.parse().ok());
+            if let Some(written) = written {
+                self.written.insert(pid, written);
+            }
+        }
+        (resident, self.written.values().sum())
+    }
+
+    /// Sends a signal to all processes of the run.
+    pub(super) fn signal(&self, signal: Signal) {
+        for pid in all().iter().filter_map(|pid| Pid::from_raw(i32::try_from(*pid).ok()?)) {
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    /// Kills what is left of the run; call it once the command itself has been waited for.
+    pub(super) fn end(&self) {
+        let deadline = Instant::now() + PATIENCE;
+        while !all().is_empty() && Instant::now() < deadline {
+            self.signal(Signal::KILL);
+            while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+/// Returns all processes below this one.
+fn all() -> Vec<u32> {
+    let own = std::process::id();
+    below(own).into_iter().map(|(pid, _)| pid).filter(|pid| *pid != own).collect()
+}

@@ -1,0 +1,246 @@
+//! Judges a run: whether it fits, and if not, why.
+
+use std::collections::BTreeMap;
+
+use shared::api::{RunOutOfMemory, RunReport, RunStatus, RunStop, ValueRead};
+use shared::base::format::{bytes, duration};
+use shared::job::Cards;
+
+use super::launch::{Ended, shown};
+use super::reported::{Reported, ReportedCall, ReportedException};
+use super::{Ran, cards, figures};
+
+/// Parts of messages of PyTorch about a call that a library refused.
+const REFUSED: [&str; 3] = ["not supported", "NOT_SUPPORTED", "not implemented"];
+
+/// Judges a run from what its processes reported.
+pub(super) fn judge(cards: &Cards, ended: &Ended) -> Ran {
+    let devices: Vec<&Reported> = ended.processes.iter().filter(|process| process.used_cuda()).collect();
+    let mut runs: Vec<RunReport> = devices.iter().map(|process| of_process(cards, ended, process)).collect();
+    if runs.is_empty() {
+        runs.push(without_cuda(cards, ended));
+    } else {
+        blame(&mut runs, ended);
+    }
+    let status = overall(&runs);
+    let log = if status == RunStatus::Fits { Vec::new() } else { ended.logged.lines.clone() };
+    let without_values = devices.iter().find_map(|process| process.values_error.clone());
+    Ran { cards: cards.clone(), status, runs, callers: callers(ended), without_values, log }
+}
+
+/// Returns the user's lines that called functions which are not modeled.
+fn callers(ended: &Ended) -> BTreeMap<String, String> {
+    let calls = ended.processes.iter().flat_map(|process| &process.unsupported);
+    let place = |call: &ReportedCall| Some(format!("{}:{}", shown(call.file.as_deref()?), call.line?));
+    calls.filter_map(|call| Some((call.function.clone(), place(call)?))).collect()
+}
+
+/// Returns the status of all processes together: if memory runs out in one, errors of the others follow from it.
+fn overall(runs: &[RunReport]) -> RunStatus {
+    if runs.iter().any(|run| run.status == RunStatus::OutOfMemory) {
+        return RunStatus::OutOfMemory;
+    }
+    runs.iter().map(|run| run.status).max_by_key(|status| cards::weight(*status)).unwrap_or(RunStatus::Failed)
+}
+
+/// Makes a process responsible for a script that failed, if no process has said why.
+fn blame(runs: &mut [RunReport], ended: &Ended) {
+    let is_clean = ended.end.status == 0 || matches!(ended.end.stop, Some(RunStop::Time | RunStop::Interrupt));
+    if is_clean || runs.iter().any(|run| run.status != RunStatus::Fits) || ended.is_stopped_by_steps() {
+        return;
+    }
+    let (status, message) = match ended.end.stop {
+        Some(RunStop::HostMemory) => (RunStatus::Failed, host_memory(ended)),
+        Some(RunStop::Disk) => (RunStatus::Failed, disk(ended)),
+        _ => (failed_status(ended, ""), format!("the script ended with exit status {}", ended.end.status)),
+    };
+    runs[0].status = status;
+    runs[0].message = Some(message);
+}
+
+impl Ended {
+    /// Returns true if the processes that used CUDA left after the steps that were asked for.
+    fn is_stopped_by_steps(&self) -> bool {
+        let mut used = self.processes.iter().filter(|process| process.used_cuda()).peekable();
+        used.peek().is_some() && used.all(|process| process.stopped.as_deref() == Some("steps"))
+    }
+}
+
+fn of_process(cards: &Cards, ended: &Ended, process: &Reported) -> RunReport {
+    let highest = process.devices.iter().flatten().max_by_key(|device| (device.peak_reserved, device.total));
+    let highest = highest.cloned().unwrap_or_default();
+    let snapshot = process.snapshot.clone();
+    let figures = snapshot.as_deref().and_then(figures::read).unwrap_or_default();
+    let (status, message) = status_of(ended, process);
+    RunReport {
+        steps: process.steps,
+        events: figures.events,
+        peak_live_bytes: figures.peak_live_bytes,
+        peak_allocated_bytes: highest.peak_allocated,
+        peak_reserved_bytes: highest.peak_reserved,
+        capacity_bytes: highest.total,
+        values_read: process.values.iter().map(value).collect(),
+        snapshot: snapshot.as_deref().map(shown),
+        stopped: stop_of(ended, process),
+        ooms: process.ooms.iter().map(oom).collect(),
+        message,
+        ..plain(cards, ended, Some(process), status)
+    }
+}
+
+fn plain(cards: &Cards, ended: &Ended, process: Option<&Reported>, status: RunStatus) -> RunReport {
+    RunReport {
+        card: cards.to_string(),
+        rank: process.and_then(|process| process.rank),
+        status,
+        exit_status: ended.end.stop.is_none().then_some(ended.end.status),
+        torch: process.and_then(|process| process.torch.clone()),
+        cuda: process.and_then(|process| process.cuda.clone()),
+        steps: 0,
+        events: 0,
+        seconds: ended.end.seconds,
+        peak_live_bytes: 0,
+        peak_allocated_bytes: 0,
+        peak_reserved_bytes: 0,
+        capacity_bytes: cards::capacity(cards),
+        values_read: Vec::new(),
+        unsupported: ended.logged.unsupported.clone(),
+        snapshot: None,
+        stopped: ended.end.stop,
+        message: None,
+        ooms: Vec::new(),
+    }
+}
+
+fn status_of(ended: &Ended, process: &Reported) -> (RunStatus, Option<String>) {
+    if process.is_out_of_memory() {
+        let oom = process.ooms.last().map(oom);
+        return (RunStatus::OutOfMemory, oom.as_ref().map(out_of_memory));
+    }
+    match &process.exception {
+        // An interrupt that this command sent is no failure of the script.
+        Some(exception) if ended.end.stop.is_none() => {
+            (failed_status(ended, &exception.message), Some(exception_text(exception)))
+        }
+        _ => (RunStatus::Fits, None),
+    }
+}
+
+/// Returns `Unsupported` if a function of the virtual GPU refused what the script asked for.
+fn failed_status(ended: &Ended, message: &str) -> RunStatus {
+    let is_refused = message.is_empty() || REFUSED.iter().any(|part| message.contains(part));
+    let is_missing = is_refused && !ended.logged.unsupported.is_empty();
+    if is_missing { RunStatus::Unsupported } else { RunStatus::Failed }
+}
+
+fn exception_text(exception: &ReportedException) -> String {
+    let message = exception.message.lines().next().unwrap_or_default();
+    let place = match (&exception.file, exception.line) {
+        (Some(file), Some(line)) => format!(" at {}:{line}", shown(file)),
+        _ => String::new(),
+    };
+    format!("{}{place}: {message}", exception.kind)
+}
+
+/// Describes an out-of-memory error in a sentence.
+pub(super) fn out_of_memory(oom: &RunOutOfMemory) -> String {
+    let place = match (&oom.file, oom.line) {
+        (Some(file), Some(line)) => format!(" at {}:{line}", shown(file)),
+        _ => String::new(),
+    };
+    let step = format!("in step {}", oom.steps + 1);
+    format!(
+        "memory ran out {step}{place}: {} were requested, {} were free",
+        bytes(oom.requested_bytes),
+        bytes(oom.free_bytes)
+    )
+}
+
+/// Judges a run in which no process used CUDA.
+fn without_cuda(cards: &Cards, ended: &Ended) -> RunReport {
+    let process = ended.processes.first();
+    let (status, message) = reason_without_cuda(ended, process);
+    RunReport { message: Some(message), ..plain(cards, ended, process, status) }
+}
+
+fn reason_without_cuda(ended: &Ended, process: Option<&Reported>) -> (RunStatus, String) {
+    let end = &ended.end;
+    if let Some(process) = process {
+        if let Some(error) = &process.import_error {
+            return (RunStatus::Unsupported, format!("PyTorch cannot be imported: {error}"));
+        }
+        if let Some(error) = &process.hook_error {
+            return (RunStatus::Unsupported, format!("this PyTorch cannot be recorded: {error}"));
+        }
+        if let (None, Some(torch)) = (&process.cuda, &process.torch) {
+            let built = if process.hip.is_some() { "for AMD's GPUs" } else { "without CUDA" };
+            let advice = "install the wheel for CUDA, which `pip install torch` brings on Linux";
+            return (RunStatus::Unsupported, format!("PyTorch {torch} is built {built}: {advice}"));
+        }
+    }
+    match end.stop {
+        Some(RunStop::HostMemory) => return (RunStatus::Failed, host_memory(ended)),
+        Some(RunStop::Disk) => return (RunStatus::Failed, disk(ended)),
+        Some(RunStop::Time) => {
+            let message = format!("the script did not use CUDA within {}", micros(end.limits.time.as_secs_f64()));
+            return (RunStatus::Unsupported, message);
+        }
+        _ => {}
+    }
+    match (end.status, process) {
+        (0, Some(_)) => (RunStatus::Unsupported, "the script ended without using CUDA".to_owned()),
+        (0, None) => (RunStatus::Unsupported, NOT_IMPORTED.to_owned()),
+        (status, _) => {
+            (failed_status(ended, "-"), format!("the script ended with exit status {status} before it used CUDA"))
+        }
+    }
+}
+
+const NOT_IMPORTED: &str =
+    "no process of the command imported PyTorch, or Python ignores PYTHONPATH (options -I and -E)";
+
+fn host_memory(ended: &Ended) -> String {
+    let limit = bytes(ended.end.limits.memory_bytes);
+    format!("the script was killed: it took more than {limit} of this machine's memory, the limit of --memory-limit")
+}
+
+fn disk(ended: &Ended) -> String {
+    let limit = bytes(ended.end.limits.disk_bytes);
+    format!("the script was killed: it wrote more than {limit} to the disk, the limit of --disk-limit")
+}
+
+/// Writes seconds as a duration.
+pub(super) fn micros(seconds: f64) -> String {
+    duration((seconds * 1e6) as u64)
+}
+
+fn stop_of(ended: &Ended, process: &Reported) -> Option<RunStop> {
+    match process.stopped.as_deref() {
+        Some("steps") => Some(RunStop::Steps),
+        Some("time") => Some(RunStop::Time),
+        Some("terminated") if ended.end.stop.is_none() => Some(RunStop::Signal),
+        _ => ended.end.stop,
+    }
+}
+
+fn oom(reported: &super::reported::ReportedOom) -> RunOutOfMemory {
+    RunOutOfMemory {
+        device: reported.device,
+        requested_bytes: reported.size,
+        free_bytes: reported.free,
+        steps: reported.steps,
+        file: reported.file.clone(),
+        line: reported.line,
+        function: reported.function.clone(),
+    }
+}
+
+fn value(reported: &super::reported::ReportedValue) -> ValueRead {
+    ValueRead {
+        file: reported.file.clone(),
+        line: reported.line,
+        count: reported.count,
+        kind: reported.kind,
+        is_assumed: reported.is_assumed,
+    }
+}

@@ -1,0 +1,75 @@
+//! Locates the virtual GPU for scripts.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::program_folder;
+use crate::failure::Failure;
+
+/// Location of the virtual GPU that scripts see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptConfig {
+    /// Folder of the stand-ins: `SNAPSCOPE_VIRTUAL_GPU_LIBRARIES`, or the one that `./dev build` fills.
+    pub virtual_gpu: PathBuf,
+    /// Variables of the user that are put together with those of the virtual GPU.
+    own: BTreeMap<&'static str, OsString>,
+}
+
+/// Variables that the script gets from both.
+const SHARED: [&str; 5] =
+    ["PYTHONPATH", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "SNAPSCOPE_VIRTUAL_GPU_VALUES"];
+
+impl ScriptConfig {
+    /// Reads the environment, with the folder of `./dev build` as default.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the path of this program is unknown.
+    pub fn from_environment() -> Result<Self, Failure> {
+        let named = env::var_os("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES").filter(|value| !value.is_empty());
+        let folder = program_folder("set SNAPSCOPE_VIRTUAL_GPU_LIBRARIES to the folder of the virtual GPU")?;
+        let built = folder.parent().unwrap_or(Path::new(".")).join("virtual-gpu");
+        let folder = named.map_or(built, PathBuf::from);
+        // The script may change its folder, and then a relative path would lead elsewhere.
+        let virtual_gpu = std::path::absolute(&folder).unwrap_or(folder);
+        let value = |name: &&'static str| Some((*name, env::var_os(name).filter(|value| !value.is_empty())?));
+        Ok(Self { virtual_gpu, own: SHARED.iter().filter_map(value).collect() })
+    }
+
+    /// Refuses to go on without a virtual GPU.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the folder has no stand-ins.
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.virtual_gpu.join("libsnapscope_virtual_gpu.so").exists() {
+            return Ok(());
+        }
+        Err(Failure::new(
+            format!("there is no virtual GPU in {}", self.virtual_gpu.display()),
+            "run `./dev build` in a clone of Snapscope, or set SNAPSCOPE_VIRTUAL_GPU_LIBRARIES to its folder",
+        ))
+    }
+
+    /// Returns a variable of the user, if it is not empty.
+    pub(crate) fn own(&self, name: &str) -> Option<&OsStr> {
+        self.own.get(name).map(OsString::as_os_str)
+    }
+
+    /// Returns a value followed by that of the user, with a colon between them.
+    pub(crate) fn before_own(&self, value: &OsStr, name: &str) -> OsString {
+        let mut joined = value.to_owned();
+        if let Some(own) = self.own(name) {
+            joined.push(":");
+            joined.push(own);
+        }
+        joined
+    }
+
+    /// Returns the library that answers the loader in place of NVIDIA's, if the folder has one.
+    pub fn audit(&self) -> Option<PathBuf> {
+        Some(self.virtual_gpu.join("libsnapscope_audit.so")).filter(|audit| audit.exists())
+    }
+}

@@ -1,0 +1,146 @@
+//! Defines the document of `snapscope run --json`: what became of a script on virtual GPUs.
+
+use serde::{Deserialize, Serialize};
+
+/// The document of `snapscope run --json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunsReport {
+    /// Runs in the order of the cards; a run of several ranks has one entry for each.
+    pub runs: Vec<RunReport>,
+}
+
+/// What became of the script on one card, in one process that used CUDA.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunReport {
+    /// Virtual GPUs as on the command line.
+    pub card: String,
+    /// Rank of the process, if the script has several.
+    pub rank: Option<u64>,
+    pub status: RunStatus,
+    /// Exit status of the script, 128 plus the signal if one ended it; `null` if it was stopped.
+    pub exit_status: Option<i32>,
+    /// Version of PyTorch; `null` if the script did not import it.
+    pub torch: Option<String>,
+    /// Version of CUDA that PyTorch is built for.
+    pub cuda: Option<String>,
+    /// Optimizer steps.
+    pub steps: u64,
+    /// Events in the snapshot, of all devices.
+    pub events: u64,
+    /// Wall-clock time of the command, in seconds.
+    pub seconds: f64,
+    /// Highest requested bytes of live tensors, on the device where they are highest.
+    pub peak_live_bytes: u64,
+    /// Highest rounded bytes of blocks in use, by PyTorch's own count.
+    pub peak_allocated_bytes: u64,
+    /// Highest bytes of segments, by PyTorch's own count.
+    pub peak_reserved_bytes: u64,
+    /// Total memory of the device.
+    pub capacity_bytes: u64,
+    /// Reads of values that a virtual GPU does not know, by the user's line.
+    pub values_read: Vec<ValueRead>,
+    /// Functions of NVIDIA's libraries that the script called and that are not modeled.
+    pub unsupported: Vec<String>,
+    /// File of the snapshot.
+    pub snapshot: Option<String>,
+    /// Reason why the command or a signal ended the script; `null` if it ended by itself.
+    pub stopped: Option<RunStop>,
+    /// What happened, in a sentence; `null` if it fits.
+    pub message: Option<String>,
+    /// Out-of-memory errors, the last one last.
+    pub ooms: Vec<RunOutOfMemory>,
+}
+
+/// Verdict of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunStatus {
+    Fits,
+    OutOfMemory,
+    /// The script failed for a reason of its own.
+    Failed,
+    /// The script, or something that it needs, is not understood.
+    Unsupported,
+}
+
+impl RunStatus {
+    /// Name in JSON and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fits => "fits",
+            Self::OutOfMemory => "out-of-memory",
+            Self::Failed => "failed",
+            Self::Unsupported => "unsupported",
+        }
+    }
+
+    /// Exit status of the command.
+    pub const fn exit_status(self) -> u8 {
+        match self {
+            Self::Fits => 0,
+            Self::OutOfMemory => 1,
+            Self::Unsupported => 2,
+            Self::Failed => 3,
+        }
+    }
+}
+
+/// Reason why a script was ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunStop {
+    /// It had taken the steps that were asked for.
+    Steps,
+    /// Its time was over.
+    Time,
+    /// An interrupt at the terminal, or a signal to the command.
+    Interrupt,
+    /// A signal to the script.
+    Signal,
+    /// It took more host memory than its limit.
+    HostMemory,
+    /// It wrote more to the disk than its limit.
+    Disk,
+}
+
+/// Reads of a value at one line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ValueRead {
+    pub file: String,
+    pub line: u64,
+    pub count: u64,
+    /// What the value decides.
+    pub kind: ValueKind,
+    /// True if the answer was assumed by a rule, such as balanced routing, instead of being zero.
+    pub is_assumed: bool,
+}
+
+/// What a value that was read decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ValueKind {
+    /// The size of a tensor.
+    Size,
+    /// A branch or a loop.
+    Decision,
+    /// A whole number, which may become a size.
+    Integer,
+    /// A number with a fraction, mostly printed.
+    Number,
+}
+
+/// Out-of-memory error in a script.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunOutOfMemory {
+    pub device: u64,
+    /// Bytes that were requested.
+    pub requested_bytes: u64,
+    /// Bytes of the device that were free.
+    pub free_bytes: u64,
+    /// Optimizer steps before it.
+    pub steps: u64,
+    /// The user's line that led to it.
+    pub file: Option<String>,
+    pub line: Option<u64>,
+    pub function: Option<String>,
+}

@@ -1,0 +1,99 @@
+"""Runs the scripts of tests/scripts by `snapscope run` with each given Python, and prints a table.
+
+Each Python is one with stock wheels, such as .venv/bin/python after `pip install torch transformers accelerate`.
+A script is unchanged on every version; what it must come to is listed here.
+"""
+
+import json
+import pickle
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = ROOT / "tests" / "scripts"
+
+# Options of the command, words before the script, and the expected status.
+CASES = [
+    ("gpt.py", ["--steps", "3"], [], "fits"),
+    ("gpt.py", ["--card", "custom:4GiB"], [], "out-of-memory"),
+    ("values.py", [], [], "fits"),
+    ("modules.py", [], [], "fits"),
+    ("routing.py", [], [], "fits"),
+    ("ranks.py", ["--card", "2x t4-16gb"], ["-m", "torch.distributed.run", "--nproc-per-node", "2"], "fits"),
+    ("compiled.py", [], [], "fits"),
+    ("trainer.py", [], [], "fits"),
+    ("generate.py", [], [], "fits"),
+]
+NEED_TRANSFORMERS = {"trainer.py", "generate.py"}
+HEADS = ["torch", "script", "options", "verdict", "peak reserved", "events", "seconds", "values read", "same again"]
+
+
+def run(snapscope, python, case):
+    """Returns the first entry of the document with the script's output, and the events with their stacks."""
+    script, options, before, _ = case
+    with tempfile.TemporaryDirectory() as folder:
+        command = [snapscope, "run", "--json", "--time", "10min", "-o", Path(folder) / "out.pickle", *options, "--"]
+        command += [python, *before, SCRIPTS / script]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        if not done.stdout.startswith("{"):
+            sys.exit(done.stderr)
+        found = json.loads(done.stdout)["runs"][0]
+        found["log"] = done.stderr
+        return found, events(found["snapshot"]) if found["snapshot"] else []
+
+
+def events(path):
+    """Returns action and size of each event; frees without an allocation between them are sorted.
+
+    Autocast frees its casts in the order of host addresses, which differs from run to run, as on a real GPU.
+    """
+    with open(path, "rb") as file:
+        traces = pickle.load(file)["device_traces"]
+    listed, frees = [], []
+    for entry in (entry for trace in traces for entry in trace):
+        if entry["action"].startswith("free"):
+            frees.append((entry["action"], entry["size"]))
+        else:
+            listed += [*sorted(frees), (entry["action"], entry["size"])]
+            frees = []
+    return [*listed, *sorted(frees)]
+
+
+def row(snapscope, python, case):
+    script, options, _, expected = case
+    found, first = run(snapscope, python, case)
+    _, second = run(snapscope, python, case)
+    reads = sum(read["count"] for read in found["values_read"] if read["kind"] != "number")
+    assumed = sum(read["count"] for read in found["values_read"] if read["kind"] != "number" and read["is_assumed"])
+    is_same = first == second
+    peak = f"{found['peak_reserved_bytes'] / 2**20:,.0f} MiB"
+    values = f"{reads}, {assumed} assumed" if reads else "0"
+    # A first compilation measures kernels, and a later one takes them from its cache.
+    is_right = found["status"] == expected and (is_same or script == "compiled.py")
+    if not is_right:
+        print(found["log"][-3000:], file=sys.stderr)
+    verdict = found["status"] if found["status"] == expected else f"{found['status']}, not {expected}"
+    seconds = f"{found['seconds']:.1f}"
+    cells = [found["torch"] or "?", script, " ".join(options), verdict, peak, f"{found['events']:,}", seconds, values]
+    return [*cells, "yes" if is_same else "no"], is_right
+
+
+def main():
+    snapscope, *pythons = sys.argv[1:]
+    all_right = True
+    print(f"| {' | '.join(HEADS)} |\n|{' --- |' * len(HEADS)}")
+    for python in pythons:
+        find = "import importlib.util as u, sys; sys.exit(u.find_spec('transformers') is None)"
+        has_transformers = subprocess.run([python, "-c", find], check=False).returncode == 0
+        for case in CASES:
+            if case[0] in NEED_TRANSFORMERS and not has_transformers:
+                continue
+            cells, is_right = row(snapscope, python, case)
+            all_right &= is_right
+            print(f"| {' | '.join(cells)} |", flush=True)
+    sys.exit(not all_right)
+
+
+main()

@@ -1,0 +1,51 @@
+"""Computes with lengths, masks and indices on the device, and compares each result with that of the CPU."""
+
+import torch
+import torch.nn.functional as F
+
+
+def lengths(device):
+    numbers = torch.tensor([3, 5, 2], device=device)
+    yield numbers.max().item(), int(numbers.sum()), [int(number) for number in numbers]
+    yield numbers.cpu(), numbers.to("cpu", torch.int32), numbers.cpu().numpy().tolist(), (numbers > 2).cpu().sum()
+    yield torch.repeat_interleave(torch.arange(3, device=device), numbers)
+    yield torch.bincount(numbers), torch.unique(numbers), F.one_hot(numbers), numbers.cumsum(0)
+    yield [part.shape for part in torch.ones(10, 4, device=device).split(numbers.tolist())]
+    yield torch.arange(numbers.max(), device=device) < numbers[:, None]
+
+
+def masks(device):
+    mask = torch.tensor([[True, False, True], [False, False, True]]).to(device)
+    floats = torch.ones(2, 3, 4, device=device)
+    yield mask.nonzero(), mask.sum(-1), torch.where(mask), mask.any().item(), bool(mask.all())
+    yield torch.where(condition=mask, input=mask, other=~mask), torch.nonzero(input=mask)
+    yield floats[mask].shape, torch.masked_select(floats, mask[..., None]).shape, floats[~mask].shape
+    yield mask.int().argmax(-1), mask.flip(-1).int().argmax(-1), (mask.long() * 5).tolist()
+    floats[mask] = 0
+    yield floats.shape, floats[:, mask[0]].shape
+
+
+def changes(device):
+    numbers = torch.zeros(6, dtype=torch.long, device=device)
+    numbers.view(2, 3)[1] = 5
+    numbers[0] += 2
+    numbers.scatter_(0, torch.tensor([1], device=device), torch.tensor([9], device=device))
+    buffer = torch.empty(6, dtype=torch.long, device=device)
+    buffer.copy_(numbers)
+    yield numbers, buffer[buffer > 4], buffer.flip(0), numbers.equal(buffer), numbers.sort(descending=True)
+    labels = torch.full((2, 4), -100, device=device)
+    labels[:, 2:] = torch.arange(4, device=device).view(2, 2)
+    yield labels[labels != -100], (labels != -100).sum().item(), F.pad(labels, (0, 1), value=-100)
+
+
+def plain(result):
+    """Returns a result without tensors, so that results of two devices can be compared."""
+    if isinstance(result, torch.Tensor):
+        return result.tolist()
+    return [plain(part) for part in result] if isinstance(result, (list, tuple)) else result
+
+
+for check in (lengths, masks, changes):
+    for found, expected in zip(check("cuda"), check("cpu"), strict=True):
+        assert plain(found) == plain(expected), f"{check.__name__}: {plain(found)} instead of {plain(expected)}"
+print("all values are those of the CPU")

@@ -1,0 +1,87 @@
+//! Tests that the processes which a script starts are recorded, and that none of them is left running.
+
+use super::{Stage, lives};
+
+#[test]
+fn a_process_below_the_script_has_a_snapshot_of_its_own() {
+    let stage = Stage::new(
+        "import subprocess, sys, torch\n\
+         block = torch.Block(5)\n\
+         if len(sys.argv) == 1: subprocess.run([sys.executable, 'train.py', 'child'], check=True)\n",
+    );
+    let runs = stage.document(&[], 0);
+    assert_eq!(runs.len(), 2);
+    assert_eq!(stage.snapshots(), ["train.2.pickle", "train.pickle"]);
+}
+
+#[test]
+fn ranks_have_their_numbers() {
+    let stage = Stage::new(
+        "import os, subprocess, sys\n\
+         if 'RANK' not in os.environ:\n    \
+         ranks = [dict(os.environ, RANK=str(rank), WORLD_SIZE='2', LOCAL_RANK=str(rank)) for rank in range(2)]\n    \
+         started = [subprocess.Popen([sys.executable, 'train.py'], env=rank) for rank in ranks]\n    \
+         sys.exit(max(process.wait() for process in started))\n\
+         import torch\n\
+         optimizer = torch.optim.SGD()\n\
+         block = torch.Block(1 << 20 << int(os.environ['RANK']))\n\
+         while True: optimizer.step()\n",
+    );
+    let runs = stage.document(&["--steps", "2"], 0);
+    let ranks: Vec<_> = runs.iter().map(|run| (&run["rank"], &run["peak_reserved_bytes"], &run["steps"])).collect();
+    let expected =
+        [(0, 1 << 20, 2), (1, 2 << 20, 2)].map(|(rank, peak, steps)| (rank.into(), peak.into(), steps.into()));
+    assert_eq!(ranks, expected.each_ref().map(|(rank, peak, steps)| (rank, peak, steps)));
+    assert_eq!(stage.snapshots(), ["train.rank0.pickle", "train.rank1.pickle"]);
+}
+
+#[test]
+fn a_forked_worker_does_not_write_over_its_parent() {
+    let stage = Stage::new(
+        "import multiprocessing, torch\n\
+         multiprocessing.set_start_method('fork')\n\
+         kept = [torch.Block(5) for _ in range(7)]\n\
+         worker = multiprocessing.Process(target=print, args=('worked',))\n\
+         worker.start()\nworker.join()\n\
+         more = torch.Block(9)\n",
+    );
+    let runs = stage.document(&[], 0);
+    assert_eq!((runs.len(), &runs[0]["events"]), (1, &8.into()));
+    assert_eq!(stage.snapshots(), ["train.pickle"]);
+}
+
+#[test]
+fn a_spawned_child_is_recorded_to_its_end() {
+    let stage = Stage::new(
+        "import multiprocessing\n\
+         def work():\n    import torch\n    global kept\n    kept = torch.Block(5)\n\
+         if __name__ == '__main__':\n    \
+         child = multiprocessing.get_context('spawn').Process(target=work)\n    child.start()\n    child.join()\n",
+    );
+    let runs = stage.document(&[], 0);
+    assert_eq!((runs.len(), &runs[0]["events"]), (1, &1.into()));
+}
+
+#[test]
+fn nothing_is_left_running() {
+    let stage = Stage::new(
+        "import subprocess, torch\n\
+         block = torch.Block(5)\n\
+         left = subprocess.Popen(['sleep', '100'], start_new_session=True)\n\
+         open('pid', 'w').write(str(left.pid))\n",
+    );
+    stage.run(&[]).check(0, &["it fits"]);
+    let pid = std::fs::read_to_string(stage.path("pid")).unwrap();
+    assert!(!lives(&pid), "{pid}");
+}
+
+#[test]
+fn the_environments_own_sitecustomize_still_runs() {
+    let stage = Stage::new("import sys, torch\nblock = torch.Block(5)\nprint('site:', sys.site_says)\n");
+    stage.write("site/sitecustomize.py", "import sys\nsys.site_says = 'hello'\n");
+    let mut command = stage.command(&[]);
+    let path = std::env::join_paths([stage.path("site"), testkit::server::root().join("tests/data/run/site-packages")])
+        .unwrap();
+    let output = command.env("PYTHONPATH", path).args(["--", "python3", "train.py"]).output().unwrap();
+    super::Ran::of(&output).check(0, &["site: hello", "it fits"]);
+}

@@ -1,0 +1,121 @@
+//! Tests that the snapshot is there whatever ends the script, and that limits end it.
+
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use super::{Ran, Stage, lives};
+
+/// Uses CUDA, leaves its number in a file, and waits.
+const WAITING: &str = "import os, time, torch\n\
+    block = torch.Block(1 << 20)\n\
+    open('pid', 'w').write(f'{os.getpid()}\\n')\n\
+    time.sleep(100)\n";
+
+#[track_caller]
+fn start(stage: &Stage, options: &[&str]) -> Child {
+    let mut command = stage.command(options);
+    command.args(["--", "python3", "train.py"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the command to start")
+}
+
+/// Waits until the script has written a file, and returns its text.
+#[track_caller]
+fn await_file(stage: &Stage, name: &str) -> String {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        match std::fs::read_to_string(stage.path(name)) {
+            Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
+            _ => assert!(Instant::now() < deadline, "no {name}"),
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn signal(name: &str, pid: &str) {
+    let status = std::process::Command::new("kill").args([name, pid]).status().expect("kill");
+    assert!(status.success());
+}
+
+#[track_caller]
+fn end(child: Child) -> Ran {
+    Ran::of(&child.wait_with_output().expect("the command to end"))
+}
+
+#[test]
+fn an_interrupt_leaves_the_snapshot_and_nothing_running() {
+    let stage = Stage::new(WAITING);
+    let child = start(&stage, &[]);
+    let script = await_file(&stage, "pid");
+    signal("-INT", &child.id().to_string());
+    end(child).check(0, &["interrupted after 0 steps", "it fits so far"]);
+    assert!(!lives(&script));
+    assert_eq!(stage.snapshots(), ["train.pickle"]);
+}
+
+#[test]
+fn a_signal_to_the_script_leaves_the_snapshot() {
+    let stage = Stage::new(WAITING);
+    let child = start(&stage, &[]);
+    signal("-TERM", &await_file(&stage, "pid"));
+    end(child).check(3, &["ended by a signal after 0 steps", "snapscope diagnose train.pickle"]);
+}
+
+#[test]
+fn a_script_that_is_killed_leaves_the_last_snapshot() {
+    let stage = Stage::new(WAITING);
+    let child = start(&stage, &[]);
+    let script = await_file(&stage, "pid");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while stage.snapshots() != ["train.pickle"] {
+        assert!(Instant::now() < deadline, "no snapshot while the script runs");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    signal("-KILL", &script);
+    end(child).check(3, &["exit status 137", "snapscope diagnose train.pickle"]);
+}
+
+#[test]
+fn a_script_whose_keeper_dies_ends() {
+    let stage = Stage::new(WAITING);
+    let mut child = start(&stage, &[]);
+    let script = await_file(&stage, "pid");
+    signal("-KILL", &child.id().to_string());
+    child.wait().expect("the command to end");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while lives(&script) {
+        assert!(Instant::now() < deadline, "the script still runs");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(stage.snapshots(), ["train.pickle"]);
+}
+
+#[test]
+fn time_ends_a_script() {
+    let stage = Stage::new(WAITING);
+    let runs = stage.document(&["--time", "2s"], 0);
+    assert_eq!((&runs[0]["stopped"], &runs[0]["exit_status"]), (&"time".into(), &serde_json::Value::Null));
+    let stage = Stage::new("import time, torch\ntime.sleep(100)\n");
+    stage.run(&["--time", "1s"]).check(2, &["The script did not use CUDA within 1.00 s"]);
+}
+
+#[test]
+fn host_memory_and_disk_have_limits() {
+    let stage =
+        Stage::new("import torch\nblock = torch.Block(5)\nkept = b'x' * (300 << 20)\nimport time; time.sleep(100)\n");
+    stage.run(&["--memory-limit", "200MiB"]).check(3, &["it took more than 200 MiB of this machine's memory"]);
+    let stage = Stage::new(
+        "import os, torch\n\
+         block = torch.Block(5)\n\
+         with open('big', 'wb') as big:\n    \
+         while True: big.write(bytes(1 << 20)); big.flush(); os.fsync(big.fileno())\n",
+    );
+    stage.run(&["--disk-limit", "20MiB"]).check(3, &["it wrote more than 20.0 MiB to the disk"]);
+}
+
+#[test]
+fn steps_end_a_script_that_would_go_on() {
+    let stage = Stage::new(
+        "import torch\noptimizer = torch.optim.SGD()\nblock = torch.Block(5)\nwhile True: optimizer.step()\n",
+    );
+    stage.run(&["--steps", "3"]).check(0, &["stopped after 3 steps, as asked"]);
+}

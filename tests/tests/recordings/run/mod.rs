@@ -1,0 +1,104 @@
+//! Tests `snapscope run` with the system's Python and a small `torch` that needs no wheel.
+
+mod children;
+mod ends;
+mod verdicts;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use testkit::server::{root, snapscope};
+
+/// A folder with a script, and a virtual GPU that the small `torch` does not need.
+struct Stage {
+    folder: TempDir,
+}
+
+impl Stage {
+    #[track_caller]
+    fn new(script: &str) -> Self {
+        let stage = Self { folder: tempfile::tempdir().expect("a temporary folder") };
+        stage.write("train.py", script);
+        stage.write("virtual-gpu/libsnapscope_virtual_gpu.so", "");
+        stage
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("room");
+        std::fs::write(path, text).expect("room");
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Returns the command `snapscope run` in the folder.
+    fn command(&self, options: &[&str]) -> Command {
+        let mut command = Command::new(snapscope());
+        command
+            .current_dir(self.folder.path())
+            .env("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", self.path("virtual-gpu"))
+            .env("PYTHONPATH", root().join("tests/data/run/site-packages"))
+            .env_remove("SNAPSCOPE_VIRTUAL_GPU_VALUES")
+            .arg("run")
+            .args(options);
+        command
+    }
+
+    /// Runs the script with `python3`.
+    #[track_caller]
+    fn run(&self, options: &[&str]) -> Ran {
+        Ran::of(&self.command(options).args(["--", "python3", "train.py"]).output().expect("the command to start"))
+    }
+
+    /// Runs the script and returns the entries of the document.
+    #[track_caller]
+    fn document(&self, options: &[&str], status: i32) -> Vec<Value> {
+        let ran = self.run(&[options, &["--json"]].concat());
+        assert_eq!(ran.status, Some(status), "{}", ran.text);
+        let document: Value = serde_json::from_str(&ran.stdout).expect("one document");
+        document["runs"].as_array().expect("a list").clone()
+    }
+
+    /// Returns the names of the snapshots.
+    fn snapshots(&self) -> Vec<String> {
+        let names = std::fs::read_dir(self.folder.path()).expect("a folder").flatten();
+        let mut names: Vec<_> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.retain(|name| name.contains("pickle"));
+        names.sort();
+        names
+    }
+}
+
+/// Output and exit status of the command.
+struct Ran {
+    status: Option<i32>,
+    stdout: String,
+    text: String,
+}
+
+impl Ran {
+    fn of(output: &Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let stdout = text(&output.stdout);
+        Self { status: output.status.code(), text: stdout.clone() + &text(&output.stderr), stdout }
+    }
+
+    #[track_caller]
+    fn check(&self, status: i32, parts: &[&str]) {
+        assert_eq!(self.status, Some(status), "{}", self.text);
+        // Sentences are broken into lines.
+        let words = self.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in parts {
+            assert!(words.contains(part), "{part:?} in {}", self.text);
+        }
+    }
+}
+
+/// Returns true if a process lives.
+fn lives(pid: &str) -> bool {
+    Path::new("/proc").join(pid.trim()).exists()
+}

@@ -1,0 +1,159 @@
+//! Tests what the command says about scripts that fit, do not fit, fail, or are not understood.
+
+use testkit::server::snapscope;
+
+use super::{Ran, Stage};
+
+const TRAINING: &str = "import torch\n\
+    def hold(): return torch.Block(1 << 30)\n\
+    optimizer = torch.optim.SGD()\n\
+    kept = [hold()]\n\
+    for step in range(5):\n    activation = torch.Block(1 << 20)\n    optimizer.step()\n\
+    print('the end')\n";
+
+#[test]
+fn a_script_that_fits_says_how_much_is_free() {
+    let stage = Stage::new(TRAINING);
+    let ran = stage.run(&["--card", "custom:4096MiB"]);
+    let says = ["the end", "custom:4096MiB · train.py · torch 2.11.0+fake · ran to its end, 5 steps"];
+    ran.check(0, &says);
+    ran.check(0, &["peak reserved 1.00 GiB of 4.00 GiB: it fits, 3.00 GiB free", "snapscope diagnose train.pickle"]);
+    let mut peak = std::process::Command::new(snapscope());
+    peak.args(["peak", "--json"]).arg(stage.path("train.pickle"));
+    let inspected = Ran::of(&peak.output().expect("the command to start"));
+    inspected.check(0, &["hold", "train.py"]);
+    assert!(!inspected.text.contains("snapscope_run"), "the hook is in no stack: {}", inspected.text);
+}
+
+#[test]
+fn the_document_has_the_promised_names() {
+    let runs = Stage::new(TRAINING).document(&["--card", "t4-16gb", "--steps", "2"], 0);
+    let keys: Vec<_> = runs[0].as_object().unwrap().keys().map(String::as_str).collect();
+    let promised = [
+        "capacity_bytes",
+        "card",
+        "cuda",
+        "events",
+        "exit_status",
+        "peak_allocated_bytes",
+        "peak_live_bytes",
+        "peak_reserved_bytes",
+        "rank",
+        "seconds",
+        "snapshot",
+        "status",
+        "steps",
+        "torch",
+        "unsupported",
+        "values_read",
+    ];
+    assert!(promised.iter().all(|key| keys.contains(key)), "{keys:?}");
+    assert_eq!(
+        (&runs[0]["status"], &runs[0]["steps"], &runs[0]["stopped"]),
+        (&"fits".into(), &2.into(), &"steps".into())
+    );
+    assert_eq!(runs[0]["snapshot"], "train.pickle");
+}
+
+#[test]
+fn the_output_of_the_script_is_not_in_the_document() {
+    let stage = Stage::new(TRAINING);
+    let ran = stage.run(&["--json"]);
+    assert!(!ran.stdout.contains("the end") && ran.text.contains("the end"), "{}", ran.text);
+}
+
+#[test]
+fn memory_that_runs_out_is_found_before_anything_unwinds() {
+    let stage = Stage::new(
+        "import torch\n\
+         def hold(): return torch.Block(1 << 30)\n\
+         def fill():\n    kept = []\n    while True: kept.append(hold())\n\
+         fill()\n",
+    );
+    let ran = stage.run(&["--card", "custom:3500MiB"]);
+    let says =
+        ["it does not fit", "Memory ran out in step 1 at train.py:2: 1.00 GiB were requested, 428 MiB were free"];
+    ran.check(1, &says);
+    // The blocks are freed when the error leaves `fill`.
+    let runs = stage.document(&["--card", "custom:3500MiB"], 1);
+    assert_eq!((&runs[0]["events"], &runs[0]["status"]), (&3.into(), &"out-of-memory".into()));
+    assert_eq!(runs[0]["ooms"][0]["function"], "hold");
+}
+
+#[test]
+fn a_script_that_goes_on_after_an_error_fits() {
+    let stage = Stage::new(
+        "import torch\n\
+         try: torch.Block(1 << 40)\n\
+         except torch.OutOfMemoryError: pass\n\
+         torch.optim.SGD().step()\n",
+    );
+    stage.run(&[]).check(0, &["The script went on after 1 out-of-memory error", "train.py:2"]);
+    let stage = Stage::new("import torch\ntry: torch.Block(1 << 40)\nexcept torch.OutOfMemoryError: pass\n");
+    stage.run(&[]).check(1, &["it does not fit"]);
+}
+
+#[test]
+fn a_failure_of_the_script_is_its_own() {
+    let stage = Stage::new("import torch\nblock = torch.Block(5)\nraise ValueError('bad data')\n");
+    stage.run(&[]).check(3, &["exit status 1", "ValueError at train.py:3: bad data"]);
+    let runs = stage.document(&[], 3);
+    assert_eq!((&runs[0]["status"], &runs[0]["exit_status"]), (&"failed".into(), &1.into()));
+    let stage = Stage::new("import torch, os\nblock = torch.Block(5)\nos._exit(7)\n");
+    stage.run(&[]).check(3, &["The script ended with exit status 7"]);
+}
+
+#[test]
+fn a_function_that_is_not_modeled_is_named() {
+    let stage = Stage::new(
+        "import os, torch\n\
+         block = torch.Block(5)\n\
+         with open(os.environ['SNAPSCOPE_VIRTUAL_GPU_LOG'], 'a') as log:\n    \
+         log.write('virtual GPU: cudaMemcpy3D (cudart) is not implemented; it failed with status 801\\n')\n\
+         raise RuntimeError('CUDA error: operation not supported')\n",
+    );
+    let says = ["RuntimeError at train.py:5: CUDA error", "Not modeled, and refused by name: cudaMemcpy3D (cudart)"];
+    stage.run(&[]).check(2, &says);
+    assert_eq!(stage.document(&[], 2)[0]["unsupported"][0], "cudaMemcpy3D (cudart)");
+}
+
+#[test]
+fn what_cannot_be_recorded_is_one_sentence() {
+    let with = |kind: &str| {
+        let stage = Stage::new("import torch\n");
+        let mut command = stage.command(&[]);
+        Ran::of(&command.env("FAKE_TORCH", kind).args(["--", "python3", "train.py"]).output().expect("it starts"))
+    };
+    with("cpu").check(2, &["PyTorch 2.11.0+fake is built without CUDA: install the wheel for CUDA"]);
+    with("rocm").check(2, &["PyTorch 2.11.0+fake is built for AMD's GPUs"]);
+    with("broken").check(2, &["PyTorch cannot be imported: ImportError: ", "undefined symbol: cuptiGetCallbackName"]);
+    Stage::new("import torch\n").run(&[]).check(2, &["The script ended without using CUDA"]);
+    Stage::new("print(1)\n")
+        .run(&[])
+        .check(2, &["no process of the command imported PyTorch".replacen('n', "N", 1).as_str()]);
+    Stage::new("raise SystemExit(4)\n").run(&[]).check(3, &["exit status 4 before it used CUDA"]);
+}
+
+#[test]
+fn wrong_options_are_refused_before_anything_runs() {
+    let stage = Stage::new("open('ran', 'w')\n");
+    stage.run(&["--card", "h100"]).check(2, &["h100-80gb"]);
+    stage.run(&["-o", "no/such/folder/out.pickle"]).check(2, &["the folder no/such/folder cannot be written"]);
+    stage.write("weights.pickle", "the weights of a year");
+    stage.run(&["-o", "weights.pickle"]).check(2, &["weights.pickle already exists and is not a snapshot"]);
+    let missing = Ran::of(&stage.command(&["--", "no-such-program"]).output().expect("it starts"));
+    missing.check(2, &["no-such-program: ", "check the name of the program"]);
+    assert!(!stage.path("ran").exists());
+}
+
+#[test]
+fn several_cards_make_one_table() {
+    let stage = Stage::new("import torch\nblock = torch.Block(15 << 30)\n");
+    let ran = stage.run(&["--cards", "t4-16gb,l4-24gb"]);
+    ran.check(1, &["t4-16gb", "out of memory train.t4-16gb.pickle", "15.0 GiB 22.0 GiB 0 fits train.l4-24gb.pickle"]);
+    let ran = stage.run(&["--fit", "--cards", "a100-80gb,l4-24gb,a100-40gb,t4-16gb"]);
+    ran.check(0, &["The smallest card that holds it is l4-24gb"]);
+    assert!(!ran.text.contains("a100-40gb") && !ran.text.contains("t4-16gb"), "{}", ran.text);
+    let stage = Stage::new("import torch\nblock = torch.Block(30 << 30)\n");
+    stage.run(&["--fit", "--cards", "l4-24gb,t4-16gb"]).check(1, &["does not fit"]);
+}
