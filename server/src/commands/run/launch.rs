@@ -15,7 +15,7 @@ use super::keep::{End, Limits, keep};
 use super::log::{self, Logged};
 use super::reported::{self, Reported};
 use crate::Failure;
-use crate::config::ScriptConfig;
+use crate::config::{ScriptConfig, current_folder};
 
 /// What is assumed about values that a GPU would compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,7 +135,7 @@ const TUNABLES: &str = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
 
 /// Returns the absolute path of a snapshot as a path from the current folder, if it is below it.
 pub(super) fn shown(path: &str) -> String {
-    let below = std::env::current_dir().ok().and_then(|folder| {
+    let below = current_folder().and_then(|folder| {
         let path = PathBuf::from(path);
         Some(path.strip_prefix(folder).ok()?.display().to_string())
     });
