@@ -205,7 +205,8 @@ def row(pair: Pair, name: str, likeness: Likeness, seconds: float) -> str:
         for real, virtual in (likeness.peak, likeness.reserved)
     )
     what = f"`{pair.repository}` {Path(name).stem}"
-    return f"| {what} | {pair.torch} | {pair.card} | {likeness.events:,} | {events} | {written} | {pair.sure} | {seconds:.0f} s |"
+    cells = [what, pair.torch, pair.card, f"{likeness.events:,}", events, written, pair.sure, f"{seconds:.0f} s"]
+    return f"| {' | '.join(cells)} |"
 
 
 def outcome(pair: Pair, git: Path, environments: Path) -> list[Likeness | None]:
