@@ -16,7 +16,6 @@ pub use checked::{LogFormat, ServeConfig, ShareLimits, WorkerConfig};
 pub use database_address::DatabaseAddress;
 pub use recorder::RecorderConfig;
 pub use script::ScriptConfig;
-pub(crate) use script::current_folder;
 pub use settings::SettingsArgs;
 
 use std::env;

@@ -73,8 +73,3 @@ impl ScriptConfig {
         Some(self.virtual_gpu.join("libsnapscope_audit.so")).filter(|audit| audit.exists())
     }
 }
-
-/// Returns the folder in which the program runs, if it still exists.
-pub(crate) fn current_folder() -> Option<PathBuf> {
-    std::env::current_dir().ok()
-}

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
@@ -15,7 +15,7 @@ use super::keep::{End, Limits, keep};
 use super::log::{self, Logged};
 use super::reported::{self, Reported};
 use crate::Failure;
-use crate::config::{ScriptConfig, current_folder};
+use crate::config::ScriptConfig;
 
 /// What is assumed about values that a GPU would compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,11 +133,11 @@ impl Launch<'_> {
 /// the time of a run goes into page faults.
 const TUNABLES: &str = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
 
-/// Returns the absolute path of a snapshot as a path from the current folder, if it is below it.
+/// Shortens a path to one from the current folder, if it is below it.
 pub(super) fn shown(path: &str) -> String {
-    let below = current_folder().and_then(|folder| {
-        let path = PathBuf::from(path);
-        Some(path.strip_prefix(folder).ok()?.display().to_string())
+    let below = std::path::absolute(".").ok().and_then(|folder| {
+        let below = Path::new(path).strip_prefix(folder).ok()?;
+        Some(below.display().to_string())
     });
     below.unwrap_or_else(|| path.to_owned())
 }
