@@ -130,7 +130,8 @@ fn status_of(ended: &Ended, process: &Reported) -> (RunStatus, Option<String>) {
 fn failed_status(ended: &Ended, message: &str) -> RunStatus {
     let is_refused = message.is_empty() || REFUSED.iter().any(|part| message.contains(part));
     let is_missing = is_refused && !ended.logged.unsupported.is_empty();
-    if is_missing { RunStatus::Unsupported } else { RunStatus::Failed }
+    // Symbols are bound when a library is loaded, so a name that is missing stops the import of what needs it.
+    if is_missing || message.contains("undefined symbol: ") { RunStatus::Unsupported } else { RunStatus::Failed }
 }
 
 fn exception_text(exception: &ReportedException) -> String {
