@@ -1,12 +1,14 @@
 """Runs programs on PyTorch's wheels, as pip installs them, with the virtual GPU: wheels.py [VERSION…]
 
 Each version gets a Python environment under `--environments`, with NVIDIA's packages (3 GB to download); `--remove`
-removes it afterwards. The table says for each version which programs ran.
+removes it afterwards, and `--bare` leaves NVIDIA's packages out, which PyTorch does not need here.
+The table says for each version which programs ran.
 """
 
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,24 +32,30 @@ PROGRAMS: list[tuple[str, dict[str, str], list[str]]] = [
 ]  # fmt: skip
 
 
-def python_of(environments: Path, torch: str) -> Path:
-    """Python with this version of PyTorch and all that it requires."""
+def python_of(environments: Path, torch: str, is_bare: bool) -> Path:
+    """Python with this version of PyTorch and what it requires; without NVIDIA's packages, if it is to be bare."""
     folder = environments / f"wheels-{torch}"
+    python = folder / "bin" / "python"
     if not (folder / "ready").exists():
         print(f"torch {torch}: installing into {folder}", file=sys.stderr, flush=True)
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        pip = [
-            folder / "bin" / "python",
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--no-cache-dir",
-            "--disable-pip-version-check",
-        ]
-        subprocess.run([*pip, f"torch=={torch}", "numpy", "setuptools<82"], check=True)
+        pip = [python, "-m", "pip", "install", "--quiet", "--no-cache-dir", "--disable-pip-version-check"]
+        wanted = [f"torch=={torch}", "numpy", "setuptools<82"]
+        if is_bare:
+            subprocess.run([*pip, "--no-deps", wanted[0]], check=True)
+            wanted[:1] = required(folder)
+        subprocess.run([*pip, *wanted], check=True)
         (folder / "ready").touch()
-    return folder / "bin" / "python"
+    return python
+
+
+def required(folder: Path) -> list[str]:
+    """What the installed PyTorch requires, but for NVIDIA's packages."""
+    metadata = next(folder.glob("lib/python*/site-packages/torch-*.dist-info/METADATA")).read_text()
+    requirements = [
+        line.removeprefix("Requires-Dist: ") for line in metadata.splitlines() if line.startswith("Requires-Dist: ")
+    ]
+    return [each for each in requirements if not re.match(r"nvidia-|cuda-", each) and "extra ==" not in each]
 
 
 def run(python: Path, program: str, variables: dict[str, str], arguments: list[str], unsupported: Path) -> str | None:
@@ -92,6 +100,7 @@ def main() -> int:
     parser.add_argument("versions", nargs="*", metavar="VERSION", default=VERSIONS)
     parser.add_argument("--environments", type=Path, required=True)
     parser.add_argument("--remove", action="store_true")
+    parser.add_argument("--bare", action="store_true")
     options = parser.parse_args()
     heads = [
         "torch",
@@ -105,7 +114,7 @@ def main() -> int:
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     complete = True
     for version in options.versions:
-        line, is_whole = row(version, python_of(options.environments, version))
+        line, is_whole = row(version, python_of(options.environments, version, options.bare))
         print(line, flush=True)
         complete &= is_whole
         if options.remove:

@@ -19,6 +19,7 @@ mod mistakes;
 mod names;
 mod parts;
 mod pictures;
+mod real_pairs;
 mod sanitize;
 mod tidy;
 mod zooms;
