@@ -134,7 +134,7 @@ impl Launch<'_> {
 const TUNABLES: &str = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
 
 /// Returns the absolute path of a snapshot as a path from the current folder, if it is below it.
-pub(super) fn shown(path: &str) -> String {
+pub(in crate::commands) fn shown(path: &str) -> String {
     let below = std::env::current_dir().ok().and_then(|folder| {
         let path = PathBuf::from(path);
         Some(path.strip_prefix(folder).ok()?.display().to_string())
