@@ -86,18 +86,17 @@ class Files:
     def _compress(self, stem: str) -> None:
         with self.lock:
             raw = f"{stem}.pickle"
-            if stem in self.removed:
-                return
-
-            def copy(file: Any) -> None:
-                with open(raw, "rb") as source, gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as packed:
-                    shutil.copyfileobj(source, packed, 1 << 20)
-
             packed = f"{raw}.gz"
-            if not self._write(packed, copy):
-                # The snapshot stays as it is.
-                _report(raw)
+            try:
+                source = open(raw, "rb")
+            except FileNotFoundError:
+                # Later snapshots have replaced it.
                 return
+            with source:
+                if not self._write(packed, lambda file: _pack(source, file)):
+                    # The snapshot stays as it is.
+                    _report(raw)
+                    return
             _remove(raw)
             if stem in self.removed:
                 _remove(packed)
@@ -154,6 +153,11 @@ class Files:
 
     def _partial(self, name: str) -> str:
         return os.path.join(self.folder, f".{name}.{os.getpid()}.partial")
+
+
+def _pack(source: Any, file: Any) -> None:
+    with gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as packed:
+        shutil.copyfileobj(source, packed, 1 << 20)
 
 
 def _remove(path: str) -> None:

@@ -132,19 +132,26 @@ def cycles(torch: Any) -> list[dict[str, Any]]:
     finally:
         gc.set_debug(0)
         gc.garbage.clear()
+    rows = _only_by_cycles(torch, garbage)
+    # The program's next collection would come much later.
+    garbage.clear()
+    gc.collect()
+    return rows[:MOST_HOLDERS]
+
+
+def _only_by_cycles(torch: Any, garbage: list[Any]) -> list[dict[str, Any]]:
     tensors = {id(value): value for value in garbage if _is_tensor(torch, value)}
     found: dict[str, dict[str, Any]] = {}
     for value in garbage:
-        if id(value) in tensors:
-            continue
-        for child in gc.get_referents(value):
+        for child in () if _is_tensor(torch, value) else gc.get_referents(value):
             tensor = tensors.pop(id(child), None)
             if tensor is not None:
                 _add(found, f"{_type(value)}{hop(value, tensor)}", tensor)
-    rows = [{"holder": holder, "tensors": row["tensors"], "bytes": sum(row["storages"].values())} for holder, row in found.items()]
-    del garbage, tensors
-    gc.collect()
-    return sorted(rows, key=lambda row: -int(row["bytes"]))[:MOST_HOLDERS]
+    rows = [
+        {"holder": holder, "tensors": row["tensors"], "bytes": sum(row["storages"].values())}
+        for holder, row in found.items()
+    ]
+    return sorted(rows, key=lambda row: -int(row["bytes"]))
 
 
 def _is_tensor(torch: Any, value: Any) -> bool:

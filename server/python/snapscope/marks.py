@@ -37,7 +37,12 @@ class Marks:
         self.own.append({"stage": stage, "name": name, "device": 0, "time_us": time.time_ns() // 1000})
         return name
 
-    def add_to(self, snapshot: dict[str, Any]) -> None:
-        """Adds the ranges in the form of PyTorch's annotations where PyTorch has none."""
+    def add_to(self, snapshot: dict[str, Any], unfinished: str | None) -> None:
+        """Adds the ranges in the form of PyTorch's annotations where PyTorch has none; one is left out."""
+        marks = snapshot.get("external_annotations", [])
         if self.own:
-            snapshot["external_annotations"] = [*snapshot.get("external_annotations", ()), *self.own]
+            marks = sorted([*marks, *self.own], key=lambda mark: int(mark["time_us"]))
+        if unfinished is not None:
+            marks = [mark for mark in marks if mark["name"] != unfinished]
+        if marks:
+            snapshot["external_annotations"] = marks

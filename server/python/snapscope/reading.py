@@ -5,6 +5,9 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+# The threads that read a snapshot.
+_readers: set[int] = set()
+
 
 class Reading:
     """Keeps PyTorch from importing its compiler for a snapshot, which asks `torch` for `_inductor`.
@@ -13,21 +16,20 @@ class Reading:
     """
 
     def __init__(self, torch: Any) -> None:
-        # The thread that reads a snapshot.
-        self.reader: int | None = None
         find = torch.__dict__.get("__getattr__")
-        if find is None:
+        if find is None or hasattr(find, "snapscope"):
             return
 
         def find_unless_reading(name: str) -> Any:
-            if name == "_inductor" and self.reader == threading.get_ident():
+            if name == "_inductor" and threading.get_ident() in _readers:
                 raise AttributeError(name)
             return find(name)
 
+        find_unless_reading.snapscope = True  # type: ignore[attr-defined]
         torch.__getattr__ = find_unless_reading
 
     def __enter__(self) -> None:
-        self.reader = threading.get_ident()
+        _readers.add(threading.get_ident())
 
     def __exit__(self, *error: Any) -> None:
-        self.reader = None
+        _readers.discard(threading.get_ident())

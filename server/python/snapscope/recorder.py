@@ -102,7 +102,7 @@ class Recorder:
 
             self.modules = Modules(self.torch, self.marks)
         if self.options.annotate:
-            self.step_mark = self.marks.begin(f"ProfilerStep#{self.step}")
+            self.step_mark = self.marks.begin(self._step_name())
 
     # Steps.
 
@@ -135,7 +135,11 @@ class Recorder:
             if self.options.every and self.step % self.options.every == 0:
                 self.dump("every")
             if self.options.annotate:
-                self.step_mark = self.marks.begin(f"ProfilerStep#{self.step}")
+                self.step_mark = self.marks.begin(self._step_name())
+
+    def _step_name(self) -> str:
+        """Returns the name that torch.profiler would give to the step that goes on."""
+        return f"ProfilerStep#{self.step}"
 
     # Snapshots.
 
@@ -167,12 +171,12 @@ class Recorder:
         self.steps.remove()
         if self.modules is not None:
             self.modules.remove()
-        if self.step_mark is not None:
-            self.marks.end(self.step_mark)
         # The stacks that asked for the memory have been left by now.
         has_failed = reason in ("end", "exception") and self.out_of_memory_at[-1:] == [self.step]
         if self.is_recording and not has_failed:
             self.dump(reason, is_last=True)
+        if self.step_mark is not None:
+            self.marks.end(self.step_mark)
         if self.is_recording:
             self.history.stop()
             self.is_recording = False
@@ -206,7 +210,8 @@ class Recorder:
         gc.disable()
         try:
             snapshot = self.history.read()
-            self.marks.add_to(snapshot)
+            # What comes after the last step is no step.
+            self.marks.add_to(snapshot, self._step_name() if reason == "end" else None)
             facts["ring"] = self._ring(snapshot)
             stem = self.files.snapshot(self._name(reason), snapshot)
             snapshot = {}
