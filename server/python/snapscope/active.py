@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .notices import guarded, warn
+from .steps import Steps
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 _lock = threading.RLock()
 _current: Recorder | None = None
 _is_observing = False
+_steps: Steps | None = None
 
 
 def current() -> Recorder | None:
@@ -40,7 +43,7 @@ def begin(options: Any) -> Recorder | None:
             warn("second recording", "a recording is already going on, so this one does nothing")
             return None
         try:
-            import torch
+            torch: Any = import_module("torch")
         except Exception as error:
             warn("torch", f"nothing is recorded, because PyTorch cannot be imported: {error!r}")
             return None
@@ -75,6 +78,22 @@ def step() -> None:
 def dump(reason: str) -> str | None:
     recorder = current()
     return recorder.dump(reason) if recorder is not None else None
+
+
+def count_steps() -> Steps:
+    """Has the optimizers' steps counted from now on."""
+    global _steps
+    if _steps is None:
+        _steps = Steps(_stepped)
+    _steps.restart()
+    return _steps
+
+
+@guarded
+def _stepped(count: int) -> None:
+    recorder = current()
+    if recorder is not None:
+        recorder.stepped()
 
 
 def observe_memory(torch: Any) -> None:

@@ -27,7 +27,7 @@ _before: dict[str, tuple[int, int]] = {}
 def holders(torch: Any) -> dict[str, Any]:
     """Returns the holders of tensors on GPUs, those that grew since the last call first, and what only cycles hold."""
     found = _held(torch)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for holder, row in found.items():
         tensors, size = _before.get(holder, (0, 0))
         grown = {"grown_tensors": row["tensors"] - tensors, "grown_bytes": row["bytes"] - size} if _before else {}
@@ -48,8 +48,9 @@ def _held(torch: Any) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, Any]] = {}
     for tensor in tensors:
         # PyTorch holds it for the parameter.
-        gradient = tensor.grad if tensor.is_leaf else None
-        if gradient is not None and level.pop(id(gradient), None):
+        gradient = _gradient(tensor)
+        if gradient is not None and id(gradient) in level:
+            del level[id(gradient)]
             _add(found, "gradients of parameters", gradient)
     variables = locals_of_frames()
     # A function knows the names of the cells in this tuple.
@@ -114,11 +115,23 @@ def _referents(value: Any) -> list[Any]:
 
 
 def _add(found: dict[str, dict[str, Any]], holder: str, tensor: Any) -> None:
+    try:
+        storage = tensor.untyped_storage()
+        address, size, has_graph = storage.data_ptr(), storage.nbytes(), tensor.grad_fn is not None
+    except Exception:
+        # A tensor without memory of its own, or one that is being made.
+        return
     row = found.setdefault(holder, {"tensors": 0, "with_graph": 0, "storages": {}})
     row["tensors"] += 1
-    row["with_graph"] += tensor.grad_fn is not None
-    storage = tensor.untyped_storage()
-    row["storages"][storage.data_ptr()] = storage.nbytes()
+    row["with_graph"] += has_graph
+    row["storages"][address] = size
+
+
+def _gradient(tensor: Any) -> Any:
+    try:
+        return tensor.grad if tensor.is_leaf else None
+    except Exception:
+        return None
 
 
 def cycles(torch: Any) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 def when_imported(name: str, imported: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
     """Calls one of the functions when the import of the module ends; never imports it."""
-    sys.meta_path.insert(0, _Finder(name, imported, failed))  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _Finder(name, imported, failed))
 
 
 class _Finder:
@@ -22,7 +22,7 @@ class _Finder:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != self.name:
             return None
-        sys.meta_path.remove(self)  # type: ignore[arg-type]
+        sys.meta_path.remove(self)
         for finder in sys.meta_path:
             find = getattr(finder, "find_spec", None)
             spec = find(name, path, target) if find else None

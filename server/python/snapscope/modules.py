@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import weakref
 from typing import Any, Iterator
 
 from .marks import Marks
-from .notices import guarded
+from .notices import guarded, warn
 
 # Named tensors of a sidecar.
 MOST_TENSORS = 100_000
@@ -25,14 +24,28 @@ class Modules:
         self.optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
         self.calls = threading.local()
         self.annotate = getattr(torch.cuda.memory, "_annotate_tensor", None)
+        self.handles = self._hooks(torch)
+
+    def _hooks(self, torch: Any) -> list[Any]:
+        """Adds the hooks, which torch.compile has to understand, because it compiles them with the module."""
+        before, after = self._before, self._after
+        if not hasattr(getattr(torch, "compiler", None), "is_compiling"):
+            warn("modules", "calls of modules are not marked, because this PyTorch does not say when it compiles them")
+            return []
+
+        def begin(module: Any, inputs: Any) -> None:
+            if not torch.compiler.is_compiling():
+                before(module)
+
+        def end(module: Any, inputs: Any, output: Any) -> None:
+            if not torch.compiler.is_compiling():
+                after(module)
+
         module = torch.nn.modules.module
-        self.handles = [
-            module.register_module_forward_pre_hook(self._before),
-            module.register_module_forward_hook(self._after, always_call=True),
+        return [
+            module.register_module_forward_pre_hook(begin),
+            module.register_module_forward_hook(end, always_call=True),
         ]
-        register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
-        if register is not None:
-            self.handles.append(register(self._stepped))
 
     @guarded
     def remove(self) -> None:
@@ -40,16 +53,14 @@ class Modules:
             handle.remove()
 
     @guarded
-    def _before(self, module: Any, inputs: Any) -> None:
-        if self._is_compiling():
-            return
+    def _before(self, module: Any) -> None:
         stack = self._stack()
         if not stack:
             self._learn(module)
         stack.append((module, self.marks.begin(self.names.get(module) or type(module).__name__)))
 
     @guarded
-    def _after(self, module: Any, inputs: Any, output: Any) -> None:
+    def _after(self, module: Any) -> None:
         stack = self._stack()
         # A call that was left by an exception has no end of its own.
         while stack and any(entry[0] is module for entry in stack):
@@ -59,20 +70,18 @@ class Modules:
                 return
 
     @guarded
-    def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if optimizer not in self.optimizers:
-            self.optimizers.add(optimizer)
-            self._annotate(self._state(optimizer))
+    def stepped(self, optimizers: list[Any]) -> None:
+        """Learns of the optimizers that have taken a step."""
+        for optimizer in optimizers:
+            if optimizer not in self.optimizers:
+                self.optimizers.add(optimizer)
+                self._annotate(self._state(optimizer))
 
     def _stack(self) -> list[Any]:
         stack: list[Any] | None = getattr(self.calls, "stack", None)
         if stack is None:
             stack = self.calls.stack = []
         return stack
-
-    def _is_compiling(self) -> bool:
-        compiler = getattr(self.torch, "compiler", None)
-        return bool(getattr(compiler, "is_compiling", lambda: False)())
 
     def _learn(self, root: Any) -> None:
         if root in self.roots:
@@ -114,7 +123,7 @@ class Modules:
     @guarded
     def tensors(self) -> list[dict[str, Any]]:
         """Returns the addresses of named tensors."""
-        found = []
+        found: list[dict[str, Any]] = []
         for kind, name, tensor in self._all():
             if tensor.is_cuda and len(found) < MOST_TENSORS:
                 storage = tensor.untyped_storage()

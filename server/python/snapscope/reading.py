@@ -5,31 +5,39 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-# The threads that read a snapshot.
-_readers: set[int] = set()
-
 
 class Reading:
     """Keeps PyTorch from importing its compiler for a snapshot, which asks `torch` for `_inductor`.
 
     That takes seconds, and in a thread it breaks an import of the program that goes on at the same time.
+    PyTorch's own function is back afterwards, because it silences some of its warnings by the file that they are from.
     """
 
     def __init__(self, torch: Any) -> None:
-        find = torch.__dict__.get("__getattr__")
-        if find is None or hasattr(find, "snapscope"):
-            return
+        self.torch = torch
+        self.lock = threading.Lock()
+        # The threads that read, and PyTorch's own function.
+        self.readers: list[int] = []
+        self.find: Any = None
 
+    def __enter__(self) -> None:
+        with self.lock:
+            self.readers.append(threading.get_ident())
+            if len(self.readers) == 1:
+                self.find = self.torch.__dict__.get("__getattr__")
+                if self.find is not None:
+                    self.torch.__getattr__ = self._replacement(self.find)
+
+    def __exit__(self, *error: Any) -> None:
+        with self.lock:
+            self.readers.remove(threading.get_ident())
+            if not self.readers and self.find is not None:
+                self.torch.__getattr__ = self.find
+
+    def _replacement(self, find: Any) -> Any:
         def find_unless_reading(name: str) -> Any:
-            if name == "_inductor" and threading.get_ident() in _readers:
+            if name == "_inductor" and threading.get_ident() in self.readers:
                 raise AttributeError(name)
             return find(name)
 
-        find_unless_reading.snapscope = True  # type: ignore[attr-defined]
-        torch.__getattr__ = find_unless_reading
-
-    def __enter__(self) -> None:
-        _readers.add(threading.get_ident())
-
-    def __exit__(self, *error: Any) -> None:
-        _readers.discard(threading.get_ident())
+        return find_unless_reading

@@ -17,7 +17,6 @@ from .history import History
 from .marks import Marks
 from .notices import guarded, warn
 from .options import Options
-from .steps import Steps
 from .triggers import Triggers
 
 # Snapshots for out-of-memory errors; a search for the largest batch makes hundreds of errors.
@@ -85,7 +84,7 @@ class Recorder:
         self.pid = os.getpid()
         self.run = self.options.run or process.run_name()
         self.facts = process.facts(self.options)
-        self.steps = Steps(self._stepped)
+        self.steps = active.count_steps()
         atexit.register(active.stop, self, "end")
         at_end_of_child(lambda: active.stop(self, "end"))
         if self.options.out_of_memory:
@@ -116,8 +115,11 @@ class Recorder:
             self._step()
 
     @guarded
-    def _stepped(self, count: int) -> None:
-        if not self.is_by_hand and self.pid == os.getpid() and not self.has_ended:
+    def stepped(self) -> None:
+        """Counts a step of the optimizer."""
+        if self.modules is not None:
+            self.modules.stepped(list(self.steps.counts))
+        if not self.is_by_hand and self.pid is not None:
             self._step()
 
     def _step(self) -> None:
@@ -168,7 +170,6 @@ class Recorder:
             return None
         atexit.unregister(active.stop)
         self.triggers.stop()
-        self.steps.remove()
         if self.modules is not None:
             self.modules.remove()
         # The stacks that asked for the memory have been left by now.
@@ -226,7 +227,7 @@ class Recorder:
         if self.options.holders:
             from .holders import holders
 
-            facts["holders"] = holders(self.torch)
+            facts["holders"] = guarded(holders)(self.torch)
         self.files.sidecar(stem, facts)
         if reason in ROLLING:
             self._roll(stem)

@@ -14,10 +14,10 @@ class Steps:
         self.counts: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self.most = 0
         self.stepped = stepped
-        self.handle: Any = None
         register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
         if register is not None:
-            self.handle = register(self._after)
+            # It stays: PyTorch iterates over the hooks while it calls them, so that a hook must not remove one.
+            register(self._after)
 
     def _after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         count = self.counts.get(optimizer, 0) + 1
@@ -26,7 +26,7 @@ class Steps:
             self.most = count
             self.stepped(count)
 
-    def remove(self) -> None:
-        """Stops to count."""
-        if self.handle is not None:
-            self.handle.remove()
+    def restart(self) -> None:
+        """Counts from zero."""
+        self.counts.clear()
+        self.most = 0

@@ -50,6 +50,22 @@ fn holders_are_named() {
 }
 
 #[test]
+fn a_search_while_memory_runs_out_or_that_fails_leaves_the_sidecar() {
+    let script = "import snapscope, torch\n\
+         with snapscope.record('out', run='a', holders=True):\n    \
+         kept = torch.Block(5)\n    \
+         try: torch.Block(1 << 50)\n    except torch.OutOfMemoryError: pass\n";
+    let stage = Stage::new(script);
+    let ran = stage.run();
+    assert_eq!((ran.status, ran.text.as_str()), (Some(0), ""));
+    let sidecar = stage.sidecar("a.step0.out-of-memory.json");
+    assert_eq!(sidecar["holders"]["held"][0]["tensors"], 1);
+    let broken = "import gc\ndef fail(): raise MemoryError('host')\ngc.get_objects = fail\n";
+    let stage = super::warns(&format!("{broken}{script}"), "holders failed");
+    assert!(stage.sidecar("a.step0.out-of-memory.json")["holders"].is_null());
+}
+
+#[test]
 fn holding_ends_with_the_search() {
     let stage = Stage::new(
         "import gc, snapscope, torch, weakref\n\
