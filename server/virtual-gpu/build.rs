@@ -13,6 +13,7 @@ use std::{env, fs};
 const NOT_SUPPORTED: &[(&str, i32)] = &[
     ("cublas", 15),
     ("cublasLt", 15),
+    ("cuda", 801),
     ("cudart", 801),
     ("cudnn", 3000),
     ("cufft", 16),

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 def lengths(device):
     numbers = torch.tensor([3, 5, 2], device=device)
     yield numbers.max().item(), int(numbers.sum()), [int(number) for number in numbers]
+    yield numbers.cpu(), numbers.to("cpu", torch.int32), numbers.cpu().numpy().tolist(), (numbers > 2).cpu().sum()
     yield torch.repeat_interleave(torch.arange(3, device=device), numbers)
     yield torch.bincount(numbers), torch.unique(numbers), F.one_hot(numbers), numbers.cumsum(0)
     yield [part.shape for part in torch.ones(10, 4, device=device).split(numbers.tolist())]
@@ -17,8 +18,9 @@ def masks(device):
     mask = torch.tensor([[True, False, True], [False, False, True]]).to(device)
     floats = torch.ones(2, 3, 4, device=device)
     yield mask.nonzero(), mask.sum(-1), torch.where(mask), mask.any().item(), bool(mask.all())
+    yield torch.where(condition=mask, input=mask, other=~mask), torch.nonzero(input=mask)
     yield floats[mask].shape, torch.masked_select(floats, mask[..., None]).shape, floats[~mask].shape
-    yield mask.argmax(-1), mask.flip(-1).int().argmax(-1), (mask.long() * 5).tolist()
+    yield mask.int().argmax(-1), mask.flip(-1).int().argmax(-1), (mask.long() * 5).tolist()
     floats[mask] = 0
     yield floats.shape, floats[:, mask[0]].shape
 

@@ -115,5 +115,7 @@ class Reader:
         for section in self.of_type(PROGRAM):
             if section[2] & ALLOCATED and not section[2] & EXECUTABLE and section[5] < 1 << 28:
                 part = self.data[section[4] : section[4] + section[5]]
-                found.update(match.group(1).decode() for match in re.finditer(rb"\0(" + mention.pattern + rb")(?=\0)", part))
+                found.update(
+                    match.group(1).decode() for match in re.finditer(rb"\0(" + mention.pattern + rb")(?=\0)", part)
+                )
         return found

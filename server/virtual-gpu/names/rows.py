@@ -46,7 +46,9 @@ class Wanted:
 
     def write(self) -> None:
         """Writes the rows in the order of kind and name."""
-        rows = [f"{kind} {name} {self.spans(versions)}" for (kind, name), versions in sorted(self.rows.items()) if versions]
+        rows = [
+            f"{kind} {name} {self.spans(versions)}" for (kind, name), versions in sorted(self.rows.items()) if versions
+        ]
         write(self.path, self.head, [f"versions {' '.join(self.versions)}", *rows])
 
 
@@ -75,7 +77,9 @@ class Failing:
 def read(path: Path) -> tuple[list[str], list[str]]:
     """Comments at the head of a list, and its rows."""
     lines = path.read_text().splitlines()
-    return [line for line in lines if line.startswith("#")], [line for line in lines if line and not line.startswith("#")]
+    return [line for line in lines if line.startswith("#")], [
+        line for line in lines if line and not line.startswith("#")
+    ]
 
 
 def write(path: Path, head: list[str], rows: list[str]) -> None:

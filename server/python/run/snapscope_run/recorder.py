@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from . import ending, lines
+from . import ending, lines, unsupported
 from .exits import at_end_of_child
 from .history import History
 from .keeper import Keeper
@@ -64,7 +64,8 @@ class Recorder:
     def _start(self):
         self.pid = os.getpid()
         self.started = time.monotonic()
-        self.report.facts.update(steps=0, ooms=[], devices=[])
+        self.report.facts.update(steps=0, ooms=[], devices=[], unsupported=[])
+        self.listener = unsupported.listen(self.report.facts["unsupported"])
         self.history.start()
         self.torch._C._cuda_attach_out_of_memory_observer(self._out_of_memory)
         atexit.register(self._end)

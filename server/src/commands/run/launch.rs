@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
@@ -133,11 +133,11 @@ impl Launch<'_> {
 /// the time of a run goes into page faults.
 const TUNABLES: &str = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
 
-/// Returns the absolute path of a snapshot as a path from the current folder, if it is below it.
+/// Shortens a path to one from the current folder, if it is below it.
 pub(in crate::commands) fn shown(path: &str) -> String {
-    let below = std::env::current_dir().ok().and_then(|folder| {
-        let path = PathBuf::from(path);
-        Some(path.strip_prefix(folder).ok()?.display().to_string())
+    let below = std::path::absolute(".").ok().and_then(|folder| {
+        let below = Path::new(path).strip_prefix(folder).ok()?;
+        Some(below.display().to_string())
     });
     below.unwrap_or_else(|| path.to_owned())
 }

@@ -14,6 +14,7 @@ mod processes;
 mod reported;
 mod verdict;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -80,6 +81,8 @@ struct Ran {
     status: RunStatus,
     /// One for each process that used CUDA, or else one for the script.
     runs: Vec<RunReport>,
+    /// Line that first called a function that is not modeled, by the function.
+    callers: BTreeMap<String, String>,
     /// Reason why the values of the script were not followed.
     without_values: Option<String>,
     /// Last lines of the virtual GPU's log, if the script failed.

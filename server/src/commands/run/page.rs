@@ -105,7 +105,12 @@ fn notes(ran: &Ran, run: &RunReport) -> Vec<String> {
         notes.push(format!("The script went on after {errors}; the last: {last}"));
     }
     if !run.unsupported.is_empty() {
-        notes.push(format!("Not modeled, and refused by name: {}", run.unsupported.join(", ")));
+        let named = run.unsupported.iter().map(|function| match ran.callers.get(function) {
+            Some(place) => format!("{function}, called at {place}"),
+            None => function.clone(),
+        });
+        let named = named.collect::<Vec<_>>().join("; ");
+        notes.push(format!("Not modeled, and refused by name: {named}"));
     }
     if run.status == RunStatus::Unsupported {
         notes.extend(ran.log.iter().map(|line| format!("virtual GPU: {line}")));

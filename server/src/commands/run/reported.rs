@@ -28,6 +28,8 @@ pub(super) struct Reported {
     pub(super) stopped: Option<String>,
     pub(super) exception: Option<ReportedException>,
     pub(super) values: Vec<ReportedValue>,
+    /// Functions that are not modeled, with the lines that led to them.
+    pub(super) unsupported: Vec<ReportedCall>,
     /// Reason why values are not followed.
     pub(super) values_error: Option<String>,
 }
@@ -55,6 +57,14 @@ pub(super) struct ReportedOom {
     pub(super) file: Option<String>,
     pub(super) line: Option<u64>,
     pub(super) function: Option<String>,
+}
+
+/// First call of a function that is not modeled.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub(super) struct ReportedCall {
+    pub(super) function: String,
+    pub(super) file: Option<String>,
+    pub(super) line: Option<u64>,
 }
 
 /// The exception that ended a process.

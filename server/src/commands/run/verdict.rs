@@ -1,11 +1,13 @@
 //! Judges a run: whether it fits, and if not, why.
 
+use std::collections::BTreeMap;
+
 use shared::api::{RunOutOfMemory, RunReport, RunStatus, RunStop, ValueRead};
 use shared::base::format::{bytes, duration};
 use shared::job::Cards;
 
 use super::launch::{Ended, shown};
-use super::reported::{Reported, ReportedException};
+use super::reported::{Reported, ReportedCall, ReportedException};
 use super::{Ran, cards, figures};
 
 /// Parts of messages of PyTorch about a call that a library refused.
@@ -23,7 +25,14 @@ pub(super) fn judge(cards: &Cards, ended: &Ended) -> Ran {
     let status = overall(&runs);
     let log = if status == RunStatus::Fits { Vec::new() } else { ended.logged.lines.clone() };
     let without_values = devices.iter().find_map(|process| process.values_error.clone());
-    Ran { cards: cards.clone(), status, runs, without_values, log }
+    Ran { cards: cards.clone(), status, runs, callers: callers(ended), without_values, log }
+}
+
+/// Returns the user's lines that called functions which are not modeled.
+fn callers(ended: &Ended) -> BTreeMap<String, String> {
+    let calls = ended.processes.iter().flat_map(|process| &process.unsupported);
+    let place = |call: &ReportedCall| Some(format!("{}:{}", shown(call.file.as_deref()?), call.line?));
+    calls.filter_map(|call| Some((call.function.clone(), place(call)?))).collect()
 }
 
 /// Returns the status of all processes together: if memory runs out in one, errors of the others follow from it.
@@ -121,7 +130,8 @@ fn status_of(ended: &Ended, process: &Reported) -> (RunStatus, Option<String>) {
 fn failed_status(ended: &Ended, message: &str) -> RunStatus {
     let is_refused = message.is_empty() || REFUSED.iter().any(|part| message.contains(part));
     let is_missing = is_refused && !ended.logged.unsupported.is_empty();
-    if is_missing { RunStatus::Unsupported } else { RunStatus::Failed }
+    // Symbols are bound when a library is loaded, so a name that is missing stops the import of what needs it.
+    if is_missing || message.contains("undefined symbol: ") { RunStatus::Unsupported } else { RunStatus::Failed }
 }
 
 fn exception_text(exception: &ReportedException) -> String {

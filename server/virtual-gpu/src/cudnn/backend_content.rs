@@ -58,7 +58,7 @@ impl Value {
             2 | Self::CHAR => Some(1),           // boolean
             0 | Self::INT64 | 5 | 6 => Some(8),  // handle, double, pointer
             26 => Some(16),                      // fraction: two int64
-            1 | 4 | 7..=14 | 16..=30 => Some(4), // float, int32 and every enumeration
+            1 | 4 | 7..=14 | 16..=63 => Some(4), // float, int32 and every enumeration, also those of later versions
             _ => None,
         }
     }

@@ -5,6 +5,7 @@ mod entry;
 mod library;
 mod memory;
 mod module;
+mod shared;
 mod virtual_memory;
 
 #[cfg(test)]

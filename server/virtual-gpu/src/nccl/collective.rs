@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use super::communicator::{Communicator, INVALID_ARGUMENT};
+use super::group::{Move, note};
 use crate::answers::launched_on;
 use crate::ffi::{Handle, Out};
 use crate::state::values::mirror;
@@ -158,11 +159,18 @@ extern "C" fn ncclBroadcast(
     receive: Handle,
     count: usize,
     data_type: c_int,
-    _root: c_int,
+    root: c_int,
     communicator: Option<&Communicator>,
     stream: Handle,
 ) -> c_int {
-    run(Exchange::new(communicator, (send, receive), count, data_type, stream), |exchange| exchange.copy(0, 0))
+    run(Exchange::new(communicator, (send, receive), count, data_type, stream), |exchange| {
+        exchange.copy(0, 0);
+        if exchange.communicator.rank == root {
+            note(Move::Give, exchange.communicator, root, send, exchange.part_bytes);
+        } else {
+            note(Move::Take, exchange.communicator, root, receive, exchange.part_bytes);
+        }
+    })
 }
 
 /// Broadcasts in place, which moves nothing.
@@ -193,22 +201,35 @@ extern "C" fn ncclAlltoAll(
     })
 }
 
-/// Defines sending and receiving, which move no data.
-macro_rules! messages {
-    { $($name:ident),* $(,)? } => {
-        $(
-            #[unsafe(no_mangle)]
-            extern "C" fn $name(
-                _buffer: Handle, _count: usize, _data_type: c_int, _peer: c_int, _communicator: Handle, stream: Handle,
-            ) -> c_int {
-                launched_on(stream);
-                0
-            }
-        )*
-    };
+/// Sends a part to a rank; a message that the same group receives can carry it.
+#[unsafe(no_mangle)]
+extern "C" fn ncclSend(
+    buffer: Handle,
+    count: usize,
+    data_type: c_int,
+    peer: c_int,
+    communicator: Option<&Communicator>,
+    stream: Handle,
+) -> c_int {
+    run(Exchange::new(communicator, (buffer, buffer), count, data_type, stream), |exchange| {
+        note(Move::Give, exchange.communicator, peer, buffer, exchange.part_bytes);
+    })
 }
 
-messages! { ncclSend, ncclRecv }
+/// Receives a part from a rank.
+#[unsafe(no_mangle)]
+extern "C" fn ncclRecv(
+    buffer: Handle,
+    count: usize,
+    data_type: c_int,
+    peer: c_int,
+    communicator: Option<&Communicator>,
+    stream: Handle,
+) -> c_int {
+    run(Exchange::new(communicator, (buffer, buffer), count, data_type, stream), |exchange| {
+        note(Move::Take, exchange.communicator, peer, buffer, exchange.part_bytes);
+    })
+}
 
 /// Returns the first number after the built-in operations, for a sum with a factor.
 #[unsafe(no_mangle)]
@@ -225,6 +246,7 @@ harmless! { ncclRedOpDestroy }
 mod tests {
     use std::ptr::null_mut;
 
+    use super::super::group::{ncclGroupEnd, ncclGroupStart};
     use super::*;
 
     /// `ncclFloat32`.
@@ -292,6 +314,20 @@ mod tests {
         let (mut own, mut all) = ([1.0, 2.0, 3.0], [0.0; 3]);
         assert_eq!(ncclAlltoAll(start(&mut own), start(&mut all), 1, FLOAT, Some(&rank(1, 3)), null_mut()), 0);
         assert_eq!(all, [2.0; 3]);
+    }
+
+    #[test]
+    fn a_list_is_gathered_by_broadcasts_of_a_group() {
+        let (mut own, mut first, mut second) = ([7.0], [0.0], [0.0]);
+        let communicator = rank(0, 2);
+        ncclGroupStart();
+        let gather = |send: Handle, receive: Handle, root| {
+            ncclBroadcast(send, receive, 1, FLOAT, root, Some(&communicator), null_mut())
+        };
+        let (to, others) = (start(&mut first), start(&mut second));
+        assert_eq!((gather(start(&mut own), to, 0), gather(others, others, 1)), (0, 0));
+        ncclGroupEnd();
+        assert_eq!((first, second), ([7.0], [7.0]));
     }
 
     #[test]

@@ -199,25 +199,7 @@ extern "C" fn ncclCommGetAsyncError(_communicator: Handle, error: Out<c_int>) ->
     0
 }
 
-harmless! { ncclCommFinalize, ncclCommResume, ncclCommRevoke, ncclCommSuspend, ncclGroupStart, ncclGroupEnd }
-
-/// Estimated cost of a group (`ncclSimInfo_t`).
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Simulation {
-    size: usize,
-    magic: u32,
-    version: u32,
-    seconds: f32,
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn ncclGroupSimulateEnd(simulation: Option<&mut Simulation>) -> c_int {
-    if let Some(simulation) = simulation {
-        simulation.seconds = 0.0;
-    }
-    0
-}
+harmless! { ncclCommFinalize, ncclCommResume, ncclCommRevoke, ncclCommSuspend }
 
 // Communication from inside kernels, which do not run, and memory of other ranks; 5 is `ncclInvalidUsage`.
 unmodelled! { "nccl", 5 =>

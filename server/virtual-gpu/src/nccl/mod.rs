@@ -7,5 +7,6 @@
 mod collective;
 
 mod communicator;
+mod group;
 
 mod memory;

@@ -115,6 +115,10 @@ fn a_function_that_is_not_modeled_is_named() {
     let says = ["RuntimeError at train.py:5: CUDA error", "Not modeled, and refused by name: cudaMemcpy3D (cudart)"];
     stage.run(&[]).check(2, &says);
     assert_eq!(stage.document(&[], 2)[0]["unsupported"][0], "cudaMemcpy3D (cudart)");
+    let stage = Stage::new(
+        "import torch\nblock = torch.Block(5)\nraise ImportError('cuda_utils.so: undefined symbol: cuStreamIsCapturing')\n",
+    );
+    stage.run(&[]).check(2, &["ImportError at train.py:3: cuda_utils.so: undefined symbol: cuStreamIsCapturing"]);
 }
 
 #[test]

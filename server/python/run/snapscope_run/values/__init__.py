@@ -10,6 +10,7 @@ from . import assumptions, carried, makers, moves, reads
 
 def install(torch, counts, options):
     """Starts to carry values; reads of others are counted in `counts`."""
+    _keep_device_constructors()
     carried.install(torch, counts)
     makers.install(torch)
     moves.install(torch)
@@ -18,3 +19,10 @@ def install(torch, counts, options):
         assumptions.install(torch)
     if options.get("new_tokens"):
         assumptions.limit_generation(options["new_tokens"])
+
+
+def _keep_device_constructors():
+    """Lets PyTorch list the functions that follow `with torch.device(…)` before wrappers take their names."""
+    from torch.utils import _device
+
+    getattr(_device, "_device_constructors", list)()

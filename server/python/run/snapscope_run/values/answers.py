@@ -2,8 +2,9 @@
 
 import contextlib
 import ctypes
-import os
 import struct
+
+from .. import unsupported
 
 _library = None
 _is_sought = False
@@ -15,11 +16,10 @@ def _find():
     if not _is_sought:
         _is_sought = True
         try:
-            path = os.path.join(os.environ["SNAPSCOPE_VIRTUAL_GPU_FOLDER"], "libsnapscope_virtual_gpu.so")
-            library = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_NOLOAD)
+            library = unsupported.library()
             library.snapscope_answer_read.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
             _library = library
-        except (KeyError, OSError, AttributeError):
+        except AttributeError:
             pass
     return _library
 

@@ -21,6 +21,8 @@ _READS = {
 }  # fmt: skip
 # Attributes that are tensors.
 _VIEWS = {"T", "H", "mT", "mH", "data", "real", "imag"}
+# Functions that change statistics which are arguments.
+_NORMS = ("batch_norm", "instance_norm")
 # Functions that make a tensor whose size depends on the value, and that read the number of chosen elements.
 _CHOICES = {"nonzero", "argwhere", "masked_select", "where", "__getitem__", "__setitem__", "index_put_", "index_put"}
 
@@ -29,13 +31,20 @@ def install(module, reads):
     global torch, Carried, counts
     torch, counts = module, reads
     Carried = _make_class(module)
-    compile_ = module.compile
+    compile_, new = module.compile, module.nn.Parameter.__new__
 
     def switch_off_and_compile(*args, **kwargs):
         switch_off()
         return compile_(*args, **kwargs)
 
+    def new_parameter(cls, data=None, *args, **kwargs):
+        # A parameter of another class than Tensor would keep that class, and what is trained has no known value.
+        if type(data) is Carried:
+            make_plain(data)
+        return new(cls, data, *args, **kwargs)
+
     module.compile = switch_off_and_compile
+    module.nn.Parameter.__new__ = staticmethod(new_parameter)
 
 
 def _make_class(module):
@@ -69,13 +78,23 @@ def switch_off():
     counts.off = "it uses torch.compile"
     is_on = False
     for tensor in list(_all):
-        tensor.__class__ = torch.Tensor
+        make_plain(tensor)
     _all.clear()
 
 
+def make_plain(tensor):
+    """Makes a tensor an ordinary one."""
+    tensor.__class__ = torch.Tensor
+    tensor.__dict__.pop("_snapscope", None)
+
+
 def give(tensor, value, assumed=None, base=None):
-    """Gives an ordinary CUDA tensor a value; returns the tensor."""
-    if is_on and type(tensor) is torch.Tensor and tensor.is_cuda and is_small(tensor):
+    """Gives an ordinary CUDA tensor a value; returns the tensor.
+
+    What a CUDA graph captures gets its values later, at each replay.
+    """
+    may = is_on and type(tensor) is torch.Tensor and tensor.is_cuda and is_small(tensor)
+    if may and not torch._C._cuda_isCurrentStreamCapturing():
         tensor.__class__ = Carried
         tensor._snapscope = Value(value, base or Base(assumed))
         _all.add(tensor)
@@ -105,6 +124,8 @@ class _Arguments:
             value = value_of(item)
             if value is None:
                 self.is_known = False
+                if type(item) is Carried:
+                    make_plain(item)
                 return item
             self.values.append(value)
             return value.tensor
@@ -166,15 +187,28 @@ def _call_unknown(func, name, args, kwargs, known):
     with answers.answering(*_answers_of_masks(name, args, known)):
         result = func(*args, **kwargs)
     if _changes(name) or "out" in kwargs:
-        known.forget()
+        _forget_changed(name, args, kwargs, known)
     return result
+
+
+def _forget_changed(name, args, kwargs, known):
+    """Forgets the values of what a function changes: its first argument or `out`; private functions change others too."""
+    is_private = name.startswith("_") and not name.startswith("__")
+    if is_private or name in _NORMS:
+        known.forget()
+        return
+    for item in (*args[:1], kwargs.get("out")):
+        for tensor in item if isinstance(item, (list, tuple)) else [item]:
+            value = value_of(tensor)
+            if value is not None:
+                value.base.is_known = False
 
 
 def _changes(name):
     """Returns true for functions that change an argument: `add_`, `__iadd__`, `__setitem__`, `batch_norm`."""
     if name.startswith("__"):
         return name.startswith("__i") and name not in ("__invert__", "__index__", "__int__") or name == "__setitem__"
-    return name.endswith("_") or name in ("batch_norm", "instance_norm")
+    return name.endswith("_") or name in _NORMS
 
 
 def _read(func, name, args, kwargs, known):
@@ -227,6 +261,8 @@ def _answers_of_masks(name, args, known):
 
 def _carry(func, name, result, known, makes_size):
     """Gives the results of a call their values."""
+    if isinstance(result, torch.Tensor) and result.device.type == "cpu":
+        return _to_host(func, name, result, known)
     if not _may_carry(result):
         if _changes(name):
             _redo(func, known)
@@ -241,6 +277,16 @@ def _carry(func, name, result, known, makes_size):
             known.forget()
         return result
     return _pair(result, values, known)
+
+
+def _to_host(func, name, result, known):
+    """Returns the value of a copy to the host, in memory of its own."""
+    value = func(*known.args, **known.kwargs)
+    if not isinstance(value, torch.Tensor) or value.shape != result.shape or value.dtype != result.dtype:
+        return result
+    if known.assumed:
+        counts.add("number" if known.assumed == "finite" else _kind(name, known), True)
+    return result.copy_(value)
 
 
 def _redo(func, known):

@@ -31,12 +31,22 @@ def _wanted(result):
 
 def _maker(function):
     def make(*args, **kwargs):
+        args = tuple(map(_number, args))
         result = function(*args, **kwargs)
         if _wanted(result):
             _give(function, result, args, kwargs)
         return result
 
     return make
+
+
+def _number(item):
+    """Returns the number of a tensor with one known value, which C++ code would read from the device."""
+    if type(item) is carried.Carried and item.dim() == 0:
+        value = carried.value_of(item)
+        if value is not None:
+            return item.item()
+    return item
 
 
 def _random(function):

@@ -29,12 +29,13 @@ def _to_device(function):
 def _copy(function):
     torch = carried.torch
 
-    def copy(self, source, *args, **kwargs):
-        result = function(self, source, *args, **kwargs)
+    def copy(self, *args, **kwargs):
+        result = function(self, *args, **kwargs)
+        source = args[0] if args else kwargs.get("src")
         is_plain = type(self) is torch.Tensor and self.is_cuda and not self.is_floating_point()
         if is_plain and carried.is_on and self._base is None and is_small(self):
             value = carried.value_of(source)
-            known = value.tensor if value else source if source.device.type == "cpu" else None
+            known = value.tensor if value else source if source is not None and source.device.type == "cpu" else None
             if known is not None:
                 assumed = value.base.assumed if value else None
                 carried.give(self, known.detach().to(self.dtype).expand(self.shape).clone(), assumed)

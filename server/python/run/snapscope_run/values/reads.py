@@ -5,7 +5,7 @@ import sys
 
 from .. import lines
 from . import carried
-from .patch import wrap
+from .patch import wrap, wrap_index
 
 # Function of tensors to what its result decides; the kind of a number depends on its type.
 _OF_TENSORS = {
@@ -66,7 +66,7 @@ def install(torch, counts, options):
     for name in _OF_TORCH:
         kind = _OF_TENSORS.get(name, "size")
         wrap(torch, name, lambda function, name=name, kind=kind: _reader(function, name, kind, counts, None))
-    wrap(torch.Tensor, "__getitem__", lambda function: _indexer(function, counts))
+    wrap_index(torch.Tensor, lambda function: _indexer(function, counts))
     wrap(torch.Tensor, "__setitem__", lambda function: _indexer(function, counts))
 
 
@@ -90,8 +90,9 @@ def _reader(function, name, kind, counts, losses):
     torch = carried.torch
     is_read_back = name in _READ_BACK
 
-    def read(self, *args, **kwargs):
-        result = function(self, *args, **kwargs)
+    def read(*args, **kwargs):
+        result = function(*args, **kwargs)
+        self, args = (args[0], args[1:]) if args else (kwargs.get("input", kwargs.get("condition")), ())
         if type(self) is not torch.Tensor or not self.is_cuda or name == "where" and args:
             return result
         frame = sys._getframe(1)

@@ -1,15 +1,15 @@
 //! Implements NVML, `libnvidia-ml`, as far as PyTorch calls it when memory runs out and monitors call it.
 
+mod identity;
+
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
 use crate::ffi::{Handle, Out, text};
-use crate::runtime::copy_text;
 use crate::state::device::Device;
 use crate::state::handle::Kind;
 use crate::state::{Machine, machine};
 use crate::stub::{harmless, unmodelled};
-use crate::versions::versions;
 
 /// Numbers of `nvmlReturn_t`.
 mod code {
@@ -27,9 +27,18 @@ harmless! { nvmlInit, nvmlInit_v2, nvmlInitWithFlags, nvmlShutdown }
 unmodelled! {
     "nvml", 3 =>
     nvmlDeviceGetClockInfo,
+    nvmlDeviceGetCpuAffinity,
+    nvmlDeviceGetEncoderUtilization,
+    nvmlDeviceGetEnforcedPowerLimit,
+    nvmlDeviceGetFanSpeed,
     nvmlDeviceGetGpuFabricInfo,
+    nvmlDeviceGetMaxClockInfo,
+    nvmlDeviceGetMigMode,
+    nvmlDeviceGetPerformanceState,
+    nvmlDeviceGetPowerManagementLimit,
     nvmlDeviceGetPowerUsage,
     nvmlDeviceGetTemperature,
+    nvmlDeviceGetTotalEnergyConsumption,
     nvmlDeviceGetUtilizationRates,
 }
 
@@ -161,22 +170,6 @@ extern "C" fn nvmlErrorString(error: c_int) -> *const c_char {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn nvmlSystemGetCudaDriverVersion(version: Out<c_int>) -> c_int {
-    status(|| give(version, versions().cuda_number()))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) -> c_int {
-    status(|| give(version, versions().cuda_number()))
-}
-
-/// Returns the version of a driver that came with CUDA 13.0.
-#[unsafe(no_mangle)]
-extern "C" fn nvmlSystemGetDriverVersion(version: *mut c_char, length: c_uint) -> c_int {
-    status(|| copy_text("580.65.06", version, length).map_err(|_| code::INSUFFICIENT_SIZE))
-}
-
-#[unsafe(no_mangle)]
 extern "C" fn nvmlDeviceGetCount_v2(count: Out<c_uint>) -> c_int {
     status(|| give(count, c_uint::try_from(devices()?.count()).unwrap_or(c_uint::MAX)))
 }
@@ -206,25 +199,6 @@ extern "C" fn nvmlDeviceGetHandleByPciBusId_v2(bus_id: *const c_char, to: Out<Ha
 #[unsafe(no_mangle)]
 extern "C" fn nvmlDeviceGetHandleByUUID(uuid: *const c_char, to: Out<Handle>) -> c_int {
     status(|| find(to, |device| device.uuid_text() == text(uuid)))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetUUID(handle: Handle, uuid: *mut c_char, length: c_uint) -> c_int {
-    status(|| copy_text(&device(handle)?.uuid_text(), uuid, length).map_err(|_| code::INSUFFICIENT_SIZE))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetName(handle: Handle, name: *mut c_char, length: c_uint) -> c_int {
-    status(|| copy_text(&device(handle)?.card.product, name, length).map_err(|_| code::INSUFFICIENT_SIZE))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetCudaComputeCapability(handle: Handle, major: Out<c_int>, minor: Out<c_int>) -> c_int {
-    status(|| {
-        let capability = device(handle)?.card.capability;
-        give(major, capability.major.into())?;
-        give(minor, capability.minor.into())
-    })
 }
 
 #[unsafe(no_mangle)]
@@ -264,6 +238,15 @@ extern "C" fn nvmlDeviceGetComputeRunningProcesses_v3(
     status(|| processes(handle, count, list, make))
 }
 
+/// Returns no process: nothing draws.
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetGraphicsRunningProcesses_v3(handle: Handle, count: Out<c_uint>) -> c_int {
+    status(|| {
+        device(handle)?;
+        give(count, 0)
+    })
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn nvmlDeviceGetP2PStatus(from: Handle, to: Handle, _capability: c_int, state: Out<c_int>) -> c_int {
     /// `NVML_P2P_STATUS_OK`: the handles name the same card, or cards with peer access to each other.
@@ -273,4 +256,24 @@ extern "C" fn nvmlDeviceGetP2PStatus(from: Handle, to: Handle, _capability: c_in
         device(to)?;
         give(state, OK)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the handle of a card.
+    pub(super) fn handle(index: c_uint) -> Handle {
+        let mut handle = std::ptr::null_mut();
+        assert_eq!(nvmlDeviceGetHandleByIndex_v2(index, Out::to(&mut handle)), 0);
+        handle
+    }
+
+    #[test]
+    fn cards_are_counted_and_found() {
+        let mut count = 0;
+        assert_eq!((nvmlDeviceGetCount_v2(Out::to(&mut count)), count), (0, 2));
+        assert_ne!(handle(0), handle(1));
+        assert_eq!(nvmlDeviceGetHandleByIndex_v2(2, Out::none()), code::NOT_FOUND);
+    }
 }
