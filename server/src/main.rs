@@ -7,7 +7,8 @@ use clap::{Parser, Subcommand};
 use server::Failure;
 use server::commands::{
     DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, HostOutput, InspectArgs, PeakArgs, RanksArgs,
-    ReplayArgs, ReproArgs, RunArgs, RunOutput, SegmentsArgs, SourceArgs, SweepArgs, printable,
+    RecordArgs, RecordOutput, ReplayArgs, ReproArgs, RunArgs, RunOutput, SegmentsArgs, SourceArgs, SweepArgs,
+    printable,
 };
 use server::config::SettingsArgs;
 use server::decoding::Allowance;
@@ -77,6 +78,10 @@ enum Command {
     /// Compare the snapshots of one job's ranks and report the ranks that differ from the others
     Ranks(RanksArgs),
 
+    /// Run a Python program on a real GPU and record its memory, with nothing to change in the program
+    #[command(after_help = "Exit status: that of the command")]
+    Record(Box<RecordArgs>),
+
     /// Replay a snapshot's allocations with other allocator settings or on another GPU
     Replay(ReplayArgs),
 
@@ -134,6 +139,13 @@ fn main() -> ExitCode {
         Command::Peak(args) => args.run().map(print),
         Command::Ranks(args) => match args.run() {
             Ok(page) => return partly(page.text, &page.unread, 0),
+            Err(failure) => Err(failure),
+        },
+        Command::Record(args) => match args.run() {
+            Ok(RecordOutput { text, status }) => {
+                eprint!("{}", printable(&text));
+                return ExitCode::from(status);
+            }
             Err(failure) => Err(failure),
         },
         Command::Replay(args) => args.run().map(print),

@@ -1,7 +1,9 @@
 //! Tests of recordings by the recorder process: single ones, sweeps, and the gallery.
 
 mod gallery;
+#[cfg(target_os = "linux")]
+mod record;
 mod repro;
 #[cfg(target_os = "linux")]
-mod run;
+pub(crate) mod run;
 mod sweep;

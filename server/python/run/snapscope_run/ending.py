@@ -10,14 +10,6 @@ from . import lines
 PATIENCE = 30.0
 
 
-def at_end_of_child(end):
-    """Runs a function at the end of a child of multiprocessing, which leaves without Python's own exit handlers."""
-    util = sys.modules.get("multiprocessing.util")
-    process = sys.modules.get("multiprocessing.process")
-    if util and process and process.parent_process() is not None:
-        util.Finalize(None, end, exitpriority=1000)
-
-
 def last_exception():
     """Returns the exception that ends the script, if one does."""
     error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)

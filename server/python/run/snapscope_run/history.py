@@ -3,6 +3,8 @@
 import sys
 import threading
 
+from .reading import Reading
+
 # Events beyond this number push out the oldest, because each takes about a kilobyte of host memory.
 MOST_ENTRIES = 2_000_000
 
@@ -18,8 +20,6 @@ class History:
         # For each mark of a read in the history, true if the read was the hook's.
         self.marks = []
         self.lock = threading.RLock()
-        # The thread that reads a snapshot.
-        self.reader = None
         # None until the script records, then the view of its latest recording.
         self.view = None
 
@@ -28,34 +28,14 @@ class History:
         self.record(enabled="all", context="alloc", stacks="python", max_entries=MOST_ENTRIES)
 
     def install(self):
-        self._keep_inductor_away()
+        self.reading = Reading(self.torch)
         self.memory._record_memory_history = self._script_records
         self.memory._snapshot = self._script_reads
 
-    def _keep_inductor_away(self):
-        """Keeps PyTorch from importing its compiler for a snapshot, which asks `torch` for `_inductor`.
-
-        That takes seconds, and in a thread it breaks an import of the script that goes on at the same time.
-        """
-        find = self.torch.__dict__.get("__getattr__")
-        if find is None:
-            return
-
-        def find_unless_reading(name):
-            if name == "_inductor" and self.reader == threading.get_ident():
-                raise AttributeError(name)
-            return find(name)
-
-        self.torch.__getattr__ = find_unless_reading
-
     def read(self):
         """Returns the whole snapshot, without the marks that the hook's own reads leave in the history."""
-        self.reader = threading.get_ident()
-        try:
-            with self.lock:
-                return self._without_marks(self.snapshot(), True)
-        finally:
-            self.reader = None
+        with self.reading, self.lock:
+            return self._without_marks(self.snapshot(), True)
 
     def _without_marks(self, snapshot, is_own):
         """Removes the hook's marks from a snapshot, and notes whose mark this read leaves.

@@ -6,6 +6,7 @@ import sys
 import time
 
 from . import ending, lines, unsupported
+from .exits import at_end_of_child
 from .history import History
 from .keeper import Keeper
 from .snapshot import Writer
@@ -68,7 +69,7 @@ class Recorder:
         self.history.start()
         self.torch._C._cuda_attach_out_of_memory_observer(self._out_of_memory)
         atexit.register(self._end)
-        ending.at_end_of_child(self._end)
+        at_end_of_child(self._end)
         Keeper(self.run, self._roll, self._stop).start()
         self._tell()
 

@@ -99,7 +99,7 @@ impl HostArgs {
 }
 
 /// Waits for the end of a child until a time; returns its exit status, 128 plus the signal if one ended it.
-fn wait_until(child: &mut Child, until: Instant) -> Option<u8> {
+pub(super) fn wait_until(child: &mut Child, until: Instant) -> Option<u8> {
     use std::os::unix::process::ExitStatusExt as _;
     const PAUSE: Duration = Duration::from_millis(20);
     loop {

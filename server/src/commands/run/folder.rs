@@ -6,30 +6,31 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
+use crate::commands::python;
+
 /// The files of the hook, by their names below the folder that goes on `PYTHONPATH`.
-const HOOK: &[(&str, &str)] = &[
-    ("sitecustomize.py", include_str!("../../../python/run/sitecustomize.py")),
-    ("snapscope_run/__init__.py", include_str!("../../../python/run/snapscope_run/__init__.py")),
-    ("snapscope_run/start.py", include_str!("../../../python/run/snapscope_run/start.py")),
-    ("snapscope_run/report.py", include_str!("../../../python/run/snapscope_run/report.py")),
-    ("snapscope_run/lines.py", include_str!("../../../python/run/snapscope_run/lines.py")),
-    ("snapscope_run/history.py", include_str!("../../../python/run/snapscope_run/history.py")),
-    ("snapscope_run/snapshot.py", include_str!("../../../python/run/snapscope_run/snapshot.py")),
-    ("snapscope_run/steps.py", include_str!("../../../python/run/snapscope_run/steps.py")),
-    ("snapscope_run/keeper.py", include_str!("../../../python/run/snapscope_run/keeper.py")),
-    ("snapscope_run/ending.py", include_str!("../../../python/run/snapscope_run/ending.py")),
-    ("snapscope_run/unsupported.py", include_str!("../../../python/run/snapscope_run/unsupported.py")),
-    ("snapscope_run/recorder.py", include_str!("../../../python/run/snapscope_run/recorder.py")),
-    ("snapscope_run/values/__init__.py", include_str!("../../../python/run/snapscope_run/values/__init__.py")),
-    ("snapscope_run/values/known.py", include_str!("../../../python/run/snapscope_run/values/known.py")),
-    ("snapscope_run/values/patch.py", include_str!("../../../python/run/snapscope_run/values/patch.py")),
-    ("snapscope_run/values/answers.py", include_str!("../../../python/run/snapscope_run/values/answers.py")),
-    ("snapscope_run/values/carried.py", include_str!("../../../python/run/snapscope_run/values/carried.py")),
-    ("snapscope_run/values/makers.py", include_str!("../../../python/run/snapscope_run/values/makers.py")),
-    ("snapscope_run/values/moves.py", include_str!("../../../python/run/snapscope_run/values/moves.py")),
-    ("snapscope_run/values/reads.py", include_str!("../../../python/run/snapscope_run/values/reads.py")),
-    ("snapscope_run/values/assumptions.py", include_str!("../../../python/run/snapscope_run/values/assumptions.py")),
-];
+const HOOK: &[python::File] = python::files!("run/":
+    "snapscope_begin.py",
+    "snapscope_run/__init__.py",
+    "snapscope_run/start.py",
+    "snapscope_run/report.py",
+    "snapscope_run/lines.py",
+    "snapscope_run/history.py",
+    "snapscope_run/snapshot.py",
+    "snapscope_run/keeper.py",
+    "snapscope_run/ending.py",
+    "snapscope_run/unsupported.py",
+    "snapscope_run/recorder.py",
+    "snapscope_run/values/__init__.py",
+    "snapscope_run/values/known.py",
+    "snapscope_run/values/patch.py",
+    "snapscope_run/values/answers.py",
+    "snapscope_run/values/carried.py",
+    "snapscope_run/values/makers.py",
+    "snapscope_run/values/moves.py",
+    "snapscope_run/values/reads.py",
+    "snapscope_run/values/assumptions.py",
+);
 
 /// The folder, which is removed when this value is dropped.
 pub(super) struct Folder {
@@ -47,10 +48,7 @@ impl Folder {
     pub(super) fn make(options: &serde_json::Value) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("snapscope-run-").tempdir()?;
         let path = folder.path();
-        fs::create_dir_all(path.join("hook/snapscope_run/values"))?;
-        for (name, text) in HOOK {
-            fs::write(path.join("hook").join(name), text)?;
-        }
+        python::write_hook(&path.join("hook"), HOOK, "snapscope_run")?;
         fs::write(path.join("options.json"), options.to_string())?;
         let keep = path.join("keep");
         mknodat(CWD, &keep, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;

@@ -134,7 +134,7 @@ impl Launch<'_> {
 const TUNABLES: &str = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
 
 /// Shortens a path to one from the current folder, if it is below it.
-pub(super) fn shown(path: &str) -> String {
+pub(in crate::commands) fn shown(path: &str) -> String {
     let below = std::path::absolute(".").ok().and_then(|folder| {
         let below = Path::new(path).strip_prefix(folder).ok()?;
         Some(below.display().to_string())

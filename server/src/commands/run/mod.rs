@@ -26,6 +26,7 @@ use crate::Failure;
 use crate::config::ScriptConfig;
 use launch::Launch;
 
+pub(super) use launch::shown;
 pub use options::RunArgs;
 
 /// Text for standard output, and the exit status.

@@ -74,21 +74,21 @@ impl Stage {
 }
 
 /// Output and exit status of the command.
-struct Ran {
-    status: Option<i32>,
-    stdout: String,
-    text: String,
+pub(super) struct Ran {
+    pub(super) status: Option<i32>,
+    pub(super) stdout: String,
+    pub(super) text: String,
 }
 
 impl Ran {
-    fn of(output: &Output) -> Self {
+    pub(super) fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let stdout = text(&output.stdout);
         Self { status: output.status.code(), text: stdout.clone() + &text(&output.stderr), stdout }
     }
 
     #[track_caller]
-    fn check(&self, status: i32, parts: &[&str]) {
+    pub(super) fn check(&self, status: i32, parts: &[&str]) {
         assert_eq!(self.status, Some(status), "{}", self.text);
         // Sentences are broken into lines.
         let words = self.text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-"""Starts the hook of `snapscope run` in each Python process, then runs the environment's own sitecustomize."""
+"""Starts the hook of the command in each Python process, then runs the environment's own sitecustomize."""
 
 import os
 import sys
@@ -8,9 +8,9 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 def _start():
     try:
-        from snapscope_run import start
+        from snapscope_begin import begin
 
-        start.begin(_FOLDER)
+        begin(_FOLDER)
     except Exception as error:
         # The script must run even if it cannot be recorded; the command reports that nothing was recorded.
         print(f"snapscope: this process is not recorded: {error!r}", file=sys.stderr)

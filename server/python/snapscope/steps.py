@@ -1,23 +1,32 @@
 """Counts optimizer steps."""
 
+from __future__ import annotations
+
 import sys
 import weakref
+from typing import Any, Callable
 
 
 class Steps:
     """Steps of the optimizer that has taken most: several optimizers of one training each take all of its steps."""
 
-    def __init__(self, stepped):
-        self.counts = weakref.WeakKeyDictionary()
+    def __init__(self, stepped: Callable[[int], None]) -> None:
+        self.counts: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self.most = 0
         self.stepped = stepped
         register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
         if register is not None:
+            # It stays: PyTorch iterates over the hooks while it calls them, so that a hook must not remove one.
             register(self._after)
 
-    def _after(self, optimizer, args, kwargs):
+    def _after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         count = self.counts.get(optimizer, 0) + 1
         self.counts[optimizer] = count
         if count > self.most:
             self.most = count
             self.stepped(count)
+
+    def restart(self) -> None:
+        """Counts from zero."""
+        self.counts.clear()
+        self.most = 0

@@ -1,0 +1,3 @@
+"""Starts the hook of `snapscope run`."""
+
+from snapscope_run.start import begin  # noqa: F401

@@ -1,0 +1,97 @@
+"""Names a reference from one object to another as a program would write it."""
+
+from __future__ import annotations
+
+import re
+import sys
+import types
+from typing import Any
+
+# Dictionaries of torch.nn.Module; names of single parameters would make a holder of each.
+_MODULES = {"._modules": "", "._parameters": ".parameters", "._buffers": ".buffers"}
+
+# What `hop` returns between an object and the dictionary of its attributes.
+_ATTRIBUTES = "\0"
+
+_KEY = re.compile(r"^\[(?:'([A-Za-z_][A-Za-z_0-9]*)'|…)\]")
+
+
+def join(step: str, path: str) -> str:
+    """Puts a reference before a path: the key of an attribute becomes `.name`, and a submodule has no name."""
+    if step == _ATTRIBUTES:
+        key = _KEY.match(path)
+        if key is None:
+            return path
+        step, path = f".{key[1]}" if key[1] else key[0], path[key.end() :]
+    if step in _MODULES:
+        return _MODULES[step] + _KEY.sub("", path)
+    return step + path
+
+
+def hop(holder: Any, child: Any) -> str:
+    """Returns `.name`, `[…]` or `(closure)` for the reference of a holder to a child."""
+    # Not isinstance, which asks proxies for their class.
+    kind = type(holder)
+    if issubclass(kind, dict):
+        return _key(holder, child)
+    if kind is types.CellType:
+        return ""
+    if kind is types.FunctionType:
+        return _function(holder, child)
+    if kind is types.MethodType:
+        return "" if holder.__self__ is child else ".__func__"
+    attributes = _attributes(holder)
+    if attributes is child:
+        return _ATTRIBUTES
+    for name, value in attributes.items() if type(attributes) is dict else ():
+        if value is child:
+            return f".{name}"
+    return "[…]" if issubclass(kind, (list, tuple, set, frozenset)) or hasattr(kind, "__len__") else ".?"
+
+
+def terminal(value: Any) -> str | None:
+    """Returns the name of what needs no holder: a module, a function, a class."""
+    kind = type(value)
+    if kind is dict:
+        name = value.get("__name__")
+        module = sys.modules.get(name) if type(name) is str else None
+        return name if type(module) is types.ModuleType and module.__dict__ is value else None
+    if kind is types.FunctionType:
+        return f"function {value.__module__}.{value.__qualname__}"
+    if kind is types.ModuleType:
+        return str(value.__name__)
+    if kind is type:
+        return f"class {value.__module__}.{value.__qualname__}"
+    return None
+
+
+def _key(holder: dict[Any, Any], child: Any) -> str:
+    """Names a value by its key if that is a name, and by its place otherwise."""
+    for key, value in holder.items():
+        if value is child:
+            is_name = type(key) is str and key.isidentifier()
+            if is_name and terminal(holder) is not None:
+                return f".{key}"
+            return f"[{key!r}]" if is_name else "[…]"
+        if key is child:
+            return " (a key)"
+    return "[…]"
+
+
+def _function(holder: types.FunctionType, child: Any) -> str:
+    names = holder.__code__.co_freevars
+    for name, cell in zip(names, holder.__closure__ or ()):
+        try:
+            if cell is child or cell.cell_contents is child:
+                return f" (closure {name})"
+        except ValueError:
+            # An empty cell.
+            continue
+    return " (default)" if child is holder.__defaults__ or child is holder.__kwdefaults__ else ""
+
+
+def _attributes(value: Any) -> Any:
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except Exception:
+        return {}

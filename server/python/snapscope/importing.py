@@ -1,0 +1,51 @@
+"""Waits until a program has imported a module."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Callable
+
+
+def when_imported(name: str, imported: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
+    """Calls one of the functions when the import of the module ends; never imports it."""
+    sys.meta_path.insert(0, _Finder(name, imported, failed))
+
+
+class _Finder:
+    """Finds only this module, once, and lets the other finders do it."""
+
+    def __init__(self, name: str, imported: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
+        self.name = name
+        self.imported = imported
+        self.failed = failed
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != self.name:
+            return None
+        sys.meta_path.remove(self)
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if find else None
+            if spec is not None:
+                self._wrap(spec)
+                return spec
+        return None
+
+    def invalidate_caches(self) -> None:
+        """Has no cache."""
+
+    def _wrap(self, spec: Any) -> None:
+        """Makes the loader of the module tell when the module has run."""
+        run = getattr(spec.loader, "exec_module", None)
+        if run is None:
+            return
+
+        def exec_module(module: Any) -> None:
+            try:
+                run(module)
+            except Exception as error:
+                self.failed(error)
+                raise
+            self.imported(module)
+
+        spec.loader.exec_module = exec_module

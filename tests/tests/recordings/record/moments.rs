@@ -1,0 +1,143 @@
+//! Tests when snapshots are written.
+
+use std::time::{Duration, Instant};
+
+use super::{Stage, names};
+
+/// Five steps, each of which keeps a block.
+const LOOP: &str = "\
+kept, optimizer = [], torch.optim.SGD()
+def train():
+    for i in range(5):
+        kept.append(torch.Block(1 << 20))
+        optimizer.step()
+";
+
+fn script(rest: &str) -> String {
+    format!("import snapscope, torch\n{LOOP}{rest}")
+}
+
+#[test]
+fn a_block_is_recorded() {
+    let stage = Stage::new(&script("with snapscope.record('out', run='a') as r: train()\nprint(r.path)\n"));
+    let ran = stage.run();
+    ran.check(0, &["out/a.step5.end.pickle.gz"]);
+    assert_eq!(stage.names(), ["a.step5.end.json", "a.step5.end.pickle.gz"]);
+    // What comes after the last step is no step.
+    assert_eq!(stage.events("a.step5.end.pickle.gz"), (5, 10));
+}
+
+#[test]
+fn a_function_is_recorded_at_each_call() {
+    let found =
+        names(&script("record = snapscope.record('out', run='a', compress=False)\nrecord(train)()\nrecord(train)()\n"));
+    let expected = ["a.step5.end.json", "a.step5.end.pickle", "a.step5.end2.json", "a.step5.end2.pickle"];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_end_of_the_program_writes_the_snapshot() {
+    let found = names(&script("snapscope.start('out', run='a')\ntrain()\n"));
+    assert_eq!(found, ["a.step5.end.json", "a.step5.end.pickle.gz"]);
+}
+
+#[test]
+fn a_window_has_only_its_steps() {
+    let stage = Stage::new(&script("with snapscope.record('out', run='a', steps='2..4'): train()\n"));
+    stage.run().check(0, &[]);
+    assert_eq!(stage.names(), ["a.step4.window.json", "a.step4.window.pickle.gz"]);
+    assert_eq!(stage.events("a.step4.window.pickle.gz"), (2, 4));
+}
+
+#[test]
+fn marked_steps_replace_those_of_the_optimizer() {
+    let found = names(&script(
+        "with snapscope.record('out', run='a', steps=2):\n    for i in range(3):\n        snapscope.step()\n        train()\n",
+    ));
+    assert_eq!(found, ["a.step2.window.json", "a.step2.window.pickle.gz"]);
+}
+
+#[test]
+fn only_the_latest_of_every_step_are_kept() {
+    let found = names(&script("with snapscope.record('out', run='a', every=1, keep=2): train()\n"));
+    let snapshots: Vec<_> = found.iter().filter(|name| name.contains("pickle")).collect();
+    assert_eq!(snapshots, ["a.step4.every.pickle.gz", "a.step5.end.pickle.gz", "a.step5.every.pickle.gz"]);
+    assert_eq!(found.len(), 6);
+}
+
+#[test]
+fn a_signal_writes_and_the_program_goes_on() {
+    let found = names(&script(
+        "import os, signal\nseen = []\nsignal.signal(signal.SIGUSR1, lambda *_: seen.append(1))\n\
+         with snapscope.record('out', run='a', signal='USR1'):\n    \
+         train()\n    os.kill(os.getpid(), signal.SIGUSR1)\n    assert seen\n    train()\n\
+         os.kill(os.getpid(), signal.SIGUSR1)\nassert len(seen) == 2\n",
+    ));
+    assert_eq!(found.iter().filter(|name| name.contains("pickle")).count(), 2);
+    assert!(found.contains(&"a.step5.signal.pickle.gz".to_owned()), "{found:?}");
+}
+
+#[test]
+fn a_signal_that_ends_the_program_still_does() {
+    let stage = Stage::new(&script(
+        "import os, signal\nsnapscope.start('out', run='a', signal='TERM')\ntrain()\nos.kill(os.getpid(), signal.SIGTERM)\n\
+         import time; time.sleep(60)\n",
+    ));
+    let ran = stage.run();
+    assert_eq!((ran.status, ran.text.as_str()), (None, ""));
+    assert_eq!(stage.names(), ["a.step5.signal.json", "a.step5.signal.pickle.gz"]);
+}
+
+#[test]
+fn a_file_that_appears_writes() {
+    let found = names(&script(
+        "import os, time\n\
+         with snapscope.record('out', run='a', trigger='now'):\n    \
+         train()\n    open('now', 'w').close()\n    limit = time.time() + 30\n    \
+         while not os.path.exists('out/a.step5.trigger.pickle.gz') and time.time() < limit: time.sleep(0.01)\n",
+    ));
+    assert!(found.contains(&"a.step5.trigger.pickle.gz".to_owned()), "{found:?}");
+}
+
+#[test]
+fn a_killed_program_leaves_its_last_snapshot() {
+    let stage = Stage::new(&script(
+        "import time\nsnapscope.start('out', run='a', seconds=0.05)\ntrain()\nopen('started', 'w').close()\ntime.sleep(60)\n",
+    ));
+    let mut child = stage.python().spawn().expect("python3");
+    let limit = Instant::now() + Duration::from_secs(30);
+    while !stage.path("started").exists() || !stage.names().iter().any(|name| name.ends_with(".gz")) {
+        assert!(Instant::now() < limit, "no snapshot");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().expect("a child");
+    child.wait().expect("a child");
+    let names = stage.names();
+    let last = names.iter().find(|name| !name.starts_with('.') && name.contains(".pickle")).expect("a snapshot");
+    assert!(stage.events(last).0 > 0);
+}
+
+#[test]
+fn memory_that_runs_out_is_recorded_before_anything_unwinds() {
+    let stage = Stage::new(&script(
+        "def fill():\n    local = [torch.Block(1 << 20)]\n    local.append(torch.Block(1 << 50))\n\
+         with snapscope.record('out', run='a'):\n    train()\n    fill()\n",
+    ));
+    stage.run().check(1, &["CUDA out of memory"]);
+    assert_eq!(stage.names(), ["a.step5.out-of-memory.json", "a.step5.out-of-memory.pickle.gz"]);
+    // Nothing has been freed.
+    assert_eq!(stage.events("a.step5.out-of-memory.pickle.gz").0, 6);
+    assert_eq!(stage.sidecar("a.step5.out-of-memory.json")["out_of_memory"][0]["requested"], 1_u64 << 50);
+}
+
+#[test]
+fn a_search_for_the_largest_batch_writes_three() {
+    let stage = super::warns(
+        &script(
+            "with snapscope.record('out', run='a'):\n    for i in range(9):\n        \
+             try: torch.Block(1 << 50)\n        except torch.OutOfMemoryError: optimizer.step()\n",
+        ),
+        "memory ran out more than 3 times",
+    );
+    assert_eq!(stage.names().iter().filter(|name| name.contains("out-of-memory.pickle")).count(), 3);
+}

@@ -1,0 +1,112 @@
+//! Tests what lies beside a snapshot.
+
+use super::Stage;
+use crate::run::Ran;
+
+#[test]
+fn a_sidecar_says_where_the_snapshot_is_from() {
+    let stage = Stage::new("import snapscope, torch\nwith snapscope.record('out', run='a'): kept = torch.Block(5)\n");
+    std::fs::create_dir_all(stage.path(".git/refs/heads")).expect("room");
+    stage.write(".git/HEAD", "ref: refs/heads/main\n");
+    stage.write(".git/refs/heads/main", "0123456789abcdef0123456789abcdef01234567\n");
+    let mut python = stage.python();
+    python.env("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True").env("SECRET_TOKEN", "x");
+    Ran::of(&python.output().expect("python3")).check(0, &[]);
+    let sidecar = stage.sidecar("a.step0.end.json");
+    assert_eq!(sidecar["commit"], "0123456789abcdef0123456789abcdef01234567");
+    assert_eq!(sidecar["settings"]["PYTORCH_CUDA_ALLOC_CONF"], "expandable_segments:True");
+    assert_eq!((&sidecar["torch"], &sidecar["reason"]), (&"2.11.0+fake".into(), &"end".into()));
+    let card = &sidecar["cards"][0];
+    let (used, outside) = (&card["used_bytes"], &card["outside_bytes"]);
+    assert_eq!((&card["name"], used, outside), (&"Fake GPU".into(), &5.into(), &0.into()));
+    assert!(sidecar["host"].is_string() && !sidecar.to_string().contains("SECRET_TOKEN"));
+}
+
+#[test]
+fn holders_are_named() {
+    let stage = Stage::new(
+        "import snapscope, torch\n\
+         class Trainer:\n    def __init__(self): self.losses = []\n\
+         def closure():\n    block = torch.Block(7)\n    return lambda: block\n\
+         hook, cache = closure(), {}\n\
+         def train():\n    \
+         trainer = Trainer()\n    \
+         for i in range(3):\n        \
+         trainer.losses.append(torch.Block(1 << 20))\n        cache[i] = torch.Block(100)\n        \
+         torch.optim.SGD().step()\n        cycle = [torch.Block(9)]\n        cycle.append(cycle)\n        del cycle\n        \
+         snapscope.step()\n\
+         with snapscope.record('out', run='a', holders=True, every=1): train()\n",
+    );
+    let ran = stage.run();
+    assert_eq!((ran.status, ran.text.as_str()), (Some(0), ""));
+    let found = stage.sidecar("a.step3.every.json")["holders"].clone();
+    let first = &found["held"][0];
+    assert_eq!(first["holder"], "trainer (local of train, train.py).losses[…]", "{found}");
+    assert_eq!((&first["tensors"], &first["grown_bytes"]), (&3.into(), &(1 << 20).into()), "{found}");
+    let holders: Vec<_> = found["held"].as_array().unwrap().iter().filter_map(|row| row["holder"].as_str()).collect();
+    assert!(holders.contains(&"__main__.cache[…]"), "{holders:?}");
+    assert!(holders.iter().any(|holder| holder.contains("(closure block)")), "{holders:?}");
+    assert_eq!((&found["cycles"][0]["holder"], &found["cycles"][0]["bytes"]), (&"list[…]".into(), &9.into()));
+}
+
+#[test]
+fn a_search_while_memory_runs_out_or_that_fails_leaves_the_sidecar() {
+    let script = "import snapscope, torch\n\
+         with snapscope.record('out', run='a', holders=True):\n    \
+         kept = torch.Block(5)\n    \
+         try: torch.Block(1 << 50)\n    except torch.OutOfMemoryError: pass\n";
+    let stage = Stage::new(script);
+    let ran = stage.run();
+    assert_eq!((ran.status, ran.text.as_str()), (Some(0), ""));
+    let sidecar = stage.sidecar("a.step0.out-of-memory.json");
+    assert_eq!(sidecar["holders"]["held"][0]["tensors"], 1);
+    let broken = "import gc\ndef fail(): raise MemoryError('host')\ngc.get_objects = fail\n";
+    let stage = super::warns(&format!("{broken}{script}"), "holders failed");
+    assert!(stage.sidecar("a.step0.out-of-memory.json")["holders"].is_null());
+}
+
+#[test]
+fn holding_ends_with_the_search() {
+    let stage = Stage::new(
+        "import gc, snapscope, torch, weakref\n\
+         def train():\n    block = torch.Block(5)\n    snapscope.dump()\n    seen = weakref.ref(block)\n    del block\n    \
+         assert seen() is None\n\
+         with snapscope.record('out', run='a', holders=True): train()\n",
+    );
+    stage.run().check(0, &[]);
+}
+
+#[test]
+fn frameworks_call_back() {
+    let stage = Stage::new(
+        "import sys, types, torch, snapscope\n\
+         class Base: pass\n\
+         sys.modules['transformers'] = types.SimpleNamespace(TrainerCallback=Base)\n\
+         sys.modules['lightning'] = sys.modules['lightning.pytorch'] = types.SimpleNamespace(Callback=Base)\n\
+         trainer = snapscope.callbacks.transformers('out', run='trainer')\n\
+         trainer.on_train_begin(None, None, None)\nkept = torch.Block(5)\n\
+         trainer.on_step_end(None, None, None)\ntrainer.on_train_end(None, None, None)\n\
+         lightning = snapscope.callbacks.lightning('out', run='lightning')\n\
+         lightning.on_fit_start(None, None)\nlightning.on_fit_end(None, None)\n\
+         class Accelerator:\n    def end_training(self): return 'ended'\n\
+         accelerator = Accelerator()\n\
+         snapscope.callbacks.accelerate(accelerator, 'out', run='accelerate')\n\
+         assert accelerator.end_training() == 'ended'\n",
+    );
+    let ran = stage.run();
+    assert_eq!((ran.status, ran.text.as_str()), (Some(0), ""));
+    let snapshots: Vec<_> = stage.names().into_iter().filter(|name| name.ends_with("gz")).collect();
+    let expected = ["accelerate.step0.end", "lightning.step0.end", "trainer.step1.end"];
+    assert_eq!(snapshots, expected.map(|name| format!("{name}.pickle.gz")));
+}
+
+#[test]
+fn a_notebook_shows_the_page() {
+    let stage = Stage::new(
+        "import snapscope, torch\nwith snapscope.record('out', run='a') as r: kept = torch.Block(5)\n\
+         page = snapscope.show(r.path)._repr_html_()\nassert '<iframe srcdoc=' in page and 'train.py' in page\n",
+    );
+    let mut python = stage.python();
+    python.env("SNAPSCOPE_PROGRAM", testkit::server::snapscope());
+    Ran::of(&python.output().expect("python3")).check(0, &[]);
+}
