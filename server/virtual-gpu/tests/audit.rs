@@ -128,3 +128,22 @@ print(count('libcudart.so.13'), number.value, bus.value.decode())
     check_with(&[("CUDA_VISIBLE_DEVICES", "1")], &format!("{COUNT}{program}"), "(0, 1) 2 0000:02:00.0");
     check_with(&[("CUDA_VISIBLE_DEVICES", "")], &format!("{COUNT}print(count('libcudart.so.13'))"), "(100, 0)");
 }
+
+#[test]
+fn nvidia_smi_lists_the_same_cards() {
+    let program = "
+folder = os.path.dirname(os.environ['LD_AUDIT'])
+def smi(*arguments):
+    command = [sys.executable, os.path.join(folder, 'bin', 'nvidia-smi'), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+print(smi('-L').splitlines()[1])
+print(smi('--query-gpu=index,name,memory.total,compute_cap', '--format=csv,noheader,nounits'))
+print(smi('--query-gpu=memory.free', '--format=csv').splitlines()[:2])
+print('CUDA Version: 13.0' in smi())
+";
+    check(
+        &format!("{COUNT}{program}"),
+        "GPU 1: Tesla T4 (UUID: GPU-736e6170-7363-6f70-652d-677075000001)\n0, Tesla T4, 14930, 7.5\n\
+         1, Tesla T4, 14930, 7.5\n['memory.free [MiB]', '14930 MiB']\nTrue",
+    );
+}

@@ -33,7 +33,7 @@ fn the_files_of_a_dropped_folder_open_in_the_order_of_their_numbers() {
         fs::copy(snapshot(GPT2), folder.path().join(name)).unwrap();
     }
     fs::write(folder.path().join("train.py"), "print()").unwrap();
-    fs::write(folder.path().join(".hidden"), "").unwrap();
+    fs::write(folder.path().join("_below.py"), "").unwrap();
     fs::create_dir(folder.path().join("below")).unwrap();
     let page = Journey::start("/");
     page.drop_paths(&[folder.path()]);

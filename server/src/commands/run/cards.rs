@@ -4,7 +4,8 @@ use shared::api::RunStatus;
 use shared::job::{Card, Cards};
 
 use super::options::RunArgs;
-use super::{Ran, Script};
+use super::ran::{Ran, capacity};
+use super::script::Script;
 use crate::Failure;
 
 /// Returns the machines to run on, in order.
@@ -61,26 +62,4 @@ pub(super) fn smallest(script: &Script<'_>, machines: &[Cards]) -> Result<Vec<Ra
 pub(super) fn answer(found: &[Ran]) -> RunStatus {
     let fits = found.iter().any(|ran| ran.status == RunStatus::Fits);
     if fits { RunStatus::Fits } else { found.last().map_or(RunStatus::Failed, |ran| ran.status) }
-}
-
-/// Returns the memory of the smallest card of a machine.
-pub(super) fn capacity(cards: &Cards) -> u64 {
-    cards.0.iter().map(|card| card.memory_bytes).min().unwrap_or(0)
-}
-
-/// Ranks statuses by how much they say against the script: of several cards, the worst decides the exit status.
-pub(super) fn weight(status: RunStatus) -> u8 {
-    match status {
-        RunStatus::Fits => 0,
-        RunStatus::OutOfMemory => 1,
-        RunStatus::Failed => 2,
-        RunStatus::Unsupported => 3,
-    }
-}
-
-impl Script<'_> {
-    /// Returns true if the user has interrupted the command.
-    fn is_interrupted(&self) -> bool {
-        self.interrupted.load(std::sync::atomic::Ordering::Relaxed)
-    }
 }

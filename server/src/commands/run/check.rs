@@ -10,7 +10,10 @@ use shared::job::Cards;
 
 use super::keep::Limits;
 use super::launch::{Assumptions, Launch};
-use super::{RunArgs, RunOutput, cards, verdict};
+use super::options::RunArgs;
+use super::output::RunOutput;
+use super::ran::document;
+use super::{cards, verdict};
 use crate::Failure;
 use crate::config::ScriptConfig;
 
@@ -38,7 +41,7 @@ pub(super) fn run(args: &RunArgs, config: &ScriptConfig, interrupted: &Arc<Atomi
     };
     let ran = verdict::judge(&machine, &launch.run(interrupted)?);
     let text = if args.json {
-        super::document(vec![ran])
+        document(vec![ran])
     } else {
         let sentence = match (ran.status, ran.runs.first().and_then(|run| run.message.clone())) {
             (RunStatus::Fits, _) => "PyTorch sees the virtual GPU and records".to_owned(),

@@ -6,8 +6,8 @@ use shared::api::{RunReport, RunStatus, RunStop, ValueKind};
 use shared::base::format::{bytes, count, counted};
 
 use super::options::RunArgs;
+use super::ran::{Ran, capacity};
 use super::verdict::{micros, out_of_memory};
-use super::{Ran, cards};
 use crate::commands::text;
 
 /// Most lines of the script that are named for the values that they read.
@@ -209,7 +209,7 @@ fn row(ran: &Ran) -> Option<Vec<String>> {
 
 /// Answers `--fit`.
 fn smallest(found: &[Ran]) -> String {
-    let fits = found.iter().filter(|ran| ran.status == RunStatus::Fits).min_by_key(|ran| cards::capacity(&ran.cards));
+    let fits = found.iter().filter(|ran| ran.status == RunStatus::Fits).min_by_key(|ran| capacity(&ran.cards));
     match fits {
         Some(ran) => format!("The smallest card that holds it is {}", ran.cards),
         None => "None of these cards holds it".to_owned(),

@@ -6,9 +6,10 @@ use shared::api::{RunOutOfMemory, RunReport, RunStatus, RunStop, ValueRead};
 use shared::base::format::{bytes, duration};
 use shared::job::Cards;
 
+use super::figures;
 use super::launch::{Ended, shown};
+use super::ran::{Ran, capacity, weight};
 use super::reported::{Reported, ReportedCall, ReportedException};
-use super::{Ran, cards, figures};
 
 /// Parts of messages of PyTorch about a call that a library refused.
 const REFUSED: [&str; 3] = ["not supported", "NOT_SUPPORTED", "not implemented"];
@@ -40,7 +41,7 @@ fn overall(runs: &[RunReport]) -> RunStatus {
     if runs.iter().any(|run| run.status == RunStatus::OutOfMemory) {
         return RunStatus::OutOfMemory;
     }
-    runs.iter().map(|run| run.status).max_by_key(|status| cards::weight(*status)).unwrap_or(RunStatus::Failed)
+    runs.iter().map(|run| run.status).max_by_key(|status| weight(*status)).unwrap_or(RunStatus::Failed)
 }
 
 /// Makes a process responsible for a script that failed, if no process has said why.
@@ -102,7 +103,7 @@ fn plain(cards: &Cards, ended: &Ended, process: Option<&Reported>, status: RunSt
         peak_live_bytes: 0,
         peak_allocated_bytes: 0,
         peak_reserved_bytes: 0,
-        capacity_bytes: cards::capacity(cards),
+        capacity_bytes: capacity(cards),
         values_read: Vec::new(),
         unsupported: ended.logged.unsupported.clone(),
         snapshot: None,

@@ -1,0 +1,42 @@
+//! Result of a run of a script on one machine.
+
+use std::collections::BTreeMap;
+
+use shared::api::{RunReport, RunStatus, RunsReport};
+use shared::job::Cards;
+
+/// A run of the script on one machine.
+pub(super) struct Ran {
+    pub(super) cards: Cards,
+    /// Status of all processes together.
+    pub(super) status: RunStatus,
+    /// One for each process that used CUDA, or else one for the script.
+    pub(super) runs: Vec<RunReport>,
+    /// Line that first called a function that is not modeled, by the function.
+    pub(super) callers: BTreeMap<String, String>,
+    /// Reason why the values of the script were not followed.
+    pub(super) without_values: Option<String>,
+    /// Last lines of the virtual GPU's log, if the script failed.
+    pub(super) log: Vec<String>,
+}
+
+/// Returns the document of `--json`.
+pub(super) fn document(found: Vec<Ran>) -> String {
+    let report = RunsReport { runs: found.into_iter().flat_map(|ran| ran.runs).collect() };
+    serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n"
+}
+
+/// Returns the memory of the smallest card of a machine.
+pub(super) fn capacity(cards: &Cards) -> u64 {
+    cards.0.iter().map(|card| card.memory_bytes).min().unwrap_or(0)
+}
+
+/// Ranks statuses by how much they say against the script: of several cards, the worst decides the exit status.
+pub(super) fn weight(status: RunStatus) -> u8 {
+    match status {
+        RunStatus::Fits => 0,
+        RunStatus::OutOfMemory => 1,
+        RunStatus::Failed => 2,
+        RunStatus::Unsupported => 3,
+    }
+}

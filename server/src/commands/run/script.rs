@@ -1,0 +1,60 @@
+//! A command that is run on machines in turn.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use shared::job::Cards;
+
+use super::launch::Launch;
+use super::options::RunArgs;
+use super::ran::Ran;
+use super::{bounds, verdict};
+use crate::Failure;
+use crate::config::ScriptConfig;
+
+/// What all runs of a command have in common.
+pub(super) struct Script<'a> {
+    pub(super) args: &'a RunArgs,
+    pub(super) config: &'a ScriptConfig,
+    pub(super) interrupted: &'a Arc<AtomicBool>,
+    /// True if the script runs on one machine only, whose snapshot then has the plain name.
+    pub(super) is_one: bool,
+}
+
+impl Script<'_> {
+    /// Runs the script on a machine with these cards.
+    pub(super) fn run_on(&self, cards: &Cards) -> Result<Ran, Failure> {
+        let output = self.output(cards);
+        bounds::check_output(&output)?;
+        let launch = Launch {
+            config: self.config,
+            cards,
+            command: &self.args.command,
+            output: &output,
+            steps: self.args.steps,
+            limits: self.args.limits(),
+            assumptions: self.args.assumptions(),
+            is_quiet: self.args.json,
+        };
+        let ended = launch.run(self.interrupted)?;
+        Ok(verdict::judge(cards, &ended))
+    }
+
+    /// Returns the snapshot file of a machine: with the cards in its name if there are several machines.
+    fn output(&self, cards: &Cards) -> PathBuf {
+        let output = self.args.output();
+        if self.is_one {
+            return output;
+        }
+        let name = cards.to_string().replace([' ', ':', ','], "-");
+        let suffix = output.extension().map_or_else(String::new, |suffix| format!(".{}", suffix.to_string_lossy()));
+        let stem = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        output.parent().unwrap_or(Path::new("")).join(format!("{stem}.{name}{suffix}"))
+    }
+
+    /// Returns true if the user has interrupted the command.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}
