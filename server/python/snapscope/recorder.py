@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import sys
 import threading
 import time
 from typing import Any
@@ -172,8 +173,9 @@ class Recorder:
         self.triggers.stop()
         if self.modules is not None:
             self.modules.remove()
-        # The stacks that asked for the memory have been left by now.
-        has_failed = reason in ("end", "exception") and self.out_of_memory_at[-1:] == [self.step]
+        # If the error has ended the program, the stacks that asked for the memory have been left by now.
+        is_error = reason == "exception" or getattr(sys, "last_value", None) is not None
+        has_failed = is_error and self.out_of_memory_at[-1:] == [self.step]
         if self.is_recording and not has_failed:
             self.dump(reason, is_last=True)
         if self.step_mark is not None:

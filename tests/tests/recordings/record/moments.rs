@@ -141,3 +141,12 @@ fn a_search_for_the_largest_batch_writes_three() {
     );
     assert_eq!(stage.names().iter().filter(|name| name.contains("out-of-memory.pickle")).count(), 3);
 }
+
+#[test]
+fn only_a_program_that_survives_an_error_has_an_end() {
+    let caught = "snapscope.start('out', run='a')\ntry: torch.Block(1 << 50)\nexcept torch.OutOfMemoryError: pass\n";
+    assert!(names(&script(caught)).contains(&"a.step0.end.pickle.gz".to_owned()));
+    let stage = Stage::new(&script("snapscope.start('out', run='a')\ntorch.Block(1 << 50)\n"));
+    stage.run().check(1, &["CUDA out of memory"]);
+    assert_eq!(stage.names(), ["a.step0.out-of-memory.json", "a.step0.out-of-memory.pickle.gz"]);
+}
