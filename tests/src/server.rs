@@ -176,9 +176,11 @@ pub fn built(binary: &str) -> PathBuf {
     }
     let built = build.status();
     assert!(built.expect("cargo").success(), "building the binary `{binary}` failed");
-    let test = std::env::current_exe().expect("the path of this test");
-    // target/debug/deps/test → target/debug/snapscope
-    test.ancestors().nth(2).expect("a target folder").join(binary)
+    let program = std::env::current_exe().expect("the path of this program");
+    let folder = program.parent().expect("a folder");
+    // target/debug/deps/test or target/debug/tool → target/debug/snapscope
+    let target = if folder.ends_with("deps") { folder.parent() } else { Some(folder) };
+    target.expect("a target folder").join(binary)
 }
 
 /// Returns the folder of the page that `./dev` built, or that `SNAPSCOPE_TEST_DIST` names.
