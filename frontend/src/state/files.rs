@@ -399,15 +399,11 @@ impl Files {
         let status = FileStatus::begun(now_ms);
         self.awaited.retain(|file| *file.key != *key);
         // Whoever opens files of several ranks wants to see them next to each other.
-        self.are_ranks |= rank_of_name(&name).is_some() && self.ranks() == 1;
+        let ranks = self.all.iter().filter(|file| rank_of_name(&file.name).is_some()).count();
+        self.are_ranks |= rank_of_name(&name).is_some() && ranks == 1;
         self.all.push(OpenFile { id, key, name, size_bytes, origin, batch, keeping, start, status });
         self.shown = Some(id);
         self.is_unattended = true;
-    }
-
-    /// Returns the number of files that are named as ranks.
-    fn ranks(&self) -> usize {
-        self.all.iter().filter(|file| rank_of_name(&file.name).is_some()).count()
     }
 
     fn show(&mut self, is_it: impl Fn(&OpenFile) -> bool) {

@@ -11,9 +11,7 @@
 //! ```
 
 use super::opcode::*;
-
-/// Items in one `APPENDS` of CPython (`BATCHSIZE`).
-const BATCH_ITEMS: usize = 1000;
+use super::writer::BATCH_ITEMS;
 
 /// Values above a mark.
 #[derive(Debug, Default)]

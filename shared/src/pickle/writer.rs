@@ -19,7 +19,7 @@ const FRAME_BYTES: usize = 64 * 1024;
 const MIN_FRAME_BYTES: usize = 4;
 const FRAME_HEADER_BYTES: usize = 9;
 /// Items in one `APPENDS` or `SETITEMS` of CPython (`BATCHSIZE`).
-const BATCH_ITEMS: usize = 1000;
+pub(super) const BATCH_ITEMS: usize = 1000;
 
 /// Pickler whose output the writer reproduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
