@@ -252,6 +252,16 @@ impl<'a> Locator<'a> {
         self.browser.wheel_pixel(self.pixel(at), delta_y);
     }
 
+    /// Turns the wheel several times over a point of the first element without a pause, however slow the driver is.
+    #[track_caller]
+    pub fn spin(&self, at: Spot, delta_y: i64, times: usize) {
+        let (x, y) = self.pixel(at);
+        self.wait_until(&format!(
+            "(Array({times}).fill().forEach(() => it.dispatchEvent(new WheelEvent('wheel', {{ deltaY: {delta_y}, \
+             clientX: {x}, clientY: {y}, bubbles: true, cancelable: true }}))), true)"
+        ));
+    }
+
     /// Drags with the left button from one point of the first element to another.
     #[track_caller]
     pub fn drag(&self, from: Spot, to: Spot) {

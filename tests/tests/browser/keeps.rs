@@ -122,9 +122,7 @@ fn a_turn_of_the_wheel_is_one_step_and_so_is_a_file() {
     page.wait_for_address("tab=findings");
     let whole = page.view();
     let before = page.value("history.length").as_i64().unwrap();
-    for _ in 0..4 {
-        page.plot().wheel(Spot(0.4, 0.5), -240);
-    }
+    page.plot().spin(Spot(0.4, 0.5), -240, 4);
     page.wait_for_address("x=");
     assert_eq!(page.value("history.length"), before + 1);
     let zoomed = page.view();
