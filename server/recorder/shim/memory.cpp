@@ -1,4 +1,4 @@
-// The allocator's counters, and words about devices and places.
+// The allocator's counters, the device, and places in words.
 #include "shim.h"
 
 #include <ATen/Context.h>
@@ -23,7 +23,9 @@ struct SnapscopeStatistics {
 SNAPSCOPE_API void snapscope_free(void* memory) { free(memory); }
 
 // The place of the backward node that began last.
-SNAPSCOPE_API void snapscope_backward_place(SnapscopePlace* out) { *out = snapscope::words(snapscope::last_backward_place()); }
+SNAPSCOPE_API void snapscope_backward_place(SnapscopePlace* out) {
+  *out = snapscope::words(snapscope::last_backward_place());
+}
 
 // The place of the calling thread.
 SNAPSCOPE_API void snapscope_place(SnapscopePlace* out) { *out = snapscope::words(snapscope::place()); }

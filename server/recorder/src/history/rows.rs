@@ -1,7 +1,7 @@
 //! Stores events in 48 bytes each: the latest in memory, the others in a temporary file.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
@@ -78,14 +78,13 @@ impl Rows {
     }
 
     fn spool(&mut self, folder: Option<&Path>) -> io::Result<()> {
-        let (mut file, len) = match self.spooled.take() {
+        let (file, len) = match self.spooled.take() {
             Some(spooled) => spooled,
             None => (tempfile::tempfile_in(folder.unwrap_or(Path::new(".")))?, 0),
         };
         let bytes: Vec<u8> = self.recent.iter().flat_map(Row::encode).collect();
         let written = file.write_all_at(&bytes, len * ROW_BYTES as u64);
         let added = if written.is_ok() { self.recent.len() as u64 } else { 0 };
-        file.flush()?;
         self.spooled = Some((file, len + added));
         written?;
         self.recent.clear();

@@ -101,7 +101,12 @@ pub fn budgets(all: &[Measured]) -> Vec<Budget> {
         let sent = first.median_of(OWN, |visit| Some(visit.start.bytes));
         budgets.push(budget("start of the page, bytes sent", 115_000.0, sent, Unit::Bytes));
         let ready_ms = first.start_ms(OWN);
-        budgets.push(budget("start of the page over 10 Mbit/s, until a file can be chosen", 400.0, ready_ms, Unit::Milliseconds));
+        budgets.push(budget(
+            "start of the page over 10 Mbit/s, until a file can be chosen",
+            400.0,
+            ready_ms,
+            Unit::Milliseconds,
+        ));
     }
     budgets
 }
@@ -209,7 +214,10 @@ mod tests {
         assert_eq!(verdict("official page's time"), "missed by 25 %");
         assert_eq!(verdict("memory of the tab, of the official"), "met");
         assert_eq!(verdict("bare opcode scan"), "missed by 67 %");
-        assert_eq!((verdict("zoom, presented").as_str(), verdict("pan, presented").as_str()), ("missed by 20 %", "not measured"));
+        assert_eq!(
+            (verdict("zoom, presented").as_str(), verdict("pan, presented").as_str()),
+            ("missed by 20 %", "not measured")
+        );
         assert_eq!((verdict("longest").as_str(), verdict("10 Mbit/s").as_str()), ("met", "met"));
     }
 }
