@@ -2,6 +2,10 @@
 
 mod gallery;
 #[cfg(target_os = "linux")]
+mod guard;
+#[cfg(target_os = "linux")]
+mod readme;
+#[cfg(target_os = "linux")]
 mod record;
 mod repro;
 #[cfg(target_os = "linux")]
