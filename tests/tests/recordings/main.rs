@@ -1,5 +1,7 @@
 //! Tests of recordings by the recorder process: single ones, sweeps, and the gallery.
 
+#[cfg(target_os = "linux")]
+mod ci;
 mod gallery;
 #[cfg(target_os = "linux")]
 mod guard;
