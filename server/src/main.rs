@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use server::Failure;
 use server::commands::{
     CiArgs, CiOutput, DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, HostOutput, InspectArgs,
-    PeakArgs, RanksArgs, RecordArgs, RecordOutput, ReplayArgs, ReproArgs, RunArgs, RunOutput, SegmentsArgs,
+    McpArgs, PeakArgs, RanksArgs, RecordArgs, RecordOutput, ReplayArgs, ReproArgs, RunArgs, RunOutput, SegmentsArgs,
     SourceArgs, SweepArgs, printable,
 };
 use server::config::SettingsArgs;
@@ -75,6 +75,9 @@ enum Command {
 
     /// Show the format of a snapshot and a summary of its memory use
     Inspect(InspectArgs),
+
+    /// Answer the questions of an agent by the Model Context Protocol, over standard input and output
+    Mcp(McpArgs),
 
     /// Show the live allocations at the peak, or after any event
     Peak(PeakArgs),
@@ -144,6 +147,7 @@ fn main() -> ExitCode {
             Err(failure) => Err(failure),
         },
         Command::Inspect(args) => args.run().map(print),
+        Command::Mcp(args) => args.run(),
         Command::Peak(args) => args.run().map(print),
         Command::Ranks(args) => match args.run() {
             Ok(page) => return partly(page.text, &page.unread, 0),

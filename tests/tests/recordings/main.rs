@@ -6,6 +6,8 @@ mod gallery;
 #[cfg(target_os = "linux")]
 mod guard;
 #[cfg(target_os = "linux")]
+mod mcp;
+#[cfg(target_os = "linux")]
 mod readme;
 #[cfg(target_os = "linux")]
 mod record;

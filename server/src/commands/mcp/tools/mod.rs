@@ -1,0 +1,16 @@
+//! What the tools answer: reports that commands print as well, each with the next useful questions.
+
+mod live;
+mod looking;
+mod making;
+mod trying;
+
+pub(super) use live::{allocations, diff, peak};
+pub(super) use looking::{findings, open, summary};
+pub(super) use making::{fit, run};
+pub(super) use trying::replay;
+
+/// Writes a question as a call of a tool with the reason for it.
+fn question(tool: &str, parameters: &serde_json::Value, reason: &str) -> String {
+    format!("{tool} {parameters}: {reason}")
+}
