@@ -35,5 +35,9 @@ def received(config: Any, path: str) -> dict[str, Any]:
                 continue
             report = config.hook.pytest_report_from_serializable(config=config, data=data)
             if hasattr(report, "when"):
+                # JSON has lists only; pytest takes the place and the reason of a skip from a tuple.
+                if isinstance(report.longrepr, list):
+                    report.longrepr = tuple(report.longrepr)
+                report.user_properties = [tuple(pair) for pair in report.user_properties]
                 found[report.when] = report
     return found

@@ -30,7 +30,9 @@ class VirtualItem(pytest.Item):
         self.own_markers.extend(wrapped.own_markers)
         self.keywords.update({mark.name: mark for mark in wrapped.own_markers})
         self.reports: dict[str, Any] = {}
+        # Last lines of the process, and why it ended.
         self.output = ""
+        self.ending = ""
 
     def iter_markers_with_node(self, name: str | None = None) -> Iterator[tuple[Any, Any]]:
         for node, mark in super().iter_markers_with_node(name):
@@ -50,7 +52,8 @@ class VirtualItem(pytest.Item):
 
     def runtest(self) -> None:
         if "call" not in self.reports:
-            pytest.fail(f"the process of the test ended before the test did\n{self.output}", pytrace=False)
+            text = f"the process of the test ended before the test did: {self.ending}\n{self.output}"
+            pytest.fail(text, pytrace=False)
 
     def _run(self, limits: Limits) -> None:
         os.makedirs(self.folder, exist_ok=True)
@@ -68,14 +71,14 @@ class VirtualItem(pytest.Item):
             self.reports = received(self.config, path)
         self.output = "\n".join(ran.stderr.splitlines()[-_MOST_LINES:])
         runs = program.run_document(ran)
+        self.ending = next((run["message"] for run in runs if run["message"]), "")
         reason = _without_cuda(runs)
         if reason is not None:
             self.reports = {}
             # At the line of the test.
             raise pytest.skip.Exception(reason, _use_item_location=True)
         if "setup" not in self.reports:
-            message = runs[0]["message"] or "the process of the test did not run it"
-            raise program.Failed(f"{message}\n{self.output}")
+            raise program.Failed(f"{self.ending or 'the process of the test did not run it'}\n{self.output}")
         self._judge(runs, limits)
 
     def _judge(self, runs: list[dict[str, Any]], limits: Limits) -> None:
@@ -87,7 +90,8 @@ class VirtualItem(pytest.Item):
         snapshots = [run["snapshot"] for run in runs if run["snapshot"]]
         folder = str(self.config.invocation_params.dir)
         paths = [os.path.join(folder, snapshot) for snapshot in snapshots]
-        messages = [run["message"] for run in runs if run["message"]]
+        # A failure of the test says more about itself.
+        messages = [run["message"] for run in runs if run["status"] in ("out-of-memory", "unsupported")]
         Verdict(self.config, limits, paths, messages).add_to(call)
 
     def _arguments(self) -> list[str]:
