@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use testkit::server::{root, snapscope};
 
 /// Most characters of an answer, text and data.
-const MOST: usize = 40_000;
+const MOST: usize = 45_000;
 
 /// A conversation with the server.
 struct Talk {

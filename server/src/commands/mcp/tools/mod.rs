@@ -12,5 +12,7 @@ pub(super) use trying::replay;
 
 /// Writes a question as a call of a tool with the reason for it.
 fn question(tool: &str, parameters: &serde_json::Value, reason: &str) -> String {
-    format!("{tool} {parameters}: {reason}")
+    let fields = parameters.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    let given: serde_json::Map<_, _> = fields.map(|(name, value)| (name.clone(), value.clone())).collect();
+    format!("{tool} {}: {reason}", serde_json::Value::Object(given))
 }
