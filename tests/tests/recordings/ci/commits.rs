@@ -7,7 +7,7 @@ use super::{Ran, Stage, keeps};
 #[test]
 fn growth_is_attributed_and_held_to_a_limit() {
     let stage = Stage::new(&[&keeps(100), &keeps(150)]);
-    stage.run(&["--base", "HEAD~1"]).check(0, &["the peak changes by +50.0 MiB", "<module> (train.py:2)", "+50×"]);
+    stage.run(&["--base", "HEAD~1"]).check(0, &["the peak changes by +50.0 MiB", "(train.py:2)", "+50×"]);
     let ran = stage.run(&["--base", "HEAD~1", "--max-growth", "10%", "--markdown", "report.md"]);
     ran.check(1, &["peak live memory grows by 50.0 MiB, more than the limit of 10 %"]);
     let report = stage.read("repository/report.md");
