@@ -63,5 +63,7 @@ fn a_process_that_dies_is_no_passed_test() {
         "@pytest.mark.gpu_memory()\n\
          def test_it():\n    import os, torch\n    block = torch.Block(5)\n    os._exit(9)\n",
     );
-    stage.run(&[]).check(1, &["the process of the test ended before the test did: the script ended with exit status 9"]);
+    stage
+        .run(&[])
+        .check(1, &["the process of the test ended before the test did: the script ended with exit status 9"]);
 }
