@@ -8,7 +8,7 @@ use shared::base::Severity;
 use shared::base::format::{bytes, count, counted};
 use shared::report::headlines;
 
-use super::question;
+use super::question::question;
 use crate::Failure;
 use crate::commands::mcp::answer::Answer;
 use crate::commands::mcp::options::{FindingsOptions, OpenOptions, SummaryOptions};

@@ -7,7 +7,7 @@ use shared::api::{FitReport, RunReport, RunStatus, RunsReport};
 use shared::base::format::{bytes, counted};
 use shared::recordings;
 
-use super::question;
+use super::question::question;
 use crate::Failure;
 use crate::commands::mcp::answer::Answer;
 use crate::commands::mcp::maker::Maker;

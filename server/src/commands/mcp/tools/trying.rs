@@ -3,7 +3,7 @@
 use serde_json::json;
 use shared::api::OfFile;
 
-use super::question;
+use super::question::question;
 use crate::Failure;
 use crate::commands::ReplayArgs;
 use crate::commands::mcp::answer::Answer;
