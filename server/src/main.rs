@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use server::Failure;
 use server::commands::{
-    DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, HostOutput, InspectArgs, PeakArgs, RanksArgs,
-    RecordArgs, RecordOutput, ReplayArgs, ReproArgs, RunArgs, RunOutput, SegmentsArgs, SourceArgs, SweepArgs,
-    printable,
+    CiArgs, CiOutput, DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, HostOutput, InspectArgs,
+    McpArgs, PeakArgs, RanksArgs, RecordArgs, RecordOutput, ReplayArgs, ReproArgs, RunArgs, RunOutput, SegmentsArgs,
+    SourceArgs, SweepArgs, printable,
 };
 use server::config::SettingsArgs;
 use server::decoding::Allowance;
@@ -23,6 +23,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Compare the memory of a script between commits, for CI
+    #[command(subcommand)]
+    Ci(CiArgs),
+
     /// Check, back up or restore the data of a server
     #[command(subcommand)]
     Data(DataArgs),
@@ -72,6 +76,9 @@ enum Command {
     /// Show the format of a snapshot and a summary of its memory use
     Inspect(InspectArgs),
 
+    /// Answer the questions of an agent by the Model Context Protocol, over standard input and output
+    Mcp(McpArgs),
+
     /// Show the live allocations at the peak, or after any event
     Peak(PeakArgs),
 
@@ -111,6 +118,10 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Ci(args) => match args.run() {
+            Ok(CiOutput { text, status }) => return partly(text, &[], status),
+            Err(failure) => Err(failure),
+        },
         Command::Data(args) => match args.run() {
             Ok((page, is_bad)) => return partly(page, &[], u8::from(is_bad)),
             Err(failure) => Err(failure),
@@ -136,6 +147,7 @@ fn main() -> ExitCode {
             Err(failure) => Err(failure),
         },
         Command::Inspect(args) => args.run().map(print),
+        Command::Mcp(args) => args.run(),
         Command::Peak(args) => args.run().map(print),
         Command::Ranks(args) => match args.run() {
             Ok(page) => return partly(page.text, &page.unread, 0),

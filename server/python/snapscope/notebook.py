@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import html
 import os
-import shutil
 import subprocess
-import sys
 import tempfile
 
+from .binary import binary
 from .notices import warn
 
 
@@ -26,7 +25,7 @@ class Page:
 
 def show(path: str | os.PathLike[str], height: int = 700) -> Page | None:
     """Returns the page of a snapshot, with its timeline and findings, for the last line of a cell."""
-    program = _program()
+    program = binary()
     if program is None:
         warn("show", "the program snapscope is not on the PATH, so nothing is shown; SNAPSCOPE_PROGRAM names it")
         return None
@@ -43,12 +42,3 @@ def show(path: str | os.PathLike[str], height: int = 700) -> Page | None:
         except OSError as error:
             warn("show", f"nothing is shown: {error}")
             return None
-
-
-def _program() -> str | None:
-    """Returns the binary: a named one, the one beside this Python, or that of the PATH."""
-    named = os.environ.get("SNAPSCOPE_PROGRAM")
-    if named:
-        return named
-    beside = os.path.join(os.path.dirname(sys.executable), "snapscope")
-    return beside if os.path.exists(beside) else shutil.which("snapscope")

@@ -50,7 +50,7 @@ impl InspectArgs {
     }
 }
 
-fn document(opened: &Opened) -> Inspection {
+pub(super) fn document(opened: &Opened) -> Inspection {
     let trace = &opened.trace;
     let distinct = DistinctStacks::of(trace);
     let host = trace.host.as_ref().zip(opened.host_timeline.as_ref());
@@ -81,7 +81,7 @@ fn format_name(format: Format) -> FormatName {
 }
 
 /// Formats the report for the terminal.
-fn page(opened: &Opened) -> String {
+pub(super) fn page(opened: &Opened) -> String {
     let document = document(opened);
     let devices: Vec<_> = opened.devices().collect();
     let sentences: String = { headlines(&opened.trace, &studies(&opened.trace, &devices)).into_iter() }

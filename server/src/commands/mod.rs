@@ -1,6 +1,7 @@
 //! Implements the commands that read or make snapshots at the terminal, or look after a server's data.
 
 mod abreast;
+mod ci;
 mod data;
 mod diagnose;
 mod diff;
@@ -8,6 +9,8 @@ mod export;
 mod fit;
 mod host;
 mod inspect;
+mod itself;
+mod mcp;
 mod names;
 mod own;
 mod peak;
@@ -23,6 +26,7 @@ mod source;
 mod sweep;
 mod text;
 
+pub use ci::{CiArgs, CiOutput};
 pub use data::DataArgs;
 pub use diagnose::{DiagnoseArgs, DiagnoseOutput};
 pub use diff::DiffArgs;
@@ -30,6 +34,7 @@ pub use export::ExportArgs;
 pub use fit::FitArgs;
 pub use host::{HostArgs, HostOutput};
 pub use inspect::InspectArgs;
+pub use mcp::McpArgs;
 pub use peak::PeakArgs;
 pub use ranks::{RanksArgs, RanksPage};
 pub use record::{RecordArgs, RecordOutput};

@@ -20,10 +20,11 @@ const HOOK: &[File] = files!("hook/": "sitecustomize.py");
 /// Files of the package that hooks use as well.
 const SHARED: &[File] = files!("snapscope/": "exits.py", "importing.py", "reading.py", "steps.py");
 
-/// The Python package.
+/// The Python package, without its pytest plugin in `guard/`, which an installed package brings.
 const PACKAGE: &[File] = files!("snapscope/":
     "__init__.py",
     "active.py",
+    "binary.py",
     "callbacks.py",
     "cards.py",
     "commit.py",

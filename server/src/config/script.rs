@@ -5,7 +5,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::program_folder;
+use super::{program, program_folder};
 use crate::failure::Failure;
 
 /// Location of the virtual GPU that scripts see.
@@ -13,6 +13,8 @@ use crate::failure::Failure;
 pub struct ScriptConfig {
     /// Folder of the stand-ins: `SNAPSCOPE_VIRTUAL_GPU_LIBRARIES`, or the one that `./dev build` fills.
     pub virtual_gpu: PathBuf,
+    /// This program, which others start for a run of their own.
+    pub program: PathBuf,
     /// Variables of the user that are put together with those of the virtual GPU.
     own: BTreeMap<&'static str, OsString>,
 }
@@ -30,12 +32,13 @@ impl ScriptConfig {
     pub fn from_environment() -> Result<Self, Failure> {
         let named = env::var_os("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES").filter(|value| !value.is_empty());
         let folder = program_folder("set SNAPSCOPE_VIRTUAL_GPU_LIBRARIES to the folder of the virtual GPU")?;
+        let program = program()?;
         let built = folder.parent().unwrap_or(Path::new(".")).join("virtual-gpu");
         let folder = named.map_or(built, PathBuf::from);
         // The script may change its folder, and then a relative path would lead elsewhere.
         let virtual_gpu = std::path::absolute(&folder).unwrap_or(folder);
         let value = |name: &&'static str| Some((*name, env::var_os(name).filter(|value| !value.is_empty())?));
-        Ok(Self { virtual_gpu, own: SHARED.iter().filter_map(value).collect() })
+        Ok(Self { virtual_gpu, program, own: SHARED.iter().filter_map(value).collect() })
     }
 
     /// Refuses to go on without a virtual GPU.

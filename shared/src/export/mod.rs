@@ -26,4 +26,4 @@ pub use perfetto::perfetto;
 pub use picture::{MomentOptions, PictureOptions, TimelinePicture, flame_picture, segments_picture};
 pub use report::report;
 pub use speedscope::speedscope;
-pub use table::{Cell, Rows, Sheet, Table, TableFormat, csv_text, table};
+pub use table::{Cell, Rows, Sheet, Table, TableFormat, csv_text, markdown_text, table};

@@ -41,7 +41,12 @@ fn all_devices(trace: &Trace) -> impl Iterator<Item = &Device> {
 }
 
 fn limits() -> FindingsConfig {
-    FindingsConfig { capacity_bytes: Some(1 << 30), max_peak_bytes: Some(1), max_growth_bytes: Some(1) }
+    FindingsConfig {
+        capacity_bytes: Some(1 << 30),
+        max_peak_bytes: Some(1),
+        max_reserved_bytes: Some(1),
+        max_growth_bytes: Some(1),
+    }
 }
 
 /// Checks curves and pictures.

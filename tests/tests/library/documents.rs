@@ -145,9 +145,12 @@ fn every_option_is_described_as_it_is_stored() {
     });
     for command in commands.filter(|name| *name != "help") {
         text += &help(&[command]);
-        if command == "data" {
-            ["check", "backup", "restore"].iter().for_each(|part| text += &help(&[command, part]));
-        }
+        let parts: &[&str] = match command {
+            "ci" => &["run"],
+            "data" => &["check", "backup", "restore"],
+            _ => &[],
+        };
+        parts.iter().for_each(|part| text += &help(&[command, part]));
     }
     check("help.txt", &text);
 }

@@ -1,6 +1,14 @@
 //! Tests of recordings by the recorder process: single ones, sweeps, and the gallery.
 
+#[cfg(target_os = "linux")]
+mod ci;
 mod gallery;
+#[cfg(target_os = "linux")]
+mod guard;
+#[cfg(target_os = "linux")]
+mod mcp;
+#[cfg(target_os = "linux")]
+mod readme;
 #[cfg(target_os = "linux")]
 mod record;
 mod repro;

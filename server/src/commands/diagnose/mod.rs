@@ -49,6 +49,10 @@ pub struct DiagnoseArgs {
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     max_peak: Option<u64>,
 
+    /// Report more reserved memory than this as an error
+    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    max_reserved: Option<u64>,
+
     /// Report growth above this size per step as an error
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     max_growth: Option<u64>,
@@ -78,9 +82,32 @@ pub struct DiagnoseOutput {
     pub unread: Vec<Failure>,
 }
 
+/// The findings of all files, as plain data and for the terminal.
+pub(super) struct Reported {
+    pub(super) report: DiagnoseReport,
+    pub(super) page: String,
+    /// True if a finding has the severity error.
+    has_errors: bool,
+    /// Failures of the files that could not be read.
+    pub(super) unread: Vec<Failure>,
+    /// True if no file could be read.
+    pub(super) is_nothing: bool,
+}
+
 impl DiagnoseArgs {
     /// Reads the files and returns their findings; an unreadable file does not stop the others.
     pub fn run(&self) -> DiagnoseOutput {
+        let Reported { report, page, has_errors, unread, is_nothing } = self.reported();
+        let text = match self.json {
+            _ if is_nothing => String::new(),
+            true => serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n",
+            false => page,
+        };
+        DiagnoseOutput { text, has_errors, unread }
+    }
+
+    /// Reads the files and returns their findings.
+    pub(super) fn reported(&self) -> Reported {
         let (files, mut unread) = match folder::files(&self.files) {
             Ok(files) => (files, Vec::new()),
             Err(failure) => (Vec::new(), vec![failure]),
@@ -119,12 +146,8 @@ impl DiagnoseArgs {
         report.tables.extend(tables);
         report.owners.extend(owners);
         page += &not_read(&left_out);
-        let text = match self.json {
-            _ if unread.len() >= files.len() => String::new(),
-            true => serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n",
-            false => page,
-        };
-        DiagnoseOutput { text, has_errors, unread }
+        let is_nothing = unread.len() >= files.len();
+        Reported { report, page, has_errors, unread, is_nothing }
     }
 
     fn diagnosed(&self, file: &Path, together: &mut Together) -> Result<Diagnosed, Failure> {
@@ -167,6 +190,7 @@ impl DiagnoseArgs {
         let findings = FindingsConfig {
             capacity_bytes: self.capacity,
             max_peak_bytes: self.max_peak,
+            max_reserved_bytes: self.max_reserved,
             max_growth_bytes: self.max_growth,
         };
         DiagnosisConfig { findings, with_groups: self.json }

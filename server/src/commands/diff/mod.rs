@@ -3,12 +3,15 @@
 mod page;
 mod traced;
 
+pub(super) use page::Table;
+
 use std::convert::Infallible;
 use std::path::PathBuf;
 
 use clap::Args;
 use shared::analysis::{DiffBy, Profile, Side, Study, categories, diff};
-use shared::report::{ComparedSide, comparison};
+use shared::base::OwnCode;
+use shared::report::{ComparedSide, Comparison, comparison};
 
 use super::names::names;
 use super::own::OwnOption;
@@ -47,25 +50,55 @@ pub struct DiffArgs {
     step_b: Option<usize>,
 
     #[command(flatten)]
-    own: OwnOption,
+    pub(super) own: OwnOption,
 
     /// Group the table by this property; the JSON document has all three
     #[arg(long, value_parser = names(DiffBy::ALL, DiffBy::name, by_meaning), default_value = DiffBy::Stack.name())]
-    by: DiffBy,
+    pub(super) by: DiffBy,
 
     /// Number of rows to print
     #[arg(long, value_name = "N", default_value_t = 10)]
-    top: usize,
+    pub(super) top: usize,
 
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+
+    /// Print Markdown, for tickets and reviews
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+}
+
+/// Moment of a snapshot that is compared.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct At {
+    /// GPU index; `None` for the one with the highest peak.
+    pub(super) device: Option<i64>,
+    /// Event after which the memory is compared.
+    pub(super) event: Option<i64>,
+    /// Step whose peak is compared, counted from 1; without an event and a step, it is the peak.
+    pub(super) step: Option<usize>,
 }
 
 /// One side of the comparison with its profile.
 struct Chosen {
     side: ComparedSide,
     profile: Profile,
+}
+
+/// Compares moments of two snapshots, with at most `top` stacks.
+pub(super) fn compare(
+    (a, at_a): (&Opened, At),
+    (b, at_b): (&Opened, At),
+    top: usize,
+    own: &OwnCode,
+) -> Result<Comparison, Failure> {
+    Ok(compared(choose(a, at_a)?, choose(b, at_b)?, top, own))
+}
+
+fn compared(a: Chosen, b: Chosen, top: usize, own: &OwnCode) -> Comparison {
+    let found = diff(&a.profile, &b.profile);
+    comparison((a.side, &a.profile), (b.side, &b.profile), &found, (top, own))
 }
 
 impl DiffArgs {
@@ -79,20 +112,32 @@ impl DiffArgs {
             return compared;
         }
         let (a, b) = self.sides()?;
-        let found = diff(&a.profile, &b.profile);
-        let report = comparison((a.side, &a.profile), (b.side, &b.profile), &found, (self.top, &self.own.rule()));
+        let report = compared(a, b, self.top, &self.own.rule());
         if self.json {
             return Ok(serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n");
         }
-        Ok(page::page(&report, self.by, self.top))
+        Ok(self.written(&Table::of(&report, self.by, self.top)))
+    }
+
+    fn written(&self, table: &Table) -> String {
+        if self.markdown { table.markdown() } else { table.text() }
+    }
+
+    /// Returns the moments of both sides.
+    pub(super) fn moments(&self) -> [At; 2] {
+        [(self.at_a, self.step_a), (self.at_b, self.step_b)].map(|(event, step)| At {
+            device: self.device,
+            event,
+            step,
+        })
     }
 
     /// Reads both sides: two files in parallel, the same file only once.
     ///
     /// If both sides fail, the failure describes both.
     fn sides(&self) -> Result<(Chosen, Chosen), Failure> {
-        let moments = [(self.at_a, self.step_a), (self.at_b, self.step_b)];
-        let choose = |opened: &Opened, side: usize| self.choose(opened, moments[side].0, moments[side].1);
+        let moments = self.moments();
+        let choose = |opened: &Opened, side: usize| choose(opened, moments[side]);
         if self.a == self.b {
             let opened = Opened::read(&self.a)?;
             return Ok((choose(&opened, 0)?, choose(&opened, 1)?));
@@ -108,20 +153,20 @@ impl DiffArgs {
             [Err(failure), Ok(_)] | [Ok(_), Err(failure)] => Err(failure),
         }
     }
+}
 
-    fn choose(&self, opened: &Opened, at: Option<i64>, step: Option<usize>) -> Result<Chosen, Failure> {
-        let (device, timeline) = opened.choose_device(self.device)?;
-        let study = Study::new(&opened.trace, device, timeline);
-        let moment = match (at, step) {
-            (Some(event), _) => peak::moment_after(device, timeline, event)?,
-            (None, Some(step)) => step_moment(&study, &opened.file, step)?,
-            (None, None) => timeline.live_peak().0,
-        };
-        let categories = categories(device, &timeline.allocations, &study.phases);
-        let profile = Profile::at(&opened.trace, device, &timeline.allocations, &categories, moment);
-        let step = step.map(|step| step as u64);
-        Ok(Chosen { side: ComparedSide::new(&opened.file, device.index, timeline, &profile, step), profile })
-    }
+fn choose(opened: &Opened, at: At) -> Result<Chosen, Failure> {
+    let (device, timeline) = opened.choose_device(at.device)?;
+    let study = Study::new(&opened.trace, device, timeline);
+    let moment = match (at.event, at.step) {
+        (Some(event), _) => peak::moment_after(device, timeline, event)?,
+        (None, Some(step)) => step_moment(&study, &opened.file, step)?,
+        (None, None) => timeline.live_peak().0,
+    };
+    let categories = categories(device, &timeline.allocations, &study.phases);
+    let profile = Profile::at(&opened.trace, device, &timeline.allocations, &categories, moment);
+    let step = at.step.map(|step| step as u64);
+    Ok(Chosen { side: ComparedSide::new(&opened.file, device.index, timeline, &profile, step), profile })
 }
 
 fn by_meaning(by: DiffBy) -> &'static str {

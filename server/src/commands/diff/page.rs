@@ -1,57 +1,88 @@
-//! Formats a difference for the terminal: both sides, the difference in words, and a table.
+//! Formats a difference for the terminal or as Markdown: both sides, the difference in words, and a table.
 
 use shared::analysis::{DiffBy, Matched};
 use shared::base::Moment;
 use shared::base::format::{bytes, count, counted, signed};
+use shared::export::markdown_text;
 use shared::report::{
     ComparedChange, ComparedGroup, ComparedPlace, ComparedSide, ComparedStack, Comparison, TracedComparison, TracedSide,
 };
 
 use crate::commands::text;
 
-pub(super) fn page(report: &Comparison, by: DiffBy, top: usize) -> String {
-    let lines = match by {
-        DiffBy::Stack => report.rows.iter().map(stack_line).collect(),
-        DiffBy::Category => group_lines(&report.by_category, |category| category.plural().to_owned()),
-        DiffBy::Module => group_lines(&report.by_module, |module| match module.as_str() {
-            "" => "no module known".to_owned(),
-            module => module.to_owned(),
-        }),
-    };
-    let (shown, mut left) = split(&lines, top);
-    if by == DiffBy::Stack {
-        left = (report.other_rows, report.other_delta_bytes);
-    }
-    let total = total(report.delta_bytes, report.delta_count, "allocation");
-    with_table([side_line(&report.a), side_line(&report.b)], &total, shown, left)
+/// A difference that is ready to be written.
+pub(in crate::commands) struct Table {
+    sides: [String; 2],
+    /// The difference in words.
+    total: String,
+    lines: Vec<Line>,
+    /// Number of rows that the lines leave out, and the sum of their bytes.
+    left: (u64, i64),
 }
 
-/// Formats the comparison of two snapshots of tracemalloc, by line or by file.
-pub(super) fn traced_page(report: &TracedComparison, by_file: bool, top: usize) -> String {
-    let places = if by_file { &report.files } else { &report.lines };
-    let lines: Vec<Line> = places.iter().map(place_line).collect();
-    let (shown, mut left) = split(&lines, top);
-    if !by_file {
-        left = (report.other_lines, report.other_delta_bytes);
+impl Table {
+    /// Describes the comparison of two snapshots, with at most `top` rows.
+    pub(in crate::commands) fn of(report: &Comparison, by: DiffBy, top: usize) -> Self {
+        let mut lines = match by {
+            DiffBy::Stack => report.rows.iter().map(stack_line).collect(),
+            DiffBy::Category => group_lines(&report.by_category, |category| category.plural().to_owned()),
+            DiffBy::Module => group_lines(&report.by_module, |module| match module.as_str() {
+                "" => "no module known".to_owned(),
+                module => module.to_owned(),
+            }),
+        };
+        let mut left = cut(&mut lines, top);
+        if by == DiffBy::Stack {
+            left = (report.other_rows, report.other_delta_bytes);
+        }
+        let total = total(report.delta_bytes, report.delta_count, "allocation");
+        Self { sides: [side_line(&report.a), side_line(&report.b)], total, lines, left }
     }
-    let side =
-        |side: &TracedSide| format!("{} · {} in {}", side.file, bytes(side.bytes), counted(side.blocks, "block"));
-    let total = total(report.delta_bytes, report.delta_count, "block");
-    with_table([side(&report.a), side(&report.b)], &total, shown, left)
+
+    /// Describes the comparison of two snapshots of tracemalloc, by line or by file.
+    pub(super) fn traced(report: &TracedComparison, by_file: bool, top: usize) -> Self {
+        let places = if by_file { &report.files } else { &report.lines };
+        let mut lines: Vec<Line> = places.iter().map(place_line).collect();
+        let mut left = cut(&mut lines, top);
+        if !by_file {
+            left = (report.other_lines, report.other_delta_bytes);
+        }
+        let side =
+            |side: &TracedSide| format!("{} · {} in {}", side.file, bytes(side.bytes), counted(side.blocks, "block"));
+        let total = total(report.delta_bytes, report.delta_count, "block");
+        Self { sides: [side(&report.a), side(&report.b)], total, lines, left }
+    }
+
+    /// Formats the difference for the terminal.
+    pub(in crate::commands) fn text(&self) -> String {
+        let [a, b] = &self.sides;
+        let mut page = format!("A  {a}\nB  {b}\n\nCompared with A, B has {}\n", self.total);
+        if !self.lines.is_empty() || self.left.0 > 0 {
+            page += "\n";
+        }
+        table(&self.lines, self.left).into_iter().fold(page, |page, line| page + &line + "\n")
+    }
+
+    /// Formats the difference as Markdown, for tickets and reviews.
+    pub(in crate::commands) fn markdown(&self) -> String {
+        let [a, b] = self.sides.each_ref().map(|side| markdown_text(side));
+        let mut page = format!("A: {a}\\\nB: {b}\n\nCompared with A, B has {}\n", self.total);
+        let rows = rows(&self.lines, self.left);
+        if !rows.is_empty() {
+            page += "\n| difference | allocations | A → B | where |\n| --: | --: | --: | --- |\n";
+        }
+        for [delta, _, times, from_to, name, note] in rows {
+            let place = markdown_text(format!("{name} {note}").trim_end());
+            page += &format!("| {delta} | {times} | {from_to} | {place} |\n");
+        }
+        page
+    }
 }
 
-/// Splits the lines behind the first `top`; of the others, returns their number and the sum of their bytes.
-fn split(lines: &[Line], top: usize) -> (&[Line], (u64, i64)) {
-    let (shown, others) = lines.split_at(top.min(lines.len()));
-    (shown, (others.len() as u64, others.iter().map(|line| line.change.delta_bytes).sum()))
-}
-
-fn with_table([a, b]: [String; 2], total: &str, shown: &[Line], left: (u64, i64)) -> String {
-    let mut page = format!("A  {a}\nB  {b}\n\nCompared with A, B has {total}\n");
-    if !shown.is_empty() || left.0 > 0 {
-        page += "\n";
-    }
-    table(shown, left).into_iter().fold(page, |page, line| page + &line + "\n")
+/// Removes the lines behind the first `top`; returns their number and the sum of their bytes.
+fn cut(lines: &mut Vec<Line>, top: usize) -> (u64, i64) {
+    let others = lines.split_off(top.min(lines.len()));
+    (others.len() as u64, others.iter().map(|line| line.change.delta_bytes).sum())
 }
 
 struct Line {
@@ -99,8 +130,14 @@ fn total(delta_bytes: i64, delta_count: i64, noun: &str) -> String {
     }
 }
 
-/// Returns the rows of the table; `left` has the number of rows that are left out, and the sum of their bytes.
+/// Aligns the rows of the table; `left` has the number of rows that are left out, and the sum of their bytes.
 fn table(shown: &[Line], left: (u64, i64)) -> Vec<String> {
+    let rows: Vec<Vec<String>> = rows(shown, left).into_iter().map(Vec::from).collect();
+    text::table(&rows, &[0, 2])
+}
+
+/// Returns the cells of the table: difference, bar, allocations, sizes, place and note.
+fn rows(shown: &[Line], left: (u64, i64)) -> Vec<[String; 6]> {
     const BAR_WIDTH: usize = 12;
     let largest = shown.first().map_or(0, |line| line.change.delta_bytes.unsigned_abs());
     let row = |line: &Line| {
@@ -108,14 +145,15 @@ fn table(shown: &[Line], left: (u64, i64)) -> Vec<String> {
         let bar = text::bar(delta_bytes.unsigned_abs(), largest, BAR_WIDTH);
         let from_to = format!("{} → {}", bytes(a_bytes), bytes(b_bytes));
         let times = format!("{}×", signed(delta_count, count));
-        vec![signed(delta_bytes, bytes), bar, times, from_to, line.name.clone(), line.note.to_owned()]
+        [signed(delta_bytes, bytes), bar, times, from_to, line.name.clone(), line.note.to_owned()]
     };
-    let mut rows: Vec<Vec<String>> = shown.iter().map(row).collect();
+    let mut rows: Vec<[String; 6]> = shown.iter().map(row).collect();
     if left.0 > 0 {
         let name = format!("in {}", counted(left.0, "smaller row"));
-        rows.push(vec![signed(left.1, bytes), String::new(), String::new(), String::new(), name]);
+        let nothing = String::new;
+        rows.push([signed(left.1, bytes), nothing(), nothing(), nothing(), name, nothing()]);
     }
-    text::table(&rows, &[0, 2])
+    rows
 }
 
 fn note(matched: Matched) -> &'static str {

@@ -7,7 +7,8 @@ use shared::log::Document;
 use shared::report::traced_comparison;
 use shared::tracemalloc::{Flaw, TracemallocSnapshot};
 
-use super::{DiffArgs, page};
+use super::DiffArgs;
+use super::page::Table;
 use crate::{Failure, log_file};
 
 impl DiffArgs {
@@ -24,7 +25,7 @@ impl DiffArgs {
         if self.json {
             return Ok(serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n");
         }
-        Ok(page::traced_page(&report, self.by == DiffBy::Module, self.top))
+        Ok(self.written(&Table::traced(&report, self.by == DiffBy::Module, self.top)))
     }
 
     /// Refuses options that mean nothing for tracemalloc.

@@ -13,6 +13,7 @@ use shared::report::{LiveConfig, LiveGroups, live_groups};
 use shared::trace::Device;
 
 pub(super) use self::groups::group_lines;
+pub(super) use self::page::page;
 use super::names::names;
 use super::own::OwnOption;
 use super::range::EventRange;
@@ -84,16 +85,21 @@ impl PeakArgs {
     }
 
     fn answer(&self, opened: &Opened) -> Result<String, Failure> {
-        let filter = Filter { text: self.text_filter()?, ..Filter::default() };
-        let (device, timeline) = opened.choose_device(self.device)?;
-        let scope = self.choose_scope(device, timeline)?;
-        let config = LiveConfig { scope, filter, filter_text: self.filter.clone(), by: self.by, top: self.top };
-        let report = live(opened, device, timeline, &config);
+        let report = self.report(opened)?;
         if self.json {
             let document = serde_json::to_string_pretty(&OfFile::new(&opened.file, report));
             return Ok(document.expect("plain data can be written") + "\n");
         }
-        Ok(page::page(&opened.file, &report))
+        Ok(page(&opened.file, &report))
+    }
+
+    /// Groups the allocations that the options select.
+    pub(super) fn report(&self, opened: &Opened) -> Result<LiveGroups, Failure> {
+        let filter = Filter { text: self.text_filter()?, ..Filter::default() };
+        let (device, timeline) = opened.choose_device(self.device)?;
+        let scope = self.choose_scope(device, timeline)?;
+        let config = LiveConfig { scope, filter, filter_text: self.filter.clone(), by: self.by, top: self.top };
+        Ok(live(opened, device, timeline, &config))
     }
 
     fn text_filter(&self) -> Result<Option<TextFilter>, Failure> {

@@ -7,7 +7,7 @@ use shared::report::{EventRange, LiveGroups};
 
 use super::group_lines;
 
-pub(super) fn page(file: &str, report: &LiveGroups) -> String {
+pub(in crate::commands) fn page(file: &str, report: &LiveGroups) -> String {
     let head = format!("{file}\nGPU {} · {}\n\n", report.device, head(report));
     group_lines(report).into_iter().fold(head, |page, line| page + &line + "\n")
 }

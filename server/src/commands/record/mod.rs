@@ -14,7 +14,7 @@ use super::host::wait_until;
 use crate::Failure;
 use crate::config::ScriptConfig;
 use folder::Folder;
-use signals::Forwarded;
+pub(super) use signals::Forwarded;
 
 pub use options::RecordArgs;
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// The signals that were sent to this process.
-pub(super) struct Forwarded {
+pub(in crate::commands) struct Forwarded {
     seen: Vec<(Signal, Arc<AtomicBool>)>,
     /// True if a terminal sends its interrupts to the program as well.
     has_terminal: bool,
@@ -16,7 +16,7 @@ pub(super) struct Forwarded {
 
 impl Forwarded {
     /// Takes the signals over; without that, they would end this process before the program.
-    pub(super) fn listen() -> Self {
+    pub(in crate::commands) fn listen() -> Self {
         let signals = [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT, Signal::USR1, Signal::USR2];
         let seen = signals.map(|signal| {
             let flag = Arc::new(AtomicBool::new(false));
@@ -28,7 +28,7 @@ impl Forwarded {
     }
 
     /// Sends the signals that have arrived since the last call to the program.
-    pub(super) fn send_to(&self, child: &Child) {
+    pub(in crate::commands) fn send_to(&self, child: &Child) {
         let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
         for (signal, flag) in &self.seen {
             let is_terminals = self.has_terminal && [Signal::INT, Signal::QUIT].contains(signal);

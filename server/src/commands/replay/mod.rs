@@ -72,6 +72,20 @@ impl ReplayArgs {
     /// modelled, or if the output cannot be written.
     pub fn run(&self) -> Result<String, Failure> {
         let opened = Opened::read(&self.file)?;
+        let report = self.report(&opened)?;
+        if self.json {
+            let document = serde_json::to_string_pretty(&OfFile::new(&opened.file, report));
+            return Ok(document.expect("plain data can be written") + "\n");
+        }
+        let mut text = page(&opened, &report);
+        if let Some(output) = &self.output {
+            text += &format!("Written to {}\n", output.display());
+        }
+        Ok(text)
+    }
+
+    /// Replays a snapshot, and writes the replay if asked to.
+    pub(super) fn report(&self, opened: &Opened) -> Result<Replay, Failure> {
         let (device, timeline) = opened.choose_device(self.device)?;
         let recorded = recorded_settings(&opened.trace);
         let settings = match &self.settings {
@@ -85,7 +99,7 @@ impl ReplayArgs {
         let replayed = replayer.replay(&config);
         let recorded_figures = RunFigures::recorded(device, timeline);
         let mut report = Replay::new(device.index, &config, &replayed, recorded_figures);
-        report.verify = if self.verify { Some(self.verification(&opened, device)?) } else { None };
+        report.verify = if self.verify { Some(self.verification(opened, device)?) } else { None };
         if self.sweep {
             let recorded = recorded.unwrap_or_else(|_| config.settings.clone());
             let study = Study::new(&opened.trace, device, timeline);
@@ -94,15 +108,7 @@ impl ReplayArgs {
         if let Some(output) = &self.output {
             write_replay(&replayer.trace(&config), output)?;
         }
-        if self.json {
-            let document = serde_json::to_string_pretty(&OfFile::new(&opened.file, report));
-            return Ok(document.expect("plain data can be written") + "\n");
-        }
-        let mut text = page(&opened, &report);
-        if let Some(output) = &self.output {
-            text += &format!("Written to {}\n", output.display());
-        }
-        Ok(text)
+        Ok(report)
     }
 
     fn verification(&self, opened: &Opened, device: &Device) -> Result<Verification, Failure> {
@@ -141,7 +147,7 @@ fn refused(error: &dyn std::error::Error, hint: &str) -> Failure {
 }
 
 /// Formats the report for the terminal.
-fn page(opened: &Opened, report: &Replay) -> String {
+pub(super) fn page(opened: &Opened, report: &Replay) -> String {
     let recorded = &report.recorded;
     let settings = if report.settings.is_empty() { "default settings" } else { &report.settings };
     let card = report.capacity_bytes.map_or_else(|| "no limit".to_owned(), bytes);

@@ -109,7 +109,7 @@ pub fn csv_text(text: &str) -> String {
 }
 
 /// Escapes what would end a cell, begin markup or run as HTML in a page that shows the Markdown.
-fn markdown_text(text: &str) -> String {
+pub fn markdown_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -10,7 +10,7 @@ mod live;
 mod sheet;
 mod state;
 
-pub use cell::{Cell, csv_text};
+pub use cell::{Cell, csv_text, markdown_text};
 pub use format::TableFormat;
 pub use sheet::{Rows, Sheet};
 

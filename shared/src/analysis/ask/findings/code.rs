@@ -109,6 +109,8 @@ crate::codes! {
         DevicesUneven => "devices-uneven",
         /// The peak exceeds the limit that the user set.
         PeakAboveLimit => "peak-above-limit",
+        /// The reserved memory exceeds the limit that the user set.
+        ReservedAboveLimit => "reserved-above-limit",
         /// Memory grows faster than the limit that the user set.
         GrowthAboveLimit => "growth-above-limit",
         /// The peak or the reserved memory exceeds the memory of the GPU.
@@ -190,6 +192,7 @@ impl FindingCode {
             | Self::DeviceWithoutWeights
             | Self::DevicesUneven
             | Self::PeakAboveLimit
+            | Self::ReservedAboveLimit
             | Self::GrowthAboveLimit
             | Self::CardTooSmall
             | Self::CardNearlyFull

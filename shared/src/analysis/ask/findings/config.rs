@@ -7,6 +7,8 @@ pub struct FindingsConfig {
     pub capacity_bytes: Option<u64>,
     /// A peak of live bytes above this is an error.
     pub max_peak_bytes: Option<u64>,
+    /// Reserved bytes above this are an error.
+    pub max_reserved_bytes: Option<u64>,
     /// Growth per step above this is an error.
     pub max_growth_bytes: Option<u64>,
 }

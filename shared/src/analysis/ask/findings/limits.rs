@@ -16,9 +16,10 @@ const NEARLY_FULL_PERCENT: u64 = 95;
 /// Reports exceeded limits, and a card that is too small or nearly full.
 pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     let peak = config.max_peak_bytes.and_then(|limit| above_peak(study, limit));
+    let reserved = config.max_reserved_bytes.and_then(|limit| above_reserved(study, limit));
     let growth = config.max_growth_bytes.and_then(|limit| above_growth(study, limit));
     let capacity = config.capacity_bytes.and_then(|capacity| nearly_full(study, capacity));
-    [peak, growth, capacity].into_iter().flatten().collect()
+    [peak, reserved, growth, capacity].into_iter().flatten().collect()
 }
 
 fn above_peak(study: &Study<'_>, limit: u64) -> Option<Finding> {
@@ -31,6 +32,23 @@ fn above_peak(study: &Study<'_>, limit: u64) -> Option<Finding> {
             format!("The peak of {} exceeds the limit of {}", format::bytes(bytes), format::bytes(limit)),
             "[show] Look at the live allocations at the peak.\n\
              To find what is new, compare with an older snapshot: `snapscope diff`.",
+        )
+    })
+}
+
+fn above_reserved(study: &Study<'_>, limit: u64) -> Option<Finding> {
+    let (moment, bytes) = study.timeline.reserved_peak();
+    (bytes > limit).then(|| {
+        at_moment(
+            study,
+            moment,
+            (FindingCode::ReservedAboveLimit, Severity::Error, bytes),
+            format!("PyTorch reserves {}, more than the limit of {}", format::bytes(bytes), format::bytes(limit)),
+            &tried::less_reserved(study)
+                .into_iter()
+                .chain(["[show] Look at the segments at this moment.".to_owned()])
+                .collect::<Vec<_>>()
+                .join("\n"),
         )
     })
 }

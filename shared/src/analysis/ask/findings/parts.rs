@@ -148,6 +148,7 @@ fn is_about_all(code: FindingCode) -> bool {
         FindingCode::OutOfMemory
             | FindingCode::Peak
             | FindingCode::PeakAboveLimit
+            | FindingCode::ReservedAboveLimit
             | FindingCode::CardTooSmall
             | FindingCode::CardNearlyFull
             | FindingCode::DevicesUneven

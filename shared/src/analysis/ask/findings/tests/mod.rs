@@ -225,6 +225,7 @@ fn limits_are_errors() {
     let config = FindingsConfig {
         capacity_bytes: Some(100 << 20),
         max_peak_bytes: Some(100 << 20),
+        max_reserved_bytes: Some(100 << 20),
         max_growth_bytes: Some(3 << 20),
     };
     let found = codes_with(&training(5, healthy), &config);

@@ -1,0 +1,144 @@
+//! Implements `snapscope ci`, which compares the memory of a script at two commits, or with two versions of PyTorch.
+
+mod checkout;
+mod limit;
+mod options;
+mod page;
+mod report;
+mod side;
+
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+
+use super::record::Forwarded;
+use crate::Failure;
+use crate::config::ScriptConfig;
+use checkout::{Checkout, Repository};
+use options::CiRunArgs;
+use report::CiReport;
+use side::{Side, Task};
+
+/// The commands of `snapscope ci`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum CiArgs {
+    /// Run a script at two commits on the virtual GPU, and report what changes its memory
+    #[command(
+        after_help = "Exit status: 0 if the limits hold, 1 if one does not or if memory runs out, 2 if something \
+                            is not supported or cannot be read, 3 if a script failed"
+    )]
+    Run(Box<CiRunArgs>),
+}
+
+/// Text for standard output, and the exit status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CiOutput {
+    pub text: String,
+    pub status: u8,
+}
+
+impl CiArgs {
+    /// Runs both sides and compares them.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if an option is wrong, if the base cannot be checked out, or if the virtual GPU is missing.
+    pub fn run(&self) -> Result<CiOutput, Failure> {
+        let Self::Run(args) = self;
+        let report = compared(args)?;
+        let markdown = || page::markdown(args, &report);
+        if let Some(path) = &args.markdown {
+            std::fs::write(path, markdown()).map_err(|error| not_written(path, &error))?;
+        }
+        let text = match args.json {
+            true => serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n",
+            false => page::page(args, &report),
+        };
+        Ok(CiOutput { text, status: report.status.exit_status() })
+    }
+}
+
+fn compared(args: &CiRunArgs) -> Result<CiReport, Failure> {
+    let config = ScriptConfig::from_environment()?;
+    config.check()?;
+    let scratch = tempfile::Builder::new().prefix("snapscope-ci-").tempdir();
+    let scratch = scratch.map_err(|error| not_written(Path::new("the folder for temporary files"), &error))?;
+    let folder = match &args.output {
+        Some(folder) => made(folder)?,
+        None => scratch.path().to_owned(),
+    };
+    let forwarded = Forwarded::listen();
+    let repository = args.base.as_ref().map(|_| Repository::find()).transpose()?;
+    let (base, head) = names(args, repository.as_ref())?;
+    let checkout = repository.as_ref().zip(base.commit).map(|(repository, commit)| repository.check_out(&commit));
+    let checkout: Option<Checkout<'_>> = checkout.transpose()?;
+    if let Some(checkout) = &checkout {
+        checkout.link(&args.link)?;
+    }
+    let here = || std::path::absolute(".").map_err(|error| not_written(Path::new("."), &error));
+    let below = repository.as_ref().map(|repository| repository.below.clone()).unwrap_or_default();
+    let base_folder = checkout.as_ref().map_or_else(here, |checkout| Ok(checkout.folder.join(&below)))?;
+    if !base_folder.is_dir() {
+        let message = format!("the folder {} does not exist in {}", below.display(), base.name);
+        return Err(Failure::new(message, "start the command in a folder that both commits have"));
+    }
+    let snapshots = [folder.join("base.pickle"), folder.join("head.pickle")];
+    let task = Task {
+        args,
+        config: &config,
+        forwarded: &forwarded,
+        name: base.name,
+        folder: base_folder,
+        checkout: checkout.as_ref(),
+        python: args.base_python.as_deref(),
+        snapshot: &snapshots[0],
+    };
+    let base = side(&task)?;
+    let task = Task { name: head.name, folder: here()?, checkout: None, python: None, snapshot: &snapshots[1], ..task };
+    let head = side(&task)?;
+    CiReport::of(
+        args,
+        base,
+        head,
+        checkout.as_ref().and(repository.as_ref()).map(|repository| repository.top.as_path()),
+    )
+}
+
+/// Runs a side, whose output follows a line that names it.
+fn side(task: &Task<'_>) -> Result<Side, Failure> {
+    eprintln!("snapscope: {}", task.name);
+    task.run()
+}
+
+/// A side before it runs.
+struct Named {
+    name: String,
+    commit: Option<String>,
+}
+
+/// Names both sides by their commits, and by the interpreters if these differ.
+fn names(args: &CiRunArgs, repository: Option<&Repository>) -> Result<(Named, Named), Failure> {
+    let short = |commit: &str| commit.chars().take(9).collect::<String>();
+    let python = args.base_python.as_ref().map(|python| format!(" with {}", python.display())).unwrap_or_default();
+    let (Some(repository), Some(base)) = (repository, &args.base) else {
+        return Ok((
+            Named { name: format!("base{python}"), commit: None },
+            Named { name: "head".into(), commit: None },
+        ));
+    };
+    let commit = repository.commit(base)?;
+    let changed = if repository.is_changed() { " with changes" } else { "" };
+    let head = repository.commit("HEAD")?;
+    let base = Named { name: format!("base {}{python}", short(&commit)), commit: Some(commit) };
+    Ok((base, Named { name: format!("head {}{changed}", short(&head)), commit: Some(head) }))
+}
+
+fn made(folder: &Path) -> Result<PathBuf, Failure> {
+    std::fs::create_dir_all(folder)
+        .and_then(|()| std::path::absolute(folder))
+        .map_err(|error| not_written(folder, &error))
+}
+
+fn not_written(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(format!("{}: {error}", path.display()), "check the folder and its free space")
+}

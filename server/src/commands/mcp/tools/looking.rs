@@ -1,0 +1,147 @@
+//! Answers what a file is, and what is found in it.
+
+use std::path::Path;
+
+use serde_json::json;
+use shared::analysis::{FindingCode, studies};
+use shared::base::Severity;
+use shared::base::format::{bytes, count, counted};
+use shared::report::headlines;
+
+use super::question::question;
+use crate::Failure;
+use crate::commands::mcp::answer::Answer;
+use crate::commands::mcp::options::{FindingsOptions, OpenOptions, SummaryOptions};
+use crate::commands::mcp::shelf::{Shelf, relative};
+use crate::commands::mcp::words::Words;
+use crate::commands::{DiagnoseArgs, inspect};
+use crate::log_file;
+use crate::snapshot_file::Opened;
+
+/// Most files of a folder that are listed.
+const MOST_FILES: usize = 40;
+
+/// Opens a file, a folder or a link, and says what it is.
+pub(in crate::commands::mcp) fn open(shelf: &Shelf, options: &OpenOptions) -> Result<Answer, Failure> {
+    let (name, path) = (&options.path, shelf.path(&options.path)?);
+    if path.is_dir() {
+        return folder(name, &path);
+    }
+    let findings = || question("findings", &json!({ "files": [name] }), "what fills the memory, and what to change");
+    if log_file::log(&path).is_some() {
+        let text = format!("{name} is a log that says something about memory");
+        return Ok(Answer::new(text.clone(), &json!({ "file": name, "kind": "log", "answer": text })).then(findings()));
+    }
+    let opened = shelf.snapshot(name)?;
+    let sentences = sentences(&opened);
+    let events: u64 = opened.devices().map(|(device, _)| device.events.len() as u64).sum();
+    let text = format!("{}\n{} on {}", sentences.join("\n"), counted(events, "event"), devices(&opened));
+    let report = json!({ "file": name, "kind": "snapshot", "answer": sentences, "events": events });
+    Ok(Answer::new(text, &report).then(findings()).then(question(
+        "summary",
+        &json!({ "snapshot": name }),
+        "figures of each device",
+    )))
+}
+
+fn sentences(opened: &Opened) -> Vec<String> {
+    let devices: Vec<_> = opened.devices().collect();
+    headlines(&opened.trace, &studies(&opened.trace, &devices))
+}
+
+fn devices(opened: &Opened) -> String {
+    counted(opened.trace.devices.len() as u64, opened.device_word())
+}
+
+/// Lists the files of a folder, the latest first.
+fn folder(name: &str, path: &Path) -> Result<Answer, Failure> {
+    let unreadable = |error| Failure::new(format!("{name}: {error}"), "check the path and the permissions");
+    let entries = std::fs::read_dir(path).map_err(unreadable)?.flatten();
+    let mut files: Vec<_> = entries
+        .filter_map(|entry| {
+            let (metadata, file) = (entry.metadata().ok()?, entry.file_name().into_string().ok()?);
+            let is_shown = metadata.is_file() && !file.starts_with('.');
+            is_shown.then(|| (metadata.modified().ok(), metadata.len(), file))
+        })
+        .collect();
+    if files.is_empty() {
+        return Err(Failure::new(format!("{name}: the folder has no files"), "open another folder"));
+    }
+    files.sort();
+    files.reverse();
+    let path_of = |file: &str| path.join(file).display().to_string();
+    let first = path_of(&files[0].2);
+    let lines: Vec<String> = { files.iter().take(MOST_FILES) }
+        .map(|(_, len, file)| format!("{} ({})", path_of(file), bytes(*len)))
+        .collect();
+    let text = format!("{name} has {} files, the latest first:\n{}", count(files.len() as u64), lines.join("\n"));
+    let report = json!({ "folder": name, "kind": "folder", "files": lines, "count": files.len() });
+    Ok(Answer::new(text, &report)
+        .then(question("findings", &json!({ "files": [name] }), "explains all files of the folder together"))
+        .then(question("open", &json!({ "path": first }), "says what the latest file is")))
+}
+
+/// Sums a snapshot up.
+pub(in crate::commands::mcp) fn summary(shelf: &Shelf, options: &SummaryOptions) -> Result<Answer, Failure> {
+    let name = &options.snapshot;
+    let opened = shelf.snapshot(name)?;
+    Ok(Answer::new(inspect::page(&opened), &inspect::document(&opened))
+        .then(question("findings", &json!({ "files": [name] }), "what the figures mean, and what to change"))
+        .then(question("peak", &json!({ "snapshot": name, "by": "category" }), "weights, activations, gradients, …")))
+}
+
+/// Explains files.
+pub(in crate::commands::mcp) fn findings(shelf: &Shelf, options: &FindingsOptions) -> Result<Answer, Failure> {
+    let FindingsOptions { files, capacity, max_peak, max_growth, source } = options;
+    let paths = files.iter().map(|name| shelf.path(name)).collect::<Result<Vec<_>, _>>()?;
+    let words = Words::default()
+        .option("capacity", capacity.as_ref())
+        .option("max-peak", max_peak.as_ref())
+        .option("max-growth", max_growth.as_ref())
+        .option("source", source.as_ref());
+    let args: DiagnoseArgs = words.last(paths.iter().cloned()).read()?;
+    let mut reported = args.reported();
+    if reported.is_nothing {
+        let failure = reported.unread.pop();
+        let failure = failure.unwrap_or_else(|| Failure::new("there are no files", "name a snapshot or a log"));
+        return Err(paths.iter().fold(failure, |failure, path| relative(path, failure)));
+    }
+    for failure in &reported.unread {
+        reported.page += &format!("\nNot read: {}\n", failure.message);
+    }
+    // A file behind a link has the name of the link.
+    for (name, path) in files.iter().zip(&paths) {
+        reported.page = reported.page.replace(&path.display().to_string(), name);
+    }
+    let report = &mut reported.report;
+    report.runs.iter_mut().for_each(|one| one.file = named(files, &paths, &one.file));
+    report.findings.iter_mut().for_each(|one| one.file = named(files, &paths, &one.file));
+    report.growth.iter_mut().for_each(|one| one.file = named(files, &paths, &one.file));
+    let has = |codes: &[FindingCode]| reported.report.findings.iter().any(|one| codes.contains(&one.report.code));
+    let problem = reported.report.findings.iter().find(|one| one.report.severity > Severity::Info);
+    // Only snapshots can be asked about further.
+    let snapshot = reported.report.runs.first().map(|run| run.file.clone());
+    let mut answer = Answer::new(reported.page.clone(), &reported.report);
+    let Some(snapshot) = snapshot else { return Ok(answer) };
+    let of = |more: serde_json::Value| {
+        let mut parameters = json!({ "snapshot": snapshot });
+        more.as_object().into_iter().flatten().for_each(|(key, value)| parameters[key] = value.clone());
+        parameters
+    };
+    if let Some(function) = problem.and_then(|one| one.report.line.as_ref()).map(|line| &line.function) {
+        answer =
+            answer.then(question("allocations", &of(json!({ "filter": function })), "memory of the line in question"));
+    }
+    let runs_out = has(&[FindingCode::OutOfMemory, FindingCode::CardTooSmall, FindingCode::CardNearlyFull]);
+    Ok(answer
+        .then_if(runs_out || has(&[FindingCode::ReservedAboveLive, FindingCode::ReservedAboveLimit]), || {
+            question("replay", &of(json!({ "sweep": true })), "whether settings or another GPU would have helped")
+        })
+        .then(question("peak", &of(json!({ "by": "stack" })), "who holds the memory at the peak")))
+}
+
+/// Returns the name under which a file was asked for; files of a folder have their own.
+fn named(names: &[String], paths: &[std::path::PathBuf], file: &str) -> String {
+    let place = paths.iter().position(|path| path.display().to_string() == file);
+    place.map_or_else(|| file.to_owned(), |place| names[place].clone())
+}

@@ -1,0 +1,97 @@
+//! Runs programs on virtual GPUs, through the commands that do it at a terminal.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use shared::api::{FitReport, RunReport, RunStatus, RunsReport};
+use shared::base::format::{bytes, counted};
+use shared::recordings;
+
+use super::question::question;
+use crate::Failure;
+use crate::commands::mcp::answer::Answer;
+use crate::commands::mcp::maker::Maker;
+use crate::commands::mcp::options::{FitOptions, RunOptions};
+use crate::commands::mcp::words::Words;
+
+/// Optimizer steps of a recording for `fit` without a number; memory is stable after the second.
+const STEPS: u64 = 2;
+
+/// Runs a command.
+pub(in crate::commands::mcp) fn run(maker: &Maker, options: &RunOptions) -> Result<Answer, Failure> {
+    let RunOptions { command, card, steps, time, output, folder } = options;
+    let words = Words::default()
+        .option("card", card.as_ref())
+        .option("steps", steps.as_ref())
+        .option("time", time.as_ref())
+        .option("output", output.as_ref());
+    let folder = existing(folder.as_deref())?;
+    let report: RunsReport = maker.document(&folder, words.flag("json", Some(true)).last(command).behind("run"))?;
+    let runs_out = report.runs.iter().any(|run| run.status == RunStatus::OutOfMemory);
+    let snapshot = report.runs.iter().find_map(|run| run.snapshot.as_ref());
+    let snapshot = snapshot.map(|snapshot| folder.join(snapshot).display().to_string());
+    let mut answer = Answer::new(lines(&report), &report);
+    if let Some(snapshot) = snapshot {
+        answer = answer.then(question("findings", &json!({ "files": [snapshot] }), "what fills the memory"));
+    }
+    Ok(answer.then_if(runs_out, || {
+        question("fit", &json!({ "command": command, "steps": steps }), "the smallest GPU that holds it")
+    }))
+}
+
+/// Finds the largest batch of a config, or the smallest card for a command.
+pub(in crate::commands::mcp) fn fit(maker: &Maker, options: &FitOptions) -> Result<Answer, Failure> {
+    let FitOptions { config: training, command, card, cards, steps, seq_len, folder } = options;
+    let folder = existing(folder.as_deref())?;
+    match (training, command) {
+        (Some(training), None) => {
+            let steps = steps.unwrap_or(STEPS);
+            let words = Words::default().option("card", card.as_ref()).option("steps", Some(steps));
+            let words = words.option("seq-len", seq_len.as_ref()).flag("json", Some(true)).last([training]);
+            let report: FitReport = maker.document(&folder, words.behind("fit"))?;
+            let mut text = format!("{} on {}\n", recordings::answer(&report), report.card);
+            recordings::proof(&report, steps).iter().for_each(|row| text += &format!("{}\n", row.join(" ")));
+            recordings::notes(&report).iter().for_each(|note| text += &format!("{note}\n"));
+            Ok(Answer::new(text, &report))
+        }
+        (None, Some(command)) => {
+            let cards = cards.as_ref().map(|cards| cards.join(","));
+            let words = Words::default().flag("fit", Some(true)).option("cards", cards).option("steps", steps.as_ref());
+            let words = words.flag("json", Some(true)).last(command).behind("run");
+            let report: RunsReport = maker.document(&folder, words)?;
+            let fits = report.runs.iter().filter(|run| run.status == RunStatus::Fits);
+            let smallest = fits.min_by_key(|run| run.capacity_bytes).map(|run| run.card.clone());
+            let text = match &smallest {
+                Some(card) => format!("The smallest card that holds it is {card}\n{}", lines(&report)),
+                None => format!("None of these cards holds it\n{}", lines(&report)),
+            };
+            Ok(Answer::new(text, &report))
+        }
+        _ => Err(Failure::new(
+            "there is either a config or a command to fit",
+            "pass `config` or `command`, and not both",
+        )),
+    }
+}
+
+fn existing(folder: Option<&Path>) -> Result<PathBuf, Failure> {
+    let folder = std::path::absolute(folder.unwrap_or(Path::new("."))).unwrap_or_default();
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    Err(Failure::new(format!("there is no folder {}", folder.display()), "pass an existing `folder`"))
+}
+
+/// Puts each run into a line.
+fn lines(report: &RunsReport) -> String {
+    report.runs.iter().map(|run| line(run) + "\n").collect()
+}
+
+fn line(run: &RunReport) -> String {
+    let rank = run.rank.map(|rank| format!(", rank {rank}")).unwrap_or_default();
+    let (reserved, capacity) = (bytes(run.peak_reserved_bytes), bytes(run.capacity_bytes));
+    let message = run.message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
+    let (name, steps) = (run.status.name().replace('-', " "), counted(run.steps, "step"));
+    let snapshot = run.snapshot.as_ref().map(|file| format!(", snapshot {file}")).unwrap_or_default();
+    format!("{}{rank}: {name} after {steps}, {reserved} reserved of {capacity}{snapshot}{message}", run.card)
+}

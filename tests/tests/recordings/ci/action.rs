@@ -1,0 +1,125 @@
+//! Runs the steps of the GitHub Action as its runner does, but without the network.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use saphyr::{LoadableYamlNode as _, Yaml};
+use testkit::server::{root, snapscope};
+
+use super::{Ran, Stage, keeps};
+use crate::readme::example;
+
+/// The shell steps of the action.
+struct Action {
+    steps: Vec<Step>,
+}
+
+struct Step {
+    name: String,
+    script: String,
+    /// Inputs by the variables that hold them.
+    inputs: BTreeMap<String, String>,
+}
+
+impl Action {
+    #[track_caller]
+    fn read() -> Self {
+        let text = std::fs::read_to_string(root().join("server/python/action/action.yml")).expect("the action");
+        let documents = Yaml::load_from_str(&text).expect("YAML");
+        let runs = documents[0].as_mapping_get("runs").expect("runs");
+        assert_eq!(runs.as_mapping_get("using").and_then(Yaml::as_str), Some("composite"));
+        let steps = runs.as_mapping_get("steps").and_then(Yaml::as_sequence).expect("steps");
+        Self { steps: steps.iter().filter_map(step).collect() }
+    }
+
+    #[track_caller]
+    fn step(&self, name: &str) -> &Step {
+        self.steps.iter().find(|step| step.name == name).expect("the step")
+    }
+}
+
+/// Reads a step; those that use other actions have no script.
+fn step(step: &Yaml<'_>) -> Option<Step> {
+    let text = |name: &str| Some(step.as_mapping_get(name)?.as_str()?.to_owned());
+    let inputs = step.as_mapping_get("env").and_then(Yaml::as_mapping).into_iter().flatten();
+    let inputs = inputs.filter_map(|(name, value)| {
+        let input = value.as_str()?.strip_prefix("${{ inputs.")?.strip_suffix(" }}")?;
+        Some((name.as_str()?.to_owned(), input.to_owned()))
+    });
+    Some(Step { name: text("name")?, script: text("run")?, inputs: inputs.collect() })
+}
+
+#[test]
+fn the_action_compares_writes_a_summary_and_fails_above_the_limit() {
+    let action = Action::read();
+    let stage = Stage::new(&[&keeps(100), &keeps(150)]);
+    let run = |growth: &str| {
+        let step = action.step("Compare");
+        assert!(!step.script.contains("${{"), "inputs come as variables, so that none is taken for code");
+        let given = [
+            ("command", "python3 train.py"),
+            ("base", "HEAD~1"),
+            ("card", "t4-16gb"),
+            ("max-growth", growth),
+            ("options", "--top 3"),
+        ];
+        let mut command = Command::new("bash");
+        stage.prepare(&mut command).args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &step.script]);
+        for (variable, input) in &step.inputs {
+            let value = given.iter().find(|(name, _)| name == input).map_or("", |(_, value)| value);
+            command.env(variable, value);
+        }
+        command
+            .env("PATH", path())
+            .env("RUNNER_TEMP", stage.path("runner"))
+            .env("GITHUB_STEP_SUMMARY", stage.path("summary.md"))
+            .env("GITHUB_OUTPUT", stage.path("output"));
+        Ran::of(&command.output().expect("bash"))
+    };
+    run("50%").check(0, &["the peak changes by +50.0 MiB"]);
+    run("1%").check(1, &["more than the limit of 1 %"]);
+    let summary = stage.read("summary.md");
+    assert_eq!(summary.matches("### GPU memory of python3 train.py on t4-16gb").count(), 2, "{summary}");
+    let output = stage.read("output");
+    assert!(output.starts_with("status=0\nreport=") && output.contains("\nstatus=1\n"), "{output}");
+    assert!(stage.path("runner/gpu-memory/head.pickle").exists());
+}
+
+/// Returns the search path of programs with the folder of the binary.
+fn path() -> std::ffi::OsString {
+    let own = std::env::var_os("PATH").unwrap_or_default();
+    let folders = [snapscope().parent().expect("a folder").to_owned()].into_iter().chain(std::env::split_paths(&own));
+    std::env::join_paths(folders).expect("paths without colons")
+}
+
+#[test]
+fn the_example_for_github_gives_inputs_that_the_action_has() {
+    let action = std::fs::read_to_string(root().join("server/python/action/action.yml")).expect("the action");
+    let action = Yaml::load_from_str(&action).expect("YAML");
+    let inputs = action[0].as_mapping_get("inputs").expect("inputs");
+    let text = example("yaml", "server/python/action");
+    let example = Yaml::load_from_str(&text).expect("YAML");
+    let steps = example[0].as_mapping_get("steps").and_then(Yaml::as_sequence).expect("steps");
+    let given = steps.iter().rev().find_map(|step| step.as_mapping_get("with")?.as_mapping()).expect("inputs");
+    for name in given.keys().filter_map(Yaml::as_str) {
+        assert!(inputs.as_mapping_get(name).is_some(), "the action has no input {name}");
+    }
+}
+
+#[test]
+fn the_example_for_gitlab_compares() {
+    let text = example("yaml", "CI_MERGE_REQUEST_DIFF_BASE_SHA");
+    let example = Yaml::load_from_str(&text).expect("YAML");
+    let job = example[0].as_mapping_get("gpu-memory").expect("the job");
+    let script = job.as_mapping_get("script").and_then(Yaml::as_sequence).expect("a script");
+    let compare = script.iter().filter_map(Yaml::as_str).find(|line| line.starts_with("snapscope")).expect("a line");
+    let stage = Stage::new(&[&keeps(100), &keeps(150)]);
+    // A machine of GitLab has `python`.
+    let compare = compare.replace("-- python ", "-- python3 ");
+    let mut command = Command::new("bash");
+    stage.prepare(&mut command).args(["-c", &compare]).env("PATH", path());
+    let output = command.env("CI_MERGE_REQUEST_DIFF_BASE_SHA", "HEAD~1").output().expect("bash");
+    Ran::of(&output).check(1, &["more than the limit of 1 %"]);
+    assert!(stage.path("repository/gpu-memory/head.pickle").exists());
+    assert!(stage.read("repository/gpu-memory.md").starts_with("### GPU memory of python3 train.py --steps 3"));
+}
