@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use server::Failure;
 use server::commands::{
-    DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, HostOutput, InspectArgs, PeakArgs, RanksArgs,
-    RecordArgs, RecordOutput, ReplayArgs, ReproArgs, RunArgs, RunOutput, SegmentsArgs, SourceArgs, SweepArgs,
-    printable,
+    DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, HostOutput, InspectArgs, OpenArgs, OpenOutput,
+    PeakArgs, RanksArgs, RecordArgs, RecordOutput, ReplayArgs, ReproArgs, RunArgs, RunOutput, SegmentsArgs, SourceArgs,
+    SweepArgs, printable,
 };
 use server::config::SettingsArgs;
 use server::decoding::Allowance;
@@ -71,6 +71,10 @@ enum Command {
 
     /// Show the format of a snapshot and a summary of its memory use
     Inspect(InspectArgs),
+
+    /// Open snapshots and logs in the browser, and serve them to it until the page is closed
+    #[command(after_help = "Exit status: 0, or 2 if a file cannot be read")]
+    Open(OpenArgs),
 
     /// Show the live allocations at the peak, or after any event
     Peak(PeakArgs),
@@ -136,6 +140,10 @@ fn main() -> ExitCode {
             Err(failure) => Err(failure),
         },
         Command::Inspect(args) => args.run().map(print),
+        Command::Open(args) => match args.run() {
+            Ok(OpenOutput { text, status }) => return partly(text, &[], status),
+            Err(failure) => Err(failure),
+        },
         Command::Peak(args) => args.run().map(print),
         Command::Ranks(args) => match args.run() {
             Ok(page) => return partly(page.text, &page.unread, 0),
