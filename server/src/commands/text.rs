@@ -83,12 +83,16 @@ pub(super) fn table(rows: &[Vec<String>], right: &[usize]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// Breaks a paragraph into lines that fit a terminal.
+/// Breaks a paragraph into lines that fit most terminals.
 pub(super) fn lines(text: &str) -> Vec<String> {
-    const WIDTH: usize = 96;
+    wrapped(text, 96)
+}
+
+/// Breaks a paragraph into lines of at most `width` characters, between words.
+pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
-        match lines.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= WIDTH) {
+        match lines.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= width) {
             Some(line) => {
                 line.push(' ');
                 line.push_str(word);

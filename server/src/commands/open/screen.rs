@@ -11,7 +11,7 @@ use shared::trace::Device;
 
 use crate::Failure;
 use crate::commands::named::Named;
-use crate::commands::text::{curve, cut};
+use crate::commands::text::{curve, cut, wrapped};
 use crate::commands::{diagnose, peak};
 use crate::config::Terminal;
 use crate::log_file;
@@ -58,7 +58,7 @@ fn of_snapshot(opened: &Opened, terminal: &Terminal) -> Result<Vec<String>, Fail
     let studies = studies(&opened.trace, &devices);
     let diagnosis = diagnosis(&opened.trace, &studies, &DiagnosisConfig::default());
     let mut lines = vec![opened.file.clone()];
-    lines.extend(diagnosis.runs.iter().map(|run| run.headline.clone()));
+    lines.extend(diagnosis.runs.iter().flat_map(|run| wrapped(&run.headline, terminal.columns)));
     if opened.trace.devices.is_empty() && opened.trace.host.is_some() {
         lines.push("The snapshot has pinned host memory only.".to_owned());
         return Ok(lines);
@@ -106,7 +106,7 @@ fn add_findings(lines: &mut Vec<String>, diagnosis: &Diagnosis, (word, file): (&
     let told: Vec<Vec<String>> = { diagnosis.findings.iter() }
         .map(|finding| {
             let step = finding.steps.first().map(|step| format!("  {}", step.text));
-            [diagnose::finding_line(finding, word)].into_iter().chain(step).collect()
+            wrapped(&diagnose::finding_line(finding, word), terminal.columns).into_iter().chain(step).collect()
         })
         .collect();
     let mut used = 0;
