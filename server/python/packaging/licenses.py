@@ -13,6 +13,11 @@ PROGRAMS = ["snapscope-server", "snapscope-recorder", "snapscope-virtual-gpu", "
 PAGES = ["snapscope-home", "snapscope-viewer", "snapscope-engine", "snapscope-jobs"]
 TARGETS = [("x86_64-unknown-linux-gnu", PROGRAMS), ("wasm32-unknown-unknown", PAGES)]
 
+#: What stands in place of a text.
+NONE = """These packages have no texts of their own. That of MIT is the one in LICENSE-MIT, with their authors as copyright
+holders; that of Apache-2.0 is the one in LICENSE-APACHE.
+"""
+
 #: Names of files with licenses and notices.
 TEXTS = re.compile(r"^(licen[cs]e|copying|copyright|notice|unlicense)", re.IGNORECASE)
 
@@ -25,8 +30,10 @@ def main() -> None:
     by_text: dict[str, list[str]] = {}
     for package in sorted(packages.values(), key=lambda package: (package["name"], package["version"])):
         name = f"{package['name']} {package['version']} ({package['license'] or 'see below'})"
-        for text in texts(package) or ["The package has no text of its own; its license is named above.\n"]:
+        for text in texts(package):
             by_text.setdefault(text, []).append(name)
+        if not texts(package):
+            by_text.setdefault(NONE, []).append(", ".join([name, *package["authors"]]))
     print("Snapscope contains parts of these packages, whose licenses follow.\n")
     for text, names in by_text.items():
         print("=" * 100, *names, "-" * 100, text, sep="\n")
