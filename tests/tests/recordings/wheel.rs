@@ -43,10 +43,7 @@ impl Stage {
         for name in ["README.md", "LICENSE-MIT", "LICENSE-APACHE", "snapscope.pth"] {
             symlink(python.join(name), stage.path("project").join(name)).expect("a link");
         }
-        fs::create_dir(stage.path("project/snapscope")).expect("room");
-        for entry in fs::read_dir(python.join("snapscope")).expect("the package").flatten() {
-            symlink(entry.path(), stage.path("project/snapscope").join(entry.file_name())).expect("a link");
-        }
+        link_files(&python.join("snapscope"), &stage.path("project/snapscope"));
         let libraries = "data/data/lib/snapscope";
         stage.write(&format!("{libraries}/snapscope-recorder"), "#!/bin/sh\nexit 3\n");
         executable(&stage.path(libraries).join("snapscope-recorder"));
@@ -114,6 +111,19 @@ fn paths() -> Vec<PathBuf> {
 
 fn executable(path: &Path) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a file of this test");
+}
+
+/// Makes a folder with the same folders and with links to the files of another one; maturin follows no links to folders.
+#[track_caller]
+fn link_files(from: &Path, to: &Path) {
+    fs::create_dir(to).expect("room");
+    for entry in fs::read_dir(from).expect("a folder of the package").flatten() {
+        let place = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => link_files(&entry.path(), &place),
+            false => symlink(entry.path(), place).expect("a link"),
+        }
+    }
 }
 
 /// Returns cargo's message about the program.

@@ -155,8 +155,12 @@ fn a_terminal_gets_one_screen() {
     for (columns, lines) in [("80", "24"), ("132", "50")] {
         let text = text(columns, lines);
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
-        assert!(widest <= columns.parse().unwrap(), "{widest} columns of {columns}:\n{text}");
-        assert!(text.lines().count() < lines.parse().unwrap(), "{} lines of {lines}:\n{text}", text.lines().count());
+        assert!(widest <= columns.parse::<usize>().unwrap(), "{widest} columns of {columns}:\n{text}");
+        assert!(
+            text.lines().count() < lines.parse::<usize>().unwrap(),
+            "{} lines of {lines}:\n{text}",
+            text.lines().count()
+        );
         assert!(text.contains('█') && text.contains('×'), "{text}");
     }
 }
