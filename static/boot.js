@@ -4,7 +4,11 @@
 // A plain script: opened from a folder, without a server, a browser loads no module, and that has to be said.
 
 const assets = new URL(".", document.currentScript.src);
-const { module, later } = document.documentElement.dataset;
+const { module, later, files } = document.documentElement.dataset;
+
+// `snapscope open` sent the page, and serves its files for as long as one of its pages is open.
+const has_files = files !== undefined;
+const attendance = has_files ? new EventSource(new URL("../../api/v1/attendance", assets)) : null;
 
 // Before the first paint of the application: the colours that were chosen last time.
 const chosen = new URLSearchParams(location.search).get("theme") ?? remembered();
@@ -81,11 +85,11 @@ async function load(name) {
 // Whether the address asks for a file: then there is no page without one.
 function is_asked() {
   const path = location.pathname.slice(new URL("../../", assets).pathname.length);
-  return /[?&](sample|job)\b/.test(location.search) || !["", "index.html"].includes(path);
+  return has_files || /[?&](sample|job)\b/.test(location.search) || !["", "index.html"].includes(path);
 }
 
 // Whether this tab had local files open, by the name that the viewer gives them: it opens them again.
-function has_files() {
+function had_files() {
   try {
     return sessionStorage.getItem("snapscope-files") !== null;
   } catch {
@@ -108,7 +112,7 @@ async function leave(page, files, dialog) {
 }
 
 async function start() {
-  const name = module === "home" && (is_asked() || has_files()) ? "viewer" : module;
+  const name = module === "home" && (is_asked() || had_files()) ? "viewer" : module;
   if (name === "viewer") {
     start_worker();
   }
@@ -166,8 +170,8 @@ async function prepare() {
     start_worker();
   }
   const workers = navigator.serviceWorker;
-  if (!workers) {
-    return; // an old browser, or an address that is not secure
+  if (!workers || has_files) {
+    return; // an old browser, an address that is not secure, or one that will not be there again
   }
   try {
     // Assets are in `assets/HASH/`.

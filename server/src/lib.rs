@@ -2,6 +2,8 @@
 //!
 //! It is a library next to the binary so that tests run the same app as `snapscope serve`.
 
+mod built_pages;
+
 mod canvas;
 
 pub mod commands;
@@ -44,4 +46,7 @@ pub mod store;
 
 mod units;
 
+mod virtual_gpu;
+
+pub use built_pages::BuiltPages;
 pub use failure::Failure;

@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 use server::Failure;
 use server::commands::{
     CiArgs, CiOutput, DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, HostOutput, InspectArgs,
-    McpArgs, PeakArgs, RanksArgs, RecordArgs, RecordOutput, ReplayArgs, ReproArgs, RunArgs, RunOutput, SegmentsArgs,
-    SourceArgs, SweepArgs, printable,
+    McpArgs, OpenArgs, OpenOutput, PeakArgs, RanksArgs, RecordArgs, RecordOutput, ReplayArgs, ReproArgs, RunArgs, RunOutput,
+    SegmentsArgs, SourceArgs, SweepArgs, printable,
 };
 use server::config::SettingsArgs;
 use server::decoding::Allowance;
@@ -79,6 +79,10 @@ enum Command {
     /// Answer the questions of an agent by the Model Context Protocol, over standard input and output
     Mcp(McpArgs),
 
+    /// Open snapshots and logs in the browser, and serve them to it until the page is closed
+    #[command(after_help = "Exit status: 0, or 2 if a file cannot be read")]
+    Open(OpenArgs),
+
     /// Show the live allocations at the peak, or after any event
     Peak(PeakArgs),
 
@@ -148,6 +152,10 @@ fn main() -> ExitCode {
         },
         Command::Inspect(args) => args.run().map(print),
         Command::Mcp(args) => args.run(),
+        Command::Open(args) => match args.run() {
+            Ok(OpenOutput { text, status }) => return partly(text, &[], status),
+            Err(failure) => Err(failure),
+        },
         Command::Peak(args) => args.run().map(print),
         Command::Ranks(args) => match args.run() {
             Ok(page) => return partly(page.text, &page.unread, 0),

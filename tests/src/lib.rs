@@ -26,6 +26,8 @@ pub mod judge;
 
 pub mod laws;
 
+pub mod opening;
+
 pub mod padded;
 
 pub mod postgres;

@@ -11,7 +11,7 @@ use actix_web::dev::ServerHandle;
 use actix_web::rt::System;
 use actix_web::web::Data;
 use server::config::SettingsArgs;
-use server::serve::{Signals, Site};
+use server::serve::{Mark, Signals, Site};
 use tempfile::TempDir;
 
 use crate::http;
@@ -76,7 +76,7 @@ impl Server {
         if !config.worker.slots.is_empty() {
             config.recorder = built_recorder().clone();
         }
-        let site = Data::new(Site::load(&config.dist).expect("the folder to be readable"));
+        let site = Data::new(Site::load(&config.pages, Mark::Server).expect("the folder to be readable"));
         let (started, start) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             server::jobs::worker::runtime().expect("threads").block_on(async move {

@@ -1,11 +1,11 @@
 //! Meaning of the address with which the page was opened.
 
-use crate::platform::{page_path, search_params};
+use crate::platform::{has_files, page_path, search_params};
 use crate::state::Address;
 
 /// Parses the page's address.
 pub(super) fn address() -> Address {
-    Address::of(&page_path(), search_params("job"), !search_params("sample").is_empty())
+    Address::of(&page_path(), search_params("job"), !search_params("sample").is_empty(), has_files())
 }
 
 /// Returns true if the address names nothing, so that files are opened by hand.

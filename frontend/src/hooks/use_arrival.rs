@@ -1,11 +1,11 @@
-//! Opens what the page's address names: a shared copy, recordings, or the sample.
+//! Opens what the page's address names: a shared copy, recordings, the sample, or files of `snapscope open`.
 
 use super::page_address::address;
 use super::use_files::{FilesHandle, Opening};
 use crate::platform::{ApiError, ApiRequest, api_url, day_text, fragment, site_url};
 use crate::state::{Address, LinkFacts, Origin, Start, ThisCard, cuts_text};
 use serde::Deserialize;
-use shared::api::{ErrorCode, ShareResource};
+use shared::api::{ErrorCode, OpenedFile, OpenedFiles, ShareResource};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -59,6 +59,7 @@ pub fn use_arrival(files: &FilesHandle) -> Arrival {
         }
         Address::Link(token) => arrive(setter, async move { open_link(&files, &token).await }),
         Address::Jobs(jobs) => arrive(setter, async move { open_jobs(&files, jobs).await }),
+        Address::Files => arrive(setter, async move { open_files(&files).await }),
     });
     (*arrival).clone()
 }
@@ -105,6 +106,26 @@ async fn open_jobs(files: &FilesHandle, jobs: Vec<String>) -> Result<(), Arrival
         files.open_url(opening, api_url(&format!("jobs/{id}/snapshot")));
     }
     Ok(())
+}
+
+async fn open_files(files: &FilesHandle) -> Result<(), ArrivalFailure> {
+    let listed: OpenedFiles = ApiRequest::get("files").send().await.map_err(files_failure)?;
+    for (OpenedFile { name, size_bytes }, number) in listed.files.into_iter().zip(0..) {
+        let opening = Opening { name, size_bytes, origin: Origin::Site, ..Opening::default() };
+        files.open_url(opening, api_url(&format!("files/{number}")));
+    }
+    Ok(())
+}
+
+fn files_failure(error: ApiError) -> ArrivalFailure {
+    match error {
+        ApiError::NoServer => ArrivalFailure {
+            title: "The files are no longer served",
+            message: "The command snapscope open has ended.".to_owned(),
+            hint: "Run it again, or drop the files on the page.".to_owned(),
+        },
+        error => failure("The files can't be opened", error),
+    }
 }
 
 fn link_failure(error: ApiError) -> ArrivalFailure {

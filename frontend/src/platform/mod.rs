@@ -54,7 +54,7 @@ pub use resize::ResizeListener;
 pub use save::{png_of, save};
 pub use scheme::{SystemScheme, apply_scheme, remembered_scheme, system_scheme};
 pub use session::{LeaveGuard, LeaveListener, keep_session, new_session_id, session_text};
-pub use site::{asset_url, has_server, site_url, start};
+pub use site::{asset_url, has_files, has_server, site_url, start};
 pub use source::Source;
 pub use storage::{store, stored};
 pub use surface::{

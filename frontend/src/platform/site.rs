@@ -25,8 +25,17 @@ pub fn start(assets: &str) -> Element {
 ///
 /// The server marks the documents that it sends; a static host does not.
 pub fn has_server() -> bool {
+    is_marked("data-server")
+}
+
+/// Returns true if `snapscope open` sent the page, which has files for it.
+pub fn has_files() -> bool {
+    is_marked("data-files")
+}
+
+fn is_marked(attribute: &str) -> bool {
     let root = window().document().and_then(|document| document.document_element());
-    root.is_some_and(|root| root.has_attribute("data-server"))
+    root.is_some_and(|root| root.has_attribute(attribute))
 }
 
 /// Returns the URL of a script or style of this build.

@@ -8,7 +8,7 @@ pub enum Origin {
     /// This machine; nobody else has seen the file.
     #[default]
     Local,
-    /// This site: the sample, or a recording.
+    /// This site: the sample, a recording, or a file that `snapscope open` serves.
     Site,
     /// Link to a shared copy.
     Link(Rc<LinkFacts>),
@@ -36,11 +36,14 @@ pub enum Address {
     Link(String),
     /// Recordings, by the ids of their jobs.
     Jobs(Vec<String>),
+    /// Files of the command `snapscope open`.
+    Files,
 }
 
 impl Address {
-    /// Parses an address from its path below the site's top, its job ids, and whether it names the sample.
-    pub fn of(path: &str, jobs: Vec<String>, has_sample: bool) -> Self {
+    /// Parses an address from its path below the site's top, its job ids, and whether it names the sample; `has_files`
+    /// is true if the page was sent by `snapscope open`.
+    pub fn of(path: &str, jobs: Vec<String>, has_sample: bool, has_files: bool) -> Self {
         let token = path.trim_matches('/').strip_prefix("s/").filter(|token| is_name(token));
         match token {
             Some(token) => Self::Link(token.to_owned()),
@@ -48,6 +51,7 @@ impl Address {
                 Self::Jobs(jobs.into_iter().filter(|job| is_name(job)).collect())
             }
             None if has_sample => Self::Sample,
+            None if has_files => Self::Files,
             None => Self::Plain,
         }
     }
@@ -64,7 +68,7 @@ mod tests {
 
     #[track_caller]
     fn check(path: &str, jobs: &[&str], address: Address) {
-        assert_eq!(Address::of(path, jobs.iter().map(|job| (*job).to_owned()).collect(), false), address);
+        assert_eq!(Address::of(path, jobs.iter().map(|job| (*job).to_owned()).collect(), false, false), address);
     }
 
     #[test]
@@ -76,6 +80,7 @@ mod tests {
         check("s/", &[], Address::Plain);
         check("s/a/b", &[], Address::Plain);
         check("index.html", &[], Address::Plain);
-        assert_eq!(Address::of("", Vec::new(), true), Address::Sample);
+        assert_eq!(Address::of("", Vec::new(), true, true), Address::Sample);
+        assert_eq!(Address::of("", Vec::new(), false, true), Address::Files);
     }
 }

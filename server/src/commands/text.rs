@@ -36,17 +36,32 @@ pub(super) fn bar(part: u64, whole: u64, width: usize) -> String {
 
 /// Draws the live bytes of a whole trace as one line; each character shows the maximum of its part of the events.
 pub(super) fn sparkline(timeline: &Timeline, width: u32) -> String {
+    curve(timeline, width, 1).concat()
+}
+
+/// Draws the live bytes of a whole trace as lines of at most `width` characters, from the top; each column shows the
+/// maximum of its part of the events.
+pub(super) fn curve(timeline: &Timeline, width: u32, height: usize) -> Vec<String> {
     const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let (_, peak) = timeline.live_peak();
     let moments = u64::from(timeline.events()) + 1;
     let columns = u64::from(width).min(moments);
     let bound = |column: u64| (column * moments / columns) as u32;
-    let level = |column| {
+    let eighths = |column| {
         let (_, bytes) = timeline.live_max_in(bound(column)..bound(column + 1));
-        let eighths = (bytes as f64 / peak.max(1) as f64 * 8.0).ceil() as usize;
-        LEVELS[eighths.min(8)]
+        (bytes as f64 / peak.max(1) as f64 * 8.0 * height as f64).ceil() as usize
     };
-    (0..columns).map(level).collect()
+    let heights: Vec<usize> = (0..columns).map(eighths).collect();
+    let line = |row: usize| heights.iter().map(|eighths| LEVELS[eighths.saturating_sub(8 * row).min(8)]).collect();
+    (0..height).rev().map(line).collect()
+}
+
+/// Shortens a line to at most `width` characters.
+pub(super) fn cut(line: &str, width: usize) -> Cow<'_, str> {
+    if line.chars().count() <= width {
+        return Cow::Borrowed(line);
+    }
+    Cow::Owned(line.chars().take(width.saturating_sub(1)).chain(['…']).collect())
 }
 
 /// Aligns the cells of rows in columns; the columns in `right` are aligned to the right.
@@ -68,12 +83,16 @@ pub(super) fn table(rows: &[Vec<String>], right: &[usize]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// Breaks a paragraph into lines that fit a terminal.
+/// Breaks a paragraph into lines that fit most terminals.
 pub(super) fn lines(text: &str) -> Vec<String> {
-    const WIDTH: usize = 96;
+    wrapped(text, 96)
+}
+
+/// Breaks a paragraph into lines of at most `width` characters, between words.
+pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
-        match lines.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= WIDTH) {
+        match lines.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= width) {
             Some(line) => {
                 line.push(' ');
                 line.push_str(word);
@@ -104,6 +123,18 @@ mod tests {
         let timeline = Timeline::new(&trace, &trace.devices[0]);
         assert_eq!(sparkline(&timeline, 100), " ▄██▄▄ ");
         assert_eq!(sparkline(&timeline, 2), "██");
+    }
+
+    #[test]
+    fn a_curve_has_lines() {
+        let trace = text::parse("alloc a 8\nalloc b 8\nfree b\nfree a").unwrap();
+        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        assert_eq!(curve(&timeline, 100, 2), ["  ██   ", " █████ "].map(|line| line.to_owned()));
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        assert_eq!([cut("größe", 5), cut("größe", 4), cut("x", 0)], ["größe", "grö…", "…"]);
     }
 
     #[test]

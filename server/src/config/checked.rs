@@ -10,11 +10,12 @@ use shared::base::format::bytes;
 use tracing::Level;
 
 use super::{DatabaseAddress, RecorderConfig};
+use crate::built_pages::BuiltPages;
 use crate::jobs::worker::WorkerSettings;
 use crate::store::StoreAddress;
 
 /// Configuration of the server, resolved and checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ServeConfig {
     /// Address to bind.
     pub listen: SocketAddr,
@@ -30,8 +31,8 @@ pub struct ServeConfig {
     pub metrics_token: Option<String>,
     /// This program, which reads uploads in a separate process.
     pub program: PathBuf,
-    /// Folder of the built page, which contains `index.html`.
-    pub dist: PathBuf,
+    /// Built web pages.
+    pub pages: BuiltPages,
     /// Folder of all data; the default place of the database and the store.
     pub data: PathBuf,
     pub database: DatabaseAddress,
@@ -120,7 +121,7 @@ impl fmt::Display for ServeConfig {
             ("token", secret(self.token.as_ref())),
             ("metrics token", secret(self.metrics_token.as_ref())),
             ("reading", if self.is_private { "with the token" } else { "free" }.to_owned()),
-            ("page", self.dist.display().to_string()),
+            ("page", self.pages.to_string()),
             ("data", self.data.display().to_string()),
             ("database", self.database.to_string()),
             ("store", self.store.to_string()),

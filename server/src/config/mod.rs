@@ -4,30 +4,29 @@
 //! [`SettingsArgs`] holds them as typed; [`ServeConfig`] holds them checked and complete.
 
 mod checked;
+mod companions;
 mod database_address;
 mod others;
 mod recorder;
 mod resolve;
 mod script;
 mod settings;
+mod terminal;
 mod tokens;
+
+pub(crate) use companions::built_pages;
 
 pub use checked::{LogFormat, ServeConfig, ShareLimits, WorkerConfig};
 pub use database_address::DatabaseAddress;
 pub use recorder::RecorderConfig;
 pub use script::ScriptConfig;
 pub use settings::SettingsArgs;
+pub(crate) use terminal::Terminal;
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::failure::Failure;
-
-/// Returns the folder that contains this program.
-fn program_folder(hint: &str) -> Result<PathBuf, Failure> {
-    let program = program().map_err(|failure| Failure::new(failure.message, hint))?;
-    Ok(program.parent().unwrap_or(Path::new(".")).to_owned())
-}
 
 /// Returns the path of this program.
 fn program() -> Result<PathBuf, Failure> {

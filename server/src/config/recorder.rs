@@ -2,24 +2,27 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::{program, program_folder};
+use super::companions::{self, Companions};
+use super::program;
 use crate::failure::Failure;
 
 /// Locations of the recorder and its libraries, and the variables passed on to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecorderConfig {
-    /// The program `snapscope-recorder`: `SNAPSCOPE_RECORDER`, or the one next to this program.
+    /// The program `snapscope-recorder`: `SNAPSCOPE_RECORDER`, or the one that belongs to this program.
     pub program: PathBuf,
     /// This program, which reads the recorder's snapshot in a separate process.
     pub reader: PathBuf,
-    /// Folder of the virtual GPU: `SNAPSCOPE_VIRTUAL_GPU_LIBRARIES`, or the one that `./dev build` fills.
+    /// Folder of the virtual GPU: `SNAPSCOPE_VIRTUAL_GPU_LIBRARIES`, or the one that belongs to this program.
     pub virtual_gpu: PathBuf,
     /// The libtorch named by `SNAPSCOPE_LIBTORCH`, for virtual and real GPUs.
     pub named_libtorch: Option<PathBuf>,
     /// The libtorch that `./dev build` fetched, for virtual GPUs.
     pub built_libtorch: PathBuf,
+    /// The Python for which a wheel has installed this program, whose PyTorch is used instead of a fetched one.
+    pub installed_for: Option<OsString>,
     /// Variables that every recorder receives.
     pub passed_on: Vec<(OsString, OsString)>,
     /// Variables that select among real GPUs, only for recorders on one.
@@ -29,7 +32,7 @@ pub struct RecorderConfig {
 }
 
 impl RecorderConfig {
-    /// Reads the environment, with the folders of `./dev build` as defaults.
+    /// Reads the environment, with the files that belong to this program as defaults.
     ///
     /// The existence of files is checked only when they are needed.
     ///
@@ -40,20 +43,24 @@ impl RecorderConfig {
         const PASSED_ON: [&str; 5] = ["PATH", "HOME", "TMPDIR", "LANG", "TZ"];
         const REAL_GPU: [&str; 3] = ["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES"];
         let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
-        let folder = program_folder("set SNAPSCOPE_RECORDER to the path of the recorder")?;
-        // In `target/release` or `target/debug`: files that do not depend on the profile are in the parent folder.
-        let target = folder.parent().unwrap_or(Path::new("."));
+        let companions = Companions::find("set SNAPSCOPE_RECORDER to the path of the recorder")?;
         let path = |name: &str, default: PathBuf| named(name).map_or(default, PathBuf::from);
         Ok(Self {
-            program: path("SNAPSCOPE_RECORDER", folder.join("snapscope-recorder")),
+            program: path("SNAPSCOPE_RECORDER", companions.recorder()),
             reader: program()?,
-            virtual_gpu: path("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", target.join("virtual-gpu")),
+            virtual_gpu: path("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", companions.virtual_gpu()),
             named_libtorch: named("SNAPSCOPE_LIBTORCH").map(PathBuf::from),
-            built_libtorch: target.join("libtorch"),
+            built_libtorch: companions.libtorch(),
+            installed_for: companions.python(),
             passed_on: PASSED_ON.iter().filter_map(|name| Some((name.into(), named(name)?))).collect(),
             real_gpu: REAL_GPU.iter().filter_map(|name| Some(((*name).to_owned(), named(name)?))).collect(),
             library_path: named("LD_LIBRARY_PATH"),
         })
+    }
+
+    /// Returns how to get what is missing.
+    pub(crate) fn remedy(&self) -> &'static str {
+        companions::remedy(self.installed_for.is_some())
     }
 
     /// Returns true while a script builds the recorder: jobs wait for it instead of failing.

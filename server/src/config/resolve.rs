@@ -11,8 +11,8 @@ use tracing::Level;
 
 use super::tokens::Tokens;
 use super::{
-    DatabaseAddress, LogFormat, RecorderConfig, ServeConfig, SettingsArgs, ShareLimits, WorkerConfig, program,
-    program_folder,
+    DatabaseAddress, LogFormat, RecorderConfig, ServeConfig, SettingsArgs, ShareLimits, WorkerConfig, built_pages,
+    program,
 };
 use crate::failure::Failure;
 use crate::jobs::worker::{Slots, WorkerSettings};
@@ -45,7 +45,7 @@ impl SettingsArgs {
             is_token_made: is_made,
             is_private,
             program: program()?,
-            dist: dist(args.dist.clone())?,
+            pages: built_pages(args.dist.clone())?,
             database: database(args.database.as_deref(), &data)?,
             store: args.store.as_deref().map_or_else(|| Ok(StoreAddress::Folder(data.join("store"))), store)?,
             worker: args.worker(&data, "virtual=1")?,
@@ -144,21 +144,6 @@ fn public_address(text: &str) -> Result<String, Failure> {
         return Err(wrong("public-address", text, "use for example https://snapscope.example.org"));
     }
     Ok(address.to_owned())
-}
-
-fn dist(dist: Option<PathBuf>) -> Result<PathBuf, Failure> {
-    let dist = match dist {
-        Some(dist) => dist,
-        // The page is in `target/dist` if the program is `target/release/snapscope`.
-        None => program_folder("pass the page folder with --dist")?.parent().unwrap_or(Path::new(".")).join("dist"),
-    };
-    if !dist.join("index.html").is_file() {
-        return Err(Failure::new(
-            format!("there are no built web pages in {}", dist.display()),
-            "run `./dev build` in a clone of Snapscope, or pass their folder with --dist",
-        ));
-    }
-    Ok(dist)
 }
 
 /// Returns `$XDG_DATA_HOME/snapscope`, or `~/.local/share/snapscope`.

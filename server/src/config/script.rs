@@ -3,18 +3,23 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{program, program_folder};
+use super::companions::Companions;
+use super::program;
 use crate::failure::Failure;
+use crate::virtual_gpu;
 
 /// Location of the virtual GPU that scripts see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptConfig {
-    /// Folder of the stand-ins: `SNAPSCOPE_VIRTUAL_GPU_LIBRARIES`, or the one that `./dev build` fills.
+    /// Folder of the stand-ins: `SNAPSCOPE_VIRTUAL_GPU_LIBRARIES`, or the one that belongs to this program.
     pub virtual_gpu: PathBuf,
     /// This program, which others start for a run of their own.
     pub program: PathBuf,
+    /// How to get a virtual GPU that is missing.
+    remedy: &'static str,
     /// Variables of the user that are put together with those of the virtual GPU.
     own: BTreeMap<&'static str, OsString>,
 }
@@ -24,21 +29,20 @@ const SHARED: [&str; 5] =
     ["PYTHONPATH", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "SNAPSCOPE_VIRTUAL_GPU_VALUES"];
 
 impl ScriptConfig {
-    /// Reads the environment, with the folder of `./dev build` as default.
+    /// Reads the environment, with the folder that belongs to this program as default.
     ///
     /// # Errors
     ///
     /// Returns an error if the path of this program is unknown.
     pub fn from_environment() -> Result<Self, Failure> {
         let named = env::var_os("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES").filter(|value| !value.is_empty());
-        let folder = program_folder("set SNAPSCOPE_VIRTUAL_GPU_LIBRARIES to the folder of the virtual GPU")?;
-        let program = program()?;
-        let built = folder.parent().unwrap_or(Path::new(".")).join("virtual-gpu");
-        let folder = named.map_or(built, PathBuf::from);
+        let companions = Companions::find("set SNAPSCOPE_VIRTUAL_GPU_LIBRARIES to the folder of the virtual GPU")?;
+        let folder = named.map_or_else(|| companions.virtual_gpu(), PathBuf::from);
         // The script may change its folder, and then a relative path would lead elsewhere.
         let virtual_gpu = std::path::absolute(&folder).unwrap_or(folder);
         let value = |name: &&'static str| Some((*name, env::var_os(name).filter(|value| !value.is_empty())?));
-        Ok(Self { virtual_gpu, program, own: SHARED.iter().filter_map(value).collect() })
+        let (program, remedy) = (program()?, companions.remedy());
+        Ok(Self { virtual_gpu, program, remedy, own: SHARED.iter().filter_map(value).collect() })
     }
 
     /// Refuses to go on without a virtual GPU.
@@ -47,12 +51,12 @@ impl ScriptConfig {
     ///
     /// Returns an error if the folder has no stand-ins.
     pub fn check(&self) -> Result<(), Failure> {
-        if self.virtual_gpu.join("libsnapscope_virtual_gpu.so").exists() {
+        if self.virtual_gpu.join(virtual_gpu::LIBRARY).exists() {
             return Ok(());
         }
         Err(Failure::new(
             format!("there is no virtual GPU in {}", self.virtual_gpu.display()),
-            "run `./dev build` in a clone of Snapscope, or set SNAPSCOPE_VIRTUAL_GPU_LIBRARIES to its folder",
+            format!("{}, or set SNAPSCOPE_VIRTUAL_GPU_LIBRARIES to its folder", self.remedy),
         ))
     }
 
@@ -69,6 +73,15 @@ impl ScriptConfig {
             joined.push(own);
         }
         joined
+    }
+
+    /// Returns the folder of the stand-ins with a link for each name, which is made at `place` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the place is full or cannot be written.
+    pub(crate) fn stand_ins(&self, place: &Path) -> io::Result<PathBuf> {
+        virtual_gpu::with_links(&self.virtual_gpu, place)
     }
 
     /// Returns the library that answers the loader in place of NVIDIA's, if the folder has one.

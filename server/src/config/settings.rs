@@ -48,7 +48,7 @@ settings! {
     no_token: bool, "SNAPSCOPE_NO_TOKEN", "BOOL", [num_args = 0..=1, default_missing_value = "true", value_parser = BoolishValueParser::new()];
     /// Token required to read /metrics [default: the same as --token]
     metrics_token: String, "SNAPSCOPE_METRICS_TOKEN", "TOKEN";
-    /// Folder of the built web pages [default: `dist` next to the folder of this program]
+    /// Folder of the built web pages [default: those inside this program, or `dist` next to its folder]
     dist: PathBuf, "SNAPSCOPE_DIST", "DIR";
     /// Folder of the database, the store and running recordings [default: ~/.local/share/snapscope]
     data: PathBuf, "SNAPSCOPE_DATA", "DIR";

@@ -1,13 +1,13 @@
 //! Reads the gallery of example configs next to the built page.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
-use std::{fs, io};
+use std::io;
 
 use serde::Deserialize;
 use shared::api::GalleryRow;
 use shared::job::RawJob;
 
+use crate::built_pages::BuiltPages;
 use crate::failure::Failure;
 
 /// Suffix of the name of a repaired config, after the name of the faulty one.
@@ -45,33 +45,29 @@ fn places(topics: &[Topic]) -> HashMap<&str, (u64, &str)> {
 /// # Errors
 ///
 /// Returns an error if a file cannot be read or is not a valid part of the gallery.
-pub(super) fn load(dist: &Path) -> Result<Vec<GalleryRow>, Failure> {
-    let folder = dist.join("gallery");
-    if !folder.exists() {
-        return Ok(Vec::new());
-    }
-    read(&folder).map_err(|error| {
+pub(super) fn load(pages: &BuiltPages) -> Result<Vec<GalleryRow>, Failure> {
+    read(pages).map_err(|error| {
         Failure::new(
-            format!("the gallery in {} cannot be read: {error}", folder.display()),
+            format!("the gallery of the web pages in {pages} cannot be read: {error}"),
             "run `./dev build` again, and check the permissions of that folder",
         )
     })
 }
 
-fn read(folder: &Path) -> io::Result<Vec<GalleryRow>> {
-    let figures: HashMap<String, Figures> = serde_json::from_slice(&fs::read(folder.join("figures.json"))?)?;
+fn read(pages: &BuiltPages) -> io::Result<Vec<GalleryRow>> {
+    let Some(figures) = pages.read("gallery/figures.json")? else { return Ok(Vec::new()) };
+    let figures: HashMap<String, Figures> = serde_json::from_slice(&figures)?;
     // Galleries of versions without topics have no such file.
-    let topics: Vec<Topic> = match fs::read(folder.join("topics.json")) {
-        Ok(text) => serde_json::from_slice(&text)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(error),
-    };
+    let topics = pages.read("gallery/topics.json")?;
+    let topics: Vec<Topic> = topics.map_or(Ok(Vec::new()), |text| serde_json::from_slice(&text))?;
     let places = places(&topics);
     let mut rows = Vec::new();
     let names: HashSet<String> = figures.keys().cloned().collect();
     for (name, figures) in figures {
-        let config = fs::read_to_string(folder.join(format!("{name}.toml")))?;
-        let job = RawJob::from_toml(&config).map_err(|_| io::Error::other(format!("{name}.toml is not a config")))?;
+        let no_config = || io::Error::other(format!("{name}.toml is not a config"));
+        let config = pages.read(&format!("gallery/{name}.toml"))?.ok_or_else(no_config)?;
+        let config = String::from_utf8(config.to_vec()).map_err(|_| no_config())?;
+        let job = RawJob::from_toml(&config).map_err(|_| no_config())?;
         let text = config.lines().map_while(|line| line.strip_prefix("# ")).collect::<Vec<_>>().join("\n");
         let repair = Some(format!("{name}{REPAIRED}")).filter(|repair| names.contains(repair));
         let (place, topic) =

@@ -246,7 +246,7 @@ fn is_same_origin(headers: &HeaderMap) -> bool {
 }
 
 /// Returns true for `localhost` and its subdomains, for loopback addresses, and without a host.
-fn is_name_of_this_machine(headers: &HeaderMap) -> bool {
+pub(crate) fn is_name_of_this_machine(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(HOST).and_then(|host| host.to_str().ok()) else { return true };
     let name = host_name(host);
     let is_loopback = name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());

@@ -22,6 +22,7 @@ mod login;
 mod metrics;
 mod observe;
 mod openapi;
+mod opened;
 mod pace;
 mod pages;
 mod presence;
@@ -36,7 +37,8 @@ mod state;
 mod streams;
 
 pub use app::create_app;
-pub use site::Site;
+pub use opened::{Opened, open};
+pub use site::{Mark, Site};
 pub use state::State;
 
 use std::any::Any;
@@ -79,7 +81,7 @@ pub fn run(args: SettingsArgs) -> Result<(), Failure> {
     for line in config.to_string().lines() {
         info!("{line}");
     }
-    let site = Data::new(Site::load(&config.dist)?);
+    let site = Data::new(Site::load(&config.pages, Mark::Server)?);
     worker::runtime()?.block_on(async {
         let started = start(config, site, Signals::Handled).await?;
         started.addresses.iter().for_each(|address| announce(address, started.state.config.made_token()));
@@ -118,7 +120,7 @@ pub async fn start(config: ServeConfig, site: Data<Site>, signals: Signals) -> R
         Arc::new(Context::new(database.clone(), store.clone(), config.worker.clone(), config.recorder.clone())?);
     // As soon as the server listens, clients may submit jobs, which requires a known worker.
     worker.show().await.map_err(|error| Failure::new(error.to_string(), "check the database"))?;
-    let gallery = gallery::load(&config.dist)?;
+    let gallery = gallery::load(&config.pages)?;
     let listen = config.listen;
     let kept_bytes =
         database.used_bytes().await.map_err(|error| Failure::new(error.to_string(), "check the database"))?;

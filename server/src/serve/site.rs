@@ -1,11 +1,10 @@
 //! Holds the built page in memory.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use actix_web::web::Bytes;
 
+use crate::built_pages::BuiltPages;
 use crate::failure::Failure;
 use crate::serve::asset_file::{Asset, CompressedCopy, Encoding};
 use crate::serve::document::Document;
@@ -23,22 +22,21 @@ pub struct Site {
 }
 
 impl Site {
-    /// Reads a folder that `./dev build` filled.
+    /// Reads the built pages, and marks their documents with the kind of server.
     ///
     /// # Errors
     ///
-    /// Returns an error if the folder or a file in it cannot be read.
-    pub fn load(folder: &Path) -> Result<Self, Failure> {
-        let mut files = HashMap::new();
-        read_into(folder, "/", &mut files).map_err(|error| {
+    /// Returns an error if a file cannot be read.
+    pub fn load(pages: &BuiltPages, mark: Mark) -> Result<Self, Failure> {
+        let mut files = pages.read_all().map_err(|error| {
             Failure::new(
-                format!("the web pages in {} cannot be read: {error}", folder.display()),
+                format!("the web pages in {pages} cannot be read: {error}"),
                 "run `./dev build` again, and check the permissions of that folder",
             )
         })?;
         let mut assets = collect(&files);
         for (path, document) in files.iter_mut().filter(|(path, _)| is_document(path)) {
-            let told = tell_of_server(&String::from_utf8_lossy(document));
+            let told = mark.told(&String::from_utf8_lossy(document));
             *document = told.clone().into();
             assets.insert(path.clone(), Asset::made(path, told));
         }
@@ -54,21 +52,6 @@ impl Site {
     pub(crate) fn document(&self, path: &str) -> Option<&Document> {
         self.documents.get(path)
     }
-}
-
-/// Reads all files below a folder, by request path.
-fn read_into(folder: &Path, prefix: &str, files: &mut HashMap<String, Bytes>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        let target: PathBuf = entry.path();
-        if target.is_dir() {
-            read_into(&target, &format!("{path}/"), files)?;
-        } else {
-            files.insert(path, fs::read(target)?.into());
-        }
-    }
-    Ok(())
 }
 
 /// Combines each file with its compressed copies.
@@ -103,7 +86,21 @@ fn is_document(path: &str) -> bool {
     path.ends_with(".html") && path.rfind('/') == Some(0)
 }
 
-/// Marks a document as served by this server; the same folder also works without one, but cannot share then.
-fn tell_of_server(html: &str) -> String {
-    html.replacen("<html ", "<html data-server=\"\" ", 1)
+/// Mark in a document that tells the page what serves it; the same folder also works without a mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// `snapscope serve`, which shares snapshots and records jobs.
+    Server,
+    /// `snapscope open`, which has files for the page.
+    Files,
+}
+
+impl Mark {
+    fn told(self, html: &str) -> String {
+        let attribute = match self {
+            Self::Server => "data-server",
+            Self::Files => "data-files",
+        };
+        html.replacen("<html ", &format!("<html {attribute}=\"\" "), 1)
+    }
 }

@@ -11,6 +11,7 @@ mod inspect;
 mod job;
 mod job_error;
 mod job_task;
+mod opened;
 mod recording;
 mod run;
 mod share;
@@ -25,6 +26,7 @@ pub use inspect::{FormatName, Inspection};
 pub use job::{JobChange, JobDetails, JobEvent, JobList, JobOutcome, JobRequest, JobResource, JobState, KeyNote};
 pub use job_error::{JobError, JobErrorCode};
 pub use job_task::{JobTask, Recorded, TaskSummary};
+pub use opened::{OpenedFile, OpenedFiles};
 pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingCurve, RecordingReport, Started,
     StepStart, Written,

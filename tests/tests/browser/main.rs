@@ -16,6 +16,7 @@ mod kinds;
 mod logs;
 mod names;
 mod offline;
+mod opened;
 mod page;
 mod part;
 mod renderers;

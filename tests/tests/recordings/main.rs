@@ -15,3 +15,5 @@ mod repro;
 #[cfg(target_os = "linux")]
 pub(crate) mod run;
 mod sweep;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod wheel;

@@ -4,4 +4,5 @@ mod api;
 mod data;
 mod deploy;
 mod http;
+mod open;
 mod storage;

@@ -9,7 +9,7 @@ use shared::report::{LogCell, LogOwner, LogOwners, LogReport, LogTable};
 const MOST_ROWS: usize = 10;
 
 /// Formats what the log is and how much it has, and the memory of a GPU by owner.
-pub(super) fn summary(report: &LogReport) -> String {
+pub(in crate::commands) fn summary(report: &LogReport) -> String {
     let facts: String = report.facts.iter().map(|fact| format!("; {fact}")).collect();
     format!("  {}{facts}\n", report.title) + &report.owners.iter().map(owners).collect::<String>()
 }

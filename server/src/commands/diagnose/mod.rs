@@ -14,6 +14,7 @@ use shared::report::{
 };
 use shared::tracemalloc::TracemallocSnapshot;
 
+use super::named;
 use super::own::OwnOption;
 use super::range::EventRange;
 use super::source::Sources;
@@ -22,11 +23,11 @@ use crate::Failure;
 use crate::log_file;
 use crate::units;
 
-mod folder;
 mod growth;
 mod log;
 mod together;
 
+pub(in crate::commands) use self::log::summary as log_summary;
 use together::{Joined, Together};
 
 /// The options of `snapscope diagnose`.
@@ -108,7 +109,7 @@ impl DiagnoseArgs {
 
     /// Reads the files and returns their findings.
     pub(super) fn reported(&self) -> Reported {
-        let (files, mut unread) = match folder::files(&self.files) {
+        let (files, mut unread) = match named::files(&self.files) {
             Ok(files) => (files, Vec::new()),
             Err(failure) => (Vec::new(), vec![failure]),
         };
@@ -267,10 +268,8 @@ fn runs(diagnosis: &Diagnosis) -> String {
 fn findings(diagnosis: &Diagnosis, word: &str, sources: Option<&Sources>) -> String {
     let mut page = String::new();
     for finding in &diagnosis.findings {
-        let Finding { severity, device, title, line, parts, evidence, steps, why, .. } = finding;
-        let is_named = title.starts_with("GPU ") || title.starts_with("NPU ");
-        let place = if *device < 0 || is_named { String::new() } else { format!(" on {word} {device}") };
-        let _ = writeln!(page, "\n{}{place}: {title}", severity.name());
+        let Finding { line, parts, evidence, steps, why, .. } = finding;
+        let _ = writeln!(page, "\n{}", finding_line(finding, word));
         for part in parts {
             let _ = writeln!(page, "  - {}", part.text());
         }
@@ -292,6 +291,14 @@ fn findings(diagnosis: &Diagnosis, word: &str, sources: Option<&Sources>) -> Str
         }
     }
     page
+}
+
+/// Formats the first line of a finding; `word` is the word for a device.
+pub(in crate::commands) fn finding_line(finding: &Finding, word: &str) -> String {
+    let Finding { severity, device, title, .. } = finding;
+    let is_named = title.starts_with("GPU ") || title.starts_with("NPU ");
+    let place = if *device < 0 || is_named { String::new() } else { format!(" on {word} {device}") };
+    format!("{}{place}: {title}", severity.name())
 }
 
 /// Appends a paragraph behind a mark, broken into lines that start below its first word.

@@ -10,8 +10,8 @@ use shared::profile::Makers;
 use shared::report::{CardShares, CardSnapshot, LogOwners, LogTable, OperatorsAtPeak, card_shares, operators_at_peak};
 use shared::tracemalloc::TracemallocSnapshot;
 
-use super::folder::Named;
 use super::log;
+use crate::commands::named::Named;
 use crate::commands::text::lines;
 use crate::log_file;
 use crate::snapshot_file::Opened;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::commands::python;
+use crate::config::ScriptConfig;
 
 /// The files of the hook, by their names below the folder that goes on `PYTHONPATH`.
 const HOOK: &[python::File] = python::files!("run/":
@@ -64,6 +65,15 @@ impl Folder {
     /// Returns the folder of the hook, which goes on `PYTHONPATH`.
     pub(super) fn hook(&self) -> PathBuf {
         self.path().join("hook")
+    }
+
+    /// Returns the folder of the virtual GPU's libraries, which is in this one if they have no links yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if this folder is full.
+    pub(super) fn stand_ins(&self, config: &ScriptConfig) -> io::Result<PathBuf> {
+        config.stand_ins(&self.path().join("virtual-gpu"))
     }
 
     /// Returns the file to which the virtual GPU appends its messages.

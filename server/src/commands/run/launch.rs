@@ -65,10 +65,9 @@ impl Launch<'_> {
     /// Returns an error if the virtual GPU is missing or the command cannot be started.
     pub(super) fn run(&self, interrupted: &AtomicBool) -> Result<Ended, Failure> {
         self.config.check()?;
-        let mut folder = Folder::make(&self.options()).map_err(|error| {
-            Failure::new(format!("a folder for the run cannot be made: {error}"), "set TMPDIR to a folder with room")
-        })?;
-        let child = self.start(&folder)?;
+        let mut folder = Folder::make(&self.options()).map_err(no_folder)?;
+        let stand_ins = folder.stand_ins(self.config).map_err(no_folder)?;
+        let child = self.start(&folder, &stand_ins)?;
         let end = keep(child, &mut folder, &self.limits, interrupted);
         let processes = reported::read(folder.path());
         let logged = log::read(&folder.log());
@@ -85,10 +84,10 @@ impl Launch<'_> {
         })
     }
 
-    fn start(&self, folder: &Folder) -> Result<Child, Failure> {
+    fn start(&self, folder: &Folder, stand_ins: &Path) -> Result<Child, Failure> {
         let (program, arguments) = self.command.split_first().expect("clap asks for a command");
         let mut command = Command::new(program);
-        command.args(arguments).envs(self.environment(folder)).process_group(0);
+        command.args(arguments).envs(self.environment(folder, stand_ins)).process_group(0);
         if self.is_quiet {
             let stderr = std::io::stderr().as_fd().try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from);
             command.stdout(stderr);
@@ -104,9 +103,8 @@ impl Launch<'_> {
     }
 
     /// Returns the variables that make the script see the virtual GPUs, in addition to the user's own.
-    fn environment(&self, folder: &Folder) -> Vec<(OsString, OsString)> {
+    fn environment(&self, folder: &Folder, stand_ins: &Path) -> Vec<(OsString, OsString)> {
         let config = self.config;
-        let stand_ins = &config.virtual_gpu;
         let both = |name: &str, value: &OsStr| (name.into(), config.before_own(value, name));
         let mut variables: Vec<(OsString, OsString)> = vec![
             both("PYTHONPATH", folder.hook().as_os_str()),
@@ -127,6 +125,10 @@ impl Launch<'_> {
         });
         variables
     }
+}
+
+fn no_folder(error: std::io::Error) -> Failure {
+    Failure::new(format!("a folder for the run cannot be made: {error}"), "set TMPDIR to a folder with room")
 }
 
 /// Settings of glibc's allocator, because a history of memory takes a kilobyte of the heap per event.

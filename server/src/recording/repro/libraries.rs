@@ -8,11 +8,13 @@ use shared::job::{Device, Job};
 
 use crate::Failure;
 use crate::config::RecorderConfig;
+use crate::virtual_gpu;
 
 /// Release of PyTorch that the recorder is built for.
 const RELEASE: &str = "2.11";
 
-/// Returns the complete environment of the recorder; a virtual GPU writes its warnings to `log`.
+/// Returns the complete environment of the recorder; a virtual GPU writes its warnings to `log`, and its links are made
+/// in the folder `links`, if it has none.
 ///
 /// # Errors
 ///
@@ -21,6 +23,7 @@ pub(super) fn environment(
     config: &RecorderConfig,
     job: &Job,
     log: &Path,
+    links: &Path,
 ) -> Result<Vec<(OsString, OsString)>, Failure> {
     let mut variables = config.passed_on.clone();
     let mut set = |name: &str, value: &OsStr| variables.push((name.into(), value.into()));
@@ -37,7 +40,14 @@ pub(super) fn environment(
                 // DDP processes compare their models, and read the values for that from the device.
                 set("SNAPSCOPE_VIRTUAL_GPU_VALUES", OsStr::new("shadow"));
             }
-            virtual_folders(config)?
+            let [stand_ins, libraries] = virtual_folders(config, links)?;
+            if has_nvidias(&libraries) {
+                // NVIDIA's libraries would come before those in the search path.
+                set("LD_AUDIT", config.virtual_gpu.join("libsnapscope_audit.so").as_os_str());
+                set("SNAPSCOPE_VIRTUAL_GPU_FOLDER", stand_ins.as_os_str());
+            }
+            // The links may lead to a library in another folder, which a recorder may read only if it is listed.
+            vec![stand_ins, libraries, config.virtual_gpu.clone()]
         }
         Device::Cuda(_) => {
             config.real_gpu.iter().for_each(|(name, value)| set(name, value));
@@ -68,48 +78,70 @@ fn make_device_files() {
 }
 
 /// Returns the folders of the CUDA stand-ins and of a libtorch, in this order.
-fn virtual_folders(config: &RecorderConfig) -> Result<Vec<PathBuf>, Failure> {
-    const BUILD: &str = "run `./dev build` in a clone of Snapscope";
-    if !config.virtual_gpu.join("libcudart.so.13").exists() {
+fn virtual_folders(config: &RecorderConfig, links: &Path) -> Result<[PathBuf; 2], Failure> {
+    let build = config.remedy();
+    if !["libcudart.so.13", virtual_gpu::LIBRARY].iter().any(|name| config.virtual_gpu.join(name).exists()) {
         let message = format!("there is no virtual GPU in {}", config.virtual_gpu.display());
-        return Err(Failure::new(message, format!("{BUILD}, or set SNAPSCOPE_VIRTUAL_GPU_LIBRARIES to its folder")));
+        return Err(Failure::new(message, format!("{build}, or set SNAPSCOPE_VIRTUAL_GPU_LIBRARIES to its folder")));
+    }
+    let stand_ins = virtual_gpu::with_links(&config.virtual_gpu, links).map_err(|error| {
+        Failure::new(format!("{} cannot be written: {error}", links.display()), "choose a folder with room")
+    })?;
+    if config.named_libtorch.is_none() && config.installed_for.is_some() {
+        return Ok([stand_ins, users_libtorch(config)?]);
     }
     let libtorch = config.named_libtorch.as_deref().unwrap_or(&config.built_libtorch);
     let libraries = library_folder(libtorch).ok_or_else(|| {
         let message = format!("there is no libtorch with CUDA in {}", libtorch.display());
-        Failure::new(message, format!("{BUILD} to fetch one, or set SNAPSCOPE_LIBTORCH to its folder"))
+        Failure::new(message, format!("{build} to fetch one, or set SNAPSCOPE_LIBTORCH to its folder"))
     })?;
     check_release(&libraries)?;
-    Ok(vec![config.virtual_gpu.clone(), libraries])
+    Ok([stand_ins, libraries])
+}
+
+/// Returns true if the Python environment of a libtorch also has NVIDIA's packages.
+fn has_nvidias(libraries: &Path) -> bool {
+    libraries.join("../../nvidia").exists()
 }
 
 /// Returns the library folder of the PyTorch that the user trains with.
 fn users_libtorch(config: &RecorderConfig) -> Result<PathBuf, Failure> {
     let folder = match &config.named_libtorch {
         Some(folder) => folder.clone(),
-        None => python_torch().ok_or_else(|| {
-            Failure::new(
-                "PyTorch was not found: python3 has no package `torch`",
-                format!(
-                    "activate the environment with PyTorch {RELEASE}, or set SNAPSCOPE_LIBTORCH to its folder `torch`"
-                ),
-            )
-        })?,
+        None => python_torch(config).ok_or_else(|| no_torch(config))?,
     };
     let libraries = library_folder(&folder).ok_or_else(|| {
         Failure::new(
             format!("the PyTorch in {} is built without CUDA", folder.display()),
-            format!("install PyTorch {RELEASE} with CUDA, or record on a virtual GPU with --card"),
+            format!("install PyTorch {RELEASE} with CUDA, or set SNAPSCOPE_LIBTORCH to the folder of such a libtorch"),
         )
     })?;
     check_release(&libraries)?;
     Ok(libraries)
 }
 
+fn no_torch(config: &RecorderConfig) -> Failure {
+    if let Some(python) = &config.installed_for {
+        let python = Path::new(python).display();
+        return Failure::new(
+            format!("the recorder needs PyTorch {RELEASE}, and {python} has no package `torch`"),
+            format!(
+                "install it with `{python} -m pip install torch=={RELEASE}.*`, which the wheel's extra `recorder` does \
+                 too, or set SNAPSCOPE_LIBTORCH to its folder `torch`"
+            ),
+        );
+    }
+    Failure::new(
+        "PyTorch was not found: python3 has no package `torch`",
+        format!("activate the environment with PyTorch {RELEASE}, or set SNAPSCOPE_LIBTORCH to its folder `torch`"),
+    )
+}
+
 /// Asks the user's Python for the folder of the package `torch` without importing it.
-fn python_torch() -> Option<PathBuf> {
+fn python_torch(config: &RecorderConfig) -> Option<PathBuf> {
     const FIND: &str = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])";
-    let answer = Command::new("python3").args(["-c", FIND]).output().ok()?;
+    let python = config.installed_for.as_deref().unwrap_or(OsStr::new("python3"));
+    let answer = Command::new(python).args(["-c", FIND]).output().ok()?;
     let folder = String::from_utf8(answer.stdout).ok()?;
     (answer.status.success() && !folder.trim().is_empty()).then(|| PathBuf::from(folder.trim()))
 }

@@ -118,11 +118,16 @@ impl Scratch {
         self.0.path().join("virtual-gpu.txt")
     }
 
+    /// Returns the folder for the links of a virtual GPU.
+    fn links(&self) -> PathBuf {
+        self.0.path().join("virtual-gpu")
+    }
+
     fn launch(&self, config: &RecorderConfig, job: &Job) -> Result<Launch, Failure> {
         Ok(Launch {
             program: config.program.clone(),
             arguments: vec!["--output".into(), self.snapshot().into()],
-            environment: libraries::environment(config, job, &self.log())?,
+            environment: libraries::environment(config, job, &self.log(), &self.links())?,
             input: job.to_json(),
         })
     }

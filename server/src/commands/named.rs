@@ -7,7 +7,7 @@ use shared::base::file_names::number_order;
 
 use crate::Failure;
 
-/// File to diagnose.
+/// File to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) path: PathBuf,

@@ -1,0 +1,146 @@
+//! Implements `snapscope open`, which shows files in the browser, or in the terminal alone.
+
+mod browser;
+mod screen;
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use shared::base::file_names::is_of_no_interest;
+
+use super::named::{self, Named};
+use super::text::printable;
+use crate::Failure;
+use crate::config::{Terminal, built_pages};
+use crate::serve;
+
+/// The options of `snapscope open`.
+#[derive(Debug, Clone, Args)]
+pub struct OpenArgs {
+    /// Snapshots, logs and whatever else the page can open; a folder stands for its files
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+
+    /// Show the timeline, the top stacks and the findings in this terminal, without a browser
+    #[arg(long)]
+    text: bool,
+
+    /// Folder of the built web pages [default: those inside this program, or `dist` next to its folder]
+    #[arg(long, value_name = "DIR", env = "SNAPSCOPE_DIST")]
+    dist: Option<PathBuf>,
+}
+
+/// Text to print, and the exit status of the command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenOutput {
+    pub text: String,
+    pub status: u8,
+}
+
+impl OpenArgs {
+    /// Serves the files until the page is closed, or returns their text; a file that cannot be read is named on standard
+    /// error and does not stop the others.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if no file can be read, if there are no web pages, or if no server can be started.
+    pub fn run(&self) -> Result<OpenOutput, Failure> {
+        let terminal = Terminal::from_environment();
+        let (files, mut unread) = readable(&self.files);
+        let mut text = String::new();
+        if self.text {
+            let (screens, failures) = screen::screens(&files, &terminal);
+            text = screens;
+            unread.extend(failures);
+        }
+        if files.is_empty() || (self.text && text.is_empty()) {
+            let all = unread.into_iter().reduce(|all, failure| all.and(&failure));
+            return Err(all.unwrap_or_else(nothing_of_interest));
+        }
+        unread.iter().for_each(|failure| eprintln!("{}", printable(&failure.to_string())));
+        if !self.text {
+            self.serve(files, &terminal)?;
+        }
+        Ok(OpenOutput { text, status: if unread.is_empty() { 0 } else { Failure::EXIT_STATUS } })
+    }
+
+    fn serve(&self, files: Vec<Named>, terminal: &Terminal) -> Result<(), Failure> {
+        let pages = built_pages(self.dist.clone())?;
+        let files = files.into_iter().map(|file| file.path).collect();
+        crate::jobs::worker::runtime()?.block_on(async {
+            let opened = serve::open(&pages, files)?;
+            announce(&opened.address);
+            match terminal.forwarding(opened.port) {
+                Some(line) => eprintln!("forward the port from your own machine: {line}"),
+                None if terminal.has_display => browser::show(&opened.address),
+                None => (),
+            }
+            opened.run().await
+        })
+    }
+}
+
+/// Prints the address on standard output; a closed pipe is no reason to stop.
+fn announce(address: &str) {
+    let mut out = io::stdout();
+    let _ = writeln!(out, "Snapscope: {address}").and_then(|()| out.flush());
+}
+
+/// Returns the files that can be read, with those of folders, and the failures of the others.
+fn readable(paths: &[PathBuf]) -> (Vec<Named>, Vec<Failure>) {
+    let (mut files, mut unread) = (Vec::new(), Vec::new());
+    for path in paths {
+        match named::files(std::slice::from_ref(path)) {
+            Ok(found) => files.extend(found),
+            Err(failure) => unread.push(failure),
+        }
+    }
+    let is_other = |file: &Named| file.is_of_folder && is_of_no_interest(&name_of(&file.path));
+    files.retain(|file| !is_other(file));
+    files.retain(|file| check(&file.path).map_err(|failure| unread.push(failure)).is_ok());
+    (files, unread)
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Refuses a file that cannot be opened, or whose bytes are not on a disk.
+fn check(path: &Path) -> Result<(), Failure> {
+    let unreadable = |reason: String| {
+        Failure::new(format!("{}: {reason}", path.display()), "check the path and the permissions of the file")
+    };
+    let about = path.metadata().map_err(|error| unreadable(error.to_string()))?;
+    if !about.is_file() {
+        return Err(unreadable("this is not a file".to_owned()));
+    }
+    File::open(path).map(drop).map_err(|error| unreadable(error.to_string()))
+}
+
+fn nothing_of_interest() -> Failure {
+    Failure::new("the folder has no snapshots and no logs", "choose another folder, or name a file")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_can_be_read_is_opened_and_the_rest_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["10.pickle", "2.pickle", "train.py", ".hidden"] {
+            fs::write(at(name), "").unwrap();
+        }
+        let given = [at("missing.pickle"), folder.path().to_owned(), at("no/folder"), at("train.py")];
+        let (files, unread) = readable(&given);
+        let names: Vec<_> = files.iter().map(|file| name_of(&file.path)).collect();
+        assert_eq!(names, ["2.pickle", "10.pickle", "train.py"], "a file that was named is opened whatever its name");
+        let said: Vec<_> = unread.iter().map(|failure| failure.message.as_str()).collect();
+        assert!(said[0].contains("missing.pickle: No such file") && said.len() == 2, "{said:?}");
+    }
+}

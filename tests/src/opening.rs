@@ -1,0 +1,99 @@
+//! Runs `snapscope open` in a separate process.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::http::{Reply, send};
+use crate::server::snapscope;
+
+/// Process that serves files until its page is closed, killed when dropped.
+#[derive(Debug)]
+pub struct OpenProcess {
+    child: Child,
+    /// Address that it listens on.
+    pub address: SocketAddr,
+    /// Path of the page, which begins with the token and ends with a slash.
+    pub path: String,
+}
+
+impl OpenProcess {
+    /// Opens files with the web pages in a folder, and waits for the address.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the process ends without one.
+    #[track_caller]
+    pub fn start(dist: &Path, files: &[&Path], variables: &[(&str, &str)]) -> Self {
+        let mut command = Command::new(snapscope());
+        command.arg("open").args(files).arg("--dist").arg(dist).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // No test shows windows to whoever runs it.
+        for name in ["DISPLAY", "WAYLAND_DISPLAY", "SSH_CONNECTION"] {
+            command.env_remove(name);
+        }
+        let mut child = command.envs(variables.iter().copied()).spawn().expect("the binary to start");
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
+        let said = line.trim().strip_prefix("Snapscope: http://").and_then(|said| said.split_once('/'));
+        let Some((address, path)) = said else { panic!("an address, not {line:?}") };
+        Self { child, address: address.parse().expect("an address"), path: format!("/{path}") }
+    }
+
+    /// Returns the address of the page.
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.address, self.path)
+    }
+
+    /// Gets a path below that of the page.
+    #[track_caller]
+    pub fn get(&self, path: &str) -> Reply {
+        send(self.address, "GET", &format!("{}{path}", self.path), &[])
+    }
+
+    /// Returns true if the process has ended.
+    ///
+    /// # Panics
+    ///
+    /// Panics if its status cannot be read.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a status").is_some()
+    }
+
+    /// Waits for the end, and returns the exit status and standard error.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the process does not end in time.
+    #[track_caller]
+    pub fn ended(&mut self, patience: Duration) -> (Option<i32>, String) {
+        let start = Instant::now();
+        while !self.has_ended() {
+            assert!(start.elapsed() < patience, "the process is still there after {patience:?}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let mut said = String::new();
+        self.child.stderr.as_mut().expect("a pipe").read_to_string(&mut said).expect("text");
+        (self.child.wait().expect("a status").code(), said)
+    }
+
+    /// Sends a signal by name.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the process cannot be signalled.
+    #[track_caller]
+    pub fn signal(&self, name: &str) {
+        let kill = Command::new("kill").args([format!("-{name}"), self.child.id().to_string()]).status();
+        assert!(kill.expect("kill").success());
+    }
+}
+
+impl Drop for OpenProcess {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
