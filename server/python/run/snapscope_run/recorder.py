@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from . import ending, lines, unsupported
+from . import collectives, ending, lines, unsupported
 from .exits import at_end_of_child
 from .history import History
 from .keeper import Keeper
@@ -77,6 +77,7 @@ class Recorder:
 
     def _stepped(self, count):
         self.report.facts["steps"] = count
+        collectives.settle(count)
         wanted = self.options.get("steps")
         if wanted and count >= wanted and self.pid == os.getpid():
             self._stop("steps")
