@@ -79,6 +79,7 @@ def theirs(clone: str, python: str, script: str, folder: str) -> list[str]:
 def main() -> None:
     """Prints the table."""
     snapscope, python, clone, *script = sys.argv[1:]
+    snapscope = str(Path(snapscope).resolve())
     path = str(Path(script[0] if script else SCRIPT).resolve())
     ask = "import torch, transformers, sys; print(torch.__version__, transformers.__version__, sys.version.split()[0])"
     versions = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=True).stdout.split()
