@@ -2,7 +2,7 @@
 
 use super::native::{Cost, Programs, Task};
 use super::options::{Options, Part};
-use super::page::{Visit, visit};
+use super::page::{Start, Visit, start_over_line, visit};
 use super::viewer::Viewer;
 use super::{median, snapshot_of};
 
@@ -16,6 +16,9 @@ pub struct Measured {
     pub tasks: Vec<(Task, Vec<Cost>)>,
     /// Visits of each viewer by its name, one for each run.
     pub visits: Vec<(String, Vec<Visit>)>,
+    /// Starts of each viewer's page over a slow line, by the viewer's name, one for each run; empty but for the first
+    /// file.
+    pub starts: Vec<(String, Vec<Start>)>,
 }
 
 impl Measured {
@@ -39,6 +42,12 @@ impl Measured {
         self.visits_of(viewer).iter().find_map(|visit| visit.failure.as_deref())
     }
 
+    /// Returns the median time in milliseconds until a viewer's page accepts a file, over a slow line.
+    pub fn start_ms(&self, viewer: &str) -> Option<f64> {
+        let (_, starts) = self.starts.iter().find(|(name, _)| name == viewer)?;
+        median(starts.iter().map(|start| start.ready_ms))
+    }
+
     fn costs(&self, task: Task) -> &[Cost] {
         self.tasks.iter().find(|(other, _)| *other == task).map_or(&[], |(_, costs)| costs)
     }
@@ -54,7 +63,19 @@ impl Measured {
 ///
 /// Returns an error if a task fails. The failure of a viewer is a result and not an error.
 pub fn measure(options: &Options, programs: &Programs, viewers: &[Viewer]) -> Result<Vec<Measured>, String> {
-    options.sizes.iter().map(|&size_mb| measure_one(options, programs, viewers, size_mb)).collect()
+    let mut all = Vec::new();
+    for &size_mb in &options.sizes {
+        all.push(measure_one(options, programs, viewers, size_mb)?);
+    }
+    if let Some(first) = all.first_mut().filter(|_| options.has(Part::Page)) {
+        first.starts = viewers.iter().map(|viewer| (viewer.name.clone(), Vec::new())).collect();
+        for _ in 0..options.runs(first.size_mb) {
+            for (viewer, (_, starts)) in viewers.iter().zip(&mut first.starts) {
+                starts.push(start_over_line(viewer));
+            }
+        }
+    }
+    Ok(all)
 }
 
 fn measure_one(options: &Options, programs: &Programs, viewers: &[Viewer], size_mb: u32) -> Result<Measured, String> {

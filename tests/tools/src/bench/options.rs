@@ -9,7 +9,7 @@ use clap::{Parser, ValueEnum};
 #[command(name = "bench")]
 pub struct Options {
     /// Sizes of the snapshots in MB, about 10,000 events each
-    #[arg(long, value_delimiter = ',', default_values_t = [1, 10, 100, 1000], value_name = "MB",
+    #[arg(long, value_delimiter = ',', default_values_t = [4, 67, 334, 1000], value_name = "MB",
         value_parser = clap::value_parser!(u32).range(1..=4000))]
     pub sizes: Vec<u32>,
 
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn nothing_asked_for_is_everything() {
         let options = parse("").expect("options");
-        assert_eq!(options.sizes, [1, 10, 100, 1000]);
+        assert_eq!(options.sizes, [4, 67, 334, 1000]);
         assert_eq!((options.runs(100), options.runs(1000)), (3, 1));
         assert!(options.has(Part::Page) && options.has(Part::Scale));
     }
