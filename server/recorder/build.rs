@@ -12,6 +12,7 @@ fn main() {
         "place",
         "numbers",
         "memory",
+        "history",
         "autocast",
         "lists",
         "attention",

@@ -1,7 +1,7 @@
 // Which module, phase and operation an allocation belongs to.
 //
-// The memory history asks a `CapturedTraceback::Python` for the stack of each event.
-// Ours answers with the place of the asking thread: the operations under way, the module and its parents, the phase.
+// The memory history asks for the stack of each event.
+// Ours is the place of the asking thread: the operations under way, the module and its parents, the phase.
 // Modules and phases are set from Rust; operations by a callback of the dispatcher.
 // Backward runs on threads of the autograd engine. There the module is that of the forward operation whose gradient
 // is computed: both carry the same sequence number.
@@ -17,7 +17,6 @@
 #include <ATen/record_function.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/core/DeviceGuard.h>
-#include <torch/csrc/profiler/combined_traceback.h>
 
 namespace {
 
@@ -153,45 +152,51 @@ const char* innermost_operation() {
   return here.operations.empty() ? nullptr : here.operations.back();
 }
 
-// A frame's `code` is a `const char*` where `lasti` is `kOperation`, else a `const Module*` or null for the phase.
-struct Unwinder final : torch::CapturedTraceback::Python {
-  using Frame = torch::CapturedTraceback::PyFrame;
-
-  bool canGather() override { return true; }
-
-  std::vector<Frame> gather() override {
-    std::vector<Frame> frames;
-    const auto operation = [&](const char* name) { frames.push_back({const_cast<char*>(name), kOperation}); };
-    for (auto name = here.operations.rbegin(); name != here.operations.rend(); ++name) {
-      if (!is_allocation(*name) || here.operations.size() == 1) operation(*name);
-    }
-    if (here.phase == kBackward && here.node != nullptr) operation(here.node);
-    for (const Module* module = here.module; module != nullptr; module = module->parent) {
-      frames.push_back({const_cast<Module*>(module), here.phase});
-    }
-    frames.push_back({nullptr, here.phase});
-    return frames;
-  }
-
-  void appendSymbolized(const std::vector<Frame>& frames, torch::SymbolizedTracebacks& symbolized) override {
-    for (const Frame& frame : frames) {
-      symbolized.tracebacks.push_back({symbolized.all_frames.size()});
-      symbolized.all_frames.push_back(described(frame));
-    }
-  }
-
-  void release(std::vector<Frame>&) override {}
-  int traverse(std::vector<Frame>&, torch::CapturedTraceback::visitproc, void*) override { return 0; }
-  int clear(std::vector<Frame>&) override { return 0; }
-
-  // The words of `frame_rules` in the crate `shared`.
-  static torch::unwind::Frame described(const Frame& frame) {
-    if (frame.lasti == kOperation) return {"operator", static_cast<const char*>(frame.code), 0};
-    const char* phase = kPhases[frame.lasti];
-    if (frame.code == nullptr) return {"phase", phase, 0};
-    return {"module", static_cast<const Module*>(frame.code)->path + " · " + phase, 0};
-  }
+// `what` is a `const char*` where `phase` is `kOperation`, else a `const Module*` or null for the phase itself.
+struct Frame {
+  const void* what;
+  int phase;
+  bool operator==(const Frame& other) const { return what == other.what && phase == other.phase; }
 };
+
+// Each different stack exists once and as long as the process.
+struct Stack final : c10::GatheredContext {
+  Stack(uint32_t number, std::vector<Frame> frames) : number(number), frames(std::move(frames)) {}
+  const uint32_t number;
+  const std::vector<Frame> frames;  // innermost first
+};
+
+std::mutex stacks_mutex;
+std::deque<std::shared_ptr<Stack>> stacks;
+std::unordered_multimap<size_t, uint32_t> stacks_by_hash;
+
+std::shared_ptr<Stack> interned(const std::vector<Frame>& frames) {
+  size_t hash = frames.size();
+  for (const Frame& frame : frames) {
+    hash = (hash ^ reinterpret_cast<size_t>(frame.what) ^ static_cast<size_t>(frame.phase)) * 0x9e3779b97f4a7c15;
+  }
+  std::lock_guard<std::mutex> lock(stacks_mutex);
+  const auto [first, last] = stacks_by_hash.equal_range(hash);
+  for (auto found = first; found != last; ++found) {
+    if (stacks[found->second]->frames == frames) return stacks[found->second];
+  }
+  const uint32_t number = static_cast<uint32_t>(stacks.size());
+  stacks.push_back(std::make_shared<Stack>(number, frames));
+  stacks_by_hash.emplace(hash, number);
+  return stacks.back();
+}
+
+void collect_frames(std::vector<Frame>& frames) {
+  frames.clear();
+  for (auto name = here.operations.rbegin(); name != here.operations.rend(); ++name) {
+    if (!is_allocation(*name) || here.operations.size() == 1) frames.push_back({*name, kOperation});
+  }
+  if (here.phase == kBackward && here.node != nullptr) frames.push_back({here.node, kOperation});
+  for (const Module* module = here.module; module != nullptr; module = module->parent) {
+    frames.push_back({module, here.phase});
+  }
+  frames.push_back({nullptr, here.phase});
+}
 
 }  // namespace
 
@@ -209,9 +214,21 @@ Place last_backward_place() {
           last_backward.node == nullptr ? "" : last_backward.node};
 }
 
+std::shared_ptr<c10::GatheredContext> current_stack() {
+  thread_local std::vector<Frame> frames;
+  thread_local std::shared_ptr<Stack> last;
+  collect_frames(frames);
+  // An allocation is often followed by another of the same operation, or by the segment that it needs.
+  if (last == nullptr || !(last->frames == frames)) last = interned(frames);
+  return last;
+}
+
+uint32_t stack_number(const std::shared_ptr<c10::GatheredContext>& stack) {
+  // Every context of this process comes from `current_stack`.
+  return stack == nullptr ? kNoStack : static_cast<const Stack*>(stack.get())->number;
+}
+
 void install_places() {
-  // The unwinder must never be destroyed: torch keeps the pointer.
-  torch::CapturedTraceback::addPythonUnwinder(new Unwinder);
   at::addGlobalCallback(at::RecordFunctionCallback(on_enter, on_leave)
                             .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
 }
@@ -252,3 +269,32 @@ SNAPSCOPE_API void snapscope_set_step(uint64_t now) {
 
 // The first `count` devices are used from now on.
 SNAPSCOPE_API void snapscope_use_devices(int count) { devices.store(count, std::memory_order_relaxed); }
+
+// The number of different stacks so far; those below it never change.
+SNAPSCOPE_API uint32_t snapscope_stacks() {
+  std::lock_guard<std::mutex> lock(stacks_mutex);
+  return static_cast<uint32_t>(stacks.size());
+}
+
+// Calls `visit` for each frame of a stack, innermost first, with the words of `frame_rules` in the crate `shared`.
+SNAPSCOPE_API void snapscope_frames(uint32_t number, void (*visit)(void*, const char* file, const char* name),
+                                    void* state) {
+  std::shared_ptr<Stack> stack;
+  {
+    std::lock_guard<std::mutex> lock(stacks_mutex);
+    stack = stacks.at(number);
+  }
+  for (const Frame& frame : stack->frames) {
+    if (frame.phase == kOperation) {
+      visit(state, "operator", static_cast<const char*>(frame.what));
+      continue;
+    }
+    const char* phase = kPhases[frame.phase];
+    if (frame.what == nullptr) {
+      visit(state, "phase", phase);
+    } else {
+      const std::string name = static_cast<const Module*>(frame.what)->path + " · " + phase;
+      visit(state, "module", name.c_str());
+    }
+  }
+}

@@ -3,13 +3,23 @@
 // Every function that can fail returns null, or a message that the caller frees with `snapscope_free`.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <string>
 
+#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/util/Exception.h>
 
 #define SNAPSCOPE_API extern "C" __attribute__((visibility("default")))
+
+// A place in words that the caller frees.
+struct SnapscopePlace {
+  char* module;
+  int phase;
+  char* operation;
+};
 
 namespace snapscope {
 
@@ -37,10 +47,21 @@ struct Place {
   std::string operation;
 };
 
+inline SnapscopePlace words(const Place& place) {
+  return {copy(place.module), place.phase, copy(place.operation)};
+}
+
 // The place of the calling thread.
 Place place();
 
 // The place of the backward node that began last, on any thread.
 Place last_backward_place();
+
+// The stack of the calling thread, which is what the memory history keeps of it.
+std::shared_ptr<c10::GatheredContext> current_stack();
+
+// The number of a stack, or `kNoStack`.
+constexpr uint32_t kNoStack = UINT32_MAX;
+uint32_t stack_number(const std::shared_ptr<c10::GatheredContext>& stack);
 
 }  // namespace snapscope

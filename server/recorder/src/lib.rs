@@ -5,6 +5,8 @@
 
 pub mod shim;
 
+pub mod history;
+
 pub mod place;
 
 pub mod numbers;

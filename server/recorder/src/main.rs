@@ -7,7 +7,6 @@ use std::thread;
 
 use recorder::report::{Now, Reporter};
 use recorder::run::{Run, Stop, device_index, failure_place};
-use recorder::shim;
 use shared::api::{Failed, RecorderLine};
 use shared::job::{Format, Job, RawJob};
 use signal_hook::consts::SIGTERM;
@@ -100,9 +99,7 @@ fn write_down_when_terminated(device: u32, output: PathBuf) {
         if signals.forever().next().is_none() {
             return;
         }
-        if let Ok(snapshot) = shim::snapshot() {
-            let _ = Reporter::new(device, &output).write(&snapshot, true);
-        }
+        let _ = Reporter::new(device, &output).write(true);
         let now = Now::get();
         Reporter::say(&RecorderLine::Failed(Failed {
             message: "the run was stopped from outside".to_owned(),

@@ -71,9 +71,9 @@ impl Phase {
     /// Returns the error of `work`.
     pub fn run_annotated<T>(self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let name = self.to_string();
-        shim::annotate_start(&name);
+        crate::history::annotate_start(&name);
         let result = self.run(work);
-        shim::annotate_end(&name);
+        crate::history::annotate_end(&name);
         result
     }
 }

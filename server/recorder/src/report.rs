@@ -1,14 +1,14 @@
 //! Output of the recorder: lines on standard output, and the snapshot file.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use shared::api::{Progress, RecorderLine, Written};
-use shared::pickle::rebatch;
 
+use crate::history;
 use crate::place::Phase;
 use crate::shim;
 
@@ -60,6 +60,11 @@ impl Reporter {
         Self { device, output: output.to_owned(), last_progress: None }
     }
 
+    /// Returns the path of the snapshot.
+    pub fn output(&self) -> &Path {
+        &self.output
+    }
+
     /// Prints a line and ignores failures, because the snapshot matters even if nobody reads the output.
     pub fn say(line: &RecorderLine) {
         let mut stdout = io::stdout().lock();
@@ -91,26 +96,24 @@ impl Reporter {
     /// # Errors
     ///
     /// Returns an error if the file cannot be written.
-    pub fn write(&self, snapshot: &[u8], partial: bool) -> io::Result<()> {
+    pub fn write(&self, partial: bool) -> io::Result<()> {
         let _writing = lock(&WRITING);
-        write_whole(&self.output, snapshot)?;
+        let mut beside = self.output.as_os_str().to_owned();
+        beside.push(".part");
+        let mut file = BufWriter::new(File::create(&beside)?);
+        history::write(&mut file)?;
+        file.into_inner()?;
+        self.take(Path::new(&beside), partial)
+    }
+
+    /// Makes a snapshot that was written beside the output the output, and prints a line about it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be renamed.
+    pub fn take(&self, written: &Path, partial: bool) -> io::Result<()> {
+        fs::rename(written, &self.output)?;
         Self::say(&RecorderLine::Snapshot(Written { steps: Now::get().steps_done, partial }));
         Ok(())
     }
-}
-
-/// Writes a snapshot with its lists in batches, because PyTorch's own page refuses longer ones.
-fn write_whole(path: &Path, snapshot: &[u8]) -> io::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    let mut file = BufWriter::new(File::create(&beside)?);
-    let mut written = Ok(());
-    rebatch(snapshot, |piece| {
-        if written.is_ok() {
-            written = file.write_all(piece);
-        }
-    });
-    written?;
-    file.into_inner()?;
-    fs::rename(&beside, path)
 }

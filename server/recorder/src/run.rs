@@ -4,6 +4,7 @@
 //! assigned to their names.
 
 use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use shared::api::{Finished, Message, OutOfMemory, RecorderLine, Started};
@@ -13,6 +14,7 @@ use tch::{Device, Kind, TchError, Tensor};
 use crate::Result;
 use crate::builder::Builder;
 use crate::data::{Loader, Predictions};
+use crate::history;
 use crate::mistake::{Inside, Mistakes};
 use crate::model::{self, Batch, Network, Output};
 use crate::numbers::Numbers as _;
@@ -25,6 +27,9 @@ use crate::shim;
 
 /// Time after which the end of a step writes a partial snapshot, in case the process is killed later.
 const BETWEEN_SNAPSHOTS: Duration = Duration::from_secs(10);
+
+/// Minimum time between two partial snapshots, as a multiple of the time that writing one takes.
+const TIMES_WRITING: u32 = 20;
 
 /// Reason why a run has no result.
 #[derive(Debug)]
@@ -64,6 +69,8 @@ pub struct Run<'a> {
     device: u32,
     reporter: Reporter,
     last_snapshot: Instant,
+    /// Time after the last snapshot at which the next one is due.
+    next_snapshot: Duration,
 }
 
 /// State of the training that outlives a step.
@@ -82,7 +89,7 @@ struct Training {
 impl<'a> Run<'a> {
     /// Creates a run that writes its snapshot through `reporter`.
     pub fn new(job: &'a Job, device: u32, reporter: Reporter) -> Self {
-        Self { job, device, reporter, last_snapshot: Instant::now() }
+        Self { job, device, reporter, last_snapshot: Instant::now(), next_snapshot: BETWEEN_SNAPSHOTS }
     }
 
     /// Trains, writes the snapshot and reports the end of the run, which may be running out of memory.
@@ -93,20 +100,26 @@ impl<'a> Run<'a> {
     pub fn record(&mut self) -> std::result::Result<(), Stop> {
         match self.train() {
             Ok(training) => {
-                let snapshot = shim::snapshot()?;
+                self.reporter.write(false)?;
+                history::discard_exhaustion();
                 drop(training);
-                self.finish(&snapshot, None)
+                self.finish(None)
             }
             Err(Stop::Failed(message)) => match exhaustion(&message) {
-                Some((oom, snapshot)) => self.finish(&snapshot, Some(oom)),
+                Some((oom, snapshot)) => {
+                    match snapshot {
+                        Some(snapshot) => self.reporter.take(&snapshot, false)?,
+                        None => self.reporter.write(false)?,
+                    }
+                    self.finish(Some(oom))
+                }
                 None => Err(Stop::Failed(message)),
             },
             Err(stop) => Err(stop),
         }
     }
 
-    fn finish(&self, snapshot: &[u8], oom: Option<OutOfMemory>) -> std::result::Result<(), Stop> {
-        self.reporter.write(snapshot, false)?;
+    fn finish(&self, oom: Option<OutOfMemory>) -> std::result::Result<(), Stop> {
         let statistics = shim::statistics(self.device)?;
         if oom.is_none() && statistics.retries > 0 {
             Reporter::say(&RecorderLine::Message(Message { text: retried(statistics.retries) }));
@@ -139,7 +152,7 @@ impl<'a> Run<'a> {
     /// Starts CUDA and its memory history, and reports the device.
     fn start(&self) -> Result<()> {
         tch::manual_seed(0);
-        shim::start_recording()?;
+        history::start(self.reporter.output())?;
         shim::allow_tf32(self.job.precision == Precision::Tf32);
         if let Some(fraction) = self.job.memory_fraction {
             shim::set_memory_fraction(self.device, fraction)?;
@@ -157,19 +170,21 @@ impl<'a> Run<'a> {
     fn begin_step(&mut self, step: u64) {
         Now::update(|now| now.step = Some(step));
         shim::set_step(step + 1);
-        shim::annotate_start(&step_name(step));
+        history::annotate_start(&step_name(step));
     }
 
     /// Ends a step, and may write a partial snapshot.
     ///
-    /// It does so after steps 1, 2, 4, 8 and so on, and once the last one is [`BETWEEN_SNAPSHOTS`] old.
+    /// It does so after steps 1, 2, 4, 8 and so on, and once the last one is old enough.
     fn end_step(&mut self, step: u64) -> std::result::Result<(), Stop> {
-        shim::annotate_end(&step_name(step));
+        history::annotate_end(&step_name(step));
         let done = step + 1;
         Now::update(|now| now.steps_done = done);
-        if done < self.job.steps && (done.is_power_of_two() || self.last_snapshot.elapsed() > BETWEEN_SNAPSHOTS) {
-            self.reporter.write(&shim::snapshot()?, true)?;
+        if done < self.job.steps && (done.is_power_of_two() || self.last_snapshot.elapsed() > self.next_snapshot) {
+            let start = Instant::now();
+            self.reporter.write(true)?;
             self.last_snapshot = Instant::now();
+            self.next_snapshot = BETWEEN_SNAPSHOTS.max(start.elapsed() * TIMES_WRITING);
         }
         Ok(())
     }
@@ -334,12 +349,13 @@ fn step_name(step: u64) -> String {
     format!("ProfilerStep#{step}")
 }
 
-/// Returns where memory ran out and the snapshot of that moment, if `message` is about running out of memory.
-fn exhaustion(message: &str) -> Option<(OutOfMemory, Vec<u8>)> {
+/// Returns where memory ran out and the file with the snapshot of that moment, if `message` is about running out of
+/// memory.
+fn exhaustion(message: &str) -> Option<(OutOfMemory, Option<PathBuf>)> {
     if !message.contains("out of memory") {
         return None;
     }
-    let (place, snapshot) = shim::out_of_memory()?;
+    let (place, snapshot) = history::exhaustion()?;
     let oom = OutOfMemory {
         message: message.to_owned(),
         step: Now::get().step,

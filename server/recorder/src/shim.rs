@@ -7,18 +7,16 @@ use tch::{TchError, Tensor};
 
 use crate::Result;
 
-/// Bytes that the shim has allocated.
+/// Place as the shim returns it.
 #[repr(C)]
-struct Bytes {
-    data: *mut c_char,
-    size: usize,
-}
-
-#[repr(C)]
-struct RawPlace {
+pub(crate) struct RawPlace {
     module: *mut c_char,
     phase: c_int,
     operation: *mut c_char,
+}
+
+impl RawPlace {
+    pub(crate) const EMPTY: Self = Self { module: std::ptr::null_mut(), phase: 0, operation: std::ptr::null_mut() };
 }
 
 /// Counters of a device's allocator; sizes are in bytes.
@@ -58,14 +56,10 @@ unsafe extern "C" {
     fn snapscope_set_phase(phase: c_int) -> c_int;
     fn snapscope_set_step(now: u64);
     fn snapscope_use_devices(count: c_int);
-    fn snapscope_start_recording() -> Message;
-    fn snapscope_snapshot(out: *mut Bytes) -> Message;
-    fn snapscope_out_of_memory(place: *mut RawPlace, snapshot: *mut Bytes) -> bool;
     fn snapscope_backward_place(out: *mut RawPlace);
     fn snapscope_place(out: *mut RawPlace);
     fn snapscope_statistics(device: c_int, out: *mut Statistics) -> Message;
     fn snapscope_set_memory_fraction(device: c_int, fraction: f64) -> Message;
-    fn snapscope_annotate(name: *const c_char, stage: *const c_char);
     fn snapscope_device(device: c_int, name: *mut *mut c_char, memory: *mut u64) -> Message;
     fn snapscope_synchronize() -> Message;
     fn snapscope_allow_tf32(allow: bool);
@@ -94,19 +88,7 @@ fn take_text(text: *mut c_char) -> String {
     }
 }
 
-fn take_bytes(bytes: Bytes) -> Vec<u8> {
-    if bytes.data.is_null() {
-        return Vec::new();
-    }
-    // SAFETY: the shim allocated `size` bytes at `data`, which belong to the caller.
-    unsafe {
-        let owned = std::slice::from_raw_parts(bytes.data.cast::<u8>(), bytes.size).to_vec();
-        snapscope_free(bytes.data.cast());
-        owned
-    }
-}
-
-fn take_place(raw: RawPlace) -> Place {
+pub(crate) fn take_place(raw: RawPlace) -> Place {
     Place { module: take_text(raw.module), phase: raw.phase, operation: take_text(raw.operation) }
 }
 
@@ -114,9 +96,6 @@ fn take_place(raw: RawPlace) -> Place {
 pub(crate) fn check(message: *mut c_char) -> Result<()> {
     if message.is_null() { Ok(()) } else { Err(TchError::Torch(take_text(message))) }
 }
-
-const NO_BYTES: Bytes = Bytes { data: std::ptr::null_mut(), size: 0 };
-const NO_PLACE: RawPlace = RawPlace { module: std::ptr::null_mut(), phase: 0, operation: std::ptr::null_mut() };
 
 /// Adds a module below another and returns its number.
 pub(crate) fn module(parent: Option<u32>, path: &str) -> u32 {
@@ -158,39 +137,9 @@ pub(crate) fn use_devices(count: i32) {
     unsafe { snapscope_use_devices(count) }
 }
 
-/// Starts CUDA and the memory history of every device.
-///
-/// # Errors
-///
-/// Returns an error if CUDA does not start.
-pub fn start_recording() -> Result<()> {
-    // SAFETY: no pointer is passed.
-    check(unsafe { snapscope_start_recording() })
-}
-
-/// Returns the snapshot of all devices as a pickle.
-///
-/// # Errors
-///
-/// Returns an error if PyTorch cannot create one.
-pub fn snapshot() -> Result<Vec<u8>> {
-    let mut bytes = NO_BYTES;
-    // SAFETY: `bytes` is written before the call returns without a message.
-    check(unsafe { snapscope_snapshot(&mut bytes) })?;
-    Ok(take_bytes(bytes))
-}
-
-/// Returns where memory ran out last, with the snapshot of that moment; `None` if it never ran out.
-pub fn out_of_memory() -> Option<(Place, Vec<u8>)> {
-    let (mut place, mut bytes) = (NO_PLACE, NO_BYTES);
-    // SAFETY: both are written if the function returns true.
-    let happened = unsafe { snapscope_out_of_memory(&mut place, &mut bytes) };
-    happened.then(|| (take_place(place), take_bytes(bytes)))
-}
-
 /// Returns the place of the backward node that began last, on any thread.
 pub fn backward_place() -> Place {
-    let mut place = NO_PLACE;
+    let mut place = RawPlace::EMPTY;
     // SAFETY: the place is always written.
     unsafe { snapscope_backward_place(&mut place) };
     take_place(place)
@@ -198,7 +147,7 @@ pub fn backward_place() -> Place {
 
 /// Returns the place of the calling thread.
 pub fn place() -> Place {
-    let mut place = NO_PLACE;
+    let mut place = RawPlace::EMPTY;
     // SAFETY: the place is always written.
     unsafe { snapscope_place(&mut place) };
     take_place(place)
@@ -224,22 +173,6 @@ pub fn statistics(device: u32) -> Result<Statistics> {
 pub fn set_memory_fraction(device: u32, fraction: f64) -> Result<()> {
     // SAFETY: no pointer is passed.
     check(unsafe { snapscope_set_memory_fraction(device.cast_signed(), fraction) })
-}
-
-/// Marks the beginning of a span in the snapshot's annotations.
-pub fn annotate_start(name: &str) {
-    annotate(name, c"START");
-}
-
-/// Marks the end of a span in the snapshot's annotations.
-pub fn annotate_end(name: &str) {
-    annotate(name, c"END");
-}
-
-fn annotate(name: &str, stage: &CStr) {
-    let name = c_text(name);
-    // SAFETY: both texts are copied.
-    unsafe { snapscope_annotate(name.as_ptr(), stage.as_ptr()) }
 }
 
 /// Returns the name of a device and its total memory in bytes.

@@ -19,7 +19,7 @@ const FRAME_BYTES: usize = 64 * 1024;
 const MIN_FRAME_BYTES: usize = 4;
 const FRAME_HEADER_BYTES: usize = 9;
 /// Items in one `APPENDS` or `SETITEMS` of CPython (`BATCHSIZE`).
-pub(super) const BATCH_ITEMS: usize = 1000;
+const BATCH_ITEMS: usize = 1000;
 
 /// Pickler whose output the writer reproduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,6 +53,7 @@ pub struct MemoId(u32);
 #[derive(Debug)]
 pub struct Writer<S> {
     style: Style,
+    is_batched: bool,
     sink: S,
     /// Bytes that the sink has not received; within a frame, it begins with the space for the frame's header.
     buffer: Vec<u8>,
@@ -82,7 +83,16 @@ impl<S: FnMut(&[u8])> Writer<S> {
     pub fn new(style: Style, sink: S) -> Self {
         let buffer = vec![b'\x80', style.protocol()];
         let known = HashMap::new();
-        Self { style, sink, buffer, in_frame: false, open: Vec::new(), next_memo: 0, known }
+        let is_batched = style != Style::Torch;
+        Self { style, is_batched, sink, buffer, in_frame: false, open: Vec::new(), next_memo: 0, known }
+    }
+
+    /// Fills containers in batches as CPython does, whatever the style.
+    ///
+    /// Some readers pass the items of a batch as arguments of a call, whose number is limited.
+    #[must_use]
+    pub fn in_batches(self) -> Self {
+        Self { is_batched: true, ..self }
     }
 
     pub fn none(&mut self) {
@@ -208,19 +218,20 @@ impl<S: FnMut(&[u8])> Writer<S> {
     fn begin(&mut self, opcode: &[u8], values: usize, values_per_item: usize, store: u8) {
         self.before_value();
         self.put(opcode);
-        let torch = self.style == Style::Torch;
-        let memo = (!torch).then(|| self.memoize());
-        if torch {
+        let memo = (self.style != Style::Torch).then(|| self.memoize());
+        let (batch, batch_values) = if self.is_batched {
+            (0, values_per_item * BATCH_ITEMS)
+        } else {
             self.put(b"(");
-        }
-        let (batch, batch_values) = if torch { (values, values) } else { (0, values_per_item * BATCH_ITEMS) };
+            (values, values)
+        };
         self.open.push(Open { memo, missing: values, batch, batch_values, store });
     }
 
     fn close(&mut self) -> Open {
         let open = self.open.pop().expect("a container is open");
         assert_eq!(open.missing, 0, "values missing in the container");
-        if self.style == Style::Torch {
+        if !self.is_batched {
             self.put(&[open.store]);
         }
         open
@@ -253,7 +264,7 @@ impl<S: FnMut(&[u8])> Writer<S> {
         let Some(open) = self.open.last_mut() else { return };
         open.missing -= 1;
         open.batch -= 1;
-        if open.batch == 0 && self.style != Style::Torch {
+        if open.batch == 0 && self.is_batched {
             let store = open.store;
             self.put(&[store]);
         }
@@ -446,6 +457,24 @@ mod tests {
         });
         assert_eq!(bytes.iter().filter(|&&byte| byte == b'e').count(), 3);
         assert!(bytes.ends_with(b"e(Ne."));
+    }
+
+    #[test]
+    fn torch_writes_batches_where_they_are_wanted() {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(Style::Torch, |piece: &[u8]| bytes.extend_from_slice(piece)).in_batches();
+        writer.begin_list(1002);
+        (0..1000).for_each(|_| writer.none());
+        writer.begin_list(0);
+        let empty = writer.end_shared();
+        writer.again(empty);
+        writer.end();
+        writer.finish();
+        assert!(
+            bytes.starts_with(b"\x80\x02](NN") && bytes.ends_with(b"NNe(]q\x00h\x00e."),
+            "{}",
+            bytes.escape_ascii()
+        );
     }
 
     #[test]

@@ -1,0 +1,160 @@
+//! The memory history of a run: each event of the allocator as it happens, and the snapshot that the events make.
+//!
+//! PyTorch's own history keeps half a kilobyte for each event and writes all of it at once. Here an event takes 48
+//! bytes, most of which are in a file, and each different stack and text is kept once.
+
+mod ffi;
+mod rows;
+mod snapshot;
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use shared::base::{StringId, StringTable};
+
+use crate::Result;
+use crate::shim::Place;
+use rows::{Row, Rows, View};
+
+/// Events and annotations so far.
+#[derive(Debug)]
+struct History {
+    /// Events of each device.
+    devices: Vec<Rows>,
+    /// What the recorder set as the user's metadata.
+    texts: StringTable,
+    last_text: StringId,
+    annotations: Vec<Annotation>,
+    /// Path of the snapshot; temporary files lie beside it.
+    output: PathBuf,
+    is_exhaustion_written: bool,
+}
+
+/// Beginning or end of a named span.
+#[derive(Debug, Clone)]
+struct Annotation {
+    name: String,
+    stage: &'static str,
+    device: i32,
+    ticks: u64,
+}
+
+/// State of the history at a moment.
+struct Past {
+    devices: Vec<View>,
+    texts: StringTable,
+    annotations: Vec<Annotation>,
+}
+
+static HISTORY: Mutex<Option<History>> = Mutex::new(None);
+
+fn history() -> MutexGuard<'static, Option<History>> {
+    HISTORY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts CUDA and the memory history of every device; `output` is the path of the snapshot.
+///
+/// # Errors
+///
+/// Returns an error if CUDA does not start.
+pub fn start(output: &Path) -> Result<()> {
+    let texts = StringTable::new();
+    *history() = Some(History {
+        devices: Vec::new(),
+        texts,
+        last_text: StringId::EMPTY,
+        annotations: Vec::new(),
+        output: output.to_owned(),
+        is_exhaustion_written: false,
+    });
+    ffi::start()
+}
+
+/// Marks the beginning of a span in the snapshot's annotations.
+pub fn annotate_start(name: &str) {
+    annotate(name, "START");
+}
+
+/// Marks the end of a span in the snapshot's annotations.
+pub fn annotate_end(name: &str) {
+    annotate(name, "END");
+}
+
+fn annotate(name: &str, stage: &'static str) {
+    let (device, ticks) = (ffi::current_device(), ffi::ticks());
+    if let Some(history) = &mut *history() {
+        history.annotations.push(Annotation { name: name.to_owned(), stage, device, ticks });
+    }
+}
+
+/// Writes the snapshot of all devices as a pickle.
+///
+/// # Errors
+///
+/// Returns an error if it cannot be written.
+pub fn write(file: &mut impl Write) -> io::Result<()> {
+    let held = ffi::held().map_err(io::Error::other)?;
+    let past = history().as_mut().map(History::past).transpose()?;
+    past.map_or(Ok(()), |past| snapshot::write(&held, &past, file))
+}
+
+/// Returns where memory ran out last, with the path of the snapshot of that moment, if it could be written.
+pub fn exhaustion() -> Option<(Place, Option<PathBuf>)> {
+    let place = ffi::exhaustion()?;
+    let history = history();
+    let written = history.as_ref().filter(|history| history.is_exhaustion_written);
+    Some((place, written.map(|history| exhaustion_path(&history.output))))
+}
+
+/// Removes the snapshot of a moment at which memory ran out, because the run went on.
+pub fn discard_exhaustion() {
+    if let Some(history) = &mut *history()
+        && std::mem::take(&mut history.is_exhaustion_written)
+    {
+        let _ = fs::remove_file(exhaustion_path(&history.output));
+    }
+}
+
+/// Writes the snapshot of the moment at which memory ran out, while everything is still alive.
+fn write_exhaustion() {
+    let Some(output) = history().as_ref().map(|history| history.output.clone()) else { return };
+    let path = exhaustion_path(&output);
+    let written = File::create(&path).and_then(|file| {
+        let mut file = BufWriter::new(file);
+        write(&mut file)?;
+        file.flush()
+    });
+    if written.is_err() {
+        // The run then ends with the snapshot that is taken after it.
+        let _ = fs::remove_file(&path);
+    }
+    if let Some(history) = &mut *history() {
+        history.is_exhaustion_written = written.is_ok();
+    }
+}
+
+fn exhaustion_path(output: &Path) -> PathBuf {
+    let mut path = output.as_os_str().to_owned();
+    path.push(".oom");
+    path.into()
+}
+
+impl History {
+    fn add(&mut self, device: usize, mut row: Row, text: &str) {
+        if self.texts.get(self.last_text) != text {
+            self.last_text = self.texts.intern(text);
+        }
+        row.text = self.last_text.index() as u32;
+        while self.devices.len() <= device {
+            self.devices.push(Rows::default());
+        }
+        self.devices[device].push(row, self.output.parent());
+    }
+
+    fn past(&mut self) -> io::Result<Past> {
+        let devices = self.devices.iter().map(Rows::view).collect::<io::Result<_>>()?;
+        Ok(Past { devices, texts: self.texts.clone(), annotations: self.annotations.clone() })
+    }
+}
