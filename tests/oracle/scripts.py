@@ -1,6 +1,7 @@
 """Runs the scripts of tests/scripts by `snapscope run` with each given Python, and prints a table.
 
-Each Python is one with stock wheels, such as .venv/bin/python after `pip install torch transformers accelerate`.
+Each Python is one with stock wheels, such as .venv/bin/python after `pip install torch transformers accelerate peft
+bitsandbytes`; a script whose packages are lacking is left out.
 A script is unchanged on every version; what it must come to is listed here.
 """
 
@@ -9,10 +10,14 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "tests" / "scripts"
+
+RANKS = ["-m", "torch.distributed.run", "--nproc-per-node", "2"]
+ACCELERATE = ["-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--mixed_precision", "bf16"]
 
 # Options of the command, words before the script, and the expected status.
 CASES = [
@@ -21,12 +26,23 @@ CASES = [
     ("values.py", [], [], "fits"),
     ("modules.py", [], [], "fits"),
     ("routing.py", [], [], "fits"),
-    ("ranks.py", ["--card", "2x t4-16gb"], ["-m", "torch.distributed.run", "--nproc-per-node", "2"], "fits"),
+    ("ranks.py", ["--card", "2x t4-16gb"], RANKS, "fits"),
+    ("sharded.py", ["--card", "2x a100-40gb"], RANKS, "fits"),
     ("compiled.py", [], [], "fits"),
     ("trainer.py", [], [], "fits"),
     ("generate.py", [], [], "fits"),
+    ("accelerated.py", [], [], "fits"),
+    ("accelerated.py", ["--card", "2x a100-40gb"], ACCELERATE, "fits"),
+    ("lora.py", [], [], "fits"),
+    ("eight_bits.py", [], [], "fits"),
 ]
-NEED_TRANSFORMERS = {"trainer.py", "generate.py"}
+NEEDS = {
+    "trainer.py": ["transformers", "accelerate"],
+    "generate.py": ["transformers"],
+    "accelerated.py": ["accelerate"],
+    "lora.py": ["transformers", "accelerate", "peft", "bitsandbytes"],
+    "eight_bits.py": ["bitsandbytes"],
+}
 HEADS = ["torch", "script", "options", "verdict", "peak reserved", "events", "seconds", "values read", "same again"]
 
 
@@ -80,15 +96,23 @@ def row(snapscope, python, case):
     return [*cells, "yes" if is_same else "no"], is_right
 
 
+@cache
+def has_package(python, name):
+    find = "import importlib.util as u, sys; sys.exit(u.find_spec(sys.argv[1]) is None)"
+    return subprocess.run([python, "-c", find, name], check=False).returncode == 0
+
+
+def has(python, names):
+    return all(has_package(python, name) for name in names)
+
+
 def main():
     snapscope, *pythons = sys.argv[1:]
     all_right = True
     print(f"| {' | '.join(HEADS)} |\n|{' --- |' * len(HEADS)}")
     for python in pythons:
-        find = "import importlib.util as u, sys; sys.exit(u.find_spec('transformers') is None)"
-        has_transformers = subprocess.run([python, "-c", find], check=False).returncode == 0
         for case in CASES:
-            if case[0] in NEED_TRANSFORMERS and not has_transformers:
+            if not has(python, NEEDS.get(case[0], [])):
                 continue
             cells, is_right = row(snapscope, python, case)
             all_right &= is_right

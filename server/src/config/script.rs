@@ -25,8 +25,8 @@ pub struct ScriptConfig {
 }
 
 /// Variables that the script gets from both.
-const SHARED: [&str; 5] =
-    ["PYTHONPATH", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "SNAPSCOPE_VIRTUAL_GPU_VALUES"];
+const SHARED: [&str; 6] =
+    ["PATH", "PYTHONPATH", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "SNAPSCOPE_VIRTUAL_GPU_VALUES"];
 
 impl ScriptConfig {
     /// Reads the environment, with the folder that belongs to this program as default.

@@ -27,6 +27,9 @@ pub struct RunReport {
     pub steps: u64,
     /// Events in the snapshot, of all devices.
     pub events: u64,
+    /// Events that the snapshot lacks because they were older than those that it keeps.
+    #[serde(default)]
+    pub events_lost: u64,
     /// Wall-clock time of the command, in seconds.
     pub seconds: f64,
     /// Highest requested bytes of live tensors, on the device where they are highest.

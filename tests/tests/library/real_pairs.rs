@@ -56,5 +56,5 @@ print(len(snapshots))
     let output =
         Command::new("python3").args(["-c", code]).current_dir(FOLDER).output().expect("python3 can be started");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "59");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "61");
 }

@@ -5,15 +5,16 @@ import threading
 
 from .reading import Reading
 
-# Events beyond this number push out the oldest, because each takes about a kilobyte of host memory.
-MOST_ENTRIES = 2_000_000
-
 
 class History:
     """PyTorch has one history; the script's own recording is a view of the one that the command keeps."""
 
-    def __init__(self, torch):
+    def __init__(self, torch, most):
         self.torch = torch
+        # Events of a device beyond this number push out the oldest, because each takes a kilobyte of host memory.
+        self.most = most
+        # Events that were pushed out, by device.
+        self.lost = {}
         self.memory = torch.cuda.memory
         self.record = self.memory._record_memory_history
         self.snapshot = self.memory._snapshot
@@ -25,17 +26,31 @@ class History:
 
     def start(self):
         # Stacks of frees would double the cost of stacks, and make PyTorch lose exceptions of checkpoints that end early.
-        self.record(enabled="all", context="alloc", stacks="python", max_entries=MOST_ENTRIES)
+        self.record(enabled="all", context="alloc", stacks="python", max_entries=self.most)
 
     def install(self):
         self.reading = Reading(self.torch)
         self.memory._record_memory_history = self._script_records
         self.memory._snapshot = self._script_reads
 
+    def length(self):
+        """Returns the number of events in the histories of all devices."""
+        devices = range(self.torch._C._cuda_getDeviceCount())
+        return sum(min(_events_made(self.torch._C._cuda_memoryStats(device)), self.most) for device in devices)
+
     def read(self):
         """Returns the whole snapshot, without the marks that the hook's own reads leave in the history."""
         with self.reading, self.lock:
-            return self._without_marks(self.snapshot(), True)
+            return self._without_marks(self._whole(), True)
+
+    def _whole(self, *args, **kwargs):
+        """Returns PyTorch's snapshot, and counts the events that it lacks."""
+        snapshot = self.snapshot(*args, **kwargs)
+        for device, trace in enumerate(snapshot["device_traces"]):
+            if len(trace) >= self.most:
+                made = _events_made(self.torch._C._cuda_memoryStats(device))
+                self.lost[device] = max(made - len(trace), self.lost.get(device, 1))
+        return snapshot
 
     def _without_marks(self, snapshot, is_own):
         """Removes the hook's marks from a snapshot, and notes whose mark this read leaves.
@@ -58,30 +73,41 @@ class History:
             self.start()
             return
         context, stacks, most = wanted
-        self.record(enabled="all", context=context, stacks=stacks, max_entries=MOST_ENTRIES)
+        self.record(enabled="all", context=context, stacks=stacks, max_entries=self.most)
         known = self.read()["device_traces"] if enabled != "state" else None
-        self.view = _View(known and [len(trace) for trace in known], most)
+        self.view = _View(known and [len(trace) + self._lost(device) for device, trace in enumerate(known)], most)
+
+    def _lost(self, device):
+        return self.lost.get(device, 0)
 
     def _script_reads(self, *args, **kwargs):
         with self.lock:
-            snapshot = self._without_marks(self.snapshot(*args, **kwargs), False)
-        return snapshot if self.view is None else self.view.cut(snapshot)
+            snapshot = self._without_marks(self._whole(*args, **kwargs), False)
+        return snapshot if self.view is None else self.view.cut(snapshot, self._lost)
 
 
 class _View:
-    """Part of the history: the last `most` entries after the first `skipped` of each device."""
+    """Part of the history: the last `most` events after the first `skipped` of each device, lost ones included."""
 
     def __init__(self, skipped, most):
         self.skipped = skipped
         self.most = most
 
-    def cut(self, snapshot):
+    def cut(self, snapshot, lost):
         traces = snapshot["device_traces"]
-        skipped = self.skipped if self.skipped is not None else [len(trace) for trace in traces]
-        skipped = skipped + [0] * (len(traces) - len(skipped))
-        cut = [trace[skip:] for trace, skip in zip(traces, skipped)]
+        if self.skipped is None:
+            cut = [[] for _ in traces]
+        else:
+            skipped = self.skipped + [0] * (len(traces) - len(self.skipped))
+            cut = [trace[max(skip - lost(device), 0) :] for device, (trace, skip) in enumerate(zip(traces, skipped))]
         snapshot["device_traces"] = [trace[-self.most :] if self.most else [] for trace in cut]
         return snapshot
+
+
+def _events_made(stats):
+    """Returns the events of a device so far: a block has one at its begin and two at its end, a segment one at each."""
+    blocks, segments = stats["allocation"]["all"], stats["segment"]["all"]
+    return blocks["allocated"] + 2 * blocks["freed"] + segments["allocated"] + segments["freed"]
 
 
 def _wanted(enabled, args, kwargs):

@@ -10,14 +10,14 @@ import time
 class Keeper:
     """A thread that reads the pipe of the command; the pipe ends when the command stops the run or dies."""
 
-    # Time until the first snapshot in seconds, to which it grows, and the largest share of it that a snapshot takes.
-    FIRST = 1.0
-    LAST = 10.0
-    SHARE = 0.05
+    # Shortest time before a snapshot in seconds, and share of the run's time that all of them take after the first.
+    PAUSE = 1.0
+    SHARE = 0.03
 
-    def __init__(self, run, roll, stop):
+    def __init__(self, run, roll, events, stop):
         self.run = run
         self.roll = roll
+        self.events = events
         self.stop = stop
         self.started = False
 
@@ -32,11 +32,15 @@ class Keeper:
     def _wait(self, pipe):
         poll = select.poll()
         poll.register(pipe, select.POLLIN | select.POLLHUP)
-        pause = self.FIRST
-        while not poll.poll(pause * 1000):
-            start = time.monotonic()
+        begin, spent, per_event = time.monotonic(), 0.0, 0.0
+        while not poll.poll(self.PAUSE * 1000):
+            start, events = time.monotonic(), self.events()
+            # A snapshot takes as long as the history is, so its time is known before it is spent.
+            if spent + per_event * events > self.SHARE * (start - begin):
+                continue
             self.roll()
-            pause = max(min(2 * pause, self.LAST), (time.monotonic() - start) / self.SHARE)
+            took = time.monotonic() - start
+            spent, per_event = spent + took, took / max(events, 1)
         self.stop(self._reason())
 
     def _reason(self):

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from . import ending, lines, unsupported
+from . import collectives, ending, lines, unsupported
 from .exits import at_end_of_child
 from .history import History
 from .keeper import Keeper
@@ -24,7 +24,7 @@ class Recorder:
         self.run = run
         self.options = options
         self.report = report
-        self.history = History(torch)
+        self.history = History(torch, options["max_events"])
         self.writer = Writer(run, options["output"], self.history, report)
         self.peaks = {}
         self.pid = None
@@ -70,13 +70,14 @@ class Recorder:
         self.torch._C._cuda_attach_out_of_memory_observer(self._out_of_memory)
         atexit.register(self._end)
         at_end_of_child(self._end)
-        Keeper(self.run, self._roll, self._stop).start()
+        Keeper(self.run, self._roll, self.history.length, self._stop).start()
         self._tell()
 
     # Steps.
 
     def _stepped(self, count):
         self.report.facts["steps"] = count
+        collectives.settle(count)
         wanted = self.options.get("steps")
         if wanted and count >= wanted and self.pid == os.getpid():
             self._stop("steps")
@@ -188,8 +189,8 @@ class Recorder:
         facts["seconds"] = time.monotonic() - self.started
         facts["devices"] = self._devices()
         facts["values"] = self.counts.table()
-        if self.counts.off is not None:
-            facts["values_error"] = self.counts.off
+        facts["events_lost"] = sum(self.history.lost.values())
+        facts["is_compiled"] = self.counts.is_compiled
         self.report.write()
 
 

@@ -35,6 +35,7 @@ pub(super) fn run(args: &RunArgs, config: &ScriptConfig, interrupted: &Arc<Atomi
         command: &command,
         output: &scratch.path().join("check.pickle"),
         steps: None,
+        max_events: args.max_events,
         limits,
         assumptions: Assumptions { is_any: true, new_tokens: None },
         is_quiet: args.json,

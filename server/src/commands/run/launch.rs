@@ -34,6 +34,8 @@ pub(super) struct Launch<'a> {
     /// Snapshot file; with several ranks or processes, the others get numbers.
     pub(super) output: &'a Path,
     pub(super) steps: Option<u64>,
+    /// Most events in the history of a device.
+    pub(super) max_events: u64,
     pub(super) limits: Limits,
     pub(super) assumptions: Assumptions,
     /// True if standard output is for the command's own document.
@@ -79,6 +81,7 @@ impl Launch<'_> {
         json!({
             "output": output,
             "steps": self.steps,
+            "max_events": self.max_events,
             "assume": self.assumptions.is_any,
             "new_tokens": self.assumptions.new_tokens,
         })
@@ -118,6 +121,10 @@ impl Launch<'_> {
         if config.own("SNAPSCOPE_VIRTUAL_GPU_VALUES").is_none() {
             // What a script copied to the device can then be read back; checks between ranks need it.
             variables.push(("SNAPSCOPE_VIRTUAL_GPU_VALUES".into(), "shadow".into()));
+        }
+        if config.own("PATH").is_some() {
+            // nvidia-smi of the virtual GPU comes before any other.
+            variables.push(both("PATH", stand_ins.join("bin").as_os_str()));
         }
         variables.push(match config.audit() {
             Some(audit) => both("LD_AUDIT", audit.as_os_str()),

@@ -57,6 +57,10 @@ pub struct RunArgs {
     #[arg(long)]
     assume_nothing: bool,
 
+    /// Most events that the snapshot keeps of each GPU; older ones are lost, each takes about 1 KiB of host memory
+    #[arg(long, value_name = "N", default_value_t = 2_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) max_events: u64,
+
     /// Show which PyTorch the command uses, and whether the virtual GPU supports it
     #[arg(long)]
     pub(super) check: bool,

@@ -104,6 +104,12 @@ fn notes(ran: &Ran, run: &RunReport) -> Vec<String> {
         let errors = counted(run.ooms.len() as u64, "out-of-memory error");
         notes.push(format!("The script went on after {errors}; the last: {last}"));
     }
+    if run.events_lost > 0 {
+        let lost = counted(run.events_lost, "event");
+        notes.push(format!(
+            "The snapshot lacks the first {lost}, and peak live is of the others only; --max-events keeps more"
+        ));
+    }
     if !run.unsupported.is_empty() {
         let named = run.unsupported.iter().map(|function| match ran.callers.get(function) {
             Some(place) => format!("{function}, called at {place}"),
@@ -151,6 +157,8 @@ fn values(ran: &Ran, run: &RunReport) -> Vec<String> {
     }
     if let Some(reason) = &ran.without_values {
         said.push(format!("Values of the script were not followed: {reason}"));
+    } else if ran.is_compiled {
+        said.push("Values were not followed inside of what torch.compile compiled".to_owned());
     } else if said.is_empty() && run.snapshot.is_some() {
         said.push("No size depends on a value that only a GPU could compute".to_owned());
     }

@@ -16,6 +16,8 @@ pub(super) struct Ran {
     pub(super) callers: BTreeMap<String, String>,
     /// Reason why the values of the script were not followed.
     pub(super) without_values: Option<String>,
+    /// True if values were not followed inside of compiled code.
+    pub(super) is_compiled: bool,
     /// Last lines of the virtual GPU's log, if the script failed.
     pub(super) log: Vec<String>,
 }

@@ -28,10 +28,14 @@ pub(super) struct Reported {
     pub(super) stopped: Option<String>,
     pub(super) exception: Option<ReportedException>,
     pub(super) values: Vec<ReportedValue>,
+    /// Events that the full histories of all devices have pushed out.
+    pub(super) events_lost: u64,
     /// Functions that are not modeled, with the lines that led to them.
     pub(super) unsupported: Vec<ReportedCall>,
     /// Reason why values are not followed.
     pub(super) values_error: Option<String>,
+    /// True if the script compiles code, inside of which values are not followed.
+    pub(super) is_compiled: bool,
 }
 
 /// Figures of a device, by PyTorch's own count.

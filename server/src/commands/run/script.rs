@@ -33,6 +33,7 @@ impl Script<'_> {
             command: &self.args.command,
             output: &output,
             steps: self.args.steps,
+            max_events: self.args.max_events,
             limits: self.args.limits(),
             assumptions: self.args.assumptions(),
             is_quiet: self.args.json,

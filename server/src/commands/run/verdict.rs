@@ -26,7 +26,8 @@ pub(super) fn judge(cards: &Cards, ended: &Ended) -> Ran {
     let status = overall(&runs);
     let log = if status == RunStatus::Fits { Vec::new() } else { ended.logged.lines.clone() };
     let without_values = devices.iter().find_map(|process| process.values_error.clone());
-    Ran { cards: cards.clone(), status, runs, callers: callers(ended), without_values, log }
+    let is_compiled = devices.iter().any(|process| process.is_compiled);
+    Ran { cards: cards.clone(), status, runs, callers: callers(ended), without_values, is_compiled, log }
 }
 
 /// Returns the user's lines that called functions which are not modeled.
@@ -76,6 +77,7 @@ fn of_process(cards: &Cards, ended: &Ended, process: &Reported) -> RunReport {
     RunReport {
         steps: process.steps,
         events: figures.events,
+        events_lost: process.events_lost,
         peak_live_bytes: figures.peak_live_bytes,
         peak_allocated_bytes: highest.peak_allocated,
         peak_reserved_bytes: highest.peak_reserved,
@@ -99,6 +101,7 @@ fn plain(cards: &Cards, ended: &Ended, process: Option<&Reported>, status: RunSt
         cuda: process.and_then(|process| process.cuda.clone()),
         steps: 0,
         events: 0,
+        events_lost: 0,
         seconds: ended.end.seconds,
         peak_live_bytes: 0,
         peak_allocated_bytes: 0,

@@ -7,13 +7,16 @@ use crate::config::Values;
 use crate::error::{Error, Result};
 use crate::ffi::Out;
 use crate::state::{Machine, Place, backing, machine};
-use crate::stub::unmodelled;
+use crate::stub::{harmless, unmodelled};
+
+// Managed memory stays on the host.
+harmless! {
+    cudaMemAdvise,
+    cudaMemPrefetchAsync,
+}
 
 unmodelled! {
     "cudart", 801 =>
-    cudaMallocManaged,
-    cudaMemAdvise,
-    cudaMemPrefetchAsync,
     cudaMemRangeGetAttribute,
     cudaMemRangeGetAttributes,
 }
@@ -22,7 +25,8 @@ unmodelled! {
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct PointerAttributes {
-    /// `cudaMemoryType`: 0 for unregistered host memory, 1 for pinned memory, 2 for device memory.
+    /// `cudaMemoryType`: 0 for unregistered host memory, 1 for pinned memory, 2 for device memory, 3 for
+    /// managed memory.
     pub(super) kind: c_int,
     pub(super) device: c_int,
     device_pointer: usize,
@@ -66,7 +70,9 @@ pub(crate) fn free(machine: &Machine, address: u64) -> Result<()> {
     if address == 0 {
         return Ok(());
     }
-    let Place::Device(ordinal) = machine.place(address as usize) else { return Err(Error::InvalidValue) };
+    let Place::Device(ordinal) = machine.place(address as usize) else {
+        return machine.pinned().free_managed(address as usize);
+    };
     let mut contents = machine.device(ordinal)?.lock();
     let freed_by_pool = contents.pools.iter_mut().flatten().find_map(|pool| pool.free(address));
     if freed_by_pool.is_none() {
@@ -94,6 +100,16 @@ pub(super) extern "C" fn cudaHostAlloc(address: Out<*mut c_void>, size: usize, _
         machine.check_unsafe()?;
         let device = machine.current()?.ordinal;
         give(address, machine.pinned().allocate(size, device)? as *mut c_void)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn cudaMallocManaged(address: Out<*mut c_void>, size: usize, _flags: c_uint) -> c_int {
+    status(|| {
+        let machine = machine()?;
+        machine.check_unsafe()?;
+        let device = machine.current()?.ordinal;
+        give(address, machine.pinned().allocate_managed(size, device)? as *mut c_void)
     })
 }
 
@@ -146,6 +162,7 @@ pub(super) extern "C" fn cudaPointerGetAttributes(attributes: Out<PointerAttribu
     status(|| {
         let (kind, device, device_pointer, host_pointer) = match machine()?.place(address) {
             Place::Device(device) => (2, ordinal(device), address, 0),
+            Place::Pinned(device) if machine()?.pinned().is_managed(address) => (3, ordinal(device), address, address),
             Place::Pinned(device) => (1, ordinal(device), address, address),
             Place::Host => (0, NO_DEVICE, 0, address),
         };

@@ -1,4 +1,4 @@
-//! Allocates pinned host memory, which is real, and tracks memory that programs register as pinned.
+//! Allocates pinned and managed host memory, which is real, and tracks memory that programs register as pinned.
 //!
 //! Pages that are never written take no memory, and large copies of zeros from a device write none, so the pinned
 //! buffers of a model of any size cost next to nothing.
@@ -13,8 +13,17 @@ use crate::error::{Error, Result};
 struct Range {
     size: usize,
     device: usize,
-    /// True if the range was allocated here, false if the program registered it.
-    is_own: bool,
+    kind: Kind,
+}
+
+/// Where a range comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Pinned,
+    /// Managed memory stays on the host, where a GPU that is full leaves it.
+    Managed,
+    /// The program's own memory.
+    Registered,
 }
 
 /// All pinned ranges, by start address.
@@ -29,6 +38,18 @@ impl PinnedMemory {
     /// # Errors
     /// Returns "out of memory" if the host has no room.
     pub(crate) fn allocate(&mut self, size: usize, device: usize) -> Result<usize> {
+        self.map(size, device, Kind::Pinned)
+    }
+
+    /// Allocates managed memory, as [`allocate`](Self::allocate) does pinned memory.
+    ///
+    /// # Errors
+    /// Returns "out of memory" if the host has no room.
+    pub(crate) fn allocate_managed(&mut self, size: usize, device: usize) -> Result<usize> {
+        self.map(size, device, Kind::Managed)
+    }
+
+    fn map(&mut self, size: usize, device: usize, kind: Kind) -> Result<usize> {
         if size == 0 {
             return Ok(0);
         }
@@ -40,7 +61,7 @@ impl PinnedMemory {
             return Err(Error::OutOfMemory);
         }
         let address = mapped as usize;
-        self.ranges.insert(address, Range { size, device, is_own: true });
+        self.ranges.insert(address, Range { size, device, kind });
         Ok(address)
     }
 
@@ -49,10 +70,22 @@ impl PinnedMemory {
     /// # Errors
     /// Returns "invalid value" if the address is not the start of such memory.
     pub(crate) fn free(&mut self, address: usize) -> Result<()> {
+        self.unmap(address, Kind::Pinned)
+    }
+
+    /// Frees memory from [`allocate_managed`](Self::allocate_managed); null is allowed.
+    ///
+    /// # Errors
+    /// Returns "invalid value" if the address is not the start of such memory.
+    pub(crate) fn free_managed(&mut self, address: usize) -> Result<()> {
+        self.unmap(address, Kind::Managed)
+    }
+
+    fn unmap(&mut self, address: usize, kind: Kind) -> Result<()> {
         if address == 0 {
             return Ok(());
         }
-        let size = self.ranges.get(&address).filter(|range| range.is_own).ok_or(Error::InvalidValue)?.size;
+        let size = self.ranges.get(&address).filter(|range| range.kind == kind).ok_or(Error::InvalidValue)?.size;
         self.ranges.remove(&address);
         // SAFETY: the address came from `mmap` with this size, and was still in the table.
         unsafe { libc::munmap(address as *mut c_void, size) };
@@ -72,7 +105,7 @@ impl PinnedMemory {
         if before.is_some_and(|(start, range)| start + range.size > address) {
             return Err(Error::HostMemoryAlreadyRegistered);
         }
-        self.ranges.insert(address, Range { size, device, is_own: false });
+        self.ranges.insert(address, Range { size, device, kind: Kind::Registered });
         Ok(())
     }
 
@@ -81,7 +114,7 @@ impl PinnedMemory {
     /// # Errors
     /// Returns an error if no registered range begins at the address.
     pub(crate) fn unregister(&mut self, address: usize) -> Result<()> {
-        if self.ranges.get(&address).is_none_or(|range| range.is_own) {
+        if self.ranges.get(&address).is_none_or(|range| range.kind != Kind::Registered) {
             return Err(Error::HostMemoryNotRegistered);
         }
         self.ranges.remove(&address);
@@ -91,7 +124,13 @@ impl PinnedMemory {
     /// Returns true if the `size` bytes at an address lie in one range that was allocated here.
     pub(crate) fn is_own(&self, address: usize, size: usize) -> bool {
         let before = self.ranges.range(..=address).next_back();
-        before.is_some_and(|(start, range)| range.is_own && address - start + size <= range.size)
+        before.is_some_and(|(start, range)| range.kind != Kind::Registered && address - start + size <= range.size)
+    }
+
+    /// Returns true if an address is one of managed memory.
+    pub(crate) fn is_managed(&self, address: usize) -> bool {
+        let before = self.ranges.range(..=address).next_back();
+        before.is_some_and(|(start, range)| range.kind == Kind::Managed && address - start < range.size)
     }
 
     /// Returns the device that was current when memory was pinned; `None` if the address is not pinned.
@@ -115,6 +154,19 @@ mod tests {
         assert_eq!(pinned.free(address), Ok(()));
         assert_eq!(pinned.free(address), Err(Error::InvalidValue));
         assert_eq!(pinned.device_of(address), None);
+    }
+
+    #[test]
+    fn managed_memory_is_freed_as_such() {
+        let mut pinned = PinnedMemory::default();
+        let address = pinned.allocate_managed(100, 0).expect("a hundred bytes");
+        assert!(pinned.is_managed(address + 99) && !pinned.is_managed(address + 100));
+        assert_eq!(
+            (pinned.free(address), pinned.unregister(address)),
+            (Err(Error::InvalidValue), Err(Error::HostMemoryNotRegistered))
+        );
+        assert_eq!(pinned.free_managed(address), Ok(()));
+        assert!(!pinned.is_managed(address));
     }
 
     #[test]

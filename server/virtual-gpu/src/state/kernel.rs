@@ -29,19 +29,20 @@ pub(crate) fn register(host_function: *const c_void, name: *const c_char) {
     kernels.is_sorted = false;
 }
 
-/// Returns the result of a reduction to one byte, by the name of its kernel.
+/// Returns the result of a reduction to one byte, by the name of its kernel; `None` if it is no such reduction.
 ///
 /// The results of `all()` and `any()` are read back as one byte. A conjunction is 1, as if every comparison held, and a
 /// disjunction is 0; otherwise assertions would fail and loops would not end.
-/// The search word is the name of PyTorch's reduction with its length, as mangled names have it, because
+/// The search words are the names of PyTorch's reductions with their lengths, as mangled names have it, because
 /// `logical_and_kernel_cuda` and `bitwise_and_kernel_cuda` work element by element, where zeros are right.
-pub(crate) fn reduction_answer(host_function: *const c_void) -> u8 {
-    name_contains(host_function, "15and_kernel_cuda").into()
-}
-
-/// Returns true if the mangled name of a kernel contains a word.
-fn name_contains(host_function: *const c_void, word: &str) -> bool {
-    name(host_function).is_some_and(|name| name.windows(word.len()).any(|part| part == word.as_bytes()))
+pub(crate) fn reduction_answer(host_function: *const c_void) -> Option<u8> {
+    let name = name(host_function)?;
+    let contains = |word: &str| name.windows(word.len()).any(|part| part == word.as_bytes());
+    match (contains("15and_kernel_cuda"), contains("14or_kernel_cuda")) {
+        (true, _) => Some(1),
+        (false, true) => Some(0),
+        (false, false) => None,
+    }
 }
 
 /// Returns the mangled name of a kernel.
@@ -73,11 +74,11 @@ mod tests {
         let place = |number: usize| number as *const c_void;
         register(place(30), c"_ZN2at6native14or_kernel_cudaERNS_14TensorIteratorE".as_ptr());
         register(place(10), c"_ZN2at6native15and_kernel_cudaERNS_14TensorIteratorE".as_ptr());
-        assert_eq!(reduction_answer(place(10)), 1);
-        assert_eq!(reduction_answer(place(30)), 0);
+        assert_eq!(reduction_answer(place(10)), Some(1));
+        assert_eq!(reduction_answer(place(30)), Some(0));
         register(place(40), c"_ZN2at6native23logical_and_kernel_cudaERNS_14TensorIteratorE".as_ptr());
-        assert_eq!(reduction_answer(place(40)), 0);
-        assert_eq!(reduction_answer(place(20)), 0);
-        assert_eq!(reduction_answer(place(0)), 0);
+        assert_eq!(reduction_answer(place(40)), None);
+        assert_eq!(reduction_answer(place(20)), None);
+        assert_eq!(reduction_answer(place(0)), None);
     }
 }

@@ -75,14 +75,15 @@ fn clear(to: *mut c_void, size: usize) {
 
 /// Copies from a device to the host: an answer given in advance, or kept values, or zeros.
 ///
-/// A single byte is 1 if the last kernel was a comparison or a reduction whose result is true.
+/// A single byte is the result of the last kernel, if that was a comparison or a reduction; kept memory has what another
+/// tensor left there.
 fn read(to: *mut c_void, from: *const c_void, size: usize, is_kept: bool) {
     if let Some(answer) = told::next(size) {
         // SAFETY: the caller guarantees that `size` bytes can be written, which is the answer's length.
         unsafe { ptr::copy_nonoverlapping(answer.as_ptr(), to.cast::<u8>(), size) };
         return;
     }
-    let is_answer = size == 1;
+    let result = if size == 1 { last_answer().or_else(|| reduction_answer(last_kernel())) } else { None };
     // SAFETY: the caller guarantees that `size` bytes can be written; device memory is readable where it is kept.
     unsafe {
         if is_kept {
@@ -90,8 +91,8 @@ fn read(to: *mut c_void, from: *const c_void, size: usize, is_kept: bool) {
         } else {
             ptr::write_bytes(to.cast::<u8>(), 0, size);
         }
-        if is_answer && last_answer().unwrap_or_else(|| reduction_answer(last_kernel())) == 1 {
-            to.cast::<u8>().write(1);
+        if let Some(byte) = result {
+            to.cast::<u8>().write(byte);
         }
     }
 }

@@ -63,6 +63,19 @@ fn a_spawned_child_is_recorded_to_its_end() {
 }
 
 #[test]
+fn nvidia_smi_is_that_of_the_virtual_gpu() {
+    let stage = Stage::new(
+        "import subprocess, torch\n\
+         block = torch.Block(5)\n\
+         print(subprocess.run(['nvidia-smi', '-L'], capture_output=True, text=True).stdout)\n",
+    );
+    stage.write("virtual-gpu/bin/nvidia-smi", "#!/bin/sh\necho \"virtual $SNAPSCOPE_VIRTUAL_GPU $1\"\n");
+    let path = stage.path("virtual-gpu/bin/nvidia-smi");
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a file of our own");
+    stage.run(&["--card", "t4-16gb"]).check(0, &["virtual t4-16gb -L"]);
+}
+
+#[test]
 fn nothing_is_left_running() {
     let stage = Stage::new(
         "import subprocess, torch\n\

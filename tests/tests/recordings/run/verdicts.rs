@@ -56,6 +56,28 @@ fn the_document_has_the_promised_names() {
 }
 
 #[test]
+fn events_that_are_lost_are_counted() {
+    let stage = Stage::new("import torch\nfor _ in range(5): block = torch.Block(1 << 20)\n");
+    // Five allocations, and two events for each of the four blocks that are freed.
+    stage.run(&["--max-events", "6"]).check(0, &["The snapshot lacks the first 7 events", "--max-events keeps more"]);
+    let lost = |most: &str| stage.document(&["--max-events", most], 0)[0]["events_lost"].clone();
+    assert_eq!((lost("6"), lost("14")), (7.into(), 0.into()));
+}
+
+#[test]
+fn a_script_that_records_for_itself_sees_its_own_events_after_some_are_lost() {
+    let stage = Stage::new(
+        "import torch\n\
+         kept = [torch.Block(5) for _ in range(4)]\n\
+         torch.cuda.memory._record_memory_history()\n\
+         more = [torch.Block(7) for _ in range(3)]\n\
+         trace = torch.cuda.memory._snapshot()['device_traces'][0]\n\
+         print('sees', [entry['size'] for entry in trace])\n",
+    );
+    stage.run(&["--max-events", "5"]).check(0, &["sees [7, 7, 7]", "lacks the first 2 events"]);
+}
+
+#[test]
 fn the_output_of_the_script_is_not_in_the_document() {
     let stage = Stage::new(TRAINING);
     let ran = stage.run(&["--json"]);

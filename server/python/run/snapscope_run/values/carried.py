@@ -10,8 +10,10 @@ from .patch import original
 torch = None
 Carried = None
 counts = None
-# False once torch.compile is used, whose tracing cannot see through the class.
+# False inside of compiled code, whose tracing cannot see through the class.
 is_on = True
+# True if numbers that the device computes are assumed to be finite.
+assumes = True
 _all = weakref.WeakSet()
 
 # Functions whose result is read from the value.
@@ -27,15 +29,11 @@ _NORMS = ("batch_norm", "instance_norm")
 _CHOICES = {"nonzero", "argwhere", "masked_select", "where", "__getitem__", "__setitem__", "index_put_", "index_put"}
 
 
-def install(module, reads):
-    global torch, Carried, counts
-    torch, counts = module, reads
+def install(module, reads, is_assuming):
+    global torch, Carried, counts, assumes
+    torch, counts, assumes = module, reads, is_assuming
     Carried = _make_class(module)
-    compile_, new = module.compile, module.nn.Parameter.__new__
-
-    def switch_off_and_compile(*args, **kwargs):
-        switch_off()
-        return compile_(*args, **kwargs)
+    new = module.nn.Parameter.__new__
 
     def new_parameter(cls, data=None, *args, **kwargs):
         # A parameter of another class than Tensor would keep that class, and what is trained has no known value.
@@ -43,7 +41,6 @@ def install(module, reads):
             make_plain(data)
         return new(cls, data, *args, **kwargs)
 
-    module.compile = switch_off_and_compile
     module.nn.Parameter.__new__ = staticmethod(new_parameter)
 
 
@@ -72,20 +69,42 @@ def _make_class(module):
     return Tensor
 
 
-def switch_off():
-    """Makes all tensors ordinary again."""
+def set_aside():
+    """Makes all tensors ordinary until `take_back`; returns what that needs, which keeps no tensor alive."""
     global is_on
-    counts.off = "it uses torch.compile"
     is_on = False
+    kept = []
     for tensor in list(_all):
-        make_plain(tensor)
-    _all.clear()
+        value = make_plain(tensor)
+        if value is not None:
+            kept.append((weakref.ref(tensor), value, _version(tensor)))
+    return kept
+
+
+def take_back(kept):
+    """Gives tensors their values again, unless they have changed."""
+    global is_on
+    is_on = True
+    for reference, value, version in kept:
+        tensor = reference()
+        if tensor is None:
+            continue
+        if _version(tensor) != version:
+            value.base.is_known = False
+        elif type(tensor) is torch.Tensor:
+            tensor.__class__ = Carried
+            tensor._snapscope = value
+
+
+def _version(tensor):
+    """Returns the number of changes of a tensor; a tensor of inference has none."""
+    return None if tensor.is_inference() else tensor._version
 
 
 def make_plain(tensor):
-    """Makes a tensor an ordinary one."""
+    """Makes a tensor an ordinary one; returns the value that it had."""
     tensor.__class__ = torch.Tensor
-    tensor.__dict__.pop("_snapscope", None)
+    return tensor.__dict__.pop("_snapscope", None)
 
 
 def give(tensor, value, assumed=None, base=None):
@@ -186,9 +205,18 @@ def _call_unknown(func, name, args, kwargs, known):
     """Calls a function of which some arguments are not known; a known mask still decides the size of the result."""
     with answers.answering(*_answers_of_masks(name, args, known)):
         result = func(*args, **kwargs)
-    if _changes(name) or "out" in kwargs:
+    if name == "_amp_foreach_non_finite_check_and_unscale_" and assumes:
+        _assume_finite(args[1])
+    elif _changes(name) or "out" in kwargs:
         _forget_changed(name, args, kwargs, known)
     return result
+
+
+def _assume_finite(found):
+    """Keeps the gradient scaler's count of gradients that are not finite, so that the scale is known after its update."""
+    value = value_of(found)
+    if value is not None:
+        value.base.assumed = "finite"
 
 
 def _forget_changed(name, args, kwargs, known):

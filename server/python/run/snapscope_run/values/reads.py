@@ -4,7 +4,7 @@ import os
 import sys
 
 from .. import lines
-from . import carried
+from . import answers, carried
 from .patch import wrap, wrap_index
 
 # Function of tensors to what its result decides; the kind of a number depends on its type.
@@ -30,6 +30,8 @@ _OF_TENSORS = {
 }  # fmt: skip
 _OF_TORCH = ("equal", "allclose", "nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "bincount",
              "repeat_interleave", "where")  # fmt: skip
+# Functions that read the number of chosen elements.
+_COUNTS = ("nonzero", "argwhere", "masked_select", "where")
 _READ_BACK = ("item", "__float__")
 # A number below this is what the bytes of another tensor look like.
 _NOISE = 1e-20
@@ -40,8 +42,8 @@ class Counts:
 
     def __init__(self):
         self.places = {}
-        # Reason why values are no longer followed.
-        self.off = None
+        # True once something is compiled, inside of which values are not followed.
+        self.is_compiled = False
 
     def add(self, kind, is_assumed=False):
         place = lines.user_line(2)
@@ -66,11 +68,26 @@ def install(torch, counts, options):
     for name in _OF_TORCH:
         kind = _OF_TENSORS.get(name, "size")
         wrap(torch, name, lambda function, name=name, kind=kind: _reader(function, name, kind, counts, None))
+    _keep_scale(torch)
     wrap_index(torch.Tensor, lambda function: _indexer(function, counts))
     wrap(torch.Tensor, "__setitem__", lambda function: _indexer(function, counts))
 
 
 _torch_folder = ""
+
+
+def _keep_scale(torch):
+    """Lets the gradient scaler's scale be that of its begin where its value is not known, instead of zero."""
+    scaler = getattr(getattr(torch, "amp", None), "GradScaler", None)
+
+    def get(function):
+        def get_scale(self):
+            scale = function(self)
+            return self._init_scale if abs(scale) < _NOISE else scale
+
+        return get_scale
+
+    wrap(scaler, "get_scale", get)
 
 
 class _Losses:
@@ -88,10 +105,15 @@ class _Losses:
 
 def _reader(function, name, kind, counts, losses):
     torch = carried.torch
-    is_read_back = name in _READ_BACK
+    is_read_back, is_count = name in _READ_BACK, name in _COUNTS
 
     def read(*args, **kwargs):
-        result = function(*args, **kwargs)
+        if is_count and _is_unknown((*args, *kwargs.values())):
+            # Kept memory has what another tensor left there, which would be a count of anything.
+            with answers.answering(("i", 0)):
+                result = function(*args, **kwargs)
+        else:
+            result = function(*args, **kwargs)
         self, args = (args[0], args[1:]) if args else (kwargs.get("input", kwargs.get("condition")), ())
         if type(self) is not torch.Tensor or not self.is_cuda or name == "where" and args:
             return result
@@ -102,11 +124,18 @@ def _reader(function, name, kind, counts, losses):
             return result
         if not _reads_nothing(args):
             counts.add(kind or ("number" if is_number else "integer"))
-        if losses and is_read_back and is_number and abs(result) < _NOISE:
+        # What is computed is not in the memory of the device; a part of a larger tensor may have come from the host.
+        if losses and is_read_back and is_number and not (self._base is not None and _NOISE < abs(result) < 1 / _NOISE):
             return losses.next(frame)
         return result
 
     return read
+
+
+def _is_unknown(args):
+    """Returns true if no argument has a known value, and the last one is on the device: the mask, or what is searched."""
+    tensors = [item for item in args if isinstance(item, carried.torch.Tensor)]
+    return bool(tensors) and tensors[-1].is_cuda and not any(type(item) is carried.Carried for item in tensors)
 
 
 def _reads_nothing(args):
@@ -121,11 +150,18 @@ def _indexer(function, counts):
         if type(item) is carried.Carried or type(item) is tuple and _has_carried(item):
             if type(self) is torch.Tensor:
                 return _with_carried(function, self, item, rest, counts)
-        elif type(item) is torch.Tensor and item.is_cuda and item.dtype is torch.bool:
+        masks = sum(map(_is_mask, item if type(item) is tuple else (item,)))
+        if masks:
             counts.add("size")
+            with answers.answering(*[("i", 0)] * masks):
+                return function(self, item, *rest)
         return function(self, item, *rest)
 
     return index
+
+
+def _is_mask(item):
+    return type(item) is carried.torch.Tensor and item.dtype is carried.torch.bool and item.is_cuda
 
 
 def _has_carried(items):
@@ -134,8 +170,6 @@ def _has_carried(items):
 
 def _with_carried(function, self, item, rest, counts):
     """Indexes a tensor by others whose values are known: PyTorch asks only the indexed tensor."""
-    from . import answers
-
     items = item if type(item) is tuple else (item,)
     values = [carried.value_of(part) for part in items if type(part) is carried.Carried]
     masks = [value for value in values if value is not None and value.tensor.dtype is carried.torch.bool]
