@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 use server::Failure;
 use server::commands::{
     CiArgs, CiOutput, DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, HostOutput, InspectArgs,
-    McpArgs, OpenArgs, OpenOutput, PeakArgs, RanksArgs, RecordArgs, RecordOutput, ReplayArgs, ReproArgs, RunArgs, RunOutput,
-    SegmentsArgs, SourceArgs, SweepArgs, printable,
+    McpArgs, OpenArgs, OpenOutput, PeakArgs, RanksArgs, RecordArgs, RecordOutput, ReplayArgs, ReproArgs, RunArgs,
+    RunOutput, SegmentsArgs, SourceArgs, SweepArgs, printable,
 };
 use server::config::SettingsArgs;
 use server::decoding::Allowance;
