@@ -91,7 +91,7 @@ fn an_mlp_with_a_gradient_scaler() {
 #[test]
 fn a_long_recording_is_whole() {
     let (recording, _) = check("model = \"mlp\"\nbatch = 8\nsteps = 400");
-    assert!(recording.events > 3 << 14, "most of its {} events were in the recorder's file", recording.events);
+    assert!(recording.events > 2 << 14, "most of its {} events were in the recorder's file", recording.events);
 }
 
 #[test]

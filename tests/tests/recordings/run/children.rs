@@ -69,6 +69,8 @@ fn nvidia_smi_is_that_of_the_virtual_gpu() {
          block = torch.Block(5)\n\
          print(subprocess.run(['nvidia-smi', '-L'], capture_output=True, text=True).stdout)\n",
     );
+    // A folder with links is used as it is.
+    stage.write("virtual-gpu/libcuda.so.1", "");
     stage.write("virtual-gpu/bin/nvidia-smi", "#!/bin/sh\necho \"virtual $SNAPSCOPE_VIRTUAL_GPU $1\"\n");
     let path = stage.path("virtual-gpu/bin/nvidia-smi");
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a file of our own");
