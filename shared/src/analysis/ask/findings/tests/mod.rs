@@ -244,6 +244,18 @@ fn limits_are_errors() {
 }
 
 #[test]
+fn reserved_memory_has_a_limit_of_its_own() {
+    let text = "segment_alloc S 40MiB\nalloc S 8MiB @a\nfree S\nsegment S 40MiB\nblock S 40MiB inactive";
+    let codes = |limit: u64| {
+        let config = FindingsConfig { max_reserved_bytes: Some(limit), ..FindingsConfig::default() };
+        found_with(text, &config).into_iter().map(|finding| (finding.code, finding.bytes)).collect::<Vec<_>>()
+    };
+    let is_reported = |limit| codes(limit).contains(&(FindingCode::ReservedAboveLimit, 40 << 20));
+    assert!(is_reported((40 << 20) - 1), "{:?}", codes((40 << 20) - 1));
+    assert!(!is_reported(40 << 20));
+}
+
+#[test]
 fn devices_that_do_not_share_the_work_are_named() {
     let second = "device 1\nalloc x 1MiB @loss<forward@phase t=3\nfree x t=4\nalloc y 1MiB @loss<forward@phase t=5\nfree y t=6\n";
     check(&(training(4, healthy) + second), &[FindingCode::DeviceWithoutWeights]);
