@@ -21,6 +21,7 @@ namespace snapscope {
 void install_places();
 }
 
+// These structs have the layout of their counterparts in `src/history/ffi.rs`.
 struct SnapscopeEvent {
   uint64_t address;
   uint64_t size;
@@ -40,8 +41,9 @@ struct SnapscopeBlock {
   int32_t state;  // 0: inactive, 1: waits until its streams have passed, 2: allocated
 };
 
-// The structs below have the layout of their counterparts in `src/history/ffi.rs`.
 struct SnapscopeSegment {
+  const SnapscopeBlock* blocks;
+  size_t block_count;
   struct {
     uint64_t address;
     uint64_t total_size;
@@ -50,15 +52,11 @@ struct SnapscopeSegment {
     uint64_t requested_size;
     int64_t stream;
     uint64_t pool[2];
-  } head;
-  const SnapscopeBlock* blocks;
-  size_t block_count;
-  struct {
     uint32_t stack;
     int32_t device;
     bool is_large;
     bool is_expandable;
-  } tail;
+  } values;
 };
 
 struct SnapscopeSettings {
@@ -125,12 +123,12 @@ void visit_segment(const c10::CachingDeviceAllocator::SegmentInfo& info,
                       block.allocated ? 2 : block.active ? 1 : 0});
   }
   const SnapscopeSegment segment{
-      {info.address, info.total_size, info.allocated_size, info.active_size, info.requested_size,
-       reinterpret_cast<int64_t>(info.stream),
-       {info.owner_private_pool_id.first, info.owner_private_pool_id.second}},
       blocks.data(),
       blocks.size(),
-      {snapscope::stack_number(info.context_when_allocated), info.device, info.is_large, info.is_expandable}};
+      {info.address, info.total_size, info.allocated_size, info.active_size, info.requested_size,
+       reinterpret_cast<int64_t>(info.stream),
+       {info.owner_private_pool_id.first, info.owner_private_pool_id.second},
+       snapscope::stack_number(info.context_when_allocated), info.device, info.is_large, info.is_expandable}};
   visit(state, &segment);
 }
 

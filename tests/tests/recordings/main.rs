@@ -14,6 +14,8 @@ mod record;
 mod repro;
 #[cfg(target_os = "linux")]
 pub(crate) mod run;
+#[cfg(target_os = "linux")]
+mod scene;
 mod sweep;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod wheel;

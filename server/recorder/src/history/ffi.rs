@@ -33,16 +33,15 @@ pub(super) struct Block {
 
 #[repr(C)]
 struct RawSegment {
-    head: SegmentHead,
     blocks: *const Block,
     block_count: usize,
-    tail: SegmentTail,
+    values: SegmentValues,
 }
 
-/// First half of a segment.
+/// Segment but for its blocks.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SegmentHead {
+pub(super) struct SegmentValues {
     pub(super) address: u64,
     pub(super) total_size: u64,
     pub(super) allocated_size: u64,
@@ -50,12 +49,6 @@ pub(super) struct SegmentHead {
     pub(super) requested_size: u64,
     pub(super) stream: i64,
     pub(super) pool: [u64; 2],
-}
-
-/// Second half of a segment.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SegmentTail {
     pub(super) stack: u32,
     pub(super) device: i32,
     pub(super) is_large: bool,
@@ -65,8 +58,7 @@ pub(super) struct SegmentTail {
 /// Segment with its blocks.
 #[derive(Debug, Clone)]
 pub(super) struct Segment {
-    pub(super) head: SegmentHead,
-    pub(super) tail: SegmentTail,
+    pub(super) values: SegmentValues,
     pub(super) blocks: Vec<Block>,
 }
 
@@ -174,7 +166,7 @@ unsafe extern "C" fn on_segment(state: *mut c_void, segment: *const RawSegment) 
             0 => Vec::new(),
             count => std::slice::from_raw_parts(raw.blocks, count).to_vec(),
         };
-        held.segments.push(Segment { head: raw.head, tail: raw.tail, blocks });
+        held.segments.push(Segment { values: raw.values, blocks });
     }
 }
 

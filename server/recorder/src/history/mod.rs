@@ -96,7 +96,7 @@ fn annotate(name: &str, stage: &'static str) {
 /// Returns an error if it cannot be written.
 pub fn write(file: &mut impl Write) -> io::Result<()> {
     let held = ffi::held().map_err(io::Error::other)?;
-    let past = history().as_mut().map(History::past).transpose()?;
+    let past = history().as_ref().map(History::past).transpose()?;
     past.map_or(Ok(()), |past| snapshot::write(&held, &past, file))
 }
 
@@ -153,7 +153,7 @@ impl History {
         self.devices[device].push(row, self.output.parent());
     }
 
-    fn past(&mut self) -> io::Result<Past> {
+    fn past(&self) -> io::Result<Past> {
         let devices = self.devices.iter().map(Rows::view).collect::<io::Result<_>>()?;
         Ok(Past { devices, texts: self.texts.clone(), annotations: self.annotations.clone() })
     }

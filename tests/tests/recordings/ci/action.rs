@@ -71,9 +71,9 @@ fn the_action_compares_writes_a_summary_and_fails_above_the_limit() {
         }
         command
             .env("PATH", path())
-            .env("RUNNER_TEMP", stage.path("runner"))
-            .env("GITHUB_STEP_SUMMARY", stage.path("summary.md"))
-            .env("GITHUB_OUTPUT", stage.path("output"));
+            .env("RUNNER_TEMP", stage.scene.path("runner"))
+            .env("GITHUB_STEP_SUMMARY", stage.scene.path("summary.md"))
+            .env("GITHUB_OUTPUT", stage.scene.path("output"));
         Ran::of(&command.output().expect("bash"))
     };
     run("50%").check(0, &["the peak changes by +50.0 MiB"]);
@@ -82,7 +82,7 @@ fn the_action_compares_writes_a_summary_and_fails_above_the_limit() {
     assert_eq!(summary.matches("### GPU memory of python3 train.py on t4-16gb").count(), 2, "{summary}");
     let output = stage.read("output");
     assert!(output.starts_with("status=0\nreport=") && output.contains("\nstatus=1\n"), "{output}");
-    assert!(stage.path("runner/gpu-memory/head.pickle").exists());
+    assert!(stage.scene.path("runner/gpu-memory/head.pickle").exists());
 }
 
 /// Returns the search path of programs with the folder of the binary.
@@ -120,6 +120,6 @@ fn the_example_for_gitlab_compares() {
     stage.prepare(&mut command).args(["-c", &compare]).env("PATH", path());
     let output = command.env("CI_MERGE_REQUEST_DIFF_BASE_SHA", "HEAD~1").output().expect("bash");
     Ran::of(&output).check(1, &["more than the limit of 1 %"]);
-    assert!(stage.path("repository/gpu-memory/head.pickle").exists());
+    assert!(stage.scene.path("repository/gpu-memory/head.pickle").exists());
     assert!(stage.read("repository/gpu-memory.md").starts_with("### GPU memory of python3 train.py --steps 3"));
 }

@@ -28,16 +28,16 @@ fn growth_is_attributed_and_held_to_a_limit() {
 fn the_checkout_is_untouched_and_its_changes_count() {
     let stage = Stage::new(&[&keeps(100)]);
     stage.run(&["--base", "HEAD"]).check(0, &["the peak is the same"]);
-    stage.write("repository/train.py", &keeps(101));
+    stage.scene.write("repository/train.py", &keeps(101));
     stage.run(&["--base", "HEAD", "-o", "out"]).check(0, &["the peak changes by +1.00 MiB", "with changes"]);
     assert_eq!(stage.read("repository/train.py"), keeps(101));
     assert_eq!(stage.git(&["status", "--porcelain"]), " M train.py\n?? out/\n");
     assert_eq!(stage.git(&["worktree", "list"]).lines().count(), 1);
-    let mut names: Vec<_> = std::fs::read_dir(stage.path("repository/out")).unwrap().flatten().collect();
+    let mut names: Vec<_> = std::fs::read_dir(stage.scene.path("repository/out")).unwrap().flatten().collect();
     names.sort_by_key(std::fs::DirEntry::file_name);
     assert_eq!(names.iter().map(std::fs::DirEntry::file_name).collect::<Vec<_>>(), ["base.pickle", "head.pickle"]);
     // Nothing is left in the folder for temporary files.
-    let left = std::fs::read_dir(stage.folder.path()).unwrap().count();
+    let left = std::fs::read_dir(stage.scene.top()).unwrap().count();
     assert_eq!(left, 2, "the repository and the virtual GPU");
 }
 
@@ -64,7 +64,7 @@ fn what_cannot_be_compared_is_named() {
     stage.run(&["--base", "v9"]).check(2, &["there is no commit v9", hint]);
     stage.run(&["--base", "--help"]).check(2, &["error:"]);
     let mut outside = stage.command(&["--base", "HEAD"]);
-    let output = outside.current_dir(stage.folder.path()).args(["--", "python3", "train.py"]).output().unwrap();
+    let output = outside.current_dir(stage.scene.top()).args(["--", "python3", "train.py"]).output().unwrap();
     Ran::of(&output).check(2, &["git: not a git repository", "run the command in a clone"]);
     stage.run(&["--base", "HEAD", "--max-growth", "much"]).check(2, &["neither a share nor a size"]);
     stage.run(&["--base", "HEAD", "--card", "gtx"]).check(2, &["gtx"]);
@@ -81,8 +81,8 @@ fn a_head_that_runs_out_of_memory_fails() {
 fn files_that_are_in_no_commit_are_linked() {
     let script = "import torch\nkept = [torch.Block(int(open('data/size').read()))]\n";
     let stage = Stage::new(&[script]);
-    stage.write("repository/data/size", "4096");
-    stage.write("repository/.git/info/exclude", "data\n");
+    stage.scene.write("repository/data/size", "4096");
+    stage.scene.write("repository/.git/info/exclude", "data\n");
     stage.run(&["--base", "HEAD"]).check(3, &["FileNotFoundError"]);
     stage.run(&["--base", "HEAD", "--link", "data"]).check(0, &["the peak is the same"]);
     stage.run(&["--base", "HEAD", "--link", "../x"]).check(2, &["leads out of the current folder"]);
@@ -93,11 +93,11 @@ fn files_that_are_in_no_commit_are_linked() {
 fn each_side_imports_its_own_files() {
     let script = "import torch\nfrom library import COUNT\nkept = [torch.Block(1 << 20) for _ in range(COUNT)]\n";
     let stage = Stage::new(&[script]);
-    stage.write("repository/src/library.py", "COUNT = 2\n");
+    stage.scene.write("repository/src/library.py", "COUNT = 2\n");
     stage.commit(script);
-    stage.write("repository/src/library.py", "COUNT = 5\n");
+    stage.scene.write("repository/src/library.py", "COUNT = 5\n");
     let packages = testkit::server::root().join("tests/data/run/site-packages");
-    let path = std::env::join_paths([stage.path("repository/src"), packages]).unwrap();
+    let path = std::env::join_paths([stage.scene.path("repository/src"), packages]).unwrap();
     let mut command = stage.command(&["--base", "HEAD"]);
     let output = command.env("PYTHONPATH", path).args(["--", "python3", "train.py"]).output().unwrap();
     Ran::of(&output).check(0, &["the peak changes by +3.00 MiB"]);

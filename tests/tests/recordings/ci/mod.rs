@@ -4,29 +4,28 @@ mod action;
 mod commits;
 mod pythons;
 
-use std::path::PathBuf;
 use std::process::Command;
 
-use tempfile::TempDir;
 use testkit::server::{root, snapscope};
 
 use super::run::Ran;
+use super::scene::Scene;
 
 /// A script that keeps a number of blocks of a mebibyte.
 const KEEPS: &str = "import torch\nkept = [torch.Block(1 << 20) for _ in range(COUNT)]\n";
 
 /// A repository with the script `train.py`, and a virtual GPU that the small `torch` does not need.
 struct Stage {
-    folder: TempDir,
+    scene: Scene,
 }
 
 impl Stage {
     /// Makes a repository whose commits have these scripts.
     #[track_caller]
     fn new(scripts: &[&str]) -> Self {
-        let stage = Self { folder: tempfile::tempdir().expect("a temporary folder") };
-        stage.write("repository/.gitignore", "__pycache__\n");
-        stage.write("virtual-gpu/libsnapscope_virtual_gpu.so", "");
+        let stage = Self { scene: Scene::new() };
+        stage.scene.write("repository/.gitignore", "__pycache__\n");
+        stage.scene.write("virtual-gpu/libsnapscope_virtual_gpu.so", "");
         stage.git(&["init", "--quiet"]);
         scripts.iter().for_each(|script| stage.commit(script));
         stage
@@ -34,23 +33,13 @@ impl Stage {
 
     #[track_caller]
     fn commit(&self, script: &str) {
-        self.write("repository/train.py", script);
+        self.scene.write("repository/train.py", script);
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--allow-empty", "--message", "a commit"]);
     }
 
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("room");
-        std::fs::write(path, text).expect("room");
-    }
-
     fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).expect("a file")
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        std::fs::read_to_string(self.scene.path(name)).expect("a file")
     }
 
     /// Runs git in the repository and returns what it prints.
@@ -58,7 +47,8 @@ impl Stage {
     fn git(&self, words: &[&str]) -> String {
         let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"];
         let mut command = Command::new("git");
-        let output = command.current_dir(self.path("repository")).args(identity).args(words).output().expect("git");
+        let output =
+            command.current_dir(self.scene.path("repository")).args(identity).args(words).output().expect("git");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("text")
     }
@@ -66,11 +56,11 @@ impl Stage {
     /// Gives a command the folder and the variables of the tests.
     fn prepare<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command
-            .current_dir(self.path("repository"))
-            .env("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", self.path("virtual-gpu"))
+            .current_dir(self.scene.path("repository"))
+            .env("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", self.scene.path("virtual-gpu"))
             .env("PYTHONPATH", root().join("tests/data/run/site-packages"))
             .env("PYTHONDONTWRITEBYTECODE", "1")
-            .env("TMPDIR", self.folder.path())
+            .env("TMPDIR", self.scene.top())
     }
 
     /// Returns the command `snapscope ci run`.

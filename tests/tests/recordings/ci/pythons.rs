@@ -7,8 +7,8 @@ use super::{Stage, keeps};
 #[test]
 fn another_python_runs_the_base() {
     let stage = Stage::new(&[&keeps(2)]);
-    stage.write("other", "#!/bin/sh\nFAKE_TORCH_VERSION=2.6.0 exec python3 \"$@\"\n");
-    let other = stage.path("other");
+    stage.scene.write("other", "#!/bin/sh\nFAKE_TORCH_VERSION=2.6.0 exec python3 \"$@\"\n");
+    let other = stage.scene.path("other");
     std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o755)).unwrap();
     let other = other.display().to_string();
     let ran = stage.run(&["--base-python", &other]);

@@ -10,7 +10,7 @@ const WITHIN: &str = "\
 #[test]
 fn a_test_within_its_limit_passes_and_leaves_its_snapshot() {
     let stage = Stage::new(WITHIN);
-    let folder = stage.path("gpu-memory").display().to_string();
+    let folder = stage.scene.path("gpu-memory").display().to_string();
     stage.run(&[]).check(0, &["1 passed", &format!("1 snapshot in {folder}")]);
     assert_eq!(stage.snapshots(), ["test_memory.py-test_fits.pickle"]);
     stage
@@ -107,8 +107,8 @@ fn fixtures_classes_and_parameters_come_along() {
 #[test]
 fn the_example_of_readme_works() {
     let stage = Stage::new("");
-    stage.write("test_training.py", &example("python", "gpu_memory"));
-    stage.write(
+    stage.scene.write("test_training.py", &example("python", "gpu_memory"));
+    stage.scene.write(
         "conftest.py",
         "import builtins\n\
          def train(steps):\n    import torch\n    optimizer = torch.optim.SGD()\n    weights = torch.Block(8 << 30)\n    \

@@ -4,36 +4,25 @@ mod judged;
 mod marks;
 mod places;
 
-use std::path::PathBuf;
 use std::process::Command;
 
-use tempfile::TempDir;
 use testkit::server::{root, snapscope};
 
 use super::run::Ran;
+use super::scene::Scene;
 
 /// A folder with the file `test_memory.py`, and a virtual GPU that the small `torch` does not need.
 struct Stage {
-    folder: TempDir,
+    scene: Scene,
 }
 
 impl Stage {
     #[track_caller]
     fn new(tests: &str) -> Self {
-        let stage = Self { folder: tempfile::tempdir().expect("a temporary folder") };
-        stage.write("test_memory.py", &format!("import pytest\n{tests}"));
-        stage.write("virtual-gpu/libsnapscope_virtual_gpu.so", "");
+        let stage = Self { scene: Scene::new() };
+        stage.scene.write("test_memory.py", &format!("import pytest\n{tests}"));
+        stage.scene.write("virtual-gpu/libsnapscope_virtual_gpu.so", "");
         stage
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("room");
-        std::fs::write(path, text).expect("room");
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
     }
 
     /// Returns the command `python3 -m pytest`, with the plugin.
@@ -43,13 +32,13 @@ impl Stage {
         let packages = [root().join("server/python"), root().join("tests/data/run/site-packages"), pytest];
         let mut command = Command::new("python3");
         command
-            .current_dir(self.folder.path())
+            .current_dir(self.scene.top())
             .args(["-m", "pytest", "-p", "snapscope.guard.plugin", "-p", "no:cacheprovider", "--color=no"])
             .args(options)
             .env("PYTHONPATH", std::env::join_paths(packages).expect("paths without colons"))
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("SNAPSCOPE_PROGRAM", snapscope())
-            .env("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", self.path("virtual-gpu"));
+            .env("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", self.scene.path("virtual-gpu"));
         for name in ["SNAPSCOPE_RECORD", "SNAPSCOPE_RUN", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER"] {
             command.env_remove(name);
         }
@@ -63,10 +52,6 @@ impl Stage {
 
     /// Returns the names of the snapshots.
     fn snapshots(&self) -> Vec<String> {
-        let Ok(entries) = std::fs::read_dir(self.path("gpu-memory")) else { return Vec::new() };
-        let mut names: Vec<_> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-        names.retain(|name| name.contains(".pickle"));
-        names.sort();
-        names
+        self.scene.names("gpu-memory", ".pickle")
     }
 }

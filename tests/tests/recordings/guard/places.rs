@@ -21,14 +21,14 @@ fn options_of_the_suite_hold_on_the_virtual_gpu() {
         "@pytest.mark.gpu_memory()\n\
          def test_it(block, request):\n    assert request.config.getoption('--size') == 7\n",
     );
-    stage.write(
+    stage.scene.write(
         "conftest.py",
         "import pytest\n\
          def pytest_addoption(parser):\n    parser.addoption('--size', type=int, default=1)\n\
          @pytest.fixture\n\
          def block():\n    import torch\n    return torch.Block(5)\n",
     );
-    stage.write("pytest.ini", "[pytest]\naddopts = -n 2 --strict-markers\ngpu_memory_args = --size 7\n");
+    stage.scene.write("pytest.ini", "[pytest]\naddopts = -n 2 --strict-markers\ngpu_memory_args = --size 7\n");
     stage.run(&[]).check(0, &["1 passed"]);
 }
 
@@ -39,7 +39,7 @@ fn a_real_gpu_is_recorded_in_the_process_itself() {
          @pytest.mark.gpu_memory()\n\
          def test_is_here():\n    import torch\n    block = torch.Block(5)\n    assert os.getppid() == parent\n"
     ));
-    stage.write("conftest.py", "import builtins, os\nbuiltins.parent = os.getppid()\n");
+    stage.scene.write("conftest.py", "import builtins, os\nbuiltins.parent = os.getppid()\n");
     let ran = stage.run(&["--gpu-memory=real"]);
     ran.check(1, &["1 failed, 3 passed", "The peak of 2.00 MiB exceeds the limit of 1.00 MiB", "3 snapshots in"]);
     assert_eq!(stage.snapshots().len(), 3);

@@ -32,8 +32,10 @@ fn the_exit_status_is_that_of_the_script() {
     record(&Stage::new("raise SystemExit(3)\n"), &[]).check(3, &["no snapshot was written"]);
     let mut command = Stage::new("").record(&[]);
     let stage = Stage::new("");
-    Ran::of(&command.current_dir(stage.path("")).args(["x"]).env("PATH", "/nowhere").output().expect("the command"))
-        .check(2, &["check the name of the program"]);
+    Ran::of(
+        &command.current_dir(stage.scene.path("")).args(["x"]).env("PATH", "/nowhere").output().expect("the command"),
+    )
+    .check(2, &["check the name of the program"]);
 }
 
 #[test]
@@ -58,7 +60,7 @@ fn signals_reach_the_script() {
         command.stdin(Stdio::null()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the command");
     let await_path = |name: &str| {
         let limit = Instant::now() + Duration::from_secs(30);
-        while !stage.path(name).exists() {
+        while !stage.scene.path(name).exists() {
             assert!(Instant::now() < limit, "no {name}");
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -79,6 +81,6 @@ fn signals_reach_the_script() {
 fn the_environments_own_packages_still_work() {
     let stage =
         Stage::new(&format!("import site_says\n{SCRIPT}import snapscope\nprint(site_says.word, snapscope.stop())\n"));
-    stage.write("site_says.py", "word = 'hello'\n");
+    stage.scene.write("site_says.py", "word = 'hello'\n");
     record(&stage, &["-o", "out", "--run", "a"]).check(0, &["hello", "out/a.step4.end.pickle.gz"]);
 }

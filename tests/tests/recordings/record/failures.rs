@@ -93,7 +93,7 @@ fn a_folder_that_cannot_be_made() {
         &script("open('out', 'w').close()\nwith snapscope.record('out/x'): torch.Block(5)\n"),
         "cannot be written",
     );
-    assert!(stage.path("out").is_file());
+    assert!(stage.scene.path("out").is_file());
 }
 
 #[test]

@@ -7,34 +7,25 @@ mod options;
 mod processes;
 mod sidecars;
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
-use tempfile::TempDir;
 use testkit::server::{root, snapscope};
 
 use super::run::Ran;
+use super::scene::Scene;
 
 /// A folder with the script `train.py`, which can import the package.
 struct Stage {
-    folder: TempDir,
+    scene: Scene,
 }
 
 impl Stage {
     #[track_caller]
     fn new(script: &str) -> Self {
-        let stage = Self { folder: tempfile::tempdir().expect("a temporary folder") };
-        stage.write("train.py", script);
+        let stage = Self { scene: Scene::new() };
+        stage.scene.write("train.py", script);
         stage
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).expect("room");
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
     }
 
     /// Returns the command `python3 train.py`, with the package and the small `torch`.
@@ -56,7 +47,7 @@ impl Stage {
     fn prepare(&self, command: &mut Command, packages: &[&str]) {
         let packages = packages.iter().map(|package| root().join(package));
         command
-            .current_dir(self.folder.path())
+            .current_dir(self.scene.top())
             .env("PYTHONPATH", std::env::join_paths(packages).expect("paths without colons"))
             .env("PYTHONDONTWRITEBYTECODE", "1");
         for name in ["SNAPSCOPE_RECORD", "SNAPSCOPE_RUN", "RANK", "WORLD_SIZE", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"] {
@@ -72,16 +63,14 @@ impl Stage {
 
     /// Returns the names in the folder `out`, hidden ones too.
     fn names(&self) -> Vec<String> {
-        let Ok(entries) = std::fs::read_dir(self.path("out")) else { return Vec::new() };
-        let mut names: Vec<_> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-        names.sort();
-        names
+        self.scene.names("out", "")
     }
 
     /// Returns the numbers of events of a snapshot, and of annotations.
     #[track_caller]
     fn events(&self, name: &str) -> (u64, u64) {
-        let output = Command::new(snapscope()).arg("inspect").arg(self.path("out").join(name)).arg("--json").output();
+        let output =
+            Command::new(snapscope()).arg("inspect").arg(self.scene.path("out").join(name)).arg("--json").output();
         let document: Value = serde_json::from_slice(&output.expect("the command").stdout).expect("a document");
         (document["devices"][0]["events"].as_u64().expect("a number"), document["annotations"].as_u64().unwrap_or(0))
     }
@@ -89,7 +78,7 @@ impl Stage {
     /// Returns a sidecar.
     #[track_caller]
     fn sidecar(&self, name: &str) -> Value {
-        let text = std::fs::read(self.path("out").join(name)).expect("a sidecar");
+        let text = std::fs::read(self.scene.path("out").join(name)).expect("a sidecar");
         serde_json::from_slice(&text).expect("a document")
     }
 }

@@ -106,7 +106,7 @@ fn a_killed_program_leaves_its_last_snapshot() {
     ));
     let mut child = stage.python().spawn().expect("python3");
     let limit = Instant::now() + Duration::from_secs(30);
-    while !stage.path("started").exists() || !stage.names().iter().any(|name| name.ends_with(".gz")) {
+    while !stage.scene.path("started").exists() || !stage.names().iter().any(|name| name.ends_with(".gz")) {
         assert!(Instant::now() < limit, "no snapshot");
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -21,9 +21,9 @@ fn the_variable_has_the_same_options() {
     assert_eq!(stage.names(), ["a.step3.window.json", "a.step3.window.pickle"]);
     assert!(stage.sidecar("a.step3.window.json").get("host").is_none());
     let (stage, _) = with_variable("0");
-    assert!(!stage.path("snapshots").exists());
+    assert!(!stage.scene.path("snapshots").exists());
     let (stage, _) = with_variable("1");
-    assert!(stage.path("snapshots").is_dir());
+    assert!(stage.scene.path("snapshots").is_dir());
 }
 
 #[test]

@@ -6,9 +6,9 @@ use crate::run::Ran;
 #[test]
 fn a_sidecar_says_where_the_snapshot_is_from() {
     let stage = Stage::new("import snapscope, torch\nwith snapscope.record('out', run='a'): kept = torch.Block(5)\n");
-    std::fs::create_dir_all(stage.path(".git/refs/heads")).expect("room");
-    stage.write(".git/HEAD", "ref: refs/heads/main\n");
-    stage.write(".git/refs/heads/main", "0123456789abcdef0123456789abcdef01234567\n");
+    std::fs::create_dir_all(stage.scene.path(".git/refs/heads")).expect("room");
+    stage.scene.write(".git/HEAD", "ref: refs/heads/main\n");
+    stage.scene.write(".git/refs/heads/main", "0123456789abcdef0123456789abcdef01234567\n");
     let mut python = stage.python();
     python.env("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True").env("SECRET_TOKEN", "x");
     Ran::of(&python.output().expect("python3")).check(0, &[]);

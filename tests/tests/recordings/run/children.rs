@@ -70,9 +70,9 @@ fn nvidia_smi_is_that_of_the_virtual_gpu() {
          print(subprocess.run(['nvidia-smi', '-L'], capture_output=True, text=True).stdout)\n",
     );
     // A folder with links is used as it is.
-    stage.write("virtual-gpu/libcuda.so.1", "");
-    stage.write("virtual-gpu/bin/nvidia-smi", "#!/bin/sh\necho \"virtual $SNAPSCOPE_VIRTUAL_GPU $1\"\n");
-    let path = stage.path("virtual-gpu/bin/nvidia-smi");
+    stage.scene.write("virtual-gpu/libcuda.so.1", "");
+    stage.scene.write("virtual-gpu/bin/nvidia-smi", "#!/bin/sh\necho \"virtual $SNAPSCOPE_VIRTUAL_GPU $1\"\n");
+    let path = stage.scene.path("virtual-gpu/bin/nvidia-smi");
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a file of our own");
     stage.run(&["--card", "t4-16gb"]).check(0, &["virtual t4-16gb -L"]);
 }
@@ -86,17 +86,18 @@ fn nothing_is_left_running() {
          open('pid', 'w').write(str(left.pid))\n",
     );
     stage.run(&[]).check(0, &["it fits"]);
-    let pid = std::fs::read_to_string(stage.path("pid")).unwrap();
+    let pid = std::fs::read_to_string(stage.scene.path("pid")).unwrap();
     assert!(!lives(&pid), "{pid}");
 }
 
 #[test]
 fn the_environments_own_sitecustomize_still_runs() {
     let stage = Stage::new("import sys, torch\nblock = torch.Block(5)\nprint('site:', sys.site_says)\n");
-    stage.write("site/sitecustomize.py", "import sys\nsys.site_says = 'hello'\n");
+    stage.scene.write("site/sitecustomize.py", "import sys\nsys.site_says = 'hello'\n");
     let mut command = stage.command(&[]);
-    let path = std::env::join_paths([stage.path("site"), testkit::server::root().join("tests/data/run/site-packages")])
-        .unwrap();
+    let path =
+        std::env::join_paths([stage.scene.path("site"), testkit::server::root().join("tests/data/run/site-packages")])
+            .unwrap();
     let output = command.env("PYTHONPATH", path).args(["--", "python3", "train.py"]).output().unwrap();
     super::Ran::of(&output).check(0, &["site: hello", "it fits"]);
 }

@@ -23,7 +23,7 @@ fn start(stage: &Stage, options: &[&str]) -> Child {
 fn await_file(stage: &Stage, name: &str) -> String {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
-        match std::fs::read_to_string(stage.path(name)) {
+        match std::fs::read_to_string(stage.scene.path(name)) {
             Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
             _ => assert!(Instant::now() < deadline, "no {name}"),
         }

@@ -4,43 +4,34 @@ mod children;
 mod ends;
 mod verdicts;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use tempfile::TempDir;
 use testkit::server::{root, snapscope};
+
+use super::scene::Scene;
 
 /// A folder with a script, and a virtual GPU that the small `torch` does not need.
 struct Stage {
-    folder: TempDir,
+    scene: Scene,
 }
 
 impl Stage {
     #[track_caller]
     fn new(script: &str) -> Self {
-        let stage = Self { folder: tempfile::tempdir().expect("a temporary folder") };
-        stage.write("train.py", script);
-        stage.write("virtual-gpu/libsnapscope_virtual_gpu.so", "");
+        let stage = Self { scene: Scene::new() };
+        stage.scene.write("train.py", script);
+        stage.scene.write("virtual-gpu/libsnapscope_virtual_gpu.so", "");
         stage
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("room");
-        std::fs::write(path, text).expect("room");
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
     }
 
     /// Returns the command `snapscope run` in the folder.
     fn command(&self, options: &[&str]) -> Command {
         let mut command = Command::new(snapscope());
         command
-            .current_dir(self.folder.path())
-            .env("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", self.path("virtual-gpu"))
+            .current_dir(self.scene.top())
+            .env("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", self.scene.path("virtual-gpu"))
             .env("PYTHONPATH", root().join("tests/data/run/site-packages"))
             .env_remove("SNAPSCOPE_VIRTUAL_GPU_VALUES")
             .arg("run")
@@ -65,11 +56,7 @@ impl Stage {
 
     /// Returns the names of the snapshots.
     fn snapshots(&self) -> Vec<String> {
-        let names = std::fs::read_dir(self.folder.path()).expect("a folder").flatten();
-        let mut names: Vec<_> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-        names.retain(|name| name.contains("pickle"));
-        names.sort();
-        names
+        self.scene.names("", "pickle")
     }
 }
 

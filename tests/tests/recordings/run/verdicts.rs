@@ -19,7 +19,7 @@ fn a_script_that_fits_says_how_much_is_free() {
     ran.check(0, &says);
     ran.check(0, &["peak reserved 1.00 GiB of 4.00 GiB: it fits, 3.00 GiB free", "snapscope diagnose train.pickle"]);
     let mut peak = std::process::Command::new(snapscope());
-    peak.args(["peak", "--json"]).arg(stage.path("train.pickle"));
+    peak.args(["peak", "--json"]).arg(stage.scene.path("train.pickle"));
     let inspected = Ran::of(&peak.output().expect("the command to start"));
     inspected.check(0, &["hold", "train.py"]);
     assert!(!inspected.text.contains("snapscope_run"), "the hook is in no stack: {}", inspected.text);
@@ -165,11 +165,11 @@ fn wrong_options_are_refused_before_anything_runs() {
     let stage = Stage::new("open('ran', 'w')\n");
     stage.run(&["--card", "h100"]).check(2, &["h100-80gb"]);
     stage.run(&["-o", "no/such/folder/out.pickle"]).check(2, &["the folder no/such/folder cannot be written"]);
-    stage.write("weights.pickle", "the weights of a year");
+    stage.scene.write("weights.pickle", "the weights of a year");
     stage.run(&["-o", "weights.pickle"]).check(2, &["weights.pickle already exists and is not a snapshot"]);
     let missing = Ran::of(&stage.command(&["--", "no-such-program"]).output().expect("it starts"));
     missing.check(2, &["no-such-program: ", "check the name of the program"]);
-    assert!(!stage.path("ran").exists());
+    assert!(!stage.scene.path("ran").exists());
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::commands::mcp::answer::Answer;
 use crate::commands::mcp::options::{FindingsOptions, OpenOptions, SummaryOptions};
 use crate::commands::mcp::shelf::{Shelf, relative};
 use crate::commands::mcp::words::Words;
-use crate::commands::{DiagnoseArgs, inspect};
+use crate::commands::{DiagnoseArgs, inspect, named};
 use crate::log_file;
 use crate::snapshot_file::Opened;
 
@@ -55,30 +55,23 @@ fn devices(opened: &Opened) -> String {
 
 /// Lists the files of a folder, the latest first.
 fn folder(name: &str, path: &Path) -> Result<Answer, Failure> {
-    let unreadable = |error| Failure::new(format!("{name}: {error}"), "check the path and the permissions");
-    let entries = std::fs::read_dir(path).map_err(unreadable)?.flatten();
-    let mut files: Vec<_> = entries
-        .filter_map(|entry| {
-            let (metadata, file) = (entry.metadata().ok()?, entry.file_name().into_string().ok()?);
-            let is_shown = metadata.is_file() && !file.starts_with('.');
-            is_shown.then(|| (metadata.modified().ok(), metadata.len(), file))
+    let mut files: Vec<_> = named::files(&[path.to_owned()])?
+        .into_iter()
+        .filter_map(|file| {
+            let metadata = file.path.metadata().ok()?;
+            Some((metadata.modified().ok(), metadata.len(), file.path.display().to_string()))
         })
         .collect();
-    if files.is_empty() {
-        return Err(Failure::new(format!("{name}: the folder has no files"), "open another folder"));
-    }
     files.sort();
     files.reverse();
-    let path_of = |file: &str| path.join(file).display().to_string();
-    let first = path_of(&files[0].2);
-    let lines: Vec<String> = { files.iter().take(MOST_FILES) }
-        .map(|(_, len, file)| format!("{} ({})", path_of(file), bytes(*len)))
-        .collect();
+    let latest = files.first().map(|(_, _, file)| file.clone());
+    let lines: Vec<String> =
+        files.iter().take(MOST_FILES).map(|(_, len, file)| format!("{file} ({})", bytes(*len))).collect();
     let text = format!("{name} has {} files, the latest first:\n{}", count(files.len() as u64), lines.join("\n"));
     let report = json!({ "folder": name, "kind": "folder", "files": lines, "count": files.len() });
     Ok(Answer::new(text, &report)
         .then(question("findings", &json!({ "files": [name] }), "explains all files of the folder together"))
-        .then(question("open", &json!({ "path": first }), "says what the latest file is")))
+        .then(question("open", &json!({ "path": latest }), "says what the latest file is")))
 }
 
 /// Sums a snapshot up.
