@@ -1,8 +1,8 @@
-"""Measures what `snapscope run` costs: overhead.py SNAPSCOPE FOLDER PYTHON [ROUNDS]
+"""Measures what `snapscope run` and `snapscope record` cost: overhead.py SNAPSCOPE FOLDER PYTHON [ROUNDS]
 
-The same training loop runs in turn with the virtual GPU alone, where it records its own history, and by `snapscope run`.
-The table has the medians of all rounds and of their ratios. Time of the processor counts, of all threads, because other
-programs of the machine change it less.
+The same training loop runs in turn with the virtual GPU alone, where it records its own history, by `snapscope run`, and
+by `snapscope record` on the virtual GPU. The table has the medians of all rounds and of their ratios. Time of the
+processor counts, of all threads, because other programs of the machine change it less.
 """
 
 import json
@@ -14,7 +14,10 @@ from pathlib import Path
 from statistics import median
 
 LOOP = Path(__file__).resolve().parents[1] / "scripts" / "loop.py"
-STEPS = "100"
+# Enough that the first partial snapshot, which comes after a second, is a small part of the run.
+STEPS = "500"
+# Events that each of the histories holds.
+ENTRIES = "2000000"
 
 
 def loop(command: list[str], variables: dict[str, str]) -> dict[str, float]:
@@ -36,21 +39,30 @@ def main() -> None:
         "TRITON_LIBCUDA_PATH": folder,
         "SNAPSCOPE_VIRTUAL_GPU": "h100-80gb",
     }
-    own, by_run = [], []
     with tempfile.TemporaryDirectory() as scratch:
-        run = [snapscope, "run", "--card", "h100-80gb", "-o", f"{scratch}/loop.pickle", "--", python, str(LOOP), STEPS]
+        script = [python, str(LOOP), STEPS]
+        run = [snapscope, "run", "--card", "h100-80gb", "-o", f"{scratch}/loop.pickle", "--", *script]
+        record = [snapscope, "record", "-o", scratch, "--entries", ENTRIES, "--", *script]
+        ways = {
+            "virtual GPU and its own history": ([*script, ENTRIES], alone),
+            "`snapscope run`": (run, {"SNAPSCOPE_VIRTUAL_GPU_LIBRARIES": folder}),
+            "`snapscope record`": (record, alone),
+        }
+        found = {name: [] for name in ways}
         for number in range(rounds):
-            own.append(loop([python, str(LOOP), STEPS, "own"], alone))
-            by_run.append(loop(run, {"SNAPSCOPE_VIRTUAL_GPU_LIBRARIES": folder}))
-            seconds = f"{own[-1]['processor']:.2f} s alone, {by_run[-1]['processor']:.2f} s by run"
+            for name, (command, variables) in ways.items():
+                found[name].append(loop(command, variables))
+            seconds = ", ".join(f"{spent[-1]['processor']:.2f} s" for spent in found.values())
             print(f"round {number + 1}: {seconds}", file=sys.stderr, flush=True)
-    print("| loop of GPT-2, 100 steps | processor | wall clock | events | events per second |\n|---|---|---|---|---|")
-    for name, found in (("virtual GPU and its own history", own), ("`snapscope run`", by_run)):
-        processor, wall = (median(each[key] for each in found) for key in ("processor", "wall"))
-        events = found[0]["events"]
-        print(f"| {name} | {processor:.2f} s | {wall:.2f} s | {events:,} | {events / processor:,.0f} |")
-    ratios = [other["processor"] / each["processor"] for each, other in zip(own, by_run)]
-    print(f"\nratio: {median(ratios):.2f}, of {rounds} rounds from {min(ratios):.2f} to {max(ratios):.2f}")
+    own = next(iter(found.values()))
+    print(f"| loop of GPT-2, {STEPS} steps | processor | wall clock | events | events per second | ratio, of all rounds |")
+    print("|---|---|---|---|---|---|")
+    for name, spent in found.items():
+        processor, wall = (median(each[key] for each in spent) for key in ("processor", "wall"))
+        events = spent[0]["events"]
+        ratios = [each["processor"] / first["processor"] for first, each in zip(own, spent)]
+        ratio = f"{median(ratios):.2f}, {min(ratios):.2f} to {max(ratios):.2f}"
+        print(f"| {name} | {processor:.2f} s | {wall:.2f} s | {events:,} | {events / processor:,.0f} | {ratio} |")
 
 
 main()

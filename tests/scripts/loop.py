@@ -1,4 +1,4 @@
-"""Trains a GPT-2 of transformers and prints what the loop cost: loop.py STEPS [own], where `own` records by itself."""
+"""Trains a GPT-2 of transformers and prints what the loop cost: loop.py STEPS [ENTRIES], which records by itself."""
 
 import json
 import sys
@@ -17,8 +17,8 @@ def events():
     return blocks["allocated"] + 2 * blocks["freed"] + segments["allocated"] + segments["freed"]
 
 
-if "own" in sys.argv:
-    torch.cuda.memory._record_memory_history(context="alloc", stacks="python", max_entries=2_000_000)
+if len(sys.argv) > 2:
+    torch.cuda.memory._record_memory_history(context="alloc", stacks="python", max_entries=int(sys.argv[2]))
 with torch.device("cuda"):
     model = GPT2LMHeadModel(GPT2Config())
 optimizer = torch.optim.AdamW(model.parameters())

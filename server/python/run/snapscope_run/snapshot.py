@@ -89,10 +89,7 @@ def _without_hook(snapshot):
     """Removes the frames of the hook from all stacks."""
     bad, seen = set(), {}
 
-    def clean(record):
-        frames = record.get("frames")
-        if not frames or id(frames) in seen:
-            return
+    def clean(frames):
         # The list is kept, so that its address cannot become that of another.
         seen[id(frames)] = frames
         for frame in frames:
@@ -103,11 +100,11 @@ def _without_hook(snapshot):
         if bad and not bad.isdisjoint(map(id, frames)):
             frames[:] = [frame for frame in frames if id(frame) not in bad]
 
-    for trace in snapshot["device_traces"]:
-        for entry in trace:
-            clean(entry)
-    for segment in snapshot["segments"]:
-        clean(segment)
-        for block in segment["blocks"]:
-            clean(block)
+    blocks = (segment["blocks"] for segment in snapshot["segments"])
+    for records in (*snapshot["device_traces"], snapshot["segments"], *blocks):
+        # There are millions of events and few stacks.
+        for record in records:
+            frames = record.get("frames")
+            if frames and id(frames) not in seen:
+                clean(frames)
     return snapshot

@@ -27,11 +27,15 @@ class Value:
 
 
 def is_small(tensor):
-    """Returns true for a tensor whose value may be carried."""
+    """Returns true for a tensor whose value may be carried.
+
+    An empty tensor of numbers has none; models make many, such as caches before the first token.
+    """
     if tensor.requires_grad:
         return False
-    most = MOST_NUMBERS if tensor.is_floating_point() or tensor.is_complex() else MOST_INTEGERS
-    return tensor.numel() <= most
+    if tensor.is_floating_point() or tensor.is_complex():
+        return 0 < tensor.numel() <= MOST_NUMBERS
+    return tensor.numel() <= MOST_INTEGERS
 
 
 def address(tensor):
