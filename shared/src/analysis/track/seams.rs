@@ -16,7 +16,8 @@
 //! groups of 8 bytes   a b c d e   f g h i
 //! ```
 //!
-//! Cost: one addition per birth for each power of two up to the peak, less per death; one byte per allocation.
+//! Cost: one subtraction per birth for each power of two from its size to the peak, less per death; one byte per
+//! allocation.
 //! One summary byte per 64 rows speeds up the search for the beginning of a group among many rows.
 
 use crate::analysis::track::allocations::Allocations;
@@ -89,6 +90,8 @@ struct OpenGroups {
     ///
     /// A group holds the sum of all entries up to its own.
     bytes: [u64; 65],
+    /// Sum of the entries below `end`.
+    held_bytes: u64,
     /// Groups from this power of two on never fill.
     end: usize,
 }
@@ -96,26 +99,36 @@ struct OpenGroups {
 impl OpenGroups {
     fn new(peak_bytes: u64) -> Self {
         let end = peak_bytes.checked_ilog2().map_or(0, |bits| bits as usize + 1);
-        Self { first: [0; 65], bytes: [0; 65], end }
+        Self { first: [0; 65], bytes: [0; 65], held_bytes: 0, end }
     }
 
     /// Adds a row to the groups that it is small for, and returns the largest group that it begins.
     fn add(&mut self, row: u32, size_bytes: u64) -> u8 {
         let smallest = smallest_group(size_bytes);
-        let (mut held, mut seam, mut left) = (0, 0, 0);
-        for (bits, bytes) in self.bytes[..self.end].iter().enumerate() {
-            held += bytes;
-            if bits >= smallest && held + size_bytes > 1 << bits {
-                (seam, left) = (bits, held);
+        // From the largest group down, because most allocations are small for a few groups only and begin none.
+        let (mut seam, mut held) = (0, self.held_bytes);
+        for bits in (smallest..self.end).rev() {
+            if held + size_bytes > 1 << bits {
+                seam = bits;
+                break;
             }
+            held -= self.bytes[bits];
         }
         if seam > 0 {
             self.first[..=seam].fill(row);
             self.bytes[..=seam].fill(0);
-            self.bytes[seam + 1] += left;
+            self.held_bytes -= held;
+            self.put(seam + 1, held);
         }
-        self.bytes[smallest] += size_bytes;
+        self.put(smallest, size_bytes);
         seam as u8
+    }
+
+    fn put(&mut self, bits: usize, bytes: u64) {
+        self.bytes[bits] += bytes;
+        if bits < self.end {
+            self.held_bytes += bytes;
+        }
     }
 
     fn remove(&mut self, row: u32, size_bytes: u64) {
@@ -124,6 +137,9 @@ impl OpenGroups {
             bits += 1;
         }
         self.bytes[bits] -= size_bytes;
+        if bits < self.end {
+            self.held_bytes -= size_bytes;
+        }
     }
 }
 
