@@ -4,7 +4,7 @@
 // A plain script: opened from a folder, without a server, a browser loads no module, and that has to be said.
 
 const assets = new URL(".", document.currentScript.src);
-const { module, later, files } = document.documentElement.dataset;
+const { module, later, styles, files } = document.documentElement.dataset;
 
 // `snapscope open` sent the page, and serves its files for as long as one of its pages is open.
 const has_files = files !== undefined;
@@ -41,13 +41,8 @@ function say(text) {
 // The worker that keeps the pages for visits without a network asks which build is open.
 navigator.serviceWorker?.addEventListener("message", (event) => event.ports[0]?.postMessage(assets.href));
 
-// Compiled before anybody asked for it.
-const compiled = {};
-
-function code_of(name) {
-  const get = () => fetch(new URL(`${name}_bg.wasm`, assets));
-  return compiled[name]?.catch(get) ?? get();
-}
+// The viewer, loaded before anybody asked for it.
+let ready = null;
 
 // A worker that loads what decodes while nobody waits for it, or beside the viewer: the first file's.
 let spare = null;
@@ -68,17 +63,39 @@ function take_worker() {
   return worker;
 }
 
+// Styles of the viewer, which the page without a file does without.
+let styled = null;
+
+function load_styles() {
+  styled ??= Promise.all(styles.split(" ").map(load_style)).catch((error) => {
+    styled = null;
+    throw error;
+  });
+  styled.catch(() => {}); // whoever waits is told
+  return styled;
+}
+
+function load_style(name) {
+  const style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: new URL(name, assets) });
+  document.head.append(style);
+  return new Promise((resolve, reject) => {
+    style.onload = resolve;
+    style.onerror = () => reject(new Error(`${name} could not be loaded`));
+  });
+}
+
 // A module that could not be loaded is asked for under another address: a browser remembers that one failed.
 let tries = 0;
 
 async function load(name) {
-  const code = code_of(name);
+  const needed = name === "viewer" ? load_styles() : null;
+  const code = fetch(new URL(`${name}_bg.wasm`, assets));
   code.catch(() => {}); // the script is told
   const page = await import(new URL(`${name}.js${tries > 0 ? `?${tries}` : ""}`, assets)).catch((error) => {
     tries += 1;
     throw error;
   });
-  await page.default({ module_or_path: code });
+  await Promise.all([page.default({ module_or_path: code }), needed]);
   return page;
 }
 
@@ -105,10 +122,45 @@ async function leave(page, files, dialog) {
   if (files.length > 0) {
     start_worker();
   }
-  const viewer = await load("viewer");
+  end_rehearsal();
+  const viewer = (await ready) ?? (await load("viewer"));
   page.leave();
   is_home = false;
   viewer.start(assets.href, files, dialog, take_worker);
+}
+
+// Frame that shows the sample where nobody sees it.
+let rehearsal = null;
+
+// How long the frame stays once the timeline is there, for findings and the panel.
+const AFTER_TIMELINE_MS = 500;
+
+// Browsers compile code when it first runs: whatever the first file runs has run once before.
+function rehearse() {
+  const frame = document.createElement("iframe");
+  frame.className = "rehearsal";
+  frame.inert = true;
+  frame.src = "?sample";
+  frame.addEventListener("load", () => {
+    const marks = new frame.contentWindow.PerformanceObserver((list) => {
+      if (list.getEntriesByName("timeline-drawn").length > 0) {
+        setTimeout(() => end_rehearsal(), AFTER_TIMELINE_MS);
+      }
+    });
+    marks.observe({ type: "mark", buffered: true });
+  });
+  rehearsal = frame;
+  document.body.append(frame);
+}
+
+function end_rehearsal() {
+  rehearsal?.remove();
+  rehearsal = null;
+  performance.mark("rehearsed");
+}
+
+function is_rehearsal() {
+  return window.frameElement?.className === "rehearsal";
 }
 
 async function start() {
@@ -128,6 +180,9 @@ async function start() {
     page.start(assets.href, [], undefined, take_worker);
   }
   performance.mark("page-started");
+  if (is_rehearsal()) {
+    return;
+  }
   // The page comes first: its first paint and whatever it was opened for.
   (window.requestIdleCallback ?? setTimeout)(prepare);
 }
@@ -165,9 +220,9 @@ async function prepare() {
   // Whoever opens a file hears of what is missing; here it is only early.
   const got = await Promise.allSettled(files.map(async (file) => (await file).arrayBuffer()));
   if (is_home && got.every(({ status }) => status === "fulfilled")) {
-    compiled.viewer ??= WebAssembly.compileStreaming(code_of("viewer"));
-    compiled.viewer.catch(() => {}); // whoever loads it is told
+    ready = load("viewer").catch(() => null); // whoever needs it is told
     start_worker();
+    rehearse();
   }
   const workers = navigator.serviceWorker;
   if (!workers || has_files) {

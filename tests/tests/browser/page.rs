@@ -1,6 +1,7 @@
 //! Tests the page itself: it loads, obeys its content security policy, and fits its window.
 
-use crate::journey::Journey;
+use crate::journey::{Journey, snapshot};
+use serde_json::json;
 
 #[test]
 fn the_empty_page_says_what_it_is() {
@@ -46,6 +47,30 @@ fn the_empty_page_is_small() {
     let bytes: u64 = sent.iter().map(|(_, bytes)| bytes).sum();
     println!("{bytes} bytes in {} files", sent.len());
     assert!(bytes < START_BYTES, "{bytes} bytes: {sent:#?}");
+}
+
+#[test]
+fn the_empty_page_rehearses_unseen() {
+    let page = Journey::start("/");
+    let before = page.find("main").text();
+    page.wait_for("performance.getEntriesByName('rehearsed').length");
+    assert_eq!(page.find("main").text(), before);
+    assert_eq!(page.value("[frames.length, history.length, location.search + location.hash]"), json!([0, 2, ""]));
+    let stored = page.value("[Object.keys(localStorage), Object.keys(sessionStorage)].flat()");
+    assert_eq!(stored, json!([]), "a rehearsal leaves nothing behind");
+    page.check_console();
+}
+
+#[test]
+fn a_file_ends_the_rehearsal() {
+    let page = Journey::start("/");
+    page.wait_for("frames.length === 1");
+    page.attach(&[&snapshot("virtual-py-gpt2-oom-t4.pickle.gz")]);
+    page.wait_for_timeline();
+    assert_eq!(page.value("frames.length"), 0);
+    page.reload();
+    page.wait_for_timeline();
+    page.check_console();
 }
 
 #[test]
