@@ -87,6 +87,8 @@ async fn an_out_of_memory_error_is_explained_from_question_to_question() {
     let (found, data) = talk.ask("findings", json!({ "files": [file] })).await;
     assert!(found.contains("oomt4.py") && data["findings"][0]["severity"] == "error", "{found}");
     assert!(found.contains("replay {"), "it names the replay: {found}");
+    let (limited, _) = talk.ask("findings", json!({ "files": [file], "max_reserved": "1GiB" })).await;
+    assert!(limited.contains("limit of 1.00 GiB"), "{limited}");
     let (groups, data) = talk.ask("peak", json!({ "snapshot": file, "by": "category", "top": 3 })).await;
     assert!(groups.contains("13.1 GiB") && data["groups"].as_array().unwrap().len() == 3, "{groups}");
     let question = json!({ "snapshot": file, "filter": "fixed_cross_entropy", "by": "stack" });

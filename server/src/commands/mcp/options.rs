@@ -28,6 +28,8 @@ pub(super) struct FindingsOptions {
     pub(super) capacity: Option<String>,
     /// Report a peak above this size as an error
     pub(super) max_peak: Option<String>,
+    /// Report reserved memory above this size as an error
+    pub(super) max_reserved: Option<String>,
     /// Report growth per step above this size as an error
     pub(super) max_growth: Option<String>,
     /// Folder with the source code, to quote the lines
