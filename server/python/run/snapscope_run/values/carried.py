@@ -141,6 +141,8 @@ class _Arguments:
                 self.is_known &= item.device.type == "cpu"
                 return item
             value = value_of(item)
+            if value is None and not item.numel():
+                return torch.empty(item.shape, dtype=item.dtype)
             if value is None:
                 self.is_known = False
                 if type(item) is Carried:
