@@ -2,6 +2,8 @@
 //!
 //! maturin asks a script for the program, which is there already; all else is as in `./dev wheel`.
 
+mod examples;
+
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -175,6 +177,8 @@ fn a_wheel_is_installed_and_used() {
     stage.write("train.py", "import torch\nkept = torch.Block(1 << 30)\n");
     let run = ["run", "--card", "t4-16gb", "--", "venv/bin/python3", "train.py"];
     check_output(&stage.run("snapscope", &run, &[("PYTHONPATH", &torch)]), 0, &["it fits"], &[]);
+
+    examples::check(&stage);
 
     let config = root().join("static/gallery/bert-base-t4.toml").canonicalize().expect("a config of the gallery");
     let refused = stage.run("snapscope", &["repro", config.to_str().expect("text")], &[]);
