@@ -122,10 +122,11 @@ async function leave(page, files, dialog) {
   if (files.length > 0) {
     start_worker();
   }
+  // Nothing is prepared any more: a rehearsal beside the viewer would write to the tab's list of files.
+  is_home = false;
   end_rehearsal();
   const viewer = (await ready) ?? (await load("viewer"));
   page.leave();
-  is_home = false;
   viewer.start(assets.href, files, dialog, take_worker);
 }
 
@@ -173,7 +174,12 @@ async function start() {
     is_home = true;
     let leaving = null;
     page.start(assets.href, (files, dialog) => {
-      leaving ??= leave(page, files, dialog).finally(() => (leaving = null));
+      leaving ??= leave(page, files, dialog)
+        .catch((error) => {
+          is_home = true;
+          throw error;
+        })
+        .finally(() => (leaving = null));
       return leaving;
     });
   } else {

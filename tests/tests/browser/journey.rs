@@ -179,6 +179,7 @@ impl Journey {
         let journey = Self::start("/");
         journey.attach(&[&self::snapshot(snapshot)]);
         journey.wait_for_timeline();
+        assert_eq!(journey.value("frames.length"), 0, "nothing is rehearsed beside a file");
         journey
     }
 

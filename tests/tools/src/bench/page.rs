@@ -47,7 +47,7 @@ pub struct Visit {
 /// Cost of opening the page, before a file is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Start {
-    /// Bytes of the page and of everything it loaded, as transferred.
+    /// Bytes of the page and of everything that it had asked for by then, as transferred.
     pub bytes: f64,
     /// Milliseconds from requesting the page until a file could be chosen.
     pub ready_ms: f64,
@@ -112,9 +112,9 @@ fn open(browser: &Browser, viewer: &Viewer) -> Start {
     browser.run(&format!("benchWhen(() => {can_take}, 'bench-ready')"), Vec::new());
     browser.wait_for("performance.getEntriesByName('bench-ready-settled').length");
     let figures = browser.value(
-        "[['navigation', 'resource'].flatMap(kind => performance.getEntriesByType(kind))
-            .reduce((sum, entry) => sum + entry.encodedBodySize, 0),
-          performance.getEntriesByName('bench-ready')[0].startTime]",
+        "(({ startTime: ready }) => [['navigation', 'resource'].flatMap(kind => performance.getEntriesByType(kind))
+            .filter(entry => entry.startTime < ready).reduce((sum, entry) => sum + entry.encodedBodySize, 0),
+          ready])(performance.getEntriesByName('bench-ready')[0])",
     );
     let figure = |index: usize| figures[index].as_f64().unwrap_or(0.0);
     Start { bytes: figure(0), ready_ms: figure(1) }
