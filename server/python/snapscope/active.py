@@ -33,7 +33,7 @@ def start(folder: str | os.PathLike[str], given: Any) -> Recorder | None:
     return begin(of_keywords(folder, given))
 
 
-def begin(options: Any) -> Recorder | None:
+def begin(options: Any, is_asked_by_variable: bool = False) -> Recorder | None:
     """Starts a recorder with options that have been read."""
     global _current
     from .recorder import Recorder
@@ -47,7 +47,7 @@ def begin(options: Any) -> Recorder | None:
         except Exception as error:
             warn("torch", f"nothing is recorded, because PyTorch cannot be imported: {error!r}")
             return None
-        recorder = Recorder(torch, options)
+        recorder = Recorder(torch, options, is_asked_by_variable)
         if recorder.prepare():
             _current = recorder
             recorder.begin()

@@ -33,6 +33,4 @@ def _imported(torch: Any) -> None:
     from . import active, options
 
     read = options.of_text(os.environ["SNAPSCOPE_RECORD"])
-    recorder = active.begin(read)
-    if recorder is not None:
-        recorder.is_asked_by_variable = True
+    active.begin(read, is_asked_by_variable=True)

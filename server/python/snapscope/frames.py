@@ -21,6 +21,8 @@ def locals_of_frames() -> dict[int, str]:
             if is_function and not code.co_filename.startswith(_FOLDER):
                 _add(found, at)
             at = at.f_back
+    # It can be the frame of this function, which would hold itself, and with it all that is listed here.
+    del frame
     return found
 
 

@@ -33,12 +33,13 @@ ROLLING = ("every", "rolling")
 class Recorder:
     """A recording of one process."""
 
-    def __init__(self, torch: Any, options: Options) -> None:
+    def __init__(self, torch: Any, options: Options, is_asked_by_variable: bool) -> None:
         self.torch = torch
         self.options = options
         # None until CUDA is used.
         self.pid: int | None = None
-        self.is_asked_by_variable = False
+        # Other processes of the same environment have nothing to record, and should not say so.
+        self.is_asked_by_variable = is_asked_by_variable
         self.history = History(torch, options)
         self.marks = Marks(torch, self.history.has_annotations)
         self.files = Files(options.folder, options.compress)
@@ -176,6 +177,10 @@ class Recorder:
         # If the error has ended the program, the stacks that asked for the memory have been left by now.
         is_error = reason == "exception" or getattr(sys, "last_value", None) is not None
         has_failed = is_error and self.out_of_memory_at[-1:] == [self.step]
+        first = 0 if self.options.steps is None else self.options.steps[0]
+        if self.step < first:
+            said = f"nothing was recorded, because recording begins after step {first}, and {self.step} were counted; "
+            warn("no steps", f"{said}snapscope.step() marks the steps that PyTorch's optimizers do not tell")
         if self.is_recording and not has_failed:
             self.dump(reason, is_last=True)
         if self.step_mark is not None:

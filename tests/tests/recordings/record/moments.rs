@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Stage, names};
+use super::{Stage, names, warns};
 
 /// Five steps, each of which keeps a block.
 const LOOP: &str = "\
@@ -47,6 +47,13 @@ fn a_window_has_only_its_steps() {
     stage.run().check(0, &[]);
     assert_eq!(stage.names(), ["a.step4.window.json", "a.step4.window.pickle.gz"]);
     assert_eq!(stage.events("a.step4.window.pickle.gz"), (2, 4));
+}
+
+#[test]
+fn a_window_that_never_begins_is_told() {
+    let script = script("with snapscope.record('out', run='a', steps='7..9'): train()\n");
+    let stage = warns(&script, "recording begins after step 7, and 5 were counted");
+    assert!(stage.names().is_empty(), "{:?}", stage.names());
 }
 
 #[test]

@@ -110,3 +110,12 @@ fn a_notebook_shows_the_page() {
     python.env("SNAPSCOPE_PROGRAM", testkit::server::snapscope());
     Ran::of(&python.output().expect("python3")).check(0, &[]);
 }
+
+#[test]
+fn looking_for_holders_makes_no_cycle() {
+    let stage = Stage::new(
+        "import gc\nfrom snapscope import frames\nframes.locals_of_frames()\ngc.collect()\ngc.disable()\n\
+         frames.locals_of_frames()\nprint('garbage:', gc.collect())\n",
+    );
+    stage.run().check(0, &["garbage: 0"]);
+}
