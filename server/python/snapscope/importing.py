@@ -12,7 +12,10 @@ def when_imported(name: str, imported: Callable[[Any], None], failed: Callable[[
 
 
 class _Finder:
-    """Finds only this module, once, and lets the other finders do it."""
+    """Finds only this module, until it is imported, and lets the other finders do it.
+
+    Being found is not being imported: transformers asks whether there is a torch before it imports it.
+    """
 
     def __init__(self, name: str, imported: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
         self.name = name
@@ -22,9 +25,8 @@ class _Finder:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != self.name:
             return None
-        sys.meta_path.remove(self)
         for finder in sys.meta_path:
-            find = getattr(finder, "find_spec", None)
+            find = getattr(finder, "find_spec", None) if finder is not self else None
             spec = find(name, path, target) if find else None
             if spec is not None:
                 self._wrap(spec)
@@ -46,6 +48,8 @@ class _Finder:
             except Exception as error:
                 self.failed(error)
                 raise
-            self.imported(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+                self.imported(module)
 
         spec.loader.exec_module = exec_module

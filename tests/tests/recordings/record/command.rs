@@ -84,3 +84,9 @@ fn the_environments_own_packages_still_work() {
     stage.scene.write("site_says.py", "word = 'hello'\n");
     record(&stage, &["-o", "out", "--run", "a"]).check(0, &["hello", "out/a.step4.end.pickle.gz"]);
 }
+
+#[test]
+fn asking_for_torch_is_not_importing_it() {
+    let stage = Stage::new(&format!("import importlib.util\nimportlib.util.find_spec('torch')\n{SCRIPT}"));
+    record(&stage, &["-o", "out", "--run", "a"]).check(0, &["out/a.step4.end.pickle.gz"]);
+}

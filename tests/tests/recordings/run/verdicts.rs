@@ -183,3 +183,10 @@ fn several_cards_make_one_table() {
     let stage = Stage::new("import torch\nblock = torch.Block(30 << 30)\n");
     stage.run(&["--fit", "--cards", "l4-24gb,t4-16gb"]).check(1, &["does not fit"]);
 }
+
+#[test]
+fn asking_for_torch_is_not_importing_it() {
+    let script =
+        "import importlib.util\nassert importlib.util.find_spec('torch')\nimport torch\nkept = torch.Block(1 << 30)\n";
+    Stage::new(script).run(&["--card", "t4-16gb"]).check(0, &["it fits"]);
+}
