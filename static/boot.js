@@ -117,16 +117,19 @@ function had_files() {
 // Whether the page without a file is shown: the first file is still to come.
 let is_home = false;
 
+// The promise of the viewer while it takes the place of that page. Nothing is prepared from then on: a rehearsal beside
+// the viewer would write to the tab's list of files.
+let leaving = null;
+
 // The viewer takes the place of the page without a file.
 async function leave(page, files, dialog) {
   if (files.length > 0) {
     start_worker();
   }
-  // Nothing is prepared any more: a rehearsal beside the viewer would write to the tab's list of files.
-  is_home = false;
   end_rehearsal();
   const viewer = (await ready) ?? (await load("viewer"));
   page.leave();
+  is_home = false;
   viewer.start(assets.href, files, dialog, take_worker);
 }
 
@@ -145,7 +148,7 @@ function rehearse() {
   frame.addEventListener("load", () => {
     const marks = new frame.contentWindow.PerformanceObserver((list) => {
       if (list.getEntriesByName("timeline-drawn").length > 0) {
-        setTimeout(() => end_rehearsal(), AFTER_TIMELINE_MS);
+        setTimeout(end_rehearsal, AFTER_TIMELINE_MS);
       }
     });
     marks.observe({ type: "mark", buffered: true });
@@ -172,14 +175,8 @@ async function start() {
   const page = await load(name);
   if (name === "home") {
     is_home = true;
-    let leaving = null;
     page.start(assets.href, (files, dialog) => {
-      leaving ??= leave(page, files, dialog)
-        .catch((error) => {
-          is_home = true;
-          throw error;
-        })
-        .finally(() => (leaving = null));
+      leaving ??= leave(page, files, dialog).finally(() => (leaving = null));
       return leaving;
     });
   } else {
@@ -225,7 +222,7 @@ async function prepare() {
   const files = later.split(" ").map((name) => fetch(new URL(name, assets), { priority: "low" }));
   // Whoever opens a file hears of what is missing; here it is only early.
   const got = await Promise.allSettled(files.map(async (file) => (await file).arrayBuffer()));
-  if (is_home && got.every(({ status }) => status === "fulfilled")) {
+  if (is_home && leaving === null && got.every(({ status }) => status === "fulfilled")) {
     ready = load("viewer").catch(() => null); // whoever needs it is told
     start_worker();
     rehearse();

@@ -177,7 +177,7 @@ class Recorder:
         # If the error has ended the program, the stacks that asked for the memory have been left by now.
         is_error = reason == "exception" or getattr(sys, "last_value", None) is not None
         has_failed = is_error and self.out_of_memory_at[-1:] == [self.step]
-        first = 0 if self.options.steps is None else self.options.steps[0]
+        first, _ = self.options.steps or (0, None)
         if self.step < first:
             said = f"nothing was recorded, because recording begins after step {first}, and {self.step} were counted; "
             warn("no steps", f"{said}snapscope.step() marks the steps that PyTorch's optimizers do not tell")

@@ -1,7 +1,7 @@
 //! Does with an installed wheel what the sections of README say, each example as it stands there.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::path::{Path, PathBuf};
+use std::process::Output;
 use std::{env, fs};
 
 use serde_json::Value;
@@ -67,19 +67,13 @@ fn shell(stage: &Stage, line: &str) -> Output {
     let packages = packages.map(|folder| folder.canonicalize().expect("a folder of packages: run ./dev test"));
     let own = env::var_os("PATH").unwrap_or_default();
     let programs: Vec<PathBuf> = [stage.path("venv/bin")].into_iter().chain(env::split_paths(&own)).collect();
-    let mut command = Command::new("bash");
-    for name in ["SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", "SNAPSCOPE_RECORD", "SNAPSCOPE_RUN", "SNAPSCOPE_PROGRAM"] {
-        command.env_remove(name);
-    }
-    command
-        .args(["-ec", line])
-        .current_dir(stage.path(""))
-        .env("PATH", env::join_paths(programs).expect("a path"))
-        .env("PYTHONPATH", env::join_paths(packages).expect("paths without colons"))
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("HOME", stage.path(""))
-        .output()
-        .expect("bash")
+    let [programs, packages] = [programs, packages.into()].map(|paths| env::join_paths(paths).expect("a search path"));
+    let variables = [
+        ("PATH", Path::new(&programs)),
+        ("PYTHONPATH", Path::new(&packages)),
+        ("PYTHONDONTWRITEBYTECODE", Path::new("1")),
+    ];
+    stage.run("/bin/bash", &["-ec", line], &variables)
 }
 
 /// Returns the number of files in `snapshots` whose names end with a text.

@@ -141,7 +141,7 @@ class _Arguments:
                 self.is_known &= item.device.type == "cpu"
                 return item
             value = value_of(item)
-            if value is None and not item.numel():
+            if type(item) is torch.Tensor and not item.numel():
                 return torch.empty(item.shape, dtype=item.dtype)
             if value is None:
                 self.is_known = False

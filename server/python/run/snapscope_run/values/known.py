@@ -29,7 +29,7 @@ class Value:
 def is_small(tensor):
     """Returns true for a tensor whose value may be carried.
 
-    An empty tensor of numbers has none; models make many, such as caches before the first token.
+    An empty tensor of numbers has none to carry; models make many, such as caches before the first token.
     """
     if tensor.requires_grad:
         return False
