@@ -1,4 +1,7 @@
-//! Gestures of one or two pointers on the plot.
+//! Gestures of one or two pointers on an element.
+//!
+//! Pointers are given in the page's viewport, because an element may move below a pointer that rests: what appears above
+//! it must not make a drag of a click.
 
 use super::rect::Rect;
 
@@ -10,7 +13,7 @@ const PINCH_MIN: f64 = 40.0;
 
 pub use super::op::Point;
 
-/// Outcome of a pointer event.
+/// Outcome of a pointer event, in the coordinates of the pointers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effect {
     /// The content follows the pointer by this distance in x and y.
@@ -28,6 +31,23 @@ pub enum Effect {
     Selected(Point, Point),
     /// A press and release at one point.
     Click(Point),
+}
+
+impl Effect {
+    /// Returns the effect in the coordinates of an element whose origin lies at `corner`.
+    pub fn within(self, corner: Point) -> Self {
+        let inside = |at: Point| (at.0 - corner.0, at.1 - corner.1);
+        match self {
+            Self::Pan(..) => self,
+            Self::Pinch { about, x, y } => Self::Pinch { about: inside(about), x, y },
+            Self::Select(rect) => {
+                let (x, y) = inside((rect.x, rect.y));
+                Self::Select(Rect { x, y, ..rect })
+            }
+            Self::Selected(from, to) => Self::Selected(inside(from), inside(to)),
+            Self::Click(at) => Self::Click(inside(at)),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

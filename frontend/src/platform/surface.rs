@@ -31,8 +31,14 @@ pub fn size_of_element(element: &HtmlElement) -> (f64, f64) {
 
 /// Converts a point in client coordinates, as events give it, to one relative to an element.
 pub fn point_in(element: &HtmlElement, client_x: f64, client_y: f64) -> Point {
+    let corner = corner_of(element);
+    (client_x - corner.0, client_y - corner.1)
+}
+
+/// Returns the upper left corner of an element in the page's viewport, in CSS pixels.
+pub fn corner_of(element: &HtmlElement) -> Point {
     let rect = element.get_bounding_client_rect();
-    (client_x - rect.left(), client_y - rect.top())
+    (rect.left(), rect.top())
 }
 
 /// Sets an attribute that tests and styles read.

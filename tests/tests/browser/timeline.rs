@@ -64,6 +64,22 @@ fn pointing_shows_an_allocation_and_a_click_pins_it() {
 }
 
 #[test]
+fn a_click_stays_a_click_when_the_page_moves_the_plot() {
+    let page = timeline();
+    page.run(
+        "const plot = document.querySelector('[data-timeline]');
+         const { left, top, width, height } = plot.getBoundingClientRect();
+         const at = { clientX: left + width / 2, clientY: top + 0.8 * height, pointerId: 1, bubbles: true };
+         plot.dispatchEvent(new PointerEvent('pointerdown', at));
+         document.querySelector('[data-headline]').style.paddingTop = '40px';
+         for (const name of ['pointermove', 'pointerup']) plot.dispatchEvent(new PointerEvent(name, at));",
+        Vec::new(),
+    );
+    page.pinned().find("[data-stack]").wait();
+    page.check_console();
+}
+
+#[test]
 fn the_peak_is_one_button_away() {
     let page = timeline();
     let whole = page.view();

@@ -3,7 +3,7 @@
 use super::rows::Toward;
 use super::stage::FlameStage;
 use crate::draw::gesture::{Effect, Point, wheel_factor};
-use crate::platform::point_in;
+use crate::platform::{corner_of, point_in};
 use gloo_events::{EventListener, EventListenerOptions};
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
@@ -39,6 +39,11 @@ fn point(host: &HtmlElement, event: &MouseEvent) -> Point {
     point_in(host, event.client_x().into(), event.client_y().into())
 }
 
+/// Returns the pointer in the viewport, as gestures take it.
+fn client_point(event: &PointerEvent) -> Point {
+    (event.client_x().into(), event.client_y().into())
+}
+
 fn turn(stage: &FlameStage, host: &HtmlElement, event: &WheelEvent) {
     event.prevent_default();
     let at = point(host, event);
@@ -63,30 +68,27 @@ fn turn(stage: &FlameStage, host: &HtmlElement, event: &WheelEvent) {
 
 fn press(stage: &FlameStage, host: &HtmlElement, event: &PointerEvent) {
     if event.button() == 0 {
-        let at = point(host, event);
-        stage.gesture(|gesture| gesture.press(event.pointer_id(), at, false));
+        stage.gesture(|gesture| gesture.press(event.pointer_id(), client_point(event), false));
         // Capturing fails if the pointer is gone already, and then no drag follows either.
         let _ = host.set_pointer_capture(event.pointer_id());
     }
 }
 
 fn drag(stage: &FlameStage, host: &HtmlElement, event: &PointerEvent) {
-    let at = point(host, event);
-    stage.point_at(Some(at));
-    if let Some(effect) = stage.gesture(|gesture| gesture.drag(event.pointer_id(), at)) {
-        carry_out(stage, effect);
+    stage.point_at(Some(point(host, event)));
+    if let Some(effect) = stage.gesture(|gesture| gesture.drag(event.pointer_id(), client_point(event))) {
+        carry_out(stage, host, effect);
     }
 }
 
 fn release(stage: &FlameStage, host: &HtmlElement, event: &PointerEvent) {
-    let at = point(host, event);
-    if let Some(effect) = stage.gesture(|gesture| gesture.release(event.pointer_id(), at)) {
-        carry_out(stage, effect);
+    if let Some(effect) = stage.gesture(|gesture| gesture.release(event.pointer_id(), client_point(event))) {
+        carry_out(stage, host, effect);
     }
 }
 
-fn carry_out(stage: &FlameStage, effect: Effect) {
-    match effect {
+fn carry_out(stage: &FlameStage, host: &HtmlElement, effect: Effect) {
+    match effect.within(corner_of(host)) {
         Effect::Pan(dx, dy) => stage.steer(|camera| camera.pan(dx, dy)),
         Effect::Pinch { about, x, .. } => stage.steer(|camera| camera.zoom(about.0, 1.0 / x)),
         Effect::Click(at) => stage.click(at),
