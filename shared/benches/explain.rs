@@ -24,7 +24,7 @@ fn explanations(criterion: &mut Criterion) {
         group.sample_size(10);
         group.bench_function("study", |bencher| bencher.iter(|| Study::new(&trace, device, black_box(&timeline))));
         group.bench_function("categories", |bencher| {
-            bencher.iter(|| categories(device, &timeline.allocations, black_box(&study.phases)))
+            bencher.iter(|| categories(device, &timeline, black_box(&study.phases)))
         });
         group.bench_function("findings", |bencher| {
             bencher.iter(|| findings(&trace, &[(device, black_box(&timeline))], &FindingsConfig::default()))
@@ -39,7 +39,7 @@ fn views(criterion: &mut Criterion) {
     let timeline = Timeline::new(&trace, device);
     let allocations = &timeline.allocations;
     let study = Study::new(&trace, device, &timeline);
-    let categories = categories(device, allocations, &study.phases);
+    let categories = categories(device, &timeline, &study.phases);
     let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &categories };
     let whole = Scope::all(&timeline);
     let search = Filter { text: TextFilter::expression("for[vw]ard").ok(), ..Filter::default() };

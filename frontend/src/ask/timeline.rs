@@ -208,6 +208,10 @@ pub struct Details {
     pub died_us: Option<u64>,
     /// True if it is from before the trace.
     pub is_initial: bool,
+    /// Names that annotations give to it, except for those of holders.
+    pub names: Vec<String>,
+    /// Who held it when the snapshot was taken, if the recorder looked for that; true if it led to an autograd graph.
+    pub holder: Option<(String, bool)>,
     /// Names of the spans around its `alloc`, outermost first.
     pub spans: Vec<String>,
     /// Category that a profiler assigned, or empty.

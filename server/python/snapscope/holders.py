@@ -14,6 +14,7 @@ from typing import Any
 
 from .frames import locals_of_frames
 from .hops import hop, join, terminal
+from .naming import Named, named
 
 # Levels of references above a tensor.
 DEPTH = 12
@@ -24,21 +25,24 @@ MOST_HOLDERS = 50
 _before: dict[str, tuple[int, int]] = {}
 
 
-def holders(torch: Any) -> dict[str, Any]:
-    """Returns the holders of tensors on GPUs, those that grew since the last call first, and what only cycles hold."""
+def holders(torch: Any) -> tuple[list[dict[str, Any]], list[Named]]:
+    """Returns the holders of tensors on GPUs, those that grew since the last call first, and what each tensor is held by.
+    """
     found = _held(torch)
     rows: list[dict[str, Any]] = []
+    names: list[Named] = []
     for holder, row in found.items():
+        names += row.pop("names")
         tensors, size = _before.get(holder, (0, 0))
         grown = {"grown_tensors": row["tensors"] - tensors, "grown_bytes": row["bytes"] - size} if _before else {}
         rows.append({"holder": holder, **row, **grown})
     _before.clear()
     _before.update({holder: (row["tensors"], row["bytes"]) for holder, row in found.items()})
     rows.sort(key=lambda row: (-row.get("grown_bytes", 0), -row["bytes"]))
-    return {"held": rows[:MOST_HOLDERS], "cycles": cycles(torch)}
+    return rows[:MOST_HOLDERS], names
 
 
-def _held(torch: Any) -> dict[str, dict[str, int]]:
+def _held(torch: Any) -> dict[str, dict[str, Any]]:
     # What is made from here on is not in the list, and so holds nothing.
     objects = gc.get_objects()
     tensors = [value for value in objects if _is_tensor(torch, value)]
@@ -64,7 +68,7 @@ def _held(torch: Any) -> dict[str, dict[str, int]]:
         for path, tensor in paths:
             _add(found, f"…{path}", tensor)
     for row in found.values():
-        row["bytes"] = sum(row.pop("storages").values())
+        row["bytes"] = _bytes(row["names"])
     return found
 
 
@@ -115,16 +119,26 @@ def _referents(value: Any) -> list[Any]:
 
 
 def _add(found: dict[str, dict[str, Any]], holder: str, tensor: Any) -> None:
-    try:
-        storage = tensor.untyped_storage()
-        address, size, has_graph = storage.data_ptr(), storage.nbytes(), tensor.grad_fn is not None
-    except Exception:
-        # A tensor without memory of its own, or one that is being made.
+    has_graph = _has_graph(tensor)
+    name = named(tensor, f"held {'with its graph ' if has_graph else ''}by {holder}")
+    if name is None:
         return
-    row = found.setdefault(holder, {"tensors": 0, "with_graph": 0, "storages": {}})
+    row = found.setdefault(holder, {"tensors": 0, "with_graph": 0, "names": []})
     row["tensors"] += 1
     row["with_graph"] += has_graph
-    row["storages"][address] = size
+    row["names"].append(name)
+
+
+def _bytes(names: list[Named]) -> int:
+    """Returns the size of the memory; tensors can share theirs."""
+    return sum({(name.device, name.address): name.size for name in names}.values())
+
+
+def _has_graph(tensor: Any) -> bool:
+    try:
+        return tensor.grad_fn is not None
+    except Exception:
+        return False
 
 
 def _gradient(tensor: Any) -> Any:
@@ -161,7 +175,7 @@ def _only_by_cycles(torch: Any, garbage: list[Any]) -> list[dict[str, Any]]:
             if tensor is not None:
                 _add(found, f"{_type(value)}{hop(value, tensor)}", tensor)
     rows = [
-        {"holder": holder, "tensors": row["tensors"], "bytes": sum(row["storages"].values())}
+        {"holder": holder, "tensors": row["tensors"], "bytes": _bytes(row["names"])}
         for holder, row in found.items()
     ]
     return sorted(rows, key=lambda row: -int(row["bytes"]))

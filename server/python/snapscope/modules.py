@@ -7,10 +7,8 @@ import weakref
 from typing import Any, Iterator
 
 from .marks import Marks
+from .naming import Named, named
 from .notices import guarded, warn
-
-# Named tensors of a sidecar.
-MOST_TENSORS = 100_000
 
 
 class Modules:
@@ -91,10 +89,10 @@ class Modules:
             self.names.setdefault(module, name or type(root).__name__)
         self._annotate(self._parameters(root))
 
-    def _annotate(self, named: Iterator[tuple[str, str, Any]]) -> None:
-        """Names tensors in the history where PyTorch can; it cannot before 2.12."""
+    def _annotate(self, tensors: Iterator[tuple[str, str, Any]]) -> None:
+        """Names tensors in the history where PyTorch can, which it cannot before 2.14."""
         if self.annotate is not None:
-            for kind, name, tensor in named:
+            for kind, name, tensor in tensors:
                 if tensor.is_cuda:
                     self.annotate(tensor, f"{kind} {name}")
 
@@ -121,11 +119,7 @@ class Modules:
             yield from self._state(optimizer)
 
     @guarded
-    def tensors(self) -> list[dict[str, Any]]:
-        """Returns the addresses of named tensors."""
-        found: list[dict[str, Any]] = []
-        for kind, name, tensor in self._all():
-            if tensor.is_cuda and len(found) < MOST_TENSORS:
-                storage = tensor.untyped_storage()
-                found.append({"kind": kind, "name": name, "address": storage.data_ptr(), "bytes": storage.nbytes()})
-        return found
+    def tensors(self) -> list[Named]:
+        """Returns the names of all parameters, buffers, gradients and states of optimizers."""
+        names = (named(tensor, f"{kind} {name}") for kind, name, tensor in self._all() if tensor.is_cuda)
+        return [name for name in names if name is not None]

@@ -10,12 +10,13 @@ import threading
 import time
 from typing import Any
 
-from . import active, process
+from . import active, naming, process
 from .cards import cards
 from .exits import at_end_of_child
 from .files import Files
 from .history import History
 from .marks import Marks
+from .naming import Named
 from .notices import guarded, warn
 from .options import Options
 from .triggers import Triggers
@@ -217,29 +218,42 @@ class Recorder:
         was_enabled = gc.isenabled()
         gc.disable()
         try:
+            names = self._names(facts)
             snapshot = self.history.read()
             # What comes after the last step is no step.
             self.marks.add_to(snapshot, self._step_name() if reason == "end" else None)
             facts["ring"] = self._ring(snapshot)
+            naming.add_to(snapshot, names)
             stem = self.files.snapshot(self._name(reason), snapshot)
-            snapshot = {}
+            snapshot, names = {}, []
         finally:
             if was_enabled:
                 gc.enable()
         if stem is None:
             return None
         facts["seconds"] = round(time.monotonic() - start, 6)
-        if self.modules is not None:
-            facts["tensors"] = self.modules.tensors()
-        if self.options.holders:
-            from .holders import holders
+        if facts.get("holders"):
+            from .holders import cycles
 
-            facts["holders"] = guarded(holders)(self.torch)
+            facts["holders"]["cycles"] = guarded(cycles)(self.torch)
         self.files.sidecar(stem, facts)
         if reason in ROLLING:
             self._roll(stem)
         self.files.finish(stem, is_last)
         return self.files.last
+
+    def _names(self, facts: dict[str, Any]) -> list[Named]:
+        """Returns what tensors are and who holds them, as far as that is asked for; the facts get the holders."""
+        names: list[Named] = []
+        if self.modules is not None:
+            names += self.modules.tensors() or []
+        if self.options.holders:
+            from .holders import holders
+
+            held, held_names = guarded(holders)(self.torch) or (None, [])
+            facts["holders"] = None if held is None else {"held": held}
+            names += held_names
+        return names
 
     def _moment(self) -> dict[str, Any]:
         """Returns what is true now."""

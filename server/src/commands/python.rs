@@ -38,6 +38,7 @@ const PACKAGE: &[File] = files!("snapscope/":
     "importing.py",
     "marks.py",
     "modules.py",
+    "naming.py",
     "notebook.py",
     "notices.py",
     "options.py",

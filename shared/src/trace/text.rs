@@ -7,6 +7,7 @@
 //! free a t=13                           # free_requested, then free_completed
 //! start step t=14                       # an annotation
 //! oom 4GiB free=1MiB
+//! annotate b note=parameter/fc.weight  # "parameter fc.weight"
 //! segment S 2MiB                        # the final state begins
 //! block b 1KiB requested=1000           # or: block b 1KiB pending, block b 1KiB inactive
 //! device 1                              # events and segments of another device
@@ -18,6 +19,7 @@
 use super::{
     Action, Annotation, Block, BlockState, Device, Event, EventContext, Frame, FrameId, Segment, StackId, Stage, Trace,
 };
+use crate::base::StringId;
 use hashbrown::HashMap;
 use std::fmt;
 
@@ -74,6 +76,7 @@ struct Options {
     stack: Option<StackId>,
     time_us: i64,
     stream: u64,
+    note: Option<StringId>,
     free_bytes: u64,
     requested_bytes: Option<u64>,
     state: Option<BlockState>,
@@ -113,6 +116,7 @@ impl Builder {
             match key {
                 "t" => options.time_us = value.parse().map_err(|_| format!("no time: {value}"))?,
                 "stream" => options.stream = bytes(value)?,
+                "note" => options.note = Some(self.trace.strings.intern(&value.replace('/', " "))),
                 "free" => options.free_bytes = bytes(value)?,
                 "requested" => options.requested_bytes = Some(bytes(value)?),
                 _ => return Err(format!("no such option: {key}")),
@@ -173,7 +177,11 @@ impl Builder {
     }
 
     fn event(&mut self, action: Action, addr: u64, size_bytes: u64, options: &Options) -> Result<(), String> {
-        let context = EventContext { stream: options.stream, ..EventContext::default() };
+        let context = EventContext {
+            stream: options.stream,
+            user_metadata: options.note.unwrap_or(StringId::EMPTY),
+            ..EventContext::default()
+        };
         let context = self.trace.contexts.intern(context);
         let stack = options.stack.unwrap_or(StackId::NONE);
         self.device.events.push(Event { action, addr, size_bytes, time_us: options.time_us, stack, context });

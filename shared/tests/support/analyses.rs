@@ -93,7 +93,7 @@ fn explain(study: &Study<'_>) {
 /// Checks selections, groups, call trees and comparisons.
 fn weigh(study: &Study<'_>) {
     let (trace, device, timeline) = (study.trace, study.device, study.timeline);
-    let categories = categories(device, &timeline.allocations, &study.phases);
+    let categories = categories(device, timeline, &study.phases);
     let spans = spans(trace, device);
     let population = Population { trace, device, timeline, spans: &spans, categories: &categories };
     let scope = Scope::all(timeline);

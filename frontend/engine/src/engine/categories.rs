@@ -9,7 +9,7 @@ impl<'a> Ready<'a> {
     /// Returns the category of each allocation of the device.
     pub(super) fn categories(self) -> &'a [Category] {
         let Self { device, timeline, .. } = self;
-        self.kept.categories.get_or_init(|| categories(device, &timeline.allocations, &self.studied().phases))
+        self.kept.categories.get_or_init(|| categories(device, timeline, &self.studied().phases))
     }
 }
 

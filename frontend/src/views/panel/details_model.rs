@@ -20,6 +20,8 @@ fn fact(label: &'static str, value: impl Into<String>, note: impl Into<String>) 
 /// `events` is the number of events of its device; the rest is known later, or only of a pinned allocation.
 pub fn facts(details: &Details, events: u64, around: Option<&Around>, parts: Option<&Parts>) -> Vec<Fact> {
     let all = [
+        named(details),
+        holder(details),
         around.and_then(|around| fact("Category", category(around), "")),
         around.and_then(|around| text("Module", &around.module)),
         lifetime(details, events),
@@ -37,6 +39,19 @@ pub fn facts(details: &Details, events: u64, around: Option<&Around>, parts: Opt
         pool(details),
     ];
     all.into_iter().flatten().collect()
+}
+
+/// Returns the first name; flat buffers have many.
+fn named(details: &Details) -> Option<Fact> {
+    let (first, others) = details.names.split_first()?;
+    let note =
+        if others.is_empty() { String::new() } else { format!("and {} more", format::count(others.len() as u64)) };
+    fact("Name", first, note)
+}
+
+fn holder(details: &Details) -> Option<Fact> {
+    let (path, has_graph) = details.holder.as_ref()?;
+    fact("Held by", path, if *has_graph { "with its graph" } else { "" })
 }
 
 fn category(around: &Around) -> String {
@@ -175,6 +190,15 @@ mod tests {
         check(&details(), "Allocated", Some(("event 10", "at 2.00 ms")));
         check(&details(), "Freed", Some(("event 30", "at 5.50 ms")));
         check(&details(), "Stream", None);
+    }
+
+    #[test]
+    fn names_and_the_holder_are_told_apart() {
+        let names = ["gradient fc.weight", "gradient fc.bias"].map(str::to_owned).to_vec();
+        let named = Details { names, holder: Some(("losses[…]".to_owned(), true)), ..details() };
+        check(&named, "Name", Some(("gradient fc.weight", "and 1 more")));
+        check(&named, "Held by", Some(("losses[…]", "with its graph")));
+        check(&details(), "Name", None);
     }
 
     #[test]

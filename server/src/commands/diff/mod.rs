@@ -163,7 +163,7 @@ fn choose(opened: &Opened, at: At) -> Result<Chosen, Failure> {
         (None, Some(step)) => step_moment(&study, &opened.file, step)?,
         (None, None) => timeline.live_peak().0,
     };
-    let categories = categories(device, &timeline.allocations, &study.phases);
+    let categories = categories(device, timeline, &study.phases);
     let profile = Profile::at(&opened.trace, device, &timeline.allocations, &categories, moment);
     let step = at.step.map(|step| step as u64);
     Ok(Chosen { side: ComparedSide::new(&opened.file, device.index, timeline, &profile, step), profile })

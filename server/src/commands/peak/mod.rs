@@ -164,7 +164,7 @@ pub(super) fn live(opened: &Opened, device: &Device, timeline: &Timeline, config
     if !config.needs_categories() {
         return live_groups(&population, config);
     }
-    let categories = categories(device, &timeline.allocations, &Study::new(trace, device, timeline).phases);
+    let categories = categories(device, timeline, &Study::new(trace, device, timeline).phases);
     live_groups(&Population { categories: &categories, ..population }, config)
 }
 

@@ -4,13 +4,17 @@ use crate::analysis::study::phases::{Phase, PhaseBasis, Phases, Sharing};
 use crate::analysis::study::{flat_buffers, older};
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::category::{Category, WORKSPACES_BYTES};
+use crate::analysis::track::names::Names;
 use crate::analysis::track::pairing::NEVER;
+use crate::analysis::track::timeline::Timeline;
 use crate::trace::{Device, Segment, StackId};
 
 /// Returns the category of each allocation, by its index.
 ///
-/// An allocation from before the trace has a category if its stack shows it or if its size equals that of gradients.
-pub fn categories(device: &Device, allocations: &Allocations, phases: &Phases) -> Vec<Category> {
+/// What an annotation states is certain; all else is inferred from stacks, phases, lifetimes and sizes. An allocation from
+/// before the trace has a category if its stack shows it or if its size equals that of gradients.
+pub fn categories(device: &Device, timeline: &Timeline, phases: &Phases) -> Vec<Category> {
+    let allocations = &timeline.allocations;
     let mut run = 0;
     let told = allocations.ids().map(|id| {
         // Births are in order, and so are the runs that contain them.
@@ -23,7 +27,20 @@ pub fn categories(device: &Device, allocations: &Allocations, phases: &Phases) -
         flat_buffers::mark(allocations, phases, &mut categories);
     }
     older::mark(allocations, phases, &mut categories);
+    mark_named(&timeline.names, &mut categories);
     categories
+}
+
+/// Marks allocations whose names state one purpose.
+fn mark_named(names: &Names, categories: &mut [Category]) {
+    for (id, names) in names.by_allocation() {
+        let mut stated = names.iter().filter_map(|name| name.category);
+        if let Some(first) = stated.next()
+            && stated.all(|other| other == first)
+        {
+            categories[id.index()] = first;
+        }
+    }
 }
 
 /// Marks allocations as workspaces by their size and their position in a pass.
@@ -106,9 +123,9 @@ mod tests {
     fn check(trace: &str, expected: &[&str]) {
         let trace = text::parse(trace).unwrap();
         let device = &trace.devices[0];
-        let allocations = Timeline::new(&trace, device).allocations;
-        let phases = Phases::find(&trace, device, &allocations);
-        let found = categories(device, &allocations, &phases);
+        let timeline = Timeline::new(&trace, device);
+        let phases = Phases::find(&trace, device, &timeline.allocations);
+        let found = categories(device, &timeline, &phases);
         assert_eq!(found.iter().map(|category| category.name()).collect::<Vec<_>>(), expected);
     }
 
@@ -144,6 +161,27 @@ mod tests {
                 "temporary",
                 "evaluation",
             ],
+        );
+    }
+
+    #[test]
+    fn what_a_name_states_is_certain() {
+        check(
+            "
+            alloc a 1KiB @forward@phase
+            alloc b 1KiB @forward@phase
+            alloc c 1KiB @forward@phase
+            alloc d 1KiB @forward@phase
+            annotate a note=parameter/fc.weight
+            annotate a note=buffer/fc.mask
+            annotate a note=held/by/model
+            annotate b note=gradient/fc.weight
+            annotate b note=parameter/fc.weight
+            annotate c note=mine
+            annotate d note=optimizer/fc.weight.exp_avg
+            free d
+            ",
+            &["parameter", "activation", "activation", "optimizer-state"],
         );
     }
 

@@ -21,7 +21,7 @@ pub struct CategoryBytes {
 /// Returns the live bytes of each category at a moment, most bytes first; empty categories are left out.
 pub fn live_by_category(study: &Study<'_>, moment: u32) -> Vec<CategoryBytes> {
     let allocations = &study.timeline.allocations;
-    live_by_given_category(allocations, &categories(study.device, allocations, &study.phases), moment)
+    live_by_given_category(allocations, &categories(study.device, study.timeline, &study.phases), moment)
 }
 
 /// Same as [`live_by_category`] for categories that are known already.

@@ -92,6 +92,7 @@ fn runs_of(allocations: &Allocations, sum: u64) -> Vec<Range<usize>> {
 mod tests {
     use super::*;
     use crate::analysis::study::categories::categories;
+    use crate::analysis::track::timeline::Timeline;
     use crate::trace::text;
 
     /// Checks the number of allocations that are recognised as buffers when `before_forward` precedes the second
@@ -113,9 +114,9 @@ mod tests {
         }
         let trace = text::parse(&source).unwrap();
         let device = &trace.devices[0];
-        let allocations = Allocations::pair(device);
-        let phases = Phases::find(&trace, device, &allocations);
-        let found = categories(device, &allocations, &phases);
+        let timeline = Timeline::new(&trace, device);
+        let phases = Phases::find(&trace, device, &timeline.allocations);
+        let found = categories(device, &timeline, &phases);
         assert_eq!(found.iter().filter(|category| **category == Category::Collective).count(), expected);
     }
 

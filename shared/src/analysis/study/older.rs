@@ -189,6 +189,7 @@ mod tests {
     use super::*;
     use crate::analysis::study::categories::categories;
     use crate::analysis::study::phases::Phases;
+    use crate::analysis::track::timeline::Timeline;
     use crate::trace::text;
 
     /// Checks the categories of the blocks of a trace with one step that has these gradients; sizes are in KiB.
@@ -204,8 +205,9 @@ mod tests {
         source += &blocks.map(|(index, kib)| format!("block w{index} {kib}KiB\n")).collect::<String>();
         let trace = text::parse(&source).unwrap();
         let device = &trace.devices[0];
-        let allocations = Allocations::pair(device);
-        let found = categories(device, &allocations, &Phases::find(&trace, device, &allocations));
+        let timeline = Timeline::new(&trace, device);
+        let allocations = &timeline.allocations;
+        let found = categories(device, &timeline, &Phases::find(&trace, device, allocations));
         let names = found[..blocks_kib.len()].iter().map(|category| category.name());
         assert_eq!(names.collect::<Vec<_>>(), expected);
     }
@@ -228,8 +230,9 @@ mod tests {
         }
         let trace = text::parse(&source).unwrap();
         let device = &trace.devices[0];
-        let allocations = Allocations::pair(device);
-        let found = categories(device, &allocations, &Phases::find(&trace, device, &allocations));
+        let timeline = Timeline::new(&trace, device);
+        let allocations = &timeline.allocations;
+        let found = categories(device, &timeline, &Phases::find(&trace, device, allocations));
         let count = |category| found[..allocations.initial_count()].iter().filter(|&&told| told == category).count();
         let counts: Vec<_> = Category::ALL.map(|category| (category, count(category))).into_iter().collect();
         let counts: Vec<_> = counts.into_iter().filter(|row| row.1 > 0).collect();
@@ -274,8 +277,9 @@ mod tests {
         ";
         let trace = text::parse(source).unwrap();
         let device = &trace.devices[0];
-        let allocations = Allocations::pair(device);
-        let found = categories(device, &allocations, &Phases::find(&trace, device, &allocations));
+        let timeline = Timeline::new(&trace, device);
+        let allocations = &timeline.allocations;
+        let found = categories(device, &timeline, &Phases::find(&trace, device, allocations));
         let names = found[..allocations.initial_count()].iter().map(|category| category.name());
         assert_eq!(names.collect::<Vec<_>>(), ["parameter", "optimizer-state", "activation", "gradient"]);
     }

@@ -6,6 +6,7 @@ use crate::analysis::track::changes::SegmentChanges;
 use crate::analysis::track::clock::Clock;
 use crate::analysis::track::colors::{Coloring, StackColors};
 use crate::analysis::track::curve::{Changes as _, Curve, Peak};
+use crate::analysis::track::names::Names;
 use crate::analysis::track::seams::Seams;
 use crate::analysis::track::seen::Seen;
 use crate::trace::{Device, Trace};
@@ -18,6 +19,7 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     pub allocations: Allocations,
+    pub names: Names,
     events: u32,
     live: Curve,
     reserved: Curve,
@@ -65,6 +67,7 @@ impl Timeline {
             reserved: Curve::new(&segment_changes, events),
             clock: Clock::new(&device.events),
             colors: StackColors::of(trace),
+            names: Names::of(trace, device, &allocations),
             allocations,
             segment_changes,
             seen: Default::default(),

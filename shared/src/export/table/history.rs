@@ -29,7 +29,7 @@ pub(super) fn allocations(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for study in subject.studies() {
         let (device, timeline) = (study.device, study.timeline);
         let allocations = &timeline.allocations;
-        let categories = categories(device, allocations, &study.phases);
+        let categories = categories(device, timeline, &study.phases);
         let time_us = |moment: u32| match timeline.has_times() {
             true => Cell::number(timeline.x_of_moment(device, Axis::Time, moment) as i64),
             false => Cell::Nothing,

@@ -95,9 +95,9 @@ pub(super) fn confusion(trace: &Trace, left: Left) -> BTreeMap<String, BTreeMap<
 
 /// Returns the category of each allocation of a device.
 fn sorted(trace: &Trace, device: &Device) -> Vec<Category> {
-    let allocations = Timeline::new(trace, device).allocations;
-    let phases = Phases::find(trace, device, &allocations);
-    categories(device, &allocations, &phases)
+    let timeline = Timeline::new(trace, device);
+    let phases = Phases::find(trace, device, &timeline.allocations);
+    categories(device, &timeline, &phases)
 }
 
 /// Returns the trace without annotations, and with little or nothing in its stacks.

@@ -2,6 +2,7 @@
 
 use super::Stage;
 use crate::run::Ran;
+use std::process::Command;
 
 #[test]
 fn a_sidecar_says_where_the_snapshot_is_from() {
@@ -47,6 +48,25 @@ fn holders_are_named() {
     assert!(holders.contains(&"__main__.cache[…]"), "{holders:?}");
     assert!(holders.iter().any(|holder| holder.contains("(closure block)")), "{holders:?}");
     assert_eq!((&found["cycles"][0]["holder"], &found["cycles"][0]["bytes"]), (&"list[…]".into(), &9.into()));
+}
+
+#[test]
+fn a_finding_names_the_holder() {
+    let stage = Stage::new(
+        "import snapscope, torch\n\
+         def train():\n    \
+         cache = {}\n    \
+         for i in range(6):\n        \
+         cache[i] = torch.Block(1 << 20)\n        torch.optim.SGD().step()\n        snapscope.step()\n    \
+         snapscope.dump()\n\
+         with snapscope.record('out', run='a', holders=True): train()\n",
+    );
+    stage.run().check(0, &[]);
+    let mut diagnose = Command::new(testkit::server::snapscope());
+    diagnose.arg("diagnose").arg(stage.scene.path("out/a.step6.asked.pickle.gz"));
+    let found = Ran::of(&diagnose.output().expect("snapscope"));
+    let held = ["Look at `cache (local of train, train.py)[…]`", "it held 6 of these allocations"];
+    found.check(found.status.unwrap_or_default(), &held);
 }
 
 #[test]

@@ -67,7 +67,8 @@ impl Kind {
     /// Returns a JavaScript expression that is true once the timeline is in the page.
     pub fn is_drawn(self) -> &'static str {
         match self {
-            Self::Own => "performance.getEntriesByName('timeline-drawn').length > 0",
+            // Its mark comes one frame later, when the picture is on the screen.
+            Self::Own => "document.querySelector('[data-timeline]')?.dataset.bands > 0",
             Self::Official => "document.querySelectorAll('svg polygon').length > 0",
             Self::Page => {
                 "(document.querySelectorAll('svg :is(rect, path, polygon)').length > 100

@@ -15,7 +15,7 @@ fn profile(trace: &Trace, moment: u32) -> Profile {
     let device = &trace.devices[0];
     let timeline = Timeline::new(trace, device);
     let study = Study::new(trace, device, &timeline);
-    let categories = categories(device, &timeline.allocations, &study.phases);
+    let categories = categories(device, &timeline, &study.phases);
     Profile::at(trace, device, &timeline.allocations, &categories, moment)
 }
 

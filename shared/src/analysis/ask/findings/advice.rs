@@ -69,6 +69,12 @@ impl Advice {
         Self { steps, why: why.trim().replace('\n', " ") }
     }
 
+    /// Puts a step in the notation of this module before the others.
+    pub fn first(mut self, step: &str) -> Self {
+        self.steps.insert(0, AdviceStep::of(step));
+        self
+    }
+
     /// Adds a step in the notation of this module.
     pub fn then(mut self, step: &str) -> Self {
         self.steps.push(AdviceStep::of(step));

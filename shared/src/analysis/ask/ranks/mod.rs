@@ -55,7 +55,7 @@ impl RankFigures {
 
     /// Computes the figures of a device whose categories are not known yet.
     pub fn of_study(study: &Study<'_>) -> Self {
-        let categories = categories(study.device, &study.timeline.allocations, &study.phases);
+        let categories = categories(study.device, study.timeline, &study.phases);
         Self::of(study, &categories)
     }
 

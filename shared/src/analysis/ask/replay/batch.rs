@@ -34,7 +34,7 @@ impl BatchScale {
     pub fn of(study: &Study<'_>) -> Option<Self> {
         let Study { device, timeline, phases, .. } = study;
         let allocations = &timeline.allocations;
-        let categories = categories(device, allocations, phases);
+        let categories = categories(device, timeline, phases);
         let mut is_scaled = vec![false; device.events.len()];
         for id in allocations.ids() {
             let Origin::Event(event) = allocations.origin(id) else { continue };

@@ -7,12 +7,14 @@ use crate::analysis::track::allocations::{AllocationId, Origin};
 use crate::analysis::track::category::Category;
 use crate::analysis::track::stack_title::place;
 use crate::trace::{EventContext, Frame, PoolId, StackId, Trace};
+use hashbrown::HashSet;
 use std::ops::{Range, RangeInclusive};
 
 /// Conditions on allocations; by default all allocations pass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
-    /// Text in a frame, a place, the module, the category, a surrounding span's name, or the context of the event.
+    /// Text in a frame, a place, the module, the category, a surrounding span's name, an annotation, or the context of
+    /// the event.
     pub text: Option<TextFilter>,
     /// Requested sizes.
     pub size_bytes: RangeInclusive<u64>,
@@ -62,6 +64,8 @@ struct TextMatches {
     stacks: Vec<bool>,
     contexts: Vec<bool>,
     categories: [bool; Category::ALL.len()],
+    /// Allocations with a matching name.
+    named: HashSet<AllocationId>,
     /// Moments of birth within matching spans, ascending and disjoint.
     births: Vec<Range<u32>>,
     /// True if a context or the name of a span matches.
@@ -106,7 +110,10 @@ impl<'a> Matcher<'a> {
 
     fn has_text(&self, id: AllocationId, text: &TextMatches) -> bool {
         let Population { device, timeline, .. } = self.population;
-        if text.stacks[self.stack(id).index()] || text.categories[self.population.category(id) as usize] {
+        if text.stacks[self.stack(id).index()]
+            || text.categories[self.population.category(id) as usize]
+            || text.named.contains(&id)
+        {
             return true;
         }
         if !text.is_in_events {
@@ -138,7 +145,9 @@ impl TextMatches {
         let births = births(population, text);
         let is_in_events = contexts.contains(&true) || !births.is_empty();
         let categories = Category::ALL.map(|category| !population.categories.is_empty() && text.is_in(category.name()));
-        Self { stacks, contexts, categories, births, is_in_events }
+        let names = population.timeline.names.iter().filter(|name| text.is_in(trace.strings.get(name.text)));
+        let named = names.map(|name| name.allocation).collect();
+        Self { stacks, contexts, categories, named, births, is_in_events }
     }
 }
 

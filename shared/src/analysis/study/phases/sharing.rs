@@ -70,7 +70,7 @@ fn of_operator(name: &str) -> Option<Sharing> {
 mod tests {
     use crate::analysis::study::categories::categories;
     use crate::analysis::study::phases::Phases;
-    use crate::analysis::track::allocations::Allocations;
+    use crate::analysis::track::timeline::Timeline;
     use crate::trace::text;
 
     /// Checks the category of an allocation with this stack that is never freed, made during a forward pass.
@@ -80,8 +80,8 @@ mod tests {
         let source = format!("alloc a 1KiB {forward}\nalloc s 2KiB {stack}\nalloc b 1KiB {forward}\nfree a\n");
         let trace = text::parse(&source).unwrap();
         let device = &trace.devices[0];
-        let allocations = Allocations::pair(device);
-        let found = categories(device, &allocations, &Phases::find(&trace, device, &allocations));
+        let timeline = Timeline::new(&trace, device);
+        let found = categories(device, &timeline, &Phases::find(&trace, device, &timeline.allocations));
         assert_eq!(found[1].name(), expected);
     }
 

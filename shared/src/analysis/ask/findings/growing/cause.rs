@@ -4,6 +4,7 @@
 //! backward needs are kept by a graph, and one tensor of each hooked module by its hook. What the program moved to the
 //! device or computed itself is kept by one of its variables, lists or dictionaries.
 
+use super::held;
 use crate::analysis::study::by_design;
 use crate::analysis::study::forward_pass::ForwardPass;
 use crate::analysis::study::growth::Kept;
@@ -285,7 +286,7 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
     let step = steps[steps.len() / 2];
     let pass = ForwardPass::of(study, step);
     let with_data = of(grown, Group::Data).next().is_some();
-    if stays_as_graph(study, &of_forward, &pass, with_data) {
+    if held::are_in_graphs(study, &of_forward) || stays_as_graph(study, &of_forward, &pass, with_data) {
         return match study.kind {
             RunKind::Training if is_retained(study, step) => Cause::RetainedGraphs,
             RunKind::Training => Cause::Graphs,
@@ -293,7 +294,9 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
         };
     }
     let bytes: u64 = of_forward.iter().map(|kept| kept.bytes_per_step).sum();
-    let hooked = of_forward.iter().filter(|kept| study.sites.of_stack(kept.stack).is_hooked);
+    // The recorder's own hooks, with which it names parameters, are on all modules.
+    let has_own_hooks = study.timeline.names.iter().any(|name| name.category.is_some());
+    let hooked = of_forward.iter().filter(|kept| !has_own_hooks && study.sites.of_stack(kept.stack).is_hooked);
     if hooked.map(|kept| kept.bytes_per_step).sum::<u64>() * 2 > bytes {
         return Cause::Hooked;
     }

@@ -1,6 +1,7 @@
 //! Finds memory that grows from step to step, or from call to call of a model without training, and its causes.
 
 mod cause;
+mod held;
 mod words;
 
 use super::advice::Advice;
@@ -67,6 +68,11 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
         _ if end_bytes.saturating_mul(NOTABLE) >= peak_bytes => Severity::Warning,
         _ => Severity::Info,
     };
+    let advice = Advice::of(words.advice);
+    let advice = match held::holder(study, rows) {
+        Some(holder) => advice.first(&holder.sentence()),
+        None => advice,
+    };
     Finding {
         code: words.code,
         severity,
@@ -84,7 +90,7 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
             events: events_of(study, rows),
             stacks: top_stacks(weighed()),
         },
-        advice: Advice::of(words.advice).because(&look).because(words.why).because(&until),
+        advice: advice.because(&look).because(words.why).because(&until),
     }
 }
 

@@ -1,0 +1,128 @@
+//! Says who holds what grows, if the recording names the holders.
+
+use crate::analysis::study::growth::Kept;
+use crate::analysis::study::studied::Study;
+use crate::analysis::track::names::{StatedHolder, stated_holder};
+use crate::analysis::track::pairing::NEVER;
+use crate::base::format;
+use hashbrown::HashMap;
+
+/// Holders that no program can drop by name: a graph, or what the search did not reach.
+const NAMELESS: [&str; 3] = ["code in C++", "no known variable", "…"];
+
+/// Variable, attribute, list or closure that holds growing memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Holder<'a> {
+    /// Path to the tensors, such as `trainer (local of train, train.py).losses[…]`.
+    path: &'a str,
+    allocations: u64,
+    bytes: u64,
+    /// True if a tensor leads to an autograd graph, which it keeps in memory.
+    has_graph: bool,
+    /// False if it holds other growing memory than that of the cause, such as the losses whose graphs hold activations.
+    is_of_cause: bool,
+}
+
+/// Returns the holder of most of the memory of `rows`, or else the one whose graphs may keep them.
+pub(super) fn holder<'a>(study: &Study<'a>, rows: &[&Kept]) -> Option<Holder<'a>> {
+    largest(study, rows, true).or_else(|| {
+        let all: Vec<&Kept> = study.growth.growing().collect();
+        largest(study, &all, false).filter(|holder| holder.has_graph)
+    })
+}
+
+/// Returns true if the tensors of `rows` have no holder of their own, but others that grow are held with their graphs.
+pub(super) fn are_in_graphs(study: &Study<'_>, rows: &[&Kept]) -> bool {
+    holder(study, rows).is_some_and(|holder| !holder.is_of_cause)
+}
+
+fn largest<'a>(study: &Study<'a>, rows: &[&Kept], is_of_cause: bool) -> Option<Holder<'a>> {
+    let Study { trace, device, timeline, .. } = *study;
+    let allocations = &timeline.allocations;
+    let mut holders: HashMap<&str, Holder<'a>> = HashMap::new();
+    for name in timeline.names.iter().filter(|name| allocations.died[name.allocation.index()] == NEVER) {
+        let Some(StatedHolder { path, has_graph }) = named(trace.strings.get(name.text)) else { continue };
+        let (stack, size_bytes) =
+            (allocations.allocation_stack(name.allocation, device), allocations.size_bytes(name.allocation));
+        let is_in = |kept: &&&Kept| kept.stack == stack && kept.size_bytes.is_none_or(|size| size == size_bytes);
+        if rows.iter().find(is_in).is_some() {
+            let row = holders.entry(path).or_insert(Holder { path, allocations: 0, bytes: 0, has_graph, is_of_cause });
+            row.allocations += 1;
+            row.bytes += size_bytes;
+            row.has_graph |= has_graph;
+        }
+    }
+    // What holds a single tensor holds that of the current step.
+    let grown = holders.into_values().filter(|holder| holder.allocations > 1);
+    grown.max_by_key(|holder| (holder.bytes, holder.allocations, std::cmp::Reverse(holder.path)))
+}
+
+/// Reads the holder from the name of a tensor's memory.
+fn named(text: &str) -> Option<StatedHolder<'_>> {
+    stated_holder(text).filter(|holder| !NAMELESS.iter().any(|start| holder.path.starts_with(start)))
+}
+
+impl Holder<'_> {
+    /// Formats it as a step of advice.
+    pub(super) fn sentence(&self) -> String {
+        let Self { path, allocations, bytes, has_graph, is_of_cause } = self;
+        let count = format::count(*allocations);
+        let of = match (is_of_cause, has_graph) {
+            (true, false) => format!("of these allocations, {}", format::bytes(*bytes)),
+            (true, true) => format!("of these allocations, {}, with their autograd graphs", format::bytes(*bytes)),
+            (false, _) => "tensors whose autograd graphs keep this memory".to_owned(),
+        };
+        format!("Look at `{path}`: when the snapshot was taken, it held {count} {of}.")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::track::timeline::Timeline;
+    use crate::trace::text;
+
+    /// Returns the step of advice about `activations` that grow beside `losses` of 512 bytes.
+    fn sentence(names: &str) -> Option<String> {
+        let mut source = String::new();
+        for step in 0..6 {
+            source += &format!(
+                "alloc a{step} 1MiB @forward@phase\nalloc l{step} 512 @loss@phase<train\n\
+                 alloc g{step} 1KiB @backward@phase\nalloc s{step} 1KiB @step@torch/optim/sgd.py\nfree s{step}\nfree g{step}\n"
+            );
+        }
+        source += names;
+        let trace = text::parse(&source).unwrap();
+        let device = &trace.devices[0];
+        let timeline = Timeline::new(&trace, device);
+        let study = Study::new(&trace, device, &timeline);
+        let rows: Vec<&Kept> = study.growth.growing().filter(|kept| kept.bytes_per_step > 1024).collect();
+        assert_eq!(rows.len(), 1, "{:?}", study.growth);
+        Some(holder(&study, &rows)?.sentence())
+    }
+
+    #[test]
+    fn the_holder_of_the_most_bytes_is_named() {
+        let names = "
+            annotate a1 note=held/by/cache[…]
+            annotate a2 note=held/by/cache[…]
+            annotate a3 note=held/by/other[…]
+            annotate l1 note=held/with/its/graph/by/losses[…]
+            annotate l2 note=held/with/its/graph/by/losses[…]
+        ";
+        let cache = "Look at `cache[…]`: when the snapshot was taken, it held 2 of these allocations, 2.00 MiB.";
+        assert_eq!(sentence(names).as_deref(), Some(cache));
+        let losses = "Look at `losses[…]`: when the snapshot was taken, it held 2 tensors whose autograd graphs keep this memory.";
+        let without_cache = names.replace("cache", "no/known/variable");
+        assert_eq!(sentence(&without_cache).as_deref(), Some(losses));
+    }
+
+    #[test]
+    fn one_tensor_a_nameless_holder_or_other_tensors_say_nothing() {
+        assert_eq!(sentence("annotate a1 note=held/by/output\nannotate a2 note=parameter/fc.weight"), None);
+        assert_eq!(
+            sentence("annotate a1 note=held/by/code/in/C++,/such\nannotate a2 note=held/by/code/in/C++,/such"),
+            None
+        );
+    }
+}
