@@ -1,6 +1,7 @@
 """Finds who holds live tensors: the variable, attribute, list or closure that leads to them; and reference cycles.
 
-The search goes from the tensors up, one level of references at a time:
+The search goes from the tensors up, one level of references at a time, until it meets variables, modules, functions and
+classes. From these it goes down again, so that each tensor is named by the shortest way to it:
 
     Tensor ← list ← Trainer instance ← local variable `trainer` of main
     says: trainer (local of main, train.py).losses[…]
@@ -8,6 +9,7 @@ The search goes from the tensors up, one level of references at a time:
 
 from __future__ import annotations
 
+import collections
 import gc
 import types
 from typing import Any
@@ -19,8 +21,14 @@ from .naming import Named, named
 # Levels of references above a tensor.
 DEPTH = 12
 
+# Objects that refer to one object, of those that are followed; the others lead to the same tensor.
+MOST_REFERRERS = 16
+
 # Holders that are listed.
 MOST_HOLDERS = 50
+
+# Holder of tensors that no object of Python refers to.
+_NO_PYTHON = "code in C++, such as a graph"
 
 _before: dict[str, tuple[int, int]] = {}
 
@@ -45,72 +53,87 @@ def holders(torch: Any) -> tuple[list[dict[str, Any]], list[Named]]:
 def _held(torch: Any) -> dict[str, dict[str, Any]]:
     # What is made from here on is not in the list, and so holds nothing.
     objects = gc.get_objects()
-    tensors = [value for value in objects if _is_tensor(torch, value)]
-    # For each object of this level, the path from it down to each of its tensors.
-    level: dict[int, list[tuple[str, Any]]] = {id(tensor): [("", tensor)] for tensor in tensors}
-    seen = set(level)
+    tensors = {id(value): value for value in objects if _is_tensor(torch, value)}
     found: dict[str, dict[str, Any]] = {}
-    for tensor in tensors:
+    for tensor in list(tensors.values()):
         # PyTorch holds it for the parameter.
         gradient = _gradient(tensor)
-        if gradient is not None and id(gradient) in level:
-            del level[id(gradient)]
+        if gradient is not None and tensors.pop(id(gradient), None) is not None:
             _add(found, "gradients of parameters", gradient)
-    variables = locals_of_frames()
-    # A function knows the names of the cells in this tuple.
-    closures = {id(value.__closure__) for value in objects if type(value) is types.FunctionType}
-    for _ in range(DEPTH):
-        level = _take(level, variables, found)
-        if not level:
-            break
-        level = _above(objects, level, seen, closures, found)
-    for paths in level.values():
-        for path, tensor in paths:
-            _add(found, f"…{path}", tensor)
+    references = _References(objects, tensors)
+    for tensor in tensors.values():
+        _add(found, references.holder(tensor), tensor)
     for row in found.values():
         row["bytes"] = _bytes(row["names"])
     return found
 
 
-def _take(level: Any, variables: dict[int, str], found: Any) -> Any:
-    """Notes what local variables hold, and returns the rest."""
-    rest = {}
-    for key, paths in level.items():
-        name = variables.get(key)
-        if name is None:
-            rest[key] = paths
-            continue
-        for path, tensor in paths:
-            _add(found, name + path, tensor)
-    return rest
+class _References:
+    """The references that lead to some objects."""
 
+    def __init__(self, objects: list[Any], wanted: dict[int, Any]) -> None:
+        self.variables = locals_of_frames()
+        # A function knows the names of the cells in this tuple.
+        self.closures = {id(value.__closure__) for value in objects if type(value) is types.FunctionType}
+        # The objects that refer to an object, by its id.
+        self.above: dict[int, list[Any]] = {}
+        level = wanted
+        for _ in range(DEPTH):
+            level = self._climb(objects, level)
+            if not level:
+                break
+        # The next object on the shortest way up from an object, by its id; None for a name.
+        self.way: dict[int, Any] = self._ways(wanted)
 
-def _above(objects: list[Any], level: Any, seen: set[int], closures: set[int], found: Any) -> Any:
-    """Returns the objects that refer to those of a level; what a module of the program holds is noted."""
-    above: dict[int, list[tuple[str, Any]]] = {}
-    reached: set[int] = set()
-    for value in objects:
-        if value is objects or type(value) is types.FrameType or id(value) in closures or id(value) in seen:
-            continue
-        children = [child for child in _referents(value) if id(child) in level]
-        for child in children:
-            # Of several references, the first one is followed.
-            if id(child) in reached:
+    def _climb(self, objects: list[Any], level: dict[int, Any]) -> dict[int, Any]:
+        """Adds what refers to the objects of a level, and returns those of the next level."""
+        for key in level:
+            self.above[key] = []
+        for value in objects:
+            if value is objects or type(value) is types.FrameType or id(value) in self.closures:
                 continue
-            reached.add(id(child))
-            step = hop(value, child)
-            end = terminal(value)
-            for path, tensor in level[id(child)]:
-                if end is not None:
-                    _add(found, end + join(step, path), tensor)
-                else:
-                    above.setdefault(id(value), []).append((join(step, path), tensor))
-    seen.update(above)
-    for key, paths in level.items():
-        if key not in reached:
-            for path, tensor in paths:
-                _add(found, f"no known variable{path}" if path else "code in C++, such as a graph", tensor)
-    return above
+            for child in _referents(value):
+                if id(child) in level and child is not value and not _is_key(value, child):
+                    if len(self.above[id(child)]) < MOST_REFERRERS:
+                        self.above[id(child)].append(value)
+        # The way up ends at a name.
+        unnamed = (values for key, values in self.above.items() if key in level and not any(map(self._name, values)))
+        return {id(value): value for values in unnamed for value in values if id(value) not in self.above}
+
+    def _name(self, value: Any) -> str | None:
+        """Returns the name of what needs no holder."""
+        return self.variables.get(id(value)) or terminal(value)
+
+    def _ways(self, wanted: dict[int, Any]) -> dict[int, Any]:
+        known = {**wanted, **{id(value): value for values in self.above.values() for value in values}}
+        below: dict[int, list[Any]] = {}
+        for key, values in self.above.items():
+            for value in values:
+                below.setdefault(id(value), []).append(known[key])
+        named = [value for value in known.values() if self._name(value) is not None]
+        ways: dict[int, Any] = {id(value): None for value in named}
+        queue = collections.deque(sorted(named, key=lambda value: id(value) not in self.variables))
+        while queue:
+            value = queue.popleft()
+            for child in below.get(id(value), ()):
+                if id(child) not in ways:
+                    ways[id(child)] = value
+                    queue.append(child)
+        return ways
+
+    def holder(self, value: Any) -> str:
+        """Returns the name that leads to an object, and the way from there."""
+        path = ""
+        seen: set[int] = set()
+        while self.way.get(id(value)) is not None or id(value) not in self.way:
+            seen.add(id(value))
+            above = [other for other in self.above.get(id(value), ()) if id(other) not in seen]
+            holder = self.way.get(id(value)) or (above[0] if above else None)
+            if holder is None:
+                return f"no known variable{path}" if path else _NO_PYTHON
+            path = join(hop(holder, value), path)
+            value = holder
+        return f"{self._name(value)}{path}"
 
 
 def _referents(value: Any) -> list[Any]:
@@ -118,9 +141,18 @@ def _referents(value: Any) -> list[Any]:
     return [*found, *(value.__closure__ or ())] if type(value) is types.FunctionType else found
 
 
+def _is_key(holder: Any, child: Any) -> bool:
+    """Returns true for what a dictionary is about, as an optimizer's state is about parameters; others hold it, too."""
+    try:
+        return issubclass(type(holder), dict) and dict.__contains__(holder, child)
+    except Exception:
+        return False
+
+
 def _add(found: dict[str, dict[str, Any]], holder: str, tensor: Any) -> None:
     has_graph = _has_graph(tensor)
-    name = named(tensor, f"held {'with its graph ' if has_graph else ''}by {holder}")
+    graph = "with its graph " if has_graph and holder != _NO_PYTHON else ""
+    name = named(tensor, f"held {graph}by {holder}")
     if name is None:
         return
     row = found.setdefault(holder, {"tensors": 0, "with_graph": 0, "names": []})
