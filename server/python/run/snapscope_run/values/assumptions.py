@@ -1,7 +1,6 @@
 """Values that are assumed where a GPU would compute them: choices spread evenly, numbers that are finite."""
 
-import sys
-
+from ..importing import when_imported
 from . import carried
 from .known import is_small
 from .patch import wrap
@@ -101,40 +100,19 @@ def _constant(function, answer):
 
 def limit_generation(tokens):
     """Lets transformers end each generation after this many new tokens, whatever they are."""
-
-    class Finder:
-        def find_spec(self, name, path=None, target=None):
-            if name == "transformers.generation.stopping_criteria":
-                sys.meta_path.remove(self)
-                for finder in sys.meta_path:
-                    spec = finder.find_spec(name, path, target) if hasattr(finder, "find_spec") else None
-                    if spec is not None:
-                        _after(spec, tokens)
-                        return spec
-            return None
-
-        def invalidate_caches(self):
-            """Has no cache."""
-
-    sys.meta_path.insert(0, Finder())
+    name = "transformers.generation.stopping_criteria"
+    when_imported(name, lambda module: _limit(module.StoppingCriteriaList, tokens), lambda error: None)
 
 
-def _after(spec, tokens):
-    run = spec.loader.exec_module
+def _limit(criteria, tokens):
+    check = criteria.__call__
 
-    def exec_module(module):
-        run(module)
-        criteria = module.StoppingCriteriaList
-        check = criteria.__call__
+    def call(self, input_ids, scores, **kwargs):
+        done = check(self, input_ids, scores, **kwargs)
+        self._snapscope_tokens = getattr(self, "_snapscope_tokens", 0) + 1
+        if self._snapscope_tokens < tokens:
+            return done
+        torch = carried.torch
+        return torch.ones(input_ids.shape[:1], dtype=torch.bool, device=input_ids.device)
 
-        def call(self, input_ids, scores, **kwargs):
-            done = check(self, input_ids, scores, **kwargs)
-            self._snapscope_tokens = getattr(self, "_snapscope_tokens", 0) + 1
-            if self._snapscope_tokens < tokens:
-                return done
-            torch = carried.torch
-            return torch.ones(input_ids.shape[:1], dtype=torch.bool, device=input_ids.device)
-
-        criteria.__call__ = call
-
-    spec.loader.exec_module = exec_module
+    criteria.__call__ = call
