@@ -41,7 +41,8 @@ def hop(holder: Any, child: Any) -> str:
     if kind is types.MethodType:
         return "" if holder.__self__ is child else ".__func__"
     attributes = _attributes(holder)
-    if attributes is child:
+    # A class shows only a proxy of its dictionary.
+    if attributes is child or issubclass(kind, type) and type(child) is dict:
         return _ATTRIBUTES
     for name, value in attributes.items() if type(attributes) is dict else ():
         if value is child:

@@ -27,7 +27,7 @@ fn a_sidecar_says_where_the_snapshot_is_from() {
 fn holders_are_named() {
     let stage = Stage::new(
         "import snapscope, torch\n\
-         class Trainer:\n    def __init__(self):\n        self.losses = []\n        self.best = {'x': {'y': [torch.Block(70)]}}\n\
+         class Trainer:\n    seen = [torch.Block(80)]\n    def __init__(self):\n        self.losses = []\n        self.best = {'x': {'y': [torch.Block(70)]}}\n\
          def closure():\n    block = torch.Block(7)\n    return lambda: block\n\
          hook, cache = closure(), {}\n\
          def train():\n    \
@@ -47,6 +47,7 @@ fn holders_are_named() {
     let holders: Vec<_> = found["held"].as_array().unwrap().iter().filter_map(|row| row["holder"].as_str()).collect();
     assert!(holders.contains(&"__main__.cache[…]"), "{holders:?}");
     assert!(holders.iter().any(|holder| holder.contains("(closure block)")), "{holders:?}");
+    assert!(holders.contains(&"class __main__.Trainer.seen[…]"), "{holders:?}");
     // The way to it ends at an object that leads to others by a shorter way.
     assert!(holders.contains(&"trainer (local of train, train.py).best['x']['y'][…]"), "{holders:?}");
     assert_eq!((&found["cycles"][0]["holder"], &found["cycles"][0]["bytes"]), (&"list[…]".into(), &9.into()));
