@@ -1,6 +1,7 @@
 """Starts the hook of the command in each Python process, then runs the environment's own sitecustomize."""
 
 import os
+import runpy
 import sys
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -8,9 +9,8 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 def _start():
     try:
-        from snapscope_begin import begin
-
-        begin(_FOLDER)
+        # Not imported: another command's hook on the path has a module of the same name.
+        runpy.run_path(os.path.join(_FOLDER, "snapscope_begin.py"))["begin"](_FOLDER)
     except Exception as error:
         # The script must run even if it cannot be recorded; the command reports that nothing was recorded.
         print(f"snapscope: this process is not recorded: {error!r}", file=sys.stderr)

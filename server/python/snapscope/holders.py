@@ -15,7 +15,7 @@ import types
 from typing import Any
 
 from .frames import locals_of_frames
-from .hops import hop, join, terminal
+from .hops import attributes, hop, join, terminal
 from .naming import Named, named
 
 # Levels of references above a tensor.
@@ -29,6 +29,9 @@ MOST_HOLDERS = 50
 
 # Holder of tensors that no object of Python refers to.
 _NO_PYTHON = "code in C++, such as a graph"
+
+# Holder of tensors to which no variable leads.
+_UNKNOWN = "no known variable"
 
 _before: dict[str, tuple[int, int]] = {}
 
@@ -130,7 +133,7 @@ class _References:
             above = [other for other in self.above.get(id(value), ()) if id(other) not in seen]
             holder = self.way.get(id(value)) or (above[0] if above else None)
             if holder is None:
-                return f"no known variable{path}" if path else _NO_PYTHON
+                return f"{_UNKNOWN}{path}" if path else _NO_PYTHON
             path = join(hop(holder, value), path)
             value = holder
         return f"{self._name(value)}{path}"
@@ -180,10 +183,17 @@ def _gradient(tensor: Any) -> Any:
         return None
 
 
-def cycles(torch: Any) -> list[dict[str, Any]]:
-    """Collects garbage, and returns the tensors that only reference cycles held, by the types that refer to them."""
+def unknown(name: Named) -> bool:
+    """Returns true if the search found no variable that leads to the memory."""
+    return name.text.startswith(f"held by {_UNKNOWN}")
+
+
+def cycles(torch: Any) -> tuple[list[dict[str, Any]], list[Named]]:
+    """Collects garbage; returns the tensors that only reference cycles held by the types that refer to them, and their
+    names.
+    """
     if gc.get_debug() or gc.garbage:
-        return []
+        return [], []
     gc.set_debug(gc.DEBUG_SAVEALL)
     try:
         gc.collect()
@@ -191,26 +201,33 @@ def cycles(torch: Any) -> list[dict[str, Any]]:
     finally:
         gc.set_debug(0)
         gc.garbage.clear()
-    rows = _only_by_cycles(torch, garbage)
+    found = _only_by_cycles(torch, garbage)
     # The program's next collection would come much later.
     garbage.clear()
     gc.collect()
-    return rows[:MOST_HOLDERS]
+    names = [
+        name._replace(text=f"held by a reference cycle: {holder}")
+        for holder, row in found.items()
+        for name in row["names"]
+    ]
+    rows = [
+        {"holder": holder, "tensors": row["tensors"], "bytes": _bytes(row["names"])} for holder, row in found.items()
+    ]
+    rows.sort(key=lambda row: -int(row["bytes"]))
+    return rows[:MOST_HOLDERS], names
 
 
-def _only_by_cycles(torch: Any, garbage: list[Any]) -> list[dict[str, Any]]:
+def _only_by_cycles(torch: Any, garbage: list[Any]) -> dict[str, dict[str, Any]]:
     tensors = {id(value): value for value in garbage if _is_tensor(torch, value)}
+    owners = {id(attributes(value)): value for value in garbage if type(value) is not dict}
     found: dict[str, dict[str, Any]] = {}
     for value in garbage:
         for child in () if _is_tensor(torch, value) else gc.get_referents(value):
             tensor = tensors.pop(id(child), None)
             if tensor is not None:
-                _add(found, f"{_type(value)}{hop(value, tensor)}", tensor)
-    rows = [
-        {"holder": holder, "tensors": row["tensors"], "bytes": _bytes(row["names"])}
-        for holder, row in found.items()
-    ]
-    return sorted(rows, key=lambda row: -int(row["bytes"]))
+                holder = owners.get(id(value), value)
+                _add(found, f"{_type(holder)}{hop(holder, tensor)}", tensor)
+    return found
 
 
 def _is_tensor(torch: Any, value: Any) -> bool:

@@ -40,11 +40,11 @@ def hop(holder: Any, child: Any) -> str:
         return _function(holder, child)
     if kind is types.MethodType:
         return "" if holder.__self__ is child else ".__func__"
-    attributes = _attributes(holder)
+    own = attributes(holder)
     # A class shows only a proxy of its dictionary.
-    if attributes is child or issubclass(kind, type) and type(child) is dict:
+    if own is child or issubclass(kind, type) and type(child) is dict:
         return _ATTRIBUTES
-    for name, value in attributes.items() if type(attributes) is dict else ():
+    for name, value in own.items() if type(own) is dict else ():
         if value is child:
             return f".{name}"
     return "[…]" if issubclass(kind, (list, tuple, set, frozenset)) or hasattr(kind, "__len__") else ".?"
@@ -91,7 +91,8 @@ def _function(holder: types.FunctionType, child: Any) -> str:
     return " (default)" if child is holder.__defaults__ or child is holder.__kwdefaults__ else ""
 
 
-def _attributes(value: Any) -> Any:
+def attributes(value: Any) -> Any:
+    """Returns the attributes of an object, without asking the object itself."""
     try:
         return object.__getattribute__(value, "__dict__")
     except Exception:

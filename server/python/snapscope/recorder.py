@@ -223,7 +223,7 @@ class Recorder:
             # What comes after the last step is no step.
             self.marks.add_to(snapshot, self._step_name() if reason == "end" else None)
             facts["ring"] = self._ring(snapshot)
-            naming.add_to(snapshot, names)
+            naming.add_to(snapshot, self._with_cycles(names, facts))
             stem = self.files.snapshot(self._name(reason), snapshot)
             snapshot, names = {}, []
         finally:
@@ -232,10 +232,6 @@ class Recorder:
         if stem is None:
             return None
         facts["seconds"] = round(time.monotonic() - start, 6)
-        if facts.get("holders"):
-            from .holders import cycles
-
-            facts["holders"]["cycles"] = guarded(cycles)(self.torch)
         self.files.sidecar(stem, facts)
         if reason in ROLLING:
             self._roll(stem)
@@ -254,6 +250,16 @@ class Recorder:
             facts["holders"] = None if held is None else {"held": held}
             names += held_names
         return names
+
+    def _with_cycles(self, names: list[Named], facts: dict[str, Any]) -> list[Named]:
+        """Adds what only reference cycles hold; collecting them frees their memory, so it comes after the reading."""
+        if not facts.get("holders"):
+            return names
+        from .holders import cycles, unknown
+
+        facts["holders"]["cycles"], found = guarded(cycles)(self.torch) or (None, [])
+        held = {name[:2] for name in found}
+        return [name for name in names if name[:2] not in held or not unknown(name)] + found
 
     def _moment(self) -> dict[str, Any]:
         """Returns what is true now."""

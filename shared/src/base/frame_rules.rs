@@ -7,6 +7,9 @@
 /// File name of operator frames, which our recorder writes; the frame's name is an operation such as `aten::addmm`.
 pub const RECORDED_OPERATOR: &str = "operator";
 
+/// Annotation of our recorder, which says that its own hooks are on all modules: hooks are then no sign of the program's.
+pub const ALL_HOOKED: &str = "snapscope has hooks on all modules";
+
 /// File name of module frames, which our recorder writes; the frame's name is the module's path and the step's phase.
 pub const RECORDED_MODULE: &str = "module";
 

@@ -83,6 +83,18 @@ fn metadata_and_annotations_go_by_choice() {
 }
 
 #[test]
+fn purposes_stay_without_the_names_of_tensors() {
+    let mut trace = trace(&[]);
+    for text in ["gradient secret.weight", "optimizer secret.weight.exp_avg", "held by secret.cache[…]"] {
+        with_metadata(&mut trace, text);
+    }
+    let (copy, report) = copy(&trace, &Default::default());
+    let texts: Vec<&str> = copy.contexts.iter().map(|context| copy.strings.get(context.user_metadata)).collect();
+    assert_eq!(texts, ["", "gradient without its name", "optimizer without its name"]);
+    assert_eq!(report.metadata.count, 3);
+}
+
+#[test]
 fn a_text_that_is_dropped_in_one_place_stays_in_another() {
     let mut trace = trace(&[]);
     with_metadata(&mut trace, "step");

@@ -35,7 +35,7 @@ pub use category::Category;
 pub use colors::Coloring;
 pub use distinct::DistinctStacks;
 pub use members::Members;
-pub use names::{Name, Names, StatedHolder, stated_holder};
+pub use names::{Name, Names, StatedHolder, stated_holder, without_names};
 pub use outline::Outline;
 pub use peak::{StackBytes, live_by_stack};
 pub use picture::{AREAS, AreaBytes, Band, BandOwner, CurveStep, Emphasis, Picture, PictureRequest};

@@ -3,6 +3,7 @@
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::category::Category;
 use crate::base::StringId;
+use crate::base::frame_rules::ALL_HOOKED;
 use crate::trace::{Action, Device, Trace};
 use hashbrown::HashMap;
 
@@ -81,6 +82,16 @@ fn stated_category(text: &str) -> Option<Category> {
     }
 }
 
+/// Returns what an annotation of the recorder says without anybody's names; `None` if nothing is left.
+pub fn without_names(text: &str) -> Option<String> {
+    if text == ALL_HOOKED {
+        return Some(text.to_owned());
+    }
+    stated_category(text)?;
+    let (kind, _) = text.split_once(' ')?;
+    Some(format!("{kind} without its name"))
+}
+
 /// Holder of a tensor's memory, as the recorder states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatedHolder<'a> {
@@ -142,6 +153,16 @@ mod tests {
             assert_eq!(found.collect::<Vec<_>>(), expected);
         }
         assert_eq!(names.by_allocation().map(|(id, names)| (id.0, names.len())).collect::<Vec<_>>(), [(0, 2), (1, 1)]);
+    }
+
+    #[test]
+    fn a_purpose_is_nobodys_name() {
+        let alone = "gradient without its name";
+        for (text, expected) in [("gradient fc.weight", Some(alone)), (alone, Some(alone)), ("held by x", None)] {
+            assert_eq!(without_names(text).as_deref(), expected, "{text}");
+        }
+        assert_eq!(without_names(ALL_HOOKED).as_deref(), Some(ALL_HOOKED));
+        assert_eq!(stated_category(alone), Some(Category::Gradient));
     }
 
     #[test]

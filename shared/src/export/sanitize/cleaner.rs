@@ -10,6 +10,7 @@ use super::report::{Package, SanitizeReport};
 use super::secrets::{self, Language, without_secrets};
 use super::tables::Tables;
 use super::texts::with_paths;
+use crate::analysis::without_names;
 use crate::base::StringId;
 use crate::trace::{Annotation, EventContext, Frame, FrameId, FxNode, LinesId, Setting, Settings, StackId, Trace};
 use hashbrown::{HashMap, HashSet};
@@ -150,14 +151,18 @@ impl Cleaner<'_> {
         }
     }
 
-    fn metadata(&mut self, text: StringId) -> StringId {
-        if !self.options.drop_metadata || text == StringId::EMPTY {
-            return self.text(Role::Metadata, text);
+    /// Returns the metadata of a copy, which keeps what our recorder says about the purposes of tensors.
+    fn metadata(&mut self, id: StringId) -> StringId {
+        let text = self.trace.strings.get(id);
+        let left = without_names(text).unwrap_or_default();
+        if !self.options.drop_metadata || left == text {
+            return self.text(Role::Metadata, id);
         }
-        if self.known.insert((Role::Metadata, text), StringId::EMPTY).is_none() {
-            self.report.metadata.add(self.trace.strings.get(text), "");
+        let clean = self.tables.strings.intern(&left);
+        if self.known.insert((Role::Metadata, id), clean).is_none() {
+            self.report.metadata.add(text, &left);
         }
-        StringId::EMPTY
+        clean
     }
 
     fn annotations(&mut self) {

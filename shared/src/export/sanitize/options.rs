@@ -12,7 +12,7 @@ pub struct SanitizeOptions {
     /// Packages whose frames are kept, named as in [`SanitizeReport::packages`](super::SanitizeReport::packages);
     /// `None` keeps all.
     pub packages: Option<Vec<String>>,
-    /// Leaves out the users' texts on events (`user_metadata`).
+    /// Leaves out the users' texts on events (`user_metadata`), except for what our recorder says about purposes.
     pub drop_metadata: bool,
     /// Leaves out the annotated spans.
     pub drop_annotations: bool,

@@ -73,6 +73,24 @@ fn a_finding_names_the_holder() {
 }
 
 #[test]
+fn a_finding_names_a_reference_cycle() {
+    let stage = Stage::new(
+        "import gc, snapscope, torch\n\
+         class Node:\n    def __init__(self): self.block, self.own = torch.Block(1 << 20), self\n\
+         gc.disable()\n\
+         with snapscope.record('out', run='a', holders=True):\n    \
+         for i in range(6):\n        \
+         Node()\n        torch.optim.SGD().step()\n        snapscope.step()\n",
+    );
+    stage.run().check(0, &[]);
+    let mut diagnose = Command::new(testkit::server::snapscope());
+    diagnose.arg("diagnose").arg(stage.scene.path("out/a.step6.end.pickle.gz"));
+    let found = Ran::of(&diagnose.output().expect("snapscope"));
+    let cycle = ["Break the reference cycle with `__main__.Node.block`", "nothing else held 6 of these"];
+    found.check(found.status.unwrap_or_default(), &cycle);
+}
+
+#[test]
 fn a_search_while_memory_runs_out_or_that_fails_leaves_the_sidecar() {
     let script = "import snapscope, torch\n\
          with snapscope.record('out', run='a', holders=True):\n    \

@@ -17,6 +17,7 @@ mod signs;
 pub(in crate::analysis) use rounds::{Rounds, find as rounds};
 pub(in crate::analysis) use signs::Operation;
 
+use crate::base::frame_rules;
 use crate::trace::{FrameId, StackId, Trace};
 use hashbrown::HashMap;
 use signs::Sign;
@@ -96,6 +97,9 @@ impl Sites {
         let mut signs: Vec<Sign> =
             frames.clone().map(|frame| Sign::of(text(frame.name), text(frame.filename))).collect();
         signs::mark_calls_with_hooks(frames.map(|frame| frame.line), &mut signs);
+        if trace.strings.find(frame_rules::ALL_HOOKED).is_some() {
+            signs.iter_mut().filter(|sign| **sign == Sign::HookedCall).for_each(|sign| *sign = Sign::ModuleCall);
+        }
         let mut sites = Self { of_stacks: vec![Site::NONE; trace.stacks.len()], spines: vec![Vec::new()] };
         let mut ids: HashMap<Vec<FrameId>, SpineId> = HashMap::new();
         for stack in trace.stacks.ids() {
@@ -232,6 +236,13 @@ mod tests {
         let (site, _) =
             site(&format!("@forward@model.py<inner@v/site-packages/torch/nn/modules/module.py<{MODULE}<main"));
         assert!(site.is_hooked);
+    }
+
+    #[test]
+    fn hooks_of_the_recorder_are_no_sign() {
+        let hooked = format!("@forward@model.py<inner@v/site-packages/torch/nn/modules/module.py<{MODULE}<main");
+        let (site, _) = site(&format!("{hooked}\nannotate a note={}", frame_rules::ALL_HOOKED.replace(' ', "/")));
+        assert!(site.in_module && !site.is_hooked);
     }
 
     #[test]

@@ -294,9 +294,7 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
         };
     }
     let bytes: u64 = of_forward.iter().map(|kept| kept.bytes_per_step).sum();
-    // The recorder's own hooks, with which it names parameters, are on all modules.
-    let has_own_hooks = study.timeline.names.iter().any(|name| name.category.is_some());
-    let hooked = of_forward.iter().filter(|kept| !has_own_hooks && study.sites.of_stack(kept.stack).is_hooked);
+    let hooked = of_forward.iter().filter(|kept| study.sites.of_stack(kept.stack).is_hooked);
     if hooked.map(|kept| kept.bytes_per_step).sum::<u64>() * 2 > bytes {
         return Cause::Hooked;
     }

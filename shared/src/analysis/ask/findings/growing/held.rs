@@ -10,6 +10,9 @@ use hashbrown::HashMap;
 /// Holders that no program can drop by name: a graph, or what the search did not reach.
 const NAMELESS: [&str; 3] = ["code in C++", "no known variable", "…"];
 
+/// How a path begins that is known only up to what no variable leads to.
+const CYCLE: &str = "a reference cycle: ";
+
 /// Variable, attribute, list or closure that holds growing memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Holder<'a> {
@@ -67,6 +70,13 @@ impl Holder<'_> {
     pub(super) fn sentence(&self) -> String {
         let Self { path, allocations, bytes, has_graph, is_of_cause } = self;
         let count = format::count(*allocations);
+        if let Some(path) = path.strip_prefix(CYCLE) {
+            let size = format::bytes(*bytes);
+            return format!(
+                "Break the reference cycle with `{path}`, as by `weakref` or `del`: nothing else held {count} of these \
+                 allocations, {size}, and Python frees a cycle only when its garbage collector runs."
+            );
+        }
         let of = match (is_of_cause, has_graph) {
             (true, false) => format!("of these allocations, {}", format::bytes(*bytes)),
             (true, true) => format!("of these allocations, {}, with their autograd graphs", format::bytes(*bytes)),
@@ -115,6 +125,16 @@ mod tests {
         let losses = "Look at `losses[…]`: when the snapshot was taken, it held 2 tensors whose autograd graphs keep this memory.";
         let without_cache = names.replace("cache", "no/known/variable");
         assert_eq!(sentence(&without_cache).as_deref(), Some(losses));
+    }
+
+    #[test]
+    fn a_cycle_is_to_be_broken() {
+        let names = "annotate a1 note=held/by/a/reference/cycle:/Node.value\nannotate a2 note=held/by/a/reference/cycle:/Node.value";
+        let said = sentence(names).unwrap();
+        assert!(
+            said.starts_with("Break the reference cycle with `Node.value`") && said.contains("2 of these"),
+            "{said}"
+        );
     }
 
     #[test]
