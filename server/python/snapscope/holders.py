@@ -43,7 +43,9 @@ def holders(torch: Any) -> tuple[list[dict[str, Any]], list[Named]]:
     rows: list[dict[str, Any]] = []
     names: list[Named] = []
     for holder, row in found.items():
-        names += row.pop("names")
+        held = row.pop("names")
+        if not holder.startswith((_NO_PYTHON, _UNKNOWN)):
+            names += held
         tensors, size = _before.get(holder, (0, 0))
         grown = {"grown_tensors": row["tensors"] - tensors, "grown_bytes": row["bytes"] - size} if _before else {}
         rows.append({"holder": holder, **row, **grown})
@@ -154,8 +156,7 @@ def _is_key(holder: Any, child: Any) -> bool:
 
 def _add(found: dict[str, dict[str, Any]], holder: str, tensor: Any) -> None:
     has_graph = _has_graph(tensor)
-    graph = "with its graph " if has_graph and holder != _NO_PYTHON else ""
-    name = named(tensor, f"held {graph}by {holder}")
+    name = named(tensor, f"held {'with its graph ' if has_graph else ''}by {holder}")
     if name is None:
         return
     row = found.setdefault(holder, {"tensors": 0, "with_graph": 0, "names": []})
@@ -181,11 +182,6 @@ def _gradient(tensor: Any) -> Any:
         return tensor.grad if tensor.is_leaf else None
     except Exception:
         return None
-
-
-def unknown(name: Named) -> bool:
-    """Returns true if the search found no variable that leads to the memory."""
-    return name.text.startswith(f"held by {_UNKNOWN}")
 
 
 def cycles(torch: Any) -> tuple[list[dict[str, Any]], list[Named]]:

@@ -25,13 +25,18 @@ class _Finder:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != self.name:
             return None
-        for finder in sys.meta_path:
-            find = getattr(finder, "find_spec", None) if finder is not self else None
+        for finder in self._later():
+            find = getattr(finder, "find_spec", None)
             spec = find(name, path, target) if find else None
             if spec is not None:
                 self._wrap(spec)
                 return spec
         return None
+
+    def _later(self) -> list[Any]:
+        """Returns the finders that come after this one, since an earlier one of this kind asks this one."""
+        finders = list(sys.meta_path)
+        return finders[finders.index(self) + 1 :] if self in finders else finders
 
     def invalidate_caches(self) -> None:
         """Has no cache."""

@@ -7,7 +7,7 @@ import weakref
 from typing import Any, Iterator
 
 from .marks import Marks
-from .naming import ALL_HOOKED, Named, named
+from .naming import ALL_HOOKED, Named, named, one_of_each
 from .notices import guarded, warn
 
 
@@ -123,4 +123,4 @@ class Modules:
         """Returns the names of all parameters, buffers, gradients and states of optimizers, and that there are hooks."""
         hooks = [Named(None, 0, 0, ALL_HOOKED)] if self.handles else []
         names = (named(tensor, f"{kind} {name}") for kind, name, tensor in self._all() if tensor.is_cuda)
-        return hooks + [name for name in names if name is not None]
+        return hooks + one_of_each([name for name in names if name is not None])

@@ -1,4 +1,8 @@
-"""Names the memory of tensors in a snapshot, in the form in which PyTorch itself records names since 2.14."""
+"""Names the memory of tensors in a snapshot, in the forms in which PyTorch itself records texts of users.
+
+A name becomes the metadata of the event that allocated the memory, which PyTorch records since 2.10. Memory from before
+the recording, and memory whose event has another text, gets an `annotate` event, which PyTorch records since 2.14.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +36,52 @@ def named(tensor: Any, text: str) -> Named | None:
     return found if found.address else None
 
 
+def one_of_each(names: list[Named]) -> list[Named]:
+    """Returns one name for each memory and kind; a flat buffer consists of many tensors."""
+    kinds: dict[Any, list[Named]] = {}
+    for name in names:
+        kinds.setdefault((name.device, name.address, name.text.split(" ")[0]), []).append(name)
+    more = ((first, len(others)) for first, *others in kinds.values())
+    return [first._replace(text=f"{first.text} and {count} more") if count else first for first, count in more]
+
+
 def add_to(snapshot: dict[str, Any], names: list[Named]) -> None:
-    """Appends the names to the events as annotations."""
+    """Adds the names to the events of a snapshot."""
     traces = snapshot.get("device_traces", [])
-    times = [{"time_us": trace[-1]["time_us"]} if trace and "time_us" in trace[-1] else {} for trace in traces]
     first = next((index for index, trace in enumerate(traces) if trace), len(traces))
-    for device, address, size, text in names[:MOST_NAMES]:
-        device = first if device is None else device
+    of_device: dict[int, list[Named]] = {}
+    for name in names[:MOST_NAMES]:
+        of_device.setdefault(first if name.device is None else name.device, []).append(name)
+    for device, of_trace in of_device.items():
         if device < len(traces):
-            event = {"action": "annotate", "addr": address, "size": size, "stream": 0, "user_metadata": text}
-            traces[device].append({**event, **times[device], "frames": []})
+            _add(traces[device], of_trace)
+
+
+def _add(trace: list[dict[str, Any]], names: list[Named]) -> None:
+    wanted: dict[int, list[Named]] = {}
+    for name in names:
+        wanted.setdefault(name.address, []).append(name)
+    rest = wanted.pop(0, [])
+    for event in reversed(trace):
+        here = wanted.get(event["addr"]) if event["action"] in _ABOUT_MEMORY else None
+        if here is None:
+            continue
+        if event["action"] == "annotate":
+            # PyTorch has recorded the name already.
+            wanted[event["addr"]] = [name for name in here if name.text != event.get("user_metadata")]
+            continue
+        del wanted[event["addr"]]
+        if event["action"] == "alloc":
+            if here and not event.get("user_metadata"):
+                event["user_metadata"] = here.pop(0).text
+            rest += here
+        if not wanted:
+            break
+    time = {"time_us": trace[-1]["time_us"]} if trace and "time_us" in trace[-1] else {}
+    for name in [*rest, *(name for here in wanted.values() for name in here)]:
+        event = {"action": "annotate", "addr": name.address, "size": name.size, "stream": 0}
+        trace.append({**event, "user_metadata": name.text, **time, "frames": []})
+
+
+# What has been freed since has no name.
+_ABOUT_MEMORY = ("alloc", "free_requested", "free_completed", "annotate")

@@ -248,18 +248,19 @@ class Recorder:
 
             held, held_names = guarded(holders)(self.torch) or (None, [])
             facts["holders"] = None if held is None else {"held": held}
-            names += held_names
+            # It goes without saying who holds a parameter, its gradient and its state.
+            known = {name[:2] for name in names}
+            names += {name[:2]: name for name in held_names if name[:2] not in known}.values()
         return names
 
     def _with_cycles(self, names: list[Named], facts: dict[str, Any]) -> list[Named]:
         """Adds what only reference cycles hold; collecting them frees their memory, so it comes after the reading."""
         if not facts.get("holders"):
             return names
-        from .holders import cycles, unknown
+        from .holders import cycles
 
         facts["holders"]["cycles"], found = guarded(cycles)(self.torch) or (None, [])
-        held = {name[:2] for name in found}
-        return [name for name in names if name[:2] not in held or not unknown(name)] + found
+        return names + found
 
     def _moment(self) -> dict[str, Any]:
         """Returns what is true now."""

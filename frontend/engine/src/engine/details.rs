@@ -15,8 +15,9 @@ pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
     }
     let allocation = timeline.allocations.get(AllocationId::from_index(position as usize), device);
     let names = timeline.names.of_allocation(AllocationId::from_index(position as usize)).iter();
-    let names = names.map(|name| trace.strings.get(name.text));
-    let (holders, names): (Vec<&str>, Vec<&str>) = names.partition(|name| stated_holder(name).is_some());
+    let names: Vec<&str> = names.map(|name| trace.strings.get(name.text)).collect();
+    let is_name = |text: &String| names.contains(&text.as_str());
+    let (holders, purposes): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| stated_holder(name).is_some());
     let context = context(trace, device, allocation.origin);
     let is_initial = !matches!(allocation.origin, Origin::Event(_));
     let died = (allocation.died != u32::MAX).then_some(allocation.died);
@@ -36,11 +37,14 @@ pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
         born_us: if is_initial { None } else { ready.time_us(allocation.born) },
         died_us: died.and_then(|died| ready.time_us(died)),
         is_initial,
-        names: names.into_iter().map(str::to_owned).collect(),
+        names: purposes.into_iter().map(str::to_owned).collect(),
         holder: holders.first().and_then(|name| stated_holder(name)).map(|held| (held.path.to_owned(), held.has_graph)),
         spans: if is_initial { Vec::new() } else { marks::spans_at(ready, allocation.born) },
         category: context.map(|context| text(context.category)).unwrap_or_default(),
-        user_metadata: context.map(|context| text(context.user_metadata)).unwrap_or_default(),
+        user_metadata: context
+            .map(|context| text(context.user_metadata))
+            .filter(|text| !is_name(text))
+            .unwrap_or_default(),
         internal_metadata: context.map(|context| text(context.internal_metadata)).unwrap_or_default(),
         compile_context: context.map(|context| text(context.compile_context)).unwrap_or_default(),
         forward_frames: context.map(|context| lines(context.forward_frames)).unwrap_or_default(),

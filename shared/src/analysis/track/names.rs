@@ -1,17 +1,17 @@
-//! Finds the names that `annotate` events give to allocations.
+//! Finds the names that annotations, and the metadata of our recorder, give to allocations.
 
-use crate::analysis::track::allocations::{AllocationId, Allocations};
+use crate::analysis::track::allocations::{AllocationId, Allocations, Origin};
 use crate::analysis::track::category::Category;
 use crate::base::StringId;
 use crate::base::frame_rules::ALL_HOOKED;
 use crate::trace::{Action, Device, Trace};
 use hashbrown::HashMap;
 
-/// Name of an allocation, from an annotation.
+/// Name of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
     pub allocation: AllocationId,
-    /// Text of the annotation.
+    /// Text of the annotation, or metadata of the event that allocated it.
     pub text: StringId,
     /// Purpose that the text states, as those of our recorder do: `gradient fc.weight`.
     pub category: Option<Category>,
@@ -25,7 +25,10 @@ pub struct Names {
 }
 
 impl Names {
-    /// Collects the names; an annotation names the allocation that is alive at its address.
+    /// Collects the names.
+    ///
+    /// An annotation names the allocation that is alive at its address. The metadata of an `alloc` event is a name only
+    /// if it states a purpose or a holder: users attach other texts to everything that a part of their program allocates.
     pub(in crate::analysis) fn of(trace: &Trace, device: &Device, allocations: &Allocations) -> Self {
         let mut annotations: HashMap<u64, Vec<(u32, StringId)>> = HashMap::new();
         for (event, _) in device.events.actions().iter().enumerate().filter(|row| row.1 == Action::Annotate) {
@@ -34,11 +37,19 @@ impl Names {
                 annotations.entry(device.events.addrs().at(event)).or_default().push((event as u32, text));
             }
         }
-        if annotations.is_empty() {
+        let stated: Vec<Option<StringId>> =
+            trace.contexts.iter().map(|context| stated(trace, context.user_metadata)).collect();
+        let has_stated = stated.iter().any(Option::is_some);
+        if annotations.is_empty() && !has_stated {
             return Self::default();
         }
         let mut names = Vec::new();
         for id in allocations.ids() {
+            if let (true, Origin::Event(event)) = (has_stated, allocations.origin(id))
+                && let Some(text) = stated[device.events.contexts().at(event).index()]
+            {
+                names.push(Name { allocation: id, text, category: stated_category(trace.strings.get(text)) });
+            }
             let allocation = allocations.get(id, device);
             let Some(of_addr) = annotations.get(&allocation.addr) else { continue };
             let of_allocation = of_addr.iter().filter(|row| (allocation.born..allocation.died).contains(&row.0));
@@ -69,6 +80,12 @@ impl Names {
         let rows = self.names.chunk_by(|a, b| a.allocation == b.allocation);
         rows.map(|names| (names[0].allocation, names))
     }
+}
+
+/// Returns the text if it states a purpose or a holder.
+fn stated(trace: &Trace, id: StringId) -> Option<StringId> {
+    let text = trace.strings.get(id);
+    (stated_category(text).is_some() || stated_holder(text).is_some()).then_some(id)
 }
 
 /// Returns the purpose that a text states with its first word, as the recorder writes it.
@@ -140,6 +157,13 @@ mod tests {
             ",
         );
         assert_eq!(names(&trace.unwrap()), ["0: parameter fc.weight", "1: first", "2: second", "2: third"]);
+    }
+
+    #[test]
+    fn metadata_is_a_name_if_it_says_what_memory_is_for() {
+        let source =
+            "alloc a 1 note=epoch/3\nalloc b 1 note=gradient/fc.weight\nalloc c 1 note=held/by/losses[…]\nfree b";
+        assert_eq!(names(&text::parse(source).unwrap()), ["1: gradient fc.weight", "2: held by losses[…]"]);
     }
 
     #[test]

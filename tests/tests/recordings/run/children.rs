@@ -36,6 +36,20 @@ fn ranks_have_their_numbers() {
 }
 
 #[test]
+fn a_recording_inside_is_written_as_well() {
+    let stage = Stage::new(
+        "import torch\nkept = []\noptimizer = torch.optim.SGD()\n\
+         for i in range(3):\n    kept.append(torch.Block(5))\n    optimizer.step()\n",
+    );
+    let mut command = stage.command(&["-o", "run.pickle"]);
+    command.arg("--").arg(testkit::server::snapscope());
+    command.args(["record", "-o", "out", "--run", "a", "--raw", "--", "python3", "train.py"]);
+    let ran = super::Ran::of(&command.output().expect("the command to start"));
+    ran.check(0, &["it fits", "out/a.step3.end.pickle"]);
+    assert_eq!(stage.snapshots(), ["run.pickle"]);
+}
+
+#[test]
 fn a_forked_worker_does_not_write_over_its_parent() {
     let stage = Stage::new(
         "import multiprocessing, torch\n\
