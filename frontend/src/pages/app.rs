@@ -6,9 +6,9 @@ use crate::hooks::{
     Arrival, Commands, FilesHandle, Seen, SessionHandle, ViewLink, use_arrival, use_commands, use_drop, use_files,
     use_keys, use_scheme, use_session, use_view_link,
 };
-use crate::platform::{bring_into_view, chosen_files, focus_element, on_launch, on_next_frame, set_title};
+use crate::platform::{bring_into_view_soon, chosen_files, focus_element, on_launch, on_next_frame, set_title};
 use crate::state::{DockTab, FileAction, FileId, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Scheme};
-use crate::views::dock::DOCK_SELECTOR;
+use crate::views::dock::OPEN_DOCK_SELECTOR;
 use crate::views::export::ExportDialog;
 use crate::views::head::header::Header;
 use crate::views::head::help_dialog::HelpDialog;
@@ -231,7 +231,7 @@ fn open_dock(files: &FilesHandle, tab: DockTab) {
     });
     files.dispatch(FileAction::ChooseDock((!is_open).then_some(tab)));
     if !is_open {
-        on_next_frame(|_| bring_into_view(DOCK_SELECTOR));
+        bring_into_view_soon(OPEN_DOCK_SELECTOR);
     }
 }
 

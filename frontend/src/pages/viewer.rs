@@ -3,11 +3,11 @@
 use crate::ask::{ColorBy, DeviceFigures, GroupBy, Hit, Kind, WhatIfSetup};
 use crate::draw::camera::View;
 use crate::hooks::{OpenLog, Peer, Seen, use_settled};
-use crate::platform::{WorkerClient, bring_into_view, on_next_frame};
+use crate::platform::{WorkerClient, bring_into_view, bring_into_view_soon};
 use crate::state::{
     Choice, DockTab, FileAction, FileId, Issued, Origin, ReadyFile, RowsChoice, Scheme, Selecting, TimelineCommand,
 };
-use crate::views::dock::{DOCK_SELECTOR, Dock};
+use crate::views::dock::{Dock, OPEN_DOCK_SELECTOR};
 use crate::views::findings::card::use_card;
 use crate::views::findings::evidence::Shown;
 use crate::views::findings::trying::use_try;
@@ -146,7 +146,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         on_action.emit(FileAction::ChooseDock(tab));
         if tab.is_some() {
             // On a phone the view is a screen away from its tab.
-            on_next_frame(|_| bring_into_view(DOCK_SELECTOR));
+            bring_into_view_soon(OPEN_DOCK_SELECTOR);
         }
     });
     let on_device =

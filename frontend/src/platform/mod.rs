@@ -38,7 +38,9 @@ pub use api::{ApiError, ApiRequest, api_url, keep_token, token};
 pub use beside::{Pointed, place_beside};
 pub use blob::{Blob, blob, file_of, text_blob};
 pub use brought::{bring_to_jobs, brought_config};
-pub use browser::{bring_into_view, copy_text, mark, now_ms, processors, search_param, set_title, show_modal};
+pub use browser::{
+    bring_into_view, bring_into_view_soon, copy_text, mark, now_ms, processors, search_param, set_title, show_modal,
+};
 pub use canvas::{context_of, fit_canvas, sibling_of};
 pub use dates::{day_text, unix_ms};
 pub use drop::{DropListener, chosen_files};

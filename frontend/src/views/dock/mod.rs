@@ -61,8 +61,8 @@ fn label(tab: DockTab) -> &'static str {
     }
 }
 
-/// Selector of the dock in the page.
-pub const DOCK_SELECTOR: &str = "[data-dock-views]";
+/// Selector of the dock in the page while a view is open.
+pub const OPEN_DOCK_SELECTOR: &str = "[data-dock-views][data-open]";
 
 /// Shows the tabs, and the open view below them; a click on its tab closes the dock.
 #[component]
