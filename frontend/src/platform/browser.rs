@@ -1,6 +1,5 @@
 //! Small browser functions: clock, clipboard, scrolling, title and dialogs.
 
-use super::frames::on_next_frame;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Element, HtmlDialogElement, HtmlElement, UrlSearchParams, Window};
@@ -55,29 +54,6 @@ pub fn bring_into_view(selector: &str) {
     if rect.top() < 0.0 || height.is_some_and(|height| rect.bottom() > height) {
         element.scroll_into_view();
     }
-}
-
-/// Does the same in the frame in which the element is first there, within a second, and once more in the next.
-///
-/// On a busy machine what was just chosen is drawn some frames later, and what is drawn above it moves it.
-pub fn bring_into_view_soon(selector: &'static str) {
-    try_to_bring(selector, FRAMES_OF_A_SECOND, 2);
-}
-
-const FRAMES_OF_A_SECOND: u32 = 60;
-
-fn try_to_bring(selector: &'static str, frames: u32, times: u32) {
-    on_next_frame(move |_| {
-        let document = window().document();
-        let is_there = document.is_some_and(|document| matches!(document.query_selector(selector), Ok(Some(_))));
-        if is_there {
-            bring_into_view(selector);
-        }
-        let times = times - u32::from(is_there);
-        if frames > 0 && times > 0 {
-            try_to_bring(selector, frames - 1, times);
-        }
-    });
 }
 
 /// Sets the title of the document.

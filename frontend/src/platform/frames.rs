@@ -1,6 +1,6 @@
 //! Animation frames, and the browser's settings for drawing them.
 
-use super::browser::mark;
+use super::browser::{bring_into_view, mark, window};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 
@@ -19,6 +19,29 @@ pub fn on_next_frame(callback: impl FnOnce(f64) + 'static) {
 pub fn mark_when_presented(name: &'static str) {
     on_next_frame(move |_| {
         gloo_timers::callback::Timeout::new(0, move || mark(name)).forget();
+    });
+}
+
+/// Scrolls to an element in the frame in which it is first there, within a second, and once more in the next.
+///
+/// On a busy machine what was just chosen is drawn some frames later, and what is drawn above it moves it.
+pub fn bring_into_view_soon(selector: &'static str) {
+    try_to_bring(selector, FRAMES_OF_A_SECOND, 2);
+}
+
+const FRAMES_OF_A_SECOND: u32 = 60;
+
+fn try_to_bring(selector: &'static str, frames: u32, times: u32) {
+    on_next_frame(move |_| {
+        let document = window().document();
+        let is_there = document.is_some_and(|document| matches!(document.query_selector(selector), Ok(Some(_))));
+        if is_there {
+            bring_into_view(selector);
+        }
+        let times = times - u32::from(is_there);
+        if frames > 0 && times > 0 {
+            try_to_bring(selector, frames - 1, times);
+        }
     });
 }
 

@@ -38,14 +38,12 @@ pub use api::{ApiError, ApiRequest, api_url, keep_token, token};
 pub use beside::{Pointed, place_beside};
 pub use blob::{Blob, blob, file_of, text_blob};
 pub use brought::{bring_to_jobs, brought_config};
-pub use browser::{
-    bring_into_view, bring_into_view_soon, copy_text, mark, now_ms, processors, search_param, set_title, show_modal,
-};
+pub use browser::{bring_into_view, copy_text, mark, now_ms, processors, search_param, set_title, show_modal};
 pub use canvas::{context_of, fit_canvas, sibling_of};
 pub use dates::{day_text, unix_ms};
 pub use drop::{DropListener, chosen_files};
 pub use folder::{Folder, choose_folder, folder_of, has_folder_dialog};
-pub use frames::{mark_when_presented, on_next_frame, pixel_ratio, prefers_reduced_motion};
+pub use frames::{bring_into_view_soon, mark_when_presented, on_next_frame, pixel_ratio, prefers_reduced_motion};
 pub use hand_over::{HandOver, files_in};
 pub use kept::{can_keep, forget_kept, kept_file};
 pub use keyboard::{KeyListener, focus_element, focus_first};
