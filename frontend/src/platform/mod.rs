@@ -58,8 +58,8 @@ pub use site::{asset_url, has_files, has_server, site_url, start};
 pub use source::Source;
 pub use storage::{store, stored};
 pub use surface::{
-    Surface, corner_of, place_tooltip, place_window, point_in, set_attribute, set_height, set_style, set_width,
-    share_across, size_of_element,
+    Surface, client_point, corner_of, place_tooltip, place_window, point_in, set_attribute, set_height, set_style,
+    set_width, share_across, size_of_element,
 };
 pub use upload::Upload;
 pub use worker_client::{AskError, WorkerClient, keep_spare_worker};

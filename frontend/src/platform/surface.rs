@@ -4,7 +4,7 @@
 //! may.
 
 use crate::draw::gesture::Point;
-use web_sys::{HtmlCanvasElement, HtmlElement};
+use web_sys::{HtmlCanvasElement, HtmlElement, PointerEvent};
 
 /// Elements that the timeline draws into.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +33,11 @@ pub fn size_of_element(element: &HtmlElement) -> (f64, f64) {
 pub fn point_in(element: &HtmlElement, client_x: f64, client_y: f64) -> Point {
     let corner = corner_of(element);
     (client_x - corner.0, client_y - corner.1)
+}
+
+/// Returns the pointer in the page's viewport, as gestures take it.
+pub fn client_point(event: &PointerEvent) -> Point {
+    (event.client_x().into(), event.client_y().into())
 }
 
 /// Returns the upper left corner of an element in the page's viewport, in CSS pixels.

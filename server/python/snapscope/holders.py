@@ -37,8 +37,7 @@ _before: dict[str, tuple[int, int]] = {}
 
 
 def holders(torch: Any) -> tuple[list[dict[str, Any]], list[Named]]:
-    """Returns the holders of tensors on GPUs, those that grew since the last call first, and what each tensor is held by.
-    """
+    """Returns the holders of tensors on GPUs, those that grew since the last call first, and the tensors' names."""
     found = _held(torch)
     rows: list[dict[str, Any]] = []
     names: list[Named] = []
@@ -102,7 +101,7 @@ class _References:
                     if len(self.above[id(child)]) < MOST_REFERRERS:
                         self.above[id(child)].append(value)
         # The way up ends at a name.
-        unnamed = (values for key, values in self.above.items() if key in level and not any(map(self._name, values)))
+        unnamed = (self.above[key] for key in level if not any(map(self._name, self.above[key])))
         return {id(value): value for values in unnamed for value in values if id(value) not in self.above}
 
     def _name(self, value: Any) -> str | None:
@@ -185,9 +184,7 @@ def _gradient(tensor: Any) -> Any:
 
 
 def cycles(torch: Any) -> tuple[list[dict[str, Any]], list[Named]]:
-    """Collects garbage; returns the tensors that only reference cycles held by the types that refer to them, and their
-    names.
-    """
+    """Collects garbage; returns what only reference cycles held, by the types that refer to it, and its names."""
     if gc.get_debug() or gc.garbage:
         return [], []
     gc.set_debug(gc.DEBUG_SAVEALL)

@@ -14,6 +14,9 @@ ALL_HOOKED = "snapscope has hooks on all modules"
 # Names of a snapshot.
 MOST_NAMES = 100_000
 
+# The latest of these events at an address decides: what has been freed since has no name.
+_ABOUT_MEMORY = ("alloc", "free_requested", "free_completed", "annotate")
+
 
 class Named(NamedTuple):
     """Memory of a tensor, and what it is or who holds it; without a device, it is about all."""
@@ -81,7 +84,3 @@ def _add(trace: list[dict[str, Any]], names: list[Named]) -> None:
     for name in [*rest, *(name for here in wanted.values() for name in here)]:
         event = {"action": "annotate", "addr": name.address, "size": name.size, "stream": 0}
         trace.append({**event, "user_metadata": name.text, **time, "frames": []})
-
-
-# What has been freed since has no name.
-_ABOUT_MEMORY = ("alloc", "free_requested", "free_completed", "annotate")

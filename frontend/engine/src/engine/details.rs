@@ -17,7 +17,8 @@ pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
     let names = timeline.names.of_allocation(AllocationId::from_index(position as usize)).iter();
     let names: Vec<&str> = names.map(|name| trace.strings.get(name.text)).collect();
     let is_name = |text: &String| names.contains(&text.as_str());
-    let (holders, purposes): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| stated_holder(name).is_some());
+    let holder = names.iter().find_map(|name| stated_holder(name));
+    let purposes = names.iter().filter(|name| stated_holder(name).is_none());
     let context = context(trace, device, allocation.origin);
     let is_initial = !matches!(allocation.origin, Origin::Event(_));
     let died = (allocation.died != u32::MAX).then_some(allocation.died);
@@ -37,8 +38,8 @@ pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
         born_us: if is_initial { None } else { ready.time_us(allocation.born) },
         died_us: died.and_then(|died| ready.time_us(died)),
         is_initial,
-        names: purposes.into_iter().map(str::to_owned).collect(),
-        holder: holders.first().and_then(|name| stated_holder(name)).map(|held| (held.path.to_owned(), held.has_graph)),
+        names: purposes.map(|&name| name.to_owned()).collect(),
+        holder: holder.map(|held| (held.path.to_owned(), held.has_graph)),
         spans: if is_initial { Vec::new() } else { marks::spans_at(ready, allocation.born) },
         category: context.map(|context| text(context.category)).unwrap_or_default(),
         user_metadata: context

@@ -3,7 +3,7 @@
 use super::rows::Toward;
 use super::stage::FlameStage;
 use crate::draw::gesture::{Effect, Point, wheel_factor};
-use crate::platform::{corner_of, point_in};
+use crate::platform::{client_point, corner_of, point_in};
 use gloo_events::{EventListener, EventListenerOptions};
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
@@ -37,11 +37,6 @@ fn on<E: JsCast>(
 
 fn point(host: &HtmlElement, event: &MouseEvent) -> Point {
     point_in(host, event.client_x().into(), event.client_y().into())
-}
-
-/// Returns the pointer in the viewport, as gestures take it.
-fn client_point(event: &PointerEvent) -> Point {
-    (event.client_x().into(), event.client_y().into())
 }
 
 fn turn(stage: &FlameStage, host: &HtmlElement, event: &WheelEvent) {

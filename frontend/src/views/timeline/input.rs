@@ -52,11 +52,6 @@ fn point(director: &Director, event: &MouseEvent) -> Point {
     platform::point_in(&plot, event.client_x().into(), event.client_y().into())
 }
 
-/// Returns the pointer in the viewport, as gestures take it.
-fn client_point(event: &PointerEvent) -> Point {
-    (event.client_x().into(), event.client_y().into())
-}
-
 fn turn(director: &Director, event: &WheelEvent) {
     event.prevent_default();
     let at = point(director, event);
@@ -93,7 +88,7 @@ fn press(director: &Director, event: &PointerEvent) {
     let at = point(director, event);
     let plot = director.with(|stage| {
         stage.point_at(at);
-        stage.gesture.press(event.pointer_id(), client_point(event), event.shift_key());
+        stage.gesture.press(event.pointer_id(), platform::client_point(event), event.shift_key());
         stage.surface.plot.clone()
     });
     // Capturing fails if the pointer is gone already, and then no drag follows either.
@@ -107,7 +102,7 @@ fn drag(director: &Director, event: &PointerEvent) {
         let pointed = stage.span_at(at);
         platform::set_attribute(&stage.surface.plot, "data-over", if pointed.is_some() { "span" } else { "plot" });
         platform::set_attribute(&stage.surface.plot, "title", &pointed.map(|span| span.text).unwrap_or_default());
-        stage.gesture.drag(event.pointer_id(), client_point(event))
+        stage.gesture.drag(event.pointer_id(), platform::client_point(event))
     });
     if let Some(effect) = effect {
         carry_out(director, effect);
@@ -119,7 +114,7 @@ fn release(director: &Director, event: &PointerEvent) {
     let effect = director.with(|stage| {
         stage.selection = None;
         stage.point_at(at);
-        let effect = stage.gesture.release(event.pointer_id(), client_point(event));
+        let effect = stage.gesture.release(event.pointer_id(), platform::client_point(event));
         let is_active = stage.gesture.is_active();
         show_drag(&stage.surface.plot, is_active);
         effect

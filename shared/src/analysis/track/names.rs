@@ -43,21 +43,18 @@ impl Names {
         if annotations.is_empty() && !has_stated {
             return Self::default();
         }
+        let name = |allocation, text| Name { allocation, text, category: stated_category(trace.strings.get(text)) };
         let mut names = Vec::new();
         for id in allocations.ids() {
             if let (true, Origin::Event(event)) = (has_stated, allocations.origin(id))
                 && let Some(text) = stated[device.events.contexts().at(event).index()]
             {
-                names.push(Name { allocation: id, text, category: stated_category(trace.strings.get(text)) });
+                names.push(name(id, text));
             }
             let allocation = allocations.get(id, device);
             let Some(of_addr) = annotations.get(&allocation.addr) else { continue };
             let of_allocation = of_addr.iter().filter(|row| (allocation.born..allocation.died).contains(&row.0));
-            names.extend(of_allocation.map(|&(_, text)| Name {
-                allocation: id,
-                text,
-                category: stated_category(trace.strings.get(text)),
-            }));
+            names.extend(of_allocation.map(|&(_, text)| name(id, text)));
         }
         names.sort_unstable();
         names.dedup();

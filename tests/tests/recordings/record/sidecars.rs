@@ -53,6 +53,15 @@ fn holders_are_named() {
     assert_eq!((&found["cycles"][0]["holder"], &found["cycles"][0]["bytes"]), (&"list[…]".into(), &9.into()));
 }
 
+/// Checks what `snapscope diagnose` says about a snapshot.
+#[track_caller]
+fn check_diagnosis(stage: &Stage, snapshot: &str, parts: &[&str]) {
+    let mut diagnose = Command::new(testkit::server::snapscope());
+    diagnose.arg("diagnose").arg(stage.scene.path(snapshot));
+    let found = Ran::of(&diagnose.output().expect("snapscope"));
+    found.check(found.status.unwrap_or_default(), parts);
+}
+
 #[test]
 fn a_finding_names_the_holder() {
     let stage = Stage::new(
@@ -65,11 +74,8 @@ fn a_finding_names_the_holder() {
          with snapscope.record('out', run='a', holders=True): train()\n",
     );
     stage.run().check(0, &[]);
-    let mut diagnose = Command::new(testkit::server::snapscope());
-    diagnose.arg("diagnose").arg(stage.scene.path("out/a.step6.asked.pickle.gz"));
-    let found = Ran::of(&diagnose.output().expect("snapscope"));
     let held = ["Look at `cache (local of train, train.py)[…]`", "it held 6 of these allocations"];
-    found.check(found.status.unwrap_or_default(), &held);
+    check_diagnosis(&stage, "out/a.step6.asked.pickle.gz", &held);
 }
 
 #[test]
@@ -83,11 +89,8 @@ fn a_finding_names_a_reference_cycle() {
          Node()\n        torch.optim.SGD().step()\n        snapscope.step()\n",
     );
     stage.run().check(0, &[]);
-    let mut diagnose = Command::new(testkit::server::snapscope());
-    diagnose.arg("diagnose").arg(stage.scene.path("out/a.step6.end.pickle.gz"));
-    let found = Ran::of(&diagnose.output().expect("snapscope"));
     let cycle = ["Break the reference cycle with `__main__.Node.block`", "nothing else held 6 of these"];
-    found.check(found.status.unwrap_or_default(), &cycle);
+    check_diagnosis(&stage, "out/a.step6.end.pickle.gz", &cycle);
 }
 
 #[test]

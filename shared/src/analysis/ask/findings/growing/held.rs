@@ -7,10 +7,7 @@ use crate::analysis::track::pairing::NEVER;
 use crate::base::format;
 use hashbrown::HashMap;
 
-/// Holders that no program can drop by name: a graph, or what the search did not reach.
-const NAMELESS: [&str; 3] = ["code in C++", "no known variable", "…"];
-
-/// How a path begins that is known only up to what no variable leads to.
+/// Beginning of the path of what only a reference cycle holds.
 const CYCLE: &str = "a reference cycle: ";
 
 /// Variable, attribute, list or closure that holds growing memory.
@@ -44,11 +41,11 @@ fn largest<'a>(study: &Study<'a>, rows: &[&Kept], is_of_cause: bool) -> Option<H
     let allocations = &timeline.allocations;
     let mut holders: HashMap<&str, Holder<'a>> = HashMap::new();
     for name in timeline.names.iter().filter(|name| allocations.died[name.allocation.index()] == NEVER) {
-        let Some(StatedHolder { path, has_graph }) = named(trace.strings.get(name.text)) else { continue };
+        let Some(StatedHolder { path, has_graph }) = stated_holder(trace.strings.get(name.text)) else { continue };
         let (stack, size_bytes) =
             (allocations.allocation_stack(name.allocation, device), allocations.size_bytes(name.allocation));
-        let is_in = |kept: &&&Kept| kept.stack == stack && kept.size_bytes.is_none_or(|size| size == size_bytes);
-        if rows.iter().find(is_in).is_some() {
+        let is_in = |kept: &&Kept| kept.stack == stack && kept.size_bytes.is_none_or(|size| size == size_bytes);
+        if rows.iter().any(is_in) {
             let row = holders.entry(path).or_insert(Holder { path, allocations: 0, bytes: 0, has_graph, is_of_cause });
             row.allocations += 1;
             row.bytes += size_bytes;
@@ -58,11 +55,6 @@ fn largest<'a>(study: &Study<'a>, rows: &[&Kept], is_of_cause: bool) -> Option<H
     // What holds a single tensor holds that of the current step.
     let grown = holders.into_values().filter(|holder| holder.allocations > 1);
     grown.max_by_key(|holder| (holder.bytes, holder.allocations, std::cmp::Reverse(holder.path)))
-}
-
-/// Reads the holder from the name of a tensor's memory.
-fn named(text: &str) -> Option<StatedHolder<'_>> {
-    stated_holder(text).filter(|holder| !NAMELESS.iter().any(|start| holder.path.starts_with(start)))
 }
 
 impl Holder<'_> {
@@ -123,7 +115,7 @@ mod tests {
         let cache = "Look at `cache[…]`: when the snapshot was taken, it held 2 of these allocations, 2.00 MiB.";
         assert_eq!(sentence(names).as_deref(), Some(cache));
         let losses = "Look at `losses[…]`: when the snapshot was taken, it held 2 tensors whose autograd graphs keep this memory.";
-        let without_cache = names.replace("cache", "no/known/variable");
+        let without_cache = names.replace("held/by/cache", "mine/in/cache");
         assert_eq!(sentence(&without_cache).as_deref(), Some(losses));
     }
 
@@ -138,11 +130,8 @@ mod tests {
     }
 
     #[test]
-    fn one_tensor_a_nameless_holder_or_other_tensors_say_nothing() {
+    fn one_tensor_or_other_tensors_say_nothing() {
         assert_eq!(sentence("annotate a1 note=held/by/output\nannotate a2 note=parameter/fc.weight"), None);
-        assert_eq!(
-            sentence("annotate a1 note=held/by/code/in/C++,/such\nannotate a2 note=held/by/code/in/C++,/such"),
-            None
-        );
+        assert_eq!(sentence("annotate l1 note=held/by/numbers\nannotate l2 note=held/by/numbers"), None);
     }
 }
