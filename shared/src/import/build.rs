@@ -8,9 +8,9 @@ use super::oddities::Oddities;
 use super::part::PartRequest;
 use super::preview::Watch;
 use super::runs::Runs;
-use super::shapes::Shapes;
+use super::shapes::{self, Shapes};
 use crate::base::{StringId, StringTable};
-use crate::pickle::{Build, Heap, Val};
+use crate::pickle::{Build, Form, Heap, RECORD_VALUES, Val};
 use crate::trace::{
     BlockState, ContextId, ContextTable, EventContext, EventTable, FrameId, FrameTable, LinesId, PoolId, SegmentType,
     StackId, StackTable,
@@ -87,6 +87,8 @@ pub(super) struct SnapshotBuilder {
     pub(super) stack_scratch: Vec<FrameId>,
     pub(super) fields: Fields,
     pub(super) shapes: Shapes,
+    /// Last event that was not passed to [`Build::record`], if it has a shape, and its context.
+    pub(super) shaped: Option<(Val, ContextId)>,
 }
 
 /// Data that is to be collected from a file.
@@ -143,6 +145,7 @@ impl Default for SnapshotBuilder {
             stack_scratch: Vec::new(),
             fields: Fields::default(),
             shapes: Shapes::default(),
+            shaped: None,
         }
     }
 }
@@ -173,6 +176,18 @@ impl Build for SnapshotBuilder {
         } else {
             None
         }
+    }
+
+    #[inline]
+    fn form(&mut self, val: Val, entries: &[Val]) -> Option<Form> {
+        let (shaped, context) = self.shaped.take()?;
+        (shaped == val).then(|| shapes::form(entries, context))
+    }
+
+    #[inline]
+    fn record(&mut self, tag: u32, values: &[Val; RECORD_VALUES]) -> Option<Val> {
+        let event = shapes::plain_event(values, ContextId::from_index(tag as usize))?;
+        Some(self.push_event(event))
     }
 
     fn list(&mut self, items: &[Val], _heap: &Heap) -> Option<Val> {

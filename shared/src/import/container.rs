@@ -130,16 +130,21 @@ impl Layer {
         inner.max(self.seen_bytes)
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
+    pub(super) fn push(&mut self, mut bytes: &[u8]) -> Result<(), ImportError> {
         self.seen_bytes += bytes.len() as u64;
         if self.seen_bytes > self.most_bytes {
             return Err(too_much(self.most_bytes));
         }
         let was_full = self.head.is_full();
         self.head.push(bytes);
-        if let State::Start { first, .. } = &mut self.state {
-            first.extend_from_slice(bytes);
-            return if first.len() < START_BYTES { Ok(()) } else { self.begin() };
+        while let State::Start { first, .. } = &mut self.state {
+            let (start, rest) = bytes.split_at(bytes.len().min(START_BYTES - first.len()));
+            first.extend_from_slice(start);
+            bytes = rest;
+            if first.len() < START_BYTES {
+                return Ok(());
+            }
+            self.begin()?;
         }
         self.take(bytes)?;
         let is_new = !was_full && self.head.is_full();

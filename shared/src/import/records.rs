@@ -71,25 +71,15 @@ impl SnapshotBuilder {
     }
 
     pub(super) fn event(&mut self, entries: &[Val], heap: &Heap) -> Option<Val> {
-        if self.is_overview {
-            return self.seen_event(heap);
-        }
         let odd = self.oddities.noted();
         let event = self.read_event(entries, heap)?;
         let has_each_key_once = self.fields.present.count_ones() as usize * 2 == entries.len();
-        if has_each_key_once && self.oddities.noted() == odd {
-            self.shapes.learn(entries, self.fields.present, event.context);
-        }
-        Some(self.push_event(event))
-    }
-
-    /// Passes an event of an overview to the preview, which needs only its action and size.
-    fn seen_event(&mut self, heap: &Heap) -> Option<Val> {
-        let action = self.action()?;
-        let size_bytes = self.size(Record::Event, SIZE, heap).unwrap_or(0);
-        let row = self.next_row();
-        self.watch.as_mut().expect("an overview is watched").event(row, action, size_bytes);
-        Some(Val::handle(EVENT, row))
+        let is_plain = has_each_key_once && self.oddities.noted() == odd;
+        let has_shape = is_plain && self.shapes.learn(entries, self.fields.present, event.context);
+        let context = event.context;
+        let val = self.push_event(event);
+        self.shaped = has_shape.then_some((val, context));
+        Some(val)
     }
 
     fn action(&mut self) -> Option<Action> {
@@ -132,14 +122,20 @@ impl SnapshotBuilder {
             assert_eq!(self.read_event(entries, heap), Some(event), "an event by its shape");
             assert_eq!(self.oddities.noted(), odd, "nothing is odd about it");
         }
-        Some(self.push_event(event))
+        let context = event.context;
+        let val = self.push_event(event);
+        self.shaped = Some((val, context));
+        Some(val)
     }
 
     #[inline]
-    fn push_event(&mut self, event: Event) -> Val {
+    pub(super) fn push_event(&mut self, event: Event) -> Val {
         let row = self.next_row();
         if let Some(watch) = &mut self.watch {
             watch.event(row, event.action, event.size_bytes);
+        }
+        if self.is_overview {
+            return Val::handle(EVENT, row);
         }
         match &mut self.keeper {
             None => self.events.push(event),

@@ -1,5 +1,6 @@
 //! Interface through which the machine hands over finished containers.
 
+use super::template::{Form, RECORD_VALUES};
 use super::{Heap, Val};
 use crate::base::StringId;
 
@@ -14,6 +15,21 @@ pub trait Build {
 
     /// Takes a dictionary, given as keys and values in turn, or returns `None` to leave it to the heap.
     fn dict(&mut self, entries: &[Val], heap: &Heap) -> Option<Val>;
+
+    /// Returns the form of the dictionary that was just taken as `val`, if later ones may be passed to
+    /// [`record`](Self::record).
+    fn form(&mut self, _val: Val, _entries: &[Val]) -> Option<Form> {
+        None
+    }
+
+    /// Takes a dictionary of a form that the builder returned, or returns `None` to get it as a dictionary.
+    ///
+    /// Values that the form has no place for are `None`.
+    /// A list that it takes as a value of a record must be one that is never extended, because lists of equal items
+    /// may be the same value from then on.
+    fn record(&mut self, _tag: u32, _values: &[Val; RECORD_VALUES]) -> Option<Val> {
+        None
+    }
 
     /// Takes a list, or returns `None` to leave it to the heap.
     fn list(&mut self, items: &[Val], heap: &Heap) -> Option<Val>;

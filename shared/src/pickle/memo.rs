@@ -115,6 +115,13 @@ impl Memo {
         self.put_packed(index as usize, packed);
     }
 
+    /// Stores a value at the next index.
+    #[inline]
+    pub(crate) fn push(&mut self, val: Val) {
+        let packed = self.pack(val);
+        self.dense.push(packed);
+    }
+
     /// Stores the stack index of a container without items; returns false if it is too large for an entry.
     #[inline]
     pub(crate) fn put_pending(&mut self, index: usize, stack_position: usize) -> bool {
@@ -184,8 +191,18 @@ impl Memo {
 
     #[inline]
     fn pack(&mut self, val: Val) -> u32 {
+        if let Some((kind, number)) = val.as_handle()
+            && u32::from(kind) < FIRST_OWN_TAG
+            && number <= PAYLOAD_MASK
+        {
+            return u32::from(kind) << PAYLOAD_BITS | number;
+        }
+        self.pack_other(val)
+    }
+
+    #[inline]
+    fn pack_other(&mut self, val: Val) -> u32 {
         let (tag, payload) = match val.kind() {
-            Kind::Handle(kind, number) if u32::from(kind) < FIRST_OWN_TAG => (u32::from(kind), number),
             Kind::Str(id) => (STR, id.index() as u32),
             Kind::Pair(a, b) if (a | b) < 1 << PAIR_HALF_BITS => (PAIR, a << PAIR_HALF_BITS | b),
             Kind::Node(index) => (NODE, index),

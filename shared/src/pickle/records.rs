@@ -1,8 +1,10 @@
 //! Machine operations on containers that are read as a whole, without passing the stack.
 
 use super::heap::Shape;
+use super::known_lists::ListKey;
 use super::machine::{MAX_DEPTH, Machine};
 use super::memo::Memo;
+use super::template::{Items, Memoized, Record, Template};
 use super::{Build, Val};
 
 impl<B: Build> Machine<B> {
@@ -34,22 +36,66 @@ impl<B: Build> Machine<B> {
     #[inline(always)]
     pub(super) fn memoize_closed(&mut self, val: Val) {
         debug_assert!(!val.is_fresh());
-        self.memo.put(self.memo.len() as u64, val, u64::MAX);
+        self.memo.push(val);
     }
 
-    /// Pushes the value of a dictionary that is complete and was never on the stack.
+    /// Pushes the value of a dictionary that is complete and was never on the stack, and returns it.
     ///
     /// `has_open` says whether `entries` holds open values, which are closed first.
     #[inline(always)]
-    pub(super) fn end_dict(&mut self, dict: Val, entries: &mut [Val], has_open: bool) {
+    pub(super) fn end_dict(&mut self, dict: Val, entries: &mut [Val], has_open: bool) -> Val {
         let position = self.stack.len();
-        if has_open {
-            self.close_entries(position + 1, entries);
-        }
-        let taken = self.builder.dict(entries, &self.heap);
-        let val = taken.unwrap_or_else(|| self.heap.add(Shape::Dict, entries.to_vec()));
+        let val = self.dict_of(entries, has_open);
         self.settle_memo(dict, position, val);
         self.stack.push(val);
+        val
+    }
+
+    #[inline(always)]
+    fn dict_of(&mut self, entries: &mut [Val], has_open: bool) -> Val {
+        if has_open {
+            self.close_entries(self.stack.len() + 1, entries);
+        }
+        let taken = self.builder.dict(entries, &self.heap);
+        taken.unwrap_or_else(|| self.heap.add(Shape::Dict, entries.to_vec()))
+    }
+
+    /// Pushes and memoizes the value of a record.
+    ///
+    /// Returns its list if that was not known and the builder took it as part of the record.
+    #[inline]
+    pub(super) fn end_record(&mut self, template: &Template, record: &Record) -> Option<(ListKey, Val)> {
+        let mut values = record.values;
+        let (mut list, mut puts, mut new_list) = (Val::NONE, 0, None);
+        if let Some(inline) = &record.list {
+            list = match inline.items {
+                Items::Empty => Val::EMPTY_LIST,
+                Items::Known(val) => val,
+                Items::New(count, key) => {
+                    let val = self.list_of(&record.items[..count]);
+                    new_list = key.map(|key| (key, val));
+                    val
+                }
+            };
+            puts = inline.puts;
+            values[inline.place] = list;
+        }
+        let val = match self.builder.record(template.tag, &values) {
+            Some(val) => val,
+            None => {
+                new_list = None;
+                self.dict_of(&mut template.entries(&values), list.is_open())
+            }
+        };
+        for memoized in &template.memoized {
+            match *memoized {
+                Memoized::Record => self.memo.push(val),
+                Memoized::Same(val) => self.memo.push(val),
+                Memoized::List => (0..puts).for_each(|_| self.memo.push(list)),
+            }
+        }
+        self.stack.push(val);
+        new_list
     }
 
     #[cold]
@@ -65,11 +111,16 @@ impl<B: Build> Machine<B> {
     /// Returns the value of a complete list whose stack index is `above` values above the top.
     #[inline(always)]
     pub(super) fn end_list(&mut self, list: Val, items: &[Val], above: usize) -> Val {
-        debug_assert!(items.iter().all(|item| !item.is_open()));
-        let taken = self.builder.list(items, &self.heap);
-        let val = taken.unwrap_or_else(|| self.heap.add(Shape::List, items.to_vec()));
+        let val = self.list_of(items);
         self.settle_memo(list, self.stack.len() + above, val);
         val
+    }
+
+    #[inline(always)]
+    fn list_of(&mut self, items: &[Val]) -> Val {
+        debug_assert!(items.iter().all(|item| !item.is_open()));
+        let taken = self.builder.list(items, &self.heap);
+        taken.unwrap_or_else(|| self.heap.add(Shape::List, items.to_vec()))
     }
 
     /// Pushes a container that was not on the stack, its mark, and its items so far.

@@ -6,6 +6,7 @@
 //! data is complete and what the memo holds, and passes each value through the stack in memory.
 //! The fast path checks 32 bytes once for a key or a value and recognises a key by its bytes.
 //! Entries reach the stack only where their dictionary does not end as expected.
+//! Records that the builder knows are recognised as a whole by a [`template`](super::template).
 //!
 //! Invariant: each branch leaves the machine as the general path would.
 //! Uncommon cases (the end of a chunk, an unusual opcode, any error) are left to the general path.
@@ -13,9 +14,11 @@
 
 use super::error::Error;
 use super::known_keys::{KnownKey, KnownKeys};
+use super::lesson::Example;
 use super::opcode::*;
+use super::parse::{head, integer, put_len, reference, references};
 use super::scanner::{Scanner, memo_bound};
-use super::window::{WINDOW, u32_at, u64_at, window};
+use super::window::{WINDOW, u32_at, window};
 use super::{Build, Val};
 
 /// Maximum number of keys and values of a dictionary; the dictionaries of snapshots have at most fourteen keys.
@@ -40,9 +43,12 @@ impl<B: Build> Scanner<B> {
             let bound = || memo_bound(offset + at as u64);
             let machine = &mut self.machine;
             at += match window[0] {
-                EMPTY_DICT => match self.opening(window) {
-                    Some(opening) => self.dict(input, at, &opening),
-                    None => break,
+                EMPTY_DICT => match self.record(input, at) {
+                    Some(len) => len,
+                    None => match self.opening(window) {
+                        Some(opening) => self.dict(input, at, &opening),
+                        None => break,
+                    },
                 },
                 EMPTY_LIST => match self.opening(window) {
                     Some(opening) => self.list(input, at, &opening),
@@ -68,7 +74,7 @@ impl<B: Build> Scanner<B> {
     /// Parses the start of a container that is marked at once and has room on the stack.
     #[inline(always)]
     fn opening(&self, window: &[u8; WINDOW]) -> Option<Opening> {
-        let put_len = self.put_len([window[1], window[2], window[3], window[4], window[5]]);
+        let put_len = self.put_len(head(window, 1));
         let is_marked = window[1 + put_len] == MARK && self.machine.has_room();
         is_marked.then_some(Opening { is_memoized: put_len > 0, len: 2 + put_len })
     }
@@ -76,14 +82,22 @@ impl<B: Build> Scanner<B> {
     /// Returns the length of an opcode that memoizes a value under the next index, or 0 for any other opcode.
     #[inline(always)]
     fn put_len(&self, opcode: [u8; 5]) -> usize {
-        let next = self.machine.memo().len() as u64;
-        let [name, data @ ..] = opcode;
-        match name {
-            MEMOIZE => 1,
-            BINPUT if u64::from(data[0]) == next => 2,
-            LONG_BINPUT if u64::from(u32::from_le_bytes(data)) == next => 5,
-            _ => 0,
+        put_len(opcode, self.machine.memo().len() as u64)
+    }
+
+    /// Reads a record by a template and returns the length of its opcodes.
+    #[inline]
+    fn record(&mut self, input: &[u8], start: usize) -> Option<usize> {
+        let Self { machine, templates, .. } = self;
+        if !machine.has_room() {
+            return None;
         }
+        let len = templates.read(input, start, machine.memo())?;
+        let (template, record) = templates.last();
+        if let Some((key, val)) = machine.end_record(template, record) {
+            templates.keep_list(input, key, val);
+        }
+        Some(len)
     }
 
     /// Reads a dictionary, whole or up to the first unexpected opcode, and returns the length of its opcodes.
@@ -91,6 +105,7 @@ impl<B: Build> Scanner<B> {
     fn dict(&mut self, input: &[u8], start: usize, opening: &Opening) -> usize {
         let Self { machine, known_keys, .. } = self;
         known_keys.follow(machine.memo());
+        let memo_len = machine.memo().len() as u64;
         let dict = machine.fresh(Val::FRESH_DICT, opening.is_memoized, 0);
         let mut entries = [Val::NONE; MOST_ENTRIES];
         let mut count = 0;
@@ -101,7 +116,12 @@ impl<B: Build> Scanner<B> {
             let known = &mut self.known_keys[slot];
             if !known.is_at(key) {
                 if key[0] == SETITEMS && count > 0 {
-                    self.machine.end_dict(dict, &mut entries[..count], has_open);
+                    let entries = &mut entries[..count];
+                    let val = self.machine.end_dict(dict, entries, has_open);
+                    if let Some(form) = &self.machine.builder.form(val, entries) {
+                        let example = Example { start, entries, form, memo_len };
+                        self.templates.learn(input, self.machine.memo(), &example);
+                    }
                     return at + 1 - start;
                 }
                 let Some(learnt) = KnownKey::learn(key, self.machine.memo()) else { break };
@@ -138,7 +158,7 @@ impl<B: Build> Scanner<B> {
     fn list_value(&mut self, input: &[u8], start: usize, window: &[u8; WINDOW], above: usize) -> Option<(Val, usize)> {
         let Some(opening) = self.opening(window) else {
             // A list without a mark stays empty: stacks of threads without Python are written this way.
-            let put_len = self.put_len([window[1], window[2], window[3], window[4], window[5]]);
+            let put_len = self.put_len(head(window, 1));
             let is_key = matches!(window[1 + put_len], BINGET | LONG_BINGET | SETITEMS);
             return is_key.then(|| (self.machine.fresh(Val::FRESH_LIST, put_len > 0, above), 1 + put_len));
         };
@@ -166,22 +186,9 @@ impl<B: Build> Scanner<B> {
 
     /// Reads items from the memo; returns their number and the position of the first other opcode.
     #[inline(always)]
-    fn items(&mut self, input: &[u8], mut at: usize) -> (usize, usize) {
+    fn items(&mut self, input: &[u8], at: usize) -> (usize, usize) {
         let memo = self.machine.memo();
-        let mut count = 0;
-        for place in self.items.iter_mut() {
-            let Some(&[opcode, ref data @ ..]) = input.get(at..).and_then(<[u8]>::first_chunk::<5>) else { break };
-            let (index, len) = match opcode {
-                LONG_BINGET => (u64::from(u32::from_le_bytes(*data)), 5),
-                BINGET => (u64::from(data[0]), 2),
-                _ => break,
-            };
-            let Some(val) = memo.get_common(index) else { break };
-            *place = val;
-            count += 1;
-            at += len;
-        }
-        (count, at)
+        references(input, at, &mut self.items[..], |index| memo.get_common(index))
     }
 
     /// Reads a value that is no container, and the opcode that memoizes it; also returns the length of both.
@@ -189,22 +196,16 @@ impl<B: Build> Scanner<B> {
     fn value(&mut self, input: &[u8], at: usize, window: &[u8; WINDOW]) -> Option<(Val, usize)> {
         let memo = self.machine.memo();
         Some(match window[0] {
-            LONG_BINGET => (memo.get_common(u64::from(u32_at::<1>(window)))?, 5),
-            BINGET => (memo.get_common(u64::from(window[1]))?, 2),
+            LONG_BINGET | BINGET => {
+                let (index, len) = reference(head(window, 0))?;
+                (memo.get_common(index)?, len)
+            }
             BININT1 if window[2] == BININT1 && window[4] == TUPLE2 => {
                 let number = |byte: u8| Val::small_int(i32::from(byte));
                 let pair = Val::pair(number(window[1]), number(window[3]))?;
                 (pair, 5 + self.memoize_if(pair, window[5]))
             }
-            BININT1 => (Val::small_int(i32::from(window[1])), 2),
-            BININT2 => (Val::small_int(i32::from(u16::from_le_bytes([window[1], window[2]]))), 3),
-            BININT => (Val::small_int(u32_at::<1>(window) as i32), 5),
-            LONG1 => {
-                let len @ 1..=8 = usize::from(window[1]) else { return None };
-                // Shifting left removes the bytes behind the number; shifting back extends its sign.
-                let unused_bits = 64 - 8 * len;
-                (Val::int((u64_at::<2>(window) << unused_bits) as i64 >> unused_bits)?, 2 + len)
-            }
+            BININT1 | BININT2 | BININT | LONG1 => integer(window)?,
             SHORT_BINUNICODE => {
                 let len = usize::from(window[1]);
                 let (known, val) = &self.last_text;

@@ -3,16 +3,16 @@
 use super::error::{Error, ErrorKind};
 use super::heap::Shape;
 use super::known_keys::KnownKeys;
+use super::lesson::Templates;
 use super::machine::Machine;
 use super::opcode::{self, *};
+use super::template::MOST_ITEMS;
 use super::{Build, Val, text};
 use crate::base::{Scan, Scanned, StringId};
 use num_bigint::BigInt;
 
 /// Highest supported protocol.
 const MAX_PROTOCOL: u8 = 5;
-/// Maximum number of items of a list that the fast path reads as a whole; a longer list goes over the stack.
-const MOST_ITEMS: usize = 256;
 
 /// Reads opcodes from the bytes that have arrived.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ pub(super) struct Scanner<B> {
     /// Last short string, because CPython writes "N/A" anew for every event.
     pub(super) last_text: (Vec<u8>, Val),
     pub(super) known_keys: KnownKeys,
+    pub(super) templates: Templates,
     /// Buffer for the items of the current list.
     pub(super) items: Box<[Val; MOST_ITEMS]>,
 }
@@ -86,8 +87,16 @@ impl<B: Build> Scan for Scanner<B> {
 impl<B: Build> Scanner<B> {
     pub(super) fn new(machine: Machine<B>) -> Self {
         let last_text = (Vec::new(), Val::str(StringId::EMPTY));
-        let (known_keys, items) = (KnownKeys::default(), Box::new([Val::NONE; MOST_ITEMS]));
-        Self { machine, protocol: 0, stop: None, trailing_bytes: 0, last_text, known_keys, items }
+        Self {
+            machine,
+            protocol: 0,
+            stop: None,
+            trailing_bytes: 0,
+            last_text,
+            known_keys: KnownKeys::default(),
+            templates: Templates::default(),
+            items: Box::new([Val::NONE; MOST_ITEMS]),
+        }
     }
 
     /// Executes one opcode; the common ones of snapshots come first.

@@ -55,6 +55,14 @@ impl ContextId {
     pub fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// Returns the handle with this position.
+    ///
+    /// # Panics
+    /// Panics if `index` is 2^32 or more.
+    pub fn from_index(index: usize) -> Self {
+        Self(u32::try_from(index).expect("fewer than 2^32 contexts"))
+    }
 }
 
 /// All distinct contexts of a trace.
