@@ -1,5 +1,6 @@
 //! The memo: values that `GET` opcodes refer to.
 
+use super::dense::Dense;
 use super::val::{Kind, Val};
 use crate::base::StringId;
 use hashbrown::HashMap;
@@ -8,7 +9,7 @@ use hashbrown::HashMap;
 ///
 /// CPython memoizes every string, tuple, list and dictionary, three or four per event.
 /// The memo of a 1 GB file therefore has forty million entries, nearly all of which are never used again.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Memo {
     dense: Dense,
     /// Values that do not fit into a dense entry.
@@ -17,47 +18,6 @@ pub(crate) struct Memo {
     sparse: HashMap<u64, Val>,
     /// Number of puts at an index that was not the next one.
     rewrites: u64,
-}
-
-/// Entries in chunks of equal length, which never move.
-///
-/// Unlike a [`Column`](crate::base::Column), it has a chunk length that is known at compile time, and entries that were
-/// not put are vacant.
-#[derive(Debug, Default)]
-struct Dense {
-    chunks: Vec<Box<[u32; CHUNK_LEN]>>,
-    len: usize,
-}
-
-const CHUNK_BITS: u32 = 12;
-const CHUNK_LEN: usize = 1 << CHUNK_BITS;
-
-impl Dense {
-    #[inline(always)]
-    fn get(&self, index: usize) -> u32 {
-        self.chunks.get(index >> CHUNK_BITS).map_or(VACANT << PAYLOAD_BITS, |chunk| chunk[index % CHUNK_LEN])
-    }
-
-    /// Replaces an existing entry.
-    #[inline(always)]
-    fn set(&mut self, index: usize, packed: u32) {
-        self.chunks[index >> CHUNK_BITS][index % CHUNK_LEN] = packed;
-    }
-
-    #[inline(always)]
-    fn push(&mut self, packed: u32) {
-        if self.len.is_multiple_of(CHUNK_LEN) {
-            self.add_chunk();
-        }
-        self.len += 1;
-        self.set(self.len - 1, packed);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn add_chunk(&mut self) {
-        self.chunks.push(Box::new([VACANT << PAYLOAD_BITS; CHUNK_LEN]));
-    }
 }
 
 const PAYLOAD_BITS: u32 = 28;
@@ -81,6 +41,13 @@ pub(crate) enum Entry {
     Val(Val),
     /// Container without items so far, by its stack index.
     Pending(usize),
+}
+
+impl Default for Memo {
+    fn default() -> Self {
+        let dense = Dense::new(VACANT << PAYLOAD_BITS);
+        Self { dense, spilled: Vec::new(), sparse: HashMap::new(), rewrites: 0 }
+    }
 }
 
 impl Memo {

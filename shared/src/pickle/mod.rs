@@ -10,6 +10,7 @@
 mod batch;
 mod batches;
 mod build;
+mod dense;
 mod error;
 mod heap;
 mod known_keys;

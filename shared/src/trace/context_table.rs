@@ -1,7 +1,7 @@
 //! Stores each distinct combination of an event's stream, pool and texts once.
 
 use super::line_table::{LineTable, LinesId};
-use crate::base::StringId;
+use crate::base::{StringId, Word};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +49,18 @@ impl Default for EventContext {
 /// Handle to a context of the [`ContextTable`] that issued it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContextId(u32);
+
+impl Word for ContextId {
+    #[inline]
+    fn to_word(self) -> u64 {
+        u64::from(self.0)
+    }
+
+    #[inline]
+    fn of_word(word: u64) -> Self {
+        Self(word as u32)
+    }
+}
 
 impl ContextId {
     /// Returns the position in the table.

@@ -1,7 +1,7 @@
 //! Stores the allocator events of one device in order, as columns.
 
 use super::{ContextId, StackId};
-use crate::base::Column;
+use crate::base::{Column, PackedColumn};
 use std::ops::Range;
 
 /// Action of the caching allocator.
@@ -70,12 +70,12 @@ pub struct Event {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EventTable {
     action: Column<Action>,
-    addr: Column<u64>,
-    size_bytes: Column<u64>,
+    addr: PackedColumn<u64>,
+    size_bytes: PackedColumn<u64>,
     /// Empty until an event has a time.
-    time_us: Column<i64>,
-    stack: Column<StackId>,
-    context: Column<ContextId>,
+    time_us: PackedColumn<i64>,
+    stack: PackedColumn<StackId>,
+    context: PackedColumn<ContextId>,
 }
 
 impl EventTable {
@@ -133,24 +133,24 @@ impl EventTable {
         &self.action
     }
 
-    pub fn addrs(&self) -> &Column<u64> {
+    pub fn addrs(&self) -> &PackedColumn<u64> {
         &self.addr
     }
 
-    pub fn sizes_bytes(&self) -> &Column<u64> {
+    pub fn sizes_bytes(&self) -> &PackedColumn<u64> {
         &self.size_bytes
     }
 
     /// Returns the times in microseconds since the Unix epoch; the column is empty if no time was recorded.
-    pub fn times_us(&self) -> &Column<i64> {
+    pub fn times_us(&self) -> &PackedColumn<i64> {
         &self.time_us
     }
 
-    pub fn stacks(&self) -> &Column<StackId> {
+    pub fn stacks(&self) -> &PackedColumn<StackId> {
         &self.stack
     }
 
-    pub fn contexts(&self) -> &Column<ContextId> {
+    pub fn contexts(&self) -> &PackedColumn<ContextId> {
         &self.context
     }
 

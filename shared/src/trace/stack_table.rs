@@ -1,12 +1,25 @@
 //! Stores each distinct call stack once.
 
 use super::FrameId;
+use crate::base::Word;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::{BuildHasher, Hasher};
 
 /// Handle to a stack of the [`StackTable`] that issued it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StackId(u32);
+
+impl Word for StackId {
+    #[inline]
+    fn to_word(self) -> u64 {
+        u64::from(self.0)
+    }
+
+    #[inline]
+    fn of_word(word: u64) -> Self {
+        Self(word as u32)
+    }
+}
 
 impl StackId {
     /// No recorded stack: the record has no `frames` key.

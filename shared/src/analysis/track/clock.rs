@@ -6,7 +6,7 @@
 //!
 //! Cost: 8 bytes per 128 events; a query is a binary search and reads at most 128 events.
 
-use crate::base::{Column, pieces};
+use crate::base::{PackedColumn, pieces};
 use crate::trace::EventTable;
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ impl Clock {
     }
 
     #[inline(never)]
-    fn take(&mut self, times: &Column<i64>, piece: Range<usize>) {
+    fn take(&mut self, times: &PackedColumn<i64>, piece: Range<usize>) {
         for (event, time_us) in piece.clone().zip(times.range(piece)) {
             if event & ((1 << BLOCK_BITS) - 1) == 0 {
                 self.before_us.push(self.end_us);

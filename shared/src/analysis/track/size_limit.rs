@@ -1,6 +1,6 @@
 //! Keeps sums of sizes within 63 bits, whatever sizes a file contains.
 
-use crate::base::{Column, pieces};
+use crate::base::{PackedColumn, pieces};
 use crate::trace::Device;
 use std::ops::Range;
 
@@ -34,6 +34,6 @@ impl SizeLimit {
 
 /// Returns the saturated sum of some sizes.
 #[inline(never)]
-fn sum_of(sizes: &Column<u64>, piece: Range<usize>) -> u64 {
+fn sum_of(sizes: &PackedColumn<u64>, piece: Range<usize>) -> u64 {
     sizes.range(piece).fold(0, u64::saturating_add)
 }

@@ -1,0 +1,266 @@
+//! A growable column of numbers that takes as few bytes a row as each chunk of it needs.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+const CHUNK_BITS: u32 = 14;
+const CHUNK_ROWS: usize = 1 << CHUNK_BITS;
+
+/// Value that is stored as a number of 64 bits.
+pub trait Word: Copy {
+    fn to_word(self) -> u64;
+    fn of_word(word: u64) -> Self;
+}
+
+impl Word for u64 {
+    #[inline]
+    fn to_word(self) -> u64 {
+        self
+    }
+
+    #[inline]
+    fn of_word(word: u64) -> Self {
+        word
+    }
+}
+
+impl Word for i64 {
+    #[inline]
+    fn to_word(self) -> u64 {
+        self as u64
+    }
+
+    #[inline]
+    fn of_word(word: u64) -> Self {
+        word as i64
+    }
+}
+
+/// Growable array of numbers in chunks of 16,384 rows.
+///
+/// A full chunk is stored as the differences from its smallest number, without the zero bits at the end of all of them.
+/// Times of neighbouring events differ by seconds and addresses lie on multiples of 512 bytes, so that most chunks need
+/// four bytes a row instead of eight, and those of one value none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackedColumn<T> {
+    full: Vec<Chunk>,
+    /// Rows behind the full chunks, fewer than a chunk.
+    last: Vec<u64>,
+    of: PhantomData<T>,
+}
+
+/// Full chunk: row `i` is `base + (rows[i] << shift)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Chunk {
+    base: u64,
+    shift: u32,
+    rows: Rows,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Rows {
+    /// All rows equal the base.
+    Same,
+    Bytes(Box<[u8]>),
+    Halves(Box<[u16]>),
+    Words(Box<[u32]>),
+    Long(Box<[u64]>),
+}
+
+impl Chunk {
+    fn of(rows: &[u64]) -> Self {
+        let base = rows.iter().copied().min().unwrap_or(0);
+        let bits = rows.iter().fold(0, |bits, &row| bits | (row - base));
+        let shift = if bits == 0 { 0 } else { bits.trailing_zeros() };
+        let packed = rows.iter().map(|&row| (row - base) >> shift);
+        let rows = match bits >> shift {
+            0 => Rows::Same,
+            1..=0xff => Rows::Bytes(packed.map(|row| row as u8).collect()),
+            0x100..=0xffff => Rows::Halves(packed.map(|row| row as u16).collect()),
+            0x1_0000..=0xffff_ffff => Rows::Words(packed.map(|row| row as u32).collect()),
+            _ => Rows::Long(packed.collect()),
+        };
+        Self { base, shift, rows }
+    }
+
+    #[inline]
+    fn at(&self, index: usize) -> u64 {
+        let packed = match &self.rows {
+            Rows::Words(rows) => u64::from(rows[index]),
+            Rows::Bytes(rows) => u64::from(rows[index]),
+            Rows::Halves(rows) => u64::from(rows[index]),
+            Rows::Long(rows) => rows[index],
+            Rows::Same => 0,
+        };
+        self.base + (packed << self.shift)
+    }
+
+    fn size_bytes(&self) -> usize {
+        match &self.rows {
+            Rows::Same => 0,
+            Rows::Bytes(rows) => size_of_val(&**rows),
+            Rows::Halves(rows) => size_of_val(&**rows),
+            Rows::Words(rows) => size_of_val(&**rows),
+            Rows::Long(rows) => size_of_val(&**rows),
+        }
+    }
+}
+
+impl<T> Default for PackedColumn<T> {
+    fn default() -> Self {
+        Self { full: Vec::new(), last: Vec::new(), of: PhantomData }
+    }
+}
+
+impl<T: Word> PackedColumn<T> {
+    #[inline]
+    pub fn len(&self) -> usize {
+        (self.full.len() << CHUNK_BITS) + self.last.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[inline]
+    pub fn push(&mut self, value: T) {
+        self.last.push(value.to_word());
+        if self.last.len() == CHUNK_ROWS {
+            self.pack();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pack(&mut self) {
+        self.full.push(Chunk::of(&self.last));
+        self.last.clear();
+    }
+
+    /// Returns the row at `index`.
+    ///
+    /// # Panics
+    /// Panics if `index` is not below [`len`](Self::len).
+    #[inline]
+    pub fn at(&self, index: usize) -> T {
+        T::of_word(match self.full.get(index >> CHUNK_BITS) {
+            Some(chunk) => chunk.at(index % CHUNK_ROWS),
+            None => self.last[index - (self.full.len() << CHUNK_BITS)],
+        })
+    }
+
+    /// Returns the row at `index`, or `None` beyond the end.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<T> {
+        (index < self.len()).then(|| self.at(index))
+    }
+
+    /// Iterates over all rows in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = T> + ExactSizeIterator + '_ {
+        (0..self.len()).map(|index| self.at(index))
+    }
+
+    /// Iterates over a range of rows in order.
+    ///
+    /// # Panics
+    /// Panics if the range ends beyond [`len`](Self::len).
+    pub fn range(&self, rows: Range<usize>) -> impl ExactSizeIterator<Item = T> + '_ {
+        assert!(rows.end <= self.len(), "range {rows:?} of a column of {} rows", self.len());
+        rows.map(|index| self.at(index))
+    }
+
+    /// Returns the bytes of the rows, without the unused end of the last chunk.
+    pub fn size_bytes(&self) -> usize {
+        self.full.iter().map(Chunk::size_bytes).sum::<usize>() + size_of_val(&*self.last)
+    }
+}
+
+impl<T: Word> IntoIterator for PackedColumn<T> {
+    type Item = T;
+    type IntoIter = IntoRows<T>;
+
+    /// Iterates over the rows in order and frees each chunk after its last row.
+    fn into_iter(self) -> IntoRows<T> {
+        IntoRows { full: self.full.into_iter(), chunk: None, last: self.last.into_iter(), of: PhantomData }
+    }
+}
+
+/// Rows of a column that is freed on the way.
+#[derive(Debug)]
+pub struct IntoRows<T> {
+    full: std::vec::IntoIter<Chunk>,
+    /// Current chunk and its next row.
+    chunk: Option<(Chunk, usize)>,
+    last: std::vec::IntoIter<u64>,
+    of: PhantomData<T>,
+}
+
+impl<T: Word> Iterator for IntoRows<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        loop {
+            match &mut self.chunk {
+                Some((chunk, next)) if *next < CHUNK_ROWS => {
+                    *next += 1;
+                    return Some(T::of_word(chunk.at(*next - 1)));
+                }
+                _ => match self.full.next() {
+                    Some(chunk) => self.chunk = Some((chunk, 0)),
+                    None => {
+                        self.chunk = None;
+                        return self.last.next().map(T::of_word);
+                    }
+                },
+            }
+        }
+    }
+}
+
+impl<T: Word> FromIterator<T> for PackedColumn<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(rows: I) -> Self {
+        let mut column = Self::default();
+        rows.into_iter().for_each(|row| column.push(row));
+        column
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const N: usize = CHUNK_ROWS * 2 + 5;
+
+    /// Checks that rows come back by each way, and the bytes of a full chunk.
+    #[track_caller]
+    fn check(bytes_per_row: usize, row: impl Fn(u64) -> i64) {
+        let expected: Vec<i64> = (0..N as u64).map(row).collect();
+        let column: PackedColumn<i64> = expected.iter().copied().collect();
+        assert_eq!(column.len(), N);
+        assert!(column.iter().eq(expected.iter().copied()));
+        assert!(column.iter().rev().eq(expected.iter().rev().copied()));
+        for range in [0..0, 3..9, CHUNK_ROWS - 1..CHUNK_ROWS + 1, CHUNK_ROWS..N, N..N] {
+            assert!(column.range(range.clone()).eq(expected[range].iter().copied()));
+        }
+        assert_eq!((column.get(N), column.get(N - 1)), (None, Some(expected[N - 1])));
+        assert_eq!(column.size_bytes(), 2 * CHUNK_ROWS * bytes_per_row + 5 * 8);
+        assert!(column.into_iter().eq(expected));
+    }
+
+    #[test]
+    fn chunks_take_what_their_numbers_need() {
+        check(0, |_| -7);
+        check(1, |index| 1_700_000_000_000_000 + (index % 256) as i64);
+        check(2, |index| 0x7f00_0000_0000 + ((index * 77 % 60_000) << 9) as i64);
+        check(4, |index| (index * 1_000_003 % (1 << 32)) as i64);
+        check(8, |index| if index % 2 == 0 { -1 } else { index as i64 });
+        check(8, |index| (index as i64).wrapping_mul(0x1234_5678_9abc_def1));
+    }
+
+    #[test]
+    fn a_small_column_is_small() {
+        let column: PackedColumn<u64> = [u64::MAX, 0].into_iter().collect();
+        assert_eq!((column.at(0), column.at(1), column.size_bytes()), (u64::MAX, 0, 16));
+        assert!(PackedColumn::<u64>::default().is_empty());
+    }
+}
