@@ -69,6 +69,7 @@ mod tests {
             },
             pixel_ratio: 1.0,
             color: frontend::ask::ColorBy::Stack,
+            scheme: Default::default(),
             marking: Default::default(),
         };
         first.answered(&GetPicture { device: 0, view, kind: None }.into());

@@ -1,7 +1,7 @@
 //! Runs in the Web Worker behind the viewer: decodes a file, and answers questions about it.
 //!
 //! It is a WebAssembly module of its own, so that the page appears before the decoder and the analyses are loaded.
-//! Only `scope`, `reader` and `keeper` use the browser; `engine` and the order of its work are tested natively.
+//! Only `scope`, `reader`, `keeper` and `image` use the browser; `engine` and the order of its work are tested natively.
 
 mod engine;
 
@@ -9,6 +9,7 @@ mod first_picture;
 mod queue;
 mod scope;
 
+mod image;
 mod keeper;
 mod keeping;
 mod reader;

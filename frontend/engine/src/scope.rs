@@ -2,10 +2,11 @@
 
 use crate::engine::Engine;
 use crate::first_picture::FirstPicture;
+use crate::image::Images;
 use crate::keeper;
 use crate::queue::Queue;
 use crate::reader::Reader;
-use frontend::ask::{FileBytes, Joinable, Order, PartOrder, PreviewData, Question, Reply, Report};
+use frontend::ask::{Answers, FileBytes, GetPicture, Joinable, Order, PartOrder, PreviewData, Question, Reply, Report};
 use frontend::platform::messages::{from_buffer, to_buffer};
 use frontend::platform::{Source, blob};
 use gloo_timers::callback::Timeout;
@@ -105,6 +106,7 @@ struct FileWorker {
     queue: RefCell<Queue>,
     is_scheduled: Cell<bool>,
     first_picture: Cell<FirstPicture>,
+    images: RefCell<Images>,
 }
 
 impl FileWorker {
@@ -118,6 +120,7 @@ impl FileWorker {
             queue: RefCell::default(),
             is_scheduled: Cell::new(false),
             first_picture: Cell::default(),
+            images: RefCell::default(),
         }
     }
 
@@ -372,6 +375,9 @@ impl FileWorker {
 
     /// Replies to a question, and reports the progress of what takes long.
     fn reply(&self, engine: &mut Engine, number: u32, question: &Question) {
+        if let Question::GetPicture(ask) = question {
+            return self.reply_picture(engine, number, ask);
+        }
         let mut told_ms = js_sys::Date::now();
         let reply = question.reply(engine, &mut |fraction| {
             let now_ms = js_sys::Date::now();
@@ -383,13 +389,32 @@ impl FileWorker {
         match reply {
             Ok(Reply::Answer(bytes)) => {
                 let buffer = Uint8Array::from(bytes.as_slice()).buffer();
-                let message = Array::of2(&number.into(), &buffer);
-                let posted = self.scope.post_message_with_transfer(&message, &Array::of1(&buffer));
-                posted.expect("a buffer can be transferred");
+                self.transfer(number, &Array::of1(&buffer));
             }
             Ok(Reply::File(file)) => self.hand_over(number, &file),
             Err(reason) => self.post(&Report::Refused(number, reason)),
         }
+    }
+
+    /// Replies with a picture and, where the browser can make it, its image.
+    fn reply_picture(&self, engine: &mut Engine, number: u32, ask: &GetPicture) {
+        match engine.answer(ask) {
+            Ok(mut picture) => {
+                let image = self.images.borrow_mut().take(&mut picture);
+                let parts = Array::of1(&to_buffer(&picture));
+                image.iter().for_each(|image| {
+                    parts.push(image);
+                });
+                self.transfer(number, &parts);
+            }
+            Err(reason) => self.post(&Report::Refused(number, reason)),
+        }
+    }
+
+    /// Sends the parts of an answer to the page without copying them.
+    fn transfer(&self, number: u32, parts: &Array) {
+        let message = Array::of1(&number.into()).concat(parts);
+        self.scope.post_message_with_transfer(&message, parts).expect("the parts can be transferred");
     }
 
     /// Sends the bytes of a file to the page as a `Blob`, so that the message does not contain them.

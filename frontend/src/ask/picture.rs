@@ -11,12 +11,14 @@ use shared::analysis::{Band, BandOwner, CurveStep, Picture};
 pub struct PictureData {
     /// View that was requested; `None` only in [`PictureData::default`].
     pub view: Option<View>,
-    /// Bands of [`BAND_BYTES`] each, in the layout of the renderer's instance buffer.
+    /// Bands of [`BAND_BYTES`] each, those of the initial memory first.
     ///
     /// Little-endian: `x0`, `x1`, `y0`, `y1` as `f32` (`0..=1` across the view), owner and colour number as `u32`.
     #[serde(with = "serde_bytes")]
     pub bands: Vec<u8>,
     /// Pixels of the bands, one byte each, from the lower left corner; see [`raster`](super::raster).
+    ///
+    /// Empty if the picture comes with an image.
     #[serde(with = "serde_bytes")]
     pub pixels: Vec<u8>,
     /// Live bytes from left to right: the exact maximum of each pixel column.
@@ -40,7 +42,9 @@ impl PictureData {
     pub fn new(view: View, picture: &Picture) -> Self {
         let Picture { bands: all, live, reserved, own } = picture;
         let mut bands = Vec::with_capacity(all.len() * BAND_BYTES);
-        all.iter().for_each(|band| push_band(&mut bands, band));
+        let is_initial = |band: &&Band| band.owner == BandOwner::Initial;
+        let ordered = all.iter().filter(is_initial).chain(all.iter().filter(|band| !is_initial(band)));
+        ordered.for_each(|band| push_band(&mut bands, band));
         let step = |step: &CurveStep| OutlineStep { x: step.x, bytes: step.bytes as f64 };
         let steps = |curve: &[CurveStep]| curve.iter().map(step).collect();
         let pixels = raster(&bands, &view);
@@ -81,7 +85,7 @@ mod tests {
         let band = |owner, color| Band { x0: 0.0, x1: 0.5, y0: 0.25, y1: 1.0, owner, color, is_other: false };
         let owner = BandOwner::Allocation(AllocationId::from_index(7));
         let picture = Picture {
-            bands: vec![band(BandOwner::Initial, 0), band(owner, 3)],
+            bands: vec![band(owner, 3), band(BandOwner::Initial, 0)],
             live: vec![CurveStep { x: 0.25, bytes: 1 << 40 }],
             ..Picture::default()
         };
@@ -97,6 +101,7 @@ mod tests {
             },
             pixel_ratio: 1.0,
             color: ColorBy::Stack,
+            scheme: Default::default(),
             marking: Default::default(),
         };
         let data = PictureData::new(view, &picture);

@@ -12,7 +12,7 @@ use super::bands::{Band, INITIAL, MERGED, OTHER, bands};
 use super::categories::ColorBy;
 use super::timeline::View as Asked;
 use shared::draw::color::Color;
-use shared::draw::pixels::Palette;
+use shared::draw::pixels::{Palette, color_top_down};
 use shared::draw::shade;
 use shared::draw::theme::{HUES, Theme};
 
@@ -92,8 +92,14 @@ fn stripe_row(asked: &Asked) -> Stripes {
     Stripes { period: whole, values: (0..asked.request.width_px as usize + whole).map(value).collect() }
 }
 
+/// Replaces `colored` by the colours of a picture's pixels, the top row first.
+pub fn color(pixels: &[u8], asked: &Asked, colored: &mut Vec<[u8; 4]>) {
+    let palette = palette(asked.scheme.theme(), asked.color);
+    color_top_down(pixels, asked.request.width_px as usize, &palette, colored);
+}
+
 /// Returns a theme's colours for the pixel values of a picture that is coloured by stack or by category.
-pub fn palette(theme: &Theme, by: ColorBy) -> Palette {
+fn palette(theme: &Theme, by: ColorBy) -> Palette {
     let mut colors = [theme.background; 128];
     for number in 0..FILLS {
         colors[usize::from(FIRST_FILL + number)] = shade::fill(number.into(), by, theme);
@@ -147,6 +153,7 @@ mod tests {
             request: PictureRequest { axis, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0, width_px, height_px },
             pixel_ratio: 1.0,
             color,
+            scheme: Default::default(),
             marking: Default::default(),
         }
     }

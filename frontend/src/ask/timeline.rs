@@ -4,6 +4,7 @@
 use super::areas::AreaRow;
 use super::categories::ColorBy;
 use super::kind::{Kind, Marking};
+use crate::state::Scheme;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationKey, Axis, PictureRequest};
 use shared::base::StackLabel;
@@ -19,6 +20,8 @@ pub struct View {
     pub pixel_ratio: f64,
     /// Property that colours distinguish.
     pub color: ColorBy,
+    /// Colours of the page.
+    pub scheme: Scheme,
     /// What is set apart from the rest.
     pub marking: Marking,
 }

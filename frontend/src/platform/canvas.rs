@@ -15,20 +15,36 @@ thread_local! {
 /// There Chromium emulates one even for lines and text, which takes twice as long as drawing them.
 /// The first call for a canvas makes the choice.
 pub fn context_of(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
+    context_with(canvas, true)
+}
+
+/// Returns the same for a canvas without transparent parts, which the browser need not blend with what is behind.
+pub fn opaque_context_of(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
+    context_with(canvas, false)
+}
+
+fn context_with(canvas: &HtmlCanvasElement, alpha: bool) -> Option<CanvasRenderingContext2d> {
     let is_software = IS_SOFTWARE.with(|known| *known.get_or_init(|| !has_graphics_card(canvas)));
-    context(canvas, "2d", "willReadFrequently", is_software)?.dyn_into().ok()
+    context(canvas, "2d", &[("willReadFrequently", is_software), ("alpha", alpha)])?.dyn_into().ok()
 }
 
 /// Returns true if the browser would draw WebGL with a graphics card, which it refuses to emulate when told so.
 fn has_graphics_card(canvas: &HtmlCanvasElement) -> bool {
     let trial = sibling_of(canvas);
-    trial.is_some_and(|trial| context(&trial, "webgl2", "failIfMajorPerformanceCaveat", true).is_some())
+    trial.is_some_and(|trial| context(&trial, "webgl2", &[("failIfMajorPerformanceCaveat", true)]).is_some())
 }
 
-fn context(canvas: &HtmlCanvasElement, kind: &str, option: &str, value: bool) -> Option<Object> {
-    let options = Object::new();
-    Reflect::set(&options, &JsValue::from_str(option), &JsValue::from_bool(value)).ok()?;
-    canvas.get_context_with_context_options(kind, &options).ok()?
+fn context(canvas: &HtmlCanvasElement, kind: &str, options: &[(&str, bool)]) -> Option<Object> {
+    canvas.get_context_with_context_options(kind, &context_options(options)?).ok()?
+}
+
+/// Returns the options of a canvas's context as the browser takes them.
+pub fn context_options(options: &[(&str, bool)]) -> Option<JsValue> {
+    let object = Object::new();
+    for &(name, value) in options {
+        Reflect::set(&object, &name.into(), &value.into()).ok()?;
+    }
+    Some(object.into())
 }
 
 /// Creates a canvas that is not part of the page.

@@ -39,7 +39,7 @@ pub use beside::{Pointed, place_beside};
 pub use blob::{Blob, blob, file_of, text_blob};
 pub use brought::{bring_to_jobs, brought_config};
 pub use browser::{bring_into_view, copy_text, mark, now_ms, processors, search_param, set_title, show_modal};
-pub use canvas::{context_of, fit_canvas, sibling_of};
+pub use canvas::{context_of, context_options, fit_canvas, opaque_context_of, sibling_of};
 pub use dates::{day_text, unix_ms};
 pub use drop::{DropListener, chosen_files};
 pub use folder::{Folder, choose_folder, folder_of, has_folder_dialog};
@@ -62,4 +62,4 @@ pub use surface::{
     set_width, share_across, size_of_element,
 };
 pub use upload::Upload;
-pub use worker_client::{AskError, WorkerClient, keep_spare_worker};
+pub use worker_client::{AskError, Drawn, WorkerClient, keep_spare_worker};

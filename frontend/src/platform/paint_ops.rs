@@ -26,8 +26,12 @@ fn carry_out(context: &Context, op: &Op) {
     match op {
         Op::Fill { rect, radius, color } => {
             context.set_fill_style_str(&color.css());
+            // Without a graphics card, a path takes several times as long as a rectangle.
+            if *radius <= 0.0 {
+                return context.fill_rect(rect.x, rect.y, rect.width, rect.height);
+            }
             context.begin_path();
-            outline(context, *rect, *radius);
+            rounded(context, *rect, *radius);
             context.fill();
         }
         Op::Boxes { boxes, color } => {
@@ -65,11 +69,7 @@ fn carry_out(context: &Context, op: &Op) {
 }
 
 /// Adds a rectangle with rounded corners to the path; without `roundRect`, which some browsers lack, it uses arcs.
-fn outline(context: &Context, rect: Rect, radius: f64) {
-    if radius <= 0.0 {
-        context.rect(rect.x, rect.y, rect.width, rect.height);
-        return;
-    }
+fn rounded(context: &Context, rect: Rect, radius: f64) {
     if context.round_rect_with_f64(rect.x, rect.y, rect.width, rect.height, radius).is_ok() {
         return;
     }

@@ -4,6 +4,7 @@
 //! may.
 
 use crate::draw::gesture::Point;
+use wasm_bindgen::JsCast;
 use web_sys::{HtmlCanvasElement, HtmlElement, PointerEvent};
 
 /// Elements that the timeline draws into.
@@ -54,10 +55,18 @@ pub fn set_attribute(element: &HtmlElement, name: &str, value: &str) {
     }
 }
 
-/// Moves the minimap's window.
-pub fn place_window(window: &HtmlElement, left: f64, width: f64) {
-    set_style(window, "transform", &format!("translateX({left:.1}px)"));
-    set_style(window, "width", &format!("{width:.1}px"));
+/// Moves the minimap's window, which lies between the two children of its element.
+///
+/// They are moved and never resized: the browser would paint a resized one anew, and with it the page behind.
+pub fn place_window(window: &HtmlElement, left: f64, right: f64) {
+    let sides = window.children();
+    let place = |index, transform: String| {
+        if let Some(side) = sides.item(index).and_then(|side| side.dyn_into().ok()) {
+            set_style(&side, "transform", &transform);
+        }
+    };
+    place(0, format!("translateX(calc({left:.1}px - 100%))"));
+    place(1, format!("translateX({right:.1}px)"));
 }
 
 /// Shows texts next to a point of the element's parent, or hides the element.

@@ -2,15 +2,18 @@
 
 use super::messages::{from_buffer, to_buffer};
 use super::source::Source;
-use crate::ask::{Ask, AskFile, Order, PartOrder, Question, Report};
+use crate::ask::{Ask, AskFile, GetPicture, Order, PartOrder, PictureData, Question, Report};
 use futures_channel::oneshot;
-use js_sys::Function;
+use js_sys::{Array, Function};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Blob, ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
+use web_sys::{Blob, ErrorEvent, ImageBitmap, MessageEvent, Worker, WorkerOptions, WorkerType};
+
+/// Picture with its image; without one, the page colours its pixels.
+pub type Drawn = (PictureData, Option<ImageBitmap>);
 
 /// Reason why a question got no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +51,7 @@ type Pending = Rc<RefCell<HashMap<u32, Waiting>>>;
 
 /// Question without an answer yet.
 struct Waiting {
-    done: oneshot::Sender<Result<JsValue, AskError>>,
+    done: oneshot::Sender<Result<Array, AskError>>,
     progress: Rc<dyn Fn(f64)>,
 }
 
@@ -160,8 +163,18 @@ impl WorkerClient {
     /// # Errors
     /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn ask<A: Ask>(&self, question: A) -> Result<A::Answer, AskError> {
-        let answer = self.reply(question.into(), |_| ()).await?;
-        from_buffer(&answer).ok_or_else(|| AskError::Refused("the answer can't be read".to_owned()))
+        let parts = self.reply(question.into(), |_| ()).await?;
+        from_buffer(&parts.get(1)).ok_or_else(unreadable)
+    }
+
+    /// Asks for a picture, which comes with its image unless the worker can make none.
+    ///
+    /// # Errors
+    /// Returns an error if the worker gives no answer; see [`AskError`].
+    pub async fn picture(&self, question: GetPicture) -> Result<Drawn, AskError> {
+        let parts = self.reply(question.into(), |_| ()).await?;
+        let picture = from_buffer(&parts.get(1)).ok_or_else(unreadable)?;
+        Ok((picture, parts.get(2).dyn_into().ok()))
     }
 
     /// Asks for a file; `progress` receives the completed fraction (0 to 1).
@@ -169,12 +182,12 @@ impl WorkerClient {
     /// # Errors
     /// Returns an error if the worker writes no file; see [`AskError`].
     pub async fn file<A: AskFile>(&self, question: A, progress: impl Fn(f64) + 'static) -> Result<Blob, AskError> {
-        let file = self.reply(question.into(), progress).await?;
-        file.dyn_into().map_err(|_| AskError::Refused("the file can't be read".to_owned()))
+        let parts = self.reply(question.into(), progress).await?;
+        parts.get(1).dyn_into().map_err(|_| AskError::Refused("the file can't be read".to_owned()))
     }
 
-    /// Returns the buffer or the `Blob` that the worker replies with.
-    async fn reply(&self, question: Question, progress: impl Fn(f64) + 'static) -> Result<JsValue, AskError> {
+    /// Returns what the worker replies: the number of the question, a buffer or a `Blob`, and the image of a picture.
+    async fn reply(&self, question: Question, progress: impl Fn(f64) + 'static) -> Result<Array, AskError> {
         let (done, receiver) = oneshot::channel();
         self.post(question, Waiting { done, progress: Rc::new(progress) })?;
         receiver.await.map_err(|_| AskError::Closed)?
@@ -194,7 +207,7 @@ impl Drop for Inner {
     }
 }
 
-fn deliver(pending: &Pending, number: u32, reply: Result<JsValue, AskError>) {
+fn deliver(pending: &Pending, number: u32, reply: Result<Array, AskError>) {
     // The borrow must end before the receiver's task runs, because that may ask the next question.
     let waiting = pending.borrow_mut().remove(&number);
     if let Some(Waiting { done, .. }) = waiting {
@@ -203,12 +216,16 @@ fn deliver(pending: &Pending, number: u32, reply: Result<JsValue, AskError>) {
     }
 }
 
-/// Delivers a reply, which arrives as the number of its question and a buffer or a `Blob`.
+/// Delivers a reply, which begins with the number of its question.
 fn deliver_reply(pending: &Pending, data: &JsValue) {
-    let Some(parts) = data.dyn_ref::<js_sys::Array>() else { return };
+    let Some(parts) = data.dyn_ref::<Array>() else { return };
     if let Some(number) = parts.get(0).as_f64() {
-        deliver(pending, number as u32, Ok(parts.get(1)));
+        deliver(pending, number as u32, Ok(parts.clone()));
     }
+}
+
+fn unreadable() -> AskError {
+    AskError::Refused("the answer can't be read".to_owned())
 }
 
 fn tell(pending: &Pending, number: u32, fraction: f64) {

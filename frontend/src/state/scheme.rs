@@ -1,9 +1,10 @@
 //! Colour scheme, light or dark.
 
 use crate::draw::theme::Theme;
+use serde::{Deserialize, Serialize};
 
 /// Effective colour scheme.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scheme {
     /// Dark on light.
     #[default]

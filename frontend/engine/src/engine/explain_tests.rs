@@ -204,6 +204,7 @@ fn a_picture_is_in_the_colours_that_were_asked_for() {
             request: PictureRequest { axis, x0: 0.0, x1, y0: 0.0, y1, width_px: 400, height_px: 600 },
             pixel_ratio: 1.0,
             color,
+            scheme: Default::default(),
             marking: Default::default(),
         };
         let data = engine.answer(&GetPicture { device: 0, view, kind: None }).unwrap();

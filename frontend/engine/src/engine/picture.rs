@@ -3,6 +3,7 @@
 use super::ready::Ready;
 use super::{areas, kind};
 use frontend::ask::{ColorBy, Kind, Marking, PictureData, View, area_by};
+use frontend::state::Scheme;
 use shared::analysis::{AllocationId, Axis, Coloring, Emphasis, PictureRequest};
 
 /// Draws a view; a kind that cannot be read, such as an invalid search, sets nothing apart.
@@ -29,6 +30,7 @@ pub(super) fn outline_picture(ready: Ready<'_>, axis: Axis, columns: u32) -> Pic
     let y1 = ready.timeline.live_peak().1.max(ready.timeline.reserved_peak().1).max(1) as f64;
     let (width_px, color) = (columns, ColorBy::Stack);
     let request = PictureRequest { axis, x0: 0.0, x1, y0: 0.0, y1, width_px, height_px: 1 };
-    let view = View { request, pixel_ratio: 1.0, color, marking: Marking::default() };
+    let (scheme, marking) = (Scheme::default(), Marking::default());
+    let view = View { request, pixel_ratio: 1.0, color, scheme, marking };
     PictureData { bands: Vec::new(), pixels: Vec::new(), ..picture(ready, view, None) }
 }

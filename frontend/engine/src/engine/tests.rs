@@ -51,6 +51,7 @@ fn view() -> View {
         },
         pixel_ratio: 1.0,
         color: ColorBy::Stack,
+        scheme: Default::default(),
         marking: Default::default(),
     }
 }

@@ -137,7 +137,7 @@ impl Director {
         let Subject { client, device, .. } = subject.clone();
         self.answer(
             &subject,
-            async move { client.ask(GetPicture { device, view: asked, kind }).await },
+            async move { client.picture(GetPicture { device, view: asked, kind }).await },
             move |director, answer| match answer {
                 Ok(picture) => {
                     let is_first = director.with(|stage| stage.take_picture(layer, asked, picture));

@@ -52,7 +52,7 @@ pub fn Timeline(props: &TimelineProps) -> Html {
                 on_color={props.on_color.clone()} on_kind={props.on_kind.clone()} />
             <div ref={&nodes.minimap} class="timeline-minimap" data-minimap="" aria-hidden="true">
                 <canvas ref={&nodes.chart} class="timeline-canvas"></canvas>
-                <div ref={&nodes.window} class="timeline-window"></div>
+                <div ref={&nodes.window} class="timeline-window"><div></div><div></div></div>
             </div>
         </section>
     }
@@ -144,7 +144,8 @@ impl Running {
         if before.scheme != props.scheme {
             self.director.with(Stage::repaint);
         }
-        if (before.color, before.pinned, &before.kind) != (props.color, props.pinned, &props.kind) {
+        let looks = |props: &TimelineProps| (props.color, props.scheme, props.pinned, props.kind.clone());
+        if looks(before) != looks(props) {
             self.director.with(Stage::take_looks);
         }
         if before.parts != props.parts {

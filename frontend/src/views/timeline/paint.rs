@@ -1,7 +1,8 @@
 //! Painter of the timeline's bands and outlines.
 //!
-//! The bands of a picture arrive as pixels and are coloured once; each frame moves and scales the image, so that a frame
-//! takes the same time for a thousand bands as for a million. Outlines and marked bands are drawn anew in each frame,
+//! The bands of a picture arrive as an image, which each frame moves and scales, so that a frame takes the same time for
+//! a thousand bands as for a million. Where the Web Worker can make no images, the page colours the pixels itself.
+//! Outlines and marked bands are drawn anew in each frame,
 //! because they are few and stay sharp while the view moves.
 
 use crate::ask::bands::{Band, bands};
@@ -9,21 +10,38 @@ use crate::ask::{OutlineStep, PictureData, View as Asked, raster};
 use crate::draw::color::Color;
 use crate::draw::shade;
 use crate::draw::theme::Theme;
-use crate::platform::{context_of, fit_canvas, sibling_of};
+use crate::platform::{fit_canvas, opaque_context_of, sibling_of};
 use crate::views::timeline::draw::pieces::{Piece, pieces};
 use crate::views::timeline::draw::plan::Layer;
 use crate::views::timeline::draw::scene::{Frame, Placement};
-use shared::draw::pixels::color_top_down;
 use std::ops::Range;
 use std::rc::Rc;
 use wasm_bindgen::Clamped;
-use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageBitmap, ImageData};
 
 /// Picture as an image, with its source data.
 #[derive(Default)]
 struct Painted {
-    image: Option<HtmlCanvasElement>,
+    image: Option<Image>,
     picture: Rc<PictureData>,
+    live: Vec<Piece>,
+    reserved: Vec<Piece>,
+    own: Vec<Piece>,
+}
+
+impl Painted {
+    fn new(image: Option<Image>, picture: &Rc<PictureData>) -> Self {
+        let pieces = |curve: &[OutlineStep]| picture.view.as_ref().map_or_else(Vec::new, |asked| pieces(curve, asked));
+        let (live, reserved, own) = (pieces(&picture.live), pieces(&picture.reserved), pieces(&picture.own));
+        Self { image, picture: picture.clone(), live, reserved, own }
+    }
+}
+
+enum Image {
+    /// Made by the Web Worker.
+    Ready(ImageBitmap),
+    /// Coloured by the page.
+    Colored(HtmlCanvasElement),
 }
 
 /// Painter that keeps two pictures and places them on the plot in every frame.
@@ -32,7 +50,7 @@ pub(super) struct Painter {
     context: CanvasRenderingContext2d,
     layers: [Painted; 2],
     /// Buffer for coloured pixels, reused for the next picture.
-    colored: Vec<[u8; 4]>,
+    pixels: Vec<[u8; 4]>,
 }
 
 /// Position of the plot and of a picture in the canvas, in device pixels, with y pointing down.
@@ -42,16 +60,21 @@ struct Target {
     bottom: f64,
     offset: [f64; 2],
     scale: [f64; 2],
+    /// Left and right edge of the part in view.
+    view: [f64; 2],
 }
 
 impl Target {
     fn new(frame: &Frame<'_>, placement: &Placement) -> Self {
         let (plot, ratio) = (frame.layout.plot, frame.layout.pixel_ratio);
+        let left = (plot.x * ratio).round();
+        let first = left + f64::from(placement.clip.x);
         Self {
-            left: (plot.x * ratio).round(),
+            left,
             bottom: (plot.bottom() * ratio).round(),
             offset: placement.offset,
             scale: placement.scale,
+            view: [first, first + f64::from(placement.clip.width)],
         }
     }
 
@@ -67,16 +90,40 @@ impl Target {
 impl Painter {
     /// Creates a painter for a canvas; `None` if the browser gives it no 2D context.
     pub(super) fn open(canvas: HtmlCanvasElement) -> Option<Self> {
-        let context = context_of(&canvas)?;
-        Some(Self { canvas, context, layers: Default::default(), colored: Vec::new() })
+        let context = opaque_context_of(&canvas)?;
+        Some(Self { canvas, context, layers: Default::default(), pixels: Vec::new() })
     }
 
     /// Replaces the picture of a layer.
-    pub(super) fn upload(&mut self, layer: Layer, picture: &Rc<PictureData>, frame: &Frame<'_>) {
+    pub(super) fn take(&mut self, layer: Layer, picture: &Rc<PictureData>, image: Option<ImageBitmap>) {
         let before = self.layers[layer.index()].image.take();
-        let image = before.or_else(|| sibling_of(&self.canvas));
-        let image = image.filter(|image| fill(image, picture, frame.theme, &mut self.colored).is_some());
-        self.layers[layer.index()] = Painted { image, picture: picture.clone() };
+        let image = match (image, before) {
+            (Some(image), before) => {
+                if let Some(Image::Ready(before)) = before {
+                    // Megabytes that the garbage collector would not notice.
+                    before.close();
+                }
+                Some(Image::Ready(image))
+            }
+            (None, Some(Image::Colored(canvas))) => self.colored(canvas, picture),
+            (None, _) => sibling_of(&self.canvas).and_then(|canvas| self.colored(canvas, picture)),
+        };
+        self.layers[layer.index()] = Painted::new(image, picture);
+    }
+
+    /// Colours the pictures again that the page has coloured.
+    pub(super) fn color_again(&mut self) {
+        for mut layer in std::mem::take(&mut self.layers).into_iter().zip([Layer::Overview, Layer::Detail]) {
+            if let Some(Image::Colored(canvas)) = layer.0.image {
+                layer.0.image = self.colored(canvas, &layer.0.picture);
+            }
+            self.layers[layer.1.index()] = layer.0;
+        }
+    }
+
+    fn colored(&mut self, canvas: HtmlCanvasElement, picture: &PictureData) -> Option<Image> {
+        fill(&canvas, picture, &mut self.pixels)?;
+        Some(Image::Colored(canvas))
     }
 
     pub(super) fn paint(&mut self, frame: &Frame<'_>) {
@@ -98,16 +145,15 @@ impl Painter {
         context.rect(target.left + f64::from(clip.x), top, f64::from(clip.width), f64::from(clip.height));
         context.clip();
         context.set_image_smoothing_enabled(false);
-        if let Some(image) = &layer.image {
-            // Drawing fails only for an empty picture, which has nothing to show.
-            let _ = context.draw_image_with_html_canvas_element_and_dw_and_dh(
-                image,
-                target.x(0.0),
-                target.y(1.0),
-                target.scale[0],
-                target.scale[1],
-            );
-        }
+        let (x, y, [width, height]) = (target.x(0.0), target.y(1.0), target.scale);
+        // Drawing fails only for an empty picture, which has nothing to show.
+        let _ = match &layer.image {
+            Some(Image::Ready(image)) => context.draw_image_with_image_bitmap_and_dw_and_dh(image, x, y, width, height),
+            Some(Image::Colored(image)) => {
+                context.draw_image_with_html_canvas_element_and_dw_and_dh(image, x, y, width, height)
+            }
+            None => Ok(()),
+        };
         let asked = layer.picture.view.as_ref();
         // A selected kind has made the rest grey already.
         let has_kind = asked.is_some_and(|asked| asked.marking.kind.is_some());
@@ -118,13 +164,11 @@ impl Painter {
         let unit = frame.layout.pixel_ratio.round().max(1.0);
         if let Some(asked) = asked.filter(|_| has_kind) {
             self.paint_area(&layer.picture.own, asked, frame.theme, &target);
-            self.paint_outline(&pieces(&layer.picture.own, asked), frame.theme.accent, 1.5 * unit, &target);
+            self.paint_outline(&layer.own, frame.theme.accent, 1.5 * unit, &target);
         }
         self.paint_marks(frame, layer, &target);
-        if let Some(asked) = asked {
-            self.paint_outline(&pieces(&layer.picture.reserved, asked), frame.theme.reserved, 2.0 * unit, &target);
-            self.paint_outline(&pieces(&layer.picture.live, asked), frame.theme.live, unit, &target);
-        }
+        self.paint_outline(&layer.reserved, frame.theme.reserved, 2.0 * unit, &target);
+        self.paint_outline(&layer.live, frame.theme.live, unit, &target);
         context.restore();
     }
 
@@ -166,24 +210,66 @@ impl Painter {
         self.context.fill();
     }
 
-    /// Draws an outline; pieces of similar strength are drawn together, because each change of colour takes time.
+    /// Draws the pieces of an outline that are in view; those of similar strength are drawn together, because each
+    /// change of colour takes time.
     fn paint_outline(&self, all: &[Piece], color: Color, thickness: f64, target: &Target) {
         const LEVELS: f32 = 4.0;
         let level_of = |piece: &Piece| (piece.strength * LEVELS).round() as u32;
+        let context = &self.context;
+        for level in 1..=LEVELS as u32 {
+            // Opaque pieces may overlap; others are one path, so that none is drawn twice over another.
+            let is_opaque = level == LEVELS as u32;
+            context.set_fill_style_str(&color.with_alpha(level as f32 / LEVELS).css());
+            context.begin_path();
+            let of_level = all.iter().filter(|piece| level_of(piece) == level);
+            Stroke { thickness, target }.boxes(of_level, |[x, y, width, height]| {
+                if is_opaque { context.fill_rect(x, y, width, height) } else { context.rect(x, y, width, height) }
+            });
+            context.fill();
+        }
+    }
+}
+
+/// Line along the pieces of an outline.
+struct Stroke<'a> {
+    thickness: f64,
+    target: &'a Target,
+}
+
+impl Stroke<'_> {
+    /// Passes on the boxes of the pieces in view as left, top, width and height; pieces in one column of pixels, of
+    /// which there may be many, are one box.
+    fn boxes<'p>(&self, pieces: impl Iterator<Item = &'p Piece>, mut draw: impl FnMut([f64; 4])) {
+        let (target, thickness) = (self.target, self.thickness);
         let half = thickness / 2.0;
         // Halves are rounded towards the top, as with an upward y axis, so that a line along the plot's bottom lies
         // inside it.
         let snapped = |y: f64| (y - half - 0.5).ceil();
-        for level in 1..=LEVELS as u32 {
-            self.context.set_fill_style_str(&color.with_alpha(level as f32 / LEVELS).css());
-            self.context.begin_path();
-            for piece in all.iter().filter(|piece| level_of(piece) == level) {
-                let (x, y) = ((target.x(piece.x0) - half).round(), snapped(target.y(piece.y1)));
-                let (right, low) = ((target.x(piece.x1) - half).round(), snapped(target.y(piece.y0)));
-                self.context.rect(x, y, right - x + thickness, low - y + thickness);
+        let mut column: Option<(f64, f64, f64)> = None;
+        let draw_column = |column: Option<(f64, f64, f64)>, draw: &mut dyn FnMut([f64; 4])| {
+            if let Some((x, y, low)) = column {
+                draw([x, y, thickness, low - y + thickness]);
             }
-            self.context.fill();
+        };
+        for piece in pieces {
+            let (x, right) = ((target.x(piece.x0) - half).round(), (target.x(piece.x1) - half).round());
+            if right + thickness < target.view[0] || x > target.view[1] {
+                continue;
+            }
+            let (y, low) = (snapped(target.y(piece.y1)), snapped(target.y(piece.y0)));
+            if right - x > 1.0 {
+                draw([x, y, right - x + thickness, low - y + thickness]);
+                continue;
+            }
+            column = match column {
+                Some((of, top, bottom)) if of == x => Some((x, y.min(top), low.max(bottom))),
+                before => {
+                    draw_column(before, &mut draw);
+                    Some((x, y, low))
+                }
+            };
         }
+        draw_column(column, &mut draw);
     }
 }
 
@@ -191,16 +277,16 @@ impl Painter {
 ///
 /// The canvas of the previous picture is reused, because a new one of several megabytes each time would keep the
 /// garbage collector busy.
-fn fill(canvas: &HtmlCanvasElement, picture: &PictureData, theme: &Theme, colored: &mut Vec<[u8; 4]>) -> Option<()> {
+fn fill(canvas: &HtmlCanvasElement, picture: &PictureData, colored: &mut Vec<[u8; 4]>) -> Option<()> {
     let asked = picture.view.as_ref()?;
     let (width, height) = (asked.request.width_px, asked.request.height_px);
     if (canvas.width(), canvas.height()) != (width, height) {
         canvas.set_width(width);
         canvas.set_height(height);
     }
-    color_top_down(&picture.pixels, width as usize, &raster::palette(theme, asked.color), colored);
+    raster::color(&picture.pixels, asked, colored);
     let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(colored.as_flattened()), width, height).ok()?;
-    context_of(canvas)?.put_image_data(&image, 0.0, 0.0).ok()
+    opaque_context_of(canvas)?.put_image_data(&image, 0.0, 0.0).ok()
 }
 
 /// Marked band in device pixels of the canvas, rounded so that neighbours meet without a seam.

@@ -7,6 +7,7 @@ use crate::ask::{PictureData, View as Asked};
 use crate::draw::camera::Camera;
 use crate::draw::layout::Layout;
 use crate::state::Scheme;
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// A picture that was uploaded to the painter, with indices for looking things up in it.
@@ -14,19 +15,20 @@ use std::rc::Rc;
 pub(super) struct Shown {
     pub(super) asked: Asked,
     pub(super) picture: Rc<PictureData>,
-    owners: Vec<u32>,
+    /// Owners of bands, looked up only under a pointer.
+    owners: OnceCell<Vec<u32>>,
     pub(super) initial: InitialBands,
 }
 
 impl Shown {
     pub(super) fn new(asked: Asked, picture: PictureData) -> Self {
-        let (owners, initial) = (owners(&picture.bands), InitialBands::of(&picture));
-        Self { asked, picture: Rc::new(picture), owners, initial }
+        let initial = InitialBands::of(&picture);
+        Self { asked, picture: Rc::new(picture), owners: OnceCell::new(), initial }
     }
 
     /// Returns true if an allocation is drawn as bands of its own.
     pub(super) fn has_bands_of(&self, owner: u32) -> bool {
-        self.owners.binary_search(&owner).is_ok()
+        self.owners.get_or_init(|| owners(&self.picture.bands)).binary_search(&owner).is_ok()
     }
 }
 

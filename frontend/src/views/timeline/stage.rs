@@ -22,7 +22,7 @@ use crate::draw::rect::Rect;
 use crate::draw::span::Span;
 use crate::hooks::Seen;
 use crate::platform;
-use crate::platform::Surface;
+use crate::platform::{Drawn, Surface};
 
 /// Height in device pixels from which pictures draw an allocation by itself.
 const BAND_PX: f64 = 1.25;
@@ -161,8 +161,8 @@ impl Stage {
     }
 
     fn looks(&self) -> Looks {
-        let TimelineProps { color, kind, pinned, .. } = &self.props;
-        Looks { color: *color, kind: kind.as_deref().map(Kind::number), pinned: *pinned }
+        let TimelineProps { color, scheme, kind, pinned, .. } = &self.props;
+        Looks { color: *color, scheme: *scheme, kind: kind.as_deref().map(Kind::number), pinned: *pinned }
     }
 
     fn place_marks(&mut self) {
@@ -179,10 +179,11 @@ impl Stage {
     }
 
     /// Stores a requested picture and returns true if it is the first one ever.
-    pub(super) fn take_picture(&mut self, layer: Layer, asked: Asked, picture: PictureData) -> bool {
+    pub(super) fn take_picture(&mut self, layer: Layer, asked: Asked, (picture, image): Drawn) -> bool {
         self.plan.answered(layer, asked);
-        self.layers[layer.index()] = Some(Shown::new(asked, picture));
-        self.upload(layer);
+        let shown = Shown::new(asked, picture);
+        self.painter.take(layer, &shown.picture, image);
+        self.layers[layer.index()] = Some(shown);
         self.bands_are_due = true;
         self.picture_is_new = true;
         !std::mem::replace(&mut self.was_presented, true)
@@ -208,8 +209,7 @@ impl Stage {
 
     /// Draws everything again, for example after a change of the colours.
     pub(super) fn repaint(&mut self) {
-        self.upload(Layer::Overview);
-        self.upload(Layer::Detail);
+        self.painter.color_again();
         self.bands_are_due = true;
         self.chart_is_due = true;
     }
@@ -374,13 +374,6 @@ impl Stage {
         self.painter.paint(&frame);
     }
 
-    fn upload(&mut self, layer: Layer) {
-        if let Some(shown) = &self.layers[layer.index()] {
-            let frame = frame(&self.camera, &self.layout, &self.layers, [None, None], self.props.scheme);
-            self.painter.upload(layer, &shown.picture, &frame);
-        }
-    }
-
     /// Returns the allocations under the cursor and pinned, each only if it has bands of its own.
     ///
     /// Merged allocations and those from before the trace have none, and marking one must not dim everything else.
@@ -430,7 +423,7 @@ impl Stage {
             platform::paint_ops(&self.surface.chart, size, self.layout.pixel_ratio, &ops);
         }
         let window = self.minimap().window(self.camera.view().x);
-        platform::place_window(&self.surface.window, window.start, window.len());
+        platform::place_window(&self.surface.window, window.start, window.end);
     }
 
     /// Returns the picture with the highest resolution for the current view.

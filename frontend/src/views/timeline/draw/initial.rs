@@ -24,7 +24,7 @@ pub struct InitialBands {
 impl InitialBands {
     /// Selects those rectangles of a picture.
     pub fn of(picture: &PictureData) -> Self {
-        Self { all: bands(&picture.bands).filter(|band| band.owner == bands::INITIAL).collect() }
+        Self { all: bands(&picture.bands).take_while(|band| band.owner == bands::INITIAL).collect() }
     }
 
     /// Returns the label on the longest visible stretch, if it fits there.
@@ -106,6 +106,7 @@ mod tests {
             },
             pixel_ratio: 1.0,
             color: ColorBy::Stack,
+            scheme: Default::default(),
             marking: Default::default(),
         };
         (camera, layout, asked)

@@ -17,6 +17,9 @@ const DENSE: f64 = 2.0;
 /// Minimum width of a span with a label, in CSS pixels.
 const LABELLED: f64 = 28.0;
 
+/// Minimum width of a span with round corners, in CSS pixels; there may be hundreds of narrower ones.
+const ROUNDED: f64 = 12.0;
+
 /// Distance between a row's name and the row, in CSS pixels.
 const NAME_GAP: f64 = 8.0;
 
@@ -129,13 +132,13 @@ fn push_box(row: &Row, crowd: &Crowd, (y, camera, layout): (f64, &Camera, &Layou
     let x_of = |position: f64| lane.x + camera.x_from_position(position.clamp(view.start, view.end));
     let x = x_of(crowd.start);
     let rect = Rect { x, y, width: (x_of(crowd.end) - x - 1.0).max(1.0), height: LANE_ROW - 2.0 };
-    let radius = 3.0_f64.min(rect.width / 2.0);
+    let radius = if rect.width < ROUNDED { 0.0 } else { 3.0 };
     let is_single = crowd.count == 1;
     match row.kind {
         Kind::Steps(_) if rect.width > 3.0 => {
             ops.push(Op::Fill { rect, radius, color: theme.step_edge });
             let inner = Rect { x: x + 1.0, y: y + 1.0, width: rect.width - 2.0, height: rect.height - 2.0 };
-            ops.push(Op::Fill { rect: inner, radius: radius - 1.0, color: theme.step });
+            ops.push(Op::Fill { rect: inner, radius: (radius - 1.0).max(0.0), color: theme.step });
         }
         _ if is_single => ops.push(Op::Fill { rect, radius, color: row.color(crowd.first, theme) }),
         _ => ops.push(Op::Fill { rect, radius, color: row.crowd_color(theme) }),

@@ -98,6 +98,7 @@ mod tests {
         },
         pixel_ratio: 1.0,
         color: ColorBy::Stack,
+        scheme: Default::default(),
         marking: crate::ask::Marking { kind: None, apart: None },
     };
 

@@ -6,13 +6,17 @@
 use crate::ask::{Axis, ColorBy, Marking, NameMark, View as Asked};
 use crate::draw::camera::{Camera, MAX_PICTURE_PX, View};
 use crate::draw::span::Span;
+use crate::state::Scheme;
 use shared::analysis::PictureRequest;
 
-/// Margin of a detail beyond each side, as a share of the view's width, so that panning shows no holes.
-const MARGIN_X: f64 = 0.5;
+/// Margins of a detail beyond each side, as shares of the view's width and height.
+type Margins = [f64; 2];
 
-/// Margin above and below, as a share of the view's height; smaller because vertical panning is rarer.
-const MARGIN_Y: f64 = 0.25;
+/// Margins while panning, so that no holes are shown; smaller above and below, because vertical panning is rarer.
+const WIDE: Margins = [0.5, 0.25];
+
+/// Margins while zooming, when the next picture has another scale anyway.
+const NARROW: Margins = [0.15, 0.15];
 
 /// Minimum margin left beyond a side, as a share of the view; with less, the next detail is due.
 const SPARE: f64 = 0.12;
@@ -27,6 +31,7 @@ const APART_PX: f64 = 1.5;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Looks {
     pub color: ColorBy,
+    pub scheme: Scheme,
     /// Number of the selected kind.
     pub kind: Option<NameMark>,
     /// Pinned allocation, and its size in bytes.
@@ -86,7 +91,9 @@ impl Plan {
         } else if camera.is_whole() || self.detail.is_some_and(|detail| suits(&detail, camera, axis, self.looks)) {
             None
         } else {
-            Some((Layer::Detail, detail_of(camera, axis, self.looks)))
+            let is_panned = self.detail.is_some_and(|detail| has_scale_of(&detail, camera));
+            let margins = if is_panned { WIDE } else { NARROW };
+            Some((Layer::Detail, detail_of(camera, axis, self.looks, margins)))
         };
         self.in_flight = question.is_some();
         question
@@ -120,11 +127,13 @@ fn overview_of(camera: &Camera, axis: Axis, looks: Looks) -> Asked {
 }
 
 /// Returns the request for the view and its surroundings, at the scale of the plot.
-fn detail_of(camera: &Camera, axis: Axis, looks: Looks) -> Asked {
+fn detail_of(camera: &Camera, axis: Axis, looks: Looks, margins: Margins) -> Asked {
     let (View { x, y }, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
-    let (wide, width) = surroundings(x, whole.x, plot.device_width(), MARGIN_X);
-    let (high, height) = surroundings(y, whole.y, plot.device_height(), MARGIN_Y);
-    asked((axis, looks), wide, high, [width, height, plot.pixel_ratio])
+    let (wide, width) = surroundings(x, whole.x, plot.device_width(), margins[0]);
+    let (high, height) = surroundings(y, whole.y, plot.device_height(), margins[1]);
+    // The same marking whatever the margins: rounding errors must not change it.
+    let marking = looks.marking(y.len() / plot.device_height());
+    Asked { marking, ..asked((axis, looks), wide, high, [width, height, plot.pixel_ratio]) }
 }
 
 /// Returns a range with its margins, and its length in device pixels.
@@ -132,7 +141,8 @@ fn detail_of(camera: &Camera, axis: Axis, looks: Looks) -> Asked {
 /// Margins are whole pixels, so that the picture's pixels coincide with the screen's and nothing is blurred or doubled.
 fn surroundings(view: Span, whole: Span, pixels: f64, margin: f64) -> (Span, f64) {
     let pixel = view.len() / pixels;
-    let margin_to = |room: f64| (room / pixel + 1e-6).floor().min((pixels * margin).round()).max(0.0);
+    let most = (pixels * margin).round().min(((MAX_PICTURE_PX - pixels) / 2.0).floor());
+    let margin_to = |room: f64| (room / pixel + 1e-6).floor().min(most).max(0.0);
     let (before, after) = (margin_to(view.start - whole.start), margin_to(whole.end - view.end));
     (Span::new(view.start - before * pixel, view.end + after * pixel), pixels + before + after)
 }
@@ -144,6 +154,7 @@ fn asked((axis, looks): (Axis, Looks), x: Span, y: Span, [width, height, pixel_r
         request: PictureRequest { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px, height_px },
         pixel_ratio,
         color: looks.color,
+        scheme: looks.scheme,
         marking: looks.marking(y.len() / f64::from(height_px)),
     }
 }
@@ -151,16 +162,22 @@ fn asked((axis, looks): (Axis, Looks), x: Span, y: Span, [width, height, pixel_r
 /// Returns true if a detail shows the view at its scale and in its colours, with room to pan.
 fn suits(detail: &Asked, camera: &Camera, axis: Axis, looks: Looks) -> bool {
     let (view, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
-    let wanted = detail_of(camera, axis, looks);
-    let same = |a: f64, b: f64| (a / b - 1.0).abs() < SAME_SCALE;
-    let scale_x = |asked: &Asked| f64::from(asked.request.width_px) / (asked.request.x1 - asked.request.x0);
-    let scale_y = |asked: &Asked| f64::from(asked.request.height_px) / (asked.request.y1 - asked.request.y0);
+    let marking = looks.marking(view.y.len() / plot.device_height());
     detail.request.axis == axis
-        && (detail.color, detail.marking) == (wanted.color, wanted.marking)
-        && same(scale_x(detail), scale_x(&wanted))
-        && same(scale_y(detail), scale_y(&wanted))
+        && (detail.color, detail.scheme, detail.marking) == (looks.color, looks.scheme, marking)
+        && has_scale_of(detail, camera)
         && reaches(Span::new(detail.request.x0, detail.request.x1), view.x, whole.x, plot.device_width())
         && reaches(Span::new(detail.request.y0, detail.request.y1), view.y, whole.y, plot.device_height())
+}
+
+/// Returns true if a picture has as many units and bytes per pixel as the view.
+fn has_scale_of(asked: &Asked, camera: &Camera) -> bool {
+    let (View { x, y }, plot, request) = (camera.view(), camera.plot(), &asked.request);
+    let same = |picture: f64, pixels: u32, view: f64, view_pixels: f64| {
+        (picture / f64::from(pixels) / (view / view_pixels) - 1.0).abs() < SAME_SCALE
+    };
+    same(request.x1 - request.x0, request.width_px, x.len(), plot.device_width().min(MAX_PICTURE_PX))
+        && same(request.y1 - request.y0, request.height_px, y.len(), plot.device_height().min(MAX_PICTURE_PX))
 }
 
 /// Returns true if a picture extends beyond the view, or to the end of the content.
@@ -208,8 +225,18 @@ mod tests {
         camera.zoom_x(250.0, 0.1);
         let (layer, asked) = plan.next(&camera, AXIS).expect("a detail is due");
         assert_eq!(layer, Layer::Detail);
-        assert_eq!((asked.request.x0, asked.request.x1, asked.request.width_px), (400.0, 600.0, 2000));
+        assert_eq!((asked.request.x0, asked.request.x1, asked.request.width_px), (435.0, 565.0, 1300));
         assert_eq!(asked.request.height_px, 400);
+    }
+
+    #[test]
+    fn panning_asks_for_more_than_zooming() {
+        let (mut plan, mut camera) = (Plan::default(), camera());
+        camera.zoom_x(250.0, 0.1);
+        settle(&mut plan, &camera);
+        camera.pan(30.0, 0.0);
+        let (_, asked) = plan.next(&camera, AXIS).expect("the edge is near");
+        assert_eq!(asked.request.width_px, 2000);
     }
 
     #[test]
@@ -230,10 +257,12 @@ mod tests {
         let (mut plan, mut camera) = (Plan::default(), camera());
         camera.zoom_x(250.0, 0.1);
         settle(&mut plan, &camera);
+        camera.pan(10.0, 0.0);
+        assert!(plan.is_settled(&camera, AXIS));
+        camera.pan(30.0, 0.0);
+        assert_eq!(settle(&mut plan, &camera), [Layer::Detail]);
         camera.pan(100.0, 0.0);
         assert!(plan.is_settled(&camera, AXIS));
-        camera.pan(120.0, 0.0);
-        assert_eq!(settle(&mut plan, &camera), [Layer::Detail]);
     }
 
     #[test]

@@ -50,6 +50,7 @@ impl Scene {
             request: PictureRequest { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px, height_px },
             pixel_ratio,
             color,
+            scheme: Default::default(),
             marking: Default::default(),
         };
         let lane = Lane::new(&spans(x_end), Some(&parts(x_end)), 2, axis);
