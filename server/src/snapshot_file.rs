@@ -1,8 +1,10 @@
 //! Reads a snapshot file into a trace with the timelines of its devices.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::thread::ScopedJoinHandle;
 
 use shared::analysis::{Timeline, recording_diagnostics};
 use shared::base::Diagnostic;
@@ -33,8 +35,7 @@ impl Opened {
 
     /// Derives the timelines and diagnostics of a trace; `file` is its name in messages.
     pub(crate) fn of(file: String, trace: Trace) -> Self {
-        let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(&trace, device)).collect();
-        let host_timeline = trace.host.as_ref().map(|host| Timeline::new(&trace, host));
+        let (timelines, host_timeline) = timelines(&trace);
         let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
         let mut diagnostics = recording_diagnostics(&trace, &devices);
         diagnostics.extend(trace.diagnostics.iter().cloned());
@@ -82,6 +83,22 @@ impl Opened {
     }
 }
 
+/// Derives the timelines of the devices and of host memory, each in a thread of its own.
+fn timelines(trace: &Trace) -> (Vec<Timeline>, Option<Timeline>) {
+    let of = |device| move || Timeline::new(trace, device);
+    std::thread::scope(|scope| {
+        let host = trace.host.as_ref().map(|host| scope.spawn(of(host)));
+        let mut devices = trace.devices.iter();
+        let first = devices.next();
+        let others: Vec<_> = devices.map(|device| scope.spawn(of(device))).collect();
+        let join = |thread: ScopedJoinHandle<'_, Timeline>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        let timelines = first.map(|device| of(device)()).into_iter().chain(others.into_iter().map(join)).collect();
+        (timelines, host.map(join))
+    })
+}
+
 /// Reads a snapshot file chunk by chunk; `file` is its name in messages.
 pub(crate) fn import(path: &Path, file: &str) -> Result<Trace, Failure> {
     import_by(Importer::new(), path, file)
@@ -94,18 +111,41 @@ pub(crate) fn import_by(importer: Importer, path: &Path, file: &str) -> Result<T
 
 /// Feeds all bytes of a file to an importer; `file` is its name in messages.
 pub(crate) fn import_with(mut importer: Importer, path: &Path, file: &str) -> Result<Importer, Failure> {
-    const CHUNK_BYTES: usize = 1 << 20;
     let unreadable = |error: std::io::Error| {
         Failure::new(format!("{file}: {error}"), "check the path and the permissions of the file")
     };
-    let mut source = File::open(path).map_err(unreadable)?;
-    let mut chunk = vec![0; CHUNK_BYTES];
-    loop {
-        let len = source.read(&mut chunk).map_err(unreadable)?;
-        if len == 0 {
-            return Ok(importer);
+    let source = File::open(path).map_err(unreadable)?;
+    std::thread::scope(|scope| {
+        let (read, chunks) = sync_channel(CHUNKS_AHEAD);
+        let (done, buffers) = channel();
+        scope.spawn(move || read_ahead(source, &buffers, &read));
+        (0..=CHUNKS_AHEAD).for_each(|_| drop(done.send(vec![0; CHUNK_BYTES])));
+        for chunk in chunks {
+            let (buffer, len) = chunk.map_err(unreadable)?;
+            importer.push(&buffer[..len]).map_err(|error| foreign(file, &error))?;
+            // The reader is gone only after the end of the file.
+            let _ = done.send(buffer);
         }
-        importer.push(&chunk[..len]).map_err(|error| foreign(file, &error))?;
+        Ok(importer)
+    })
+}
+
+const CHUNK_BYTES: usize = 1 << 20;
+/// Number of chunks that are read while one is decoded.
+const CHUNKS_AHEAD: usize = 2;
+
+/// Passes on the chunks of a file in the buffers that it gets, with their lengths, until nobody waits for more.
+fn read_ahead(mut source: File, buffers: &Receiver<Vec<u8>>, read: &SyncSender<io::Result<(Vec<u8>, usize)>>) {
+    for mut buffer in buffers {
+        let chunk = match source.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(len) => Ok((buffer, len)),
+            Err(error) => Err(error),
+        };
+        let is_last = chunk.is_err();
+        if read.send(chunk).is_err() || is_last {
+            return;
+        }
     }
 }
 
