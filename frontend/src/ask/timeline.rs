@@ -4,10 +4,10 @@
 use super::areas::AreaRow;
 use super::categories::ColorBy;
 use super::kind::{Kind, Marking};
-use crate::state::Scheme;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationKey, Axis, PictureRequest};
 use shared::base::StackLabel;
+use shared::draw::scheme::Scheme;
 use shared::profile::Makers;
 use shared::report::Frame;
 

@@ -11,6 +11,7 @@ pub mod span;
 pub mod ticks;
 
 pub mod color;
+pub mod scheme;
 pub mod theme;
 
 pub mod op;

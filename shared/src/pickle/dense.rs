@@ -126,13 +126,13 @@ impl Packed {
         for (word, entries) in entries.chunks_exact(WORD_LEN).enumerate() {
             before[word] = (next.wrapping_sub(start) as u16, others.len() as u16);
             for (place, &entry) in entries.iter().enumerate() {
-                let kind = if entry == common[0] {
+                let kind = if entry == next {
+                    next = next.wrapping_add(1);
+                    NEXT
+                } else if entry == common[0] {
                     FIRST
                 } else if entry == common[1] {
                     SECOND
-                } else if entry == next {
-                    next = next.wrapping_add(1);
-                    NEXT
                 } else {
                     others.push(entry);
                     OTHER
@@ -146,10 +146,11 @@ impl Packed {
         Some(Self { kinds, before, common, start, others: others.into() })
     }
 
-    /// Returns the two most common values, and the first one that is followed by the next number; judged by the first
+    /// Returns the two most common values, and the first one that is followed by the next numbers; judged by the first
     /// entries.
     fn values(entries: &[u32; CHUNK_LEN]) -> ([u32; 2], u32) {
         const SAMPLE: usize = 64;
+        const FOLLOWING: u32 = 6;
         let sample = &entries[..SAMPLE];
         let count = |value: u32| sample.iter().filter(|&&entry| entry == value).count();
         let most = |except: Option<u32>| {
@@ -158,7 +159,7 @@ impl Packed {
         };
         let first = most(None);
         let common = [first, most(Some(first))];
-        let is_followed = |entry: &&u32| !common.contains(entry) && sample.contains(&entry.wrapping_add(1));
+        let is_followed = |entry: &&u32| (1..=FOLLOWING).all(|number| sample.contains(&entry.wrapping_add(number)));
         // A number above all entries stands for none.
         let start = sample.iter().find(is_followed).copied().unwrap_or(u32::MAX - CHUNK_LEN as u32);
         (common, start)

@@ -14,11 +14,14 @@ const MOST_TEMPLATES: usize = 8;
 const FREE_LESSONS: u32 = 64;
 /// Number of records that a template has to read for each further lesson.
 const RECORDS_PER_LESSON: u32 = 16;
+/// Number of dictionaries in a row that no template fits, after which only every [`RARELY`]th is tried.
+const MOST_MISSES: u32 = 64;
+const RARELY: u32 = 16;
 
 /// The templates of a pickle.
 ///
-/// Records whose shared values change all the time would make the reader learn all the time, so that lessons have to be
-/// earned.
+/// Records whose shared values change all the time would make the reader learn and compare all the time, so that lessons
+/// have to be earned, and templates that fit nothing are hardly tried.
 #[derive(Debug)]
 pub(super) struct Templates {
     known: Vec<Template>,
@@ -28,6 +31,8 @@ pub(super) struct Templates {
     oldest: usize,
     /// Records that the templates read, in addition to those spent on lessons.
     credit: u32,
+    /// Number of dictionaries since one that a template fitted.
+    misses: u32,
     lists: KnownLists,
     record: Record,
     /// Value of [`Memo::rewrites`] when all of this was learnt.
@@ -41,6 +46,7 @@ impl Default for Templates {
             last: 0,
             oldest: 0,
             credit: FREE_LESSONS * RECORDS_PER_LESSON,
+            misses: 0,
             lists: KnownLists::default(),
             record: Record::default(),
             rewrites: 0,
@@ -60,12 +66,17 @@ impl Templates {
             self.last = 0;
             self.lists.clear();
         }
-        let Self { known, last, credit, lists, record, .. } = self;
+        let Self { known, last, credit, misses, lists, record, .. } = self;
+        *misses = misses.wrapping_add(1);
+        if *misses > MOST_MISSES && !misses.is_multiple_of(RARELY) {
+            return None;
+        }
         let source = Source { input, memo, lists };
         for number in (*last..known.len()).chain(0..*last) {
             if let Some(len) = known[number].read(source, start, record) {
                 *last = number;
                 *credit = credit.saturating_add(1);
+                *misses = 0;
                 return Some(len);
             }
         }
@@ -83,12 +94,18 @@ impl Templates {
         self.lists.set(input, key, val);
     }
 
+    /// Returns true if another lesson is earned.
+    #[inline]
+    pub(super) fn may_learn(&self) -> bool {
+        self.credit >= RECORDS_PER_LESSON
+    }
+
     /// Learns from a record that was read in another way.
     #[cold]
     #[inline(never)]
     pub(super) fn learn(&mut self, input: &[u8], memo: &Memo, example: &Example<'_>) {
-        let Some(credit) = self.credit.checked_sub(RECORDS_PER_LESSON) else { return };
-        self.credit = credit;
+        self.credit = self.credit.saturating_sub(RECORDS_PER_LESSON);
+        self.misses = 0;
         let source = Source { input, memo, lists: &self.lists };
         let Some(template) = learn(source, &mut self.record, example) else { return };
         if self.known.len() < MOST_TEMPLATES {

@@ -118,7 +118,9 @@ impl<B: Build> Scanner<B> {
                 if key[0] == SETITEMS && count > 0 {
                     let entries = &mut entries[..count];
                     let val = self.machine.end_dict(dict, entries, has_open);
-                    if let Some(form) = &self.machine.builder.form(val, entries) {
+                    if self.templates.may_learn()
+                        && let Some(form) = &self.machine.builder.form(val, entries)
+                    {
                         let example = Example { start, entries, form, memo_len };
                         self.templates.learn(input, self.machine.memo(), &example);
                     }

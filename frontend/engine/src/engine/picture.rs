@@ -3,8 +3,8 @@
 use super::ready::Ready;
 use super::{areas, kind};
 use frontend::ask::{ColorBy, Kind, Marking, PictureData, View, area_by};
-use frontend::state::Scheme;
 use shared::analysis::{AllocationId, Axis, Coloring, Emphasis, PictureRequest};
+use shared::draw::scheme::Scheme;
 
 /// Draws a view; a kind that cannot be read, such as an invalid search, sets nothing apart.
 pub(super) fn picture(ready: Ready<'_>, view: View, kind: Option<&Kind>) -> PictureData {

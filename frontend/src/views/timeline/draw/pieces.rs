@@ -98,7 +98,7 @@ mod tests {
         },
         pixel_ratio: 1.0,
         color: ColorBy::Stack,
-        scheme: Default::default(),
+        scheme: crate::state::Scheme::Light,
         marking: crate::ask::Marking { kind: None, apart: None },
     };
 

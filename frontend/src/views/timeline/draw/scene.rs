@@ -136,7 +136,7 @@ mod tests {
         let detail = asked(&camera);
         camera.pan(400.0, 0.0);
         let placement = placements(&camera, None, Some(&detail))[0];
-        assert_eq!(placement.clip, DeviceRect { x: 300, y: 0, width: 700, height: 400 });
-        assert_eq!(placement.offset, [300.0, 0.0]);
+        assert_eq!(placement.clip, DeviceRect { x: 650, y: 0, width: 350, height: 400 });
+        assert_eq!(placement.offset, [650.0, 0.0]);
     }
 }
