@@ -29,7 +29,7 @@ use testkit::generator::{Config, generate};
 use testkit::server::root;
 
 /// Number of generated events in 1 MB: an event takes about 112 bytes.
-const EVENTS_PER_MB: usize = 10_000;
+pub(crate) const EVENTS_PER_MB: usize = 10_000;
 
 /// Returns a generated snapshot file of `events` events, which is written once to `target/bench`.
 ///

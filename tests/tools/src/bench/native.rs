@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use shared::analysis::{FindingsConfig, Summary, Timeline, findings};
+use shared::analysis::{FindingsConfig, ReplayConfig, Replayer, Summary, Timeline, default_settings, findings};
 use shared::import::Importer;
 use shared::trace::Trace;
 
@@ -39,14 +39,24 @@ pub enum Task {
     Ready,
     /// All findings of a trace in memory.
     Findings,
+    /// What-if replay of a trace in memory, with expandable segments.
+    Replay,
     /// `snapscope inspect`, from the start of the process to its end.
     Inspect,
 }
 
 impl Task {
     /// All tasks in the order of the tables.
-    pub const ALL: [Self; 7] =
-        [Self::CPython, Self::Scan, Self::DecodeBytes, Self::Decode, Self::Ready, Self::Findings, Self::Inspect];
+    pub const ALL: [Self; 8] = [
+        Self::CPython,
+        Self::Scan,
+        Self::DecodeBytes,
+        Self::Decode,
+        Self::Ready,
+        Self::Findings,
+        Self::Replay,
+        Self::Inspect,
+    ];
 
     /// Returns the name of the task in the tables.
     pub fn name(self) -> &'static str {
@@ -57,6 +67,7 @@ impl Task {
             Self::Decode => "decoding to the model",
             Self::Ready => "decoding, curves and peak",
             Self::Findings => "all findings, of a decoded file",
+            Self::Replay => "what-if replay, of a decoded file",
             Self::Inspect => "snapscope inspect",
         }
     }
@@ -124,6 +135,14 @@ pub fn child(name: &str, file: &Path) {
             let timeline = Timeline::new(&trace, &trace.devices[0]);
             let devices = [(&trace.devices[0], &timeline)];
             timed(|| assert!(!findings(&trace, &devices, &FindingsConfig::default()).is_empty()))
+        }
+        Task::Replay => {
+            let trace = decode(file);
+            let timeline = Timeline::new(&trace, &trace.devices[0]);
+            let replayer = Replayer::new(&trace, &trace.devices[0], &timeline.allocations);
+            let settings = default_settings(&trace).and_then(|default| default.with_conf("expandable_segments:True"));
+            let config = ReplayConfig::unlimited(settings.expect("valid settings"));
+            timed(|| assert!(replayer.replay(&config).ooms.is_empty()))
         }
         Task::CPython | Task::Inspect => unreachable!("these are processes of other programs"),
     };

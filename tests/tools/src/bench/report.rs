@@ -1,12 +1,12 @@
 //! Writes the measurements as tables and compares them with the budgets.
 
-use super::Table;
 use super::budget::{Budget, Unit};
 use super::figures::{bytes, pair_ms, seconds, times};
 use super::measure::Measured;
 use super::native::Task;
 use super::page::Visit;
 use super::trace::Frames;
+use super::{EVENTS_PER_MB, Table};
 
 /// Name of this project's page among the viewers.
 pub const OWN: &str = "snapscope";
@@ -145,6 +145,12 @@ fn of_large_file(measured: &Measured) -> Vec<Budget> {
         budget(&named("snapscope inspect, of CPython's unpickling"), 0.1, inspect, Unit::Times),
         budget(&named("model ready in the page, of native"), 2.0, native, Unit::Times),
     ];
+    let events = (measured.size_mb as usize * EVENTS_PER_MB) as f64;
+    // A second for eleven million events, and for twenty million.
+    for (what, task, per_second) in [("all findings", Task::Findings, 11e6), ("what-if replay", Task::Replay, 20e6)] {
+        let ms = measured.seconds(task).map(|seconds| seconds * 1e3);
+        budgets.push(budget(&named(what), events / per_second * 1e3, ms, Unit::Milliseconds));
+    }
     for (name, of) in gestures() {
         let frames = |figure: fn(Frames) -> f64| measured.median_of(OWN, |visit| of(visit).map(figure));
         let (p95, longest) = (frames(|frames| frames.p95_ms), frames(|frames| frames.max_ms));
