@@ -189,8 +189,8 @@ impl Packed {
 fn count_before(kinds: u64, place: usize, kind: u32) -> usize {
     /// Lower bit of each kind.
     const LOWER: u64 = 0x5555_5555_5555_5555;
-    let same = !(kinds ^ LOWER * u64::from(kind));
-    let same = same & same >> 1 & LOWER;
+    let same = !(kinds ^ (LOWER * u64::from(kind)));
+    let same = same & (same >> 1) & LOWER;
     (same & ((1 << (2 * place)) - 1)).count_ones() as usize
 }
 
