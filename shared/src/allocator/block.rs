@@ -1,12 +1,28 @@
 //! Blocks tile the segments; each is linked with its neighbours.
 
+use std::num::NonZeroU32;
 use std::ops::{Index, IndexMut};
 
 use super::pool_key::PoolIndex;
 
 /// Handle of a block, valid from the request until the block is back in its pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BlockId(pub(super) u32);
+pub struct BlockId(NonZeroU32);
+
+impl BlockId {
+    /// Handle of the first row of a table.
+    pub(super) const FIRST: Self = Self(NonZeroU32::MIN);
+
+    pub(super) fn of_row(row: usize) -> Self {
+        let number = u32::try_from(row + 1).ok().and_then(NonZeroU32::new);
+        Self(number.expect("fewer than 2^32 blocks"))
+    }
+
+    #[inline]
+    fn row(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 /// State of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,23 +101,22 @@ pub(super) struct Blocks {
 impl Blocks {
     pub(super) fn add(&mut self, block: Block) -> BlockId {
         if let Some(id) = self.vacant.pop() {
-            self.rows[id.0 as usize] = Some(block);
+            self.rows[id.row()] = Some(block);
             return id;
         }
-        let id = BlockId(u32::try_from(self.rows.len()).expect("fewer than 2^32 blocks"));
+        let id = BlockId::of_row(self.rows.len());
         self.rows.push(Some(block));
         id
     }
 
     pub(super) fn remove(&mut self, id: BlockId) {
-        self.rows[id.0 as usize] = None;
+        self.rows[id.row()] = None;
         self.vacant.push(id);
     }
 
     /// Iterates over all blocks in no particular order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (BlockId, &Block)> {
-        let id = |index: usize| BlockId(index as u32);
-        self.rows.iter().enumerate().filter_map(move |(index, row)| Some((id(index), row.as_ref()?)))
+        self.rows.iter().enumerate().filter_map(|(index, row)| Some((BlockId::of_row(index), row.as_ref()?)))
     }
 
     /// Splits `size_bytes` off the front of a block: the front gets a new handle, the rest keeps the old one.
@@ -155,13 +170,15 @@ impl Blocks {
 impl Index<BlockId> for Blocks {
     type Output = Block;
 
+    #[inline]
     fn index(&self, id: BlockId) -> &Block {
-        self.rows[id.0 as usize].as_ref().expect("a handle of a block that lives")
+        self.rows[id.row()].as_ref().expect("a handle of a block that lives")
     }
 }
 
 impl IndexMut<BlockId> for Blocks {
+    #[inline]
     fn index_mut(&mut self, id: BlockId) -> &mut Block {
-        self.rows[id.0 as usize].as_mut().expect("a handle of a block that lives")
+        self.rows[id.row()].as_mut().expect("a handle of a block that lives")
     }
 }

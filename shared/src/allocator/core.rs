@@ -117,11 +117,11 @@ impl<D: Driver> Allocator<D> {
 
     /// Frees a block; if another stream used it, the free is pending until [`complete`](Self::complete).
     pub fn free(&mut self, block: BlockId) -> Option<PendingFree> {
-        let row = self.blocks[block];
-        debug_assert_eq!(row.state, BlockUse::Allocated, "a block is freed once");
-        self.counters.freed(row.size_bytes);
-        self.record(EventKind::FreeRequested, row.addr, row.requested_bytes, row.stream, row.pool);
-        if !row.is_shared {
+        let &Block { addr, size_bytes, requested_bytes, stream, pool, state, is_shared, .. } = &self.blocks[block];
+        debug_assert_eq!(state, BlockUse::Allocated, "a block is freed once");
+        self.counters.freed(size_bytes);
+        self.record(EventKind::FreeRequested, addr, requested_bytes, stream, pool);
+        if !is_shared {
             self.free_block(block);
             return None;
         }
@@ -266,18 +266,18 @@ impl<D: Driver> Allocator<D> {
 
     /// Puts a block back into its pool, merged with free neighbours.
     pub(super) fn free_block(&mut self, block: BlockId) {
-        let row = self.blocks[block];
-        self.record(EventKind::FreeCompleted, row.addr, row.requested_bytes, row.stream, row.pool);
-        self.counters.completed(row.requested_bytes, row.size_bytes);
         let row = &mut self.blocks[block];
         (row.state, row.is_shared) = (BlockUse::Free, false);
+        let &mut Block { addr, size_bytes, requested_bytes, stream, pool, .. } = row;
+        self.record(EventKind::FreeCompleted, addr, requested_bytes, stream, pool);
+        self.counters.completed(requested_bytes, size_bytes);
         self.merge(block);
         self.insert_free(block);
     }
 
     /// Merges a block that is in no pool with the neighbours of the same state.
     pub(super) fn merge(&mut self, block: BlockId) {
-        let Block { state, prev, next, .. } = self.blocks[block];
+        let &Block { state, prev, next, .. } = &self.blocks[block];
         for neighbour in [prev, next].into_iter().flatten() {
             if self.blocks[neighbour].state == state {
                 self.remove_available(neighbour);
@@ -301,11 +301,11 @@ impl<D: Driver> Allocator<D> {
 
     /// Takes a free or unmapped block out of its pool.
     pub(super) fn remove_available(&mut self, block: BlockId) {
-        let row = self.blocks[block];
-        let half = self.half_mut(row.pool);
+        let row = &self.blocks[block];
+        let half = self.pools[row.pool.key().0 as usize].half_mut(row.pool.is_small());
         match row.state {
-            BlockUse::Unmapped => half.remove_unmapped(block, &row),
-            _ => half.remove(block, &row),
+            BlockUse::Unmapped => half.remove_unmapped(block, row),
+            _ => half.remove(block, row),
         }
     }
 

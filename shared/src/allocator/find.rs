@@ -5,7 +5,7 @@
 use super::block::{BlockId, BlockUse};
 use super::core::{Allocator, Request};
 use super::driver::Driver;
-use super::pool::FreeKey;
+use super::free_list::FreeKey;
 use super::pool_key::{PoolIndex, PoolKey};
 use super::rounding::{MIN_BLOCK, SMALL_REQUEST};
 
@@ -48,17 +48,19 @@ impl<D: Driver> Allocator<D> {
 
     fn best(&self, request: &Request) -> Option<FreeKey> {
         let free = &self.half(request.pool).of(request.stream)?.mapped;
-        let mut fitting = free.range(FreeKey::from_size(request.block_bytes)..).copied();
-        let first = fitting.next()?;
+        let first = free.first_from(request.block_bytes)?;
         if self.blocks[first.id].reservation.is_none() {
             return Some(first);
         }
+        let mut rest = free.after(first);
         if request.is_expandable {
-            return Some(self.least_room(first, fitting));
+            // Without addresses to grow into, the smallest block is the one with the least room.
+            let grows = self.room(first.id) > first.size_bytes;
+            return Some(if grows { self.least_room(first, rest) } else { first });
         }
         // The request may not use expandable segments: they were switched off after these blocks came, or the pool only
         // helps out (`use_on_oom`).
-        fitting.find(|key| self.blocks[key.id].reservation.is_none())
+        rest.find(|key| self.blocks[key.id].reservation.is_none())
     }
 
     /// Picks the fitting block that could grow least.

@@ -14,6 +14,7 @@ mod driver;
 
 mod block;
 mod event;
+mod free_list;
 mod pool;
 mod pool_key;
 

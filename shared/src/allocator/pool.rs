@@ -3,32 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::block::{Block, BlockId};
-
-/// Sort key of a free block: size, age of its segment where the version orders by it, then address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct FreeKey {
-    pub(super) size_bytes: u64,
-    order: u32,
-    addr: u64,
-    pub(super) id: BlockId,
-}
-
-impl FreeKey {
-    pub(super) fn of(id: BlockId, block: &Block) -> Self {
-        Self { size_bytes: block.size_bytes, order: block.order, addr: block.addr, id }
-    }
-
-    /// Returns the lower bound of all keys with that size.
-    pub(super) fn from_size(size_bytes: u64) -> Self {
-        Self { size_bytes, order: 0, addr: 0, id: BlockId(0) }
-    }
-}
+use super::free_list::{FreeKey, FreeList};
 
 /// Free blocks of one stream.
 #[derive(Debug, Default)]
 pub(super) struct FreeBlocks {
     /// Free blocks with memory.
-    pub(super) mapped: BTreeSet<FreeKey>,
+    pub(super) mapped: FreeList,
     /// Ranges of expandable segments without memory, by address.
     pub(super) unmapped: BTreeSet<(u64, BlockId)>,
 }
@@ -46,19 +27,19 @@ pub(super) struct HalfPool {
 
 impl HalfPool {
     /// Returns the free blocks of a stream, `None` if it never had any.
+    #[inline]
     pub(super) fn of(&self, stream: u64) -> Option<&FreeBlocks> {
         self.streams.iter().find(|(key, _)| *key == stream).map(|(_, free)| free)
     }
 
     /// Returns the free blocks of a stream, creating an empty entry if there is none.
+    #[inline]
     pub(super) fn of_mut(&mut self, stream: u64) -> &mut FreeBlocks {
-        let index = match self.streams.binary_search_by_key(&stream, |(key, _)| *key) {
-            Ok(index) => index,
-            Err(index) => {
-                self.streams.insert(index, (stream, FreeBlocks::default()));
-                index
-            }
-        };
+        let index = self.streams.iter().position(|(key, _)| *key == stream).unwrap_or_else(|| {
+            let index = self.streams.partition_point(|(key, _)| *key < stream);
+            self.streams.insert(index, (stream, FreeBlocks::default()));
+            index
+        });
         &mut self.streams[index].1
     }
 
@@ -72,11 +53,13 @@ impl HalfPool {
         self.streams.iter().flat_map(|(_, free)| free.unmapped.iter().map(|key| key.1))
     }
 
+    #[inline]
     pub(super) fn insert(&mut self, id: BlockId, block: &mut Block) {
         block.free_since = self.searches;
         self.of_mut(block.stream).mapped.insert(FreeKey::of(id, block));
     }
 
+    #[inline]
     pub(super) fn remove(&mut self, id: BlockId, block: &Block) {
         self.of_mut(block.stream).mapped.remove(&FreeKey::of(id, block));
     }
@@ -115,10 +98,12 @@ impl Pool {
         Self { halves: Default::default(), users: 1, options }
     }
 
+    #[inline]
     pub(super) fn half(&self, is_small: bool) -> &HalfPool {
         &self.halves[usize::from(is_small)]
     }
 
+    #[inline]
     pub(super) fn half_mut(&mut self, is_small: bool) -> &mut HalfPool {
         &mut self.halves[usize::from(is_small)]
     }

@@ -14,14 +14,17 @@ impl PoolKey {
 pub(super) struct PoolIndex(u32);
 
 impl PoolIndex {
+    #[inline]
     pub(super) fn new(pool: PoolKey, is_small: bool) -> Self {
         Self(pool.0 * 2 + u32::from(is_small))
     }
 
+    #[inline]
     pub(super) fn key(self) -> PoolKey {
         PoolKey(self.0 / 2)
     }
 
+    #[inline]
     pub(super) fn is_small(self) -> bool {
         self.0 % 2 == 1
     }

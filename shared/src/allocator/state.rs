@@ -5,7 +5,7 @@ use super::core::Allocator;
 use super::counters::Counters;
 use super::driver::Driver;
 use super::event::Event;
-use super::pool::FreeKey;
+use super::free_list::FreeKey;
 use super::pool_key::PoolKey;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

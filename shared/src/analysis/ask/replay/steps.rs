@@ -17,7 +17,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::trace::{Action, Device, Event, PoolId, Segment, StackId, Trace};
+use crate::trace::{Action, Device, EventTable, PoolId, Segment, StackId, Trace};
 
 /// Request of the program, or completion of another stream's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,101 +45,141 @@ pub(super) enum StepKind {
 
 /// Returns the steps of a device's trace in their order.
 pub(super) fn steps<'a>(trace: &'a Trace, device: &'a Device) -> impl Iterator<Item = Step> + 'a {
-    let has_completions = device.events.actions().iter().any(|action| action == Action::FreeCompleted);
-    let pools = KnownPools::of(device);
-    let (queued, waited) = (VecDeque::new(), Vec::new());
-    let mut reader = Reader { trace, device, pools, has_completions, next: 0, group: 0, queued, waited };
-    std::iter::from_fn(move || reader.step())
+    Reader {
+        trace,
+        events: &device.events,
+        pools: KnownPools::of(device),
+        has_completions: device.events.actions().iter().any(|action| action == Action::FreeCompleted),
+        next: 0,
+        calls: Calls::default(),
+        completions_end: 0,
+        queued: VecDeque::new(),
+        waited: Vec::new(),
+    }
 }
 
 struct Reader<'a> {
     trace: &'a Trace,
-    device: &'a Device,
+    events: &'a EventTable,
     pools: KnownPools,
     /// False for a filtered trace without completions, whose frees don't wait.
     has_completions: bool,
     next: usize,
-    /// Index of the first event that may be a driver call of no step yet.
-    group: usize,
+    calls: Calls,
+    /// Index of the first event after the current run of completions.
+    completions_end: usize,
     /// Steps that come before the next event.
     queued: VecDeque<Step>,
     /// Completions that the allocator waited for during the next step.
     waited: Vec<Step>,
 }
 
-impl Reader<'_> {
-    fn step(&mut self) -> Option<Step> {
-        let end = self.device.events.len();
-        while self.queued.is_empty() && self.next <= end {
-            if self.next < end {
-                self.read(self.next, self.device.events.at(self.next));
-            } else {
-                self.empty_cache(end);
-            }
+/// Driver calls that belong to no step yet.
+#[derive(Clone, Copy, Default)]
+struct Calls {
+    /// Index of the last one that gave memory back.
+    release: Option<usize>,
+    /// True if a later one fetched memory.
+    fetches: bool,
+}
+
+impl Iterator for Reader<'_> {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        while self.queued.is_empty() {
+            let index = self.next;
             self.next += 1;
+            if index < self.events.len() {
+                if let Some(step) = self.read(index) {
+                    return Some(step);
+                }
+            } else if index == self.events.len() {
+                self.empty_cache();
+            } else {
+                return None;
+            }
         }
         self.queued.pop_front()
     }
+}
 
-    fn read(&mut self, index: usize, event: Event) {
-        let context = self.trace.contexts.get(event.context);
-        let (addr, stream, size_bytes) = (event.addr, context.stream, event.size_bytes);
-        let kind = match event.action {
-            Action::Alloc => {
-                let pool = context.pool.or_else(|| self.pools.at(addr, index));
-                StepKind::Allocate { addr, size_bytes, stream, pool }
-            }
-            Action::Oom => StepKind::Fail { size_bytes, stream, pool: context.pool },
+impl Reader<'_> {
+    /// Reads the event at `index`; its step is returned, or queued behind those that come before it.
+    fn read(&mut self, index: usize) -> Option<Step> {
+        let action = self.events.actions().at(index);
+        let kind = match action {
+            Action::Alloc | Action::Oom => self.request(index, action),
             Action::FreeRequested => {
-                StepKind::Free { addr, is_shared: self.has_completions && !self.completes(index, addr) }
+                let addr = self.events.addrs().at(index);
+                let is_complete = self.completes(index + 1, addr);
+                self.next += usize::from(is_complete);
+                StepKind::Free { addr, is_shared: self.has_completions && !is_complete }
             }
-            Action::FreeCompleted if !self.is_of_free(index) => StepKind::Complete { addr },
-            _ => return,
+            Action::FreeCompleted => return self.complete(index),
+            Action::SegmentFree | Action::SegmentUnmap => {
+                self.calls = Calls { release: Some(index), fetches: false };
+                return None;
+            }
+            Action::SegmentAlloc | Action::SegmentMap => {
+                self.calls.fetches = true;
+                return None;
+            }
+            _ => return None,
         };
-        let step = Step { event: index, until: index, kind };
-        match kind {
-            StepKind::Complete { .. } if self.is_waited_for(index) => return self.waited.push(step),
-            StepKind::Complete { .. } => return self.queued.push_back(step),
-            StepKind::Allocate { .. } | StepKind::Fail { .. } if self.is_answer(index, event) => {}
-            _ => self.empty_cache(index),
+        let is_answer =
+            matches!(kind, StepKind::Allocate { .. } | StepKind::Fail { .. }) && self.is_answer(index, action);
+        if !is_answer {
+            self.empty_cache();
         }
-        self.group = index + 1;
+        self.calls = Calls::default();
+        let step = Step { event: index, until: index, kind };
+        if self.queued.is_empty() && self.waited.is_empty() {
+            return Some(step);
+        }
         self.queued.push_back(step);
         self.queued.extend(self.waited.drain(..));
+        None
     }
 
-    /// Returns true if the very next event completes the free.
+    fn request(&self, index: usize, action: Action) -> StepKind {
+        let context = self.trace.contexts.get(self.events.contexts().at(index));
+        let (stream, size_bytes) = (context.stream, self.events.sizes_bytes().at(index));
+        if action == Action::Oom {
+            return StepKind::Fail { size_bytes, stream, pool: context.pool };
+        }
+        let addr = self.events.addrs().at(index);
+        StepKind::Allocate { addr, size_bytes, stream, pool: context.pool.or_else(|| self.pools.at(addr, index)) }
+    }
+
+    /// Returns true if the event at `index` completes the free of `addr`.
     fn completes(&self, index: usize, addr: u64) -> bool {
-        let events = &self.device.events;
-        index + 1 < events.len() && {
-            let next = events.at(index + 1);
-            (next.action, next.addr) == (Action::FreeCompleted, addr)
+        self.events.actions().get(index) == Some(Action::FreeCompleted) && self.events.addrs().at(index) == addr
+    }
+
+    /// Returns the step of a completion that does not follow its free at once.
+    fn complete(&mut self, index: usize) -> Option<Step> {
+        let step =
+            Step { event: index, until: index, kind: StepKind::Complete { addr: self.events.addrs().at(index) } };
+        let actions = self.events.actions();
+        if index >= self.completions_end {
+            let mut after = index + 1..actions.len();
+            self.completions_end =
+                after.find(|&index| actions.at(index) != Action::FreeCompleted).unwrap_or(actions.len());
         }
-    }
-
-    /// Returns true if a completion belongs to the free just before it.
-    fn is_of_free(&self, index: usize) -> bool {
-        let events = &self.device.events;
-        index > 0 && {
-            let before = events.at(index - 1);
-            (before.action, before.addr) == (Action::FreeRequested, events.addrs().at(index))
+        // The allocator waited for it if memory is given back next.
+        if !actions.get(self.completions_end).is_some_and(is_release) {
+            return Some(step);
         }
+        self.waited.push(step);
+        None
     }
 
-    /// Returns true if the allocator waited for this completion to give memory back.
-    fn is_waited_for(&self, index: usize) -> bool {
-        let actions = self.device.events.actions();
-        let mut after = (index + 1..actions.len()).map(|next| actions.at(next));
-        after.find(|action| *action != Action::FreeCompleted).is_some_and(is_release)
-    }
-
-    /// Adds a step that empties the cache if driver calls before `end` gave memory back.
+    /// Queues a step that empties the cache if driver calls of no other step gave memory back.
     ///
     /// The step takes the calls up to the last one that gave memory back.
-    fn empty_cache(&mut self, end: usize) {
-        let actions = self.device.events.actions();
-        if let Some(last) = (self.group..end).rev().find(|&index| is_release(actions.at(index))) {
-            self.group = last + 1;
+    fn empty_cache(&mut self) {
+        if let Some(last) = self.calls.release.take() {
             self.queued.push_back(Step { event: last, until: last + 1, kind: StepKind::EmptyCache });
             self.queued.extend(self.waited.drain(..));
         }
@@ -148,13 +188,12 @@ impl Reader<'_> {
     /// Returns true unless memory was given back before this request for another reason than to serve it.
     ///
     /// The allocator gives memory back to serve a request if the device is full, or if it collects garbage.
-    fn is_answer(&self, index: usize, request: Event) -> bool {
-        let events = &self.device.events;
-        let group = || (self.group..index).filter(|&index| is_driver(events.actions().at(index)));
-        let Some(release) = group().rev().find(|&index| is_release(events.actions().at(index))) else { return true };
-        let fetches = request.action == Action::Oom || group().any(|index| index > release);
-        let stack = events.stacks().at(release);
-        fetches && (stack == request.stack || stack == StackId::NONE || request.stack == StackId::NONE)
+    fn is_answer(&self, index: usize, action: Action) -> bool {
+        let Some(release) = self.calls.release else { return true };
+        let stacks = self.events.stacks();
+        let (stack, own) = (stacks.at(release), stacks.at(index));
+        (action == Action::Oom || self.calls.fetches)
+            && (stack == own || stack == StackId::NONE || own == StackId::NONE)
     }
 }
 
