@@ -1,30 +1,17 @@
 //! Stores each distinct string once.
 
+use super::handle;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 
-/// Handle to a string of the [`StringTable`] that issued it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StringId(u32);
+handle! {
+    /// Handle to a string of the [`StringTable`] that issued it, by order of first appearance.
+    pub struct StringId of "strings"
+}
 
 impl StringId {
     /// Empty string, which is present in every table.
     pub const EMPTY: Self = Self(0);
-
-    /// Returns the position in the table, counted from 0 in order of first appearance.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// Returns the handle with this position.
-    ///
-    /// It is only meaningful for a table of more than `index` strings.
-    ///
-    /// # Panics
-    /// Panics if `index` is 2^32 or more.
-    pub fn from_index(index: usize) -> Self {
-        Self(u32::try_from(index).expect("fewer than 2^32 strings"))
-    }
 }
 
 /// All distinct strings of a trace, in one buffer.

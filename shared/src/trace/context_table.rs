@@ -1,7 +1,7 @@
 //! Stores each distinct combination of an event's stream, pool and texts once.
 
 use super::line_table::{LineTable, LinesId};
-use crate::base::{StringId, Word};
+use crate::base::{StringId, handle};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
@@ -46,35 +46,9 @@ impl Default for EventContext {
     }
 }
 
-/// Handle to a context of the [`ContextTable`] that issued it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ContextId(u32);
-
-impl Word for ContextId {
-    #[inline]
-    fn to_word(self) -> u64 {
-        u64::from(self.0)
-    }
-
-    #[inline]
-    fn of_word(word: u64) -> Self {
-        Self(word as u32)
-    }
-}
-
-impl ContextId {
-    /// Returns the position in the table.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// Returns the handle with this position.
-    ///
-    /// # Panics
-    /// Panics if `index` is 2^32 or more.
-    pub fn from_index(index: usize) -> Self {
-        Self(u32::try_from(index).expect("fewer than 2^32 contexts"))
-    }
+handle! {
+    /// Handle to a context of the [`ContextTable`] that issued it.
+    pub struct ContextId of "contexts"
 }
 
 /// All distinct contexts of a trace.

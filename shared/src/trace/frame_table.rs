@@ -1,6 +1,6 @@
 //! Stores each distinct stack frame once.
 
-use crate::base::StringId;
+use crate::base::{StringId, handle};
 use hashbrown::HashMap;
 
 /// FX node that `augment_with_fx_traces` (torch 2.10 on) adds to a frame of generated code.
@@ -27,23 +27,9 @@ pub struct Frame {
     pub fx: Option<FxNode>,
 }
 
-/// Handle to a frame of the [`FrameTable`] that issued it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FrameId(u32);
-
-impl FrameId {
-    /// Returns the position in the table.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// Returns the handle with this position.
-    ///
-    /// # Panics
-    /// Panics if `index` is 2^32 or more.
-    pub fn from_index(index: usize) -> Self {
-        Self(u32::try_from(index).expect("fewer than 2^32 frames"))
-    }
+handle! {
+    /// Handle to a frame of the [`FrameTable`] that issued it.
+    pub struct FrameId of "frames"
 }
 
 #[derive(Clone, Debug, Default)]

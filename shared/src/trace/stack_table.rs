@@ -1,44 +1,20 @@
 //! Stores each distinct call stack once.
 
 use super::FrameId;
-use crate::base::Word;
+use crate::base::handle;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::{BuildHasher, Hasher};
 
-/// Handle to a stack of the [`StackTable`] that issued it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StackId(u32);
-
-impl Word for StackId {
-    #[inline]
-    fn to_word(self) -> u64 {
-        u64::from(self.0)
-    }
-
-    #[inline]
-    fn of_word(word: u64) -> Self {
-        Self(word as u32)
-    }
+handle! {
+    /// Handle to a stack of the [`StackTable`] that issued it.
+    pub struct StackId of "stacks"
 }
 
 impl StackId {
-    /// No recorded stack: the record has no `frames` key.
+    /// No recorded stack, at position 0: the record has no `frames` key.
     pub const NONE: Self = Self(0);
-    /// Recorded stack without frames.
+    /// Recorded stack without frames, at position 1.
     pub const EMPTY: Self = Self(1);
-
-    /// Returns the position in the table; 0 and 1 are [`NONE`](Self::NONE) and [`EMPTY`](Self::EMPTY).
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// Returns the handle with this position.
-    ///
-    /// # Panics
-    /// Panics if `index` is 2^32 or more.
-    pub fn from_index(index: usize) -> Self {
-        Self(u32::try_from(index).expect("fewer than 2^32 stacks"))
-    }
 
     /// Returns true if the stack has at least one frame.
     pub fn has_frames(self) -> bool {
