@@ -95,6 +95,23 @@ impl Chunk {
         self.base + (packed << self.shift)
     }
 
+    /// Unpacks the rows from `first` on, as many as `values` has room for.
+    fn unpack(&self, first: usize, values: &mut [u64]) {
+        match &self.rows {
+            Rows::Words(rows) => self.unpack_rows(&rows[first..], values),
+            Rows::Bytes(rows) => self.unpack_rows(&rows[first..], values),
+            Rows::Halves(rows) => self.unpack_rows(&rows[first..], values),
+            Rows::Long(rows) => self.unpack_rows(&rows[first..], values),
+            Rows::Same => values.fill(self.base),
+        }
+    }
+
+    fn unpack_rows<R: Copy + Into<u64>>(&self, rows: &[R], values: &mut [u64]) {
+        for (value, &row) in values.iter_mut().zip(rows) {
+            *value = self.base + (row.into() << self.shift);
+        }
+    }
+
     fn size_bytes(&self) -> usize {
         match &self.rows {
             Rows::Same => 0,
@@ -156,17 +173,17 @@ impl<T: Word> PackedColumn<T> {
     }
 
     /// Iterates over all rows in order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = T> + ExactSizeIterator + '_ {
-        (0..self.len()).map(|index| self.at(index))
+    pub fn iter(&self) -> Values<'_, T> {
+        self.range(0..self.len())
     }
 
     /// Iterates over a range of rows in order.
     ///
     /// # Panics
     /// Panics if the range ends beyond [`len`](Self::len).
-    pub fn range(&self, rows: Range<usize>) -> impl ExactSizeIterator<Item = T> + '_ {
+    pub fn range(&self, rows: Range<usize>) -> Values<'_, T> {
         assert!(rows.end <= self.len(), "range {rows:?} of a column of {} rows", self.len());
-        rows.map(|index| self.at(index))
+        Values { column: self, packed: rows, batch: [0; BATCH_ROWS], unpacked: 0..0 }
     }
 
     /// Returns the bytes of the rows, without the unused end of the last chunk.
@@ -174,6 +191,68 @@ impl<T: Word> PackedColumn<T> {
         self.full.iter().map(Chunk::size_bytes).sum::<usize>() + size_of_val(&*self.last)
     }
 }
+
+/// Number of rows that an iterator unpacks at once.
+const BATCH_ROWS: usize = 32;
+
+/// Rows of a column in order, unpacked in batches: what a chunk's rows are is looked up once for all of a batch.
+#[derive(Clone, Debug)]
+pub struct Values<'a, T> {
+    column: &'a PackedColumn<T>,
+    /// Rows that come after the batch.
+    packed: Range<usize>,
+    batch: [u64; BATCH_ROWS],
+    /// Positions in the batch of the rows that were not taken yet.
+    unpacked: Range<usize>,
+}
+
+impl<T: Word> Values<'_, T> {
+    #[inline(never)]
+    fn unpack(&mut self) {
+        let (chunk, first) = (self.packed.start >> CHUNK_BITS, self.packed.start % CHUNK_ROWS);
+        let len = self.packed.len().min(BATCH_ROWS).min(CHUNK_ROWS - first);
+        let values = &mut self.batch[..len];
+        match self.column.full.get(chunk) {
+            Some(chunk) => chunk.unpack(first, values),
+            None => values.copy_from_slice(&self.column.last[first..first + len]),
+        }
+        self.packed.start += len;
+        self.unpacked = 0..len;
+    }
+}
+
+impl<T: Word> Iterator for Values<'_, T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        if self.unpacked.is_empty() {
+            if self.packed.is_empty() {
+                return None;
+            }
+            self.unpack();
+        }
+        let value = self.batch[self.unpacked.start];
+        self.unpacked.start += 1;
+        Some(T::of_word(value))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let len = self.unpacked.len() + self.packed.len();
+        (len, Some(len))
+    }
+}
+
+impl<T: Word> DoubleEndedIterator for Values<'_, T> {
+    fn next_back(&mut self) -> Option<T> {
+        match self.packed.next_back() {
+            Some(row) => Some(self.column.at(row)),
+            None => self.unpacked.next_back().map(|position| T::of_word(self.batch[position])),
+        }
+    }
+}
+
+impl<T: Word> ExactSizeIterator for Values<'_, T> {}
 
 impl<T: Word> IntoIterator for PackedColumn<T> {
     type Item = T;
@@ -242,6 +321,10 @@ mod tests {
         for range in [0..0, 3..9, CHUNK_ROWS - 1..CHUNK_ROWS + 1, CHUNK_ROWS..N, N..N] {
             assert!(column.range(range.clone()).eq(expected[range].iter().copied()));
         }
+        let mut both = column.range(5..90);
+        let taken = [both.next(), both.next_back(), both.next(), both.nth(31), both.next_back()];
+        assert_eq!((taken, both.len()), ([5, 89, 6, 38, 88].map(|row| Some(expected[row])), 49));
+        assert!(both.rev().eq(expected[39..88].iter().rev().copied()));
         assert_eq!((column.get(N), column.get(N - 1)), (None, Some(expected[N - 1])));
         assert_eq!(column.size_bytes(), 2 * CHUNK_ROWS * bytes_per_row + 5 * 8);
         assert!(column.into_iter().eq(expected));
