@@ -141,9 +141,6 @@ impl Running {
 
     /// Applies changed properties while the device and the axis stay the same.
     fn follow_change(&self, before: &TimelineProps, props: &TimelineProps) {
-        if before.scheme != props.scheme {
-            self.director.with(Stage::repaint);
-        }
         let looks = |props: &TimelineProps| (props.color, props.scheme, props.pinned, props.kind.clone());
         if looks(before) != looks(props) {
             self.director.with(Stage::take_looks);

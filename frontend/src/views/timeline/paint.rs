@@ -113,11 +113,11 @@ impl Painter {
 
     /// Colours the pictures again that the page has coloured.
     pub(super) fn color_again(&mut self) {
-        for mut layer in std::mem::take(&mut self.layers).into_iter().zip([Layer::Overview, Layer::Detail]) {
-            if let Some(Image::Colored(canvas)) = layer.0.image {
-                layer.0.image = self.colored(canvas, &layer.0.picture);
+        for layer in &self.layers {
+            if let Some(Image::Colored(canvas)) = &layer.image {
+                // A canvas that the browser does not give back stays empty until the next picture.
+                let _ = fill(canvas, &layer.picture, &mut self.pixels);
             }
-            self.layers[layer.1.index()] = layer.0;
         }
     }
 

@@ -158,6 +158,7 @@ impl Stage {
     pub(super) fn take_looks(&mut self) {
         self.plan.look(self.looks());
         self.bands_are_due = true;
+        self.chart_is_due = true;
     }
 
     fn looks(&self) -> Looks {
@@ -207,7 +208,7 @@ impl Stage {
         Layout::new(width, height, platform::pixel_ratio(), self.lane.row_count())
     }
 
-    /// Draws everything again, for example after a change of the colours.
+    /// Draws everything again, because the browser has forgotten what it drew.
     pub(super) fn repaint(&mut self) {
         self.painter.color_again();
         self.bands_are_due = true;
