@@ -9,23 +9,25 @@ pub fn peak_memory_bytes(pid: u32) -> Option<u64> {
 
 /// Returns the descendants of `ancestor` whose command line contains a word.
 pub fn descendants_with(ancestor: u32, word: &str) -> Vec<u32> {
-    let entries = fs::read_dir("/proc").expect("Linux");
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let has_word = |pid: &u32| fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| contains(&line, word));
-    pids.filter(has_word).filter(|&pid| is_below(pid, ancestor)).collect()
+    pids().filter(has_word).filter(|&pid| is_below(pid, ancestor)).collect()
+}
+
+/// Iterates over the IDs of all processes.
+fn pids() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").expect("Linux");
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// Returns the text after a prefix such as `--user-data-dir=` in the command line of a descendant of `ancestor`.
 pub fn argument_below(ancestor: u32, word: &str) -> Option<String> {
-    let entries = fs::read_dir("/proc").expect("Linux");
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let value = |pid: u32| {
         let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
         let line = String::from_utf8_lossy(&line).into_owned();
         let found = line.split(['\0', ' ']).find_map(|part| part.strip_prefix(word))?;
         is_below(pid, ancestor).then(|| found.to_owned())
     };
-    pids.filter_map(value).next()
+    pids().find_map(value)
 }
 
 /// Chromium's zygotes write the arguments of their children as one text, so words may also end with a space.
@@ -70,7 +72,26 @@ pub fn cpu_seconds(pid: u32) -> Option<f64> {
 ///
 /// Returns an error if the command cannot be started, or with the end of its standard error if it fails.
 pub fn measure(command: &mut std::process::Command) -> Result<(f64, Option<u64>), String> {
-    const PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
+    watch(command, std::time::Duration::from_millis(1), peak_memory_bytes)
+}
+
+/// Runs a command to its end and returns its seconds and the peak resident memory in bytes of its largest process.
+///
+/// # Errors
+///
+/// Returns the same errors as [`measure`].
+pub fn measure_all(command: &mut std::process::Command) -> Result<(f64, Option<u64>), String> {
+    // Looking at every process of the machine takes longer than at one.
+    let pause = std::time::Duration::from_millis(50);
+    watch(command, pause, |pid| pids().filter(|&other| is_below(other, pid)).filter_map(peak_memory_bytes).max())
+}
+
+/// Runs a command to its end; `peak` returns the peak memory of the process with an ID, and of others that count.
+fn watch(
+    command: &mut std::process::Command,
+    pause: std::time::Duration,
+    peak: impl Fn(u32) -> Option<u64>,
+) -> Result<(f64, Option<u64>), String> {
     let start = std::time::Instant::now();
     let quiet = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
     let mut child = quiet.spawn().map_err(|error| error.to_string())?;
@@ -83,11 +104,11 @@ pub fn measure(command: &mut std::process::Command) -> Result<(f64, Option<u64>)
     let mut peak_bytes = None;
     let status = loop {
         // A process that has ended reports no memory, so the last sample counts.
-        peak_bytes = peak_memory_bytes(child.id()).or(peak_bytes);
+        peak_bytes = peak(child.id()).max(peak_bytes);
         if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
             break status;
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(pause);
     };
     let seconds = start.elapsed().as_secs_f64();
     if status.success() {
@@ -105,10 +126,13 @@ mod tests {
 
     #[test]
     fn a_process_is_measured_as_it_runs() {
-        let script = "import time\nheld = bytearray(b'x') * 50_000_000\ntime.sleep(0.05)";
+        let script = "import time\nheld = bytearray(b'x') * 50_000_000\ntime.sleep(0.2)";
         let (seconds, peak_bytes) = measure(Command::new("python3").args(["-c", script])).expect("python3");
         let peak_bytes = peak_bytes.expect("that it was looked at");
         assert!(seconds > 0.05 && (50_000_000..200_000_000).contains(&peak_bytes), "{seconds} s, {peak_bytes} B");
+        let in_child = format!("import subprocess\nsubprocess.run(['python3', '-c', '''{script}'''], check=True)");
+        let (_, peak_bytes) = measure_all(Command::new("python3").args(["-c", &in_child])).expect("python3");
+        assert!((50_000_000..200_000_000).contains(&peak_bytes.expect("that it was looked at")), "{peak_bytes:?} B");
         let failed = measure(Command::new("python3").args(["-c", "raise SystemExit('no card')"]));
         assert!(failed.unwrap_err().contains("no card"));
     }

@@ -65,7 +65,8 @@ impl Measured {
 pub fn measure(options: &Options, programs: &Programs, viewers: &[Viewer]) -> Result<Vec<Measured>, String> {
     let mut all = Vec::new();
     for &size_mb in &options.sizes {
-        all.push(measure_one(options, programs, viewers, size_mb)?);
+        let of_file = |viewer: &&Viewer| viewer.reads_files || all.is_empty();
+        all.push(measure_one(options, programs, &viewers.iter().filter(of_file).collect::<Vec<_>>(), size_mb)?);
     }
     if let Some(first) = all.first_mut().filter(|_| options.has(Part::Page)) {
         first.starts = viewers.iter().map(|viewer| (viewer.name.clone(), Vec::new())).collect();
@@ -78,7 +79,7 @@ pub fn measure(options: &Options, programs: &Programs, viewers: &[Viewer]) -> Re
     Ok(all)
 }
 
-fn measure_one(options: &Options, programs: &Programs, viewers: &[Viewer], size_mb: u32) -> Result<Measured, String> {
+fn measure_one(options: &Options, programs: &Programs, viewers: &[&Viewer], size_mb: u32) -> Result<Measured, String> {
     let file = snapshot_of(size_mb);
     let file_bytes = std::fs::metadata(&file).map_err(|error| format!("{}: {error}", file.display()))?.len();
     let mut measured = Measured { size_mb, file_bytes, ..Measured::default() };

@@ -1,8 +1,9 @@
-//! Measures the page and the command line for `./dev bench`, as ratios within one run on one machine.
+//! Measures the page, the command line and recordings for `./dev bench`, as ratios within one run on one machine.
 
 pub mod native;
 pub mod options;
 pub mod page;
+pub mod record;
 pub mod report;
 pub mod scale;
 pub mod trace;

@@ -158,7 +158,7 @@ fn timed(work: impl FnOnce()) -> f64 {
 /// Length of the pieces in which a file is read.
 const CHUNK_BYTES: usize = 1 << 20;
 
-fn decode(file: &Path) -> Trace {
+pub(super) fn decode(file: &Path) -> Trace {
     let mut importer = Importer::new();
     let mut source = File::open(file).expect("the snapshot");
     let mut chunk = vec![0; CHUNK_BYTES];

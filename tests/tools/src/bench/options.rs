@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
-/// Measures over generated snapshots: the page and other viewers in headless Chromium, and the command line.
+/// Measures over generated snapshots: the page and other viewers in headless Chromium, the command line, and recordings.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "bench")]
 pub struct Options {
@@ -41,6 +41,8 @@ pub enum Part {
     Page,
     /// CPython, decoding, findings and the command line.
     Native,
+    /// Recordings on the virtual GPU.
+    Record,
     /// Comparing two of the largest files, 64 ranks, and the views of the page over the largest file.
     Scale,
 }

@@ -12,6 +12,8 @@ pub struct Viewer {
     pub name: String,
     pub url: String,
     pub kind: Kind,
+    /// False for a page that shows the same whatever the file, so that it is measured with one file only.
+    pub reads_files: bool,
     /// Keeps the page served while it is measured, as does `_site`.
     _server: Option<ServeProcess>,
     _site: Option<Site>,
@@ -37,7 +39,14 @@ impl Viewer {
     pub fn own(snapscope: &Path) -> Self {
         let server = ServeProcess::launch(&Launch { program: Some(snapscope.to_owned()), ..Launch::default() });
         let url = format!("http://{}/", server.address);
-        Self { name: "snapscope".to_owned(), url, kind: Kind::Own, _server: Some(server), _site: None }
+        Self {
+            name: "snapscope".to_owned(),
+            url,
+            kind: Kind::Own,
+            reads_files: true,
+            _server: Some(server),
+            _site: None,
+        }
     }
 
     /// Serves a viewer from a page, a folder with an `index.html`, or a folder with PyTorch's `MemoryViz.js`.
@@ -58,8 +67,17 @@ impl Viewer {
         } else {
             return Err(format!("{} has neither an index.html nor a MemoryViz.js", path.display()));
         };
+        Ok(Self { reads_files: true, ..Self::of(name, kind, answer) })
+    }
+
+    /// Serves a page that draws one picture and reads no file: nothing is faster in this browser on this machine.
+    pub fn bare() -> Self {
+        Self::of("bare", Kind::Page, with_page(PathBuf::new(), include_bytes!("bare.html").to_vec()))
+    }
+
+    fn of(name: &str, kind: Kind, answer: Answer) -> Self {
         let site = Site::new(answer);
-        Ok(Self { name: name.to_owned(), url: site.url(), kind, _server: None, _site: Some(site) })
+        Self { name: name.to_owned(), url: site.url(), kind, reads_files: false, _server: None, _site: Some(site) }
     }
 }
 

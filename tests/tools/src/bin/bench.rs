@@ -1,4 +1,4 @@
-//! Runs `./dev bench`, which measures the page, other viewers and the command line over generated snapshots.
+//! Runs `./dev bench`, which measures the page, other viewers, the command line and recordings.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use clap::Parser;
 use tools::bench::native::{self, Programs};
 use tools::bench::options::{Options, Part};
 use tools::bench::viewer::Viewer;
-use tools::bench::{Table, budget_table, measure, report, scale};
+use tools::bench::{Table, budget_table, measure, record, report, scale};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -34,24 +34,32 @@ fn run(options: &Options) -> Result<(), String> {
         for (name, path) in &options.viewers {
             viewers.push(Viewer::at(name, path)?);
         }
+        viewers.push(Viewer::bare());
     }
     let print = |table: Table| {
         if !table.is_empty() {
             print!("{}", table.text(options.markdown));
         }
     };
+    let mut budgets = Vec::new();
     if options.has(Part::Native) || options.has(Part::Page) {
         let all = measure(options, &programs, &viewers)?;
         print(report::tasks(&all));
         print(report::viewers(&all));
         print(report::starts(&all));
-        print(budget_table(&report::budgets(&all)));
+        budgets.extend(report::budgets(&all));
+    }
+    if options.has(Part::Record) {
+        let all = record::measure(&programs, options.runs(1))?;
+        print(record::table(&all));
+        budgets.extend(record::budgets(&all));
     }
     if options.has(Part::Scale) {
         let size_mb = options.sizes.iter().copied().max().unwrap_or(1);
         print(scale::native(&programs, size_mb)?);
         print(scale::page(&programs, size_mb));
     }
+    print(budget_table(&budgets));
     Ok(())
 }
 
