@@ -1,7 +1,7 @@
 //! Texts and numbers of the curve of a file that is being read, or of which a part is chosen.
 
 use crate::ask::{PartOrder, PreviewDevice};
-use crate::draw::chart::{Axis, Chart, Curve, Room, steps};
+use crate::draw::chart::{Axis, Chart, Room};
 use crate::draw::op::{Font, Op, crisp};
 use crate::draw::rect::Rect;
 use crate::draw::sketch::Sketch;
@@ -31,15 +31,15 @@ pub fn preview(
     let moments = (device.events + 1) as f64;
     let x = |bucket: usize| ((bucket as u64 * device.bucket_moments) as f64 / moments).min(1.0) * share.clamp(0.0, 1.0);
     let values = bytes().enumerate().map(|(bucket, bytes)| (x(bucket), bytes.saturating_sub(ground) as f64));
-    let points = steps(values, x(device.highest_bytes.len().max(1)));
     let chart = Chart {
         x: Axis::bare(),
         y: Axis::bytes(bytes().max().unwrap_or(0).abs_diff(ground)),
         room: ROOM,
         font: Font::LABEL,
-        curves: vec![Curve::area(points, theme.live, 0.0, 0.35)],
+        curves: Vec::new(),
     };
     let mut plotted = chart.plotted(size, theme);
+    plotted.fill_columns(values, x(device.highest_bytes.len().max(1)), theme.live.with_alpha(0.35));
     if let Some(chosen) = chosen {
         let place = |event: u64| plotted.at((event as f64 / device.events.max(1) as f64, 0.0)).0;
         let (left, right) = (place(chosen.start), place(chosen.end));
@@ -130,31 +130,31 @@ mod tests {
         }
     }
 
-    /// Returns the corners of the area in a plot of 400 by 100 pixels, relative to its lower left corner.
-    fn corners(device: &PreviewDevice, share: f64) -> Vec<(f64, f64)> {
+    /// Returns the left edges, right edges and heights of the columns in a plot of 400 by 100 pixels.
+    fn columns(device: &PreviewDevice, share: f64) -> Vec<(f64, f64, f64)> {
         let size = (ROOM.left + 400.0 + ROOM.right, ROOM.top + 100.0 + ROOM.bottom);
         let sketch = preview(device, share, None, size, &Theme::light());
-        let area = sketch.ops.into_iter().find_map(|op| match op {
-            Op::Area { points, .. } => Some(points),
+        let boxes = sketch.ops.into_iter().find_map(|op| match op {
+            Op::Boxes { boxes, .. } => Some(boxes),
             _ => None,
         });
-        area.unwrap().into_iter().map(|(x, y)| ((x - ROOM.left).round(), (ROOM.top + 100.0 - y).round())).collect()
+        let column = |rect: Rect| (rect.x - ROOM.left, rect.right() - ROOM.left, rect.height.round());
+        boxes.unwrap().into_iter().map(column).collect()
     }
 
     #[test]
     fn a_part_of_the_width_is_drawn() {
-        let whole = corners(&device(), 1.0);
-        for corner in [(0.0, 24.0), (100.0, 24.0), (100.0, 94.0), (200.0, 94.0), (400.0, 47.0)] {
-            assert!(whole.contains(&corner), "{corner:?} in {whole:?}");
-        }
-        let half = corners(&device(), 0.5);
-        assert_eq!(half.iter().map(|(x, _)| *x).reduce(f64::max), Some(200.0));
+        let heights = [24.0, 94.0, 12.0, 47.0];
+        let whole = (0..4).map(|bucket| f64::from(bucket) * 100.0).zip(heights);
+        assert!(columns(&device(), 1.0).into_iter().eq(whole.map(|(left, height)| (left, left + 100.0, height))));
+        let half = columns(&device(), 0.5);
+        assert_eq!((half[0], half[3]), ((0.0, 50.0, 24.0), (150.0, 200.0, 47.0)));
     }
 
     #[test]
     fn bytes_below_the_first_moment_stand_on_the_axis() {
         let unknown = PreviewDevice { first_bytes: 0, ..device() };
-        let lowest = corners(&unknown, 1.0).iter().map(|(_, y)| *y).reduce(f64::min);
+        let lowest = columns(&unknown, 1.0).iter().map(|(_, _, height)| *height).reduce(f64::min);
         assert_eq!(lowest, Some(0.0));
     }
 

@@ -78,6 +78,17 @@ fn curves_are_where_their_values_are() {
 }
 
 #[test]
+fn columns_are_whole_pixels_as_high_as_their_highest_value() {
+    let mut plotted = chart(Labels::None, Vec::new()).plotted((480.0, 240.0), &Theme::light());
+    plotted.ops.clear();
+    let color = Color::new(1);
+    let half = 2.12 * GIB as f64;
+    plotted.fill_columns([(0.0, half), (5.0, 0.0), (5.003, half), (5.006, 0.0)].into_iter(), 5.01, color);
+    let boxes = vec![Rect::new(60.0, 110.0, 200.0, 100.0), Rect::new(260.0, 110.0, 1.0, 100.0)];
+    assert_eq!(plotted.ops, [Op::Boxes { boxes, color }]);
+}
+
+#[test]
 fn marks_cross_the_plot() {
     let mut plotted = chart(Labels::None, Vec::new()).plotted((480.0, 240.0), &Theme::light());
     plotted.ops.clear();
