@@ -27,6 +27,11 @@ impl FirstPicture {
         begins
     }
 
+    /// Returns true if the question is the one that other questions wait for, too.
+    pub(crate) fn awaits(self, question: &Question) -> bool {
+        self == Self::Awaited && matches!(question, Question::GetPicture(_))
+    }
+
     /// Records that a question was answered.
     pub(crate) fn answered(&mut self, question: &Question) {
         if matches!(question, Question::GetPicture(_)) {
@@ -72,8 +77,10 @@ mod tests {
             scheme: Default::default(),
             marking: Default::default(),
         };
-        first.answered(&GetPicture { device: 0, view, kind: None }.into());
-        assert_eq!(first, FirstPicture::Over);
+        let question = GetPicture { device: 0, view, kind: None }.into();
+        assert!(first.awaits(&question));
+        first.answered(&question);
+        assert!(first == FirstPicture::Over && !first.awaits(&question));
         assert!(!first.told(&figures), "it never comes back");
     }
 

@@ -15,10 +15,13 @@ impl Queue {
     }
 
     /// Takes the next question to answer, and the numbers of the questions that a newer one supersedes.
-    pub(crate) fn take_next(&mut self) -> (Vec<u32>, Option<(u32, Question)>) {
+    ///
+    /// A question that `is_urgent` comes before all others.
+    pub(crate) fn take_next(&mut self, is_urgent: impl Fn(&Question) -> bool) -> (Vec<u32>, Option<(u32, Question)>) {
         let mut superseded = Vec::new();
         while !self.waiting.is_empty() {
-            let (number, question) = self.waiting.remove(0);
+            let urgent = self.waiting.iter().position(|(_, question)| is_urgent(question));
+            let (number, question) = self.waiting.remove(urgent.unwrap_or(0));
             if self.waiting.iter().any(|(_, newer)| newer.replaces(&question)) {
                 superseded.push(number);
             } else {
@@ -41,9 +44,12 @@ mod tests {
         let mut queue = Queue::default();
         (0..).zip(asked).for_each(|(number, question)| queue.push(number, question.clone()));
         for &(superseded, number) in answered {
-            assert_eq!(queue.take_next(), (superseded.to_vec(), Some((number, asked[number as usize].clone()))));
+            assert_eq!(
+                queue.take_next(|_| false),
+                (superseded.to_vec(), Some((number, asked[number as usize].clone())))
+            );
         }
-        assert_eq!(queue.take_next(), (vec![], None));
+        assert_eq!(queue.take_next(|_| false), (vec![], None));
     }
 
     #[test]
@@ -65,6 +71,15 @@ mod tests {
         let rows = |first| GetRows { device: 0, request: TableRequest { first, ..TableRequest::default() } }.into();
         let walk = || WalkTo { device: 0, request: WalkRequest::default() }.into();
         check(&[walk(), rows(0), walk(), rows(64)], &[(&[], 0), (&[1], 2), (&[], 3)]);
+    }
+
+    #[test]
+    fn an_urgent_question_is_answered_first() {
+        let mut queue = Queue::default();
+        let marks = |device| Question::from(GetMarks { device });
+        (0..3).for_each(|device| queue.push(device, marks(device)));
+        let next = [(); 3].map(|()| queue.take_next(|question| *question == marks(1)).1.map(|(number, _)| number));
+        assert_eq!(next, [Some(1), Some(0), Some(2)]);
     }
 
     #[test]

@@ -339,14 +339,15 @@ impl FileWorker {
     fn work(self: &Rc<Self>) {
         let mut engine = self.engine.borrow_mut();
         let Some(engine) = engine.as_mut() else { return };
-        let (superseded, next) = self.queue.borrow_mut().take_next();
+        let first = self.first_picture.get();
+        let (superseded, next) = self.queue.borrow_mut().take_next(|question| first.awaits(question));
         for number in superseded {
             self.post(&Report::Superseded(number));
         }
         if let Some((number, question)) = next {
             self.reply(engine, number, &question);
             self.note(|first| first.answered(&question));
-        } else if self.first_picture.get() == FirstPicture::Awaited {
+        } else if first == FirstPicture::Awaited {
             return;
         } else if engine.prepare() {
             // The next question comes first.

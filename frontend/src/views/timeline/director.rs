@@ -56,6 +56,8 @@ impl Director {
 
     /// Starts to show the device and the axis of the stage.
     pub(super) fn start(&self) {
+        // First of all, so that it waits for no other answer.
+        self.ask_picture();
         self.ask_outline();
         self.ask_marks();
         self.ask_pin();
