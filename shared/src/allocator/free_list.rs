@@ -98,7 +98,7 @@ impl FreeList {
     }
 
     /// Iterates over the keys of at least that size, in their order.
-    pub(super) fn from_size(&self, size_bytes: u64) -> impl Iterator<Item = FreeKey> + '_ {
+    pub(super) fn at_least(&self, size_bytes: u64) -> impl Iterator<Item = FreeKey> + '_ {
         let first = self.first_from(size_bytes);
         first.into_iter().chain(first.into_iter().flat_map(|first| self.after(first)))
     }
@@ -114,7 +114,7 @@ impl FreeList {
 
     /// Iterates over all keys in their order.
     pub(super) fn iter(&self) -> impl Iterator<Item = FreeKey> + '_ {
-        self.from_size(0)
+        self.at_least(0)
     }
 
     /// Returns the first key beyond a bound that lies in `class`.

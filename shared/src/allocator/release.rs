@@ -53,13 +53,13 @@ impl<D: Driver> Allocator<D> {
         // With `max_split_bytes` set, nothing this large is ever split, but segments placed from a snapshot may be.
         let is_fixed = |id: &BlockId| self.blocks[*id].reservation.is_none();
         let is_candidate = |id: &BlockId| !is_fixed(id) || !self.blocks[*id].is_split();
-        let first = free.mapped.from_size(wanted).map(|key| key.id).find(is_candidate);
+        let first = free.mapped.at_least(wanted).map(|key| key.id).find(is_candidate);
         if let Some(block) = first.filter(is_fixed) {
             self.release(block);
             return true;
         }
         // If the first block that fits is expandable, PyTorch looks only at smaller ones.
-        let smaller = free.mapped.from_size(limit).take_while(|key| key.size_bytes < wanted).map(|key| key.id);
+        let smaller = free.mapped.at_least(limit).take_while(|key| key.size_bytes < wanted).map(|key| key.id);
         let candidates: Vec<_> = smaller.filter(|id| is_fixed(id) && is_candidate(id)).collect();
         let mut released = 0;
         for block in candidates.into_iter().rev() {
