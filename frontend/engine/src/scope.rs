@@ -28,6 +28,11 @@ const PROGRESS_MS: f64 = 60.0;
 /// Time in milliseconds that the worker waits for the page to request its first picture before it does other work.
 const PATIENCE_MS: u32 = 1500;
 
+/// Time in milliseconds without a request for a picture after which the worker goes on with other work.
+///
+/// Each of its tasks takes up to some hundred milliseconds, for which the next picture of a gesture would wait.
+const CALM_MS: f64 = 150.0;
+
 /// Size and reading time from which a file is previewed while it is read; reaching either is enough.
 const PREVIEW_BYTES: u64 = 30_000_000;
 const PREVIEW_MS: f64 = 500.0;
@@ -106,6 +111,10 @@ struct FileWorker {
     queue: RefCell<Queue>,
     is_scheduled: Cell<bool>,
     first_picture: Cell<FirstPicture>,
+    /// Time from which other work goes on, in milliseconds since the Unix epoch.
+    calm_from_ms: Cell<f64>,
+    /// True while a timer runs until then.
+    awaits_calm: Cell<bool>,
     images: RefCell<Images>,
 }
 
@@ -120,6 +129,8 @@ impl FileWorker {
             queue: RefCell::default(),
             is_scheduled: Cell::new(false),
             first_picture: Cell::default(),
+            calm_from_ms: Cell::new(0.0),
+            awaits_calm: Cell::new(false),
             images: RefCell::default(),
         }
     }
@@ -335,6 +346,25 @@ impl FileWorker {
         }
     }
 
+    /// Schedules work for later; a question that arrives until then is answered at once.
+    fn schedule_when_calm(self: &Rc<Self>, rest_ms: f64) {
+        if !self.awaits_calm.replace(true) {
+            let worker = self.clone();
+            Timeout::new(rest_ms.ceil() as u32, move || {
+                worker.awaits_calm.set(false);
+                worker.schedule();
+            })
+            .forget();
+        }
+    }
+
+    /// Returns the time in milliseconds until other work than answers may go on; `None` if it may now.
+    fn until_calm(&self) -> Option<f64> {
+        let rest_ms = self.calm_from_ms.get() - js_sys::Date::now();
+        // A clock that was set back must not stop the work.
+        (0.0 < rest_ms && rest_ms <= CALM_MS).then_some(rest_ms)
+    }
+
     /// Answers one question; without any, sends the page the next report about the file.
     fn work(self: &Rc<Self>) {
         let mut engine = self.engine.borrow_mut();
@@ -346,9 +376,14 @@ impl FileWorker {
         }
         if let Some((number, question)) = next {
             self.reply(engine, number, &question);
+            if first == FirstPicture::Over && matches!(question, Question::GetPicture(_)) {
+                self.calm_from_ms.set(js_sys::Date::now() + CALM_MS);
+            }
             self.note(|first| first.answered(&question));
         } else if first == FirstPicture::Awaited {
             return;
+        } else if let Some(rest_ms) = self.until_calm() {
+            return self.schedule_when_calm(rest_ms);
         } else if engine.prepare() {
             // The next question comes first.
         } else if let Some(report) = engine.next_report() {
