@@ -1,5 +1,7 @@
 //! Writes the measurements as tables and compares them with the budgets.
 
+use std::path::Path;
+
 use super::budget::{Budget, Unit};
 use super::figures::{bytes, pair_ms, seconds, times};
 use super::measure::Measured;
@@ -111,6 +113,24 @@ pub fn budgets(all: &[Measured]) -> Vec<Budget> {
     budgets
 }
 
+/// Modules of the page with their compressed bytes on 2026-11-23 (commit 4a3611e6), of which a third should go.
+const MODULES: [(&str, f64); 2] = [("viewer", 541_123.0), ("engine", 702_513.0)];
+
+/// Returns the budgets of the modules in a folder with the built pages, compressed by Brotli.
+pub fn modules(dist: &Path) -> Vec<Budget> {
+    let size = |name: &str| {
+        let versions = std::fs::read_dir(dist.join("assets")).ok()?.flatten();
+        let sizes = versions.filter_map(|version| {
+            std::fs::metadata(version.path().join(format!("{name}_bg.wasm.br"))).ok().map(|data| data.len() as f64)
+        });
+        sizes.reduce(f64::max)
+    };
+    let of = |(name, before): (&str, f64)| {
+        budget(&format!("module {name}, compressed"), before * 2.0 / 3.0, size(name), Unit::Bytes)
+    };
+    MODULES.map(of).into()
+}
+
 /// Returns the budgets of one file.
 fn of_file(measured: &Measured) -> Vec<Budget> {
     let size_mb = measured.size_mb;
@@ -210,6 +230,18 @@ mod tests {
         assert!(text.contains("8.00×") && text.contains("17.0 / 20.0") && text.contains("400 MiB"), "{text}");
         assert!(tasks(&[measured()]).text(true).contains("0.08×"));
         assert_eq!(starts(&[]).text(true).lines().count(), 5);
+    }
+
+    #[test]
+    fn modules_are_compared_with_their_former_sizes() {
+        let dist = tempfile::tempdir().expect("a folder");
+        let verdicts = || modules(dist.path()).iter().map(Budget::verdict).collect::<Vec<_>>();
+        assert_eq!(verdicts(), ["not measured", "not measured"]);
+        let assets = dist.path().join("assets/0123");
+        std::fs::create_dir_all(&assets).expect("room");
+        std::fs::write(assets.join("viewer_bg.wasm.br"), [0; 1000]).expect("room");
+        std::fs::write(assets.join("engine_bg.wasm.br"), vec![0; 2 * MODULES[1].1 as usize]).expect("room");
+        assert_eq!(verdicts(), ["met", "missed by 200 %"]);
     }
 
     #[test]

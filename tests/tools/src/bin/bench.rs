@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
+use testkit::server::root;
 use tools::bench::native::{self, Programs};
 use tools::bench::options::{Options, Part};
 use tools::bench::viewer::Viewer;
@@ -48,6 +49,9 @@ fn run(options: &Options) -> Result<(), String> {
         print(report::viewers(&all));
         print(report::starts(&all));
         budgets.extend(report::budgets(&all));
+        if options.has(Part::Page) {
+            budgets.extend(report::modules(&root().join("target/dist")));
+        }
     }
     if options.has(Part::Record) {
         let all = record::measure(&programs, options.runs(1))?;
