@@ -189,3 +189,17 @@ fn settings_whose_names_become_one_are_one() {
     let shown: Vec<_> = report.remaining.iter().filter(|text| text.kind == TextKind::Setting).collect();
     assert_eq!(shown.iter().map(|text| text.text.as_str()).collect::<Vec<_>>(), ["*: 3", "a1: 1"]);
 }
+
+#[test]
+fn settings_that_name_somebody_lose_their_values() {
+    let mut trace = trace(&["/w/src/train.py", "/w/src/alice/x.py"]);
+    let entries = [("db_password", "hunter2"), ("backend", "native"), ("owner", "alice.brown")];
+    trace.settings.entries =
+        entries.into_iter().map(|(name, text)| (name.to_owned(), Setting::Text(text.to_owned()))).collect();
+    let (copy, report) = copy(&trace, &Default::default());
+    let texts = copy.settings.entries.iter().map(|(name, setting)| (name.as_str(), setting.clone()));
+    let text = |text: &str| Setting::Text(text.to_owned());
+    let clean = [("backend", text("native")), ("db_password", text("*")), ("owner", text("*"))];
+    assert_eq!(texts.collect::<Vec<_>>(), clean);
+    assert!(report.names.iter().any(|name| name == "alice"), "{:?}", report.names);
+}

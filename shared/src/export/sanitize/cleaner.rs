@@ -180,6 +180,10 @@ impl Cleaner<'_> {
     fn settings(&mut self) {
         let entries = self.trace.settings.entries.iter().map(|(name, setting)| {
             let setting = match setting {
+                Setting::Text(text) if self.options.remove_names && secrets::is_private(name, text) => {
+                    self.report.texts.add(text, "*");
+                    Setting::Text("*".to_owned())
+                }
                 Setting::Text(text) => Setting::Text(self.cleaned(Role::Prose, text)),
                 Setting::Table(rows) => {
                     Setting::table(rows.iter().map(|(key, n)| (self.cleaned(Role::Prose, key), *n)).collect())
@@ -256,7 +260,7 @@ fn asked_names(options: &SanitizeOptions) -> Names {
 
 /// Returns the names found in paths and settings and the names that the user asked for, longest first.
 ///
-/// Paths are searched in the files of frames and in all other texts, settings such as `USER=ada` in annotations only.
+/// Paths are searched in the files of frames and in all other texts, settings such as `USER=ada` in annotations and in those of the allocator.
 fn names(trace: &Trace, options: &SanitizeOptions, projects: &Projects) -> Vec<String> {
     let mut names = asked_names(options);
     if options.remove_names {
@@ -264,11 +268,11 @@ fn names(trace: &Trace, options: &SanitizeOptions, projects: &Projects) -> Vec<S
         files.iter().for_each(|&file| found(&mut names, projects.names(trace.strings.get(file))));
         let is_file: HashSet<StringId> = files.into_iter().collect();
         let texts = trace.strings.ids().filter(|id| !is_file.contains(id)).map(|id| trace.strings.get(id));
-        let settings = trace.settings.entries.iter().filter_map(|(_, setting)| match setting {
-            Setting::Text(text) => Some(text.as_str()),
+        let settings = trace.settings.entries.iter().filter_map(|(name, setting)| match setting {
+            Setting::Text(text) => Some((name, text.as_str())),
             _ => None,
         });
-        for text in texts.chain(settings) {
+        for text in texts.chain(settings.clone().map(|(_, text)| text)) {
             with_paths(text, |path| {
                 found(&mut names, projects.names_inside(path));
                 None
@@ -276,6 +280,7 @@ fn names(trace: &Trace, options: &SanitizeOptions, projects: &Projects) -> Vec<S
         }
         let annotations = trace.annotations.iter().map(|annotation| trace.strings.get(annotation.name));
         annotations.for_each(|text| found(&mut names, secrets::names(text)));
+        settings.for_each(|(name, text)| found(&mut names, secrets::names(&format!("{name}={text}"))));
     }
     names.into_sorted()
 }

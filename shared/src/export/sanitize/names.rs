@@ -99,7 +99,7 @@ impl SortedNames {
     /// Returns the length in bytes of the name that begins at a position; `before` is the preceding character.
     fn length_at(&self, text: &str, at: usize, before: Option<char>) -> Option<usize> {
         let first = text[at..].chars().next()?;
-        let is_inside = before.is_some_and(char::is_alphanumeric);
+        let is_inside = before.is_some_and(char::is_alphanumeric) && !is_unspaced(first);
         if is_inside && !(before.is_some_and(char::is_lowercase) && first.is_uppercase()) {
             return None;
         }
@@ -107,10 +107,24 @@ impl SortedNames {
         names.iter().find_map(|name| {
             let length = length_of_same(&text[at..], name)?;
             let may_be_inside = name.chars().nth(MIN_CHARS_INSIDE - 1).is_some();
-            let is_end = ends_word(&text[at + length..], may_be_inside);
+            let (found, rest) = (&text[at..at + length], &text[at + length..]);
+            let is_end = found.ends_with(is_unspaced)
+                || ends_word(rest, may_be_inside)
+                || may_be_inside && is_possessive(found, rest);
             (is_end && (may_be_inside || !is_inside)).then_some(length)
         })
     }
+}
+
+/// Returns true for letters without upper case, whose scripts write no spaces between words or join words to names:
+/// `山田太郎のジョブ` is "the job of 山田太郎".
+fn is_unspaced(c: char) -> bool {
+    c.is_alphabetic() && !c.is_lowercase() && !c.is_uppercase()
+}
+
+/// Returns true for a name before an `s` that ends the word, as in `bobs_loss`; `los` before an `s` is a common word.
+fn is_possessive(name: &str, rest: &str) -> bool {
+    rest.strip_prefix('s').is_some_and(|rest| ends_word(rest, false)) && !is_nobody(&format!("{name}s"))
 }
 
 /// Returns true if a word ends before `rest`; inside words, a digit or a capital letter begins another word.
@@ -148,6 +162,11 @@ mod tests {
         check("JÜRGEN and jürgen2", &["Jürgen"], "* and *2");
         check("NIUAdam of myNiu, AdamW", &["niu", "adam"], "*Adam of my*, AdamW");
         check("qu, qua, qu2", &["qu"], "*, qua, qu2");
+        check("bobs_loss of bobsled", &["bob"], "*s_loss of bobsled");
+        check("loss", &["los"], "loss");
+        check("山田太郎のジョブ", &["山田太郎"], "*のジョブ");
+        check("训练_李雷2的实验run李雷", &["李雷"], "训练_*2的实验run*");
+        check("김철수의 작업", &["김철수"], "*의 작업");
         check("nothing", &["ada"], "nothing");
         check("a", &["a"], "a");
     }

@@ -44,6 +44,7 @@ pub(super) fn is_public(filename: &str) -> bool {
 /// ```text
 /// at::Tensor& at::native::add<float>(at::Tensor const&)    yes
 /// std::vector<at::Tensor> acme::add(at::Tensor)            no
+/// std::vector<acme::Tensor>::push_back(acme::Tensor)       no, because a parameter is somebody's
 /// ```
 pub(super) fn is_public_symbol(name: &str, filename: &str) -> bool {
     let mut depth = 0_u32;
@@ -60,8 +61,17 @@ pub(super) fn is_public_symbol(name: &str, filename: &str) -> bool {
     let called = called.rsplit([' ', '&', '*']).next().unwrap_or_default();
     let space = called.split_once("::").map(|(space, _)| space);
     let is_c = || ["Py", "_Py", "cuda", "cu", "THP", "pthread_"].iter().any(|start| called.starts_with(start));
-    frame_rules::is_native(filename)
-        && space.map_or_else(is_c, |space| NAMESPACES.contains(&space.trim_start_matches('_')))
+    let is_known = |space: &str| NAMESPACES.contains(&space.trim_start_matches('_'));
+    frame_rules::is_native(filename) && space.map_or_else(is_c, is_known) && outermost(name).all(is_known)
+}
+
+/// Returns the outermost namespaces in a symbol, those of its parameters too.
+fn outermost(symbol: &str) -> impl Iterator<Item = &str> {
+    symbol.match_indices("::").filter_map(|(end, _)| {
+        let before = symbol[..end].trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
+        let space = &symbol[before.len()..end];
+        (!space.is_empty() && !before.ends_with("::")).then_some(space)
+    })
 }
 
 /// Outermost namespaces of PyTorch and of the libraries that it is built from.
@@ -91,7 +101,12 @@ mod tests {
         for name in ["at::_ops::add::call(at::Tensor const&)", "std::vector<at::Tensor> at::f(int)", "PyEval_Frame"] {
             assert!(is_public_symbol(name, "??"), "{name}");
         }
-        for name in ["std::vector<at::Tensor> ada::add(at::Tensor)", "ada_kernel", "void (anonymous namespace)::k()"] {
+        for name in [
+            "std::vector<ada::Tensor>::push_back(ada::Tensor&&)",
+            "std::vector<at::Tensor> ada::add(at::Tensor)",
+            "ada_kernel",
+            "void (anonymous namespace)::k()",
+        ] {
             assert!(!is_public_symbol(name, "??"), "{name}");
         }
         assert!(!is_public_symbol("at::f()", "train.py"));

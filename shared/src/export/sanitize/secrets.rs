@@ -84,6 +84,11 @@ pub(super) fn without_secrets(text: &str, language: Language) -> Option<String> 
     (clean != text).then_some(clean)
 }
 
+/// Returns true if the value of a setting is a secret, or names somebody.
+pub(super) fn is_private(key: &str, value: &str) -> bool {
+    value_kind(key, value).is_some()
+}
+
 /// Returns the people and machines in settings such as `USER=ada`, and the machines that are known by their shape.
 pub(super) fn names(text: &str) -> Vec<String> {
     let owners = VALUE.captures_iter(text).filter(|found| value_kind(&found[1], &found[3]) == Some(Value::Owner));
