@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Failure;
+use crate::folder::make_temporary;
 
 /// The repository in whose folder the command was started.
 pub(super) struct Repository {
@@ -61,7 +62,7 @@ impl Repository {
     /// Returns an error if there is no room, or if git refuses.
     pub(super) fn check_out(&self, commit: &str) -> Result<Checkout<'_>, Failure> {
         let hint = "set TMPDIR to a folder with room";
-        let scratch = tempfile::Builder::new().prefix("snapscope-ci-").tempdir();
+        let scratch = make_temporary("snapscope-ci-", None);
         let scratch =
             scratch.map_err(|error| Failure::new(format!("a temporary folder cannot be made: {error}"), hint))?;
         // The names of other places are resolved, and so must be this one.

@@ -14,6 +14,7 @@ use clap::Subcommand;
 use super::record::Forwarded;
 use crate::Failure;
 use crate::config::ScriptConfig;
+use crate::folder::make_temporary;
 use checkout::{Checkout, Repository};
 use options::CiRunArgs;
 use report::CiReport;
@@ -61,7 +62,7 @@ impl CiArgs {
 fn compared(args: &CiRunArgs) -> Result<CiReport, Failure> {
     let config = ScriptConfig::from_environment()?;
     config.check()?;
-    let scratch = tempfile::Builder::new().prefix("snapscope-ci-").tempdir();
+    let scratch = make_temporary("snapscope-ci-", None);
     let scratch = scratch.map_err(|error| not_written(Path::new("the folder for temporary files"), &error))?;
     let folder = match &args.output {
         Some(folder) => made(folder)?,

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::commands::python;
+use crate::folder::make_temporary;
 
 /// Starts the recorder in each Python process.
 const HOOK: &[python::File] = python::files!("record/": "snapscope_begin.py");
@@ -21,7 +22,7 @@ impl Folder {
     ///
     /// Returns an error if the folder for temporary files is full or cannot be written.
     pub(super) fn make() -> io::Result<Self> {
-        let made = Self { folder: tempfile::Builder::new().prefix("snapscope-record-").tempdir()? };
+        let made = Self { folder: make_temporary("snapscope-record-", None)? };
         python::write_package(&made.packages())?;
         python::write(&made.packages(), HOOK)?;
         Ok(made)

@@ -16,6 +16,7 @@ use super::ran::document;
 use super::{cards, verdict};
 use crate::Failure;
 use crate::config::ScriptConfig;
+use crate::folder::make_temporary;
 
 /// Program that names the versions and uses the virtual GPU once.
 const PROBE: &str = include_str!("../../../python/run/probe.py");
@@ -25,7 +26,7 @@ pub(super) fn run(args: &RunArgs, config: &ScriptConfig, interrupted: &Arc<Atomi
     let machine = cards::choose(args)?.into_iter().next().unwrap_or(Cards(Vec::new()));
     let python = args.command.first().filter(|program| is_python(program)).cloned().unwrap_or("python3".into());
     let command = [python, "-c".into(), PROBE.into()];
-    let scratch = tempfile::tempdir().map_err(|error| {
+    let scratch = make_temporary("snapscope-run-", None).map_err(|error| {
         Failure::new(format!("a temporary folder cannot be made: {error}"), "set TMPDIR to a folder with room")
     })?;
     let limits = Limits { time: Duration::from_secs(300), is_time_asked: false, ..args.limits() };

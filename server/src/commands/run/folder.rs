@@ -8,6 +8,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::commands::python;
 use crate::config::ScriptConfig;
+use crate::folder::make_temporary;
 
 /// The files of the hook, by their names below the folder that goes on `PYTHONPATH`.
 const HOOK: &[python::File] = python::files!("run/":
@@ -49,7 +50,7 @@ impl Folder {
     ///
     /// Returns an error if the folder for temporary files is full or cannot be written.
     pub(super) fn make(options: &serde_json::Value) -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("snapscope-run-").tempdir()?;
+        let folder = make_temporary("snapscope-run-", None)?;
         let path = folder.path();
         python::write_hook(&path.join("hook"), HOOK, "snapscope_run")?;
         fs::write(path.join("options.json"), options.to_string())?;

@@ -9,6 +9,7 @@ use shared::job::{Combination, Sweep};
 
 use crate::Failure;
 use crate::config::RecorderConfig;
+use crate::folder::make_temporary;
 use crate::recording::repro::{self, Limits, Recording, RecordingFailure, Watcher};
 
 /// Result of recording one combination.
@@ -90,9 +91,7 @@ pub fn record_all(
 
 /// Makes a temporary folder for snapshots that are not kept.
 pub(super) fn scratch(folder: Option<&Path>) -> Result<tempfile::TempDir, Failure> {
-    let mut builder = tempfile::Builder::new();
-    let builder = builder.prefix("snapscope-");
-    folder.map_or_else(|| builder.tempdir(), |folder| builder.tempdir_in(folder)).map_err(|error| {
+    make_temporary("snapscope-", folder).map_err(|error| {
         Failure::new(
             format!("the temporary folder cannot be written: {error}"),
             "free some space there, or set TMPDIR to another folder",
