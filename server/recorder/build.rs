@@ -18,6 +18,7 @@ fn main() {
         "attention",
         "checkpoint",
         "data",
+        "driver",
         "mistake",
         "offload",
         "parallel",

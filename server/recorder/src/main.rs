@@ -7,11 +7,12 @@ use std::thread;
 
 use recorder::report::{Now, Reporter};
 use recorder::run::{Run, Stop, device_index, failure_place};
+use recorder::shim;
 use shared::api::{Failed, RecorderLine};
 use shared::job::{Format, Job, RawJob};
 use signal_hook::consts::SIGTERM;
 use signal_hook::iterator::Signals;
-use walls::{SHARED_MEMORY, Walls};
+use walls::Walls;
 
 const USAGE: &str = "usage: snapscope-recorder --output FILE < JOB.json";
 
@@ -63,13 +64,15 @@ fn end_with_parent() {
 
 /// Drops all permissions that no recording needs, before any input is read and any thread is started.
 ///
-/// What remains: reading libraries and the machine's settings, writing the folder of the output and shared memory, and
-/// using the GPUs.
+/// What remains: reading libraries and the machine's settings, writing the folder of the output, and, on a real GPU,
+/// what its driver needs. The supervisor sets `SNAPSCOPE_VIRTUAL_GPU` for virtual GPUs.
 fn raise_walls(output: &Path) {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let write = vec![folder.to_owned(), SHARED_MEMORY.into()];
-    let walls = Walls { read: walls::libraries(), write, devices: walls::cards() };
-    for lack in walls.raise() {
+    let has_driver = std::env::var_os("SNAPSCOPE_VIRTUAL_GPU").is_none();
+    if has_driver {
+        shim::load_driver();
+    }
+    for lack in Walls::of_recorder(folder, has_driver).raise() {
         eprintln!("{lack}");
     }
 }

@@ -63,6 +63,15 @@ fn message(error: TchError) -> String {
     }
 }
 
+/// Returns the reason why CUDA does not start, with what the sandbox refused: CUDA itself only gives a number.
+fn not_started(error: TchError) -> Stop {
+    let (message, refused) = (message(error), shim::refused());
+    if refused.is_empty() {
+        return Stop::Failed(message);
+    }
+    Stop::Failed(format!("{message}; the sandbox of the recorder refused: {refused}"))
+}
+
 /// A run of a job.
 pub struct Run<'a> {
     job: &'a Job,
@@ -134,7 +143,7 @@ impl<'a> Run<'a> {
     }
 
     fn train(&mut self) -> std::result::Result<Training, Stop> {
-        self.start()?;
+        self.start().map_err(not_started)?;
         self.reporter.progress();
         let mut training = Phase::Setup.run(|| Training::new(self.job, Device::Cuda(self.device as usize)))?;
         for step in 0..self.job.steps {

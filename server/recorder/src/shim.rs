@@ -67,6 +67,8 @@ unsafe extern "C" {
     fn snapscope_autocast_leave();
     fn snapscope_backward_retaining(tensor: *mut c_void) -> Message;
     fn snapscope_empty_cache() -> Message;
+    fn snapscope_load_driver();
+    fn snapscope_refused() -> *mut c_char;
 }
 
 /// Converts a text for C; everything after a zero byte is lost.
@@ -233,4 +235,16 @@ pub(crate) fn backward_retaining(tensor: &Tensor) -> Result<()> {
 pub(crate) fn empty_cache() -> Result<()> {
     // SAFETY: no pointer is passed.
     check(unsafe { snapscope_empty_cache() })
+}
+
+/// Loads the libraries of a real GPU's driver, so that their folders stay in reach behind the walls.
+pub fn load_driver() {
+    // SAFETY: libraries are loaded before any thread is started.
+    unsafe { snapscope_load_driver() }
+}
+
+/// Returns the system calls that were refused to this process, separated by commas.
+pub(crate) fn refused() -> String {
+    // SAFETY: the text belongs to the caller.
+    take_text(unsafe { snapscope_refused() })
 }

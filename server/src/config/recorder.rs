@@ -25,7 +25,7 @@ pub struct RecorderConfig {
     pub installed_for: Option<OsString>,
     /// Variables that every recorder receives.
     pub passed_on: Vec<(OsString, OsString)>,
-    /// Variables that select among real GPUs, only for recorders on one.
+    /// Variables that select among real GPUs and name the daemon that shares them, only for recorders on one.
     pub real_gpu: Vec<(String, OsString)>,
     /// `LD_LIBRARY_PATH`, which may locate CUDA's driver for real GPUs.
     pub library_path: Option<OsString>,
@@ -40,8 +40,9 @@ impl RecorderConfig {
     ///
     /// Returns an error if the path of this program is unknown.
     pub fn from_environment() -> Result<Self, Failure> {
-        const PASSED_ON: [&str; 5] = ["PATH", "HOME", "TMPDIR", "LANG", "TZ"];
-        const REAL_GPU: [&str; 3] = ["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES"];
+        const PASSED_ON: [&str; 4] = ["PATH", "HOME", "LANG", "TZ"];
+        const REAL_GPU: [&str; 4] =
+            ["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES", "CUDA_MPS_PIPE_DIRECTORY"];
         let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
         let companions = Companions::find("set SNAPSCOPE_RECORDER to the path of the recorder")?;
         let path = |name: &str, default: PathBuf| named(name).map_or(default, PathBuf::from);

@@ -41,6 +41,8 @@ pub(crate) struct Config {
     /// Order in which fresh addresses are handed out.
     pub(crate) addresses: AddressOrder,
     pub(crate) values: Values,
+    /// True if nobody asked for a virtual GPU: the library then stands in for the driver of a real one.
+    pub(crate) is_driver: bool,
     /// Workspace that cuDNN's convolution engines ask for, in bytes.
     pub(crate) cudnn_workspace_bytes: u64,
 }
@@ -89,13 +91,15 @@ impl Config {
     /// # Errors
     /// Returns a sentence that names the variable that cannot be parsed.
     fn read(lookup: Lookup<'_>) -> std::result::Result<Self, String> {
-        let cards = lookup("SNAPSCOPE_VIRTUAL_GPU").unwrap_or_else(|| DEFAULT_CARDS.to_owned());
-        let cards = Cards::parse(&cards).map_err(|error| format!("SNAPSCOPE_VIRTUAL_GPU: {error}"))?;
+        let wanted = lookup("SNAPSCOPE_VIRTUAL_GPU");
+        let cards = Cards::parse(wanted.as_deref().unwrap_or(DEFAULT_CARDS))
+            .map_err(|error| format!("SNAPSCOPE_VIRTUAL_GPU: {error}"))?;
         let visible =
             lookup(VISIBLE).map_or_else(|| (0..cards.0.len()).collect(), |text| visible(&text, cards.0.len()));
         Ok(Self {
             cards: cards.0,
             visible,
+            is_driver: wanted.is_none(),
             event_lag: number(lookup, "SNAPSCOPE_VIRTUAL_GPU_EVENT_LAG", 0)?,
             context_bytes: bytes(lookup, "SNAPSCOPE_VIRTUAL_GPU_CONTEXT")?,
             addresses: choice(

@@ -84,9 +84,9 @@ const NETLINK_READ: [i32; 2] = [libc::NETLINK_ROUTE, libc::NETLINK_KOBJECT_UEVEN
 ///
 /// # Errors
 /// Returns a sentence with the reason if seccomp is not available.
-pub(crate) fn refuse() -> Result<(), String> {
+pub(crate) fn refuse(has_driver: bool) -> Result<(), String> {
     let failed = |error: &dyn std::fmt::Display| format!("seccomp cannot restrict system calls: {error}");
-    let forbidden = rules().and_then(|rules| program(rules, libc::EPERM));
+    let forbidden = rules(has_driver).and_then(|rules| program(rules, libc::EPERM));
     // `clone3` passes its flags in memory, which a filter cannot read; on `ENOSYS` libraries fall back to `clone`.
     let absent = program(Rules::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS);
     for program in [forbidden, absent] {
@@ -101,9 +101,10 @@ fn program(rules: Rules, error: i32) -> Result<BpfProgram, BackendError> {
     SeccompFilter::new(rules, SeccompAction::Allow, refused, std::env::consts::ARCH.try_into()?)?.try_into()
 }
 
-fn rules() -> Result<Rules, BackendError> {
+fn rules(has_driver: bool) -> Result<Rules, BackendError> {
     let mut rules: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
-    rules.insert(libc::SYS_socket, sockets()?);
+    // Only a driver needs sockets: by the path of one, a process could reach the services of the machine.
+    rules.insert(libc::SYS_socket, if has_driver { sockets()? } else { Vec::new() });
     rules.insert(libc::SYS_clone, processes()?);
     rules.insert(libc::SYS_ioctl, terminals()?);
     Ok(rules)

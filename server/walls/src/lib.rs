@@ -15,8 +15,6 @@ mod rights;
 
 use std::path::PathBuf;
 
-pub use places::{SHARED_MEMORY, cards, libraries};
-
 /// Files, folders and devices that a process may still open once its walls are up.
 ///
 /// Files that are already open stay open. Nothing can be executed, wherever it lies.
@@ -28,6 +26,8 @@ pub struct Walls {
     pub write: Vec<PathBuf>,
     /// Device files that may be read, written and controlled by `ioctl`.
     pub devices: Vec<PathBuf>,
+    /// True if the driver of a real GPU lives behind the walls: it names its threads, and makes and opens sockets.
+    pub has_driver: bool,
 }
 
 impl Walls {
@@ -38,7 +38,7 @@ impl Walls {
     #[must_use]
     pub fn raise(&self) -> Vec<String> {
         #[cfg(target_os = "linux")]
-        return [rights::give_up(), files::restrict(self), calls::refuse()]
+        return [rights::give_up(self.has_driver), files::restrict(self), calls::refuse(self.has_driver)]
             .into_iter()
             .filter_map(Result::err)
             .collect();

@@ -1,10 +1,14 @@
-//! Finds the folders of shared libraries and the device files of GPUs on this machine.
+//! Finds what a recorder has to reach on this machine: folders of libraries, settings and the device files of GPUs.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::Walls;
+
 /// Folders in which systems keep libraries, and the settings that libraries read.
+///
+/// `/etc` is listed by name, because as root a recorder could also read the machine's passwords and keys there.
 const SYSTEM: &[&str] = &[
     "/usr",
     "/lib",
@@ -14,26 +18,72 @@ const SYSTEM: &[&str] = &[
     "/nix/store",
     "/gnu/store",
     "/run/opengl-driver",
-    "/etc",
-    // Landlock hides the secrets of other processes in it, such as their environment.
-    "/proc",
+    "/etc/alternatives",
+    "/etc/cufile.json",
+    "/etc/group",
+    "/etc/host.conf",
+    "/etc/hosts",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/locale.alias",
+    "/etc/localtime",
+    "/etc/nsswitch.conf",
+    "/etc/nvidia",
+    "/etc/passwd",
     "/sys",
 ];
+
+/// Files of the machine in `/proc` that libraries read, and the process's own folder.
+///
+/// The rest shows the command lines of other processes, in which there may be tokens.
+const MACHINE: &[&str] =
+    &[PROCESS, "/proc/cpuinfo", "/proc/filesystems", "/proc/meminfo", "/proc/stat", "/proc/sys", "/proc/version"];
+
+/// The process's own folder in `/proc`.
+const PROCESS: &str = "/proc/self";
+
+/// All of `/proc`, of which a driver reads more than is known; Landlock hides the environment of other processes in it.
+const PROCESSES: &str = "/proc";
 
 /// Devices without hardware behind them.
 const HARMLESS: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
+/// Folder of shared memory, in which CUDA's driver makes files.
+const SHARED_MEMORY: &str = "/dev/shm";
+
 /// Folder of the sockets of CUDA's Multi-Process Service (MPS), a daemon through which processes share a GPU.
 ///
-/// It exists only if an administrator has started the daemon.
+/// It exists only if an administrator has started the daemon; `CUDA_MPS_PIPE_DIRECTORY` names another one.
 const SHARING: &str = "/tmp/nvidia-mps";
+
+/// Folder of the socket of the daemon that keeps NVIDIA's driver loaded.
+const PERSISTENCE: &str = "/run/nvidia-persistenced";
+
+impl Walls {
+    /// Returns the walls of a recorder that writes into `folder`.
+    ///
+    /// Call it once all libraries are loaded, because their folders stay open.
+    /// With `has_driver`, the driver of a real GPU lives behind the walls.
+    pub fn of_recorder(folder: &Path, has_driver: bool) -> Self {
+        let mut walls = Self { read: libraries(), write: vec![folder.to_owned()], devices: harmless(), has_driver };
+        if has_driver {
+            walls.read.push(PROCESSES.into());
+            walls.write.push(SHARED_MEMORY.into());
+            walls.devices.extend(cards());
+        } else {
+            walls.read.extend(MACHINE.iter().map(PathBuf::from));
+        }
+        walls
+    }
+}
 
 /// Returns the files and folders that a process has to read so that its libraries keep working.
 ///
 /// They are the system's libraries and settings, the folders of the libraries that are loaded, and those in
 /// `LD_LIBRARY_PATH`. A loaded library that lies in the home folder itself, or in a folder above it, is listed as a
 /// single file, so that the folder stays closed.
-pub fn libraries() -> Vec<PathBuf> {
+fn libraries() -> Vec<PathBuf> {
     let searched = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let searched = env::split_paths(&searched).filter(|folder| !folder.as_os_str().is_empty()).flat_map(with_nvidias);
     let loaded = fs::read_to_string("/proc/self/maps").unwrap_or_default();
@@ -73,16 +123,18 @@ fn holds_home(folder: &Path) -> bool {
     folder.parent().is_none() || home.is_some_and(|home| home.starts_with(folder))
 }
 
-/// Returns the device files of NVIDIA's driver, devices without hardware, and the folder of the MPS daemon.
-pub fn cards() -> Vec<PathBuf> {
+fn harmless() -> Vec<PathBuf> {
+    HARMLESS.iter().map(PathBuf::from).collect()
+}
+
+/// Returns the device files of NVIDIA's driver, and the folders of the sockets of its daemons.
+fn cards() -> Vec<PathBuf> {
     let is_card = |name: &str| name.starts_with("nvidia") || name == "dxg";
     let entries = fs::read_dir("/dev").into_iter().flatten().flatten();
     let cards = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_card)).map(|entry| entry.path());
-    cards.chain(HARMLESS.iter().map(PathBuf::from)).chain([SHARING.into()]).collect()
+    let sharing = env::var_os("CUDA_MPS_PIPE_DIRECTORY").map_or_else(|| SHARING.into(), PathBuf::from);
+    cards.chain([sharing, PERSISTENCE.into()]).collect()
 }
-
-/// Folder of shared memory, in which CUDA's driver makes files.
-pub const SHARED_MEMORY: &str = "/dev/shm";
 
 #[cfg(test)]
 mod tests {

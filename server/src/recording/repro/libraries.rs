@@ -6,6 +6,7 @@ use std::process::Command;
 
 use shared::job::{Device, Job};
 
+use super::Scratch;
 use crate::Failure;
 use crate::config::RecorderConfig;
 use crate::virtual_gpu;
@@ -13,8 +14,7 @@ use crate::virtual_gpu;
 /// Release of PyTorch that the recorder is built for.
 const RELEASE: &str = "2.11";
 
-/// Returns the complete environment of the recorder; a virtual GPU writes its warnings to `log`, and its links are made
-/// in the folder `links`, if it has none.
+/// Returns the complete environment of the recorder; the virtual GPU's warnings and links are made in `scratch`.
 ///
 /// # Errors
 ///
@@ -22,25 +22,26 @@ const RELEASE: &str = "2.11";
 pub(super) fn environment(
     config: &RecorderConfig,
     job: &Job,
-    log: &Path,
-    links: &Path,
+    scratch: &Scratch,
 ) -> Result<Vec<(OsString, OsString)>, Failure> {
     let mut variables = config.passed_on.clone();
     let mut set = |name: &str, value: &OsStr| variables.push((name.into(), value.into()));
     // A recording hardly computes on the host, and on a large machine more threads would cost memory.
     set("OMP_NUM_THREADS", OsStr::new("2"));
+    // The only folder to which it may write.
+    set("TMPDIR", scratch.0.path().as_os_str());
     if !job.allocator.is_empty() {
         set("PYTORCH_CUDA_ALLOC_CONF", OsStr::new(&job.allocator));
     }
     let folders = match &job.device {
         Device::Virtual(cards) => {
             set("SNAPSCOPE_VIRTUAL_GPU", OsStr::new(&cards.to_string()));
-            set("SNAPSCOPE_VIRTUAL_GPU_LOG", log.as_os_str());
+            set("SNAPSCOPE_VIRTUAL_GPU_LOG", scratch.log().as_os_str());
             if job.parallel.is_some_and(|parallel| parallel.ddp().is_some()) {
                 // DDP processes compare their models, and read the values for that from the device.
                 set("SNAPSCOPE_VIRTUAL_GPU_VALUES", OsStr::new("shadow"));
             }
-            let [stand_ins, libraries] = virtual_folders(config, links)?;
+            let [stand_ins, libraries] = virtual_folders(config, &scratch.links())?;
             if has_nvidias(&libraries) {
                 // NVIDIA's libraries would come before those in the search path.
                 set("LD_AUDIT", config.virtual_gpu.join("libsnapscope_audit.so").as_os_str());
@@ -54,7 +55,7 @@ pub(super) fn environment(
             // The caches would be outside the folders that a recorder may write to.
             set("CUDA_CACHE_DISABLE", OsStr::new("1"));
             set("USE_PYTORCH_KERNEL_CACHE", OsStr::new("0"));
-            make_device_files();
+            make_device_files(Path::new("/"));
             let mut folders = vec![users_libtorch(config)?];
             folders.extend(config.library_path.iter().flat_map(std::env::split_paths));
             folders
@@ -69,12 +70,52 @@ pub(super) fn environment(
 
 /// Makes NVIDIA's device files, which do not exist before CUDA's first use after a boot.
 ///
-/// CUDA would run `nvidia-modprobe` itself, but a recorder may not start programs.
-fn make_device_files() {
-    if !Path::new("/dev/nvidia-uvm").exists() {
-        // If this fails, CUDA reports that there is no device.
-        let _ = Command::new("nvidia-modprobe").args(["-c", "0", "-u"]).output();
+/// CUDA would run `nvidia-modprobe` itself, but a recorder may not start programs. If this fails, CUDA reports that there
+/// is no device.
+fn make_device_files(root: &Path) {
+    let make = |arguments: Vec<OsString>| Command::new("nvidia-modprobe").args(arguments).output();
+    if !root.join("dev/nvidia-uvm").exists() {
+        // This also loads the driver, which then lists its cards.
+        let _ = make(["-c", "0", "-u"].map(OsString::from).to_vec());
     }
+    let missing = missing_device_files(root);
+    if !missing.is_empty() {
+        let _ = make(missing);
+    }
+}
+
+/// Returns the arguments with which `nvidia-modprobe` makes the missing device files of the cards, and of the parts into
+/// which MIG divides them.
+fn missing_device_files(root: &Path) -> Vec<OsString> {
+    let driver = root.join("proc/driver/nvidia");
+    let cards = files_below(&driver.join("gpus"), "information").into_iter().filter_map(|file| {
+        let minor = field(&file, "Device Minor")?;
+        (!root.join(format!("dev/nvidia{minor}")).exists()).then(|| ["-c".into(), minor.into()])
+    });
+    let parts = files_below(&driver.join("capabilities"), "access").into_iter().filter_map(|file| {
+        let minor = field(&file, "DeviceFileMinor")?;
+        (!root.join(format!("dev/nvidia-caps/nvidia-cap{minor}")).exists()).then(|| ["-f".into(), file.into()])
+    });
+    cards.chain(parts).flatten().collect()
+}
+
+/// Returns all files of a name in a folder and those below it, sorted.
+fn files_below(folder: &Path, name: &str) -> Vec<PathBuf> {
+    let mut entries: Vec<_> =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    let files = entries.into_iter().flat_map(|path| match path.is_dir() {
+        true => files_below(&path, name),
+        false => Vec::from_iter(path.ends_with(name).then_some(path)),
+    });
+    files.collect()
+}
+
+/// Reads a number from a line such as `Device Minor: 0`.
+fn field(file: &Path, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':'))?.trim();
+    line.bytes().all(|digit| digit.is_ascii_digit()).then(|| line.to_owned())
 }
 
 /// Returns the folders of the CUDA stand-ins and of a libtorch, in this order.
@@ -202,6 +243,30 @@ mod tests {
             let failure = check_release_of(other).unwrap_err();
             assert!(failure.message.contains(other) && failure.hint.contains("SNAPSCOPE_LIBTORCH"), "{failure}");
         }
+    }
+
+    #[test]
+    fn missing_device_files_are_those_of_listed_cards_and_parts() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let missing = || {
+            let arguments = missing_device_files(root.path()).into_iter();
+            arguments.map(|argument| argument.to_string_lossy().replace(&*root.path().to_string_lossy(), ""))
+        };
+        assert_eq!(missing().count(), 0, "without a driver there is nothing to make");
+        write("proc/driver/nvidia/gpus/0000:19:00.0/information", "Model: \t\t NVIDIA H200\nDevice Minor: \t 0\n");
+        write("proc/driver/nvidia/gpus/0000:3b:00.0/information", "Model: \t\t NVIDIA H200\nDevice Minor: \t 1\n");
+        let part = "proc/driver/nvidia/capabilities/gpu1/mig/gi2/access";
+        write(part, "DeviceFileMinor: 30\nDeviceFileMode: 292\nDeviceFileModify: 1\n");
+        write("dev/nvidia0", "");
+        assert_eq!(missing().collect::<Vec<_>>(), ["-c", "1", "-f", &format!("/{part}")]);
+        write("dev/nvidia-caps/nvidia-cap30", "");
+        write("dev/nvidia1", "");
+        assert_eq!(missing().count(), 0);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::host::PinnedMemory;
 use super::stream::StreamId;
 use super::virtual_memory::{Returned, VirtualMemory};
 use super::work::Work;
-use super::{handle, thread};
+use super::{driver, handle, thread};
 use crate::config::{Values, config};
 use crate::error::{Error, Result};
 use crate::ffi::Handle;
@@ -48,10 +48,11 @@ pub(crate) enum Place {
 /// Returns the machine, which is built on the first call.
 ///
 /// # Errors
-/// Returns "not initialized" if the settings cannot be parsed.
+/// Returns "not initialized" if the settings cannot be parsed, and "operating system" if the system refuses what a driver
+/// needs.
 pub(crate) fn machine() -> Result<&'static Machine> {
-    static MACHINE: OnceLock<Option<Machine>> = OnceLock::new();
-    MACHINE.get_or_init(|| Machine::new().ok()).as_ref().ok_or(Error::NotInitialized)
+    static MACHINE: OnceLock<Result<Machine>> = OnceLock::new();
+    MACHINE.get_or_init(Machine::new).as_ref().map_err(|error| *error)
 }
 
 /// Counts a launch or a copy, and returns its tick.
@@ -79,6 +80,9 @@ pub(crate) fn launch(stream: Handle) -> Result<()> {
 impl Machine {
     fn new() -> Result<Self> {
         let config = config()?;
+        if config.is_driver {
+            driver::start()?;
+        }
         let is_hidden = |index: &usize| !config.visible.contains(index);
         let order = config.visible.iter().copied().chain((0..config.cards.len()).filter(is_hidden));
         let all = order.enumerate().map(|(ordinal, index)| (ordinal, index, config.cards[index].clone()));

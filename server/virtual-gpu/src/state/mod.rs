@@ -11,6 +11,7 @@ pub(crate) mod capture;
 pub(crate) mod comparison;
 
 pub(crate) mod device;
+mod driver;
 
 pub(crate) mod handle;
 

@@ -2,10 +2,12 @@
 
 #![cfg(target_os = "linux")]
 
+mod driver;
+
 use std::fs;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +18,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::ptrace;
 use nix::unistd::Pid;
 use tempfile::TempDir;
-use walls::{Walls, cards, libraries};
+use walls::Walls;
 
 /// Two folders with one file each; behind the walls only the first can be reached.
 struct Place {
@@ -41,8 +43,14 @@ impl Place {
     /// Runs `work` in a thread behind walls and returns its result; panics if this system lacks one of the walls.
     #[track_caller]
     fn behind_walls<T: Send>(&self, work: impl FnOnce(&Path) -> T + Send) -> T {
-        let walls = Walls { read: libraries(), write: vec![self.inside.path().to_owned()], devices: cards() };
+        self.behind_walls_with(false, work)
+    }
+
+    /// Does the same with or without the driver of a real GPU behind the walls.
+    #[track_caller]
+    fn behind_walls_with<T: Send>(&self, has_driver: bool, work: impl FnOnce(&Path) -> T + Send) -> T {
         let inside = self.inside.path();
+        let walls = Walls::of_recorder(inside, has_driver);
         thread::scope(|scope| {
             let work = scope.spawn(move || {
                 assert_eq!(walls.raise(), [""; 0], "this kernel is too old for these tests");
@@ -113,22 +121,28 @@ fn what_others_know_is_out_of_reach() {
         // A process's environment can hold passwords.
         check_refused(fs::read(format!("/proc/{parent}/environ")));
         check_refused(fs::read(format!("/proc/{parent}/maps")));
+        check_refused(fs::read(format!("/proc/{parent}/cmdline")));
+        check_refused(fs::read("/etc/shadow"));
         fs::read("/proc/self/environ").expect("its own are its own");
     });
 }
 
 #[test]
-fn nothing_leaves_the_machine() {
+fn no_connection_is_opened() {
     let place = Place::new();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     TcpStream::connect(address).expect("without walls it can be reached");
+    // As a container engine or a database have one.
+    let socket = place.inside.path().join("socket");
+    let _service = UnixListener::bind(&socket).expect("a socket");
+    UnixStream::connect(&socket).expect("without walls it can be reached");
     place.behind_walls(|_| {
         check_refused(TcpStream::connect(address));
         check_refused(TcpListener::bind("127.0.0.1:0"));
         check_refused(TcpListener::bind("[::1]:0"));
         check_refused(UdpSocket::bind("127.0.0.1:0"));
-        UnixStream::pair().expect("CUDA talks to its own threads");
+        check_refused(UnixStream::connect(&socket));
     });
 }
 
