@@ -184,6 +184,7 @@ mod tests {
             needs_token: false,
             kinds: Vec::new(),
             is_recorder_being_built: false,
+            problems: std::collections::BTreeMap::new(),
         }
     }
 

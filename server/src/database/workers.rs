@@ -14,6 +14,8 @@ pub struct WorkerRow {
     pub kind: String,
     /// Time of its last sign of life by its own clock, in milliseconds since 1970.
     pub seen_ms: i64,
+    /// Why it cannot record on this kind of device; `None` if it can.
+    pub problem: Option<String>,
 }
 
 /// Time after its last sign of life at which a worker process is forgotten.
@@ -31,17 +33,18 @@ impl Database {
         Ok(())
     }
 
-    /// Records that a worker now serves a kind.
+    /// Records that a worker now serves a kind, or the problem that keeps it from doing so.
     ///
     /// # Errors
     ///
     /// Returns an error if the database fails.
-    pub async fn worker_is_here(&self, name: &str, kind: &str, jobs: usize) -> Result<()> {
-        let query = "INSERT INTO recording_workers (name, kind, jobs, seen_ms) VALUES ($1, $2, $3, $4) \
-                     ON CONFLICT (name, kind) DO UPDATE SET seen_ms = $4";
+    pub async fn worker_is_here(&self, name: &str, kind: &str, jobs: usize, problem: Option<&str>) -> Result<()> {
+        let query = "INSERT INTO recording_workers (name, kind, jobs, seen_ms, problem) VALUES ($1, $2, $3, $4, $5) \
+                     ON CONFLICT (name, kind) DO UPDATE SET seen_ms = $4, problem = $5";
         let jobs = i64::try_from(jobs).unwrap_or(i64::MAX);
         on!(self, pool => {
-            sqlx::query(query).bind(name).bind(kind).bind(jobs).bind(now_ms()).execute(pool).await.map(drop)
+            let query = sqlx::query(query).bind(name).bind(kind).bind(jobs).bind(now_ms()).bind(problem);
+            query.execute(pool).await.map(drop)
         })?;
         Ok(())
     }
@@ -63,7 +66,7 @@ impl Database {
     ///
     /// Returns an error if the database fails.
     pub async fn workers(&self) -> Result<Vec<WorkerRow>> {
-        let query = "SELECT name, kind, seen_ms FROM recording_workers";
+        let query = "SELECT name, kind, seen_ms, problem FROM recording_workers";
         Ok(on!(self, pool => sqlx::query_as(query).fetch_all(pool).await)?)
     }
 }

@@ -16,6 +16,22 @@ pub(crate) struct Presence {
     seen: Mutex<HashMap<WorkerName, Seen>>,
 }
 
+/// Kinds of devices with living workers.
+#[derive(Debug, Default)]
+pub(crate) struct Devices {
+    /// Number of workers that record on a kind: `virtual`, or a real device such as `cuda:0`.
+    pub(crate) workers: BTreeMap<String, u64>,
+    /// Reason why none of the workers of a kind can record.
+    pub(crate) problems: BTreeMap<String, String>,
+}
+
+impl Devices {
+    /// Returns the kinds on which jobs are recorded, `virtual` first.
+    pub(crate) fn kinds(&self) -> Vec<String> {
+        self.workers.keys().rev().cloned().collect()
+    }
+}
+
 /// A worker's name and one of its kinds of device.
 type WorkerName = (String, String);
 
@@ -28,30 +44,29 @@ impl Presence {
         Self { silence, seen: Mutex::default() }
     }
 
-    /// Returns the kinds of devices with living workers, `virtual` first; a newly seen worker counts as alive.
-    pub(crate) fn kinds(&self, rows: Vec<WorkerRow>) -> Vec<String> {
-        self.counts(rows).into_keys().rev().collect()
+    /// Returns the living workers by kind of device; a newly seen worker counts as alive.
+    pub(crate) fn alive(&self, rows: Vec<WorkerRow>) -> Devices {
+        self.alive_at(rows, Instant::now())
     }
 
-    /// Counts the living workers per kind of device.
-    pub(crate) fn counts(&self, rows: Vec<WorkerRow>) -> BTreeMap<String, u64> {
-        self.counts_at(rows, Instant::now())
-    }
-
-    fn counts_at(&self, rows: Vec<WorkerRow>, now: Instant) -> BTreeMap<String, u64> {
+    fn alive_at(&self, rows: Vec<WorkerRow>, now: Instant) -> Devices {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut counts = BTreeMap::new();
+        let mut devices = Devices::default();
         let mut still = HashMap::new();
-        for WorkerRow { name, kind, seen_ms } in rows {
-            let worker = (name, kind);
+        for WorkerRow { name, kind, seen_ms, problem } in rows {
+            let worker = (name, kind.clone());
             let last = seen.remove(&worker).filter(|(before, _)| *before == seen_ms).unwrap_or((seen_ms, now));
             if now.duration_since(last.1) < self.silence {
-                *counts.entry(worker.1.clone()).or_default() += 1;
+                match problem {
+                    None => *devices.workers.entry(kind).or_default() += 1,
+                    Some(problem) => drop(devices.problems.insert(kind, problem)),
+                }
             }
             still.insert(worker, last);
         }
         *seen = still;
-        counts
+        devices.problems.retain(|kind, _| !devices.workers.contains_key(kind));
+        devices
     }
 }
 
@@ -60,7 +75,7 @@ mod tests {
     use super::*;
 
     fn row(name: &str, kind: &str, seen_ms: i64) -> WorkerRow {
-        WorkerRow { name: name.to_owned(), kind: kind.to_owned(), seen_ms }
+        WorkerRow { name: name.to_owned(), kind: kind.to_owned(), seen_ms, problem: None }
     }
 
     #[test]
@@ -68,13 +83,24 @@ mod tests {
         let presence = Presence::new(Duration::from_secs(15));
         let start = Instant::now();
         let check = |seconds: u64, rows: &[WorkerRow], kinds: &[&str]| {
-            let counts = presence.counts_at(rows.to_vec(), start + Duration::from_secs(seconds));
-            assert_eq!(counts.into_keys().rev().collect::<Vec<_>>(), kinds, "{seconds} s");
+            let devices = presence.alive_at(rows.to_vec(), start + Duration::from_secs(seconds));
+            assert_eq!(devices.kinds(), kinds, "{seconds} s");
         };
         check(0, &[row("a", "virtual", 7), row("b", "cuda:0", 9_000)], &["virtual", "cuda:0"]);
         check(10, &[row("a", "virtual", 7), row("b", "cuda:0", 12)], &["virtual", "cuda:0"]);
         check(20, &[row("a", "virtual", 7), row("b", "cuda:0", 12)], &["cuda:0"]);
         check(40, &[row("a", "virtual", 7), row("b", "cuda:0", 12)], &[]);
         check(41, &[row("a", "virtual", 6), row("c", "virtual", 1)], &["virtual"]);
+    }
+
+    #[test]
+    fn a_kind_has_a_problem_if_no_worker_is_without() {
+        let presence = Presence::new(Duration::from_secs(15));
+        let broken = |name: &str| WorkerRow { problem: Some("no driver".to_owned()), ..row(name, "cuda:0", 1) };
+        let devices = presence.alive(vec![row("a", "virtual", 1), broken("a"), broken("b")]);
+        assert_eq!(devices.kinds(), ["virtual"]);
+        assert_eq!(devices.problems, BTreeMap::from([("cuda:0".to_owned(), "no driver".to_owned())]));
+        let devices = presence.alive(vec![broken("a"), row("c", "cuda:0", 1)]);
+        assert_eq!((devices.kinds(), devices.problems.len()), (vec!["cuda:0".to_owned()], 0));
     }
 }

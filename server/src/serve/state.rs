@@ -1,6 +1,5 @@
 //! Holds the state that all requests share.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use shared::api::GalleryRow;
@@ -11,7 +10,7 @@ use crate::jobs::worker::Context;
 use crate::serve::feeds::Feeds;
 use crate::serve::guard::Guard;
 use crate::serve::metrics::Metrics;
-use crate::serve::presence::Presence;
+use crate::serve::presence::{Devices, Presence};
 use crate::serve::preview::Previews;
 use crate::serve::streams::Streams;
 use crate::shares::{Digester, Room};
@@ -71,13 +70,8 @@ impl State {
         }
     }
 
-    /// Returns the kinds of devices with living workers: `virtual`, or real ones such as `cuda:0`.
-    pub(super) async fn kinds(&self) -> Result<Vec<String>> {
-        Ok(self.presence.kinds(self.database.workers().await?))
-    }
-
-    /// Counts the living workers per kind of device.
-    pub(super) async fn workers(&self) -> Result<BTreeMap<String, u64>> {
-        Ok(self.presence.counts(self.database.workers().await?))
+    /// Returns the kinds of devices with living workers.
+    pub(super) async fn devices(&self) -> Result<Devices> {
+        Ok(self.presence.alive(self.database.workers().await?))
     }
 }

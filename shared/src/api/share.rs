@@ -1,5 +1,7 @@
 //! Defines shared links over HTTP.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// Part `view` of an uploaded share: everything but the snapshot.
@@ -81,6 +83,9 @@ pub struct ServerLimits {
     pub needs_token: bool,
     /// Device kinds for jobs: `virtual`, and real GPUs such as `cuda:0`.
     pub kinds: Vec<String>,
+    /// Real GPUs on which no job can run although a worker serves them, each with the reason.
+    #[serde(default)]
+    pub problems: BTreeMap<String, String>,
     /// True while the server's own recorder is being built, as `./dev serve` does at first: jobs wait for it.
     #[serde(default)]
     pub is_recorder_being_built: bool,

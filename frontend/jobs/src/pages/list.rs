@@ -41,6 +41,12 @@ pub(crate) fn ListPage(props: &ListPageProps) -> Html {
                     { "No worker is available. Submitted jobs wait until a worker takes them." }
                 </p>
             }
+            { for props.limits.problems.iter().map(|(kind, problem)| html! {
+                <p class="note warning" role="status">
+                    <Icon name={IconName::Warning} />
+                    { format!("No job can run on {kind} at this time: {problem}. The worker tries again every minute.") }
+                </p>
+            }) }
             <JobList />
             <Gallery />
         </main>

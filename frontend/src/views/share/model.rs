@@ -206,6 +206,7 @@ mod tests {
             needs_token: false,
             kinds: Vec::new(),
             is_recorder_being_built: false,
+            problems: std::collections::BTreeMap::new(),
         };
         let server = ServerState::There(limits);
         let sharing = Sharing { copy: CopyStep::Made { bytes: 2048 }, server, ..Sharing::default() };

@@ -13,7 +13,7 @@ use shared::job::{Job, Overrides};
 use super::host::sampled_beside;
 use crate::Failure;
 use crate::config::RecorderConfig;
-use crate::recording::repro::{self, Limits, Recording};
+use crate::recording::repro::{self, Limits, Recording, RecordingFailure};
 use crate::{snapshot_file, units};
 use config::Config;
 use progress::Display;
@@ -22,7 +22,8 @@ use progress::Display;
 #[derive(Debug, Clone, Args)]
 pub struct ReproArgs {
     /// The training config in TOML, YAML or JSON, or a Hugging Face `config.json`
-    config: PathBuf,
+    #[arg(required_unless_present = "check")]
+    config: Option<PathBuf>,
 
     /// The `TrainingArguments` of a Hugging Face config, in JSON or YAML
     #[arg(long, value_name = "FILE")]
@@ -35,6 +36,10 @@ pub struct ReproArgs {
     /// Record on a real GPU, such as cuda:0
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
+
+    /// Only record a small model on the device, to see whether jobs can run there
+    #[arg(long, requires = "device")]
+    check: bool,
 
     /// Number of optimizer steps
     #[arg(long, value_name = "N")]
@@ -77,10 +82,16 @@ impl ReproArgs {
     /// Returns an error if the config is wrong, if something that a recording needs is missing, or if the recording
     /// failed.
     pub fn run(&self) -> Result<String, Failure> {
-        let config = Config::read(&self.config, self.training_args.as_deref(), self.overrides())?;
-        let output = self.output.clone().unwrap_or_else(|| default_output(&self.config));
-        check_output(&output)?;
         let recorder = RecorderConfig::from_environment()?;
+        if let (true, Some(device)) = (self.check, &self.device) {
+            return self.check(&recorder, device);
+        }
+        let Some(path) = &self.config else {
+            return Err(Failure::new("there is no config", "name a training config"));
+        };
+        let config = Config::read(path, self.training_args.as_deref(), self.overrides())?;
+        let output = self.output.clone().unwrap_or_else(|| default_output(path));
+        check_output(&output)?;
         if !self.json {
             eprint!("{}", config.notes());
         }
@@ -89,11 +100,23 @@ impl ReproArgs {
             Some(log) => sampled_beside(log, record)?,
             None => record()?,
         };
-        if self.json {
-            let report = serde_json::to_string_pretty(&recording.report()).expect("plain data can be written");
-            return Ok(report + "\n");
+        Ok(if self.json { json(&recording) } else { page::summary(&recording, &config.job, &output) })
+    }
+
+    /// Records a small model on a device; a config that is named has to be valid.
+    fn check(&self, recorder: &RecorderConfig, device: &str) -> Result<String, Failure> {
+        if let Some(path) = &self.config {
+            Config::read(path, self.training_args.as_deref(), self.overrides())?;
         }
-        Ok(page::summary(&recording, &config.job, &output))
+        let checked = repro::check(recorder, device, None);
+        let recording = checked.map_err(|failure| Self::failed(*failure, repro::CHECK_STEPS))?;
+        Ok(if self.json { json(&recording) } else { page::checked(&recording, device) })
+    }
+
+    /// Prints what is known of a failure.
+    fn failed(failure: RecordingFailure, steps: u64) -> Failure {
+        eprint!("{}", page::failure_details(&failure, steps));
+        Failure::new(failure.message, failure.hint)
     }
 
     fn record(&self, recorder: &RecorderConfig, job: &Job, output: &Path) -> Result<Recording, Failure> {
@@ -101,10 +124,7 @@ impl ReproArgs {
         let mut display = Display::new(self.json);
         let outcome = repro::run(recorder, job, &limits, output, &mut display);
         display.finish();
-        outcome.map_err(|failure| {
-            eprint!("{}", page::failure_details(&failure, job.steps));
-            Failure::new(failure.message, failure.hint)
-        })
+        outcome.map_err(|failure| Self::failed(*failure, job.steps))
     }
 
     fn overrides(&self) -> Overrides {
@@ -116,6 +136,10 @@ impl ReproArgs {
             sequence: self.seq_len,
         }
     }
+}
+
+fn json(recording: &Recording) -> String {
+    serde_json::to_string_pretty(&recording.report()).expect("plain data can be written") + "\n"
 }
 
 /// Returns the default output path: `gpt2.pickle` in the current folder for `configs/gpt2.toml`.

@@ -24,6 +24,18 @@ pub(super) fn summary(recording: &Recording, job: &Job, output: &Path) -> String
     )
 }
 
+/// Formats a recording that was made to see whether jobs can run on a device.
+pub(super) fn checked(recording: &Recording, device: &str) -> String {
+    let memory = recording.started.as_ref().map(|started| format!(" with {}", bytes(started.memory_bytes)));
+    format!(
+        "Jobs can run on {device}: {}{}, {} recorded in {}\n",
+        recording.card,
+        memory.unwrap_or_default(),
+        counted(recording.steps, "step"),
+        duration((recording.seconds * 1e6) as u64)
+    )
+}
+
 fn subtitle(recording: &Recording, job: &Job) -> String {
     let time = duration((recording.seconds * 1e6) as u64);
     let parameters = recording.started.as_ref().map(|started| counted(started.parameters, "parameter"));

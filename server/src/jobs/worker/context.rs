@@ -1,7 +1,9 @@
 //! Holds the state that all jobs of a worker share.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -32,6 +34,8 @@ pub struct Context {
     /// Number of running recorders.
     pub(super) running: AtomicUsize,
     pub(super) metrics: RecorderMetrics,
+    /// Reasons why nothing can be recorded on a kind of device.
+    problems: Mutex<HashMap<String, String>>,
     scratch: Scratch,
 }
 
@@ -63,6 +67,7 @@ impl Context {
             give_back: watch::Sender::new(false),
             running: AtomicUsize::new(0),
             metrics: RecorderMetrics::default(),
+            problems: Mutex::default(),
             scratch,
         })
     }
@@ -79,9 +84,25 @@ impl Context {
     /// Returns an error if the database fails.
     pub async fn show(&self) -> crate::database::Result<()> {
         for slots in &self.settings.slots {
-            self.database.worker_is_here(&self.name, &slots.kind, slots.jobs).await?;
+            let problem = self.problems().get(&slots.kind).cloned();
+            self.database.worker_is_here(&self.name, &slots.kind, slots.jobs, problem.as_deref()).await?;
         }
         Ok(())
+    }
+
+    /// Records whether a kind of device can be used, and why not, in the database too.
+    pub(super) async fn note_problem(&self, kind: &str, problem: Option<String>) {
+        match problem {
+            Some(problem) => drop(self.problems().insert(kind.to_owned(), problem)),
+            None => drop(self.problems().remove(kind)),
+        }
+        if let Err(error) = self.show().await {
+            warn!(%error, "this worker can't announce itself to others");
+        }
+    }
+
+    fn problems(&self) -> MutexGuard<'_, HashMap<String, String>> {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the number of running recorders.

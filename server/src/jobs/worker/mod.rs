@@ -21,12 +21,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
-use tracing::info;
+use tokio::task::spawn_blocking;
+use tracing::{error, info};
 
 use crate::config::SettingsArgs;
 use crate::failure::Failure;
 use crate::installation;
 use crate::log::start_log;
+use crate::recording::repro;
 
 /// Runs jobs until `stop` changes, then waits for the running ones to end or to be given back.
 pub async fn run(context: Arc<Context>, stop: watch::Receiver<bool>) {
@@ -91,6 +93,7 @@ async fn signal() {
 /// Runs jobs of one kind of device until `stop` changes, at most one per slot at a time.
 async fn serve_kind(context: Arc<Context>, slots: Slots, mut stop: watch::Receiver<bool>) {
     wait_for_recorder(&context, &mut stop).await;
+    wait_for_device(&context, &slots.kind, &mut stop).await;
     let free = Arc::new(Semaphore::new(slots.jobs));
     while !*stop.borrow() {
         let slot = tokio::select! {
@@ -108,6 +111,29 @@ async fn serve_kind(context: Arc<Context>, slots: Slots, mut stop: watch::Receiv
     context.turns.close();
     let all = u32::try_from(slots.jobs).unwrap_or(u32::MAX);
     let _ended = free.acquire_many(all).await;
+}
+
+/// Makes a small recording on a real GPU, again and again until it succeeds: a job that cannot run is not taken.
+async fn wait_for_device(context: &Arc<Context>, kind: &str, stop: &mut watch::Receiver<bool>) {
+    const AGAIN: Duration = Duration::from_secs(60);
+    while kind != "virtual" && !*stop.borrow() {
+        let (worker, device) = (Arc::clone(context), kind.to_owned());
+        let check = spawn_blocking(move || repro::check(&worker.recorder, &device, Some(worker.scratch())));
+        let problem = match check.await {
+            Ok(checked) => checked.err().map(|failure| failure.message),
+            Err(error) => Some(error.to_string()),
+        };
+        context.note_problem(kind, problem.clone()).await;
+        let Some(problem) = problem else {
+            info!(kind, "a small recording works on this device");
+            return;
+        };
+        error!(kind, problem, "no job can run on this device; trying again in a minute");
+        tokio::select! {
+            _ = stop.wait_for(|stopped| *stopped) => {}
+            () = tokio::time::sleep(AGAIN) => {}
+        }
+    }
 }
 
 /// Waits while a script builds the recorder: jobs stay in the queue until it is there.

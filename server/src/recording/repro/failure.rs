@@ -96,6 +96,10 @@ pub(super) fn finished(end: End, transcript: &Transcript, limits: &Limits) -> Re
         (End::Exited(status), None) => status,
     };
     Err(match (&transcript.failed, status.signal(), missing_library(&transcript.log)) {
+        (Some(failed), _, _) if transcript.started.is_none() => Failure::new(
+            failed.message.clone(),
+            "see the last lines of the recorder; `nvidia-smi` shows whether the driver of a real GPU works",
+        ),
         (Some(failed), _, _) => {
             Failure::new(failed.message.clone(), "see the last lines of the recorder; change the config and try again")
         }

@@ -26,11 +26,13 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use shared::job::{Device, Job};
+use shared::api::RecorderLine;
+use shared::job::{Device, Job, RawJob};
 use tempfile::TempDir;
 
 use crate::Failure;
 use crate::config::RecorderConfig;
+use crate::folder::make_temporary;
 use figures::{Figures, Unread};
 use keeper::keep;
 use process::Launch;
@@ -81,6 +83,51 @@ pub fn run(
     })
 }
 
+/// Optimizer steps of the recording that [`check`] makes.
+pub const CHECK_STEPS: u64 = 2;
+
+/// Records a small model on a device such as `cuda:0` in a temporary folder, to learn whether jobs can run there.
+///
+/// # Errors
+///
+/// Returns what an ordinary job would fail with.
+pub fn check(
+    config: &RecorderConfig,
+    device: &str,
+    scratch: Option<&Path>,
+) -> Result<Recording, Box<RecordingFailure>> {
+    let before_start = |failure| Box::new(RecordingFailure::before_start(failure));
+    let raw = RawJob {
+        name: Some("check".into()),
+        model: Some("mlp".into()),
+        steps: Some(CHECK_STEPS),
+        device: Some(device.into()),
+        ..RawJob::default()
+    };
+    let job = raw.resolve().map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        before_start(Failure::new(problems.join("; "), "name a real GPU, such as cuda:0"))
+    })?;
+    let folder = make_temporary("check-", scratch).map_err(|error| {
+        before_start(Failure::new(
+            format!("a temporary folder cannot be made: {error}"),
+            "set TMPDIR to a folder with room",
+        ))
+    })?;
+    run(config, &job, &Limits::default(), &folder.path().join("check.pickle"), &mut Unwatched)
+}
+
+/// Watches nothing.
+struct Unwatched;
+
+impl Watcher for Unwatched {
+    fn line(&mut self, _line: &RecorderLine) {}
+
+    fn is_cancelled(&mut self) -> bool {
+        false
+    }
+}
+
 fn no_snapshot() -> Failure {
     Failure::new(
         "the recorder finished without a snapshot",
@@ -102,7 +149,7 @@ struct Scratch(TempDir);
 impl Scratch {
     fn beside(output: &Path) -> Result<Self, Failure> {
         let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        tempfile::Builder::new().prefix(".snapscope-").tempdir_in(folder).map(Self).map_err(|error| {
+        make_temporary(".snapscope-", Some(folder)).map(Self).map_err(|error| {
             Failure::new(
                 format!("the folder {} cannot be written: {error}", folder.display()),
                 "choose an existing folder with write permission",
@@ -127,7 +174,7 @@ impl Scratch {
         Ok(Launch {
             program: config.program.clone(),
             arguments: vec!["--output".into(), self.snapshot().into()],
-            environment: libraries::environment(config, job, &self.log(), &self.links())?,
+            environment: libraries::environment(config, job, self)?,
             input: job.to_json(),
         })
     }

@@ -89,13 +89,17 @@ pub(super) async fn queue(state: &State, job: NewJob) -> Result<String, ApiError
     }
 }
 
-/// Checks that some worker serves this kind of device.
+/// Checks that some worker records on this kind of device.
 async fn check_kind(state: &State, kind: &str) -> Result<(), ApiError> {
-    let kinds = state.kinds().await?;
+    let devices = state.devices().await?;
+    let kinds = devices.kinds();
     if kinds.iter().any(|known| known == kind) {
         return Ok(());
     }
     let message = match kinds.as_slice() {
+        _ if devices.problems.contains_key(kind) => {
+            format!("No job can run on `{kind}` at this time: {}.", devices.problems[kind])
+        }
         [] => "No worker takes jobs at this time.".to_owned(),
         kinds => format!("No worker has the device `{kind}`; available: {}.", kinds.join(", ")),
     };

@@ -27,12 +27,14 @@ use crate::snapshots;
 )]
 pub(crate) async fn limits(request: HttpRequest, state: Data<State>) -> Result<Json<ServerLimits>, ApiError> {
     let shares = &state.config.shares;
+    let devices = state.devices().await?;
     Ok(Json(ServerLimits {
         upload_bytes: shares.upload_bytes,
         share_days: days_of(shares.longest),
         share_for_ever: shares.longest.is_none(),
         needs_token: state.guard.needs_token(&request),
-        kinds: state.kinds().await?,
+        kinds: devices.kinds(),
+        problems: devices.problems,
         is_recorder_being_built: state.config.recorder.is_being_built(),
     }))
 }

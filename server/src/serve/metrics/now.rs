@@ -44,7 +44,7 @@ impl Now {
         Ok(Self {
             jobs: database.job_counts().await?,
             oldest_wait_ms: database.oldest_wait_ms().await?,
-            workers: state.workers().await?,
+            workers: state.devices().await?.workers,
             stored_bytes: database.stored_bytes().await?,
             job_bytes: database.job_bytes().await?,
             shares: database.share_count().await?,

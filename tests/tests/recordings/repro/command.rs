@@ -164,3 +164,21 @@ fn an_interrupt_ends_the_recorder_too() {
     );
     assert!(!std::path::Path::new("/proc").join(recorder).exists(), "the recorder has ended");
 }
+
+#[test]
+fn a_device_is_checked_without_a_config() {
+    let played = played(FINISHED);
+    let check = ["--device", "cuda:0", "--check"];
+    check_output(&repro(&played, &check), 0, &["Jobs can run on cuda:0: Fake with 977 KiB, 2 steps recorded in"], &[]);
+    let output = repro(&played, &[&check[..], &["small.toml", "--json"]].concat());
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
+    assert_eq!((&document["card"], &document["steps"]), (&"Fake".into(), &2.into()));
+    assert!(!played.path("small.pickle").exists(), "nothing is left");
+    check_output(&repro(&played, &["--check"]), 2, &[], &["--device"]);
+    check_output(&repro(&played, &["--card", "t4-16gb"]), 2, &[], &["<CONFIG>"]);
+
+    let failed = r#"echo '{"type":"failed","message":"CUDA error: OS call failed","step":null,"phase":"start","module":""}'; exit 3"#;
+    let played = Played::new(failed);
+    let says = ["error: CUDA error: OS call failed", "`nvidia-smi`"];
+    check_output(&repro(&played, &check), 2, &[], &says);
+}

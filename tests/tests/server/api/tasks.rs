@@ -3,6 +3,8 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use shared::api::ErrorCode;
+use testkit::http::check_refusal;
 use testkit::repro::Played;
 use testkit::serving::{Launch, ServeProcess};
 
@@ -172,4 +174,41 @@ fn a_gallery_config_is_recorded_once() {
     let again = server.post(other, &[], b"").json();
     assert_ne!(again["id"], cancelled["id"]);
     wait_for(&server, &again, "finished");
+}
+
+/// Waits until the limits of a server satisfy a condition.
+#[track_caller]
+fn wait_for_limits(server: &ServeProcess, is_there: impl Fn(&Value) -> bool) {
+    let start = Instant::now();
+    loop {
+        let limits = server.get("/api/v1/limits").json();
+        if is_there(&limits) {
+            return;
+        }
+        assert!(start.elapsed() < PATIENCE, "{limits}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_gpu_that_cannot_be_used_takes_no_jobs_and_says_why() {
+    let jobs = |script: &str| {
+        let played = Played::new(script);
+        let launch = Launch::default().with("--jobs", "virtual=1,cuda:0=1").with_variables(played.variables());
+        (ServeProcess::launch(&launch), played)
+    };
+    let config = CONFIG.replace("card = \"t4-16gb\"", "device = \"cuda:0\"");
+
+    let failed = r#"echo '{"type":"failed","message":"CUDA error: OS call failed","step":null,"phase":"start","module":""}'; exit 3"#;
+    let (server, _played) = jobs(failed);
+    wait_for_limits(&server, |limits| limits["problems"] == json!({"cuda:0": "CUDA error: OS call failed"}));
+    assert_eq!(server.get("/api/v1/limits").json()["kinds"], json!(["virtual"]));
+    let refusal = server.post("/api/v1/jobs", &[], config.as_bytes());
+    let says = "No job can run on `cuda:0` at this time: CUDA error: OS call failed.";
+    check_refusal(&refusal, ErrorCode::InvalidConfig, says);
+
+    let (server, _played) = jobs(&RECORDER.replace("[ \"$batch\" -le 13 ]", "true"));
+    let job = submit(&server, "/api/v1/jobs", &config);
+    assert_eq!(wait_for(&server, &job, "finished")["state"], "finished");
+    wait_for_limits(&server, |limits| limits["kinds"] == json!(["virtual", "cuda:0"]));
 }
