@@ -27,7 +27,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use shared::api::RecorderLine;
-use shared::job::{Device, Job, RawJob};
+use shared::job::{Device, Format, Job, RawJob};
 use tempfile::TempDir;
 
 use crate::Failure;
@@ -97,14 +97,8 @@ pub fn check(
     scratch: Option<&Path>,
 ) -> Result<Recording, Box<RecordingFailure>> {
     let before_start = |failure| Box::new(RecordingFailure::before_start(failure));
-    let raw = RawJob {
-        name: Some("check".into()),
-        model: Some("mlp".into()),
-        steps: Some(CHECK_STEPS),
-        device: Some(device.into()),
-        ..RawJob::default()
-    };
-    let job = raw.resolve().map_err(|problems| {
+    let text = serde_json::json!({"name": "check", "model": "mlp", "steps": CHECK_STEPS, "device": device}).to_string();
+    let job = RawJob::parse(&text, Format::Json).and_then(RawJob::resolve).map_err(|problems| {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         before_start(Failure::new(problems.join("; "), "name a real GPU, such as cuda:0"))
     })?;

@@ -60,9 +60,11 @@ fn listen() -> io::Result<()> {
 fn watch_devices() -> io::Result<()> {
     // SAFETY: the arguments are plain numbers, and the descriptor is closed once.
     unsafe {
-        match libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_KOBJECT_UEVENT) {
-            -1 => Err(io::Error::last_os_error()),
-            socket => Ok(drop(libc::close(socket))),
+        let socket = libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_KOBJECT_UEVENT);
+        if socket < 0 {
+            return Err(io::Error::last_os_error());
         }
+        libc::close(socket);
     }
+    Ok(())
 }
