@@ -10,6 +10,8 @@ from typing import Any, Callable, TypeVar
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _told: set[str] = set()
+# The first error of each function that has failed.
+failures: dict[str, str] = {}
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -41,16 +43,22 @@ def _place() -> tuple[str, int]:
     return frame.f_code.co_filename, frame.f_lineno
 
 
+def tried(default: Any, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Calls a function; where it raises, warns and returns the default."""
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        name = getattr(function, "__qualname__", repr(function))
+        failures.setdefault(name, repr(error))
+        warn(f"{name} {type(error).__name__}", f"{name} failed, and the program goes on: {error!r}")
+        return default
+
+
 def guarded(function: _Function) -> _Function:
     """Makes a function warn where it would raise, and return None."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return function(*args, **kwargs)
-        except Exception as error:
-            name = function.__qualname__
-            warn(f"{name} {type(error).__name__}", f"{name} failed, and the program goes on: {error!r}")
-            return None
+        return tried(None, function, *args, **kwargs)
 
     return call  # type: ignore[return-value]

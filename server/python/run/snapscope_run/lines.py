@@ -24,25 +24,39 @@ def kind(file):
     return found
 
 
-def user_line(skip=1):
+def is_hooks(file):
+    """Returns true for a file of the hook."""
+    return file.startswith(_HOOK)
+
+
+def caller():
+    """Returns the innermost frame that is not the hook's."""
+    frame = sys._getframe()
+    while frame.f_back is not None and is_hooks(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def user_line():
     """Returns (file, line, function) of the innermost own frame, or of the innermost package's if none is the user's.
 
-    A thread of the autograd engine has no own frame; there, the line of the main thread is what waits for it.
+    A thread of the autograd engine has none, or only a package's; the main thread waits for it at the user's line.
     """
-    return _of(sys._getframe(skip)) or _of(sys._current_frames().get(threading.main_thread().ident))
+    here = sys._getframe()
+    return _innermost(here, "own") or _innermost(_waiting(), "own") or _innermost(here, "package")
 
 
-def _of(frame):
-    package = None
+def _waiting():
+    return sys._current_frames().get(threading.main_thread().ident)
+
+
+def _innermost(frame, wanted):
     while frame is not None:
         code = frame.f_code
-        what = kind(code.co_filename)
-        if what == "own":
+        if kind(code.co_filename) == wanted and (wanted == "own" or "/torch/" not in code.co_filename):
             return code.co_filename, frame.f_lineno, code.co_name
-        if what == "package" and package is None and "/torch/" not in code.co_filename:
-            package = code.co_filename, frame.f_lineno, code.co_name
         frame = frame.f_back
-    return package
+    return None
 
 
 def of_traceback(traceback):

@@ -86,7 +86,7 @@ class Recorder:
 
     def _out_of_memory(self, device, size, total, free):
         """Runs before the error unwinds the stack that asked for the memory."""
-        place = lines.user_line(2)
+        place = lines.user_line()
         oom = {"device": device, "size": size, "total": total, "free": free, "steps": self.steps.most}
         oom.update(_place(place), allocations=self._allocations(device))
         self.report.facts["ooms"] = [*self.report.facts["ooms"][-99:], oom]

@@ -25,7 +25,7 @@ def listen(rows):
 
     @ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int)
     def called(function, name, status):
-        file, line, _ = lines.user_line(2) or (None, None, None)
+        file, line, _ = lines.user_line() or (None, None, None)
         rows.append({"function": f"{function.decode()} ({name.decode()})", "file": file, "line": line})
 
     set_listener(called)

@@ -30,6 +30,7 @@ const HOOK: &[python::File] = python::files!("run/":
     "snapscope_run/values/answers.py",
     "snapscope_run/values/carried.py",
     "snapscope_run/values/compiled.py",
+    "snapscope_run/values/kernels.py",
     "snapscope_run/values/makers.py",
     "snapscope_run/values/moves.py",
     "snapscope_run/values/reads.py",

@@ -5,13 +5,14 @@ A tensor whose value is known is a `Carried`: the same CUDA tensor, with the val
 an ordinary tensor: a dispatch mode would change which formulas PyTorch takes, and with them what is allocated.
 """
 
-from . import assumptions, carried, compiled, makers, moves, reads
+from . import assumptions, carried, compiled, kernels, makers, moves, reads
 
 
 def install(torch, counts, options):
     """Starts to carry values; reads of others are counted in `counts`."""
     _keep_device_constructors()
     carried.install(torch, counts, options.get("assume", True))
+    kernels.install(torch, counts)
     compiled.install(torch, counts)
     makers.install(torch)
     moves.install(torch)

@@ -3,10 +3,12 @@
 import contextlib
 import ctypes
 import struct
+import threading
 
 from .. import unsupported
 
 _library = None
+_thread = threading.local()
 _is_sought = False
 
 
@@ -24,6 +26,11 @@ def _find():
     return _library
 
 
+def is_answering():
+    """Returns true if answers of this thread wait for a read."""
+    return getattr(_thread, "answers", False)
+
+
 @contextlib.contextmanager
 def answering(*answers):
     """Answers the reads of this thread, in order; each answer is (format of struct, value)."""
@@ -34,7 +41,9 @@ def answering(*answers):
     for form, value in answers:
         data = struct.pack(form, value)
         library.snapscope_answer_read(data, len(data))
+    _thread.answers = True
     try:
         yield
     finally:
+        _thread.answers = False
         library.snapscope_forget_answers()

@@ -15,17 +15,17 @@ _MOST_EXPERTS = 1024
 def install(torch):
     for owner in (torch, torch.Tensor):
         for name, place in _CHOOSE.items():
-            wrap(owner, name, lambda function, place=place: _chooser(function, place))
+            wrap(owner, name, lambda function, place=place: _chooser(place))
         for name, place in _RANK.items():
-            wrap(owner, name, lambda function, name=name, place=place: _ranker(function, name, place))
-        wrap(owner, "multinomial", lambda function: _chooser(function, None))
-        wrap(owner, "isfinite", lambda function: _constant(function, True))
-        wrap(owner, "isnan", lambda function: _constant(function, False))
-        wrap(owner, "isinf", lambda function: _constant(function, False))
+            wrap(owner, name, lambda function, name=name, place=place: _ranker(name, place))
+        wrap(owner, "multinomial", lambda function: _chooser(None))
+        wrap(owner, "isfinite", lambda function: _constant(True))
+        wrap(owner, "isnan", lambda function: _constant(False))
+        wrap(owner, "isinf", lambda function: _constant(False))
 
 
 def _is_unknown(tensor):
-    return type(tensor) is carried.torch.Tensor and tensor.is_cuda and carried.is_on
+    return type(tensor) is carried.torch.Tensor and tensor.is_cuda
 
 
 def _spread(shape, size):
@@ -33,8 +33,8 @@ def _spread(shape, size):
     torch = carried.torch
     count = torch.Size(shape).numel()
     if size > _MOST_EXPERTS:
-        return (size // 4 + torch.arange(count) % (size // 2)).view(shape)
-    return (torch.arange(count) % max(size, 1)).view(shape)
+        return (size // 4 + torch.arange(count, device="cpu") % (size // 2)).view(shape)
+    return (torch.arange(count, device="cpu") % max(size, 1)).view(shape)
 
 
 def _give(result, size):
@@ -48,9 +48,8 @@ def _dimension(args, kwargs, place, default):
     return args[place] if place is not None and len(args) > place else default
 
 
-def _chooser(function, place):
-    def choose(*args, **kwargs):
-        result = function(*args, **kwargs)
+def _chooser(place):
+    def choose(result, *args, **kwargs):
         if args and _is_unknown(args[0]):
             dim = _dimension(args, kwargs, place, None if place else -1)
             size = args[0].numel() if dim is None else args[0].shape[dim] if args[0].dim() else 1
@@ -60,9 +59,8 @@ def _chooser(function, place):
     return choose
 
 
-def _ranker(function, name, place):
-    def rank(*args, **kwargs):
-        result = function(*args, **kwargs)
+def _ranker(name, place):
+    def rank(result, *args, **kwargs):
         if not args or not _is_unknown(args[0]) or not args[0].dim():
             return result
         dim = _dimension(args, kwargs, place, None if name in ("max", "min") else -1)
@@ -84,15 +82,14 @@ def _give_order(indices, dim):
     if _is_unknown(indices) and is_small(indices):
         shape = [1] * indices.dim()
         shape[dim] = indices.shape[dim]
-        order = torch.arange(indices.shape[dim]).view(shape).expand(indices.shape).clone()
+        order = torch.arange(indices.shape[dim], device="cpu").view(shape).expand(indices.shape).clone()
         carried.give(indices, order, "choices")
 
 
-def _constant(function, answer):
-    def test(*args, **kwargs):
-        result = function(*args, **kwargs)
+def _constant(answer):
+    def test(result, *args, **kwargs):
         if args and _is_unknown(args[0]) and _is_unknown(result):
-            carried.give(result, carried.torch.full(result.shape, answer), "finite")
+            carried.give(result, carried.torch.full(result.shape, answer, device="cpu"), "finite")
         return result
 
     return test
@@ -105,14 +102,11 @@ def limit_generation(tokens):
 
 
 def _limit(criteria, tokens):
-    check = criteria.__call__
-
-    def call(self, input_ids, scores, **kwargs):
-        done = check(self, input_ids, scores, **kwargs)
-        self._snapscope_tokens = getattr(self, "_snapscope_tokens", 0) + 1
-        if self._snapscope_tokens < tokens:
+    def check(done, criteria, input_ids, *args, **kwargs):
+        criteria._snapscope_tokens = getattr(criteria, "_snapscope_tokens", 0) + 1
+        if criteria._snapscope_tokens < tokens:
             return done
         torch = carried.torch
         return torch.ones(input_ids.shape[:1], dtype=torch.bool, device=input_ids.device)
 
-    criteria.__call__ = call
+    wrap(criteria, "__call__", lambda function: check)

@@ -1,32 +1,36 @@
 """The class of tensors with a known value, and what their functions return."""
 
+import contextlib
 import weakref
 
-from . import answers
+from ..notices import tried
+from . import answers, patch
 from .known import Base, Value, address, is_small
-from .patch import original
 
 # Set by install: PyTorch, the class, and the counts of reads.
 torch = None
 Carried = None
 counts = None
-# False inside of compiled code, whose tracing cannot see through the class.
-is_on = True
 # True if numbers that the device computes are assumed to be finite.
 assumes = True
 _all = weakref.WeakSet()
+# What is known of memory, by the identity of its storage.
+_bases = weakref.WeakValueDictionary()
+_FAILED = object()
 
 # Functions whose result is read from the value.
 _READS = {
     "item", "tolist", "__bool__", "__int__", "__float__", "__index__", "__complex__", "is_nonzero", "equal",
-    "allclose", "__contains__", "__format__", "__repr__", "numpy", "__array__",
+    "allclose", "__contains__", "__format__", "__repr__",
 }  # fmt: skip
+# Those of them that would make the text of all numbers on the device, and read each.
+_TEXTS = {"__format__", "__repr__"}
 # Attributes that are tensors.
 _VIEWS = {"T", "H", "mT", "mH", "data", "real", "imag"}
 # Functions that change statistics which are arguments.
 _NORMS = ("batch_norm", "instance_norm")
-# Functions that make a tensor whose size depends on the value, and that read the number of chosen elements.
-_CHOICES = {"nonzero", "argwhere", "masked_select", "where", "__getitem__", "__setitem__", "index_put_", "index_put"}
+# Functions that make a tensor whose size depends on the value, and which are told that size before they read it.
+_SIZES = ("unique", "repeat_interleave", "bincount", "one_hot")
 
 
 def install(module, reads, is_assuming):
@@ -38,7 +42,7 @@ def install(module, reads, is_assuming):
     def new_parameter(cls, data=None, *args, **kwargs):
         # A parameter of another class than Tensor would keep that class, and what is trained has no known value.
         if type(data) is Carried:
-            make_plain(data)
+            tried(None, make_plain, data)
         return new(cls, data, *args, **kwargs)
 
     module.nn.Parameter.__new__ = staticmethod(new_parameter)
@@ -54,7 +58,7 @@ def _make_class(module):
         @classmethod
         def __torch_function__(cls, func, types, args=(), kwargs=None):
             with module._C.DisableTorchFunctionSubclass():
-                return _call(original(func), args, kwargs or {})
+                return _call(patch.original(func), args, kwargs or {})
 
         def __reduce_ex__(self, protocol):
             with module._C.DisableTorchFunctionSubclass():
@@ -63,40 +67,43 @@ def _make_class(module):
         def __deepcopy__(self, memo):
             with module._C.DisableTorchFunctionSubclass():
                 copied = module.Tensor.__deepcopy__(self.detach(), memo)
-            memo[id(self)] = copied
-            return give(copied, self._snapscope.tensor.clone(), self._snapscope.base.assumed)
+                memo[id(self)] = copied
+                return tried(copied, _give_copy, copied, self)
 
     return Tensor
 
 
+def _give_copy(copied, tensor):
+    value = tensor._snapscope
+    return give(copied, value.tensor.clone(), value.base.assumed)
+
+
 def set_aside():
     """Makes all tensors ordinary until `take_back`; returns what that needs, which keeps no tensor alive."""
-    global is_on
-    is_on = False
+    patch.is_on = False
     kept = []
     for tensor in list(_all):
         value = make_plain(tensor)
         if value is not None:
-            kept.append((weakref.ref(tensor), value, _version(tensor)))
+            kept.append((weakref.ref(tensor), value, version_of(tensor)))
     return kept
 
 
 def take_back(kept):
     """Gives tensors their values again, unless they have changed."""
-    global is_on
-    is_on = True
+    patch.is_on = True
     for reference, value, version in kept:
         tensor = reference()
         if tensor is None:
             continue
-        if _version(tensor) != version:
+        if version_of(tensor) != version:
             value.base.is_known = False
         elif type(tensor) is torch.Tensor:
             tensor.__class__ = Carried
             tensor._snapscope = value
 
 
-def _version(tensor):
+def version_of(tensor):
     """Returns the number of changes of a tensor; a tensor of inference has none."""
     return None if tensor.is_inference() else tensor._version
 
@@ -112,18 +119,39 @@ def give(tensor, value, assumed=None, base=None):
 
     What a CUDA graph captures gets its values later, at each replay.
     """
-    may = is_on and type(tensor) is torch.Tensor and tensor.is_cuda and is_small(tensor)
+    may = patch.is_on and type(tensor) is torch.Tensor and tensor.is_cuda and is_small(tensor)
     if may and not torch._C._cuda_isCurrentStreamCapturing():
+        tensor._snapscope = Value(value, base or _new_base(tensor, value, assumed))
         tensor.__class__ = Carried
-        tensor._snapscope = Value(value, base or Base(assumed))
         _all.add(tensor)
     return tensor
+
+
+def _new_base(tensor, value, assumed):
+    base = Base(assumed)
+    is_alike = tensor.stride() == value.stride() and tensor.storage_offset() == value.storage_offset()
+    if is_alike and tensor.dtype == value.dtype:
+        base.memory, base.version = value.untyped_storage(), version_of(tensor)
+        _bases[tensor.untyped_storage()._cdata] = base
+    return base
 
 
 def value_of(tensor):
     """Returns the value of a tensor, or None if it is not known."""
     value = tensor.__dict__.get("_snapscope") if type(tensor) is Carried else None
     return value if value is not None and value.base.is_known else None
+
+
+def value_in(tensor):
+    """Returns the value of a tensor, or that of the memory of which C++ code has made it a view."""
+    value = value_of(tensor)
+    if value is not None or type(tensor) is Carried:
+        return value
+    base = _bases.get(tensor.untyped_storage()._cdata)
+    if base is None or not base.is_known or base.version != version_of(tensor):
+        return None
+    view = torch.empty(0, dtype=tensor.dtype, device="cpu")
+    return Value(view.set_(base.memory, tensor.storage_offset(), tensor.shape, tensor.stride()), base)
 
 
 class _Arguments:
@@ -142,7 +170,7 @@ class _Arguments:
                 return item
             value = value_of(item)
             if type(item) is torch.Tensor and not item.numel():
-                return torch.empty(item.shape, dtype=item.dtype)
+                return torch.empty(item.shape, dtype=item.dtype, device="cpu")
             if value is None:
                 self.is_known = False
                 if type(item) is Carried:
@@ -165,11 +193,17 @@ class _Arguments:
         return "choices" if "choices" in found else "finite" if found else None
 
     def base_of(self, result):
-        """Returns the base whose memory a result has."""
+        """Returns the base whose memory a result has; None if it has its own."""
         for value in self.values:
             if address(value.tensor) == address(result):
                 return value.base
-        return Base(self.assumed)
+        return None
+
+    def note_version(self, args):
+        """Notes that the first argument has changed as its value has."""
+        value = value_of(args[0]) if args else None
+        if value is not None:
+            value.base.version = version_of(args[0])
 
     def forget(self):
         """Marks the values as unknown, because the call changed one of them in a way that is not known."""
@@ -183,35 +217,54 @@ def _CPU():
 
 def _call(func, args, kwargs):
     name = getattr(func, "__name__", "")
-    if name == "__get__":
+    if name in ("__get__", "__set__"):
         attribute = getattr(getattr(func, "__self__", None), "__name__", "")
-        if attribute not in _VIEWS:
+        if attribute not in _VIEWS and (attribute, args[1:]) != ("requires_grad", (True,)):
             return func(*args, **kwargs)
-    elif name == "__set__":
-        _Arguments(args, kwargs).forget()
-        return func(*args, **kwargs)
-    known = _Arguments(args, kwargs)
-    if not known.is_known:
-        return _call_unknown(func, name, args, kwargs, known)
-    if name in _READS:
-        return _read(func, name, args, kwargs, known)
-    if name in _CHOICES or name in ("repeat_interleave", "one_hot"):
-        with answers.answering(*_answers(name, known)):
-            result = func(*args, **kwargs)
+    known = tried(None, _Arguments, args, kwargs)
+    if name in _TEXTS and known is not None and known.is_known:
+        with contextlib.suppress(Exception):
+            return _read(func, name, known)
+    with answers.answering(*tried((), _answers, name, known)):
+        result = func(*args, **kwargs)
+    finished = tried(_FAILED, _finish, func, name, args, kwargs, known, result)
+    if finished is not _FAILED:
+        return finished
+    tried(None, _stand_back, args, kwargs)
+    return result
+
+
+def _stand_back(*items):
+    """Makes all tensors in the arguments ordinary ones, because what happened to their values is not known."""
+    for item in items:
+        if type(item) is Carried:
+            value = make_plain(item)
+            value.base.is_known = False
+        elif isinstance(item, (list, tuple)):
+            _stand_back(*item)
+        elif isinstance(item, dict):
+            _stand_back(*item.values())
+
+
+def _finish(func, name, args, kwargs, known, result):
+    """Returns the result of a call for the script: read from the values of the arguments, or with a value of its own."""
+    if name == "__set__":
+        known.forget()
+    elif not known.is_known:
+        _finish_unknown(name, args, kwargs, known)
+    elif name in _READS:
+        return _read(func, name, known)
     else:
-        result = func(*args, **kwargs)
-    return _carry(func, name, result, known, _makes_size(name, known))
+        return _carry(func, name, args, result, known)
+    return result
 
 
-def _call_unknown(func, name, args, kwargs, known):
-    """Calls a function of which some arguments are not known; a known mask still decides the size of the result."""
-    with answers.answering(*_answers_of_masks(name, args, known)):
-        result = func(*args, **kwargs)
+def _finish_unknown(name, args, kwargs, known):
+    """Forgets what a function has changed of which some arguments are not known."""
     if name == "_amp_foreach_non_finite_check_and_unscale_" and assumes:
         _assume_finite(args[1])
     elif _changes(name) or "out" in kwargs:
         _forget_changed(name, args, kwargs, known)
-    return result
 
 
 def _assume_finite(found):
@@ -241,10 +294,8 @@ def _changes(name):
     return name.endswith("_") or name in _NORMS
 
 
-def _read(func, name, args, kwargs, known):
-    """Reads the value; the device's copy is made as well, because it waits for the device."""
-    if name in ("item", "tolist", "__bool__", "__int__", "__float__", "__index__"):
-        func(*args, **kwargs)
+def _read(func, name, known):
+    """Reads the value; the device has been asked as well, because that waits for the device."""
     if known.assumed:
         counts.add("number" if known.assumed == "finite" else _kind(name, known), True)
     return func(*known.args, **known.kwargs)
@@ -257,55 +308,36 @@ def _kind(name, known):
     return "number" if is_number or name in ("__format__", "__repr__") else "integer"
 
 
-def _makes_size(name, known):
-    if name in ("__getitem__", "__setitem__"):
-        return any(value.tensor.dtype in (torch.bool, torch.uint8) for value in known.values[1:] or known.values)
-    return name in _CHOICES or name.startswith(("unique", "repeat_interleave", "bincount", "one_hot"))
-
-
 def _answers(name, known):
-    """Returns the reads that a function makes of counts which depend on the values."""
-    if name == "repeat_interleave":
-        total = int(known.values[-1].tensor.sum()) if known.values else 0
-        return [("q", total), ("B", 1)]
-    if name == "one_hot":
-        tensor = known.values[0].tensor
-        return [("q", int(tensor.max()))] if tensor.numel() else []
-    masks = known.values if name in ("nonzero", "argwhere", "where") else known.values[1:] or known.values
-    if name == "masked_select":
-        masks = known.values[-1:]
-    elif name in ("__getitem__", "__setitem__"):
-        masks = [value for value in masks if value.tensor.dtype in (torch.bool, torch.uint8)]
-    return [("i", int(value.tensor.count_nonzero())) for value in masks]
-
-
-def _answers_of_masks(name, args, known):
-    if name == "masked_select" and len(args) == 2 and known.args[1] is not args[1]:
-        shape = torch.broadcast_shapes(args[0].shape, args[1].shape)
-        return [("i", int(known.args[1].expand(shape).count_nonzero()))]
-    if name in ("__getitem__", "__setitem__"):
-        masks = [value.tensor for value in known.values if value.tensor.dtype in (torch.bool, torch.uint8)]
-        return [("i", int(mask.count_nonzero())) for mask in masks]
+    """Returns the numbers that a function computes from known values on the device, and reads before it makes its result."""
+    tensors = [value.tensor for value in known.values] if known.is_known else []
+    if name == "repeat_interleave" and tensors:
+        return [("q", int(tensors[-1].sum())), ("B", 1)]
+    if name == "one_hot" and tensors and tensors[0].numel():
+        return [("q", int(tensors[0].max()))]
     return []
 
 
-def _carry(func, name, result, known, makes_size):
+def _carry(func, name, args, result, known):
     """Gives the results of a call their values."""
     if isinstance(result, torch.Tensor) and result.device.type == "cpu":
         return _to_host(func, name, result, known)
     if not _may_carry(result):
         if _changes(name):
-            _redo(func, known)
+            _redo(func, args, known)
         return result
-    if makes_size and known.assumed == "choices":
+    if name.startswith(_SIZES) and known.assumed == "choices":
         counts.add("size", True)
     try:
         with torch.no_grad():
             values = func(*known.args, **known.kwargs)
     except Exception:
+        # What the CPU cannot compute has no value.
         if _changes(name):
             known.forget()
         return result
+    if _changes(name):
+        known.note_version(args)
     return _pair(result, values, known)
 
 
@@ -319,11 +351,12 @@ def _to_host(func, name, result, known):
     return result.copy_(value)
 
 
-def _redo(func, known):
+def _redo(func, args, known):
     """Repeats a change of a carried tensor on its value."""
     try:
         with torch.no_grad():
             func(*known.args, **known.kwargs)
+        known.note_version(args)
     except Exception:
         known.forget()
 
@@ -343,7 +376,7 @@ def _pair(result, values, known):
         if result.shape != values.shape:
             # The size was computed from values that the device does not have.
             result = torch.empty(values.shape, dtype=result.dtype, device=result.device)
-        return give(result, values, base=known.base_of(values))
+        return give(result, values, known.assumed, known.base_of(values))
     if isinstance(result, (list, tuple)) and isinstance(values, (list, tuple)) and len(values) == len(result):
         pairs = [_pair(part, value, known) for part, value in zip(result, values)]
         if type(result) in (list, tuple):

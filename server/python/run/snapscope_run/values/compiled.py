@@ -3,15 +3,14 @@
 import functools
 import types
 
-from . import carried
+from ..notices import tried
+from . import carried, patch
 
 
 def install(torch, counts):
     """Sets the known values aside while a compiled function or module runs."""
-    compile_ = torch.compile
 
-    def compile_and_wrap(model=None, *args, **kwargs):
-        compiled = compile_(model, *args, **kwargs)
+    def wrap_compiled(compiled, model=None, *args, **kwargs):
         # Without a model, the result is a decorator, which calls `torch.compile` again.
         if model is None or compiled is model:
             return compiled
@@ -20,7 +19,7 @@ def install(torch, counts):
             return compiled
         return _aside(compiled, counts) if isinstance(compiled, types.FunctionType) else compiled
 
-    torch.compile = functools.update_wrapper(compile_and_wrap, compile_)
+    patch.wrap(torch, "compile", lambda function: wrap_compiled)
 
 
 def _wrap_class(kind, counts):
@@ -34,13 +33,13 @@ def _aside(function, counts):
     @functools.wraps(function)
     def call(*args, **kwargs):
         # The compiler traces this function where one compiled function calls another.
-        if not carried.is_on:
+        if not patch.is_on:
             return function(*args, **kwargs)
         counts.is_compiled = True
-        kept = carried.set_aside()
+        kept = tried([], carried.set_aside)
         try:
             return function(*args, **kwargs)
         finally:
-            carried.take_back(kept)
+            tried(None, carried.take_back, kept)
 
     return call

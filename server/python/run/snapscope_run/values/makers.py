@@ -10,75 +10,72 @@ _MAKERS = (
 )  # fmt: skip
 _RANDOM = ("randint", "randperm", "rand", "randint_like", "rand_like")
 _NEW = ("new_tensor", "new_zeros", "new_ones", "new_full")
-_generator = None
 
 
 def install(torch):
-    global _generator
-    _generator = torch.Generator().manual_seed(0)
-    for name in _MAKERS:
-        wrap(torch, name, _maker)
-    for name in _NEW:
-        wrap(torch.Tensor, name, _maker)
+    for owner, names in ((torch, _MAKERS), (torch.Tensor, _NEW)):
+        for name in names:
+            wrap(owner, name, lambda function: _giver(_same, function), _numbers)
     for name in _RANDOM:
-        wrap(torch, name, _random)
+        wrap(torch, name, lambda function: _giver(_random, function))
 
 
-def _wanted(result):
-    torch = carried.torch
-    return carried.is_on and type(result) is torch.Tensor and result.is_cuda and is_small(result)
-
-
-def _maker(function):
-    def make(*args, **kwargs):
-        args = tuple(map(_number, args))
-        result = function(*args, **kwargs)
-        if _wanted(result):
-            _give(function, result, args, kwargs)
-        return result
-
-    return make
+def _numbers(args):
+    """Replaces tensors with one known value by their numbers, which the tensor on the CPU is made from as well."""
+    return tuple(map(_number, args))
 
 
 def _number(item):
-    """Returns the number of a tensor with one known value, which C++ code would read from the device."""
-    if type(item) is carried.Carried and item.dim() == 0:
-        value = carried.value_of(item)
-        if value is not None:
-            return item.item()
-    return item
+    is_number = type(item) is carried.Carried and item.dim() == 0 and carried.value_of(item) is not None
+    return item.item() if is_number else item
 
 
-def _random(function):
-    """A random number of the host is as good as one of the device."""
+def _giver(make, function):
+    """Returns what gives a tensor the value of the same one on the CPU."""
+    function = original(function)
 
-    def make(*args, **kwargs):
-        result = function(*args, **kwargs)
-        if _wanted(result):
-            _give(function, result, args, {**kwargs, "generator": _generator})
+    def give(result, *args, **kwargs):
+        torch = carried.torch
+        is_wanted = type(result) is torch.Tensor and result.is_cuda and is_small(result)
+        if is_wanted and not torch._C._cuda_isCurrentStreamCapturing():
+            kwargs = {name: item for name, item in kwargs.items() if name not in ("out", "pin_memory")}
+            kwargs["device"] = "cpu"
+            try:
+                with torch.no_grad():
+                    value = make(function, result, args, kwargs)
+            except Exception:
+                # What the CPU cannot make stays without a value.
+                value = None
+            if value is not None:
+                carried.give(result, value)
         return result
 
-    return make
+    return give
 
 
-def _give(function, result, args, kwargs):
-    """Makes the same tensor on the CPU."""
+def _same(function, result, args, kwargs):
     torch = carried.torch
-    kwargs = {name: item for name, item in kwargs.items() if name not in ("out", "pin_memory")}
-    kwargs.update(device="cpu")
-    function = original(function)
     name = getattr(function, "__name__", "")
-    is_like = name.endswith("_like") or name.startswith("new_")
-    if is_like:
+    if args and (name.endswith("_like") or name.startswith("new_")):
         # Only the shape and the type of the first argument count.
-        args = (torch.empty(args[0].shape, dtype=args[0].dtype), *args[1:]) if args else args
+        args = (torch.empty(args[0].shape, dtype=args[0].dtype, device="cpu"), *args[1:])
     elif any(isinstance(item, torch.Tensor) and item.is_cuda for item in (*args, *kwargs.values())):
-        return
+        return None
+    return function(*args, **kwargs)
+
+
+def _random(function, result, args, kwargs):
+    """Makes random numbers of the host, which are as good as those of the device.
+
+    They repeat where those of the device would: a checkpoint restores the device's generator before it repeats forward.
+    """
+    torch = carried.torch
+    used = kwargs.get("generator") or torch.cuda.default_generators[result.device.index]
+    seed = hash((used.initial_seed(), used.get_offset()))
+    kwargs["generator"] = torch.Generator("cpu").manual_seed(seed)
+    name = getattr(function, "__name__", "")
     if name.endswith("_like"):
-        kwargs.pop("generator", None)
-    try:
-        with torch.no_grad():
-            carried.give(result, function(*args, **kwargs))
-    except Exception:
-        # The tensor stays one without a value.
-        pass
+        function = original(getattr(torch, name.removesuffix("_like")))
+        kwargs.pop("memory_format", None)
+        args, kwargs = args[1:], {**kwargs, "size": result.shape, "dtype": result.dtype}
+    return function(*args, **kwargs)
