@@ -26,6 +26,7 @@ CASES = [
     ("values.py", [], [], "fits"),
     ("modules.py", [], [], "fits"),
     ("routing.py", [], [], "fits"),
+    ("counts.py", [], [], "fits"),
     ("ranks.py", ["--card", "2x t4-16gb"], RANKS, "fits"),
     ("sharded.py", ["--card", "2x a100-40gb"], RANKS, "fits"),
     ("compiled.py", [], [], "fits"),

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable
+
+from .notices import tried
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
 
 
 def when_imported(name: str, imported: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
@@ -29,7 +34,7 @@ class _Finder:
             find = getattr(finder, "find_spec", None)
             spec = find(name, path, target) if find else None
             if spec is not None:
-                self._wrap(spec)
+                tried(None, self._wrap, spec)
                 return spec
         return None
 
@@ -51,10 +56,10 @@ class _Finder:
             try:
                 run(module)
             except Exception as error:
-                self.failed(error)
+                tried(None, self.failed, error)
                 raise
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
-                self.imported(module)
+                tried(None, self.imported, module)
 
         spec.loader.exec_module = exec_module

@@ -6,13 +6,17 @@ import functools
 import os
 import sys
 import warnings
-from typing import Any, Callable, TypeVar
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, TypeVar
+
+    _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _told: set[str] = set()
 # The first error of each function that has failed.
 failures: dict[str, str] = {}
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class SnapscopeWarning(UserWarning):

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import Any, Callable
+
+from .notices import guarded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
 
 
 class Steps:
@@ -19,6 +24,7 @@ class Steps:
             # It stays: PyTorch iterates over the hooks while it calls them, so that a hook must not remove one.
             register(self._after)
 
+    @guarded
     def _after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         count = self.counts.get(optimizer, 0) + 1
         self.counts[optimizer] = count

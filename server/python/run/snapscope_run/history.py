@@ -3,6 +3,7 @@
 import sys
 import threading
 
+from .notices import tried
 from .reading import Reading
 
 
@@ -41,22 +42,21 @@ class History:
     def read(self):
         """Returns the whole snapshot, without the marks that the hook's own reads leave in the history."""
         with self.reading, self.lock:
-            return self._without_marks(self._whole(), True)
+            return self._without_marks(self.snapshot(), True)
 
-    def _whole(self, *args, **kwargs):
-        """Returns PyTorch's snapshot, and counts the events that it lacks."""
-        snapshot = self.snapshot(*args, **kwargs)
+    def _count_lost(self, snapshot):
+        """Counts the events that a snapshot lacks."""
         for device, trace in enumerate(snapshot["device_traces"]):
             if len(trace) >= self.most:
                 made = _events_made(self.torch._C._cuda_memoryStats(device))
                 self.lost[device] = max(made - len(trace), self.lost.get(device, 1))
-        return snapshot
 
     def _without_marks(self, snapshot, is_own):
         """Removes the hook's marks from a snapshot, and notes whose mark this read leaves.
 
         Reads of the hook happen at times that differ from run to run, and the same run has to give the same events.
         """
+        self._count_lost(snapshot)
         for trace in snapshot["device_traces"]:
             marks = [index for index, entry in enumerate(trace) if entry["action"] == "snapshot"]
             owners = self.marks[max(0, len(self.marks) - len(marks)) :]
@@ -67,22 +67,33 @@ class History:
         return snapshot
 
     def _script_records(self, enabled="all", *args, **kwargs):
+        if not tried(False, self._record_view, enabled, args, kwargs):
+            self.record(enabled, *args, **kwargs)
+
+    def _record_view(self, enabled, args, kwargs):
+        """Lets the script see a recording of its own; returns true if it does."""
         wanted = _wanted(enabled, args, kwargs)
         if wanted is None:
             self.view = _View(None, 0)
             self.start()
-            return
+            return True
         context, stacks, most = wanted
         self.record(enabled="all", context=context, stacks=stacks, max_entries=self.most)
         known = self.read()["device_traces"] if enabled != "state" else None
         self.view = _View(known and [len(trace) + self._lost(device) for device, trace in enumerate(known)], most)
+        return True
 
     def _lost(self, device):
         return self.lost.get(device, 0)
 
     def _script_reads(self, *args, **kwargs):
         with self.lock:
-            snapshot = self._without_marks(self._whole(*args, **kwargs), False)
+            snapshot = self.snapshot(*args, **kwargs)
+            return tried(snapshot, self._cut, snapshot)
+
+    def _cut(self, snapshot):
+        """Returns what the script's own recording has of a snapshot."""
+        snapshot = self._without_marks(snapshot, False)
         return snapshot if self.view is None else self.view.cut(snapshot, self._lost)
 
 

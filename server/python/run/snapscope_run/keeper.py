@@ -6,6 +6,8 @@ import signal
 import threading
 import time
 
+from .notices import guarded, tried
+
 
 class Keeper:
     """A thread that reads the pipe of the command; the pipe ends when the command stops the run or dies."""
@@ -29,12 +31,13 @@ class Keeper:
         if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self._terminated)
 
+    @guarded
     def _wait(self, pipe):
         poll = select.poll()
         poll.register(pipe, select.POLLIN | select.POLLHUP)
         begin, spent, per_event = time.monotonic(), 0.0, 0.0
         while not poll.poll(self.PAUSE * 1000):
-            start, events = time.monotonic(), self.events()
+            start, events = time.monotonic(), tried(0, self.events)
             # A snapshot takes as long as the history is, so its time is known before it is spent.
             if spent + per_event * events > self.SHARE * (start - begin):
                 continue
@@ -51,6 +54,6 @@ class Keeper:
             return "abandoned"
 
     def _terminated(self, number, frame):
-        self.stop("terminated")
+        tried(None, self.stop, "terminated")
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTERM)

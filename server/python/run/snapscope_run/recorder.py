@@ -2,18 +2,15 @@
 
 import atexit
 import os
-import sys
 import time
 
-from . import collectives, ending, lines, unsupported
+from . import collectives, ending, lines, texts, unsupported
 from .exits import at_end_of_child
 from .history import History
 from .keeper import Keeper
+from .notices import failures, guarded, tried
 from .snapshot import Writer
 from .steps import Steps
-
-# Allocations after an out-of-memory error that show that the script went on.
-GOES_ON = 100
 
 
 class Recorder:
@@ -41,6 +38,7 @@ class Recorder:
         self.steps = Steps(self._stepped)
         self.history.install()
         self._keep_peaks()
+        texts.install()
         self._carry_values()
         torch.cuda._lazy_call(self._cuda_started)
 
@@ -55,13 +53,13 @@ class Recorder:
             self.report.facts["values_error"] = repr(error)
 
     def _cuda_started(self):
-        """Runs when CUDA is initialized; must not raise, because PyTorch would make it an error of the script."""
-        try:
-            self._start()
-        except Exception as error:
-            print(f"snapscope: this process is not recorded: {error!r}", file=sys.stderr)
+        """Runs when CUDA is initialized."""
+        if not tried(False, self._start):
+            self.report.facts["hook_error"] = "; ".join(failures.values())
+            tried(None, self.report.write)
 
     def _start(self):
+        """Starts to record; returns true if it does."""
         self.pid = os.getpid()
         self.started = time.monotonic()
         self.report.facts.update(steps=0, ooms=[], devices=[], unsupported=[])
@@ -72,9 +70,11 @@ class Recorder:
         at_end_of_child(self._end)
         Keeper(self.run, self._roll, self.history.length, self._stop).start()
         self._tell()
+        return True
 
     # Steps.
 
+    @guarded
     def _stepped(self, count):
         self.report.facts["steps"] = count
         collectives.settle(count)
@@ -84,26 +84,30 @@ class Recorder:
 
     # Memory.
 
+    @guarded
     def _out_of_memory(self, device, size, total, free):
-        """Runs before the error unwinds the stack that asked for the memory."""
-        place = lines.user_line()
+        """Runs before the error unwinds the stack that asked for the memory, in whichever thread that is."""
         oom = {"device": device, "size": size, "total": total, "free": free, "steps": self.steps.most}
-        oom.update(_place(place), allocations=self._allocations(device))
+        oom.update(_place(tried(None, lines.user_line)), allocated=tried(0, self._allocated, device))
         self.report.facts["ooms"] = [*self.report.facts["ooms"][-99:], oom]
-        self.writer.write("out-of-memory")
+        tried(None, self.writer.write, "out-of-memory")
         self._tell()
 
-    def _allocations(self, device):
-        return self.torch._C._cuda_memoryStats(device)["allocation"]["all"]["allocated"]
+    def _allocated(self, device):
+        """Returns the bytes of all allocations so far."""
+        return self.torch._C._cuda_memoryStats(device)["allocated_bytes"]["all"]["allocated"]
 
     def _is_after_oom(self):
-        """Returns true if the script has not gone on after its last out-of-memory error."""
+        """Returns true if the script has not gone on after its last out-of-memory error.
+
+        It has if it took a step, or memory as large as what it had asked for, as with a smaller batch.
+        """
         ooms = self.report.facts["ooms"]
         if not ooms:
             return False
         last = ooms[-1]
-        gone_on = self._allocations(last["device"]) - last["allocations"] > GOES_ON
-        return not (gone_on or self.steps.most > last["steps"])
+        has_gone_on = self._allocated(last["device"]) - last["allocated"] >= last["size"]
+        return not (has_gone_on or self.steps.most > last["steps"])
 
     def _keep_peaks(self):
         """Remembers peaks that the script resets."""
@@ -113,7 +117,7 @@ class Recorder:
             reset = getattr(memory, name)
 
             def call(*args, **kwargs):
-                self._devices()
+                tried(None, self._devices)
                 return reset(*args, **kwargs)
 
             for module in (memory, self.torch.cuda):
@@ -154,6 +158,7 @@ class Recorder:
 
     # Ends.
 
+    @guarded
     def _roll(self):
         if not self._is_after_oom():
             self.writer.write("rolling")
@@ -161,12 +166,13 @@ class Recorder:
 
     def _stop(self, reason):
         """Writes the last snapshot and, where the command has asked for the end, ends the process."""
-        self._finish(reason)
+        tried(None, self._finish, reason)
         if reason in ("steps", "time"):
             ending.leave_together(self.run, self.report.facts)
         elif reason == "abandoned":
             os._exit(1)
 
+    @guarded
     def _end(self):
         # In a forked child that has not used CUDA, this is the parent's.
         if self.pid == os.getpid():
@@ -177,20 +183,21 @@ class Recorder:
             return
         self.has_ended = True
         facts = self.report.facts
-        facts["exception"] = ending.last_exception()
-        facts["is_out_of_memory"] = self._is_after_oom()
+        facts["exception"] = tried(None, ending.last_exception)
+        facts["is_out_of_memory"] = tried(bool(facts["ooms"]), self._is_after_oom)
         facts["stopped"] = None if reason == "end" else reason
         if not facts["is_out_of_memory"]:
-            self.writer.write(reason)
+            tried(None, self.writer.write, reason)
         self._tell()
 
     def _tell(self):
         facts = self.report.facts
         facts["seconds"] = time.monotonic() - self.started
-        facts["devices"] = self._devices()
+        facts["devices"] = tried(facts["devices"], self._devices)
         facts["values"] = self.counts.table()
         facts["events_lost"] = sum(self.history.lost.values())
         facts["is_compiled"] = self.counts.is_compiled
+        facts["failures"] = [f"{name}: {error}" for name, error in failures.items()]
         self.report.write()
 
 

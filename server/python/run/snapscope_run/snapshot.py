@@ -48,10 +48,12 @@ class Writer:
         was_enabled = gc.isenabled()
         gc.disable()
         path = self.path or self._claim()
-        partial = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}.partial")
+        name = f".{os.path.basename(path)}.{os.getpid()}.{os.urandom(8).hex()}.partial"
+        partial = os.path.join(os.path.dirname(path), name)
         try:
             snapshot = _without_hook(self.history.read())
-            with open(partial, "wb") as file:
+            # Not through a link that somebody else has put there.
+            with open(partial, "xb") as file:
                 pickle.dump(snapshot, file, protocol=4)
             os.replace(partial, path)
         except (OSError, MemoryError) as error:

@@ -26,10 +26,10 @@ class _Waiting:
     def imported(self, torch):
         if not hasattr(torch, "cuda"):
             return
-        from .recorder import Recorder
-
         report = Report(self.run)
         try:
+            from .recorder import Recorder
+
             Recorder(torch, self.run, self.options, report).install()
         except Exception as error:
             # The script must not fail because of the hook.

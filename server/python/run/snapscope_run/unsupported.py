@@ -4,6 +4,7 @@ import ctypes
 import os
 
 from . import lines
+from .notices import guarded
 
 
 def library():
@@ -24,6 +25,7 @@ def listen(rows):
         return None
 
     @ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int)
+    @guarded
     def called(function, name, status):
         file, line, _ = lines.user_line() or (None, None, None)
         rows.append({"function": f"{function.decode()} ({name.decode()})", "file": file, "line": line})

@@ -22,6 +22,7 @@ const HOOK: &[python::File] = python::files!("run/":
     "snapscope_run/snapshot.py",
     "snapscope_run/keeper.py",
     "snapscope_run/ending.py",
+    "snapscope_run/texts.py",
     "snapscope_run/unsupported.py",
     "snapscope_run/recorder.py",
     "snapscope_run/values/__init__.py",

@@ -75,6 +75,10 @@ fn figures(ran: &Ran, run: &RunReport) -> Vec<Vec<String>> {
     let capacity = bytes(run.capacity_bytes);
     let free = run.capacity_bytes.saturating_sub(run.peak_reserved_bytes);
     let verdict = match run.status {
+        // The peak is that of what did not fit.
+        RunStatus::Fits if !run.ooms.is_empty() => {
+            format!("of {capacity}: it fits after {}", counted(run.ooms.len() as u64, "out-of-memory error"))
+        }
         RunStatus::Fits if run.stopped.is_some() => format!("of {capacity}: it fits so far, {} free", bytes(free)),
         RunStatus::Fits => format!("of {capacity}: it fits, {} free", bytes(free)),
         RunStatus::OutOfMemory => format!("of {capacity}: it does not fit"),
@@ -102,7 +106,7 @@ fn notes(ran: &Ran, run: &RunReport) -> Vec<String> {
     if run.status == RunStatus::Fits && !run.ooms.is_empty() {
         let last = run.ooms.last().map(out_of_memory).unwrap_or_default();
         let errors = counted(run.ooms.len() as u64, "out-of-memory error");
-        notes.push(format!("The script went on after {errors}; the last: {last}"));
+        notes.push(format!("The script caught {errors} and went on with less memory; the last: {last}"));
     }
     if run.events_lost > 0 {
         let lost = counted(run.events_lost, "event");
@@ -120,6 +124,9 @@ fn notes(ran: &Ran, run: &RunReport) -> Vec<String> {
     }
     if run.status == RunStatus::Unsupported {
         notes.extend(ran.log.iter().map(|line| format!("virtual GPU: {line}")));
+    }
+    for failure in &ran.failures {
+        notes.push(format!("A part of the recording failed, and the script went on without it: {failure}"));
     }
     notes.extend(values(ran, run));
     notes
@@ -159,7 +166,7 @@ fn values(ran: &Ran, run: &RunReport) -> Vec<String> {
         said.push(format!("Values of the script were not followed: {reason}"));
     } else if ran.is_compiled {
         said.push("Values were not followed inside of what torch.compile compiled".to_owned());
-    } else if said.is_empty() && run.snapshot.is_some() {
+    } else if said.is_empty() && run.snapshot.is_some() && ran.failures.is_empty() {
         said.push("No size depends on a value that only a GPU could compute".to_owned());
     }
     said

@@ -16,6 +16,8 @@ pub(super) struct Ran {
     pub(super) callers: BTreeMap<String, String>,
     /// Reason why the values of the script were not followed.
     pub(super) without_values: Option<String>,
+    /// Parts of the hook that failed.
+    pub(super) failures: Vec<String>,
     /// True if values were not followed inside of compiled code.
     pub(super) is_compiled: bool,
     /// Last lines of the virtual GPU's log, if the script failed.

@@ -27,7 +27,8 @@ pub(super) fn judge(cards: &Cards, ended: &Ended) -> Ran {
     let log = if status == RunStatus::Fits { Vec::new() } else { ended.logged.lines.clone() };
     let without_values = devices.iter().find_map(|process| process.values_error.clone());
     let is_compiled = devices.iter().any(|process| process.is_compiled);
-    Ran { cards: cards.clone(), status, runs, callers: callers(ended), without_values, is_compiled, log }
+    let failures = devices.iter().flat_map(|process| process.failures.clone()).collect();
+    Ran { cards: cards.clone(), status, runs, callers: callers(ended), without_values, failures, is_compiled, log }
 }
 
 /// Returns the user's lines that called functions which are not modeled.

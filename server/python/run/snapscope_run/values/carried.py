@@ -131,7 +131,7 @@ def _new_base(tensor, value, assumed):
     base = Base(assumed)
     is_alike = tensor.stride() == value.stride() and tensor.storage_offset() == value.storage_offset()
     if is_alike and tensor.dtype == value.dtype:
-        base.memory, base.version = value.untyped_storage(), version_of(tensor)
+        base.memory, base.version, base.tensor = value.untyped_storage(), version_of(tensor), weakref.ref(tensor)
         _bases[tensor.untyped_storage()._cdata] = base
     return base
 
@@ -148,7 +148,11 @@ def value_in(tensor):
     if value is not None or type(tensor) is Carried:
         return value
     base = _bases.get(tensor.untyped_storage()._cdata)
-    if base is None or not base.is_known or base.version != version_of(tensor):
+    if base is None or not base.is_known:
+        return None
+    # A view of C++ code may count changes for itself.
+    counting = base.tensor()
+    if base.version != version_of(tensor if counting is None else counting):
         return None
     view = torch.empty(0, dtype=tensor.dtype, device="cpu")
     return Value(view.set_(base.memory, tensor.storage_offset(), tensor.shape, tensor.stride()), base)
@@ -225,7 +229,7 @@ def _call(func, args, kwargs):
     if name in _TEXTS and known is not None and known.is_known:
         with contextlib.suppress(Exception):
             return _read(func, name, known)
-    with answers.answering(*tried((), _answers, name, known)):
+    with answers.answering(*tried((), _answers, name, args, kwargs)):
         result = func(*args, **kwargs)
     finished = tried(_FAILED, _finish, func, name, args, kwargs, known, result)
     if finished is not _FAILED:
@@ -308,14 +312,16 @@ def _kind(name, known):
     return "number" if is_number or name in ("__format__", "__repr__") else "integer"
 
 
-def _answers(name, known):
+def _answers(name, args, kwargs):
     """Returns the numbers that a function computes from known values on the device, and reads before it makes its result."""
-    tensors = [value.tensor for value in known.values] if known.is_known else []
-    if name == "repeat_interleave" and tensors:
-        return [("q", int(tensors[-1].sum())), ("B", 1)]
-    if name == "one_hot" and tensors and tensors[0].numel():
-        return [("q", int(tensors[0].max()))]
-    return []
+    # The repeats come last, or alone.
+    place = slice(1) if name == "one_hot" else slice(2)
+    value = value_of(kwargs.get("repeats", args[place][-1] if args else None))
+    if value is None or not value.tensor.numel():
+        return []
+    if name == "repeat_interleave":
+        return [("q", int(value.tensor.sum())), ("B", 1)]
+    return [("q", int(value.tensor.max()))] if name == "one_hot" else []
 
 
 def _carry(func, name, args, result, known):

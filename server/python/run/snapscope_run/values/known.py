@@ -8,15 +8,16 @@ MOST_NUMBERS = 1 << 10
 class Base:
     """What the views of one tensor share: whether its value is still known, and what was assumed for it."""
 
-    __slots__ = ("is_known", "assumed", "memory", "version", "__weakref__")
+    __slots__ = ("is_known", "assumed", "memory", "version", "tensor", "__weakref__")
 
     def __init__(self, assumed=None):
         self.is_known = True
         # None, or "choices" that are spread evenly, or "finite" numbers.
         self.assumed = assumed
-        # The value's memory, if it is laid out as that of the device, and the tensor's version with this value.
+        # The value's memory, if it is laid out as that of the device, and the version and a reference of the tensor.
         self.memory = None
         self.version = None
+        self.tensor = None
 
 
 class Value:
