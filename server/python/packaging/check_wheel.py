@@ -28,9 +28,9 @@ OTHERS = {
 #: Parts of a wheel by the beginning of a path below `snapscope-VERSION`.
 PARTS = [
     ("program with pages", r"\.data/scripts/snapscope"),
-    ("recorder", r"\.data/data/lib/snapscope/snapscope-recorder"),
-    ("virtual GPU", r"\.data/data/lib/snapscope/virtual-gpu/"),
-    ("licenses of packages", r"\.data/data/lib/snapscope/"),
+    ("recorder", r"\.data/platlib/snapscope/libraries/snapscope-recorder"),
+    ("virtual GPU", r"\.data/platlib/snapscope/libraries/virtual-gpu/"),
+    ("licenses of packages", r"\.data/platlib/snapscope/libraries/"),
     ("metadata", r"\.dist-info/"),
 ]
 

@@ -8,9 +8,14 @@ import sys
 
 
 def binary() -> str | None:
-    """Returns the binary: a named one, the one beside this Python, or that of the PATH."""
+    """Returns the binary: a named one, the one beside this Python or this package, or that of the PATH."""
     named = os.environ.get("SNAPSCOPE_PROGRAM")
     if named:
         return named
-    beside = os.path.join(os.path.dirname(sys.executable), "snapscope")
-    return beside if os.path.exists(beside) else shutil.which("snapscope")
+    # `pip install --target` makes a folder `bin` beside the packages.
+    packages = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for folder in (os.path.dirname(sys.executable), os.path.join(packages, "bin")):
+        beside = os.path.join(folder, "snapscope")
+        if os.path.exists(beside):
+            return beside
+    return shutil.which("snapscope")

@@ -1,7 +1,8 @@
 //! Finds the files that belong to this program, in a build and where a wheel has installed it.
 //!
 //! A build has them beside the program in `target/release`, or one folder above, if they do not depend on the profile.
-//! A wheel has them in `lib/snapscope` beside the folder `bin` of the program.
+//! A wheel has them in its Python package, because some installations, such as that of `pip install --target`, have no
+//! other place for them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -36,8 +37,12 @@ impl Companions {
     }
 
     /// Returns the folder of a wheel's files, if a wheel has installed this program.
+    ///
+    /// The packages of an environment are in `lib/python3.N`, and those of a target beside `bin`.
     fn installed(&self) -> Option<PathBuf> {
-        Some(self.above.join("lib/snapscope")).filter(|folder| folder.is_dir())
+        let in_environment = ["lib", "lib64"].into_iter().flat_map(|lib| packages(self.above.join(lib)));
+        let folders = std::iter::once(self.above.clone()).chain(in_environment);
+        folders.map(|folder| folder.join("snapscope/libraries")).find(|folder| folder.is_dir())
     }
 
     /// Returns the program `snapscope-recorder`.
@@ -66,6 +71,13 @@ impl Companions {
     pub(super) fn remedy(&self) -> &'static str {
         remedy(self.installed().is_some())
     }
+}
+
+/// Returns the folders of packages of all Pythons in a folder `lib`.
+fn packages(lib: PathBuf) -> impl Iterator<Item = PathBuf> {
+    let pythons = std::fs::read_dir(lib).into_iter().flatten().flatten();
+    let pythons = pythons.filter(|entry| entry.file_name().to_string_lossy().starts_with("python"));
+    pythons.flat_map(|python| ["site-packages", "dist-packages"].map(|name| python.path().join(name)))
 }
 
 /// Returns how to get what is missing from a build or from an installed wheel.
@@ -115,13 +127,18 @@ mod tests {
         assert_eq!(build.virtual_gpu(), at("target/virtual-gpu"));
         assert_eq!((build.libtorch(), build.python()), (at("target/libtorch"), None));
         assert!(build.remedy().contains("./dev build"));
-        fs::create_dir_all(at("venv/lib/snapscope")).unwrap();
-        fs::create_dir_all(at("venv/bin")).unwrap();
+        for place in ["venv/lib/python3.11/site-packages", "user/lib64/python3.9/dist-packages", "target"] {
+            let libraries = at(place).join("snapscope/libraries");
+            fs::create_dir_all(&libraries).unwrap();
+            let top = place.split('/').next().unwrap();
+            let wheel = Companions::of(&at(top).join("bin/snapscope"));
+            assert_eq!(wheel.python(), Some("python3".into()), "{place}");
+            assert_eq!(wheel.recorder(), libraries.join("snapscope-recorder"));
+            assert_eq!(wheel.virtual_gpu(), libraries.join("virtual-gpu"));
+        }
         let wheel = Companions::of(&at("venv/bin/snapscope"));
-        assert_eq!(wheel.python(), Some("python3".into()));
+        fs::create_dir_all(at("venv/bin")).unwrap();
         fs::write(at("venv/bin/python3"), "").unwrap();
-        assert_eq!(wheel.recorder(), at("venv/lib/snapscope/snapscope-recorder"));
-        assert_eq!(wheel.virtual_gpu(), at("venv/lib/snapscope/virtual-gpu"));
         assert_eq!(wheel.python(), Some(at("venv/bin/python3").into_os_string()));
         assert!(wheel.remedy().contains("wheel"));
     }

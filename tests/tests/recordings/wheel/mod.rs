@@ -46,10 +46,10 @@ impl Stage {
             symlink(python.join(name), stage.path("project").join(name)).expect("a link");
         }
         link_files(&python.join("snapscope"), &stage.path("project/snapscope"));
-        let libraries = "data/data/lib/snapscope";
+        let libraries = "data/platlib/snapscope/libraries";
         stage.write(&format!("{libraries}/snapscope-recorder"), "#!/bin/sh\nexit 3\n");
         executable(&stage.path(libraries).join("snapscope-recorder"));
-        fs::create_dir(stage.path(libraries).join("virtual-gpu")).expect("room");
+        fs::create_dir_all(stage.path(libraries).join("virtual-gpu")).expect("room");
         for name in ["libsnapscope_virtual_gpu.so", "libsnapscope_audit.so"] {
             let library = root().join("target/virtual-gpu").join(name);
             assert!(library.exists(), "the virtual GPU is not built: run the tests by `./dev test`");
@@ -83,7 +83,7 @@ impl Stage {
         wheels[0].path()
     }
 
-    /// Installs a wheel into an environment without packages, without the network.
+    /// Installs a wheel into an environment without packages, and into a folder of packages, without the network.
     #[track_caller]
     fn install(&self, wheel: &Path) {
         let python = |arguments: &[&str]| {
@@ -91,14 +91,21 @@ impl Stage {
             check_output(&output.expect("python3"), 0, &[], &[]);
         };
         python(&["-m", "venv", "--without-pip", "venv"]);
-        let install = ["-m", "pip", "--python", "venv/bin/python3", "install", "--quiet", "--no-index", "--no-compile"];
-        python(&[&install[..], &[wheel.to_str().expect("text")]].concat());
+        let install = ["install", "--quiet", "--no-index", "--no-compile", wheel.to_str().expect("text")];
+        python(&[&["-m", "pip", "--python", "venv/bin/python3"], &install[..]].concat());
+        python(&[&["-m", "pip"], &install[..], &["--target", "packages"]].concat());
     }
 
     /// Runs a program of the environment, which finds nothing of this clone.
     #[track_caller]
     fn run(&self, program: &str, arguments: &[&str], variables: &[(&str, &Path)]) -> Output {
-        let mut command = Command::new(self.path("venv/bin").join(program));
+        self.run_in("venv", program, arguments, variables)
+    }
+
+    /// Runs a program of the environment, or of the folder of packages.
+    #[track_caller]
+    fn run_in(&self, place: &str, program: &str, arguments: &[&str], variables: &[(&str, &Path)]) -> Output {
+        let mut command = Command::new(self.path(place).join("bin").join(program));
         command.args(arguments).current_dir(self.folder.path());
         for name in ["SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", "SNAPSCOPE_RECORDER", "SNAPSCOPE_LIBTORCH", "PYTHONPATH"] {
             command.env_remove(name);
@@ -177,12 +184,21 @@ fn a_wheel_is_installed_and_used() {
     stage.write("train.py", "import torch\nkept = torch.Block(1 << 30)\n");
     let run = ["run", "--card", "t4-16gb", "--", "venv/bin/python3", "train.py"];
     check_output(&stage.run("snapscope", &run, &[("PYTHONPATH", &torch)]), 0, &["it fits"], &[]);
+    // With `pip install --target`, the program and the package find each other without an environment.
+    let in_packages = |arguments: &[&str], path: &Path| {
+        stage.run_in("packages", "snapscope", arguments, &[("PYTHONPATH", path)])
+    };
+    check_output(&in_packages(&run, &torch), 0, &["it fits"], &[]);
+    let found = ["run", "--", "venv/bin/python3", "-S", "-c", "import snapscope.binary; print(snapscope.binary.binary())"];
+    check_output(&in_packages(&found, &stage.path("packages")), 2, &["packages/bin/snapscope"], &[]);
 
     examples::check(&stage);
 
     let config = root().join("static/gallery/bert-base-t4.toml").canonicalize().expect("a config of the gallery");
     let refused = stage.run("snapscope", &["repro", config.to_str().expect("text")], &[]);
     check_output(&refused, 2, &[], &["the recorder needs PyTorch 2.11", "has no package `torch`", "-m pip install"]);
+    let refused = in_packages(&["repro", config.to_str().expect("text")], &stage.path("packages"));
+    check_output(&refused, 2, &[], &["the recorder needs PyTorch 2.11"]);
     let refused = stage.run("snapscope", &["serve"], &[]);
     check_output(&refused, 2, &[], &["this program was built without web pages", "--dist"]);
 }
