@@ -10,24 +10,28 @@ A failure of the recorder is a warning, and never an exception of the program.
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any
-
 from . import active, environment
-from .notebook import show
 from .notices import SnapscopeWarning
-from .recording import Recording
 
+# Not typing's, which would cost each start of a Python that SNAPSCOPE_RECORD is set for.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
+    from typing import Any
+
     from typing_extensions import Unpack
 
+    from .notebook import Page
     from .options import Given
+    from .recording import Recording
 
 __all__ = ["Recording", "SnapscopeWarning", "dump", "record", "show", "start", "step", "stop"]
 
 
 def record(folder: str | os.PathLike[str] = "snapshots", **options: Unpack[Given]) -> Recording:
     """Returns a recording, which is a context manager and a decorator; `snapscope.options.Given` has the options."""
+    from .recording import Recording
+
     return Recording(folder, options)
 
 
@@ -51,12 +55,21 @@ def dump(reason: str = "asked") -> str | None:
     return active.dump(reason)
 
 
+def show(path: str | os.PathLike[str], height: int = 700) -> Page | None:
+    """Returns the page of a snapshot, with its timeline and findings, for the last line of a cell."""
+    from . import notebook
+
+    return notebook.show(path, height)
+
+
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     # The callbacks are for programs that have the other package.
     if name == "callbacks":
-        from importlib import import_module
-
         return import_module(".callbacks", __name__)
+    if name == "Recording":
+        return import_module(".recording", __name__).Recording
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import threading
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from .notices import guarded, warn
 from .steps import Steps
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .recorder import Recorder
 
 _lock = threading.RLock()

@@ -13,21 +13,26 @@ def commit_of(folder: str) -> str | None:
             return None
         head = _read(os.path.join(git, "HEAD"))
         if not head.startswith("ref:"):
-            return head or None
+            return _hash(head)
         name = head[4:].strip()
         common = git
         if os.path.exists(os.path.join(git, "commondir")):
             common = os.path.join(git, _read(os.path.join(git, "commondir")))
         loose = os.path.join(common, name)
         if os.path.exists(loose):
-            return _read(loose)
+            return _hash(_read(loose))
         for line in _read(os.path.join(common, "packed-refs")).splitlines():
             commit, _, packed = line.partition(" ")
             if packed == name:
-                return commit
+                return _hash(commit)
     except (OSError, ValueError):
         pass
     return None
+
+
+def _hash(text: str) -> str | None:
+    """Returns a text that is a hash; a repository of a stranger can lead to any file of this machine."""
+    return text if len(text) in (40, 64) and not text.strip("0123456789abcdef") else None
 
 
 def _git_folder(folder: str) -> str | None:

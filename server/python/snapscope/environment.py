@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
 
 from .notices import guarded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _has_begun = False
 

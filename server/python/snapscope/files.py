@@ -139,7 +139,8 @@ class Files:
 
     def _fill(self, partial: str, write: Callable[[Any], Any]) -> bool:
         try:
-            with open(partial, "wb") as file:
+            # Not through a link that somebody else has put there.
+            with open(partial, "xb") as file:
                 write(file)
             return True
         except (OSError, MemoryError) as error:
@@ -152,7 +153,7 @@ class Files:
             raise
 
     def _partial(self, name: str) -> str:
-        return os.path.join(self.folder, f".{name}.{os.getpid()}.partial")
+        return os.path.join(self.folder, f".{name}.{os.getpid()}.{os.urandom(8).hex()}.partial")
 
 
 def _pack(source: Any, file: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import sys
 import time
@@ -18,6 +19,10 @@ _WORLDS = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE")
 
 # Beginnings of the names of settings that change what PyTorch reserves.
 _SETTINGS = ("PYTORCH_", "CUDA_VISIBLE_DEVICES", "CUDA_MODULE_LOADING", "CUBLAS_WORKSPACE_CONFIG", "NCCL_", "TORCH_NCCL_")
+
+# Words in the names of options whose value is a secret, and beginnings of what is one by itself.
+_SECRETS = {"token", "secret", "password", "passwd", "pwd", "apikey", "key", "credential", "credentials"}
+_KEYS = ("hf_", "sk-", "ghp_", "gho_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA")
 
 
 def rank() -> int | None:
@@ -55,12 +60,28 @@ def facts(options: Options) -> dict[str, Any]:
         "world": world(),
         "host": socket.gethostname() if options.host else None,
         "pid": os.getpid(),
-        "command": list(getattr(sys, "orig_argv", sys.argv)),
+        "command": _without_secrets(getattr(sys, "orig_argv", sys.argv)),
         "commit": commit_of(folder),
         "python": sys.version.split()[0],
         "settings": settings,
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _without_secrets(words: list[str]) -> list[str]:
+    """Returns the words of a command with `*` in place of secrets, because others read the file too."""
+    found = []
+    is_value = False
+    for word in words:
+        name, sign, value = word.partition("=")
+        is_secret = bool(_SECRETS.intersection(re.split(r"[^a-z]+", name.lower())))
+        if is_value and not word.startswith("-") or word.startswith(_KEYS):
+            word = "*"
+        elif sign and (is_secret or value.startswith(_KEYS)):
+            word = f"{name}=*"
+        is_value = is_secret and not sign and word.startswith("-")
+        found.append(word)
+    return found
 
 
 def _number(variables: tuple[str, ...]) -> int | None:
