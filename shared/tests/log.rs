@@ -24,6 +24,15 @@ fn check(name: &str, bytes: &[u8]) {
     assert!(start.elapsed() < MOST_TIME, "{name}: {:?} for {} bytes", start.elapsed(), bytes.len());
 }
 
+/// Returns a function that returns numbers below a limit, the same at each run.
+fn random_numbers() -> impl FnMut(usize) -> usize {
+    let mut state = 1_u64;
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below.max(1)
+    }
+}
+
 /// Logs of each tool, from which the fuzzer starts.
 fn logs() -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/log");
@@ -49,11 +58,7 @@ fn logs_of_each_tool_keep_the_law() {
 fn damaged_and_mixed_logs_keep_the_law() {
     const SIGNS: &[u8] = b"0123456789 :,.-\n\r%KMG\xff";
     let logs = logs();
-    let mut state = 1_u64;
-    let mut random = |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below.max(1)
-    };
+    let mut random = random_numbers();
     for _ in 0..600 {
         let mut bytes: Vec<u8> = Vec::new();
         for _ in 0..=random(3) {
@@ -68,6 +73,57 @@ fn damaged_and_mixed_logs_keep_the_law() {
         }
         check("a damaged log", &bytes);
         is_same_in_chunks(&bytes);
+    }
+}
+
+/// Returns the words of the fuzzer's dictionary of logs.
+fn words() -> Vec<Vec<u8>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/dictionaries/log.dict");
+    let text = fs::read_to_string(path).unwrap();
+    let quoted = text.lines().filter_map(|line| line.strip_prefix('"')?.strip_suffix('"'));
+    quoted.map(unescaped).collect()
+}
+
+/// Reads a word in libFuzzer's form, with `\\`, `\"` and `\xAB`.
+fn unescaped(word: &str) -> Vec<u8> {
+    let mut bytes = word.bytes();
+    let mut unescaped = Vec::new();
+    while let Some(byte) = bytes.next() {
+        unescaped.push(match (byte, byte == b'\\') {
+            (_, true) => match bytes.next().unwrap() {
+                b'x' => {
+                    let digits = [bytes.next().unwrap(), bytes.next().unwrap()];
+                    u8::from_str_radix(str::from_utf8(&digits).unwrap(), 16).unwrap()
+                }
+                sign => sign,
+            },
+            (byte, false) => byte,
+        });
+    }
+    unescaped
+}
+
+/// Slices of a text at the edge of a word panic where a letter of several bytes stands beside it.
+#[test]
+fn words_of_logs_beside_any_letter_keep_the_law() {
+    let words = words();
+    assert!(words.len() > 80);
+    let mut random = random_numbers();
+    for _ in 0..400 {
+        let bytes: Vec<u8> = (0..1000).flat_map(|_| words[random(words.len())].clone()).collect();
+        hold(&bytes);
+        is_same_in_chunks(&bytes);
+    }
+    for (_, bytes) in logs() {
+        let Ok(text) = str::from_utf8(&bytes) else { continue };
+        let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        for (at, letter) in (0..longest.min(200)).flat_map(|at| ['•', 'İ'].map(|letter| (at, letter))) {
+            let with_letter = |line: &str| {
+                let (before, after) = line.split_at(line.char_indices().nth(at).map_or(line.len(), |(at, _)| at));
+                format!("{before}{letter}{after}\n")
+            };
+            hold(text.lines().map(with_letter).collect::<String>().as_bytes());
+        }
     }
 }
 

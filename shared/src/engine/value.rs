@@ -23,8 +23,7 @@ pub(super) fn size(text: &str, words: &str) -> Option<i64> {
 /// Returns the size in front of the first of these words, such as `14.08 GiB for weight`.
 pub(super) fn size_before(text: &str, words: &str) -> Option<i64> {
     let (left, _) = text.split_once(words)?;
-    let start = left.rfind(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | ' ' | '-')));
-    let part = &left[start.map_or(0, |start| start + 1)..];
+    let part = left.rsplit(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | ' ' | '-'))).next()?;
     let start = part.find(|c: char| c.is_ascii_digit() || c == '-')?;
     leading_size(&part[start..])
 }
@@ -73,6 +72,7 @@ mod tests {
         assert_eq!(size("in use is 59212694937 bytes.", "is "), Some(59_212_694_937));
         assert_eq!(size_before("usage is 14.08 GiB for weight, 1", " for weight"), gib(14.08));
         assert_eq!(size_before("and 0.67 GiB for CUDAGraph memory", " for CUDAGraph"), gib(0.67));
+        assert_eq!(size_before("usage is •14.08 GiB for weight", " for weight"), gib(14.08));
         assert_eq!([size("a 7", "a "), size("a 7 apples", "a "), size_before("x for", " for")], [None; 3]);
     }
 }
