@@ -11,20 +11,20 @@ pub struct Stamp {
     pub offset_min: Option<i64>,
 }
 
-/// Beginnings of the names of months in English, German, French, Spanish, Italian, Portuguese and Dutch.
+/// Beginnings of the names of months in English, German, French, Spanish, Italian, Portuguese, Dutch and Russian.
 const MONTHS: [&[&str]; 12] = [
-    &["jan", "gen", "ene"],
-    &["feb", "fév", "fev"],
-    &["mar", "mär", "mrz", "maa", "mrt"],
-    &["apr", "avr", "abr"],
-    &["may", "mai", "mag", "mei"],
-    &["jun", "juin", "giu"],
-    &["jul", "juil", "lug"],
-    &["aug", "aoû", "ago"],
-    &["sep", "set"],
-    &["oct", "okt", "ott", "out"],
-    &["nov"],
-    &["dec", "dez", "déc", "dic"],
+    &["jan", "gen", "ene", "янв"],
+    &["feb", "fév", "fev", "фев"],
+    &["mar", "mär", "mrz", "maa", "mrt", "мар"],
+    &["apr", "avr", "abr", "апр"],
+    &["may", "mai", "mag", "mei", "май", "мая"],
+    &["jun", "juin", "giu", "июн"],
+    &["jul", "juil", "lug", "июл"],
+    &["aug", "aoû", "ago", "авг"],
+    &["sep", "set", "сен"],
+    &["oct", "okt", "ott", "out", "окт"],
+    &["nov", "ноя"],
+    &["dec", "dez", "déc", "dic", "дек"],
 ];
 
 /// Offsets in minutes of the abbreviations of time zones that mean one zone almost everywhere.
@@ -56,9 +56,15 @@ const ZONES: [(&str, i64); 22] = [
 /// Words that a line of `date` may have besides those that are understood: names of weekdays, and the like.
 const MOST_WORDS: usize = 3;
 
+/// Words of the longest time, with the brackets around it.
+const MOST_TOKENS: usize = 9;
+
+/// Signs around and behind times.
+const BRACKETS: [char; 8] = ['[', ']', '=', '-', '#', '|', ':', ' '];
+
 /// Returns the time that a line consists of; `None` if the line says anything else.
 pub fn stamp(line: &str) -> Option<Stamp> {
-    let line = line.trim().trim_matches(['[', ']', '=', '-', '#', ' ']);
+    let line = line.trim().trim_matches(BRACKETS);
     if line.len() > 80 {
         return None;
     }
@@ -78,6 +84,29 @@ pub fn leading_time(line: &str) -> Option<(Stamp, &str)> {
     Some((Stamp { day: None, time_ms, offset_min: None }, rest))
 }
 
+/// Returns the times with a date that may begin a line, each with the rest of the line, the most plausible first.
+///
+/// Only the rest tells where the time ends: `root` in `Mon Nov 23 15:46:52 UTC 2026 root 17` could be a time zone.
+pub fn leading_dates(line: &str) -> Vec<(Stamp, &str)> {
+    let line = line.trim_start();
+    let (mut ends_well, mut ends_in_word) = (Vec::new(), Vec::new());
+    let (mut parts, mut end) = (Parts::default(), 0);
+    for token in line.split_ascii_whitespace().take(MOST_TOKENS) {
+        let start = end + line[end..].find(token).unwrap_or(0);
+        end = start + token.len();
+        let rest = line[end..].trim_start();
+        let token = token.trim_matches(BRACKETS);
+        if let Some(stamp) = Some(token).filter(|_| start == 0).and_then(epoch) {
+            return vec![(stamp, rest)];
+        }
+        let Some(says_something) = (if token.is_empty() { Some(false) } else { parts.take(token) }) else { break };
+        if let Some(stamp) = parts.stamp().filter(|_| parts.has_date() && !rest.is_empty()) {
+            if says_something { &mut ends_well } else { &mut ends_in_word }.push((stamp, rest));
+        }
+    }
+    ends_well.into_iter().rev().chain(ends_in_word.into_iter().rev()).collect()
+}
+
 /// Reads seconds or milliseconds since the Unix epoch, of the years 2001 to 2286.
 fn epoch(text: &str) -> Option<Stamp> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -93,50 +122,91 @@ fn epoch(text: &str) -> Option<Stamp> {
 }
 
 fn written(line: &str) -> Option<Stamp> {
-    let (mut time_ms, mut half, mut offset_min) = (None, None, None);
-    let (mut year, mut month, mut day) = (None, None, None);
-    let mut words = 0;
-    for token in line.split_ascii_whitespace().map(|token| token.trim_end_matches(',')) {
-        let token = match token.split_once('T').filter(|(date, _)| iso_date(date).is_some()) {
+    let mut parts = Parts::default();
+    line.split_ascii_whitespace().try_for_each(|token| parts.take(token).map(drop))?;
+    parts.stamp()
+}
+
+/// Parts of a written time that were read so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Parts {
+    time_ms: Option<i64>,
+    half: Option<Half>,
+    offset_min: Option<i64>,
+    year: Option<i64>,
+    month: Option<i64>,
+    day: Option<i64>,
+    /// Number of words that say nothing, such as weekdays.
+    words: usize,
+}
+
+impl Parts {
+    /// Takes the next word; returns whether it says something, or `None` if it is not of a time.
+    fn take(&mut self, token: &str) -> Option<bool> {
+        let token = token.trim_end_matches(',');
+        let token = match token.split_once('T').and_then(|(date, time)| Some((iso_date(date)?, time))) {
             Some((date, time)) => {
-                (year, month, day) = iso_date(date).map(|(y, m, d)| (Some(y), Some(m), Some(d)))?;
+                self.date(date);
                 time
             }
             None => token,
         };
         if let Some((of_day, rest)) = time_with_zone(token) {
-            if time_ms.replace(of_day).is_some() {
+            if self.time_ms.replace(of_day).is_some() {
                 return None;
             }
-            offset_min = offset_min.or_else(|| zone(rest));
+            self.offset_min = self.offset_min.or_else(|| zone(rest));
         } else if let Some(of_day) = half_of_day(token) {
-            half = Some(of_day);
-        } else if let Some((y, m, d)) = iso_date(token) {
-            (year, month, day) = (Some(y), Some(m), Some(d));
+            self.half = Some(of_day);
+        } else if let Some(date) = iso_date(token) {
+            self.date(date);
+        } else if let Some((number, sign)) = counted_in_signs(token) {
+            *[&mut self.year, &mut self.month, &mut self.day][sign] = Some(number);
         } else if let Ok(number) = token.trim_end_matches('.').parse::<i64>() {
             match number {
-                1..=31 if day.is_none() => day = Some(number),
-                1970..=9999 if year.is_none() => year = Some(number),
+                1..=31 if self.day.is_none() => self.day = Some(number),
+                1970..=9999 if self.year.is_none() => self.year = Some(number),
                 _ => return None,
             }
         } else if let Some(of_name) = zone(token) {
-            offset_min = Some(of_name);
-        } else if let (None, Some(of_name)) = (month, month_of(token)) {
-            month = Some(of_name);
-        } else if token.chars().all(|c| c.is_alphabetic() || c == '.') && words < MOST_WORDS {
-            words += 1;
+            self.offset_min = Some(of_name);
+        } else if let (None, Some(of_name)) = (self.month, month_of(token)) {
+            self.month = Some(of_name);
+        } else if token.chars().all(|c| c.is_alphabetic() || c == '.') && self.words < MOST_WORDS {
+            self.words += 1;
+            return Some(false);
         } else {
             return None;
         }
+        Some(true)
     }
-    let time_ms = in_half(time_ms?, half.unwrap_or(Half::None));
-    // Words alone do not make a date: "done at 10:12:01" is a line of a training log.
-    let has_date = year.is_some() || (month.is_some() && day.is_some());
-    if !has_date && words > 0 {
-        return None;
+
+    fn date(&mut self, (year, month, day): (i64, i64, i64)) {
+        (self.year, self.month, self.day) = (Some(year), Some(month), Some(day));
     }
-    let day = year.zip(month).zip(day).and_then(|((year, month), day)| days(year, month, day));
-    Some(Stamp { day, time_ms, offset_min })
+
+    fn has_date(&self) -> bool {
+        self.year.is_some() || (self.month.is_some() && self.day.is_some())
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        let time_ms = in_half(self.time_ms?, self.half.unwrap_or(Half::None));
+        // Words alone do not make a date: "done at 10:12:01" is a line of a training log.
+        if !self.has_date() && self.words > 0 {
+            return None;
+        }
+        let date = self.year.zip(self.month).zip(self.day);
+        let day = date.and_then(|((year, month), day)| days(year, month, day));
+        Some(Stamp { day, time_ms, offset_min: self.offset_min })
+    }
+}
+
+/// Reads a year, month or day of Chinese, Japanese or Korean dates, such as `11月`; returns the number and which it is.
+fn counted_in_signs(token: &str) -> Option<(i64, usize)> {
+    let sign = token.chars().next_back()?;
+    let which = ["年년", "月월", "日일"].iter().position(|signs| signs.contains(sign))?;
+    let number = token.strip_suffix(sign)?.parse().ok()?;
+    [1970..=9999, 1..=12, 1..=31][which].contains(&number).then_some((number, which))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -266,6 +336,9 @@ mod tests {
             "Mon Nov 23 15:46:52 UTC 2026",
             "Mon 23 Nov 2026 03:46:52 PM UTC",
             "Mon Nov 23 16:46:52 CET 2026",
+            "Пн 23 ноя 2026 15:46:52 UTC",
+            "2026年 11月 23日 月曜日 15:46:52 UTC",
+            "2026년 11월 23일 월요일 15:46:52 UTC",
             "Mo 23. Nov 16:46:52 CET 2026",
             "lun. 23 nov. 2026 16:46:52 CET",
             "lun 23 nov 2026 15:46:52 UTC",
@@ -310,6 +383,31 @@ mod tests {
         ] {
             assert_eq!(stamp(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn a_date_may_begin_a_line() {
+        let row = "root 17 0.0 0.1";
+        for date in [
+            "Mon Nov 23 15:46:52 UTC 2026",
+            "Mon Nov 23 03:46:52 PM UTC 2026",
+            "lun. 23 nov. 2026 16:46:52 CET",
+            "2026年 11月 23日 月曜日 15:46:52 UTC",
+            "2026-11-23T15:46:52+00:00",
+            "[2026-11-23 15:46:52]",
+            "[ 2026-11-23 15:46:52 ]",
+            "2026-11-23 15:46:52:",
+            "2026-11-23 15:46:52 |",
+            "1795448812",
+        ] {
+            let line = format!("{date} {row}");
+            let rests: Vec<_> = leading_dates(&line).into_iter().filter(|(_, rest)| *rest == row).collect();
+            assert_eq!(rests.first().and_then(|(stamp, _)| stamp.epoch_ms()), Some(1_795_448_812_000), "{line}");
+        }
+        let first = |line: &str| leading_dates(line).first().map(|(_, rest)| rest.to_string());
+        assert_eq!(first("Mon Nov 23 15:46:52 UTC 2026 USER PID"), Some("USER PID".to_owned()));
+        assert_eq!(first("2026-11-23 15:46:52 17 1 81234"), Some("17 1 81234".to_owned()));
+        assert_eq!([first("10:12:01 PM UID PID"), first("step 3 of 7"), first("")], [None, None, None]);
     }
 
     #[test]

@@ -116,6 +116,16 @@ impl Head {
         })
     }
 
+    /// Splits a line into a head and the rows behind it, as a loop prints them that joins the lines of `ps`.
+    pub(super) fn before_rows(line: &str) -> Option<(Self, &str)> {
+        let command = Self::of(line).filter(|head| head.separator.is_none())?.command?;
+        let mut cells = Cells::new(line, None);
+        (0..=command).try_for_each(|_| cells.first().map(drop))?;
+        let rows = cells.rest().map(str::trim_start).filter(|rows| !rows.is_empty())?;
+        let head = Self::of(&line[..line.len() - rows.len()])?;
+        head.row(rows).is_some().then_some((head, rows))
+    }
+
     /// Reads a row below the head; `None` if it has too few or too many cells, or no process id where there has to be one.
     pub(super) fn row<'a>(&self, line: &'a str) -> Option<Row<'a>> {
         let mut cells = Cells::new(line.trim(), self.separator);
@@ -139,6 +149,20 @@ impl Head {
             None => {}
         }
         (row.rss_bytes.or(row.pss_bytes).is_some() || self.has_pid()).then_some(row)
+    }
+
+    /// Returns true if a row has all that the head names, as arguments of a command that look like one seldom have.
+    pub(super) fn is_whole(&self, row: &Row<'_>) -> bool {
+        let is_known = |column: Column| match column {
+            Column::Parent => row.parent.is_some(),
+            Column::MemoryShare => row.memory_permille.is_some(),
+            Column::Cpu => row.cpu_s.is_some(),
+            Column::User => !row.user.starts_with('-'),
+            // No program is called by a number.
+            Column::Command => !row.command.starts_with(|c: char| c.is_ascii_digit()),
+            _ => true,
+        };
+        self.columns.iter().all(|(column, _)| is_known(*column))
     }
 
     /// Returns the separator behind the time if each row begins with one.
@@ -166,7 +190,8 @@ fn set<'a>(row: &mut Row<'a>, (column, unit_bytes): (Column, u64), cell: &'a str
         Column::Pinned => row.parts.pinned_bytes = bytes().flatten(),
         Column::Shmem => row.parts.shmem_bytes = bytes().flatten(),
         Column::Cpu => row.cpu_s = cpu_seconds(cell),
-        Column::MemoryShare => row.memory_permille = permille(cell),
+        Column::MemoryShare if is_missing(cell) => {}
+        Column::MemoryShare => row.memory_permille = Some(permille(cell)?),
         Column::Command | Column::Other => {}
     }
     Some(())

@@ -36,6 +36,141 @@ fn the_loop_of_date_and_ps() {
     }
 }
 
+/// Output of a real loop over a training with three workers, which live for an epoch each.
+const LOOP: &str = include_str!("../../../tests/data/logs/procps4-ps-loop.txt");
+
+/// Prints the samples of the loop as another one does, which `print` is given the minute and second and the rows of.
+fn looped(print: impl Fn(&str, &[&str]) -> String) -> HostLog {
+    let mut samples: Vec<(&str, Vec<&str>)> = Vec::new();
+    for line in LOOP.lines() {
+        match line.strip_prefix("Fri Nov 27 00:").and_then(|rest| rest.strip_suffix(" UTC 2026")) {
+            Some(time) => samples.push((time, Vec::new())),
+            None => samples.last_mut().unwrap().1.push(line),
+        }
+    }
+    read(&samples.iter().map(|(time, rows)| print(time, rows) + "\n").collect::<String>())
+}
+
+/// Returns a row as `echo` prints it without quotation marks: with single spaces.
+fn single_spaced(row: &str) -> String {
+    row.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn joined(rows: &[&str]) -> String {
+    rows.iter().map(|row| single_spaced(row)).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the processes of more than a few samples with their sizes.
+fn lasting(log: &HostLog) -> Vec<(u32, &[u32])> {
+    let lasting = log.processes.iter().filter(|process| process.samples.len() > 8);
+    lasting.map(|process| (process.pid, &process.rss_kib[..])).collect()
+}
+
+const AUX_HEAD: &str = "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND";
+
+#[test]
+fn loops_that_print_the_time_before_rows_are_read_like_those_that_print_it_above() {
+    let expected = read(LOOP);
+    assert_eq!((expected.clock, expected.diagnostics.len(), expected.times_ms.len()), (Clock::Dates, 0, 30));
+    let dates: [&dyn Fn(&str) -> String; 12] = [
+        &|time| format!("Fri Nov 27 00:{time} UTC 2026"),
+        &|time| format!("Fri Nov 27 12:{time} AM UTC 2026"),
+        &|time| format!("Fri 27 Nov 00:{time} UTC 2026"),
+        &|time| format!("Fr 27. Nov 00:{time} UTC 2026"),
+        &|time| format!("ven. 27 nov. 2026 00:{time} UTC"),
+        &|time| format!("Пт 27 ноя 2026 00:{time} UTC"),
+        &|time| format!("2026年 11月 27日 金曜日 00:{time} UTC"),
+        &|time| format!("2026-11-27T00:{time}+00:00"),
+        &|time| format!("2026-11-27 00:{time}"),
+        &|time| format!("[2026-11-27 00:{time}]"),
+        &|time| format!("2026-11-27 00:{time}:"),
+        &|time| {
+            let (minute, second) = time.split_once(':').unwrap();
+            let of = |text: &str| text.parse::<u64>().unwrap();
+            (1_795_737_600 + of(minute) * 60 + of(second)).to_string()
+        },
+    ];
+    for date in dates {
+        let each = |time: &str, rows: &[&str]| {
+            rows.iter().map(|row| format!("{} {row}", date(time))).collect::<Vec<_>>().join("\n")
+        };
+        let case = date("43:21");
+        assert_eq!(
+            looped(|time, rows| format!("{} {}", date(time), joined(rows))),
+            expected,
+            "all in one line: {case}"
+        );
+        assert_eq!(looped(|time, rows| format!("{} {}", date(time), rows.join("\n"))), expected, "the first: {case}");
+        assert_eq!(looped(each), expected, "each row: {case}");
+        assert_eq!(looped(|time, rows| format!("{}\n{}", date(time), joined(rows))), expected, "above: {case}");
+        let with_head = |time: &str, rows: &[&str]| format!("{} {AUX_HEAD}\n{}", date(time), rows.join("\n"));
+        assert_eq!(looped(with_head), expected, "below a head: {case}");
+        let with_head =
+            |time: &str, rows: &[&str]| format!("{} {} {}", date(time), single_spaced(AUX_HEAD), joined(rows));
+        assert_eq!(looped(with_head), expected, "behind a head: {case}");
+    }
+}
+
+#[test]
+fn a_time_of_day_or_none_may_stand_before_joined_rows() {
+    let expected = read(LOOP);
+    let timed = looped(|time, rows| format!("00:{time} {}", joined(rows)));
+    assert_eq!((timed.clock, &timed.processes), (Clock::TimeOfDay, &expected.processes));
+    let untimed = looped(|_, rows| joined(rows));
+    assert_eq!((untimed.clock, lasting(&untimed)), (Clock::Samples, lasting(&expected)));
+}
+
+/// The clock ticks while a loop prints a time before each row.
+#[test]
+fn rows_of_one_sample_may_have_two_times() {
+    let expected = read(LOOP);
+    let ticking = looped(|time, rows| {
+        let (minute, second) = time.split_once(':').unwrap();
+        let second = second.parse::<u32>().unwrap() * 3 % 60;
+        let at = |row: usize| second + u32::from(row >= rows.len() / 2);
+        let minute = minute.parse::<u32>().unwrap() * 3 + time[3..].parse::<u32>().unwrap() * 3 / 60;
+        let line = |(row, text): (usize, &&str)| {
+            format!("[2026-11-27 {:02}:{:02}:{:02}] {text}", minute / 60, minute % 60, at(row))
+        };
+        rows.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+    });
+    assert_eq!(lasting(&ticking), lasting(&expected));
+    assert!(ticking.times_ms.len() <= expected.times_ms.len() + 4, "{:?}", ticking.times_ms);
+}
+
+#[test]
+fn columns_of_ones_own_may_be_joined_behind_their_head() {
+    let expected = read(LOOP);
+    let figures = |log: &HostLog| {
+        let of = |one: &Process| (one.pid, one.command.clone(), one.samples.clone(), one.rss_kib.clone());
+        log.processes.iter().map(of).collect::<Vec<_>>()
+    };
+    for (head, columns) in [
+        ("PID PPID RSS CMD", "{pid} 1 {rss} "),
+        ("USER PID PPID %MEM RSS ELAPSED COMMAND", "{user} {pid} 1 0.1 {rss} 00:11 "),
+    ] {
+        let own = |row: &&str| {
+            let cells: Vec<&str> = row.split_ascii_whitespace().collect();
+            let columns = columns.replace("{user}", cells[0]).replace("{pid}", cells[1]).replace("{rss}", cells[5]);
+            columns + &cells[10..].join(" ")
+        };
+        let log = looped(|time, rows| {
+            let rows: Vec<String> = rows.iter().map(own).collect();
+            format!("Fri Nov 27 00:{time} UTC 2026 {head} {}", rows.join(" "))
+        });
+        assert_eq!((log.clock, figures(&log)), (Clock::Dates, figures(&expected)), "{head}");
+    }
+}
+
+#[test]
+fn workers_climb_in_a_loop_that_joins_all_processes() {
+    let log = looped(|time, rows| format!("Fri Nov 27 00:{time} UTC 2026 {}", joined(rows)));
+    let climb = climb_of(&log).unwrap();
+    assert_eq!((climb.family.name.as_str(), climb.falls, climb.rises.len()), ("python train.py", true, 3));
+    assert_eq!((climb.climbers.len(), climb.at_once), (9, 3), "three workers in each of three epochs");
+    assert!(climb.climbers.iter().all(|climber| climber.process != 0 && climber.rises == 1), "{:?}", climb.climbers);
+}
+
 #[test]
 fn without_times_a_process_that_comes_again_begins_a_sample() {
     let block = aux(17, 1000, "0:01", "python a.py") + &aux(18, 2000, "0:01", "python a.py");

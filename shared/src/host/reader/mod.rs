@@ -11,6 +11,7 @@
 
 mod dumps;
 mod gaps;
+mod joined;
 mod repeated;
 mod samples;
 
@@ -137,8 +138,18 @@ impl State {
             other(line);
             return;
         }
-        let (stamp, rest) = stamp::leading_time(line).map_or((None, line), |(stamp, rest)| (Some(stamp), rest));
-        if let Some(head) = Head::of(rest) {
+        let timed = leading(line);
+        if let Some((stamp, (head, rows))) =
+            timed.iter().find_map(|&(stamp, rest)| Some((stamp, Head::before_rows(rest)?)))
+        {
+            self.joined_below(head, stamp, rows);
+            return;
+        }
+        let (stamp, rest) = timed[0];
+        if let Some((stamp, head)) = timed.iter().find_map(|(stamp, rest)| Some((stamp, Head::of(rest)?))) {
+            if let Some(stamp) = *stamp {
+                self.sample(stamp);
+            }
             // A head begins a new sample where the log has no times.
             self.is_new_sample |= self.log.clock == Clock::Samples;
             self.oddities.decimal = head.decimal.clone().or(self.oddities.decimal.take());
@@ -220,15 +231,17 @@ impl State {
 
     fn row_of(&mut self, head: Option<&Head>, line: &str) -> bool {
         let of = |line| head.and_then(|head| Some((head.form, head.row(line)?))).or_else(|| headless(line));
-        let (stamp, found) = match of(line) {
-            Some(found) => (None, Some(found)),
-            None => stamp::leading_time(line).map_or((None, None), |(stamp, rest)| (Some(stamp), of(rest))),
-        };
-        let Some((form, row)) = found else { return false };
-        if let Some(stamp) = stamp {
+        let with_time = || leading(line).into_iter().find_map(|(stamp, rest)| Some((stamp, of(rest)?)));
+        let Some((stamp, (form, row))) = of(line).map(|found| (None, found)).or_else(with_time) else { return false };
+        if let Some(stamp) = stamp.filter(|stamp| !self.is_late(stamp, form, row.pid)) {
             self.sample(stamp);
         }
         self.time(row.time);
+        if let Some((row, rest)) = joined::split(row.clone(), headless) {
+            self.is_new_sample |= self.log.clock == Clock::Samples;
+            self.joined(row, form, rest, headless);
+            return true;
+        }
         self.forms[form as usize] += 1;
         // A program that could not read the memory of a process leaves its cells empty.
         if row.rss_bytes.or(row.pss_bytes).is_some()
@@ -391,6 +404,12 @@ impl State {
         self.log.diagnostics = self.oddities.diagnostics();
         self.log
     }
+}
+
+/// Returns the times that may begin a line, each with the rest of the line; at last none with the whole line.
+fn leading(line: &str) -> Vec<(Option<Stamp>, &str)> {
+    let times = stamp::leading_dates(line).into_iter().chain(stamp::leading_time(line));
+    times.map(|(stamp, rest)| (Some(stamp), rest)).chain([(None, line)]).collect()
 }
 
 /// Returns a row without the time at its beginning, if its table has one; `None` if that is not the time of the sample.

@@ -13,6 +13,7 @@ pub(super) fn kind(text: &str, mentions_oom: bool) -> Option<&'static Kind> {
         .or_else(|| has_any(text, &["NVIDIA-SMI ", "memory.used [MiB]", "NVSMI LOG"]).then_some(&words::NVIDIA_SMI))
         .or_else(|| text.contains("PyTorch CUDA memory summary").then_some(&words::MEMORY_SUMMARY))
         .or_else(|| log::is_log(text.as_bytes()).then_some(&words::HOST_LOG))
+        .or_else(|| has_processes(text).then_some(&words::PS_WITHOUT_MEMORY))
         .or_else(|| is_script(text).then_some(&words::SCRIPT))
         .or_else(|| config::keys_of(text).and_then(|keys| config::kind(keys.into_iter())))
         .or_else(|| is_log(text).then_some(&words::LOG))
@@ -67,6 +68,21 @@ fn download_error(text: &str) -> Option<&'static Kind> {
 
 fn has_any(text: &str, wanted: &[&str]) -> bool {
     wanted.iter().any(|words| text.contains(words))
+}
+
+/// Returns true if a text has rows of `ps -ef`: `user pid ppid c stime tty time command`.
+fn has_processes(text: &str) -> bool {
+    const ROWS: usize = 2;
+    let is_row = |words: &[&str]| {
+        let are_ids = words[..3].iter().all(|word| word.parse::<u32>().is_ok());
+        let is_time = |word: &str| word.len() == 8 && word.bytes().filter(|byte| *byte == b':').count() == 2;
+        are_ids && words[3].contains(|c: char| c.is_ascii_digit()) && is_time(words[5])
+    };
+    let rows = |line: &str| {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        words.windows(6).filter(|words| is_row(words)).count()
+    };
+    text.lines().map(rows).sum::<usize>() >= ROWS
 }
 
 fn is_script(text: &str) -> bool {

@@ -118,6 +118,8 @@ kinds! {
     TABLE_FILE = "data-file", "This is a Parquet or Arrow table, not a memory snapshot", HINT_WRITE;
     OOM_LOG = "out-of-memory-log", "This is a log with an out-of-memory error, not a memory snapshot", HINT_DIAGNOSE;
     HOST_LOG = "host-memory-log", "This is a log of memory, not a GPU memory snapshot", HINT_DIAGNOSE;
+    PS_WITHOUT_MEMORY = "processes-without-memory", "This is a log of processes without their memory",
+        "Print the memory, too: ps aux in place of ps -ef, or ps -eo pid,ppid,rss,args with its first line.";
     LOG = "log", "This is a log, not a memory snapshot", HINT_WRITE;
     SCRIPT = "python-script", "This is a Python script, not a memory snapshot",
         "Call torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") at its end, run it, and open the snapshot.";
