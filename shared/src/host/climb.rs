@@ -103,8 +103,8 @@ pub fn machine_climb(log: &HostLog) -> Option<Climb> {
     curve_climb(&times, &log.machine.used_bytes(), LEAST_BYTES)
 }
 
-/// Returns the climb of a curve, which is judged as the memory of a process would be.
-pub(super) fn curve_climb(times_ms: &[i64], bytes: &[u64], least_bytes: u64) -> Option<Climb> {
+/// Returns the climb of a curve by at least `least_bytes`, which is judged as the memory of a process would be.
+pub fn curve_climb(times_ms: &[i64], bytes: &[u64], least_bytes: u64) -> Option<Climb> {
     let kib = |&bytes: &u64| u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
     let process = Process {
         samples: (0..times_ms.len() as u32).collect(),

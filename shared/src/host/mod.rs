@@ -26,7 +26,7 @@ mod wandb;
 mod tests;
 
 pub use arenas::{ArenaHolder, arena_holder};
-pub use climb::{Climb, Climber, climb_of, file_climb, machine_climb};
+pub use climb::{Climb, Climber, climb_of, curve_climb, file_climb, machine_climb};
 pub use family::{Family, families, sums};
 pub use kinds::most_bytes;
 pub use log::{

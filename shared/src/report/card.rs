@@ -1,18 +1,23 @@
 //! Reports on logs of nvidia-smi: the memory of whole GPUs and of the processes on them.
 
 use super::diagnosis::Finding;
+use super::host_climb::{course, when_full};
 use super::log_curves::{LogCurves, LogLimit, LogSeries, MOST_TIMES, extremes};
 use super::log_part::LogPart;
 use super::log_table::{LogCell, LogNotice, LogOwner, LogOwners, LogTable};
 use crate::analysis::FindingCode;
 use crate::base::{Severity, format};
 use crate::card::{Card, CardLog, CardProcess};
+use crate::host::{Climb, curve_climb};
 
 /// Fraction of a GPU from which it counts as nearly full.
 const NEARLY_FULL: f64 = 0.95;
 
 /// Memory from which a process counts as one that uses the GPU, 512 MiB: a CUDA context alone takes less.
 const MUCH_BYTES: u64 = 512 << 20;
+
+/// Smallest climb that counts: libraries that are loaded one after the other take less.
+const LEAST_CLIMB: u64 = 512 << 20;
 
 /// Largest number of processes that a bar or a sentence names.
 const MOST_NAMED: usize = 6;
@@ -139,9 +144,54 @@ fn process_name(CardProcess { pid, name, .. }: &CardProcess) -> String {
     }
 }
 
-/// Reports GPUs that are nearly full or shared.
+/// Reports GPUs whose memory climbs, that are nearly full or that are shared.
 fn findings(log: &CardLog) -> Vec<Finding> {
-    log.cards.iter().flat_map(|card| [nearly_full(card), shared(card)]).flatten().collect()
+    let of = |card: &Card| {
+        let climbs = climbs(log, card);
+        // What climbs to the end of the card is told with the reason.
+        let full = nearly_full(card).filter(|_| climbs.is_none());
+        [climbs, full, shared(card)]
+    };
+    log.cards.iter().flat_map(of).flatten().collect()
+}
+
+/// Reports memory in use that climbs, by the rule for memory of the host.
+fn climbs(log: &CardLog, card: &Card) -> Option<Finding> {
+    let times: Vec<i64> = card.samples.iter().map(|sample| sample.time_ms).collect();
+    let used: Vec<u64> = card.samples.iter().map(|sample| sample.used_bytes).collect();
+    let climb = curve_climb(&times, &used, LEAST_CLIMB)?;
+    let bytes = format::bytes(climb.climb_bytes);
+    let title = match climb.falls {
+        true => format!("GPU memory in use climbs by {bytes} again and again, and falls in between"),
+        false => format!("GPU memory in use climbs by {bytes} through the whole log"),
+    };
+    let shows: Vec<String> = [course(&climb)].into_iter().chain(until_full(log, card, &climb)).collect();
+    let code = (FindingCode::CardMemoryClimbs, Severity::Warning, climb.climb_bytes);
+    Some(finding(card, code, title, shows.join(" "), CLIMBS))
+}
+
+/// Advice if memory in use climbs.
+const CLIMBS: &str = "Look for losses or outputs in a list (append loss.item() instead of loss), a running sum of them \
+     (total += loss.item()), and results that stay on the GPU (append output.detach().cpu()).\n\
+     [record] A snapshot names the lines: ``snapscope record -- python train.py``, or in the program \
+     ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)``.\n\n\
+     The driver counts what PyTorch has reserved. That climbs while tensors or their sizes increase: PyTorch uses what it \
+     has freed again, so that a training whose steps are alike reaches its level within a few steps.";
+
+/// Says when the memory of a GPU is used up.
+fn until_full(log: &CardLog, card: &Card, climb: &Climb) -> Option<String> {
+    let room = card.total_bytes?.saturating_sub(card.reserved_bytes.unwrap_or(0));
+    let (has, most) = (format::bytes(room), format::bytes(climb.peak_bytes));
+    let last = card.samples.last()?;
+    let left = room.saturating_sub(last.used_bytes);
+    Some(match climb.falls {
+        true => format!("The GPU has {has}, of which {most} are in use at the most."),
+        false => {
+            let ms = (left as f64 / climb.bytes_per_s.max(1.0) * 1000.0) as i64;
+            let when = when_full(ms, log.has_dates.then_some(last.time_ms));
+            format!("The GPU has {has}, of which {most} were in use: at this rate, it is full {when}.")
+        }
+    })
 }
 
 fn finding(
@@ -204,5 +254,45 @@ fn table(log: &CardLog) -> LogTable {
         columns: columns.map(str::to_owned).to_vec(),
         rows: log.cards.iter().map(row).collect(),
         left_out: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::LogReader;
+
+    /// Writes an hour of a loop with a sample each 12 s, whose MiB in use are those of `used` at each.
+    fn looped(used: impl Fn(u64) -> u64) -> Vec<Finding> {
+        let row = |at: u64| {
+            let (minute, second) = (at * 12 / 60, at * 12 % 60);
+            format!("2026/11/20 09:{minute:02}:{second:02}.000, 0, {} MiB, 23034 MiB\n", used(at))
+        };
+        let head = "timestamp, index, memory.used [MiB], memory.total [MiB]\n".to_owned();
+        let mut reader = LogReader::default();
+        reader.push((head + &(0..300).map(row).collect::<String>()).as_bytes());
+        findings(&reader.finish().cards)
+    }
+
+    #[test]
+    fn memory_that_climbs_is_told_with_the_time_when_it_is_used_up() {
+        let found = looped(|at| 2000 + at * 60 + at % 7 * 100);
+        assert_eq!((found.len(), found[0].code), (1, FindingCode::CardMemoryClimbs));
+        assert_eq!((found[0].severity, found[0].device), (Severity::Warning, 0));
+        assert!(found[0].title.starts_with("GPU memory in use climbs by "), "{}", found[0].title);
+        // Of 23,034 MiB, 2,594 are left at the end, at 60 MiB each 12 s.
+        let full = "at this rate, it is full 8 min 26 s after the end of the log, on 2026-11-20 10:08.";
+        assert!(found[0].evidence.shows.ends_with(full), "{}", found[0].evidence.shows);
+        let to_the_end = looped(|at| 2000 + at * 70);
+        assert_eq!(to_the_end.iter().map(|one| one.code).collect::<Vec<_>>(), [FindingCode::CardMemoryClimbs]);
+    }
+
+    #[test]
+    fn memory_that_reaches_its_level_is_no_climb() {
+        let full = looped(|at| (2000 + at * 5000).min(22_500));
+        assert_eq!(full.iter().map(|one| one.code).collect::<Vec<_>>(), [FindingCode::CardNearlyFull]);
+        assert_eq!(looped(|at| 9000 + at % 11 * 30), []);
+        let epochs = looped(|at| 2000 + at % 50 * 300);
+        assert!(epochs[0].title.ends_with("again and again, and falls in between"), "{}", epochs[0].title);
     }
 }

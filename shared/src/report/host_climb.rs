@@ -173,19 +173,27 @@ fn limit(log: &HostLog, climb: &Climb) -> Option<String> {
         ),
         false => {
             let ms = until_ms(last);
-            let on = date_after(log, ms).map_or_else(String::new, |date| format!(", on {date}"));
-            format!("{machine}: at this rate, it is full {} after the end of the log{on}.", duration(ms))
+            let last_ms = log.times_ms.last().filter(|_| log.clock == Clock::Dates);
+            format!(
+                "{machine}: at this rate, it is full {}.",
+                when_full(ms, last_ms.map(|last| last + log.zone_min * 60_000))
+            )
         }
     })
 }
 
-/// Formats the time at some milliseconds after the end of a log with dates, if that is within a year.
-fn date_after(log: &HostLog, ms: i64) -> Option<String> {
+/// Formats a time in milliseconds after the end of a log, with the date within a year if the time of the end is known.
+pub(super) fn when_full(ms: i64, end_ms: Option<i64>) -> String {
     const YEAR_MS: i64 = 366 * 86_400_000;
-    let last = *log.times_ms.last().filter(|_| log.clock == Clock::Dates && ms < YEAR_MS)?;
-    let text = format::date_and_time(last.saturating_add(ms).saturating_add(log.zone_min * 60_000));
-    // Seconds would be more than is known.
-    Some(text.rsplit_once(':').map_or(text.clone(), |(minutes, _)| minutes.to_owned()))
+    let after = format!("{} after the end of the log", duration(ms));
+    match end_ms.filter(|_| ms < YEAR_MS) {
+        // Seconds would be more than is known.
+        Some(end_ms) => {
+            let text = format::date_and_time(end_ms.saturating_add(ms));
+            format!("{after}, on {}", text.rsplit_once(':').map_or(text.as_str(), |(minutes, _)| minutes))
+        }
+        None => after,
+    }
 }
 
 /// Returns true if pages that processes share become private to each of them.

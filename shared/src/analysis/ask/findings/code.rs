@@ -77,6 +77,8 @@ crate::codes! {
         GraphsOfEngineLarge => "cuda-graphs-large",
         /// An inference engine leaves GPU memory unused that its KV cache could have.
         RoomOfEngineUnused => "gpu-memory-unused",
+        /// Memory in use on a GPU climbs, as the driver counts it.
+        CardMemoryClimbs => "card-memory-climbs",
         /// Several processes use much memory of one GPU.
         GpuShared => "gpu-shared",
         /// Gradients stay in memory between steps and do not grow.
@@ -178,6 +180,7 @@ impl FindingCode {
             | Self::HostProcessKilled
             | Self::SharedMemoryFull
             | Self::HostOutOfMemory
+            | Self::CardMemoryClimbs
             | Self::GpuShared
             | Self::KvCacheTooSmall
             | Self::NcclMemory
