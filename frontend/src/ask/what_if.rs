@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use shared::analysis::{RecordedColumn, ReplayColumn};
-use shared::report::{ReplayOom, ReplaySweep, RunFigures};
+use shared::report::{ReplayOom, ReplaySweep, RunFigures, WholeStep};
 
 /// Settings and card for a replay of a device's requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +78,8 @@ pub struct ReplayData {
     pub first_oom: Option<ReplayOom>,
     /// Number of blocks from before the trace whose size or position is a guess.
     pub guessed_blocks: u64,
+    /// What the step needs in which the recording ran out of memory, if it did.
+    pub whole_step: Option<WholeStep>,
 }
 
 /// Results of a sweep so far.

@@ -1,9 +1,7 @@
 //! The card for which a file is examined.
 
 use crate::ask::WhatIfSetup;
-
-/// Assumed memory outside of PyTorch's allocator if none is recorded: CUDA context and libraries, 512 MiB.
-pub const ELSEWHERE_BYTES: u64 = 512 << 20;
+use shared::analysis::CONTEXT_BYTES;
 
 /// Card for which a file is examined.
 ///
@@ -25,7 +23,7 @@ impl ThisCard {
 
     /// Returns a card of which the usual part is taken outside of PyTorch's allocator.
     pub fn whole(capacity_bytes: u64) -> Self {
-        Self { capacity_bytes, elsewhere_bytes: ELSEWHERE_BYTES }
+        Self { capacity_bytes, elsewhere_bytes: CONTEXT_BYTES }
     }
 
     /// Replaces the card in a setup.

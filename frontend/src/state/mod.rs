@@ -20,7 +20,7 @@ mod timeline_command;
 mod turns;
 mod view_state;
 
-pub use card::{ELSEWHERE_BYTES, ThisCard};
+pub use card::ThisCard;
 pub use choices::{
     Against, BlockColors, Choice, Choices, CompareChoice, Controls, DifferencesChoice, EventsChoice, Rootward,
     RowsChoice, SegmentsChoice, StacksChoice, Zoom,

@@ -62,7 +62,7 @@ pub use log_curves::{LogCurves, LogLane, LogLimit, LogSeries, LogSpan};
 pub use log_table::{LogCell, LogNotice, LogOwner, LogOwners, LogTable};
 pub use operators::{OperatorsAtPeak, operators_at_peak};
 pub use ranks::{Rank, RankOutlier, Ranks, rank_outliers};
-pub use replay::{Replay, ReplaySweep, ReplayTrial, RunFigures, sweep_config};
+pub use replay::{Replay, ReplaySweep, ReplayTrial, RunFigures, WholeStep, sweep_config};
 pub use segments::{HeldSegment, Holder, Reserved, Segment, SegmentUse, Segments, reserved, segment, segments};
 pub use source::{FileLine, SourceFile, SourceReport, source_report};
 pub use trace_curves::trace_curves;

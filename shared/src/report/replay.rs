@@ -2,7 +2,7 @@
 
 use crate::allocator::Settings;
 use crate::analysis::{
-    self, CardChoice, ReplayConfig, ReplayOom, SweepConfig, Timeline, Trial, Verification, recorded_calls,
+    self, CardChoice, Outlook, ReplayConfig, ReplayOom, SweepConfig, Timeline, Trial, Verification, recorded_calls,
 };
 use crate::base::format;
 use crate::job::Card;
@@ -46,6 +46,8 @@ pub struct Replay {
     pub guessed_blocks: u64,
     /// Figures of the recording itself.
     pub recorded: RunFigures,
+    /// What the step needs in which the recording ran out of memory, if it did.
+    pub whole_step: Option<WholeStep>,
     /// Comparison with the recording, if requested.
     pub verify: Option<Verification>,
     /// Sweep over other settings, cards and batches, if requested.
@@ -73,6 +75,24 @@ pub struct RunFigures {
     pub first_oom_event: Option<u64>,
 }
 
+/// What the step needs in which a recording ran out of memory, since the recording does not show the rest of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WholeStep {
+    /// What the estimate is based on: `earlier-step`, `layers`, `first-update`, or `unknown`.
+    pub basis: String,
+    /// Estimate of the highest live bytes; at least those that are certain.
+    pub bytes: u64,
+    /// Live bytes that are certain.
+    pub least_bytes: u64,
+    /// Bytes that the step would reserve under the settings of the replay.
+    pub reserved_bytes: u64,
+    /// Whether the whole step fits on the card of the replay, and not only the recorded requests; `None` if already these
+    /// do not fit, or if the card has no limit.
+    pub outlook: Option<Outlook>,
+    /// The same in words.
+    pub text: String,
+}
+
 /// Result of a sweep over settings, cards and batches.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReplaySweep {
@@ -80,12 +100,15 @@ pub struct ReplaySweep {
     pub trials: Vec<ReplayTrial>,
     /// Best settings, as `PYTORCH_CUDA_ALLOC_CONF` takes them.
     pub best: Option<String>,
-    /// Smallest card on which the requests fit under the best settings.
+    /// Smallest card on which the requests fit under the best settings; a lower bound unless the basis of the whole step,
+    /// if there is one, is an earlier step.
     pub smallest_card: Option<String>,
     /// Smallest card on which they fit under the settings of the recording.
     pub smallest_card_as_recorded: Option<String>,
     /// Factor by which the batch could grow on the given card under the best settings; an estimate.
     pub batch_factor: Option<f64>,
+    /// What the step needs in which the recording ran out of memory, under the best settings.
+    pub whole_step: Option<WholeStep>,
 }
 
 /// Result of the requests under some settings.
@@ -128,9 +151,30 @@ impl Replay {
             initial_bytes: replayed.initial_bytes,
             guessed_blocks: replayed.guessed_blocks,
             recorded,
+            whole_step: None,
             verify: None,
             sweep: None,
         }
+    }
+}
+
+impl WholeStep {
+    /// Judges a replay on a card on which PyTorch can use `usable_bytes`, or on one without a limit.
+    pub fn new(whole: &analysis::WholeStep, replayed: &analysis::ReplayReport, usable_bytes: Option<u64>) -> Self {
+        let usable_bytes = usable_bytes.filter(|_| replayed.ooms.is_empty());
+        Self {
+            basis: whole.basis.name().to_owned(),
+            bytes: whole.bytes,
+            least_bytes: whole.least_bytes,
+            reserved_bytes: whole.reserved_bytes(replayed),
+            outlook: usable_bytes.map(|usable_bytes| whole.outlook(replayed, usable_bytes)),
+            text: whole.text(),
+        }
+    }
+
+    /// Returns true if more than the recorded requests is known to fit.
+    fn is_known(&self) -> bool {
+        self.outlook == Some(Outlook::Fits)
     }
 }
 
@@ -181,23 +225,47 @@ fn fragmentation(peak_live_bytes: u64, peak_reserved_bytes: u64) -> f64 {
     }
 }
 
-/// Returns the settings of a sweep that chooses among all known cards.
-pub fn sweep_config(recorded: Settings, capacity_bytes: Option<u64>, elsewhere_bytes: u64) -> SweepConfig {
+/// Returns the settings of a sweep that chooses among all known cards, of each of which others take
+/// `card_elsewhere_bytes`.
+pub fn sweep_config(
+    recorded: Settings,
+    (capacity_bytes, elsewhere_bytes): (Option<u64>, u64),
+    card_elsewhere_bytes: u64,
+    whole_step: Option<analysis::WholeStep>,
+) -> SweepConfig {
     let card = |card: Card| CardChoice { name: card.name, memory_bytes: card.memory_bytes };
-    SweepConfig { recorded, capacity_bytes, elsewhere_bytes, cards: Card::all().map(card).collect() }
+    let cards = Card::all().map(card).collect();
+    SweepConfig { recorded, capacity_bytes, elsewhere_bytes, cards, card_elsewhere_bytes, whole_step }
 }
 
 impl ReplaySweep {
     /// Creates the report of what a sweep has found so far.
-    pub fn new(found: &analysis::SweepReport) -> Self {
+    pub fn new(sweep: &analysis::Sweep) -> Self {
+        let (found, config) = (sweep.report(), sweep.config());
+        let usable_bytes = config.capacity_bytes.map(|bytes| bytes.saturating_sub(config.elsewhere_bytes));
+        let best = found.best.map(|best| &found.trials[best]);
+        let judged = config.whole_step.as_ref().zip(best);
         let name = |card: &Option<CardChoice>| card.as_ref().map(|card| card.name.clone());
         Self {
             trials: found.trials.iter().map(trial).collect(),
-            best: found.best.map(|best| found.trials[best].settings.to_conf()),
+            best: best.map(|best| best.settings.to_conf()),
             smallest_card: name(&found.smallest_card),
             smallest_card_as_recorded: name(&found.smallest_card_as_recorded),
             batch_factor: found.batch_factor,
+            whole_step: judged.map(|(whole, best)| WholeStep::new(whole, &best.report, usable_bytes)),
         }
+    }
+
+    /// Returns true if the best settings are known to be enough, and not only up to a recorded error.
+    pub fn best_is_enough(&self) -> bool {
+        let is_served = |best: usize| self.trials[best].first_oom_event.is_none();
+        self.best_position().is_some_and(is_served) && self.whole_step.as_ref().is_none_or(WholeStep::is_known)
+    }
+
+    /// Names one of the smallest cards, as far as the recording tells.
+    pub fn card_words(&self, card: &Option<String>) -> Option<String> {
+        let is_known = self.whole_step.as_ref().is_none_or(|whole| whole.basis == "earlier-step");
+        card.as_ref().map(|name| if is_known { name.clone() } else { format!("at least {name}") })
     }
 
     /// Returns the position of the best settings among the trials.
@@ -213,11 +281,21 @@ impl ReplaySweep {
         let name = if best.settings.is_empty() { "The default settings" } else { &best.settings };
         let peak = format::bytes(best.peak_reserved_bytes);
         let is_recorded = best.settings == recorded.settings;
+        let card = self.card_words(&self.smallest_card).unwrap_or_else(|| "none in the list".to_owned());
+        if let Some(whole) = &self.whole_step
+            && let Some(outlook) = whole.outlook
+        {
+            let needed = format::bytes(whole.reserved_bytes);
+            return Some(match outlook {
+                Outlook::Short => format!(
+                    "{name} passes the recorded error, but the whole step needs about {needed}; smallest GPU for it: {card}"
+                ),
+                Outlook::Open => format!("{name} passes the recorded error; the whole step needs at least {needed}"),
+                Outlook::Fits => format!("{name} fits: about {needed} reserved in the whole step"),
+            });
+        }
         Some(match (best.first_oom_event, capacity_bytes) {
-            (Some(_), _) => {
-                let card = self.smallest_card.as_deref().unwrap_or("none in the list");
-                format!("None of {} settings fits; smallest GPU that does: {card}", self.trials.len())
-            }
+            (Some(_), _) => format!("None of {} settings fits; smallest GPU that does: {card}", self.trials.len()),
             (None, Some(_)) if is_recorded => format!("Fits as recorded: {peak} reserved at the peak"),
             (None, Some(_)) if recorded.first_oom_event.is_some() => {
                 format!("{name} fits: {peak} reserved at the peak")
@@ -276,6 +354,33 @@ mod tests {
         check(&same, Some(80), "Fits as recorded: 37.0 GiB reserved at the peak");
         check(&same, None, "None of 2 settings needs less than recorded: 37.0 GiB");
         assert_eq!(ReplaySweep::default().answer(None), None);
+    }
+
+    #[test]
+    fn a_recording_that_ends_in_an_error_is_not_said_to_fit() {
+        let swept = |basis: &str, outlook| {
+            let whole =
+                WholeStep { basis: basis.to_owned(), reserved_bytes: 90 << 30, outlook, ..WholeStep::default() };
+            let helped = swept(1, &[("", 78, Some(9)), ("expandable_segments:True", 77, None)]);
+            ReplaySweep { whole_step: Some(whole), ..helped }
+        };
+        let short = swept("layers", Some(Outlook::Short));
+        check(
+            &short,
+            Some(80),
+            "expandable_segments:True passes the recorded error, but the whole step needs about 90.0 GiB; smallest GPU \
+             for it: at least h200",
+        );
+        let open = swept("unknown", Some(Outlook::Open));
+        check(
+            &open,
+            Some(80),
+            "expandable_segments:True passes the recorded error; the whole step needs at least 90.0 GiB",
+        );
+        let fits = swept("earlier-step", Some(Outlook::Fits));
+        check(&fits, Some(96), "expandable_segments:True fits: about 90.0 GiB reserved in the whole step");
+        assert_eq!([&short, &open, &fits].map(ReplaySweep::best_is_enough), [false, false, true]);
+        assert_eq!(fits.card_words(&fits.smallest_card).as_deref(), Some("h200"));
     }
 
     #[test]

@@ -7,12 +7,12 @@ use super::copy::compressed;
 use super::ready::Ready;
 use frontend::ask::{RecordedSetup, ReplayData, SweepData, WhatIfColumn, WhatIfSetup};
 use shared::analysis::{
-    BatchScale, ReplayConfig, Replayer, Sweep, default_settings, recorded_capacity, recorded_course, recorded_settings,
-    settings_variable,
+    BatchScale, CONTEXT_BYTES, ReplayConfig, Replayer, Sweep, WholeStep, default_settings, recorded_capacity,
+    recorded_course, recorded_settings, settings_variable,
 };
 use shared::export;
 use shared::pickle::Style;
-use shared::report::{ReplaySweep, RunFigures, sweep_config};
+use shared::report::{self, ReplaySweep, RunFigures, sweep_config};
 
 /// Number of columns of the plot; a wide plot has two pixels for each.
 const COLUMNS: usize = 480;
@@ -29,7 +29,7 @@ pub(super) fn sweep(ready: Ready<'_>, setup: &WhatIfSetup, is_new: bool) -> Resu
     }
     let Running { sweep, scale } = kept.get_or_insert_with(|| begin(ready, setup));
     sweep.step(&replayer(ready), scale.as_ref());
-    Ok(SweepData { progress: sweep.progress(), found: ReplaySweep::new(sweep.report()) })
+    Ok(SweepData { progress: sweep.progress(), found: ReplaySweep::new(sweep) })
 }
 
 /// Returns an error for a device whose allocator is not modelled.
@@ -83,7 +83,10 @@ pub(super) fn recorded(ready: Ready<'_>) -> Result<RecordedSetup, String> {
 /// supported.
 pub(super) fn replayed(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<ReplayData, String> {
     check(ready)?;
-    let (report, replayed) = replayer(ready).course(&config(ready, setup)?, COLUMNS);
+    let config = config(ready, setup)?;
+    let (report, replayed) = replayer(ready).course(&config, COLUMNS);
+    let usable_bytes = config.limit_bytes().map(|bytes| bytes.saturating_sub(config.elsewhere_bytes));
+    let whole_step = WholeStep::of(&ready.study());
     let recorded = recorded_course(ready.device, ready.timeline, COLUMNS);
     let columns = recorded.into_iter().zip(replayed);
     Ok(ReplayData {
@@ -93,12 +96,16 @@ pub(super) fn replayed(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<ReplayDa
         events: u64::from(ready.timeline.events()),
         first_oom: report.ooms.first().copied(),
         guessed_blocks: report.guessed_blocks,
+        whole_step: whole_step.map(|whole| report::WholeStep::new(&whole, &report, usable_bytes)),
     })
 }
 
 fn begin(ready: Ready<'_>, setup: &WhatIfSetup) -> Running {
     let recorded = recorded_settings(ready.trace).unwrap_or_default();
-    let sweep = Sweep::new(sweep_config(recorded, setup.capacity_bytes, setup.elsewhere_bytes));
+    let limit = (setup.capacity_bytes, setup.elsewhere_bytes);
+    let card_elsewhere_bytes = setup.elsewhere_bytes.max(CONTEXT_BYTES);
+    let whole_step = WholeStep::of(&ready.study());
+    let sweep = Sweep::new(sweep_config(recorded, limit, card_elsewhere_bytes, whole_step));
     // Without a limit every batch fits.
     let scale = setup.capacity_bytes.and_then(|_| BatchScale::of(&ready.study()));
     Running { sweep, scale }

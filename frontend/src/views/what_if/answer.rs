@@ -1,7 +1,7 @@
 //! Answer of the What-if tab: which settings or which GPU would have been enough.
 
 use super::hook::SweepHandle;
-use super::model::{advised, answer, environment, findings};
+use super::model::{advised, answer, environment, findings, is_enough};
 use crate::ask::WhatIfSetup;
 use crate::components::copy_button::CopyButton;
 use crate::components::icon::{Icon, IconName};
@@ -37,12 +37,13 @@ pub(super) fn SweepAnswer(props: &SweepAnswerProps) -> Html {
         None => "Which settings would fit, and which GPU?".to_owned(),
     };
     let best = data.and_then(advised).map(str::to_owned);
+    let is_fitting = best.is_some() && data.is_some_and(is_enough);
     let is_done = data.is_some_and(crate::ask::SweepData::is_done);
     html! {
         <section class="what-if-answer" aria-label="Answer" data-done={is_done.to_string()}>
             <div class="what-if-answer-line">
                 <strong role="status">
-                    if best.is_some() { <Icon name={IconName::Done} /> }
+                    if is_fitting { <Icon name={IconName::Done} /> }
                     { line }
                 </strong>
                 if sweep.is_running {

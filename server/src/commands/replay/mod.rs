@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use shared::allocator::ConfError;
 use shared::analysis::{
-    ReplayConfig, Replayer, Study, Timeline, default_settings, recorded_capacity, recorded_settings, verify,
+    ReplayConfig, Replayer, Study, Timeline, WholeStep, default_settings, recorded_capacity, recorded_settings, verify,
 };
 use shared::api::OfFile;
 use shared::base::format::{bytes, count, counted, percent};
 use shared::export;
 use shared::pickle::Style;
-use shared::report::{Replay, RunFigures, Verification};
+use shared::report::{self, Replay, RunFigures, Verification};
 use shared::trace::{Accelerator, Device, Trace};
 
 use super::export::write::write;
@@ -99,11 +99,14 @@ impl ReplayArgs {
         let replayed = replayer.replay(&config);
         let recorded_figures = RunFigures::recorded(device, timeline);
         let mut report = Replay::new(device.index, &config, &replayed, recorded_figures);
+        let study = Study::new(&opened.trace, device, timeline);
+        let whole_step = WholeStep::of(&study);
+        let usable_bytes = config.limit_bytes().map(|bytes| bytes.saturating_sub(elsewhere_bytes));
+        report.whole_step = whole_step.as_ref().map(|whole| report::WholeStep::new(whole, &replayed, usable_bytes));
         report.verify = if self.verify { Some(self.verification(opened, device)?) } else { None };
         if self.sweep {
             let recorded = recorded.unwrap_or_else(|_| config.settings.clone());
-            let study = Study::new(&opened.trace, device, timeline);
-            report.sweep = Some(sweep::sweep(&replayer, &study, recorded, &config));
+            report.sweep = Some(sweep::sweep(&replayer, &study, recorded, &config, self.elsewhere, whole_step));
         }
         if let Some(output) = &self.output {
             write_replay(&replayer.trace(&config), output)?;
@@ -177,6 +180,7 @@ pub(super) fn page(opened: &Opened, report: &Replay) -> String {
         let (event, size) = (count(oom.event as u64), bytes(oom.size_bytes));
         lines.push(format!("Out of memory at event {event}: {size} requested, {} free", bytes(oom.free_bytes)));
     }
+    lines.extend(report.whole_step.as_ref().map(|whole| whole.text.clone()));
     if report.guessed_blocks > 0 {
         let blocks = counted(report.guessed_blocks, "block");
         lines.push(format!("The size or address of {blocks} from before the recording is a guess"));

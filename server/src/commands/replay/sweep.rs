@@ -1,7 +1,7 @@
 //! Implements `snapscope replay --sweep`, which tries other settings, cards and batches.
 
 use shared::allocator::Settings;
-use shared::analysis::{BatchScale, ReplayConfig, Replayer, Study, Sweep};
+use shared::analysis::{BatchScale, ReplayConfig, Replayer, Study, Sweep, WholeStep};
 use shared::base::format::{bytes, count, percent};
 use shared::report::{ReplaySweep, ReplayTrial, sweep_config};
 
@@ -10,17 +10,20 @@ use super::super::text;
 /// Tries the recorded and other settings on the replay's card, and searches for the smallest card and the largest
 /// batch.
 ///
-/// Batches are tried only if the card has a limit.
+/// Batches are tried only if the card has a limit. Of the cards to choose from, others take `card_elsewhere_bytes`.
 pub(super) fn sweep(
     replayer: &Replayer<'_>,
     study: &Study<'_>,
     recorded: Settings,
     config: &ReplayConfig,
+    card_elsewhere_bytes: u64,
+    whole_step: Option<WholeStep>,
 ) -> ReplaySweep {
     let scale = config.limit_bytes().and_then(|_| BatchScale::of(study));
-    let mut sweep = Sweep::new(sweep_config(recorded, config.limit_bytes(), config.elsewhere_bytes));
+    let limit = (config.limit_bytes(), config.elsewhere_bytes);
+    let mut sweep = Sweep::new(sweep_config(recorded, limit, card_elsewhere_bytes, whole_step));
     while sweep.step(replayer, scale.as_ref()) {}
-    ReplaySweep::new(sweep.report())
+    ReplaySweep::new(&sweep)
 }
 
 /// Formats a sweep for the terminal; `variable` is the environment variable for settings.
@@ -32,11 +35,11 @@ pub(super) fn lines(sweep: &ReplaySweep, variable: &str, capacity_bytes: Option<
     lines.push(String::new());
     lines.extend(sweep.answer(capacity_bytes));
     lines.extend(sweep.best.as_deref().map(|conf| best_line(conf, variable)));
-    let card = |name: &Option<String>| name.clone().unwrap_or_else(|| "none of the known GPUs".to_owned());
+    let card = |name: Option<String>| name.unwrap_or_else(|| "none of the known GPUs".to_owned());
     lines.push(format!(
         "Smallest GPU that fits: {}; with the recorded settings: {}",
-        card(&sweep.smallest_card),
-        card(&sweep.smallest_card_as_recorded)
+        card(sweep.card_words(&sweep.smallest_card)),
+        card(sweep.card_words(&sweep.smallest_card_as_recorded))
     ));
     lines.extend(sweep.batch_factor.map(batch_line));
     lines

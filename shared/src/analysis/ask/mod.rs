@@ -29,10 +29,10 @@ pub use findings::{
 pub use fragmentation::Fragmentation;
 pub use ranks::{Outlier, RankFigures, Unlike, order_of_ranks, outliers, rank_of_name};
 pub use replay::{
-    BatchScale, BatchSearch, CardChoice, Difference, RecordedColumn, RecordedEvent, ReplayColumn, ReplayConfig,
-    ReplayOom, ReplayReport, Replayer, Stuck, Sweep, SweepConfig, SweepReport, Trial, Verification, VerifyError,
-    default_settings, recorded_calls, recorded_capacity, recorded_course, recorded_settings, recorded_version, replay,
-    settings_variable, verify,
+    BatchScale, BatchSearch, CONTEXT_BYTES, CardChoice, Difference, Outlook, RecordedColumn, RecordedEvent,
+    ReplayColumn, ReplayConfig, ReplayOom, ReplayReport, Replayer, StepBasis, Stuck, Sweep, SweepConfig, SweepReport,
+    Trial, Verification, VerifyError, WholeStep, default_settings, recorded_calls, recorded_capacity, recorded_course,
+    recorded_settings, recorded_version, replay, settings_variable, verify,
 };
 pub use script::script_of;
 pub use segment_map::{Held, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, held_segments, rooms};

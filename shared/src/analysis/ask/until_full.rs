@@ -63,8 +63,9 @@ impl Budget {
 /// than the memory that PyTorch had in the trace.
 pub fn outside_bytes(study: &Study<'_>, capacity_bytes: u64) -> Option<(u64, u32)> {
     let event = study.device.events.actions().iter().position(|action| action == Action::Oom)?;
-    let recorded = recorded_capacity(study.device, study.timeline)?;
-    Some((capacity_bytes.checked_sub(recorded)?, event as u32))
+    let free_bytes = study.device.events.addrs().at(event);
+    let of_pytorch = study.timeline.reserved_at(event as u32).saturating_add(free_bytes);
+    Some((capacity_bytes.checked_sub(of_pytorch)?, event as u32))
 }
 
 /// Forecast of when growth will have used up the budget of a card.

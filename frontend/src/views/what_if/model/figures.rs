@@ -97,19 +97,24 @@ pub fn figure_rows(data: &ReplayData) -> Vec<FigureRow> {
         FigureRow {
             label: "Out of memory",
             explanation: "The first request that fails. The replay continues without it.",
-            recorded: out_of_memory(recorded),
-            replayed: out_of_memory(replayed),
+            recorded: out_of_memory(recorded, false),
+            replayed: out_of_memory(replayed, data.whole_step.is_some()),
             verdict: Verdict::of(&oom(recorded), &oom(replayed)),
         },
     ]
 }
 
-fn out_of_memory(run: &RunFigures) -> String {
+fn out_of_memory(run: &RunFigures, ends_in_error: bool) -> String {
     match run.first_oom_event {
-        None => "never".to_owned(),
+        None => never(ends_in_error).to_owned(),
         Some(event) if run.ooms == 1 => format!("at event {}", format::count(event)),
         Some(event) => format!("at event {}, {} in total", format::count(event), format::counted(run.ooms, "time")),
     }
+}
+
+/// Returns the words for a replay that serves all requests, also of a recording that ends in an error.
+pub(super) fn never(ends_in_error: bool) -> &'static str {
+    if ends_in_error { "not up to the recorded error" } else { "never" }
 }
 
 /// Returns remarks on the replay that its figures do not show.
@@ -121,11 +126,6 @@ pub fn notes(data: &ReplayData, setup: &WhatIfSetup) -> Vec<String> {
             format::bytes(oom.size_bytes),
             format::count(oom.event as u64)
         )
-    });
-    let goes_on = (data.recorded.ooms > 0 && data.replayed.ooms == 0).then(|| {
-        "The recording ran out of memory and then stopped or took another path, so the requests that would have \
-         followed are unknown."
-            .to_owned()
     });
     let guessed = (data.guessed_blocks > 0).then(|| {
         format!(
@@ -139,7 +139,8 @@ pub fn notes(data: &ReplayData, setup: &WhatIfSetup) -> Vec<String> {
             format::bytes(setup.elsewhere_bytes)
         )
     });
-    oom.into_iter().chain(goes_on).chain(guessed).chain(elsewhere).collect()
+    let whole = data.whole_step.as_ref().map(|whole| whole.text.clone());
+    whole.into_iter().chain(oom).chain(guessed).chain(elsewhere).collect()
 }
 
 /// Describes the outcome in one sentence, for screen readers.
@@ -160,7 +161,7 @@ pub fn summary(data: &ReplayData) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::report::ReplayOom;
+    use shared::report::{ReplayOom, WholeStep};
 
     fn data() -> ReplayData {
         let recorded = RunFigures {
@@ -180,14 +181,26 @@ mod tests {
             first_oom_event: None,
             ..recorded
         };
-        ReplayData { recorded, replayed, guessed_blocks: 3, ..ReplayData::default() }
+        let text = "The recorded step ends in the error.".to_owned();
+        let whole_step = Some(WholeStep { text, ..WholeStep::default() });
+        ReplayData { recorded, replayed, guessed_blocks: 3, whole_step, ..ReplayData::default() }
     }
 
     #[test]
     fn figures_are_compared_in_words() {
         let rows = figure_rows(&data());
         let words: Vec<_> = rows.iter().map(|row| format!("{} {}", row.replayed, row.verdict.word())).collect();
-        assert_eq!(words, ["3.25 GiB better", "256 MiB, 7.7 % better", "1,200 worse", "0 ", "3 ", "never better"]);
+        assert_eq!(
+            words,
+            [
+                "3.25 GiB better",
+                "256 MiB, 7.7 % better",
+                "1,200 worse",
+                "0 ",
+                "3 ",
+                "not up to the recorded error better"
+            ]
+        );
         assert_eq!(rows[5].recorded, "at event 1,200, 2 times in total");
         assert_eq!(rows[3].recorded, "not recorded");
         assert!(figure_rows(&ReplayData::default()).iter().all(|row| row.verdict != Verdict::Worse));
@@ -197,13 +210,13 @@ mod tests {
     fn what_is_not_known_is_said() {
         let setup = WhatIfSetup { elsewhere_bytes: 512 << 20, ..WhatIfSetup::default() };
         let all = notes(&data(), &setup).join(" ");
-        assert!(all.contains("the requests that would have followed are unknown"), "{all}");
+        assert!(all.starts_with("The recorded step ends in the error."), "{all}");
         assert!(all.contains("3 blocks allocated before recording") && all.contains("512 MiB of GPU memory"), "{all}");
         let mut failed = data();
         (failed.replayed.first_oom_event, failed.replayed.ooms) = (Some(7), 1);
         failed.first_oom = Some(ReplayOom { event: 7, size_bytes: 1 << 30, free_bytes: 0 });
         let all = notes(&failed, &WhatIfSetup::default()).join(" ");
-        assert!(all.starts_with("The request for 1.00 GiB at event 7 fails."), "{all}");
+        assert!(all.contains("The request for 1.00 GiB at event 7 fails."), "{all}");
         assert!(summary(&failed).ends_with("; 1,200 driver calls, 100 in the recording; out of memory at event 7"));
     }
 }

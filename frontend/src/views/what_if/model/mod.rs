@@ -10,10 +10,10 @@ pub use conf::{FIELDS, Field, FieldKind, environment, option, refusal, with_opti
 pub use course::{column_at, fragmentation, moved, occurring, reading, stalls};
 pub use figures::{FigureRow, Verdict, figure_rows, notes, summary};
 pub use plot::plot;
-pub use sweep::{SweepRow, advised, answer, findings, sweep_rows};
+pub use sweep::{SweepRow, advised, answer, findings, is_enough, sweep_rows};
 
 use crate::ask::{RecordedSetup, WhatIfSetup};
-use crate::state::ELSEWHERE_BYTES;
+use shared::analysis::CONTEXT_BYTES;
 use shared::base::format;
 use shared::job::Card;
 
@@ -37,7 +37,7 @@ pub fn cards(recorded: &RecordedSetup) -> Vec<CardOption> {
     let named = Card::all().map(|card| CardOption {
         label: format!("{}, {}", card.name, format::bytes(card.memory_bytes)),
         capacity_bytes: Some(card.memory_bytes),
-        elsewhere_bytes: ELSEWHERE_BYTES,
+        elsewhere_bytes: CONTEXT_BYTES,
     });
     std::iter::once(unlimited).chain(as_recorded).chain(named).collect()
 }
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(cards_with(&full, &first_setup(&full)).1, 1);
         assert_eq!(cards_with(&RecordedSetup::default(), &first_setup(&RecordedSetup::default())).1, 0);
         assert_eq!(plain[0].capacity_bytes, None);
-        assert!(plain[1..].iter().all(|card| card.elsewhere_bytes == ELSEWHERE_BYTES));
+        assert!(plain[1..].iter().all(|card| card.elsewhere_bytes == CONTEXT_BYTES));
     }
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
             elsewhere_bytes,
             ..WhatIfSetup::default()
         };
-        let (options, chosen) = cards_with(&RecordedSetup::default(), &setup(48 << 30, ELSEWHERE_BYTES));
+        let (options, chosen) = cards_with(&RecordedSetup::default(), &setup(48 << 30, CONTEXT_BYTES));
         assert_eq!((options[chosen].label.as_str(), chosen), ("48.0 GiB", options.len() - 1));
         // A recording that filled as much as a card has was not necessarily made on that card.
         let t4 = cards(&RecordedSetup::default())[1].capacity_bytes;
@@ -101,7 +101,7 @@ mod tests {
             let (options, chosen) = cards_with(&full, &setup(t4.unwrap(), elsewhere_bytes));
             options[chosen].label.clone()
         };
-        assert!(label(0).starts_with("As recorded") && label(ELSEWHERE_BYTES).starts_with("t4-16gb"));
+        assert!(label(0).starts_with("As recorded") && label(CONTEXT_BYTES).starts_with("t4-16gb"));
     }
 
     #[test]

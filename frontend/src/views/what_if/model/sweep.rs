@@ -1,5 +1,6 @@
 //! Texts and numbers of the settings tried by a sweep: a table and its conclusions.
 
+use super::figures::never;
 use crate::ask::SweepData;
 use shared::base::format;
 use shared::report::{ReplaySweep, ReplayTrial};
@@ -15,7 +16,7 @@ pub struct SweepRow {
     pub reserved: String,
     /// Number of driver calls.
     pub calls: String,
-    /// First event that runs out of memory, or `never`.
+    /// First event that runs out of memory, or how far it is known that none does.
     pub oom: String,
 }
 
@@ -23,6 +24,7 @@ pub struct SweepRow {
 pub fn sweep_rows(data: &SweepData) -> Vec<SweepRow> {
     let trials = &data.found.trials;
     let best = data.found.best_position().filter(|_| data.is_done() || trials.len() > 1);
+    let ends_in_error = data.found.whole_step.is_some();
     let row = |(position, trial): (usize, &ReplayTrial)| SweepRow {
         conf: trial.settings.clone(),
         label: name(&trial.settings),
@@ -36,7 +38,7 @@ pub fn sweep_rows(data: &SweepData) -> Vec<SweepRow> {
         calls: format::count(trial.driver_calls),
         oom: trial
             .first_oom_event
-            .map_or_else(|| "never".to_owned(), |event| format!("at event {}", format::count(event))),
+            .map_or_else(|| never(ends_in_error).to_owned(), |event| format!("at event {}", format::count(event))),
     };
     trials.iter().enumerate().map(row).collect()
 }
@@ -60,13 +62,19 @@ pub fn advised(data: &SweepData) -> Option<&str> {
     trial.first_oom_event.is_none().then_some(trial.settings.as_str())
 }
 
+/// Returns true if the answer is that something fits, which a recording that ends in an error seldom tells.
+pub fn is_enough(data: &SweepData) -> bool {
+    data.is_done() && data.found.best_is_enough()
+}
+
 /// Returns sentences that add to the answer of a sweep; none before the sweep is done.
 pub fn findings(data: &SweepData) -> Vec<String> {
     if !data.is_done() {
         return Vec::new();
     }
     let found = &data.found;
-    let mut sentences = vec![card_sentence(found)];
+    let mut sentences: Vec<String> = found.whole_step.iter().map(|whole| whole.text.clone()).collect();
+    sentences.push(card_sentence(found));
     sentences.extend(found.batch_factor.map(|factor| {
         format!(
             "By an estimate that scales inputs, activations and temporaries, about {} fits on this GPU with the best \
@@ -89,7 +97,7 @@ fn batch(factor: f64) -> String {
 }
 
 fn card_sentence(found: &ReplaySweep) -> String {
-    match (&found.smallest_card, &found.smallest_card_as_recorded) {
+    match (found.card_words(&found.smallest_card), found.card_words(&found.smallest_card_as_recorded)) {
         (None, _) => "No GPU in the list has enough memory.".to_owned(),
         (Some(best), Some(recorded)) if best == recorded => {
             format!("The smallest GPU that fits is {best}, also with the recorded settings.")
@@ -104,6 +112,7 @@ fn card_sentence(found: &ReplaySweep) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::report::WholeStep;
 
     fn trial(settings: &str, gib: u64, first_oom_event: Option<u64>) -> ReplayTrial {
         let settings = settings.to_owned();
@@ -130,6 +139,19 @@ mod tests {
         assert!(sentences[1].contains("about 1.5 times the recorded batch"), "{sentences:?}");
         let smaller = findings(&SweepData { found: ReplaySweep { batch_factor: Some(0.875), ..data.found }, ..data });
         assert!(smaller[1].contains("about 88 % of the recorded batch"), "{smaller:?}");
+    }
+
+    #[test]
+    fn a_recording_that_ends_in_an_error_gets_no_tick() {
+        let data = done(vec![trial("", 20, Some(9)), trial("a:1", 19, None)], 1);
+        assert!(is_enough(&data));
+        let text = "The recorded step ends in the error.".to_owned();
+        let whole_step = Some(WholeStep { basis: "unknown".to_owned(), text: text.clone(), ..WholeStep::default() });
+        let cut = SweepData { found: ReplaySweep { whole_step, ..data.found }, ..data };
+        assert_eq!((advised(&cut), is_enough(&cut)), (Some("a:1"), false));
+        assert_eq!(findings(&cut)[..1], [text]);
+        assert!(findings(&cut)[1].contains("is at least l4-24gb"), "{:?}", findings(&cut));
+        assert_eq!(sweep_rows(&cut)[1].oom, "not up to the recorded error");
     }
 
     #[test]

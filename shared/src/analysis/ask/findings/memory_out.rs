@@ -7,7 +7,7 @@ use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use super::own_code::{Own, line_of};
 use super::tried::{self, Tried};
 use crate::analysis::ask::fragmentation::Fragmentation;
-use crate::analysis::ask::replay::{Stuck, recorded_settings};
+use crate::analysis::ask::replay::{Stuck, WholeStep, recorded_settings};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::peak::live_by_stack;
@@ -26,11 +26,12 @@ struct Failures {
 /// Reports each place at which memory ran out, up to [`MOST_PLACES`].
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     let places = places(study);
+    let whole = WholeStep::of(study);
     let mut found: Vec<Finding> = Vec::new();
     for (index, failures) in places.iter().enumerate().take(MOST_PLACES) {
         // Later failures depend on what the program did after the first one.
-        let tried = if index == 0 { tried::for_failure(study, failures.events[0] as usize) } else { None };
-        found.push(finding(study, failures, tried.as_ref()));
+        let whole = whole.as_ref().filter(|_| index == 0);
+        found.push(finding(study, failures, whole));
     }
     let others: usize = places.iter().skip(MOST_PLACES).map(|failures| failures.events.len()).sum();
     if let (Some(last), true) = (found.last_mut(), others > 0) {
@@ -54,7 +55,8 @@ fn places(study: &Study<'_>) -> Vec<Failures> {
     places
 }
 
-fn finding(study: &Study<'_>, failures: &Failures, tried: Option<&Tried>) -> Finding {
+fn finding(study: &Study<'_>, failures: &Failures, whole: Option<&WholeStep>) -> Finding {
+    let tried = whole.and_then(|whole| tried::for_failure(study, whole));
     let index = failures.events[0];
     let event = study.device.events.at(index as usize);
     let parts = Fragmentation::at(study, index);
@@ -72,7 +74,7 @@ fn finding(study: &Study<'_>, failures: &Failures, tried: Option<&Tried>) -> Fin
         title: title(study, failures, &event),
         line: line_of(study, event.stack, Own::Innermost),
         evidence: Evidence {
-            shows: shows(index, &parts) + &tried.map_or_else(String::new, |tried| stuck(&tried.stuck)),
+            shows: shows(index, &parts) + &tried.as_ref().map_or_else(String::new, |tried| stuck(&tried.stuck)),
             events: failures.events.iter().copied().take(MOST_SHOWN).collect(),
             stacks: [event.stack]
                 .into_iter()
@@ -80,7 +82,8 @@ fn finding(study: &Study<'_>, failures: &Failures, tried: Option<&Tried>) -> Fin
                 .chain(top_stacks(groups.iter().map(|group| (group.bytes, group.stack))))
                 .collect(),
         },
-        advice: remedies(study, &event, &parts, tried, largest),
+        advice: remedies(study, &event, &parts, tried.as_ref(), largest)
+            .because(&whole.map_or_else(String::new, WholeStep::text)),
     }
 }
 
@@ -148,7 +151,8 @@ fn stuck(stuck: &Stuck) -> String {
     }
 }
 
-/// Returns the remedies that would have sufficed, the least effort first, and as the reason what is known about others.
+/// Returns the remedies: those that suffice for the whole step, those that shrink memory, and settings that may not be
+/// enough; and as the reason what is known about others.
 fn remedies(
     study: &Study<'_>,
     event: &Event,
@@ -170,12 +174,14 @@ fn remedies(
                 .to_owned(),
         );
     }
+    let mut settings = Vec::new();
     match tried {
         Some(tried) => {
-            remedies.extend(tried.settings.iter().cloned());
+            remedies.extend(tried.enough.iter().cloned());
+            settings.extend(tried.helpful.iter().cloned());
             facts.extend(tried.in_vain.clone());
         }
-        None if usable.saturating_add(event.addr) >= asked && !is_expandable(study) => remedies.push(format!(
+        None if usable.saturating_add(event.addr) >= asked && !is_expandable(study) => settings.push(format!(
             "[try] Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``. PyTorch can then combine the {} of free \
              memory that it has reserved, which may be enough.",
             format::bytes(usable)
@@ -183,7 +189,7 @@ fn remedies(
         None => {}
     }
     if parts.private_free_bytes >= asked {
-        remedies.push(format!(
+        settings.push(format!(
             "Let CUDA graphs share one memory pool: {} is free in private pools (CUDA graphs or a `MemPool`), which \
              this request can't use.",
             format::bytes(parts.private_free_bytes)
@@ -198,6 +204,7 @@ fn remedies(
              fail even if nothing else were live, because PyTorch could use only {} in total.",
             format::bytes(room)
         ));
+        remedies.append(&mut settings);
         return advice(&remedies, &facts);
     }
     if missing > 0 {
@@ -205,8 +212,8 @@ fn remedies(
     }
     if let Some(factor) = tried.and_then(|tried| tried.batch) {
         remedies.push(format!(
-            "[try] Use about {} of the batch: by an estimate that scales activations, inputs and temporaries, it would \
-             have fit up to this point.",
+            "[try] Use about {} of the batch: by an estimate that scales activations, inputs and temporaries, the whole \
+             step then fits.",
             format::percent((factor * 1000.0) as u64, 1000)
         ));
     }
@@ -217,6 +224,7 @@ fn remedies(
             format::bytes(bytes)
         ));
     }
+    remedies.append(&mut settings);
     advice(&remedies, &facts)
 }
 

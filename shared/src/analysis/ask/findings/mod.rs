@@ -98,7 +98,7 @@ fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     found.extend(precision::finding(study));
     found.extend(cache::finding(study));
     found.extend(tiny::finding(study));
-    found.extend(waste::finding(study));
+    found.extend(waste::finding(study, config.capacity_bytes));
     found.extend(peak::finding(study));
     found
 }

@@ -11,6 +11,7 @@ use crate::analysis::study::studied::Study;
 use crate::analysis::track::category::Category;
 use crate::analysis::track::peak::{StackBytes, live_by_stack};
 use crate::base::{Severity, format};
+use crate::trace::Action;
 
 /// Categories beyond this number are small.
 const MOST_CATEGORIES: usize = 3;
@@ -60,7 +61,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let advice = match (stacks.is_empty(), has_trace) {
         (true, _) => NO_STACKS,
         (false, false) => NO_TRACE,
-        (false, true) => advice(study.kind, shares.first().map_or(Category::Unknown, |share| share.category)),
+        (false, true) => advice(study, shares.first().map_or(Category::Unknown, |share| share.category)),
     };
     Some(Finding {
         code: FindingCode::Peak,
@@ -106,10 +107,18 @@ fn place(study: &Study<'_>, group: &StackBytes) -> String {
 }
 
 /// Returns advice on how to shrink the largest part of a peak.
-fn advice(kind: RunKind, largest: Category) -> &'static str {
-    let is_trained = kind == RunKind::Training;
+fn advice(study: &Study<'_>, largest: Category) -> &'static str {
+    let is_trained = study.kind == RunKind::Training;
+    let ran_out = study.device.events.actions().iter().any(|action| action == Action::Oom);
     match largest {
-        Category::Activation if kind == RunKind::Forward => {
+        // Backward did not come because memory ran out before it.
+        Category::Activation if study.kind == RunKind::Forward && ran_out => {
+            "For inference, run the model under ``with torch.inference_mode():``.\n\
+             For training, use a smaller micro-batch with gradient accumulation, or activation checkpointing \
+             (`torch.utils.checkpoint`).\n\n\
+             Gradients are enabled, so PyTorch keeps the activations for a backward pass, which memory ran out before."
+        }
+        Category::Activation if study.kind == RunKind::Forward => {
             "For inference, run the model under ``with torch.inference_mode():``.\n\
              For training, record the backward pass too.\n\n\
              Gradients are enabled, so PyTorch keeps the activations for a backward pass that this trace does not \

@@ -4,7 +4,7 @@
 
 use crate::allocator::Settings;
 use crate::analysis::ask::replay::{
-    BatchScale, BatchSearch, ReplayConfig, ReplayReport, Replayer, Stuck, recorded_capacity, recorded_settings,
+    BatchScale, BatchSearch, Outlook, ReplayConfig, ReplayReport, Replayer, Stuck, WholeStep, recorded_settings,
 };
 use crate::analysis::study::studied::Study;
 use crate::base::format;
@@ -18,6 +18,9 @@ const CANDIDATES: [&str; 3] =
 
 /// Saving less than this share of the reserved bytes, in percent, is not worth a change of settings.
 const LEAST_SAVED_PERCENT: u64 = 5;
+
+/// Less than 80 % of the memory needed at the error means that fragmentation is the reason, which settings address.
+const FRAGMENTED_PERCENT: u64 = 80;
 
 /// Replays of a device, limited in number by [`MOST_EVENTS`].
 struct Trials<'a> {
@@ -61,8 +64,9 @@ impl<'a> Trials<'a> {
         parsed.filter(move |settings| *settings != recorded)
     }
 
-    /// Estimates the fraction of the batch that would have fitted, with an error of at most 1/16 of it.
-    fn smaller_batch(&mut self, study: &Study<'_>) -> Option<f64> {
+    /// Estimates the fraction of the batch with which the whole step fits, with an error of at most 1/16 of it.
+    fn smaller_batch(&mut self, study: &Study<'_>, whole: &WholeStep) -> Option<f64> {
+        let of_whole = whole.batch_factor(self.capacity_bytes).filter(|&factor| factor > 0.0)?;
         let scale = BatchScale::of(study)?;
         let (config, mut search) = (self.config(&self.recorded), BatchSearch::default());
         // The whole batch is known not to fit.
@@ -73,7 +77,7 @@ impl<'a> Trials<'a> {
             }
             search.tell(factor, self.replayer.fits(&config, Some((&scale, factor))));
         }
-        search.best()
+        search.best().map(|of_recorded| of_recorded.min(of_whole))
     }
 }
 
@@ -81,58 +85,66 @@ impl<'a> Trials<'a> {
 pub(super) struct Tried {
     /// Free memory that did not help.
     pub(super) stuck: Stuck,
-    /// Each setting that helps, with its outcome, as a step; the least effort first.
-    pub(super) settings: Vec<String>,
+    /// Each setting with which the whole step fits, or that addresses the reason, as a step; the least effort first.
+    pub(super) enough: Vec<String>,
+    /// Each setting that helps as far as is known, likewise.
+    pub(super) helpful: Vec<String>,
     /// Sentence about the settings that do not help, if there are any.
     pub(super) in_vain: Option<String>,
-    /// Estimated fraction of the batch that would have fitted.
+    /// Estimated fraction of the batch with which the whole step fits.
     pub(super) batch: Option<f64>,
 }
 
-/// Tries remedies for the request of an event; `None` if a replay with the recorded settings does not fail there.
-pub(super) fn for_failure(study: &Study<'_>, event: usize) -> Option<Tried> {
-    let mut trials = Trials::new(study, recorded_capacity(study.device, study.timeline)?)?;
+/// Tries remedies for the first request that failed; `None` if a replay with the recorded settings does not fail there.
+pub(super) fn for_failure(study: &Study<'_>, whole: &WholeStep) -> Option<Tried> {
+    let mut trials = Trials::new(study, whole.limit_bytes)?;
     trials.spend()?;
     let recorded = trials.config(&trials.recorded);
-    let stuck = trials.replayer.stuck_at(&recorded, event)?;
-    let (settings, in_vain) = try_settings(&mut trials, event);
-    Some(Tried { stuck, settings, in_vain, batch: trials.smaller_batch(study) })
+    let stuck = trials.replayer.stuck_at(&recorded, whole.event as usize)?;
+    let mut tried = Tried { stuck, enough: Vec::new(), helpful: Vec::new(), in_vain: None, batch: None };
+    try_settings(&mut tried, &mut trials, whole);
+    tried.batch = trials.smaller_batch(study, whole);
+    Some(tried)
 }
 
-/// Tries settings until all requests are served; those that do not help are named together, in the second part.
-fn try_settings(trials: &mut Trials<'_>, event: usize) -> (Vec<String>, Option<String>) {
-    let (mut sentences, mut in_vain) = (Vec::new(), Vec::new());
+/// Tries settings until all requests are served; those that do not help are named together.
+fn try_settings(tried: &mut Tried, trials: &mut Trials<'_>, whole: &WholeStep) {
+    let (mut too_early, mut too_little) = (Vec::new(), Vec::new());
+    let is_fragmented =
+        u128::from(whole.least_bytes) * 100 < u128::from(whole.limit_bytes) * u128::from(FRAGMENTED_PERCENT);
     for candidate in trials.candidates() {
         let Some(report) = trials.replay(&candidate) else { break };
-        match outcome(&candidate, &report, event) {
-            Some(sentence) => sentences.push(sentence),
-            None => in_vain.push(format!("`{}`", candidate.to_conf())),
+        let conf = candidate.to_conf();
+        let set = format!("[try] Set ``PYTORCH_CUDA_ALLOC_CONF={conf}``: in a replay of the recording,");
+        let reserved = format::bytes(report.counters.reserved_bytes.peak);
+        match (report.ooms.first(), whole.outlook(&report, trials.capacity_bytes)) {
+            (Some(oom), _) if oom.event > whole.event as usize => tried.helpful.push(format!(
+                "{set} this request then succeeds, but event {} runs out of memory.",
+                format::count(oom.event as u64)
+            )),
+            (Some(_), _) => too_early.push(format!("`{conf}`")),
+            (None, Outlook::Short) => too_little.push(format!("`{conf}`")),
+            (None, Outlook::Open) => {
+                let rank = if is_fragmented { &mut tried.enough } else { &mut tried.helpful };
+                rank.push(format!(
+                "{set} the requests up to the error then succeed, with at least {reserved} reserved; it is not known \
+                 whether the rest of the step fits."
+                ));
+            }
+            (None, Outlook::Fits) => tried.enough.push(format!(
+                "{set} all requests then succeed, with {reserved} reserved at the peak, and the rest of the step fits."
+            )),
         }
         if report.ooms.is_empty() {
             break;
         }
     }
-    let in_vain = (!in_vain.is_empty())
-        .then(|| format!("A replay of the recording with {} still runs out of memory.", in_vain.join(" or ")));
-    (sentences, in_vain)
-}
-
-/// Describes the outcome of settings; `None` if the request of the event, or an earlier one, fails with them too.
-fn outcome(settings: &Settings, report: &ReplayReport, event: usize) -> Option<String> {
-    let conf = settings.to_conf();
-    let reserved = format::bytes(report.counters.reserved_bytes.peak);
-    match report.ooms.first() {
-        None => Some(format!(
-            "[try] Set ``PYTORCH_CUDA_ALLOC_CONF={conf}``: in a replay of the recording, all requests then succeed, \
-             with {reserved} reserved at the peak."
-        )),
-        Some(oom) if oom.event > event => Some(format!(
-            "[try] Set ``PYTORCH_CUDA_ALLOC_CONF={conf}``: in a replay of the recording, this request then succeeds, \
-             but event {} runs out of memory.",
-            format::count(oom.event as u64)
-        )),
-        Some(_) => None,
-    }
+    let sentence = |settings: Vec<String>, what: &str| {
+        (!settings.is_empty()).then(|| format!("A replay of the recording with {} {what}.", settings.join(" or ")))
+    };
+    let passes = "passes the error, but the rest of the step does not fit";
+    let sentences = [sentence(too_early, "still runs out of memory"), sentence(too_little, passes)];
+    tried.in_vain = Some(sentences.into_iter().flatten().collect::<Vec<_>>().join(" ")).filter(|text| !text.is_empty());
 }
 
 /// Returns the settings with the fewest reserved bytes as a step, or `None` if none saves enough.

@@ -7,6 +7,7 @@ use super::finding::{Confidence, Finding, Rank};
 use super::memory_out::is_expandable;
 use super::tried;
 use crate::analysis::ask::fragmentation::Fragmentation;
+use crate::analysis::ask::until_full::Budget;
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
@@ -24,6 +25,9 @@ const LARGE_BYTES: u64 = 1 << 20;
 
 /// An excess below 512 MiB is no problem on any card.
 const MUCH_BYTES: u64 = 512 << 20;
+
+/// On a card of which less than 80 % is reserved at the peak, an excess is no problem either.
+const FULL_PERCENT: u64 = 80;
 
 /// An excess below 64 MiB is not reported.
 const LEAST_BYTES: u64 = 64 << 20;
@@ -51,8 +55,8 @@ fn with_trial(advice: Advice, tried: Option<String>) -> Advice {
     Advice { steps: [AdviceStep::of(&tried)].into_iter().chain(others).collect(), why: advice.why }
 }
 
-/// Reports reserved memory well above the peak of live bytes.
-pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
+/// Reports reserved memory well above the peak of live bytes; `capacity_bytes` is the memory of the card, if it is known.
+pub(super) fn finding(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<Finding> {
     let (moment, reserved) = study.timeline.reserved_peak();
     let (_, live) = study.timeline.live_peak();
     let beyond = reserved.checked_sub(live)?;
@@ -60,7 +64,9 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     if beyond < LEAST_BYTES || percent < u128::from(LEAST_PERCENT) {
         return None;
     }
-    let is_much = percent >= u128::from(WARNING_PERCENT) && beyond >= MUCH_BYTES;
+    let is_full = |room: u64| u128::from(reserved) * 100 >= u128::from(room) * u128::from(FULL_PERCENT);
+    let fills_card = Budget::of(study, capacity_bytes).is_none_or(|budget| is_full(budget.bytes));
+    let is_much = percent >= u128::from(WARNING_PERCENT) && beyond >= MUCH_BYTES && fills_card;
     // Bytes that were reserved before the trace belong to a peak that was not recorded.
     let has_risen = reserved - study.timeline.reserved_at(0) >= beyond / 2;
     let parts = Fragmentation::at(study, moment);

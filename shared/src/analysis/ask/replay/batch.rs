@@ -14,7 +14,7 @@ use super::steps::{Step, StepKind};
 use crate::analysis::study::categories::categories;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
-use crate::analysis::track::allocations::Origin;
+use crate::analysis::track::allocations::{Allocations, Origin};
 use crate::analysis::track::category::Category;
 use crate::trace::Action;
 
@@ -45,13 +45,24 @@ impl BatchScale {
             let is_of_pass = || is_pass(phases.of_birth(event as u32 + 1, device.events.stacks().at(event)));
             is_scaled[event] |= action == Action::Oom && is_of_pass();
         }
-        let at_peak = allocations.alive_at(timeline.live_peak().0);
-        let scaled = at_peak.filter(|(id, _)| match allocations.origin(*id) {
-            Origin::Event(event) => is_scaled[event],
+        let mut scale = Self { is_scaled, peak_bytes: 0 };
+        scale.peak_bytes = scale.alive_bytes(allocations, timeline.live_peak().0);
+        (scale.peak_bytes > 0).then_some(scale)
+    }
+
+    /// Returns the bytes that grow with the batch and are alive at a moment.
+    fn alive_bytes(&self, allocations: &Allocations, moment: u32) -> u64 {
+        let scaled = allocations.alive_at(moment).filter(|(id, _)| match allocations.origin(*id) {
+            Origin::Event(event) => self.is_scaled[event],
             _ => false,
         });
-        let peak_bytes = scaled.map(|(_, size_bytes)| size_bytes).sum();
-        (peak_bytes > 0).then_some(Self { is_scaled, peak_bytes })
+        scaled.map(|(_, size_bytes)| size_bytes).sum()
+    }
+
+    /// Returns the bytes that grow with the batch and are alive when a request fails, with the request if it grows.
+    pub fn bytes_at(&self, study: &Study<'_>, failed: usize) -> u64 {
+        let asked_bytes = if self.is_scaled[failed] { study.device.events.sizes_bytes().at(failed) } else { 0 };
+        self.alive_bytes(&study.timeline.allocations, failed as u32).saturating_add(asked_bytes)
     }
 
     /// Returns the bytes that grow with the batch and are alive at the peak.

@@ -12,6 +12,9 @@ use crate::allocator::{Counters, OutOfMemory, Settings, VirtualCard};
 use crate::analysis::track::allocations::Allocations;
 use crate::trace::{Device, Trace};
 
+/// Memory of a device that the CUDA context takes before the first tensor; libraries take more of it when first used.
+pub const CONTEXT_BYTES: u64 = 512 << 20;
+
 /// Settings and device memory of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplayConfig {

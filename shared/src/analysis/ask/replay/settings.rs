@@ -7,10 +7,12 @@ use crate::trace::{Accelerator, Action, Device, NPU_PADDING_BYTES, Setting, Trac
 /// Returns the bytes that the allocator could have had, if the trace has an out-of-memory event.
 ///
 /// They are the reserved bytes and the free bytes of the device at the first such event, without the memory of other
-/// processes.
+/// processes. If the request is not larger than the free bytes, the program had set a limit below the device's memory.
 pub fn recorded_capacity(device: &Device, timeline: &Timeline) -> Option<u64> {
     let event = device.events.actions().iter().position(|action| action == Action::Oom)?;
-    Some(timeline.reserved_at(event as u32).saturating_add(device.events.addrs().at(event)))
+    let (free_bytes, asked_bytes) = (device.events.addrs().at(event), device.events.sizes_bytes().at(event));
+    let usable_bytes = free_bytes.min(asked_bytes.saturating_sub(1));
+    Some(timeline.reserved_at(event as u32).saturating_add(usable_bytes))
 }
 
 /// Returns the earliest release that could have recorded a snapshot, as far as its settings tell; `None` before 2.9.

@@ -6,11 +6,13 @@
 //! Of equal ones, those with fewer driver calls are better, then those that come first in the list, which begins with
 //! the simplest.
 //! If memory runs out under all settings, those under which it runs out last are the best.
+//! Where the recording itself ran out of memory, a device and a batch have to suffice for the whole step, too.
 
 use std::cmp::Reverse;
 
 use super::batch::{BatchScale, BatchSearch};
 use super::run::{ReplayConfig, ReplayReport, Replayer};
+use super::whole_step::{Outlook, WholeStep};
 use crate::allocator::Settings;
 
 /// Settings that a sweep tries in addition to those of the recording, the simplest first.
@@ -49,10 +51,14 @@ pub struct SweepConfig {
     pub recorded: Settings,
     /// Memory in bytes of the device that settings are tried on; `None` for one that never fills.
     pub capacity_bytes: Option<u64>,
-    /// Bytes of any device that the CUDA context, other libraries and other processes take.
+    /// Bytes of that device that the CUDA context, other libraries and other processes take.
     pub elsewhere_bytes: u64,
     /// Devices to choose from, in ascending order of memory.
     pub cards: Vec<CardChoice>,
+    /// The same bytes on each of these.
+    pub card_elsewhere_bytes: u64,
+    /// Step in which the recording ran out of memory, if it did.
+    pub whole_step: Option<WholeStep>,
 }
 
 /// Settings, and the result of the trace's replay under them.
@@ -84,9 +90,9 @@ pub struct SweepReport {
     pub trials: Vec<Trial>,
     /// Position of the best trial.
     pub best: Option<usize>,
-    /// Smallest device of the list that suffices under the best settings.
+    /// Smallest device of the list that suffices under the best settings, as far as the recording tells.
     pub smallest_card: Option<CardChoice>,
-    /// Smallest device of the list that suffices under the settings of the recording.
+    /// Smallest device of the list that suffices under the settings of the recording, likewise.
     pub smallest_card_as_recorded: Option<CardChoice>,
     /// Largest multiple of the batch that fits on the device under the best settings, as an estimate.
     ///
@@ -158,6 +164,11 @@ impl Sweep {
         done as f64 / (settings + cards + batches) as f64
     }
 
+    /// Returns what is tried.
+    pub fn config(&self) -> &SweepConfig {
+        &self.config
+    }
+
     /// Returns the results so far.
     pub fn report(&self) -> &SweepReport {
         &self.report
@@ -183,12 +194,18 @@ impl Sweep {
         self.cards_left[which] = 0;
         let settings = self.settings_of(which);
         let unlimited = replayer.replay(&ReplayConfig::unlimited(settings.clone()));
-        let elsewhere_bytes = self.config.elsewhere_bytes;
+        let elsewhere_bytes = self.config.card_elsewhere_bytes;
         let fits = |card: &&CardChoice| {
             let usable_bytes = card.memory_bytes.saturating_sub(elsewhere_bytes);
+            let is_enough = |whole: &WholeStep| match whole.outlook(&unlimited, usable_bytes) {
+                Outlook::Short => false,
+                Outlook::Open => usable_bytes > whole.limit_bytes,
+                Outlook::Fits => true,
+            };
             // The peak of active bytes has to fit in any case, and the peak of reserved bytes without a limit suffices;
             // a replay is needed only for a device between the two.
-            unlimited.counters.active_bytes.peak <= usable_bytes
+            self.config.whole_step.as_ref().is_none_or(is_enough)
+                && unlimited.counters.active_bytes.peak <= usable_bytes
                 && (unlimited.counters.reserved_bytes.peak <= usable_bytes
                     && settings.per_process_memory_fraction >= 1.0
                     || replayer.fits(
@@ -206,11 +223,15 @@ impl Sweep {
 
     /// Tries another batch; returns false if there is none to try.
     fn try_batch(&mut self, replayer: &Replayer<'_>, scale: Option<&BatchScale>) -> bool {
-        let (Some(_), Some(scale)) = (self.config.capacity_bytes, scale) else { return false };
+        let (Some(capacity_bytes), Some(scale)) = (self.config.capacity_bytes, scale) else { return false };
         let Some(factor) = self.batch.next_factor() else { return false };
         let fits = replayer.fits(&self.on_card(self.settings_of(0)), Some((scale, factor)));
         self.batch.tell(factor, fits);
-        self.report.batch_factor = self.batch.best();
+        let usable_bytes = capacity_bytes.saturating_sub(self.config.elsewhere_bytes);
+        self.report.batch_factor = match &self.config.whole_step {
+            Some(whole) => self.batch.best().and_then(|best| Some(best.min(whole.batch_factor(usable_bytes)?))),
+            None => self.batch.best(),
+        };
         true
     }
 }
@@ -232,13 +253,16 @@ mod tests {
         let device = &trace.devices[0];
         let timeline = Timeline::new(&trace, device);
         let replayer = Replayer::new(&trace, device, &timeline.allocations);
-        let scale = BatchScale::of(&Study::new(&trace, device, &timeline));
+        let study = Study::new(&trace, device, &timeline);
+        let scale = BatchScale::of(&study);
         let card = |gib: u64| CardChoice { name: format!("{gib} GiB"), memory_bytes: gib << 30 };
         let mut sweep = Sweep::new(SweepConfig {
             recorded: Settings::default(),
             capacity_bytes: capacity_mib.map(|mib| mib << 20),
             elsewhere_bytes: 0,
             cards: [1, 2, 3, 4].map(card).into(),
+            card_elsewhere_bytes: 0,
+            whole_step: WholeStep::of(&study),
         });
         let mut progress = vec![sweep.progress()];
         while sweep.step(&replayer, scale.as_ref()) {
