@@ -1,8 +1,17 @@
 //! Stores each distinct string once.
+//!
+//! A report repeats a name for each stack that it is in, so that one long name in a small file would fill gigabytes.
+//! Therefore names are cut unless whoever reads them asks for the whole string, as copies of the snapshot do.
 
 use super::handle;
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use std::hash::BuildHasher;
+
+/// Maximum length of a string from [`StringTable::get`], in bytes; longer ones keep more of their start, because a
+/// file is named at the end of its path, and a symbol before its parameters.
+const MOST_SHOWN_BYTES: usize = 300;
+const MOST_START_BYTES: usize = 160;
+const MOST_END_BYTES: usize = 100;
 
 handle! {
     /// Handle to a string of the [`StringTable`] that issued it, by order of first appearance.
@@ -20,6 +29,8 @@ pub struct StringTable {
     text: String,
     /// End of string `i` in `text`, as `ends[i]`.
     ends: Vec<usize>,
+    /// Strings that are too long for reports, as reports show them.
+    cut: HashMap<u32, Box<str>>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
@@ -33,8 +44,8 @@ impl Default for StringTable {
 impl StringTable {
     /// Creates a table that holds only the empty string.
     pub fn new() -> Self {
-        let mut table =
-            Self { text: String::new(), ends: Vec::new(), index: HashTable::new(), hasher: Default::default() };
+        let (text, ends, cut, index) = Default::default();
+        let mut table = Self { text, ends, cut, index, hasher: Default::default() };
         table.intern("");
         table
     }
@@ -44,7 +55,7 @@ impl StringTable {
     /// # Panics
     /// Panics if the table already holds 2^32 strings.
     pub fn intern(&mut self, string: &str) -> StringId {
-        let Self { text, ends, index, hasher } = self;
+        let Self { text, ends, cut, index, hasher } = self;
         let hash = hasher.hash_one(string);
         let slice = |id: u32| slice(text, ends, id as usize);
         if let Some(&id) = index.find(hash, |&id| slice(id) == string) {
@@ -53,6 +64,9 @@ impl StringTable {
         let id = u32::try_from(ends.len()).expect("fewer than 2^32 strings");
         text.push_str(string);
         ends.push(text.len());
+        if string.len() > MOST_SHOWN_BYTES {
+            cut.insert(id, shown(string).into());
+        }
         index.insert_unique(hash, id, |&id| hasher.hash_one(self::slice(text, ends, id as usize)));
         StringId(id)
     }
@@ -63,11 +77,20 @@ impl StringTable {
         self.index.find(hash, |&id| slice(&self.text, &self.ends, id as usize) == string).map(|&id| StringId(id))
     }
 
-    /// Returns the string behind a handle of this table.
+    /// Returns the string behind a handle of this table, cut in its middle if it is longer than 300 bytes.
     ///
     /// # Panics
     /// Panics if the handle comes from a larger table.
     pub fn get(&self, id: StringId) -> &str {
+        let whole = self.whole(id);
+        if whole.len() <= MOST_SHOWN_BYTES { whole } else { &self.cut[&id.0] }
+    }
+
+    /// Returns the string behind a handle of this table, however long it is.
+    ///
+    /// # Panics
+    /// Panics if the handle comes from a larger table.
+    pub fn whole(&self, id: StringId) -> &str {
         slice(&self.text, &self.ends, id.index())
     }
 
@@ -92,9 +115,28 @@ fn slice<'a>(text: &'a str, ends: &[usize], index: usize) -> &'a str {
     &text[start..ends[index]]
 }
 
+/// Cuts a string in its middle and says how much is missing.
+fn shown(string: &str) -> String {
+    let start = &string[..string.floor_char_boundary(MOST_START_BYTES)];
+    let end = &string[string.ceil_char_boundary(string.len() - MOST_END_BYTES)..];
+    format!("{start}…[{} bytes cut]…{end}", string.len() - start.len() - end.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_string_is_cut_where_it_is_shown() {
+        let mut table = StringTable::new();
+        let long = format!("/start/{}/end.py", "ü".repeat(500_000));
+        let (id, fits) = (table.intern(&long), table.intern(&"x".repeat(MOST_SHOWN_BYTES)));
+        assert_eq!((table.whole(id), table.intern(&long), table.find(&long)), (&*long, id, Some(id)));
+        let shown = table.get(id);
+        assert!(shown.starts_with("/start/üü") && shown.ends_with("üü/end.py"), "{shown}");
+        assert!(shown.contains("ü…[999756 bytes cut]…ü") && shown.len() <= MOST_SHOWN_BYTES, "{shown}");
+        assert_eq!(table.get(fits), table.whole(fits));
+    }
 
     #[test]
     fn a_string_is_kept_once() {

@@ -211,7 +211,7 @@ impl<S: FnMut(&[u8]), P: FnMut(u64)> Exporter<'_, S, P> {
         self.writer.key("forward_frames");
         self.writer.begin_list(lines.len());
         for &line in lines {
-            self.writer.key(strings.get(line));
+            self.writer.key(strings.whole(line));
         }
         self.writer.end();
     }
@@ -330,7 +330,7 @@ impl<S: FnMut(&[u8]), P: FnMut(u64)> Exporter<'_, S, P> {
     fn text(&mut self, text: StringId) {
         match self.texts[text.index()] {
             Some(memo) => self.writer.again(memo),
-            None => self.texts[text.index()] = Some(self.writer.key(self.source.strings.get(text))),
+            None => self.texts[text.index()] = Some(self.writer.key(self.source.strings.whole(text))),
         }
     }
 }

@@ -50,6 +50,6 @@ fn outline(builder: &SnapshotBuilder, heap: &Heap, val: Val, level: usize, texts
 /// Returns the beginning of a string.
 fn beginning(builder: &SnapshotBuilder, id: StringId, texts: &mut usize) -> String {
     *texts = texts.saturating_sub(1);
-    let text = builder.strings.get(id);
+    let text = builder.strings.whole(id);
     text[..text.floor_char_boundary(MOST_TEXT_BYTES)].to_owned()
 }

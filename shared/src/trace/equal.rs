@@ -150,7 +150,7 @@ impl<'a> Pair<'a> {
     }
 
     fn text(&self, what: &str, a: StringId, b: StringId) -> Same {
-        same(what, &self.a.strings.get(a), &self.b.strings.get(b))
+        same(what, &self.a.strings.whole(a), &self.b.strings.whole(b))
     }
 }
 

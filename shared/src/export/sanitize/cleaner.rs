@@ -80,7 +80,7 @@ impl Cleaner<'_> {
         let trace = self.trace;
         let mut cleaned = Vec::new();
         for id in distinct(trace) {
-            let file = trace.strings.get(id);
+            let file = trace.strings.whole(id);
             cleaned.push((id, self.cleaned(if is_public(file) { Role::Public } else { Role::File }, file)));
         }
         self.files = told_apart(trace, cleaned);
@@ -91,7 +91,7 @@ impl Cleaner<'_> {
         let mut packages: HashMap<String, Package> = HashMap::new();
         let mut ids = Vec::with_capacity(self.trace.frames.len());
         for frame in self.trace.frames.iter() {
-            let name = package_of(self.trace.strings.get(frame.filename));
+            let name = package_of(self.trace.strings.whole(frame.filename));
             let is_kept = self.options.packages.as_ref().is_none_or(|kept| kept.contains(&name));
             let package =
                 packages.entry_ref(&name).or_insert_with(|| Package { name: name.clone(), frames: 0, is_kept });
@@ -105,7 +105,7 @@ impl Cleaner<'_> {
     }
 
     fn frame(&mut self, frame: &Frame) -> FrameId {
-        let text = |id| self.trace.strings.get(id);
+        let text = |id| self.trace.strings.whole(id);
         let is_public = is_public(text(frame.filename)) || is_public_symbol(text(frame.name), text(frame.filename));
         let name = self.text(if is_public { Role::Public } else { Role::Code }, frame.name);
         let filename = self.tables.strings.intern(&self.files[&frame.filename]);
@@ -153,7 +153,7 @@ impl Cleaner<'_> {
 
     /// Returns the metadata of a copy, which keeps what our recorder says about the purposes of tensors.
     fn metadata(&mut self, id: StringId) -> StringId {
-        let text = self.trace.strings.get(id);
+        let text = self.trace.strings.whole(id);
         let left = without_names(text).unwrap_or_default();
         if !self.options.drop_metadata || left == text {
             return self.text(Role::Metadata, id);
@@ -201,7 +201,7 @@ impl Cleaner<'_> {
         if let Some(&known) = self.known.get(&(role, id)) {
             return known;
         }
-        let text = self.trace.strings.get(id);
+        let text = self.trace.strings.whole(id);
         let clean = self.cleaned(role, text);
         let clean = self.tables.strings.intern(&clean);
         self.known.insert((role, id), clean);
@@ -265,9 +265,9 @@ fn names(trace: &Trace, options: &SanitizeOptions, projects: &Projects) -> Vec<S
     let mut names = asked_names(options);
     if options.remove_names {
         let files = distinct(trace);
-        files.iter().for_each(|&file| found(&mut names, projects.names(trace.strings.get(file))));
+        files.iter().for_each(|&file| found(&mut names, projects.names(trace.strings.whole(file))));
         let is_file: HashSet<StringId> = files.into_iter().collect();
-        let texts = trace.strings.ids().filter(|id| !is_file.contains(id)).map(|id| trace.strings.get(id));
+        let texts = trace.strings.ids().filter(|id| !is_file.contains(id)).map(|id| trace.strings.whole(id));
         let settings = trace.settings.entries.iter().filter_map(|(name, setting)| match setting {
             Setting::Text(text) => Some((name, text.as_str())),
             _ => None,
@@ -278,7 +278,7 @@ fn names(trace: &Trace, options: &SanitizeOptions, projects: &Projects) -> Vec<S
                 None
             });
         }
-        let annotations = trace.annotations.iter().map(|annotation| trace.strings.get(annotation.name));
+        let annotations = trace.annotations.iter().map(|annotation| trace.strings.whole(annotation.name));
         annotations.for_each(|text| found(&mut names, secrets::names(text)));
         settings.for_each(|(name, text)| found(&mut names, secrets::names(&format!("{name}={text}"))));
     }

@@ -14,7 +14,7 @@ pub(super) fn distinct(trace: &Trace) -> Vec<StringId> {
 /// Collects the project folders of a trace.
 pub(super) fn projects(trace: &Trace) -> Projects {
     let mut projects = Projects::default();
-    distinct(trace).iter().for_each(|&file| projects.learn(trace.strings.get(file)));
+    distinct(trace).iter().for_each(|&file| projects.learn(trace.strings.whole(file)));
     projects
 }
 
@@ -23,13 +23,13 @@ pub(super) fn projects(trace: &Trace) -> Projects {
 /// Names of package files stay equal, because a package is the same in every folder. So do names that a number would
 /// make longer than the original path.
 pub(super) fn told_apart(trace: &Trace, cleaned: Vec<(StringId, String)>) -> HashMap<StringId, String> {
-    let is_own = |id: StringId| paths::is_own(trace.strings.get(id));
+    let is_own = |id: StringId| paths::is_own(trace.strings.whole(id));
     let (own, others): (Vec<_>, Vec<_>) = cleaned.into_iter().partition(|(id, _)| is_own(*id));
     let mut taken: HashSet<String> = others.iter().map(|(_, text)| text.clone()).collect();
     let mut texts: HashMap<StringId, String> = others.into_iter().collect();
     let mut counts: HashMap<String, usize> = HashMap::new();
     for (id, text) in own {
-        let length = trace.strings.get(id).len();
+        let length = trace.strings.whole(id).len();
         let count = counts.entry_ref(&text).or_insert(1);
         let mut own_text = text.clone();
         while taken.contains(&own_text) && own_text.len() <= length {

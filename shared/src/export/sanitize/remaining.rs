@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 pub(super) fn remaining(tables: &Tables) -> Vec<Remaining> {
     let mut kinds: HashMap<&str, TextKind> = HashMap::new();
     for (kind, id) in texts(tables) {
-        for line in tables.strings.get(id).split('\n').filter(|line| !line.trim().is_empty()) {
+        for line in tables.strings.whole(id).split('\n').filter(|line| !line.trim().is_empty()) {
             kinds.entry(line).and_modify(|known| *known = kind.min(*known)).or_insert(kind);
         }
     }
@@ -33,7 +33,7 @@ fn texts(tables: &Tables) -> Vec<(TextKind, StringId)> {
         texts.extend(lines.iter().map(|&line| (TextKind::Source, line)));
     }
     for frame in tables.frames.iter() {
-        let (file, function) = match is_project(tables.strings.get(frame.filename)) {
+        let (file, function) = match is_project(tables.strings.whole(frame.filename)) {
             true => (TextKind::ProjectFile, TextKind::ProjectFunction),
             false => (TextKind::PackageFile, TextKind::PackageFunction),
         };

@@ -145,7 +145,7 @@ impl TextMatches {
         let births = births(population, text);
         let is_in_events = contexts.contains(&true) || !births.is_empty();
         let categories = Category::ALL.map(|category| !population.categories.is_empty() && text.is_in(category.name()));
-        let names = population.timeline.names.iter().filter(|name| text.is_in(trace.strings.get(name.text)));
+        let names = population.timeline.names.iter().filter(|name| text.is_in(trace.strings.whole(name.text)));
         let named = names.map(|name| name.allocation).collect();
         Self { stacks, contexts, categories, named, births, is_in_events }
     }
@@ -153,7 +153,7 @@ impl TextMatches {
 
 /// Returns true if a name, a path with its line, or a place as tables write it contains the text.
 fn is_in_frame(trace: &Trace, frame: &Frame, text: &TextFilter) -> bool {
-    let (name, filename) = (trace.strings.get(frame.name), trace.strings.get(frame.filename));
+    let (name, filename) = (trace.strings.whole(frame.name), trace.strings.whole(frame.filename));
     text.is_in(name)
         || text.is_in(&format!("{filename}:{}", frame.line))
         || text.is_in(&place(name, filename, frame.line))
@@ -161,12 +161,12 @@ fn is_in_frame(trace: &Trace, frame: &Frame, text: &TextFilter) -> bool {
 
 fn is_in_context(trace: &Trace, context: &EventContext, text: &TextFilter) -> bool {
     let texts = [context.user_metadata, context.category, context.compile_context, context.internal_metadata];
-    texts.into_iter().any(|id| text.is_in(trace.strings.get(id)))
+    texts.into_iter().any(|id| text.is_in(trace.strings.whole(id)))
 }
 
 /// Returns the moments of birth within spans whose names contain the text.
 fn births(population: &Population<'_>, text: &TextFilter) -> Vec<Range<u32>> {
-    let named = population.spans.iter().filter(|span| text.is_in(population.trace.strings.get(span.name)));
+    let named = population.spans.iter().filter(|span| text.is_in(population.trace.strings.whole(span.name)));
     let mut births: Vec<Range<u32>> = named.map(|span| span.start_moment + 1..span.end_moment + 1).collect();
     births.sort_unstable_by_key(|births| births.start);
     births.dedup_by(|next, last| {
