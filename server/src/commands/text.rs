@@ -64,19 +64,22 @@ pub(super) fn cut(line: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(line.chars().take(width.saturating_sub(1)).chain(['…']).collect())
 }
 
+/// Maximum width of a column: a longer cell moves the rest of its row, so that one name does not lengthen all rows.
+const WIDEST: usize = 200;
+
 /// Aligns the cells of rows in columns; the columns in `right` are aligned to the right.
 ///
 /// The last cell of a row is not padded unless its column is in `right`.
+/// Rust's own padding panics above 65,535 characters, and a name may have more.
 pub(super) fn table(rows: &[Vec<String>], right: &[usize]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width =
         |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell: &String| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0).min(WIDEST)).collect();
     let line = |row: &Vec<String>| {
-        let cells = row.iter().enumerate().map(|(column, cell)| match widths[column] {
-            width if right.contains(&column) => format!("{cell:>width$}"),
-            _ if column + 1 == row.len() => cell.clone(),
-            width => format!("{cell:<width$}"),
+        let cells = row.iter().enumerate().map(|(column, cell)| {
+            let gap = " ".repeat(widths[column].saturating_sub(cell.chars().count()));
+            if right.contains(&column) { gap + cell } else { cell.to_owned() + &gap }
         });
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
@@ -141,6 +144,16 @@ mod tests {
     fn columns_line_up() {
         let rows = [vec!["a".to_owned(), "1".to_owned(), "x".to_owned()], vec!["bb".to_owned(), "22".to_owned()]];
         assert_eq!(table(&rows, &[1]), ["a    1  x", "bb  22"]);
+    }
+
+    #[test]
+    fn a_long_name_widens_no_other_row() {
+        let rows = [vec!["a".repeat(70_000), "1".to_owned()], vec!["b".to_owned(), "2".to_owned()]];
+        for right in [&[][..], &[0, 1]] {
+            let lines = table(&rows, right);
+            assert_eq!(lines[0], format!("{}  1", "a".repeat(70_000)));
+            assert_eq!((lines[1].trim_start().chars().next(), lines[1].len()), (Some('b'), WIDEST + 3));
+        }
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Formats what is particular to logs for the terminal.
 
 use std::fmt::Write as _;
+use std::iter;
 
 use shared::base::format::{bytes, count, percent};
 use shared::report::{LogCell, LogOwner, LogOwners, LogReport, LogTable};
+
+use crate::commands::text;
 
 /// Largest number of rows of a table that a terminal shows.
 const MOST_ROWS: usize = 10;
@@ -18,13 +21,13 @@ pub(in crate::commands) fn summary(report: &LogReport) -> String {
 pub(super) fn owners(owners: &LogOwners) -> String {
     const WIDTH: u64 = 30;
     let mut text = format!("\n  {} of {}\n", owners.title, bytes(owners.capacity_bytes));
-    let width = owners.parts.iter().map(|owner| owner.name.chars().count()).max().unwrap_or(0);
-    for LogOwner { name, bytes: part } in &owners.parts {
+    let rows = owners.parts.iter().map(|LogOwner { name, bytes: part }| {
         let whole = owners.capacity_bytes.max(1);
         let bar =
             "█".repeat((u128::from(*part) * u128::from(WIDTH) / u128::from(whole)).min(u128::from(WIDTH)) as usize);
-        let _ = writeln!(text, "    {name:width$}  {:>9}  {:>6}  {bar}", bytes(*part), percent(*part, whole));
-    }
+        vec![name.clone(), format!("{:>9}", bytes(*part)), format!("{:>6}", percent(*part, whole)), bar]
+    });
+    text::table(&rows.collect::<Vec<_>>(), &[]).iter().for_each(|line| text += &format!("    {line}\n"));
     text
 }
 
@@ -34,18 +37,10 @@ pub(super) fn tables(tables: &[LogTable]) -> String {
 }
 
 fn table(table: &LogTable) -> String {
-    let rows: Vec<Vec<String>> = table.rows.iter().take(MOST_ROWS).map(|row| row.iter().map(cell).collect()).collect();
-    let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.chain([table.columns[column].chars().count()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..table.columns.len()).map(width).collect();
-    let line = |cells: &[String]| {
-        let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        format!("  {}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    let mut text = format!("\n{}\n{}", table.title, line(&table.columns));
-    text.extend(rows.iter().map(|row| line(row)));
+    let shown = table.rows.iter().take(MOST_ROWS).map(|row| row.iter().map(cell).collect());
+    let rows: Vec<Vec<String>> = iter::once(table.columns.clone()).chain(shown).collect();
+    let mut text = format!("\n{}\n", table.title);
+    text::table(&rows, &[]).iter().for_each(|line| text += &format!("  {line}\n"));
     let more = table.left_out + table.rows.len().saturating_sub(MOST_ROWS) as u64;
     if more > 0 {
         let _ = writeln!(text, "  and {} more", count(more));

@@ -9,5 +9,6 @@ mod figures;
 mod host;
 mod host_mistakes;
 mod log;
+mod long_names;
 mod replay;
 mod source;
