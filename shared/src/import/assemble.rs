@@ -54,7 +54,7 @@ pub(super) fn assemble(
     let host_rooms = rows.take_segments(segments_of(&builder, root.host_segments))?;
 
     let mut documents = Documents { heap, bytes, diagnostics: &mut diagnostics };
-    let annotations = documents.annotations(&mut builder, root.annotations);
+    let annotations = documents.annotations(&builder, root.annotations);
     let settings = documents.settings(&builder, root.settings);
 
     let keeper = builder.keeper.take();
@@ -357,7 +357,7 @@ fn count(all: &mut Vec<Diagnostic>, code: &'static str, severity: Severity, mess
     }
 }
 
-/// Reads the parts of a snapshot that serde deserializes.
+/// Reads the small parts of a snapshot.
 struct Documents<'a> {
     heap: &'a Heap,
     /// Number of decoded bytes of the snapshot.
@@ -366,14 +366,13 @@ struct Documents<'a> {
 }
 
 impl Documents<'_> {
-    fn annotations(&mut self, builder: &mut SnapshotBuilder, val: Option<Val>) -> Vec<Annotation> {
+    fn annotations(&mut self, builder: &SnapshotBuilder, val: Option<Val>) -> Vec<Annotation> {
         let Some(items) = val.and_then(|val| self.heap.items(val)) else { return Vec::new() };
         let mut annotations = Vec::with_capacity(items.len());
         let mut odd = 0;
-        let mut maker = ValueMaker::new(self.heap, self.bytes);
+        let mut keys_left = self.bytes;
         for &item in items {
-            let document = maker.value(item, &builder.strings).ok();
-            match document.and_then(|document| documents::annotation(document, &mut builder.strings)) {
+            match documents::annotation(self.heap, item, &builder.strings, &mut keys_left) {
                 Some(annotation) => annotations.push(annotation),
                 None => odd += 1,
             }

@@ -1,30 +1,34 @@
-//! Deserializes the small parts of a snapshot with serde.
+//! Reads the small parts of a snapshot: annotations, and with serde the allocator's settings.
 
 use crate::base::StringTable;
+use crate::pickle::{Heap, Val};
 use crate::trace::{Annotation, Setting, Settings, Stage};
-use serde::Deserialize;
 use serde_pickle::{HashableValue, Value};
 
-/// Pickled form of an annotation.
-#[derive(Deserialize)]
-struct RawAnnotation {
-    stage: String,
-    name: String,
-    #[serde(default)]
-    device: i64,
-    #[serde(default)]
-    time_us: i64,
-}
-
-/// Reads an annotation; returns `None` if the document is none.
-pub(super) fn annotation(document: Value, strings: &mut StringTable) -> Option<Annotation> {
-    let RawAnnotation { stage, name, device, time_us } = serde_pickle::from_value(document).ok()?;
-    let stage = match stage.as_str() {
+/// Reads an annotation; returns `None` if the value is none, or if no keys are left.
+///
+/// `keys_left` counts down over all annotations. Other keys than those of annotations are visited too, and one
+/// dictionary may be written once and be in the list any number of times.
+pub(super) fn annotation(heap: &Heap, val: Val, strings: &StringTable, keys_left: &mut u64) -> Option<Annotation> {
+    let entries = heap.entries(val)?;
+    *keys_left = keys_left.checked_sub(entries.len() as u64 / 2)?;
+    let (mut stage, mut name, mut device, mut time_us) = (None, None, 0, 0);
+    for pair in entries.chunks_exact(2) {
+        let value = pair[1];
+        match pair[0].as_str().map_or("", |key| strings.whole(key)) {
+            "stage" => stage = value.as_str(),
+            "name" => name = value.as_str(),
+            "device" => device = heap.as_i64(value)?,
+            "time_us" => time_us = heap.as_i64(value)?,
+            _ => {}
+        }
+    }
+    let stage = match strings.whole(stage?) {
         "START" => Stage::Start,
         "END" => Stage::End,
         _ => return None,
     };
-    Some(Annotation { stage, name: strings.intern(&name), device, time_us })
+    Some(Annotation { stage, name: name?, device, time_us })
 }
 
 /// Reads the allocator's settings; also returns the number of settings of an unknown type.

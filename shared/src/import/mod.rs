@@ -9,7 +9,8 @@
 //! | frames, stacks, strings, lines of forward stacks | none, because each is stored once, as a handle |
 //! | lists of rows | one row per 4 bytes plus 4,096 rows, all devices together |
 //! | lists that change after they were read | as many items are copied for it as were written, plus 10,000 |
-//! | annotations and settings | 64 bytes per byte plus 1 MiB for each document, 16 times that for all of them |
+//! | annotations | one key per byte is visited, all annotations together |
+//! | settings | 64 bytes per byte plus 1 MiB |
 //! | documents that are no snapshot | the first 4,096 strings are inspected |
 
 mod assemble;

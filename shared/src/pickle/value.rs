@@ -15,49 +15,39 @@ const MAX_DEPTH: usize = 200;
 const MEMORY_PER_BYTE: u64 = 64;
 const MEMORY_APART: u64 = 1 << 20;
 
-/// Number of documents of maximum size that one maker may produce; they are dropped one after the other.
-const FULL_DOCUMENTS: u64 = 16;
-
 /// Memory of a value without its string or items.
 const VALUE_BYTES: u64 = size_of::<Value>() as u64;
 /// Memory of the first node of a dictionary or a set, including room for an entry that is being inserted.
 const TREE_BYTES: u64 = 12 * ENTRY_BYTES;
 const ENTRY_BYTES: u64 = 2 * VALUE_BYTES;
 
-/// Converts values that no builder took to serde-pickle's `Value`, within a budget.
+/// Converts a value that no builder took to serde-pickle's `Value`, within a budget.
 ///
 /// Shared parts are copied out, so that a few bytes can describe a document of any size; the budget limits that.
 #[derive(Debug)]
 pub struct ValueMaker<'a> {
     heap: &'a Heap,
-    /// Memory limit of one document, in bytes.
+    /// Memory limit of the document, in bytes, which also bounds the time.
     limit: u64,
-    /// Memory left for the current document, in bytes.
+    /// Memory left, in bytes.
     left: u64,
-    /// Memory left for all further documents, in bytes, which bounds the time.
-    left_in_all: u64,
 }
 
 impl<'a> ValueMaker<'a> {
     /// Creates a maker for a file of `decoded_bytes` bytes.
     ///
-    /// A document takes at most 64 bytes of memory per byte plus 1 MiB; all documents together take at most 16 times as
-    /// much.
+    /// The document takes at most 64 bytes of memory per byte plus 1 MiB.
     pub fn new(heap: &'a Heap, decoded_bytes: u64) -> Self {
         let limit = MEMORY_APART.saturating_add(MEMORY_PER_BYTE.saturating_mul(decoded_bytes));
-        Self { heap, limit, left: 0, left_in_all: limit.saturating_mul(FULL_DOCUMENTS) }
+        Self { heap, limit, left: limit }
     }
 
     /// Converts a value to a document, in which values that the builder took become `None`.
     ///
     /// # Errors
     /// Returns an error if the document is nested too deeply or too large, or has a key that can't be hashed.
-    pub fn value(&mut self, val: Val, strings: &StringTable) -> Result<Value, ErrorKind> {
-        let most = self.limit.min(self.left_in_all);
-        self.left = most;
-        let value = self.value_at(val, strings, 0);
-        self.left_in_all -= most - self.left;
-        value
+    pub fn value(mut self, val: Val, strings: &StringTable) -> Result<Value, ErrorKind> {
+        self.value_at(val, strings, 0)
     }
 
     fn spend(&mut self, bytes: u64) -> Result<(), ErrorKind> {
@@ -69,7 +59,7 @@ impl<'a> ValueMaker<'a> {
     fn value_at(&mut self, val: Val, strings: &StringTable, depth: usize) -> Result<Value, ErrorKind> {
         let content_bytes = match val.kind() {
             Kind::WideInt(number) => self.heap.wide_int(number).bits() / 8,
-            Kind::Str(id) => strings.get(id).len() as u64,
+            Kind::Str(id) => strings.whole(id).len() as u64,
             Kind::Bytes(number) => self.heap.byte_string(number).len() as u64,
             Kind::Pair(..) => 2 * VALUE_BYTES,
             _ => 0,
@@ -85,7 +75,7 @@ impl<'a> ValueMaker<'a> {
             },
             Kind::WideInt(number) => Value::Int(self.heap.wide_int(number).clone()),
             Kind::Float(number) => Value::F64(self.heap.float(number)),
-            Kind::Str(id) => Value::String(strings.get(id).to_owned()),
+            Kind::Str(id) => Value::String(strings.whole(id).to_owned()),
             Kind::Bytes(number) => Value::Bytes(self.heap.byte_string(number).to_vec()),
             Kind::Bool(value) => Value::Bool(value),
             Kind::Pair(a, b) => Value::Tuple(vec![Value::I64(a.into()), Value::I64(b.into())]),
@@ -155,7 +145,7 @@ pub fn value_from_slice(bytes: &[u8]) -> Result<Value, Error> {
             ErrorKind::Unexpected { expected: "a finite document", found: "one that contains itself".to_owned() };
         return Err(Error { offset: bytes.len() as u64, kind });
     }
-    let mut maker = ValueMaker::new(&finished.heap, finished.bytes);
+    let maker = ValueMaker::new(&finished.heap, finished.bytes);
     maker.value(finished.root, &finished.builder.strings).map_err(|kind| Error { offset: bytes.len() as u64, kind })
 }
 
