@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::Failure;
-use crate::commands::printable;
+use crate::commands::{printable, text};
 
 /// Most characters of a page.
 const MOST_TEXT: usize = 12_000;
@@ -13,9 +13,10 @@ const MOST_TEXT: usize = 12_000;
 /// Most characters of the data.
 const MOST_DATA: usize = 24_000;
 
-/// Most elements of a list, and of a list of frames or events.
+/// Most elements of a list, and of a list of frames or events; most characters of a line or a text among the data.
 const MOST_ELEMENTS: usize = 50;
 const MOST_FRAMES: usize = 8;
+const MOST_LETTERS: usize = 1_500;
 
 /// Lists of which a few elements say enough.
 const FRAMES: [&str; 7] = ["frames", "a_frames", "b_frames", "stack", "stacks", "events", "values_read"];
@@ -70,10 +71,11 @@ pub(super) fn refusal(failure: &Failure) -> CallToolResult {
 }
 
 /// Cuts a page at the end of a line.
-fn bounded_text(text: &str) -> String {
+fn bounded_text(page: &str) -> String {
     let mut shown = String::new();
-    let lines: Vec<&str> = text.lines().collect();
+    let lines: Vec<&str> = page.lines().collect();
     for (number, line) in lines.iter().enumerate() {
+        let line = &*text::cut(line, MOST_LETTERS);
         if shown.len() + line.len() > MOST_TEXT {
             let left = lines.len() - number;
             return shown + &format!("… {left} more lines; ask for less, with `top` or a filter\n");
@@ -84,42 +86,50 @@ fn bounded_text(text: &str) -> String {
     shown
 }
 
-/// Shortens lists until the data have the size that is allowed; what is left out is counted beside each list.
+/// Most parts of the data that are kept.
+#[derive(Clone, Copy)]
+struct Most {
+    elements: usize,
+    frames: usize,
+    letters: usize,
+}
+
+/// Shortens lists and texts until the data have the size that is allowed; what is left out of a list is counted beside
+/// it.
 fn bounded(data: Map<String, Value>) -> Map<String, Value> {
-    let (mut elements, mut frames) = (MOST_ELEMENTS, MOST_FRAMES);
-    loop {
-        let Value::Object(cut) = shortened(Value::Object(data.clone()), elements, frames) else { return data };
-        if Value::Object(cut.clone()).to_string().len() <= MOST_DATA || elements == 1 {
+    let mut most = Most { elements: MOST_ELEMENTS, frames: MOST_FRAMES, letters: MOST_LETTERS };
+    while most.elements > 0 {
+        let cut = most.fields(&data);
+        if Value::Object(cut.clone()).to_string().len() <= MOST_DATA {
             return cut;
         }
-        (elements, frames) = (elements / 2, (frames / 2).max(1));
+        most = Most { elements: most.elements / 2, frames: (most.frames / 2).max(1), letters: most.letters * 2 / 3 };
     }
+    Map::from_iter([("left_out".to_owned(), json!("all data, which are too large; ask for less"))])
 }
 
-fn shortened(value: Value, elements: usize, frames: usize) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let mut kept = Map::new();
-            for (name, field) in fields {
-                let most = if FRAMES.contains(&name.as_str()) { frames } else { elements };
-                if let Value::Array(list) = &field
-                    && list.len() > most
-                {
-                    kept.insert(format!("{name}_left_out"), json!(list.len() - most));
-                }
-                kept.insert(name, cut(field, most, elements, frames));
+impl Most {
+    fn fields(self, fields: &Map<String, Value>) -> Map<String, Value> {
+        let mut kept = Map::new();
+        for (name, field) in fields {
+            let most = if FRAMES.contains(&name.as_str()) { self.frames } else { self.elements };
+            if let Value::Array(list) = field
+                && list.len() > most
+            {
+                kept.insert(format!("{name}_left_out"), json!(list.len() - most));
             }
-            Value::Object(kept)
+            kept.insert(name.clone(), self.value(field, most));
         }
-        list @ Value::Array(_) => cut(list, elements, elements, frames),
-        plain => plain,
+        kept
     }
-}
 
-fn cut(value: Value, most: usize, elements: usize, frames: usize) -> Value {
-    match value {
-        Value::Array(list) => list.into_iter().take(most).map(|one| shortened(one, elements, frames)).collect(),
-        other => shortened(other, elements, frames),
+    fn value(self, value: &Value, elements: usize) -> Value {
+        match value {
+            Value::Object(fields) => Value::Object(self.fields(fields)),
+            Value::Array(list) => list.iter().take(elements).map(|one| self.value(one, self.elements)).collect(),
+            Value::String(text) => Value::String(text::cut(text, self.letters).into_owned()),
+            plain => plain.clone(),
+        }
     }
 }
 
@@ -140,5 +150,23 @@ mod tests {
         let text = serde_json::to_value(&result.content).unwrap()[0]["text"].as_str().unwrap().to_owned();
         assert!(text.len() < MOST_TEXT + 200 && text.contains("more lines; ask for less"), "{}", text.len());
         assert!(text.ends_with("Next:\n- peak {}\n"), "{text}");
+    }
+
+    #[test]
+    fn long_texts_are_cut_and_what_is_still_too_large_is_left_out() {
+        let frame = json!({ "name": "x".repeat(500_000) });
+        let report = json!({ "title": "y".repeat(500_000), "frames": vec![frame; 30] });
+        let result = Answer::new("z".repeat(500_000), &report).result();
+        let data = result.structured_content.unwrap();
+        assert!(data.to_string().len() <= MOST_DATA + 100, "{}", data.to_string().len());
+        for text in [&data["title"], &data["frames"][0]["name"]] {
+            assert!(text.as_str().unwrap().ends_with('…'), "{text}");
+        }
+        let page = serde_json::to_value(&result.content).unwrap()[0]["text"].as_str().unwrap().to_owned();
+        assert!(page.starts_with("zzz") && page.len() < MOST_TEXT && page.ends_with("z…\n"), "{page}");
+        let wide: Map<String, Value> = (0..9_000).map(|number| (format!("field {number}"), json!(1))).collect();
+        let result = Answer::new("", &wide).result();
+        let left_out = "all data, which are too large; ask for less";
+        assert_eq!(result.structured_content, Some(json!({ "left_out": left_out, "next": [] })));
     }
 }

@@ -47,7 +47,7 @@ impl Server {
     #[tool(
         description = "Open a CUDA memory snapshot of PyTorch, a log with an out-of-memory error, a folder of such \
                        files, or a shared link, and say what it is. Start here.",
-        annotations(read_only_hint = true)
+        annotations(read_only_hint = true, open_world_hint = true)
     )]
     async fn open(&self, Parameters(options): Parameters<OpenOptions>) -> CallToolResult {
         self.answer(move |shelf, _| tools::open(shelf, &options)).await
@@ -55,7 +55,7 @@ impl Server {
 
     #[tool(
         description = "Sum a snapshot up: devices, events, peaks of live and reserved memory, what was alive at the peak.",
-        annotations(read_only_hint = true)
+        annotations(read_only_hint = true, open_world_hint = true)
     )]
     async fn summary(&self, Parameters(options): Parameters<SummaryOptions>) -> CallToolResult {
         self.answer(move |shelf, _| tools::summary(shelf, &options)).await
@@ -64,7 +64,7 @@ impl Server {
     #[tool(
         description = "Explain in words what fills the memory, what leaks and why, what is fragmented and why memory \
                        ran out, with evidence and what to change, the most important first.",
-        annotations(read_only_hint = true)
+        annotations(read_only_hint = true, open_world_hint = true)
     )]
     async fn findings(&self, Parameters(options): Parameters<FindingsOptions>) -> CallToolResult {
         self.answer(move |shelf, _| tools::findings(shelf, &options)).await
@@ -72,7 +72,7 @@ impl Server {
 
     #[tool(
         description = "Group what is alive at the peak, or after an event, by stack, module, category and others.",
-        annotations(read_only_hint = true)
+        annotations(read_only_hint = true, open_world_hint = true)
     )]
     async fn peak(&self, Parameters(options): Parameters<PeakOptions>) -> CallToolResult {
         self.answer(move |shelf, _| tools::peak(shelf, &options)).await
@@ -81,7 +81,7 @@ impl Server {
     #[tool(
         description = "Find allocations by a text, and by when they were made and freed; with part born-and-kept in a \
                        range of events, those that leak.",
-        annotations(read_only_hint = true)
+        annotations(read_only_hint = true, open_world_hint = true)
     )]
     async fn allocations(&self, Parameters(options): Parameters<AllocationsOptions>) -> CallToolResult {
         self.answer(move |shelf, _| tools::allocations(shelf, &options)).await
@@ -90,7 +90,7 @@ impl Server {
     #[tool(
         description = "Compare the live memory of two snapshots, or of two events or steps of one, by stack, category or \
                        module.",
-        annotations(read_only_hint = true)
+        annotations(read_only_hint = true, open_world_hint = true)
     )]
     async fn diff(&self, Parameters(options): Parameters<DiffOptions>) -> CallToolResult {
         self.answer(move |shelf, _| tools::diff(shelf, &options)).await
@@ -99,7 +99,7 @@ impl Server {
     #[tool(
         description = "Replay a snapshot's requests by PyTorch's allocator with other settings or on another GPU: would \
                        it have fitted? With sweep, which settings and which GPU are best.",
-        annotations(read_only_hint = true)
+        annotations(read_only_hint = true, open_world_hint = true)
     )]
     async fn replay(&self, Parameters(options): Parameters<ReplayOptions>) -> CallToolResult {
         self.answer(move |shelf, _| tools::replay(shelf, &options)).await
