@@ -10,11 +10,12 @@ use crate::serve::access::guard;
 use crate::serve::observe::observe;
 use crate::serve::site::Site;
 use crate::serve::state::State;
+use crate::serve::unread::close_unread;
 use crate::serve::{headers, routes};
 
 /// Builds the app from the loaded page and the state.
 ///
-/// The headers are the outermost middleware, so that refusals carry them too.
+/// The headers are outside of all that refuses, so that refusals carry them too.
 pub fn create_app(
     site: Data<Site>,
     state: Data<State>,
@@ -34,4 +35,5 @@ pub fn create_app(
         .wrap(from_fn(guard))
         .wrap(from_fn(observe))
         .wrap(headers::security())
+        .wrap(from_fn(close_unread))
 }

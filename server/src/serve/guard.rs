@@ -215,7 +215,7 @@ fn take_turn(limit: Option<&Limit>, client: IpAddr) -> Result<(), ApiError> {
 }
 
 /// Reduces an IPv6 address to its /64 network, which one household usually has; IPv4 stays as it is.
-fn network_of(address: IpAddr) -> IpAddr {
+pub(super) fn network_of(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
         address => address,
@@ -223,7 +223,7 @@ fn network_of(address: IpAddr) -> IpAddr {
 }
 
 /// Converts an IPv4-mapped IPv6 address to IPv4.
-fn plain(address: IpAddr) -> IpAddr {
+pub(super) fn plain(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(address) => address.to_ipv4_mapped().map_or(IpAddr::V6(address), IpAddr::V4),
         address => address,

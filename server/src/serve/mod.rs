@@ -10,6 +10,7 @@ mod app;
 mod asset;
 mod asset_file;
 mod client;
+mod connections;
 mod document;
 mod error;
 mod feeds;
@@ -17,6 +18,7 @@ mod gallery;
 mod guard;
 mod headers;
 mod health;
+mod kept;
 mod link;
 mod login;
 mod metrics;
@@ -31,17 +33,17 @@ mod query;
 mod request_id;
 mod route;
 mod routes;
+mod seats;
 mod session;
 mod site;
 mod state;
-mod streams;
+mod unread;
 
 pub use app::create_app;
 pub use opened::{Opened, open};
 pub use site::{Mark, Site};
 pub use state::State;
 
-use std::any::Any;
 use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -58,13 +60,10 @@ use crate::housekeeping::Housekeeper;
 use crate::installation;
 use crate::jobs::worker::{self, Context};
 use crate::log::start_log;
+use crate::serve::connections::Connections;
 
 /// Time for open requests to end after a signal to stop, in seconds.
 const SHUTDOWN_SECONDS: u64 = 5;
-
-/// Time after which a connection with unacknowledged data is closed, in milliseconds.
-#[cfg(target_os = "linux")]
-const UNREAD_MS: u32 = 60_000;
 
 /// Serves until a signal stops it.
 ///
@@ -127,24 +126,16 @@ pub async fn start(config: ServeConfig, site: Data<Site>, signals: Signals) -> R
     let state = Data::new(State::new(config, database, store, worker, gallery));
     state.room.note_kept(kept_bytes);
     let app_state = state.clone();
+    let connections = Connections::new(state.config.trusted_proxies.clone());
     let server = HttpServer::new(move || create_app(site.clone(), app_state.clone()))
         .shutdown_timeout(SHUTDOWN_SECONDS)
-        .on_connect(|connection, _| end_when_nobody_reads(connection))
+        .on_connect(move |connection, kept| connections.accept(connection, kept))
         // Otherwise the end of a response could wait for the acknowledgement of its beginning, which takes 40 ms on
         // Linux.
         .tcp_nodelay(true);
     let server = if signals == Signals::Handled { server } else { server.disable_signals() };
     let server = server.bind(listen).map_err(|error| bind_failure(listen, &error))?;
     Ok(Started { addresses: server.addrs(), server: server.run(), state })
-}
-
-/// Lets the kernel close a connection whose peer does not read, which would otherwise hold a descriptor for ever.
-fn end_when_nobody_reads(connection: &dyn Any) {
-    #[cfg(target_os = "linux")]
-    if let Some(stream) = connection.downcast_ref::<actix_web::rt::net::TcpStream>() {
-        // If this fails, the connection still works.
-        let _ = rustix::net::sockopt::set_tcp_user_timeout(stream, UNREAD_MS);
-    }
 }
 
 impl Started {

@@ -1,18 +1,22 @@
 //! Holds the state that all requests share.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
+use actix_web::{HttpMessage as _, HttpRequest};
 use shared::api::GalleryRow;
 
 use crate::config::ServeConfig;
 use crate::database::{Database, Result};
 use crate::jobs::worker::Context;
+use crate::serve::client::Client;
 use crate::serve::feeds::Feeds;
 use crate::serve::guard::Guard;
+use crate::serve::kept::Kept;
 use crate::serve::metrics::Metrics;
 use crate::serve::presence::{Devices, Presence};
 use crate::serve::preview::Previews;
-use crate::serve::streams::Streams;
+use crate::serve::seats::Seats;
 use crate::shares::{Digester, Room};
 use crate::store::Store;
 
@@ -41,7 +45,11 @@ pub struct State {
     /// Distributes the events of watched jobs.
     pub(super) feeds: Feeds,
     /// Counts the open event streams.
-    pub(super) streams: Streams,
+    pub(super) streams: Seats,
+    /// Counts the findings that are being computed.
+    pub(super) diagnosing: Seats,
+    /// The latest findings, by their tags.
+    pub(super) findings: Kept,
 }
 
 impl State {
@@ -57,7 +65,9 @@ impl State {
             metrics: Metrics::new(&store, &worker),
             previews: Previews::default(),
             feeds: Feeds::default(),
-            streams: Streams::default(),
+            streams: Seats::of_streams(),
+            diagnosing: Seats::of_findings(),
+            findings: Kept::default(),
             digester: Digester::new(config.program.clone()),
             room: Room::default(),
             // Half a lease covers three signs of life, so single late ones do not matter.
@@ -68,6 +78,12 @@ impl State {
             worker,
             gallery,
         }
+    }
+
+    /// Returns the client of a request if clients are told apart, which they are not behind an untrusted proxy.
+    pub(super) fn counted_client(&self, request: &HttpRequest) -> Option<IpAddr> {
+        let client = request.extensions().get::<Client>().map(|client| client.0);
+        client.filter(|_| self.config.submissions.is_some())
     }
 
     /// Returns the kinds of devices with living workers.

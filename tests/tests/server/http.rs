@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -292,4 +293,36 @@ fn documents_say_that_a_server_sends_them() {
     assert_eq!(script.header("cache-control"), Some("no-cache"));
     assert_eq!(script.header("content-type"), Some("text/javascript; charset=utf-8"));
     check_guarded(&script);
+}
+
+#[test]
+fn an_unfinished_body_holds_no_connection() {
+    let (server, _folder) = serve();
+    for (head, status) in [
+        ("GET /healthz HTTP/1.1\r\nHost: localhost", "200"),
+        ("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close", "200"),
+        ("GET / HTTP/1.1\r\nHost: localhost", "200"),
+        ("GET /nothing HTTP/1.1\r\nHost: localhost", "404"),
+        ("DELETE /healthz HTTP/1.1\r\nHost: localhost", "405"),
+        ("GET /healthz HTTP/1.1\r\nHost: evil.example.org", "403"),
+    ] {
+        let mut stream = TcpStream::connect(server.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        write!(stream, "{head}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("the end of the connection");
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{head}: {answer}");
+    }
+}
+
+#[test]
+fn a_finished_body_that_nobody_reads_leaves_its_connection_open() {
+    let (server, _folder) = serve();
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    let first = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n";
+    let second = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    write!(stream, "{first}{second}").unwrap();
+    let mut answers = String::new();
+    stream.read_to_string(&mut answers).unwrap();
+    assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 2, "{answers}");
 }

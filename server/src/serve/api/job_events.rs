@@ -14,8 +14,8 @@ use crate::database::Event;
 use crate::serve::client::Client;
 use crate::serve::error::ApiError;
 use crate::serve::feeds::Reader;
+use crate::serve::seats::Seat;
 use crate::serve::state::State;
-use crate::serve::streams::Seat;
 
 /// Interval between keep-alive comments in a silent stream, because proxies close idle connections.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -54,8 +54,8 @@ pub(crate) async fn events(
         // A browser reconnects after the end of a stream unless it receives status 204.
         return Ok(HttpResponse::NoContent().finish());
     }
-    let client = request.extensions().get::<Client>().copied();
-    let Some(seat) = state.streams.take_seat(client) else {
+    let client = request.extensions().get::<Client>().map(|client| client.0);
+    let Some(seat) = state.streams.take(client) else {
         return Err(ApiError::new(ErrorCode::TooManyRequests, "This address has reached its limit of event streams.")
             .retry_after(RETRY_SECONDS));
     };

@@ -15,7 +15,6 @@ use shared::base::markup::turns_direction;
 use tempfile::NamedTempFile;
 use utoipa::ToSchema;
 
-use crate::serve::client::Client;
 use crate::serve::error::ApiError;
 use crate::serve::pace::Pace;
 use crate::serve::state::State;
@@ -98,10 +97,7 @@ async fn hold_room(request: &HttpRequest, state: &State) -> Result<Place, ApiErr
     let most_bytes = most_bytes(request, state.config.shares.upload_bytes);
     // If the queue is full already, the upload is not read at all.
     drop(state.digester.line_up(most_bytes).ok_or_else(crowded)?);
-    // Without a submission limit, as behind an untrusted proxy, uploads are not counted per client.
-    let client = request.extensions().get::<Client>().map(|client| client.0);
-    let client = client.filter(|_| state.config.submissions.is_some());
-    let Some((place, holding)) = state.room.hold(client, most_bytes) else {
+    let Some((place, holding)) = state.room.hold(state.counted_client(request), most_bytes) else {
         let message = "This address has reached its limit of simultaneous uploads.";
         return Err(ApiError::new(ErrorCode::TooManyRequests, message).retry_after(AGAIN_SECONDS));
     };

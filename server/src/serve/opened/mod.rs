@@ -27,6 +27,7 @@ use crate::serve::error::refuse_page;
 use crate::serve::guard::is_name_of_this_machine;
 use crate::serve::headers;
 use crate::serve::site::{Mark, Site};
+use crate::serve::unread::close_unread;
 use crate::shares::Token;
 use attendance::Attendance;
 use files::Shelf;
@@ -111,6 +112,7 @@ fn create_app(
         .default_service(web::to(nothing))
         .wrap(from_fn(guard))
         .wrap(headers::security())
+        .wrap(from_fn(close_unread))
 }
 
 /// Refuses foreign host names, which an attacker can let lead to this machine.
