@@ -16,8 +16,8 @@ use walls::Walls;
 
 use crate::failure::Failure;
 
-/// Maximum bytes read of an answer; curves take some ten thousand.
-const MOST_ANSWER_BYTES: u64 = 4 << 20;
+/// Maximum bytes read of an answer; curves take some ten thousand, findings some hundred thousand.
+pub(crate) const MOST_ANSWER_BYTES: u64 = 4 << 20;
 
 /// Interval between checks whether a process has ended.
 const MOMENT: Duration = Duration::from_millis(2);
@@ -66,8 +66,11 @@ pub(crate) fn command(program: &Path, name: &str, file: &Path) -> Command {
 ///
 /// # Errors
 ///
-/// Returns an error if the process failed or its output cannot be parsed.
+/// Returns an error if the process failed, or if its output has reached the limit or cannot be parsed.
 pub(crate) fn answer<T: DeserializeOwned>(output: &Output) -> Result<T, DecodeError> {
+    if output.stdout.len() as u64 >= MOST_ANSWER_BYTES {
+        return Err(DecodeError::TooMuch);
+    }
     if output.status.success() {
         return serde_json::from_slice(&output.stdout).map_err(|error| DecodeError::Failed(error.to_string()));
     }

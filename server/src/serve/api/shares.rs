@@ -1,7 +1,7 @@
 //! Handles `shares`, the links to snapshots.
 
-use actix_web::http::header::{CACHE_CONTROL, ETAG};
-use actix_web::web::{Data, Json, Path, Payload};
+use actix_web::http::header::{CACHE_CONTROL, ContentType, ETAG};
+use actix_web::web::{Bytes, Data, Json, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::stream::StreamExt as _;
 use shared::api::{ErrorCode, ServerLimits, ShareCreated, ShareResource};
@@ -58,7 +58,7 @@ pub(crate) async fn share(
         ApiError::new(ErrorCode::BadRequest, message)
     })?;
     let in_line = state.digester.line_up(bytes).ok_or_else(crowded)?;
-    let digest = state.digester.digest(file.path()).await.map_err(digest_error)?;
+    let digest = state.digester.digest(file.path(), bytes).await.map_err(digest_error)?;
     drop(in_line);
     snapshots::keep(&state.database, &state.store, file.path(), &hash).await?;
     count_kept(&state).await?;
@@ -139,15 +139,28 @@ pub(crate) async fn findings(
     let tag = format!("\"{}-{}\"", row.snapshot, env!("CARGO_PKG_VERSION"));
     let unchanged = is_current(request.headers(), &tag);
     let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
-    response.insert_header((ETAG, tag)).insert_header((CACHE_CONTROL, "private, no-cache"));
+    response.insert_header((ETAG, tag.clone())).insert_header((CACHE_CONTROL, "private, no-cache"));
     if unchanged {
         return Ok(response.finish());
     }
+    response.insert_header(ContentType::json());
+    if let Some(found) = state.findings.get(&tag) {
+        return Ok(response.body(found));
+    }
+    let client = state.counted_client(&request);
+    let _seat = client.map(|client| state.diagnosing.take(Some(client)).ok_or_else(crowded)).transpose()?;
     let bytes = row.stored_bytes.try_into().unwrap_or(u64::MAX);
     let _in_line = state.digester.line_up(bytes).ok_or_else(crowded)?;
+    let _turn = state.digester.turn(bytes).await.map_err(digest_error)?;
+    // Another request may have found the same in the meantime.
+    if let Some(found) = state.findings.get(&tag) {
+        return Ok(response.body(found));
+    }
     let file = fetch(&state, &row.object).await?;
-    let diagnosis = state.digester.diagnose(file.path()).await.map_err(digest_error)?;
-    Ok(response.json(diagnosis))
+    let diagnosis = state.digester.diagnose(file.path(), bytes).await.map_err(digest_error)?;
+    let found = Bytes::from(serde_json::to_vec(&diagnosis).expect("plain data can be written"));
+    state.findings.keep(&tag, found.clone());
+    Ok(response.body(found))
 }
 
 /// Copies an object of the store to a file, for a process that reads it within limits.
