@@ -30,7 +30,8 @@ class _Finder:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != self.name:
             return None
-        for finder in self._later():
+        others = [finder for finder in sys.meta_path if finder is not self]
+        for finder in tried(others, self._later):
             find = getattr(finder, "find_spec", None)
             spec = find(name, path, target) if find else None
             if spec is not None:

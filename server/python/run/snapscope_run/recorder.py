@@ -88,7 +88,7 @@ class Recorder:
     def _out_of_memory(self, device, size, total, free):
         """Runs before the error unwinds the stack that asked for the memory, in whichever thread that is."""
         oom = {"device": device, "size": size, "total": total, "free": free, "steps": self.steps.most}
-        oom.update(_place(tried(None, lines.user_line)), allocated=tried(0, self._allocated, device))
+        oom.update(tried({}, _place), allocated=tried(0, self._allocated, device))
         self.report.facts["ooms"] = [*self.report.facts["ooms"][-99:], oom]
         tried(None, self.writer.write, "out-of-memory")
         self._tell()
@@ -201,6 +201,6 @@ class Recorder:
         self.report.write()
 
 
-def _place(place):
-    file, line, function = place or (None, None, None)
+def _place():
+    file, line, function = lines.user_line() or (None, None, None)
     return {"file": file, "line": line, "function": function}

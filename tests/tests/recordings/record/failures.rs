@@ -109,6 +109,32 @@ fn a_full_disk() {
 }
 
 #[test]
+fn a_link_that_somebody_else_has_made() {
+    let name = "f'out/.a.step0.end.pickle.{os.getpid()}.{bytes(8).hex()}.partial'";
+    let linked = format!(
+        "import os\nos.urandom = bytes\nos.mkdir('out')\nopen('kept', 'w').write('kept')\nos.symlink('../kept', {name})\n\
+         {TRAIN}assert open('kept').read() == 'kept'\n"
+    );
+    warns(&script(&linked), "File exists");
+}
+
+#[test]
+fn faults_in_what_pytorch_calls() {
+    let faults = "import snapscope.recorder as r\ndef fail(*args, **kwargs): raise RuntimeError('a fault')\n\
+                  for name in ('_step', '_dump', '_record', 'dump', 'out_of_memory', 'stepped'):\n    \
+                  kept = getattr(r.Recorder, name)\n    setattr(r.Recorder, name, fail)\n    \
+                  with snapscope.record('out', every=1):\n        \
+                  block = torch.Block(5)\n        torch.optim.SGD().step()\n        \
+                  for take in (torch.Block, block.backward):\n            \
+                  try: take(1 << 40)\n            \
+                  except torch.OutOfMemoryError: print('caught')\n    \
+                  setattr(r.Recorder, name, kept)\n";
+    let ran = Stage::new(&script(faults)).run();
+    ran.check(0, &["RuntimeError('a fault')"]);
+    assert_eq!(ran.text.matches("caught").count(), 12, "{}", ran.text);
+}
+
+#[test]
 fn an_exception_passes_through() {
     let stage = Stage::new(&script("with snapscope.record('out', run='a'):\n    kept = torch.Block(5)\n    1 / 0\n"));
     stage.run().check(1, &["ZeroDivisionError"]);

@@ -24,6 +24,21 @@ fn a_sidecar_says_where_the_snapshot_is_from() {
 }
 
 #[test]
+fn a_sidecar_has_no_secrets() {
+    let stage = Stage::new("import snapscope, torch\nwith snapscope.record('out', run='a'): kept = torch.Block(5)\n");
+    // A repository of a stranger.
+    stage.scene.write("id_rsa", "the text of another file\n");
+    stage.scene.write(".git/HEAD", "ref: ../id_rsa\n");
+    let words = ["--hf-token", "hf_abcdef", "--api_key=sk1", "hf_ghi", "--max-tokens", "512", "--name=key", "--password"];
+    Ran::of(&stage.python().args(words).output().expect("python3")).check(0, &[]);
+    let sidecar = stage.sidecar("a.step0.end.json");
+    let command: Vec<_> = sidecar["command"].as_array().unwrap().iter().filter_map(|word| word.as_str()).collect();
+    let shown = ["--hf-token", "*", "--api_key=*", "*", "--max-tokens", "512", "--name=key", "--password"];
+    assert_eq!(command[command.len() - words.len()..], shown);
+    assert!(sidecar["commit"].is_null(), "{sidecar}");
+}
+
+#[test]
 fn holders_are_named() {
     let stage = Stage::new(
         "import snapscope, torch\n\

@@ -2,6 +2,7 @@
 
 mod children;
 mod ends;
+mod faults;
 mod verdicts;
 
 use std::path::Path;

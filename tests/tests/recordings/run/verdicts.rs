@@ -103,6 +103,17 @@ fn memory_that_runs_out_is_found_before_anything_unwinds() {
 }
 
 #[test]
+fn memory_that_runs_out_in_backward_keeps_its_error() {
+    let stage = Stage::new(
+        "import torch\n\
+         loss = torch.Block(5)\n\
+         try: loss.backward(1 << 40)\n\
+         except torch.OutOfMemoryError: print('caught')\n",
+    );
+    stage.run(&[]).check(1, &["caught", "it does not fit", "Memory ran out in step 1 at train.py:3"]);
+}
+
+#[test]
 fn a_script_that_goes_on_after_an_error_fits() {
     let stage = Stage::new(
         "import torch\n\
@@ -110,9 +121,16 @@ fn a_script_that_goes_on_after_an_error_fits() {
          except torch.OutOfMemoryError: pass\n\
          torch.optim.SGD().step()\n",
     );
-    stage.run(&[]).check(0, &["The script caught 1 out-of-memory error and went on", "train.py:2"]);
-    let stage = Stage::new("import torch\ntry: torch.Block(1 << 40)\nexcept torch.OutOfMemoryError: pass\n");
-    stage.run(&[]).check(1, &["it does not fit"]);
+    let says = ["it fits after 1 out-of-memory error", "The script caught 1 out-of-memory error and went on", "train.py:2"];
+    stage.run(&[]).check(0, &says);
+    let with = |rest: &str| {
+        let failed = "import torch\ntry: torch.Block(16 << 30)\nexcept torch.OutOfMemoryError: pass\n";
+        Stage::new(&format!("{failed}{rest}")).run(&["--card", "t4-16gb"])
+    };
+    with("").check(1, &["it does not fit"]);
+    with("for _ in range(200): torch.Block(5)\n").check(1, &["it does not fit"]);
+    with("for _ in range(2): torch.Block(8 << 30)\n").check(0, &["it fits after 1 out-of-memory error"]);
+    with("torch.Block(16 << 30)\n").check(1, &["it does not fit"]);
 }
 
 #[test]

@@ -179,6 +179,12 @@ fn a_wheel_is_installed_and_used() {
     // The .pth file imports the package, which says that this environment has no torch to record.
     let recorded = stage.run("python3", &["-c", loaded], &[("SNAPSCOPE_RECORD", Path::new("snapshots"))]);
     check_output(&recorded, 0, &["True"], &[]);
+    let off = stage.run("python3", &["-c", loaded], &[("SNAPSCOPE_RECORD", Path::new("0"))]);
+    check_output(&off, 0, &["False"], &[]);
+    stage.write("broken/snapscope.py", "raise SystemExit(4)\n");
+    let variables = [("SNAPSCOPE_RECORD", Path::new("out")), ("PYTHONPATH", &stage.path("broken"))];
+    let broken = stage.run("python3", &["-c", "print('goes on')"], &variables);
+    check_output(&broken, 0, &["goes on"], &["snapscope: nothing is recorded: SystemExit(4)"]);
 
     let torch = root().join("tests/data/run/site-packages").canonicalize().expect("the small torch");
     stage.write("train.py", "import torch\nkept = torch.Block(1 << 30)\n");
