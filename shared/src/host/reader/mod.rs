@@ -408,6 +408,10 @@ impl State {
 
 /// Returns the times that may begin a line, each with the rest of the line; at last none with the whole line.
 fn leading(line: &str) -> Vec<(Option<Stamp>, &str)> {
+    // Many lines are a time alone.
+    if !line.trim().contains(' ') {
+        return vec![(None, line)];
+    }
     let times = stamp::leading_dates(line).into_iter().chain(stamp::leading_time(line));
     times.map(|(stamp, rest)| (Some(stamp), rest)).chain([(None, line)]).collect()
 }

@@ -223,6 +223,22 @@ fn processes_that_share_a_gpu_are_named() {
     assert_eq!(shared, "python3 (4711) has 14.6 GiB, python (4712) has 7.81 GiB.");
 }
 
+#[test]
+fn memory_of_a_gpu_that_climbs_is_told_with_the_time_when_it_is_full() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("smi.csv");
+    let row = |second: u64| {
+        format!("2026/11/20 09:{:02}:{:02}.000, 0, {} MiB, 23034 MiB\n", second / 60, second % 60, 2000 + second * 60)
+    };
+    let head = "timestamp, index, memory.used [MiB], memory.total [MiB]\n".to_owned();
+    std::fs::write(&file, head + &(0..300).map(row).collect::<String>()).expect("the log to be written");
+    let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
+    assert_eq!(document["findings"].as_array().map(Vec::len), Some(1));
+    assert_eq!(document["findings"][0]["code"], FindingCode::CardMemoryClimbs.name());
+    let shows = document["findings"][0]["evidence"]["shows"].as_str().expect("a text");
+    assert!(shows.ends_with("it is full 51.5 s after the end of the log, on 2026-11-20 09:05."), "{shows}");
+}
+
 /// PyTorch had reserved 84 MiB at the end of the snapshot, which here stands for two processes.
 #[test]
 fn snapshots_and_logs_share_a_gpu() {

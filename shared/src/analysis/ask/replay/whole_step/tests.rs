@@ -5,6 +5,8 @@ use crate::allocator::Settings;
 use crate::analysis::ask::replay::{CardChoice, ReplayConfig, Replayer, Sweep, SweepConfig};
 use crate::analysis::track::timeline::Timeline;
 use crate::trace::text;
+use hashbrown::HashMap;
+use std::ops::Range;
 
 const MIB: u64 = 1 << 20;
 
