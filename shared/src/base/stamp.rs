@@ -56,6 +56,9 @@ const ZONES: [(&str, i64); 22] = [
 /// Words that a line of `date` may have besides those that are understood: names of weekdays, and the like.
 const MOST_WORDS: usize = 3;
 
+/// Longest time, in bytes.
+const LONGEST_BYTES: usize = 80;
+
 /// Words of the longest time, with the brackets around it.
 const MOST_TOKENS: usize = 9;
 
@@ -65,7 +68,7 @@ const BRACKETS: [char; 8] = ['[', ']', '=', '-', '#', '|', ':', ' '];
 /// Returns the time that a line consists of; `None` if the line says anything else.
 pub fn stamp(line: &str) -> Option<Stamp> {
     let line = line.trim().trim_matches(BRACKETS);
-    if line.len() > 80 {
+    if line.len() > LONGEST_BYTES {
         return None;
     }
     epoch(line).or_else(|| written(line))
@@ -89,6 +92,17 @@ pub fn leading_time(line: &str) -> Option<(Stamp, &str)> {
 /// Only the rest tells where the time ends: `root` in `Mon Nov 23 15:46:52 UTC 2026 root 17` could be a time zone.
 pub fn leading_dates(line: &str) -> Vec<(Stamp, &str)> {
     let line = line.trim_start();
+    if let Some((first, rest)) = line.split_once(' ')
+        && let Some(stamp) = epoch(first.trim_matches(BRACKETS))
+    {
+        return vec![(stamp, rest.trim_start())];
+    }
+    // Nearly all lines of a training have no time at their beginning.
+    let beginning = &line.as_bytes()[..line.len().min(LONGEST_BYTES)];
+    let is_time = |bytes: &[u8]| bytes[0].is_ascii_digit() && bytes[1] == b':' && bytes[2].is_ascii_digit();
+    if !beginning.windows(3).any(is_time) {
+        return Vec::new();
+    }
     let (mut ends_well, mut ends_in_word) = (Vec::new(), Vec::new());
     let (mut parts, mut end) = (Parts::default(), 0);
     for token in line.split_ascii_whitespace().take(MOST_TOKENS) {
@@ -96,9 +110,6 @@ pub fn leading_dates(line: &str) -> Vec<(Stamp, &str)> {
         end = start + token.len();
         let rest = line[end..].trim_start();
         let token = token.trim_matches(BRACKETS);
-        if let Some(stamp) = Some(token).filter(|_| start == 0).and_then(epoch) {
-            return vec![(stamp, rest)];
-        }
         let Some(says_something) = (if token.is_empty() { Some(false) } else { parts.take(token) }) else { break };
         if let Some(stamp) = parts.stamp().filter(|_| parts.has_date() && !rest.is_empty()) {
             if says_something { &mut ends_well } else { &mut ends_in_word }.push((stamp, rest));
