@@ -4,9 +4,11 @@
 //! are refused. While the server listens on a loopback address only, foreign host names are refused as well, because an
 //! attacker can make a name resolve to this machine.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use actix_web::cookie::Cookie;
@@ -31,6 +33,9 @@ const MOST_ADDRESSES: usize = 50_000;
 /// Minimum interval between such sweeps over all addresses, in seconds.
 const SWEEP_SECONDS: u64 = 10;
 
+/// Time for which no token is compared after too many wrong ones.
+const GUESSER_WAITS: Duration = Duration::from_secs(10);
+
 /// Header in which proxies name the client.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
@@ -39,6 +44,8 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 pub(crate) struct Guard {
     requests: Option<Limit>,
     submissions: Option<Limit>,
+    /// Clients that have tried too many tokens, with the time until which theirs are not compared.
+    guessers: Mutex<HashMap<IpAddr, Instant>>,
     /// Token required to submit and delete.
     token: Option<Key>,
     /// Token required to read the metrics.
@@ -64,6 +71,7 @@ impl Guard {
         Self {
             requests: limit(config.requests),
             submissions: limit(config.submissions),
+            guessers: Mutex::default(),
             token: config.token.as_deref().map(Key::new),
             metrics_token: config.metrics_token.as_deref().map(Key::new),
             is_private: config.is_private,
@@ -105,10 +113,15 @@ impl Guard {
             Access::Read | Access::Page if self.is_private => (self.token.as_ref(), "the server's token"),
             _ => return Ok(()),
         };
-        if key.is_none_or(|key| key.is_shown_by(request)) {
+        let Some(key) = key else { return Ok(()) };
+        let has_token = bearer(request.headers()).is_some();
+        if has_token {
+            self.check_guesser(client)?;
+        }
+        if key.is_shown_by(request) {
             return Ok(());
         }
-        if bearer(request.headers()).is_some() {
+        if has_token {
             self.take_guess(client)?;
         }
         Err(ApiError::new(ErrorCode::Unauthorized, format!("This request needs {what}.")))
@@ -121,11 +134,13 @@ impl Guard {
     /// Returns an error if the token is wrong or if the client has tried too many.
     pub(crate) fn log_in(&self, token: &str, request: &HttpRequest) -> Result<Option<Cookie<'static>>, ApiError> {
         let Some(key) = &self.token else { return Ok(None) };
+        let client = request.extensions().get::<Client>().map(|client| client.0);
+        let client = client.unwrap_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED));
+        self.check_guesser(client)?;
         if key.fits(token) {
             return Ok(Some(key.cookie(request.headers(), self.is_secure)));
         }
-        let client = request.extensions().get::<Client>().map(|client| client.0);
-        self.take_guess(client.unwrap_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED)))?;
+        self.take_guess(client)?;
         Err(ApiError::new(ErrorCode::Unauthorized, "This is not the server's token."))
     }
 
@@ -134,9 +149,22 @@ impl Guard {
         self.token.as_ref().is_some_and(|key| !key.has_session(request))
     }
 
+    /// Refuses to compare the token of a client that has tried too many, because the answer would be one more guess.
+    fn check_guesser(&self, client: IpAddr) -> Result<(), ApiError> {
+        let guessers = self.guessers.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait =
+            guessers.get(&client).map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
+        if wait.is_zero() { Ok(()) } else { Err(too_many(wait)) }
+    }
+
     /// Counts a wrong token as a submission, which limits the rate of guesses.
     fn take_guess(&self, client: IpAddr) -> Result<(), ApiError> {
-        take_turn(self.submissions.as_ref(), client)
+        take_turn(self.submissions.as_ref(), client).inspect_err(|_| {
+            let now = Instant::now();
+            let mut guessers = self.guessers.lock().unwrap_or_else(PoisonError::into_inner);
+            guessers.retain(|_, until| *until > now);
+            guessers.insert(client, now + GUESSER_WAITS);
+        })
     }
 
     /// Determines the client: the peer, or the last address named by trusted proxies that is not such a proxy itself.
@@ -166,12 +194,24 @@ impl Guard {
         if self.is_local {
             return is_name_of_this_machine(headers);
         }
-        let is_of_proxy = || request.peer_addr().is_some_and(|peer| self.is_trusted(plain(peer.ip())));
         let Some(public) = &self.public_host else { return true };
         let Some(host) = headers.get(HOST).and_then(|host| host.to_str().ok()) else { return true };
         // Nobody else can redirect a numeric address.
         let is_numeric = host_name(host).parse::<IpAddr>().is_ok();
-        is_numeric || host_name(host).eq_ignore_ascii_case(public) || is_name_of_this_machine(headers) || is_of_proxy()
+        // A proxy may name this server as its own settings do. On the same machine a browser has the proxy's address,
+        // and an attacker's name has a dot.
+        let is_of_proxy =
+            self.is_proxy(request.peer_addr(), |peer| !peer.is_loopback() || !host_name(host).contains('.'));
+        is_numeric || host_name(host).eq_ignore_ascii_case(public) || is_name_of_this_machine(headers) || is_of_proxy
+    }
+
+    /// Returns true if what a request says about its way here can be trusted.
+    pub(crate) fn is_forwarded(&self, request: &HttpRequest) -> bool {
+        self.is_proxy(request.peer_addr(), |_| true)
+    }
+
+    fn is_proxy(&self, peer: Option<SocketAddr>, holds: impl Fn(IpAddr) -> bool) -> bool {
+        peer.map(|peer| plain(peer.ip())).is_some_and(|peer| self.is_trusted(peer) && holds(peer))
     }
 }
 
@@ -196,8 +236,7 @@ impl Limit {
         }
         self.limiter.check_key(&client).map_err(|not_until| {
             let wait: Duration = not_until.wait_time_from(DefaultClock::default().now());
-            let message = "This address sends more requests than the server allows.";
-            ApiError::new(ErrorCode::TooManyRequests, message).retry_after(wait.as_secs() + 1)
+            too_many(wait)
         })
     }
 
@@ -208,6 +247,11 @@ impl Limit {
         let is_due = now >= swept + SWEEP_SECONDS;
         is_due && self.swept_s.compare_exchange(swept, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
+}
+
+fn too_many(wait: Duration) -> ApiError {
+    let message = "This address sends more requests than the server allows.";
+    ApiError::new(ErrorCode::TooManyRequests, message).retry_after(wait.as_secs() + 1)
 }
 
 fn take_turn(limit: Option<&Limit>, client: IpAddr) -> Result<(), ApiError> {
@@ -320,6 +364,7 @@ mod tests {
         Guard {
             requests: None,
             submissions: None,
+            guessers: Mutex::default(),
             token: None,
             metrics_token: None,
             is_private: false,
@@ -347,7 +392,28 @@ mod tests {
         assert!(is_own("192.0.2.1", "192.0.2.9:8080") && is_own("192.0.2.1", "[2001:db8::1]:8080"));
         // A foreign name that resolves here is refused from a browser but accepted from a trusted proxy.
         assert!(!is_own("192.0.2.1", "evil.example.org"));
-        assert!(is_own("10.1.2.3", "snapscope:8080"));
+        assert!(is_own("10.1.2.3", "snapscope:8080") && is_own("10.1.2.3", "snap.internal:8080"));
+        // A browser on the proxy's machine has its address.
+        assert!(is_own("::1", "snapscope:8080") && is_own("::1", "snap.example.org"));
+        assert!(!is_own("::1", "evil.example.org") && !is_own("::1", "snap.example.org.evil.example"));
+    }
+
+    #[test]
+    fn no_token_is_compared_after_too_many_wrong_ones() {
+        let submissions = Some(Limit::per_minute(NonZeroU32::new(2).unwrap()));
+        let guard = Guard { submissions, token: Some(Key::new("right")), ..public_guard() };
+        let answer = |token: &str, client: u8| {
+            let request = TestRequest::default().insert_header(("Authorization", format!("Bearer {token}")));
+            let client = IpAddr::from([192, 0, 2, client]);
+            guard.admit(Access::Change, client, &request.to_http_request()).map_err(|refused| refused.body().code)
+        };
+        let [wrong, later] =
+            [ErrorCode::Unauthorized, ErrorCode::TooManyRequests].map(|code| Err(code.name().to_owned()));
+        assert_eq!(
+            ["a", "b", "c", "right"].map(|token| answer(token, 1)),
+            [&wrong, &wrong, &later, &later].map(Clone::clone)
+        );
+        assert_eq!([answer("right", 2), answer("a", 2), answer("right", 2)], [Ok(()), wrong, Ok(())]);
     }
 
     #[test]
