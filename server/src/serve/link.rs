@@ -1,7 +1,7 @@
 //! Serves the page of a link: the viewer, with metadata for link previews.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, ContentType};
+use actix_web::http::header::{CACHE_CONTROL, ContentType, HOST};
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use shared::api::{ErrorCode, SnapshotDigest};
@@ -81,8 +81,13 @@ fn description(digest: &SnapshotDigest) -> String {
 /// Returns the server's public address, without a trailing slash.
 fn address(request: &HttpRequest, state: &State) -> String {
     state.config.public_address.clone().unwrap_or_else(|| {
-        let asked = request.connection_info();
-        format!("{}://{}", asked.scheme(), asked.host())
+        // Only a proxy says how it was asked; anybody else could lead a preview to another host.
+        if state.guard.is_forwarded(request) {
+            let asked = request.connection_info();
+            return format!("{}://{}", asked.scheme(), asked.host());
+        }
+        let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+        format!("http://{}", host.unwrap_or_else(|| request.app_config().host()))
     })
 }
 

@@ -64,6 +64,9 @@ fn a_link_unfolds() {
     assert_eq!(content(page, "og:description"), content(page, "description"));
     assert_eq!(content(page, "og:url"), server.url(&path));
     assert_eq!(content(page, "og:image"), server.url(&format!("{path}/preview.png")));
+    // Nobody but a proxy says under which address it was asked.
+    let said = server.get(&path, &[("X-Forwarded-Host", "evil.example.org"), ("Forwarded", "host=evil.example.org")]);
+    assert_eq!(content(said.text(), "og:url"), server.url(&path));
     assert_eq!((content(page, "twitter:card"), content(page, "robots")), ("summary_large_image", "noindex"));
     assert_eq!(page.matches("<title>").count(), 1);
     assert_eq!(page.matches("name=\"description\"").count(), 1);
