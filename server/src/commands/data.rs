@@ -213,7 +213,7 @@ async fn backup(place: &Place, to: &Path) -> Result<String, Failure> {
         Database::Sqlite(_) => {
             let (fresh, file) = (to.join("snapscope.sqlite.new"), to.join(DATABASE));
             let _ = std::fs::remove_file(&fresh);
-            database.copy_to(&fresh).await.map_err(failure)?;
+            copy_database(&database, &fresh).await?;
             std::fs::rename(&fresh, &file).map_err(|error| cannot_write(&file, &error))?;
             true
         }
@@ -269,8 +269,18 @@ async fn restore(from: &Path, place: &Place) -> Result<String, Failure> {
     let copied = copy(&objects, &store, &rows, folder).await?;
     store.set_installation(&own).await.map_err(failure)?;
     // The database comes last, because a server can be started on the folder once it is there.
-    source.copy_to(file).await.map_err(failure)?;
+    copy_database(&source, file).await?;
     Ok(format!("{} from {}, {copied} of them copied\n", counted(rows.len() as u64, "snapshot"), from.display()))
+}
+
+/// Copies a database to a file that only its owner can read, also in a folder that others can read.
+async fn copy_database(database: &Database, file: &Path) -> Result<(), Failure> {
+    let mut new = std::fs::OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut new, 0o600);
+    // SQLite writes into an empty file.
+    new.write(true).create_new(true).open(file).map_err(|error| cannot_write(file, &error))?;
+    database.copy_to(file).await.map_err(failure)
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {

@@ -83,6 +83,8 @@ fn a_backup_serves_and_is_restored() {
     check(&snapscope_data("restore", Some(&at("backup")), &at("data"), &[]), 2, &["already", "nothing was changed"]);
     check(&snapscope_data("restore", Some(&at("backup")), &at("restored"), &[]), 0, &["1 of them copied"]);
     for name in ["backup", "restored"] {
+        let database = fs::metadata(at(name).join("snapscope.sqlite")).expect("a database");
+        assert_eq!(database.permissions().mode() & 0o777, 0o600, "{name}");
         check(
             &snapscope_data("check", None, &at(name), &["--contents"]),
             0,
