@@ -147,6 +147,10 @@ async fn download(link: &str, address: Url) -> Result<TempPath, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+    use std::net::TcpListener;
+    use std::thread;
+
     use super::*;
 
     #[test]
@@ -167,5 +171,35 @@ mod tests {
         ] {
             assert!(address(wrong).unwrap_err().message.contains("no link"), "{wrong}");
         }
+    }
+
+    #[test]
+    fn redirects_stay_within_the_server() {
+        let [first, other] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+        let (address, elsewhere) = (first.local_addr().unwrap(), other.local_addr().unwrap());
+        let server = thread::spawn(move || {
+            for location in ["/moved".to_owned(), format!("http://{elsewhere}/secret")] {
+                let (mut stream, _) = first.accept().unwrap();
+                let mut head = vec![0; 4096];
+                let len = stream.read(&mut head).unwrap();
+                assert!(!String::from_utf8_lossy(&head[..len]).to_lowercase().contains("referer"));
+                let answer =
+                    format!("HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close");
+                write!(stream, "{answer}\r\n\r\n").unwrap();
+            }
+        });
+        let failure = fetch(&format!("http://{address}/s/abc")).unwrap_err();
+        assert!(failure.message.contains("302"), "{}", failure.message);
+        server.join().unwrap();
+        other.set_nonblocking(true).unwrap();
+        assert!(other.accept().is_err(), "nobody asks the other server");
+    }
+
+    #[test]
+    fn this_machine_is_known_by_its_addresses() {
+        for own in ["127.0.0.1", "169.254.169.254", "0.0.0.0", "::1", "fe80::1", "::ffff:127.0.0.1"] {
+            assert!(is_of_this_machine(own.parse().unwrap()), "{own}");
+        }
+        assert!(!is_of_this_machine("10.0.0.1".parse().unwrap()) && is_local_name("snap.localhost"));
     }
 }
