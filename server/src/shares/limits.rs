@@ -26,7 +26,8 @@ pub fn expires_ms(days: Option<u32>, longest: Option<Duration>) -> Result<Option
     let wanted = match (days, longest) {
         (None, None) => return Ok(None),
         (None, Some(longest)) => return Err(longest.as_secs() / DAY.as_secs()),
-        (Some(days), _) => DAY * days,
+        // A link that has expired when it is made would be of no use.
+        (Some(days), _) => DAY * days.max(1),
     };
     let is_only_choice = longest.is_some_and(|longest| longest < DAY) && days == Some(CHOICES[0]);
     match longest {
@@ -60,6 +61,7 @@ mod tests {
         let near = |end: i64, expected: i64| (end - expected).abs() < 60_000;
         assert!(near(expires_ms(Some(7), Some(DAY * 30)).unwrap().unwrap(), in_days(7)));
         assert!(near(expires_ms(Some(365), None).unwrap().unwrap(), in_days(365)));
+        assert!(near(expires_ms(Some(0), None).unwrap().unwrap(), in_days(1)));
         assert!(near(expires_ms(Some(1), Some(DAY / 2)).unwrap().unwrap(), now_ms() + 43_200_000));
     }
 }

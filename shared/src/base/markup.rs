@@ -2,7 +2,7 @@
 
 /// Returns true for bidirectional control characters: after U+202E, `gpj.exe` looks like `exe.jpg`.
 pub fn turns_direction(letter: char) -> bool {
-    matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Escapes text for HTML and XML, between tags or inside double quotes.
@@ -36,6 +36,7 @@ mod tests {
         assert_eq!(escaped("a & \"b\" </title>"), "a &amp; &quot;b&quot; &lt;/title&gt;");
         assert_eq!(escaped("it's\0\u{1b}"), "it&#39;s\u{fffd}\u{fffd}");
         assert_eq!(escaped("a\u{202e}gpj.exe\u{2066}"), "a\u{fffd}gpj.exe\u{fffd}");
+        assert_eq!(escaped("\u{200e}a\u{200f}b\u{61c}"), "\u{fffd}a\u{fffd}b\u{fffd}");
         // Right-to-left text does not need these controls.
         assert_eq!(escaped("דליפה ü"), "דליפה ü");
     }

@@ -10,6 +10,7 @@ use actix_web::{FromRequest as _, HttpMessage as _, HttpRequest};
 use futures_util::StreamExt as _;
 use serde::Deserialize;
 use shared::api::{ErrorCode, JobChange, JobRequest, JobTask};
+use shared::base::markup::turns_direction;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::serve::error::ApiError;
@@ -122,7 +123,7 @@ pub(super) async fn read_change(payload: Payload) -> Result<JobChange, ApiError>
         .map_err(|error| bad(format!("The request must be `{{\"name\": \"…\"}}`: {error}.")))?;
     let name = name.trim().to_owned();
     let most = JobChange::MOST_NAME;
-    if name.is_empty() || name.chars().count() > most || name.chars().any(char::is_control) {
+    if name.is_empty() || name.chars().count() > most || name.chars().any(|c| c.is_control() || turns_direction(c)) {
         return Err(bad(format!("A name must be one line of 1 to {most} characters.")));
     }
     Ok(JobChange { name })

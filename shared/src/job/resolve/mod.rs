@@ -38,6 +38,8 @@ use super::resolved::Job;
 use super::training::{Amp, Device, Evaluation, Precision, Training, ZeroGrad};
 use table::Table;
 
+use crate::base::markup::turns_direction;
+
 /// Default number of steps: optimizer state and fragmentation have settled by the third.
 pub(super) const DEFAULT_STEPS: u64 = 3;
 
@@ -126,7 +128,8 @@ impl Resolver {
     fn name(&mut self, raw: &mut Table<'_, RawJob>) -> String {
         let RawModel { preset, family, .. } = raw.given.model.clone().unwrap_or_default();
         let name = raw.given(&JOB.name).cloned().or(preset).or(family).unwrap_or_default();
-        if name.chars().count() > MOST_NAME_CHARACTERS || name.chars().any(char::is_control) {
+        let is_odd = |c: char| c.is_control() || turns_direction(c);
+        if name.chars().count() > MOST_NAME_CHARACTERS || name.chars().any(is_odd) {
             self.problem(
                 "name",
                 format!("a name must be one line of at most {MOST_NAME_CHARACTERS} characters"),
