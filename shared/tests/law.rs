@@ -103,8 +103,22 @@ fn what_no_recorder_shares_is_refused() {
 }
 
 #[test]
+fn annotations_visit_a_key_per_byte() {
+    let make = bombs::ALL.into_iter().find(|bomb| bomb.0 == "annotation-keys").unwrap().1;
+    for (sharing, all) in [(Sharing { len: 2, times: 3 }, true), (Sharing { len: 1_000, times: 1_000 }, false)] {
+        let bytes = make(sharing);
+        let trace = import(&bytes).unwrap();
+        let read = trace.annotations.len();
+        assert_eq!(read == sharing.times, all, "{read} of {sharing:?}");
+        assert!(read * sharing.len <= bytes.len(), "{read} of {sharing:?}");
+        let left = trace.diagnostics.iter().filter(|one| one.code == "unreadable-annotations").map(|one| one.count);
+        assert_eq!(left.sum::<u64>(), (sharing.times - read) as u64);
+    }
+}
+
+#[test]
 fn time_is_that_of_the_bytes() {
-    for name in ["annotations", "growing"] {
+    for name in ["annotations", "annotation-keys", "growing"] {
         let make = bombs::ALL.into_iter().find(|bomb| bomb.0 == name).unwrap().1;
         let bytes = make(Sharing { len: 100_000, times: 60_000 });
         let start = Instant::now();

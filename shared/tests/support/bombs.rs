@@ -26,6 +26,7 @@ pub(crate) const ALL: [Bomb; 13] = [
     ("expand", expand),
     ("stacks", stacks),
     ("annotations", annotations),
+    ("annotation-keys", annotation_keys),
     ("texts", texts),
     ("growing", growing),
 ];
@@ -279,6 +280,29 @@ fn annotations(Sharing { len, times }: Sharing) -> Vec<u8> {
         shared(writer, times, |writer| {
             writer.begin_list(len);
             (0..len).for_each(|_| writer.none());
+            writer.end_shared()
+        });
+        writer.end();
+    })
+}
+
+/// Annotations that are the same dictionary, with many keys that annotations do not have.
+fn annotation_keys(Sharing { len, times }: Sharing) -> Vec<u8> {
+    pickle(|writer| {
+        writer.begin_dict(2);
+        writer.key("segments");
+        nothing(writer);
+        writer.key("external_annotations");
+        shared(writer, times, |writer| {
+            writer.begin_dict(len + 2);
+            [("stage", "START"), ("name", "step")].into_iter().for_each(|(key, value)| {
+                writer.key(key);
+                writer.text(value);
+            });
+            (0..len).for_each(|number| {
+                writer.int(number as i64);
+                writer.none();
+            });
             writer.end_shared()
         });
         writer.end();

@@ -14,10 +14,10 @@ use crate::cli::command::run;
 const LETTERS: usize = 70_000;
 
 /// Frames of each stack.
-const DEPTH: usize = 40;
+const DEPTH: usize = 20;
 
 /// More than any answer about these few events has.
-const MOST_BYTES: usize = 400_000;
+const MOST_BYTES: usize = 600_000;
 
 /// Creates a trace of which every name is long: functions, files, texts of users and annotations.
 fn trace() -> Trace {
@@ -47,12 +47,12 @@ fn no_command_stops_at_a_long_name_or_repeats_it() {
         ["inspect", "peak", "peak --by frame", "peak --by category", "diagnose", "segments", "source", "replay"]
     {
         for json in [&[][..], &["--json"]] {
-            check(&[&command.split(' ').collect::<Vec<_>>(), json, &[&file]].concat());
+            check(&[&command.split(' ').collect::<Vec<_>>(), json, &[file.as_str()]].concat());
         }
     }
     check(&["open", "--text", &file]);
     for command in [&["diff"][..], &["diff", "--json"], &["diff", "--markdown"], &["ranks"], &["ranks", "--json"]] {
-        check(&[command, &[&file, &file]].concat());
+        check(&[command, &[file.as_str(), file.as_str()]].concat());
     }
     for to in ["svg", "csv", "markdown", "speedscope", "html"] {
         check(&["export", "--to", to, "--output", &out, &file]);
