@@ -8,13 +8,13 @@ import sys
 
 
 def binary() -> str | None:
-    """Returns the binary: a named one, the one beside this Python or this package, or that of the PATH."""
+    """Returns the binary: a named one, the one beside this package or this Python, or that of the PATH."""
     named = os.environ.get("SNAPSCOPE_PROGRAM")
     if named:
         return named
     # `pip install --target` makes a folder `bin` beside the packages.
     packages = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    for folder in (os.path.dirname(sys.executable), os.path.join(packages, "bin")):
+    for folder in (os.path.join(packages, "bin"), os.path.dirname(sys.executable)):
         beside = os.path.join(folder, "snapscope")
         if os.path.exists(beside):
             return beside

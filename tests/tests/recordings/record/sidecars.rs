@@ -29,7 +29,8 @@ fn a_sidecar_has_no_secrets() {
     // A repository of a stranger.
     stage.scene.write("id_rsa", "the text of another file\n");
     stage.scene.write(".git/HEAD", "ref: ../id_rsa\n");
-    let words = ["--hf-token", "hf_abcdef", "--api_key=sk1", "hf_ghi", "--max-tokens", "512", "--name=key", "--password"];
+    let words =
+        ["--hf-token", "hf_abcdef", "--api_key=sk1", "hf_ghi", "--max-tokens", "512", "--name=key", "--password"];
     Ran::of(&stage.python().args(words).output().expect("python3")).check(0, &[]);
     let sidecar = stage.sidecar("a.step0.end.json");
     let command: Vec<_> = sidecar["command"].as_array().unwrap().iter().filter_map(|word| word.as_str()).collect();

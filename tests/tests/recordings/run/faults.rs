@@ -46,7 +46,8 @@ fn a_fault_in_any_function_of_the_hook_is_no_error_of_the_script() {
     ran.check(1, &["it does not fit"]);
     let called = ran.text.lines().find_map(|line| line.strip_prefix("called ")).expect("a list");
     let called: BTreeSet<&str> = called.split(' ').collect();
-    let met = ["recorder.py:_allocated", "lines.py:user_line", "snapshot.py:_write", "steps.py:_after", "history.py:cut"];
+    let met =
+        ["recorder.py:_allocated", "lines.py:user_line", "snapshot.py:_write", "steps.py:_after", "history.py:cut"];
     assert!(met.iter().all(|name| called.contains(name)), "{called:?}");
     let called: Vec<&str> = called.into_iter().collect();
     std::thread::scope(|scope| {

@@ -191,11 +191,11 @@ fn a_wheel_is_installed_and_used() {
     let run = ["run", "--card", "t4-16gb", "--", "venv/bin/python3", "train.py"];
     check_output(&stage.run("snapscope", &run, &[("PYTHONPATH", &torch)]), 0, &["it fits"], &[]);
     // With `pip install --target`, the program and the package find each other without an environment.
-    let in_packages = |arguments: &[&str], path: &Path| {
-        stage.run_in("packages", "snapscope", arguments, &[("PYTHONPATH", path)])
-    };
+    let in_packages =
+        |arguments: &[&str], path: &Path| stage.run_in("packages", "snapscope", arguments, &[("PYTHONPATH", path)]);
     check_output(&in_packages(&run, &torch), 0, &["it fits"], &[]);
-    let found = ["run", "--", "venv/bin/python3", "-S", "-c", "import snapscope.binary; print(snapscope.binary.binary())"];
+    let found =
+        ["run", "--", "venv/bin/python3", "-S", "-c", "import snapscope.binary; print(snapscope.binary.binary())"];
     check_output(&in_packages(&found, &stage.path("packages")), 2, &["packages/bin/snapscope"], &[]);
 
     examples::check(&stage);
