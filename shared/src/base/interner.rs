@@ -131,7 +131,7 @@ mod tests {
         let mut table = StringTable::new();
         let long = format!("/start/{}/end.py", "ü".repeat(500_000));
         let (id, fits) = (table.intern(&long), table.intern(&"x".repeat(MOST_SHOWN_BYTES)));
-        assert_eq!((table.whole(id), table.intern(&long), table.find(&long)), (&*long, id, Some(id)));
+        assert_eq!((table.intern(&long), table.find(&long), table.whole(id)), (id, Some(id), &*long));
         let shown = table.get(id);
         assert!(shown.starts_with("/start/üü") && shown.ends_with("üü/end.py"), "{shown}");
         assert!(shown.contains("ü…[999756 bytes cut]…ü") && shown.len() <= MOST_SHOWN_BYTES, "{shown}");
