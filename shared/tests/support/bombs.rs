@@ -14,7 +14,7 @@ pub(crate) struct Sharing {
 /// Name and constructor of a kind of pickle.
 pub(crate) type Bomb = (&'static str, fn(Sharing) -> Vec<u8>);
 
-pub(crate) const ALL: [Bomb; 13] = [
+pub(crate) const ALL: [Bomb; 14] = [
     ("lines", lines),
     ("settings", settings),
     ("setting-tables", setting_tables),
