@@ -44,7 +44,10 @@ def _nonzero(torch):
     def nonzero(tensor):
         with torch._C.DisableTorchFunction():
             # Kept memory has what another tensor left there, which would be a count of anything.
-            count = tried(0, _count, tensor)
+            count = tried(None, _count, tensor)
+            if count is None:
+                count = 0
+                tried(None, _remember, tensor, count)
             with answers.answering(("i", count)):
                 return find(tensor, out=empty(0, dtype=torch.long, device=tensor.device))
 
@@ -52,18 +55,15 @@ def _nonzero(torch):
 
 
 def _count(tensor):
-    """Returns the number of elements that are not zero: the known one, or that of the first time, or none."""
-    value = carried.value_in(tensor)
+    """Returns the number of elements that are not zero: that of the first time, or the known one, or none."""
     reference, version, count = _counted.get(id(tensor), (None, None, 0))
-    is_again = reference is not None and reference() is tensor and version == carried.version_of(tensor)
-    if value is not None:
-        count = int(value.tensor.count_nonzero())
-    elif not is_again:
-        count = 0
-    if not is_again:
-        if value is None or value.base.assumed:
-            _counts.add("size", value is not None)
-        _remember(tensor, count)
+    if reference is not None and reference() is tensor and version == carried.version_of(tensor):
+        return count
+    value = carried.value_in(tensor)
+    if value is None or value.base.assumed:
+        _counts.add("size", value is not None)
+    count = 0 if value is None else int(value.tensor.count_nonzero())
+    _remember(tensor, count)
     return count
 
 
