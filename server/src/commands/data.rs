@@ -156,6 +156,9 @@ async fn check(place: &Place, contents: bool) -> Result<(String, bool), Failure>
     let mut known: Vec<&String> = rows.iter().map(|row| &row.object).collect();
     known.sort_unstable();
     let missing: Vec<&str> = known.iter().filter(|object| !is_there(object)).map(|object| object.as_str()).collect();
+    let trash = if missing.is_empty() { Vec::new() } else { store.trash().await.map_err(failure)? };
+    let lost = trash.iter().filter(|discarded| missing.contains(&discarded.object.as_str()));
+    let lost: Vec<String> = lost.map(|discarded| discarded.place()).collect();
     let unknown: Vec<&str> =
         objects.iter().filter(|object| known.binary_search(object).is_err()).map(String::as_str).collect();
     let mut changed = Vec::new();
@@ -178,6 +181,8 @@ async fn check(place: &Place, contents: bool) -> Result<(String, bool), Failure>
     let _ = writeln!(page, "{belongs}");
     let _ = writeln!(page, "{}, {}", counted(rows.len() as u64, "snapshot"), bytes(stored));
     list_of(&mut page, "missing from the store", &missing);
+    let lost: Vec<&str> = lost.iter().map(String::as_str).collect();
+    list_of(&mut page, "of these in the trash; move them to snapshots/ in the store to have them back", &lost);
     list_of(&mut page, "changed since they were stored", &changed);
     list_of(&mut page, "in the store but not in the database; the server keeps them in the trash for a week", &unknown);
     if missing.is_empty() && changed.is_empty() && !is_other {

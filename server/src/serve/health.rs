@@ -23,18 +23,19 @@ pub(crate) async fn healthz() -> HttpResponse {
     text(StatusCode::OK, "ok\n")
 }
 
-/// Returns `ok` while the database and the store respond; if one does not, the log says which.
+/// Returns `ok` while the database and the store respond and the store takes objects; if one does not, the log says which.
 #[utoipa::path(
     get, path = "/readyz", tag = "operations",
     responses(
-        (status = 200, description = "The database and the store respond", body = String),
+        (status = 200, description = "The database and the store respond, and the store takes objects", body = String),
         (status = 503, description = "The database or the store does not respond", body = String)
     )
 )]
 pub(crate) async fn readyz(state: Data<State>) -> HttpResponse {
     let ping = async {
         state.database.ping().await.map_err(|error| error.to_string())?;
-        state.store.ping().await.map_err(|error| error.to_string())
+        state.store.ping().await.map_err(|error| error.to_string())?;
+        state.store_is_writable().await
     };
     let answer = timeout(PATIENCE, ping).await.unwrap_or_else(|_| Err(format!("no response within {PATIENCE:?}")));
     match answer {

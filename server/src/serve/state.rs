@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use actix_web::{HttpMessage as _, HttpRequest};
 use shared::api::GalleryRow;
@@ -19,6 +20,9 @@ use crate::serve::preview::Previews;
 use crate::serve::seats::Seats;
 use crate::shares::{Digester, Room};
 use crate::store::Store;
+
+/// Time between two trial objects for health checks, each of which costs a write.
+const BETWEEN_TRIALS: Duration = Duration::from_secs(30);
 
 /// State that all requests of the process share.
 #[derive(Debug)]
@@ -38,6 +42,8 @@ pub struct State {
     pub(crate) gallery: Vec<GalleryRow>,
     /// Tracks which workers are alive.
     presence: Presence,
+    /// Time of the last trial object that the store has taken.
+    written: tokio::sync::Mutex<Option<Instant>>,
     pub(super) guard: Guard,
     pub(super) metrics: Metrics,
     /// Draws and caches the preview pictures of links.
@@ -61,6 +67,7 @@ impl State {
         gallery: Vec<GalleryRow>,
     ) -> Self {
         Self {
+            written: tokio::sync::Mutex::default(),
             guard: Guard::new(&config),
             metrics: Metrics::new(&store, &worker),
             previews: Previews::default(),
@@ -78,6 +85,20 @@ impl State {
             worker,
             gallery,
         }
+    }
+
+    /// Checks that the store takes objects, by a trial object unless one has succeeded within [`BETWEEN_TRIALS`].
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason if the trial fails.
+    pub(super) async fn store_is_writable(&self) -> std::result::Result<(), String> {
+        let mut written = self.written.lock().await;
+        if written.is_none_or(|written| written.elapsed() > BETWEEN_TRIALS) {
+            self.store.try_out().await.map_err(|error| error.to_string())?;
+            *written = Some(Instant::now());
+        }
+        Ok(())
     }
 
     /// Returns the client of a request if clients are told apart, which they are not behind an untrusted proxy.

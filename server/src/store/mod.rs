@@ -64,6 +64,22 @@ pub struct Store {
     folder: Option<PathBuf>,
 }
 
+/// An object in the trash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Discarded {
+    /// Time at which it was discarded, in milliseconds since 1970.
+    pub time_ms: i64,
+    /// Its name before that.
+    pub object: String,
+}
+
+impl Discarded {
+    /// Returns its place in the store.
+    pub fn place(&self) -> String {
+        format!("{TRASH}/{}/{}", self.time_ms, self.object)
+    }
+}
+
 /// An object in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
@@ -223,19 +239,28 @@ impl Store {
     ///
     /// Returns an error if the store does not answer; deletions before that remain in effect.
     pub async fn empty_trash(&self, discarded_before_ms: i64) -> Result<u64> {
-        let trash = self.place(TRASH);
-        let mut listed = self.objects.list(Some(&trash));
         let mut removed = 0;
-        while let Some(meta) = listed.try_next().await? {
-            let time = meta.location.prefix_match(&trash).and_then(|mut parts| parts.next());
-            // Other entries in the trash were not put there by this program.
-            let discarded_ms: Option<i64> = time.and_then(|time| time.as_ref().parse().ok());
-            if discarded_ms.is_some_and(|time| time < discarded_before_ms) {
-                self.objects.delete(&meta.location).await?;
-                removed += 1;
-            }
+        for discarded in self.trash().await?.into_iter().filter(|discarded| discarded.time_ms < discarded_before_ms) {
+            self.objects.delete(&self.place(&discarded.place())).await?;
+            removed += 1;
         }
         Ok(removed)
+    }
+
+    /// Lists the objects in the trash.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store does not answer.
+    pub async fn trash(&self) -> Result<Vec<Discarded>> {
+        let folder = format!("{}/", self.place(TRASH));
+        // Other entries in the trash were not put there by this program.
+        let discarded = |meta: object_store::ObjectMeta| {
+            let (time, object) = meta.location.as_ref().strip_prefix(&folder)?.split_once('/')?;
+            Some(Discarded { time_ms: time.parse().ok()?, object: object.to_owned() })
+        };
+        let listed = self.objects.list(Some(&self.place(TRASH))).map_err(StoreError::from);
+        listed.try_filter_map(|meta| std::future::ready(Ok(discarded(meta)))).try_collect().await
     }
 
     /// Lists all snapshots.

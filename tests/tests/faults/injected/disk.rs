@@ -108,6 +108,7 @@ fn a_database_that_cannot_grow_takes_nothing_that_it_would_lose() {
     };
     check_refusal(&refusal, ErrorCode::NoRoom, "database");
     check_refusal(&cramped.server.share(Form::share(&padded(1000, 2))), ErrorCode::NoRoom, "no space");
+    assert_eq!(cramped.server.get("/readyz").status, 503);
     accepted.reverse();
     assert_eq!(ids(&cramped.server), accepted);
     assert_eq!(cramped.server.get(&link).status, 200);
