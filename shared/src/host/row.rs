@@ -22,11 +22,26 @@ pub(super) struct Row<'a> {
     pub(super) memory_permille: Option<u32>,
 }
 
+/// What a text begins with: a row of a form.
+pub(super) type Found<'a> = Option<(HostForm, Row<'a>)>;
+
+impl<'a> Row<'a> {
+    /// Splits the rows behind this one off its command; `None` if there are none.
+    ///
+    /// Cost: linear in the words of the command.
+    pub(super) fn split(self, of: impl Fn(&'a str) -> Found<'a>) -> Option<(Self, &'a str)> {
+        let text = self.command;
+        let words = text.split_ascii_whitespace().skip(1).map(|word| word.as_ptr() as usize - text.as_ptr() as usize);
+        let start = words.into_iter().find(|&start| of(&text[start..]).is_some())?;
+        Some((Self { command: text[..start].trim_ascii_end(), ..self }, &text[start..]))
+    }
+}
+
 /// Letters that state what a process does.
 const STATES: [char; 9] = ['D', 'I', 'R', 'S', 'T', 't', 'W', 'X', 'Z'];
 
 /// Reads a row that has no head above it, as when `grep` removed it: one of `ps aux` or of `top`.
-pub(super) fn headless(line: &str) -> Option<(HostForm, Row<'_>)> {
+pub(super) fn headless(line: &str) -> Found<'_> {
     aux(line).map(|row| (HostForm::Ps, row)).or_else(|| top(line).map(|row| (HostForm::Top, row)))
 }
 

@@ -6,7 +6,6 @@ use std::process::Command;
 
 use shared::job::{Device, Job};
 
-use super::Scratch;
 use crate::Failure;
 use crate::config::RecorderConfig;
 use crate::virtual_gpu;
@@ -14,7 +13,7 @@ use crate::virtual_gpu;
 /// Release of PyTorch that the recorder is built for.
 const RELEASE: &str = "2.11";
 
-/// Returns the complete environment of the recorder; the virtual GPU's warnings and links are made in `scratch`.
+/// Returns the complete environment of the recorder; it makes its files in the folder `scratch`.
 ///
 /// # Errors
 ///
@@ -22,26 +21,26 @@ const RELEASE: &str = "2.11";
 pub(super) fn environment(
     config: &RecorderConfig,
     job: &Job,
-    scratch: &Scratch,
+    scratch: &Path,
 ) -> Result<Vec<(OsString, OsString)>, Failure> {
     let mut variables = config.passed_on.clone();
     let mut set = |name: &str, value: &OsStr| variables.push((name.into(), value.into()));
     // A recording hardly computes on the host, and on a large machine more threads would cost memory.
     set("OMP_NUM_THREADS", OsStr::new("2"));
     // The only folder to which it may write.
-    set("TMPDIR", scratch.0.path().as_os_str());
+    set("TMPDIR", scratch.as_os_str());
     if !job.allocator.is_empty() {
         set("PYTORCH_CUDA_ALLOC_CONF", OsStr::new(&job.allocator));
     }
     let folders = match &job.device {
         Device::Virtual(cards) => {
             set("SNAPSCOPE_VIRTUAL_GPU", OsStr::new(&cards.to_string()));
-            set("SNAPSCOPE_VIRTUAL_GPU_LOG", scratch.log().as_os_str());
+            set("SNAPSCOPE_VIRTUAL_GPU_LOG", log_of(scratch).as_os_str());
             if job.parallel.is_some_and(|parallel| parallel.ddp().is_some()) {
                 // DDP processes compare their models, and read the values for that from the device.
                 set("SNAPSCOPE_VIRTUAL_GPU_VALUES", OsStr::new("shadow"));
             }
-            let [stand_ins, libraries] = virtual_folders(config, &scratch.links())?;
+            let [stand_ins, libraries] = virtual_folders(config, &scratch.join("virtual-gpu"))?;
             if has_nvidias(&libraries) {
                 // NVIDIA's libraries would come before those in the search path.
                 set("LD_AUDIT", config.virtual_gpu.join("libsnapscope_audit.so").as_os_str());
@@ -66,6 +65,11 @@ pub(super) fn environment(
     })?;
     set("LD_LIBRARY_PATH", &path);
     Ok(variables)
+}
+
+/// Returns the file to which a virtual GPU writes its warnings.
+pub(super) fn log_of(scratch: &Path) -> PathBuf {
+    scratch.join("virtual-gpu.txt")
 }
 
 /// Makes NVIDIA's device files, which do not exist before CUDA's first use after a boot.

@@ -155,20 +155,11 @@ impl Scratch {
         self.0.path().join("snapshot.pickle")
     }
 
-    fn log(&self) -> PathBuf {
-        self.0.path().join("virtual-gpu.txt")
-    }
-
-    /// Returns the folder for the links of a virtual GPU.
-    fn links(&self) -> PathBuf {
-        self.0.path().join("virtual-gpu")
-    }
-
     fn launch(&self, config: &RecorderConfig, job: &Job) -> Result<Launch, Failure> {
         Ok(Launch {
             program: config.program.clone(),
             arguments: vec!["--output".into(), self.snapshot().into()],
-            environment: libraries::environment(config, job, self)?,
+            environment: libraries::environment(config, job, self.0.path())?,
             input: job.to_json(),
         })
     }
@@ -178,7 +169,8 @@ impl Scratch {
         const MOST_BYTES: u64 = 64 << 10;
         let mut bytes = Vec::new();
         // On a real GPU this file does not exist.
-        let _ = File::open(self.log()).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
+        let _ =
+            File::open(libraries::log_of(self.0.path())).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
         String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
     }
 

@@ -4,27 +4,16 @@
 //! Mon Nov 23 15:46:52 UTC 2026 ml 17 99.5 … python t.py ml 18 12.5 … python t.py     two rows of one sample
 //! ```
 //!
-//! The command of a row ends where the next row begins. Cost: linear in the words of commands.
+//! The command of a row ends where the next row begins.
 
 use super::super::head::Head;
 use super::super::log::HostForm;
-use super::super::row::Row;
+use super::super::row::{Found, Row};
 use super::State;
 use crate::base::stamp::Stamp;
 
 /// Longest time between the rows of one sample that have their own times, in milliseconds.
 const LATE_MS: i64 = 1000;
-
-/// What a text begins with: a row of a form.
-type Found<'a> = Option<(HostForm, Row<'a>)>;
-
-/// Splits the rows behind a row off its command; `None` if there are none.
-pub(super) fn split<'a>(row: Row<'a>, of: impl Fn(&'a str) -> Found<'a>) -> Option<(Row<'a>, &'a str)> {
-    let text = row.command;
-    let words = text.split_ascii_whitespace().skip(1).map(|word| word.as_ptr() as usize - text.as_ptr() as usize);
-    let start = words.into_iter().find(|&start| of(&text[start..]).is_some())?;
-    Some((Row { command: text[..start].trim_ascii_end(), ..row }, &text[start..]))
-}
 
 impl State {
     /// Returns true if a row with a time of its own belongs to the current sample, because the clock ticked in between.
@@ -47,7 +36,7 @@ impl State {
         }
         let of = |line| Some((head.form, head.row(line).filter(|row| head.is_whole(row))?));
         if let Some((form, row)) = head.row(rows).map(|row| (head.form, row)) {
-            match split(row.clone(), of) {
+            match row.clone().split(of) {
                 Some((row, rest)) => self.joined(row, form, rest, of),
                 None => self.joined(row, form, "", of),
             }
@@ -69,7 +58,7 @@ impl State {
                 self.add(&row);
             }
             let Some((next_form, next)) = of(rest) else { return };
-            (row, form, rest) = match split(next.clone(), &of) {
+            (row, form, rest) = match next.clone().split(&of) {
                 Some((next, behind)) => (next, next_form, behind),
                 None => (next, next_form, ""),
             };

@@ -237,7 +237,7 @@ impl State {
             self.sample(stamp);
         }
         self.time(row.time);
-        if let Some((row, rest)) = joined::split(row.clone(), headless) {
+        if let Some((row, rest)) = row.clone().split(headless) {
             self.is_new_sample |= self.log.clock == Clock::Samples;
             self.joined(row, form, rest, headless);
             return true;
