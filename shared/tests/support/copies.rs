@@ -159,12 +159,12 @@ fn is_without(copy: &Trace, options: &SanitizeOptions) {
     assert!(!options.drop_annotations || copy.annotations.is_empty());
     assert!(copy.contexts.iter().all(|context| context.user_metadata == StringId::EMPTY));
     let is_asked = |word: &str| options.names.iter().any(|name| name.to_lowercase() == word.to_lowercase());
-    for text in copy.strings.ids().map(|id| copy.strings.get(id)) {
+    for text in copy.strings.ids().map(|id| copy.strings.whole(id)) {
         let mut words = text.split(|c: char| !c.is_alphanumeric());
         assert!(!words.any(is_asked), "a name is kept in {text:?}");
     }
     if let Some(packages) = &options.packages {
-        let files = copy.frames.iter().map(|frame| copy.strings.get(frame.filename));
+        let files = copy.frames.iter().map(|frame| copy.strings.whole(frame.filename));
         let is_kept = |file: &str| packages.iter().any(|package| file.contains(&format!("-packages/{package}")));
         files.for_each(|file| assert!(is_kept(&file.replace('\\', "/")), "{file} is of no package that is kept"));
     }
@@ -186,14 +186,14 @@ const FORMAT: [&str; 9] = [
 /// Checks that the report shows every text of the copy.
 fn is_shown(copy: &Trace, report: &SanitizeReport) {
     let nothing = read(&clean(&Trace::default()).0);
-    let keys = nothing.strings.ids().map(|id| nothing.strings.get(id));
+    let keys = nothing.strings.ids().map(|id| nothing.strings.whole(id));
     let keys: HashSet<&str> = keys.chain(FORMAT).collect();
     let shown: HashSet<&str> = report.remaining.iter().map(|text| text.text.as_str()).collect();
     // A setting is shown with its value.
     let settings = report.remaining.iter().filter(|text| text.kind == TextKind::Setting);
     let settings: Vec<&str> = settings.map(|text| text.text.as_str()).collect();
     let is_shown = |line: &str| shown.contains(line) || settings.iter().any(|setting| setting.contains(line));
-    let texts = copy.strings.ids().map(|id| copy.strings.get(id)).filter(|text| !keys.contains(text));
+    let texts = copy.strings.ids().map(|id| copy.strings.whole(id)).filter(|text| !keys.contains(text));
     let lines = texts.flat_map(|text| text.split('\n')).filter(|line| !line.trim().is_empty());
     let hidden: Vec<&str> = lines.filter(|line| !is_shown(line)).collect();
     assert_eq!(hidden, [""; 0], "texts that the report does not show");
