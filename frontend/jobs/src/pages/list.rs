@@ -44,7 +44,9 @@ pub(crate) fn ListPage(props: &ListPageProps) -> Html {
             { for props.limits.problems.iter().map(|(kind, problem)| html! {
                 <p class="note warning" role="status">
                     <Icon name={IconName::Warning} />
-                    { format!("No job can run on {kind} at this time: {problem}. The worker tries again every minute.") }
+                    <span class="note-text">
+                        { format!("No job can run on {kind} at this time: {problem}. The worker tries again every minute.") }
+                    </span>
                 </p>
             }) }
             <JobList />
