@@ -4,6 +4,8 @@
 //! files, elements and events.
 
 mod address;
+#[cfg(target_arch = "wasm32")]
+mod allocator;
 mod api;
 mod beside;
 mod blob;
