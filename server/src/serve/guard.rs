@@ -63,8 +63,9 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Makes the guard of a configuration.
-    pub(crate) fn new(config: &ServeConfig) -> Self {
+    /// Makes the guard of a configuration, on the installation with this ID.
+    pub(crate) fn new(config: &ServeConfig, installation: &str) -> Self {
+        let key = |token: &Option<String>| token.as_deref().map(|token| Key::new(token, installation));
         let limit = |rate: Option<u32>| Some(Limit::per_minute(NonZeroU32::new(rate?)?));
         let public = config.public_address.as_deref().and_then(|address| address.split("://").nth(1));
         let public = public.and_then(|address| address.split('/').next());
@@ -72,8 +73,8 @@ impl Guard {
             requests: limit(config.requests),
             submissions: limit(config.submissions),
             guessers: Mutex::default(),
-            token: config.token.as_deref().map(Key::new),
-            metrics_token: config.metrics_token.as_deref().map(Key::new),
+            token: key(&config.token),
+            metrics_token: key(&config.metrics_token),
             is_private: config.is_private,
             is_local: config.listen.ip().is_loopback() && config.trusted_proxies.is_empty(),
             public_host: public.map(|host| host_name(host).to_owned()),
@@ -401,7 +402,7 @@ mod tests {
     #[test]
     fn no_token_is_compared_after_too_many_wrong_ones() {
         let submissions = Some(Limit::per_minute(NonZeroU32::new(2).unwrap()));
-        let guard = Guard { submissions, token: Some(Key::new("right")), ..public_guard() };
+        let guard = Guard { submissions, token: Some(Key::new("right", "here")), ..public_guard() };
         let answer = |token: &str, client: u8| {
             let request = TestRequest::default().insert_header(("Authorization", format!("Bearer {token}")));
             let client = IpAddr::from([192, 0, 2, client]);

@@ -113,17 +113,17 @@ pub struct Started {
 /// bound.
 pub async fn start(config: ServeConfig, site: Data<Site>, signals: Signals) -> Result<Started, Failure> {
     let (database, store) = installation::open(&config.database, &config.store).await?;
-    let limited = database.set_limits(config.shares.quota_bytes, config.queue).await;
-    limited.map_err(|error| Failure::new(error.to_string(), "check the database"))?;
+    let failed = |error: crate::database::DatabaseError| Failure::new(error.to_string(), "check the database");
+    database.set_limits(config.shares.quota_bytes, config.queue).await.map_err(failed)?;
     let worker =
         Arc::new(Context::new(database.clone(), store.clone(), config.worker.clone(), config.recorder.clone())?);
     // As soon as the server listens, clients may submit jobs, which requires a known worker.
-    worker.show().await.map_err(|error| Failure::new(error.to_string(), "check the database"))?;
+    worker.show().await.map_err(failed)?;
     let gallery = gallery::load(&config.pages)?;
     let listen = config.listen;
-    let kept_bytes =
-        database.used_bytes().await.map_err(|error| Failure::new(error.to_string(), "check the database"))?;
-    let state = Data::new(State::new(config, database, store, worker, gallery));
+    let kept_bytes = database.used_bytes().await.map_err(failed)?;
+    let installation = database.installation().await.map_err(failed)?;
+    let state = Data::new(State::new(config, database, store, worker, gallery, &installation));
     state.room.note_kept(kept_bytes);
     let app_state = state.clone();
     let connections = Connections::new(state.config.trusted_proxies.clone());

@@ -4,25 +4,32 @@ use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration;
 use actix_web::cookie::{Cookie, SameSite};
 use actix_web::http::header::{AUTHORIZATION, HOST, HeaderMap};
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
+use crate::database::now_ms;
 use crate::hex::hex;
 
-/// Lifetime of the session cookie, in days.
+/// Lifetime of a session, in days.
 const DAYS: i64 = 30;
 
 /// A token stored as its hash, so that the time of a comparison does not reveal how much of a wrong token matches.
 #[derive(Debug)]
 pub(crate) struct Key {
     hash: [u8; 32],
-    /// Value of the session cookie, derived from the token; changing the token ends all sessions.
-    session: String,
+    /// Signs the session cookies. It depends on the token, so that a change of the token ends all sessions.
+    signer: Hmac<Sha256>,
 }
 
 impl Key {
-    pub(crate) fn new(token: &str) -> Self {
-        let session = Sha256::new().chain_update("snapscope session\n").chain_update(token).finalize();
-        Self { hash: Sha256::digest(token).into(), session: hex(session) }
+    /// Makes the key of a token on an installation, whose ID nobody else knows.
+    ///
+    /// Browsers send cookies to all servers on a host. Without the ID, another one could find a weak token by trying many
+    /// against a cookie.
+    pub(crate) fn new(token: &str, installation: &str) -> Self {
+        let secret = format!("{installation}\n{token}");
+        let signer = Hmac::new_from_slice(secret.as_bytes()).expect("HMAC takes keys of any length");
+        Self { hash: Sha256::digest(token).into(), signer }
     }
 
     /// Returns true if `token` is this token, ignoring surrounding spaces.
@@ -38,13 +45,23 @@ impl Key {
 
     /// Returns true if the request has a valid session cookie.
     pub(crate) fn has_session(&self, request: &HttpRequest) -> bool {
-        let sent = request.cookie(&cookie_name(request.headers()));
-        sent.is_some_and(|cookie| Sha256::digest(cookie.value()) == Sha256::digest(&self.session))
+        let Some(cookie) = request.cookie(&cookie_name(request.headers())) else { return false };
+        let end_ms = cookie.value().split('.').next().and_then(|end| end.parse().ok());
+        end_ms.is_some_and(|end_ms| {
+            now_ms() < end_ms && Sha256::digest(cookie.value()) == Sha256::digest(self.session(end_ms))
+        })
+    }
+
+    /// Returns the value of the cookie of a session that ends at `end_ms` since 1970.
+    fn session(&self, end_ms: i64) -> String {
+        let signature = self.signer.clone().chain_update(format!("session until {end_ms}")).finalize();
+        format!("{end_ms}.{}", hex(signature.into_bytes()))
     }
 
     /// Makes the session cookie; `is_secure` must be true if the server is reached over HTTPS.
     pub(crate) fn cookie(&self, headers: &HeaderMap, is_secure: bool) -> Cookie<'static> {
-        Cookie::build(cookie_name(headers), self.session.clone())
+        let end_ms = now_ms() + Duration::days(DAYS).whole_milliseconds() as i64;
+        Cookie::build(cookie_name(headers), self.session(end_ms))
             .path("/")
             .http_only(true)
             .secure(is_secure)
@@ -76,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_session_belongs_to_a_token_and_a_port() {
-        let key = Key::new("abc");
+        let key = Key::new("abc", "here");
         let cookie =
             key.cookie(TestRequest::default().insert_header((HOST, "localhost:81")).to_http_request().headers(), true);
         assert!(cookie.http_only() == Some(true) && cookie.secure() == Some(true), "{cookie}");
@@ -87,13 +104,29 @@ mod tests {
         };
         assert!(shown_at("localhost:81", &key));
         assert!(!shown_at("localhost:82", &key), "the cookie of another server on this machine");
-        assert!(!shown_at("localhost:81", &Key::new("abd")), "the token has changed");
+        assert!(!shown_at("localhost:81", &Key::new("abd", "here")), "the token has changed");
+        assert!(!shown_at("localhost:81", &Key::new("abc", "there")), "another installation with the same token");
+    }
+
+    #[test]
+    fn a_session_ends_and_is_not_prolonged() {
+        let key = Key::new("abc", "here");
+        let is_valid = |value: &str| {
+            key.has_session(
+                &TestRequest::default().insert_header((COOKIE, format!("snapscope={value}"))).to_http_request(),
+            )
+        };
+        let [past, future] = [-60_000, 60_000].map(|offset| now_ms() + offset);
+        assert!(is_valid(&key.session(future)) && !is_valid(&key.session(past)));
+        let signature = key.session(past).split_off(past.to_string().len());
+        assert!(!is_valid(&format!("{future}{signature}")) && !is_valid(&future.to_string()) && !is_valid(""));
     }
 
     #[test]
     fn a_token_is_taken_from_its_header() {
         let shown = |sent: &'static str| {
-            Key::new("abc").is_shown_by(&TestRequest::default().insert_header((AUTHORIZATION, sent)).to_http_request())
+            Key::new("abc", "here")
+                .is_shown_by(&TestRequest::default().insert_header((AUTHORIZATION, sent)).to_http_request())
         };
         assert!(shown("Bearer abc") && shown("Bearer  abc "));
         assert!(!shown("abc") && !shown("Bearer") && !shown("Bearer ab") && !shown("Basic abc"));

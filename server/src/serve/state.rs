@@ -65,10 +65,11 @@ impl State {
         store: Store,
         worker: Arc<Context>,
         gallery: Vec<GalleryRow>,
+        installation: &str,
     ) -> Self {
         Self {
             written: tokio::sync::Mutex::default(),
-            guard: Guard::new(&config),
+            guard: Guard::new(&config, installation),
             metrics: Metrics::new(&store, &worker),
             previews: Previews::default(),
             feeds: Feeds::default(),
