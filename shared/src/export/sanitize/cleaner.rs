@@ -260,7 +260,8 @@ fn asked_names(options: &SanitizeOptions) -> Names {
 
 /// Returns the names found in paths and settings and the names that the user asked for, longest first.
 ///
-/// Paths are searched in the files of frames and in all other texts, settings such as `USER=ada` in annotations and in those of the allocator.
+/// Paths are searched in the files of frames and in all other texts, settings such as `USER=ada` in annotations and in
+/// those of the allocator.
 fn names(trace: &Trace, options: &SanitizeOptions, projects: &Projects) -> Vec<String> {
     let mut names = asked_names(options);
     if options.remove_names {

@@ -15,6 +15,7 @@ mod words;
 mod hosts;
 mod names;
 mod secrets;
+mod shapes;
 
 mod files;
 mod packages;

@@ -11,6 +11,7 @@
 //! No text grows, and a clean text is left as it is.
 
 use super::hosts::{is_address, is_domain, is_host_word};
+use super::shapes::without_shapes;
 use regex_lite::{Captures, Regex};
 use std::sync::LazyLock;
 
@@ -47,12 +48,15 @@ static KEY: LazyLock<Regex> = LazyLock::new(|| regex(&format!(r"\b{KEYS}")));
 static VALUE: LazyLock<Regex> = LazyLock::new(|| {
     regex(r#"([A-Za-z0-9_.\-]+)(["']? ?[=:] ?)("[^"]*"|'[^']*'|[^\s,;&"'()\[\]{}]+)[^\s,;&"'()\[\]{}]*"#)
 });
+/// Person in front of an address, as in `Ada Byron <ada@…>`.
+static MAILED: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"((?:[A-Z][^\s<>,;:*]* ){0,2}[A-Z][^\s<>,;:*]*) <[^\s<>]+@[^\s<>]+>"));
 static WORDS: LazyLock<Regex> = LazyLock::new(|| regex(r"\[?[0-9A-Za-z_:.%\-]+\]?(?::\d+)?"));
 static NUMBERED_HEX: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"\b(?:[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5})\b")
 });
 
-fn regex(pattern: &str) -> Regex {
+pub(super) fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a pattern")
 }
 
@@ -66,6 +70,7 @@ pub(super) fn without_secrets(text: &str, language: Language) -> Option<String> 
     clean = replaced(&clean, &BEARER, |found| (&found[2] != "*").then(|| format!("{} *", &found[1])));
     clean = replaced(&clean, &KEY, |_| Some("*".to_owned()));
     clean = replaced(&clean, &NUMBERED_HEX, |_| Some("*".to_owned()));
+    clean = without_shapes(clean, language);
     clean = without_accounts(&clean, language).unwrap_or(clean);
     if language == Language::Prose {
         clean = replaced(&clean, &VALUE, |found| {
@@ -93,6 +98,7 @@ pub(super) fn is_private(key: &str, value: &str) -> bool {
 pub(super) fn names(text: &str) -> Vec<String> {
     let owners = VALUE.captures_iter(text).filter(|found| value_kind(&found[1], &found[3]) == Some(Value::Owner));
     let owners = owners.map(|found| found[3].trim_matches(['"', '\'']).to_owned());
+    let people = MAILED.captures_iter(text).map(|found| found[1].to_owned());
     let hosts = WORDS.find_iter(text).filter_map(|word| {
         let (_, word, _) = trimmed(word.as_str());
         let first = word.split('.').next().unwrap_or_default();
@@ -100,11 +106,11 @@ pub(super) fn names(text: &str) -> Vec<String> {
         (is_domain(word) && is_named).then(|| first.to_owned())
     });
     // Paths and addresses are not names; the names in them are found elsewhere.
-    owners.filter(|name| !name.contains(['/', '\\', ':'])).chain(hosts).collect()
+    owners.filter(|name| !name.contains(['/', '\\', ':'])).chain(people).chain(hosts).collect()
 }
 
 /// Replaces each match for which `change` returns another text.
-fn replaced(text: &str, pattern: &Regex, change: impl Fn(&Captures<'_>) -> Option<String>) -> String {
+pub(super) fn replaced(text: &str, pattern: &Regex, change: impl Fn(&Captures<'_>) -> Option<String>) -> String {
     pattern.replace_all(text, |found: &Captures<'_>| change(found).unwrap_or_else(|| found[0].to_owned())).into_owned()
 }
 
@@ -264,6 +270,7 @@ mod tests {
         check("host=\"gpu17\"3, user='ada'", "host=*, user=*");
         check("author: Ada, tokens=512, WANDB_API_KEY='x y'", "author: *, tokens=512, WANDB_API_KEY=*");
         assert_eq!(names("USER=ada on gpu-17.corp.com, HOST=/x"), ["ada", "gpu-17"]);
+        assert_eq!(names("run of Bob Smith <b@acme.example>"), ["Bob Smith"]);
     }
 
     #[test]
