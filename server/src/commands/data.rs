@@ -181,7 +181,6 @@ async fn check(place: &Place, contents: bool) -> Result<(String, bool), Failure>
     let _ = writeln!(page, "{belongs}");
     let _ = writeln!(page, "{}, {}", counted(rows.len() as u64, "snapshot"), bytes(stored));
     list_of(&mut page, "missing from the store", &missing);
-    let lost: Vec<&str> = lost.iter().map(String::as_str).collect();
     list_of(&mut page, "of these in the trash; move them to snapshots/ in the store to have them back", &lost);
     list_of(&mut page, "changed since they were stored", &changed);
     list_of(&mut page, "in the store but not in the database; the server keeps them in the trash for a week", &unknown);
@@ -191,7 +190,7 @@ async fn check(place: &Place, contents: bool) -> Result<(String, bool), Failure>
     Ok((page, is_other || !missing.is_empty() || !changed.is_empty()))
 }
 
-fn list_of(page: &mut String, what: &str, objects: &[&str]) {
+fn list_of(page: &mut String, what: &str, objects: &[impl std::fmt::Display]) {
     if objects.is_empty() {
         return;
     }

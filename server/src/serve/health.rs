@@ -23,7 +23,7 @@ pub(crate) async fn healthz() -> HttpResponse {
     text(StatusCode::OK, "ok\n")
 }
 
-/// Returns `ok` while the database and the store respond and the store takes objects; if one does not, the log says which.
+/// Returns `ok` while the database and the store respond and the store takes objects; if not, the log says which.
 #[utoipa::path(
     get, path = "/readyz", tag = "operations",
     responses(

@@ -82,19 +82,17 @@ impl ReproArgs {
     /// Returns an error if the config is wrong, if something that a recording needs is missing, or if the recording
     /// failed.
     pub fn run(&self) -> Result<String, Failure> {
-        let recorder = RecorderConfig::from_environment()?;
         if let (true, Some(device)) = (self.check, &self.device) {
-            return self.check(&recorder, device);
+            return self.check(device);
         }
-        let Some(path) = &self.config else {
-            return Err(Failure::new("there is no config", "name a training config"));
-        };
+        let path = self.config.as_deref().expect("only --check goes without a config");
         let config = Config::read(path, self.training_args.as_deref(), self.overrides())?;
         let output = self.output.clone().unwrap_or_else(|| default_output(path));
         check_output(&output)?;
         if !self.json {
             eprint!("{}", config.notes());
         }
+        let recorder = RecorderConfig::from_environment()?;
         let record = || self.record(&recorder, &config.job, &output);
         let recording = match &self.host_log {
             Some(log) => sampled_beside(log, record)?,
@@ -104,11 +102,11 @@ impl ReproArgs {
     }
 
     /// Records a small model on a device; a config that is named has to be valid.
-    fn check(&self, recorder: &RecorderConfig, device: &str) -> Result<String, Failure> {
+    fn check(&self, device: &str) -> Result<String, Failure> {
         if let Some(path) = &self.config {
             Config::read(path, self.training_args.as_deref(), self.overrides())?;
         }
-        let checked = repro::check(recorder, device, None);
+        let checked = repro::check(&RecorderConfig::from_environment()?, device, None);
         let recording = checked.map_err(|failure| Self::failed(*failure, repro::CHECK_STEPS))?;
         Ok(if self.json { json(&recording) } else { page::checked(&recording, device) })
     }

@@ -131,3 +131,15 @@ fn a_card_that_is_too_small_is_named() {
     assert!(has(6, FindingCode::CardNearlyFull) && !has(6, FindingCode::CardTooSmall));
     assert!(!has(8, FindingCode::CardNearlyFull));
 }
+
+#[test]
+fn memory_that_is_reserved_in_vain_is_a_warning_where_the_card_is_full() {
+    let text = "segment_alloc S 16GiB\nalloc S 4GiB @a\nsegment S 16GiB\nblock S 4GiB";
+    let severity = |capacity_gib: Option<u64>| {
+        let config = FindingsConfig { capacity_bytes: capacity_gib.map(|gib| gib << 30), ..Default::default() };
+        let found = found_with(text, &config).into_iter().find(|row| row.code == FindingCode::ReservedAboveLive);
+        found.map(|finding| finding.severity)
+    };
+    assert_eq!([Some(140), Some(24)].map(severity), [Some(Severity::Info); 2]);
+    assert_eq!([Some(16), None].map(severity), [Some(Severity::Warning); 2]);
+}
