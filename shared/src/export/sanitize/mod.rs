@@ -14,6 +14,7 @@ mod words;
 
 mod hosts;
 mod names;
+mod patterns;
 mod secrets;
 mod shapes;
 

@@ -11,18 +11,10 @@
 //! No text grows, and a clean text is left as it is.
 
 use super::hosts::{is_address, is_domain, is_host_word};
+use super::patterns::{Language, regex, replaced};
 use super::shapes::without_shapes;
-use regex_lite::{Captures, Regex};
+use regex_lite::Regex;
 use std::sync::LazyLock;
-
-/// Kind of a text, which decides what is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
-    /// Source lines and symbols: `a@b.t` is a multiplication, and `host=host` passes an argument.
-    Code,
-    /// Text written for people.
-    Prose,
-}
 
 /// Values of settings that, like numbers, identify nobody.
 const PLAIN_VALUES: [&str; 5] = ["none", "null", "true", "false", "*"];
@@ -55,10 +47,6 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| regex(r"\[?[0-9A-Za-z_:.%\-]+\]
 static NUMBERED_HEX: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"\b(?:[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5})\b")
 });
-
-pub(super) fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("a pattern")
-}
 
 /// Removes hosts, addresses, accounts and keys from a text; `None` if it contains none.
 pub(super) fn without_secrets(text: &str, language: Language) -> Option<String> {
@@ -107,11 +95,6 @@ pub(super) fn names(text: &str) -> Vec<String> {
     });
     // Paths and addresses are not names; the names in them are found elsewhere.
     owners.filter(|name| !name.contains(['/', '\\', ':'])).chain(people).chain(hosts).collect()
-}
-
-/// Replaces each match for which `change` returns another text.
-pub(super) fn replaced(text: &str, pattern: &Regex, change: impl Fn(&Captures<'_>) -> Option<String>) -> String {
-    pattern.replace_all(text, |found: &Captures<'_>| change(found).unwrap_or_else(|| found[0].to_owned())).into_owned()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Removes machines, accounts and people whose shape alone reveals them, apart from hosts and addresses.
 
-use super::secrets::{Language, regex, replaced};
+use super::patterns::{Language, regex, replaced};
 use regex_lite::Regex;
 use std::sync::LazyLock;
 
