@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use testkit::server::root;
 
@@ -393,4 +394,19 @@ fn no_test_is_switched_off_and_nothing_is_left_undone() {
         }
     }
     check(&violations);
+}
+
+/// With other features, all that uses such a package is compiled twice: for tests, and for the programs that they start.
+#[test]
+fn tests_add_no_features_to_what_programs_use() {
+    let features = |edges: &str| -> BTreeSet<String> {
+        let tree =
+            ["tree", "--locked", "--workspace", "--prefix=none", "--no-dedupe", "--format={p} with {f}", "--edges"];
+        let output = Command::new(env!("CARGO")).args(tree).arg(edges).current_dir(root()).output().expect("cargo");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+    };
+    let of_tests = features("normal,build,dev");
+    assert!(of_tests.len() > 100, "{of_tests:?}");
+    check(&features("normal,build").difference(&of_tests).cloned().collect::<Vec<_>>());
 }
