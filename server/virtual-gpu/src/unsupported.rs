@@ -35,9 +35,9 @@ impl Unsupported {
         Self { name, library, status, calls: AtomicU64::new(0) }
     }
 
-    /// Counts a call and returns the status.
+    /// Counts a call, unless it is that of the real library that this one asks, and returns the status.
     pub(crate) fn call(&'static self) -> c_int {
-        if self.calls.fetch_add(1, Ordering::Relaxed) == 0 {
+        if !crate::cudnn::real::is_asking() && self.calls.fetch_add(1, Ordering::Relaxed) == 0 {
             self.first_call();
         }
         self.status

@@ -9,13 +9,19 @@ mod backend;
 
 mod backend_content;
 
+mod card;
+
 mod convolution;
 
 mod descriptor;
 
+mod engines;
+
 mod handle;
 
 mod operations;
+
+pub(crate) mod real;
 
 mod rnn;
 

@@ -9,3 +9,11 @@ use crate::config::config;
 pub(super) fn of_convolution() -> usize {
     config().map_or(0, |config| usize::try_from(config.cudnn_workspace_bytes).unwrap_or(usize::MAX))
 }
+
+/// Begins the line of the log that says why the real library cannot be asked; `snapscope run` reads it.
+pub(super) const UNKNOWN: &str = "workspaces of convolutions are not known, because cuDNN could not be asked:";
+
+/// Returns true if the user has chosen the workspace of every convolution.
+pub(super) fn is_chosen() -> bool {
+    of_convolution() > 0
+}

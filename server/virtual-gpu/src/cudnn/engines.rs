@@ -1,0 +1,243 @@
+//! Answers which engines a graph gets, with the real cuDNN's answers where it can be asked.
+//!
+//! The heuristics, an engine and a plan are asked about when the program finalizes them. An answer is the library's
+//! status and a list of numbers; it depends only on the question, so it is kept in memory and in a file of the user's
+//! cache folder, and the real library is loaded only for questions that are new.
+
+use std::collections::HashMap;
+use std::env;
+use std::ffi::c_int;
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::UNIX_EPOCH;
+
+use super::backend_content::{Content, Value, attribute, kind};
+use super::card;
+use super::real::{self, Description, Library, Made};
+use super::status::SUCCESS;
+use super::work_space;
+use crate::log::line;
+use crate::state::machine;
+use crate::versions;
+
+/// Most knobs, numerical notes or behaviors of an engine that are read.
+const MOST_PARTS: usize = 32;
+
+/// Largest file of answers; a larger one is begun anew.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// What the real library says to a question.
+#[derive(Debug, Clone, PartialEq)]
+struct Reply {
+    status: c_int,
+    numbers: Vec<i64>,
+}
+
+/// Returns the attributes that a descriptor of the program gets when it is finalized.
+///
+/// They are none if the real library cannot be asked, and for all graphs but those of convolutions.
+///
+/// # Errors
+/// Returns the status with which the real library refuses the descriptor.
+pub(super) fn finalize(content: &Content) -> Result<Vec<(c_int, Value)>, c_int> {
+    let is_question = matches!(content.kind(), kind::HEURISTICS | kind::ENGINE | kind::PLAN);
+    if !is_question || work_space::is_chosen() || !content.convolves() {
+        return Ok(Vec::new());
+    }
+    let Some(reply) = answer(content) else { return Ok(Vec::new()) };
+    match (content.kind(), reply.status) {
+        // Without engines of the real library, the graph gets the virtual one.
+        (kind::HEURISTICS, status) if status != SUCCESS || reply.numbers.is_empty() => Ok(Vec::new()),
+        (kind::HEURISTICS, _) => {
+            let Some(graph) = content.only(attribute::HEURISTICS_GRAPH) else { return Ok(Vec::new()) };
+            Ok(vec![(attribute::HEURISTICS_RESULTS, Value::Descriptors(configurations(&reply.numbers, graph)))])
+        }
+        (kind::ENGINE, SUCCESS) => Ok(notes(&mut reply.numbers.into_iter())),
+        (_, SUCCESS) => Ok(vec![(attribute::PLAN_WORK_SPACE, Value::int64s(&reply.numbers))]),
+        (_, status) => Err(status),
+    }
+}
+
+/// Reads the configurations of a reply: for each the engine, its notes, and pairs of a knob and its choice.
+fn configurations(numbers: &[i64], graph: &Arc<Content>) -> Vec<Arc<Content>> {
+    let mut numbers = numbers.iter().copied();
+    let mut found = Vec::new();
+    while let Some(index) = numbers.next() {
+        let mut engine = Content::new(kind::ENGINE);
+        engine.set(attribute::ENGINE_GRAPH, Value::Descriptors(vec![Arc::clone(graph)]));
+        engine.set(attribute::ENGINE_INDEX, Value::int64s(&[index]));
+        notes(&mut numbers).into_iter().for_each(|(name, value)| engine.set(name, value));
+        let pairs = list(&mut numbers);
+        let choices = pairs.chunks_exact(2).map(|pair| {
+            let mut choice = Content::new(kind::KNOB_CHOICE);
+            choice.set(attribute::KNOB, Value::enumeration(Value::KNOB, &pair[..1]));
+            choice.set(attribute::KNOB_VALUE, Value::int64s(&pair[1..]));
+            Arc::new(choice)
+        });
+        let mut configuration = Content::new(kind::ENGINE_CONFIGURATION);
+        configuration.set(attribute::CONFIGURATION_KNOBS, Value::Descriptors(choices.collect()));
+        configuration.set(attribute::CONFIGURATION_ENGINE, Value::Descriptors(vec![Arc::new(engine)]));
+        found.push(Arc::new(configuration));
+    }
+    found
+}
+
+/// Reads an engine's notes: the numerical ones and the behaviors.
+fn notes(numbers: &mut impl Iterator<Item = i64>) -> Vec<(c_int, Value)> {
+    let kinds = [(attribute::ENGINE_NOTES, Value::NOTE), (attribute::ENGINE_BEHAVIORS, Value::BEHAVIOR)];
+    kinds.into_iter().map(|(name, value_type)| (name, Value::enumeration(value_type, &list(numbers)))).collect()
+}
+
+/// Reads a list, which begins with its length.
+fn list(numbers: &mut impl Iterator<Item = i64>) -> Vec<i64> {
+    let length = numbers.next().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
+    numbers.take(length).collect()
+}
+
+/// Adds a list with its length.
+fn add(numbers: &mut Vec<i64>, list: Vec<i64>) {
+    numbers.push(list.len() as i64);
+    numbers.extend(list);
+}
+
+/// Asks a library.
+fn ask(library: &Library, device: &Made<'_>, content: &Content) -> Reply {
+    match ask_for(library, device, content) {
+        Ok(numbers) => Reply { status: SUCCESS, numbers },
+        Err(status) => Reply { status, numbers: Vec::new() },
+    }
+}
+
+fn ask_for(library: &Library, device: &Made<'_>, content: &Content) -> Result<Vec<i64>, c_int> {
+    let made = library.make(content, device)?;
+    let mut numbers = Vec::new();
+    match content.kind() {
+        kind::HEURISTICS => {
+            let count = made.count(attribute::HEURISTICS_RESULTS);
+            let results = made.descriptors(attribute::HEURISTICS_RESULTS, kind::ENGINE_CONFIGURATION, count)?;
+            for result in results {
+                let engines = result.descriptors(attribute::CONFIGURATION_ENGINE, kind::ENGINE, 1)?;
+                let Some(engine) = engines.first() else { continue };
+                numbers.extend(engine.numbers::<i64>(attribute::ENGINE_INDEX, Value::INT64, 1));
+                add_notes(&mut numbers, engine);
+                let mut choices = Vec::new();
+                for choice in result.descriptors(attribute::CONFIGURATION_KNOBS, kind::KNOB_CHOICE, MOST_PARTS)? {
+                    choices.extend(choice.numbers::<i32>(attribute::KNOB, Value::KNOB, 1));
+                    choices.extend(choice.numbers::<i64>(attribute::KNOB_VALUE, Value::INT64, 1));
+                }
+                add(&mut numbers, choices);
+            }
+        }
+        kind::ENGINE => add_notes(&mut numbers, &made),
+        _ => numbers = made.numbers::<i64>(attribute::PLAN_WORK_SPACE, Value::INT64, 1),
+    }
+    Ok(numbers)
+}
+
+fn add_notes(numbers: &mut Vec<i64>, engine: &Made<'_>) {
+    add(numbers, engine.numbers::<i32>(attribute::ENGINE_NOTES, Value::NOTE, MOST_PARTS));
+    add(numbers, engine.numbers::<i32>(attribute::ENGINE_BEHAVIORS, Value::BEHAVIOR, MOST_PARTS));
+}
+
+/// Answers a question from memory, from the file, or by the real library; `None` if it cannot be asked.
+fn answer(content: &Content) -> Option<Reply> {
+    static ANSWERS: Mutex<Option<Answers>> = Mutex::new(None);
+    let description = card::describe(machine().ok()?.current().ok()?);
+    let path = real::beside(&versions::torch_folder()?)?;
+    let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let answers = answers.get_or_insert_with(|| Answers::read(file()));
+    let key = key(&path, &description, content);
+    if let Some(reply) = answers.known.get(&key) {
+        return Some(reply.clone());
+    }
+    let library = library(&path)?;
+    // A description is made anew for each question, because threads must not share it.
+    let reply = match library.device(&description) {
+        Ok(device) => ask(library, &device, content),
+        Err(status) => Reply { status, numbers: Vec::new() },
+    };
+    answers.add(key, reply.clone());
+    Some(reply)
+}
+
+/// Returns the real library, which is loaded at the first call; the log says once why it cannot be.
+fn library(path: &Path) -> Option<&'static Library> {
+    static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+    let load = || {
+        let loaded = if path.exists() { Library::load(path) } else { Err("it is not installed".to_owned()) };
+        loaded.map_err(|reason| line(format_args!("{} {}: {reason}", work_space::UNKNOWN, path.display()))).ok()
+    };
+    LIBRARY.get_or_init(load).as_ref()
+}
+
+/// Returns the key of a question: what was asked about which card, and which library would answer.
+fn key(path: &Path, description: &Description, content: &Content) -> u128 {
+    let built = fs::metadata(path).ok();
+    let built = built.map(|data| (data.len(), data.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok())));
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        (salt, path, built, &description.json, &description.groups).hash(&mut hasher);
+        content.hash(&mut hasher);
+        u128::from(hasher.finish())
+    };
+    half(0) << 64 | half(1)
+}
+
+/// Returns the file of the answers, if the user has a cache folder.
+#[cfg(not(test))]
+fn file() -> Option<PathBuf> {
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
+    Some(cache.join("snapscope/cudnn-engines"))
+}
+
+/// Keeps tests away from the user's folder.
+#[cfg(test)]
+fn file() -> Option<PathBuf> {
+    let _ = env::var_os("HOME");
+    None
+}
+
+/// Answers by the key of their question.
+struct Answers {
+    known: HashMap<u128, Reply>,
+    file: Option<File>,
+}
+
+impl Answers {
+    /// Reads the answers of a file, in which each line has a key, a status and the numbers.
+    fn read(path: Option<PathBuf>) -> Self {
+        let Some(path) = path else { return Self { known: HashMap::new(), file: None } };
+        if fs::metadata(&path).is_ok_and(|data| data.len() > MOST_BYTES) {
+            let _ = fs::remove_file(&path);
+        }
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        // A last line without its end was being written when its process was killed.
+        let complete = text.rsplit_once('\n').map_or("", |(lines, _)| lines);
+        let known = complete.lines().filter_map(parse).collect();
+        if let Some(folder) = path.parent() {
+            let _ = fs::create_dir_all(folder);
+        }
+        Self { known, file: File::options().append(true).create(true).open(path).ok() }
+    }
+
+    /// Adds an answer; one that cannot be written is asked for again by the next process.
+    fn add(&mut self, key: u128, reply: Reply) {
+        if let Some(file) = &mut self.file {
+            let numbers: String = reply.numbers.iter().map(|number| format!(" {number}")).collect();
+            let _ = file.write_all(format!("{key:x} {}{numbers}\n", reply.status).as_bytes());
+        }
+        self.known.insert(key, reply);
+    }
+}
+
+fn parse(line: &str) -> Option<(u128, Reply)> {
+    let mut words = line.split(' ');
+    let key = u128::from_str_radix(words.next()?, 16).ok()?;
+    let status = words.next()?.parse().ok()?;
+    let numbers = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    Some((key, Reply { status, numbers }))
+}
