@@ -14,9 +14,9 @@ pub(super) mod kind {
     pub(in super::super) const HEURISTICS: i32 = 4;
     pub(in super::super) const PLAN: i32 = 5;
     pub(in super::super) const KNOB_CHOICE: i32 = 7;
-    pub(super) const GRAPH: i32 = 15;
+    pub(in super::super) const GRAPH: i32 = 15;
     /// Convolution forward, and backward with respect to the filter and to the data.
-    pub(super) const CONVOLUTIONS: [i32; 3] = [10, 11, 12];
+    pub(in super::super) const CONVOLUTIONS: [i32; 3] = [10, 11, 12];
 }
 
 /// Attributes (`cudnnBackendAttributeName_t`) on which answers depend.
@@ -26,16 +26,16 @@ pub(super) mod attribute {
     pub(in super::super) const HEURISTICS_DEVICE: i32 = 204;
     pub(in super::super) const CONFIGURATION_ENGINE: i32 = 300;
     pub(in super::super) const CONFIGURATION_KNOBS: i32 = 302;
-    pub(super) const CONFIGURATION_WORK_SPACE: i32 = 303;
-    pub(super) const CONFIGURATION_SHARED_MEMORY: i32 = 304;
-    pub(super) const PLAN_CONFIGURATION: i32 = 401;
+    pub(in super::super) const CONFIGURATION_WORK_SPACE: i32 = 303;
+    pub(in super::super) const CONFIGURATION_SHARED_MEMORY: i32 = 304;
+    pub(in super::super) const PLAN_CONFIGURATION: i32 = 401;
     pub(in super::super) const PLAN_WORK_SPACE: i32 = 402;
-    pub(super) const PLAN_JSON: i32 = 405;
+    pub(in super::super) const PLAN_JSON: i32 = 405;
     pub(in super::super) const PLAN_DEVICE: i32 = 407;
     pub(in super::super) const KNOB: i32 = 600;
     pub(in super::super) const KNOB_VALUE: i32 = 601;
-    pub(super) const GRAPH_OPERATIONS: i32 = 801;
-    pub(super) const GRAPH_ENGINES: i32 = 802;
+    pub(in super::super) const GRAPH_OPERATIONS: i32 = 801;
+    pub(in super::super) const GRAPH_ENGINES: i32 = 802;
     pub(in super::super) const ENGINE_GRAPH: i32 = 1300;
     pub(in super::super) const ENGINE_INDEX: i32 = 1301;
     pub(in super::super) const ENGINE_NOTES: i32 = 1303;
@@ -43,9 +43,9 @@ pub(super) mod attribute {
     pub(in super::super) const ENGINE_DEVICE: i32 = 1307;
     /// Lists that are empty if nothing has set them: intermediates and knobs of a configuration; knobs, notes and
     /// layouts of an engine.
-    pub(super) const LISTS: [i32; 6] = [301, CONFIGURATION_KNOBS, 1302, ENGINE_NOTES, 1304, ENGINE_BEHAVIORS];
+    pub(in super::super) const LISTS: [i32; 6] = [301, CONFIGURATION_KNOBS, 1302, ENGINE_NOTES, 1304, ENGINE_BEHAVIORS];
     /// Attributes that a library sets and a program only reads.
-    pub(super) const READ_ONLY: [i32; 4] = [HEURISTICS_RESULTS, PLAN_WORK_SPACE, ENGINE_NOTES, ENGINE_BEHAVIORS];
+    pub(in super::super) const READ_ONLY: [i32; 4] = [HEURISTICS_RESULTS, PLAN_WORK_SPACE, ENGINE_NOTES, ENGINE_BEHAVIORS];
 }
 
 /// The values of one attribute.

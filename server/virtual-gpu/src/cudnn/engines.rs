@@ -11,13 +11,13 @@ use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use super::backend_content::{Content, Value, attribute, kind};
 use super::card;
 use super::real::{self, Description, Library, Made};
-use super::status::SUCCESS;
+use super::status::{NOT_SUPPORTED, SUCCESS};
 use super::work_space;
 use crate::log::line;
 use crate::state::machine;
@@ -50,7 +50,11 @@ pub(super) fn finalize(content: &Content) -> Result<Vec<(c_int, Value)>, c_int> 
     let Some(reply) = answer(content) else { return Ok(Vec::new()) };
     match (content.kind(), reply.status) {
         // Without engines of the real library, the graph gets the virtual one.
-        (kind::HEURISTICS, status) if status != SUCCESS || reply.numbers.is_empty() => Ok(Vec::new()),
+        (kind::HEURISTICS, status) if status != SUCCESS || reply.numbers.is_empty() => {
+            static ONCE: Once = Once::new();
+            ONCE.call_once(|| line(format_args!("{} it found no engine (status {status})", work_space::UNKNOWN)));
+            Ok(Vec::new())
+        }
         (kind::HEURISTICS, _) => {
             let Some(graph) = content.only(attribute::HEURISTICS_GRAPH) else { return Ok(Vec::new()) };
             Ok(vec![(attribute::HEURISTICS_RESULTS, Value::Descriptors(configurations(&reply.numbers, graph)))])
@@ -167,8 +171,12 @@ fn answer(content: &Content) -> Option<Reply> {
 fn library(path: &Path) -> Option<&'static Library> {
     static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
     let load = || {
-        let loaded = if path.exists() { Library::load(path) } else { Err("it is not installed".to_owned()) };
-        loaded.map_err(|reason| line(format_args!("{} {}: {reason}", work_space::UNKNOWN, path.display()))).ok()
+        let loaded = if path.exists() {
+            Library::load(path)
+        } else {
+            Err(format!("it is not installed beside PyTorch ({})", path.display()))
+        };
+        loaded.map_err(|reason| line(format_args!("{} {reason}", work_space::UNKNOWN))).ok()
     };
     LIBRARY.get_or_init(load).as_ref()
 }
@@ -224,9 +232,11 @@ impl Answers {
         Self { known, file: File::options().append(true).create(true).open(path).ok() }
     }
 
-    /// Adds an answer; one that cannot be written is asked for again by the next process.
+    /// Adds an answer; the next process asks again for one that cannot be written, and for a failure of the library,
+    /// which a part that is missing can cause.
     fn add(&mut self, key: u128, reply: Reply) {
-        if let Some(file) = &mut self.file {
+        let is_lasting = matches!(reply.status, SUCCESS | NOT_SUPPORTED);
+        if let (true, Some(file)) = (is_lasting, &mut self.file) {
             let numbers: String = reply.numbers.iter().map(|number| format!(" {number}")).collect();
             let _ = file.write_all(format!("{key:x} {}{numbers}\n", reply.status).as_bytes());
         }
@@ -240,4 +250,88 @@ fn parse(line: &str) -> Option<(u128, Reply)> {
     let status = words.next()?.parse().ok()?;
     let numbers = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
     Some((key, Reply { status, numbers }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::backend_content::Answer;
+    use super::super::fake;
+    use super::*;
+
+    fn with(kind: c_int, name: c_int, part: Content) -> Content {
+        let mut content = Content::new(kind);
+        content.set(name, Value::Descriptors(vec![Arc::new(part)]));
+        content
+    }
+
+    /// Creates the heuristics of a graph with one operation.
+    fn heuristics(operation: c_int) -> Content {
+        let mut graph = with(15, 801, Content::new(operation));
+        graph.set(800, Value::Plain { value_type: Value::HANDLE, count: 1, bytes: vec![7; 8] });
+        with(kind::HEURISTICS, attribute::HEURISTICS_GRAPH, graph)
+    }
+
+    fn description() -> Description {
+        Description { json: "{}".to_owned(), numbers: [900, 13_000], groups: vec![18, 16] }
+    }
+
+    #[test]
+    fn a_convolution_gets_the_engines_of_the_real_library_and_their_workspaces() {
+        let library = fake::LIBRARY;
+        let device = library.device(&description()).expect("it can be described");
+        let heuristics = heuristics(10);
+        let reply = ask(&library, &device, &heuristics);
+        let graph = heuristics.only(attribute::HEURISTICS_GRAPH).expect("it has a graph");
+        let found = configurations(&reply.numbers, graph);
+        assert_eq!(found.len(), 2);
+        let engine = found[0].only(attribute::CONFIGURATION_ENGINE).expect("it has an engine");
+        let bytes = |content: &Content, name| match content.get(name) {
+            Answer::Plain { bytes, .. } => bytes,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(bytes(engine, attribute::ENGINE_INDEX), fake::ENGINES[0].to_ne_bytes());
+        assert_eq!(bytes(engine, attribute::ENGINE_NOTES), [0; 4]);
+        let choice = found[0].only(attribute::CONFIGURATION_KNOBS).expect("it has a knob");
+        assert_eq!(bytes(choice, attribute::KNOB_VALUE), fake::CHOICE[1].to_ne_bytes());
+        let plan = |configuration: &Arc<Content>| {
+            let plan = with(kind::PLAN, attribute::PLAN_CONFIGURATION, Content::clone(configuration));
+            ask(&library, &device, &plan)
+        };
+        assert_eq!(plan(&found[0]), Reply { status: SUCCESS, numbers: vec![fake::WORK_SPACE] });
+        assert_eq!(plan(&found[1]), Reply { status: NOT_SUPPORTED, numbers: Vec::new() });
+    }
+
+    #[test]
+    fn without_the_real_library_and_for_other_graphs_nothing_is_added() {
+        assert_eq!(finalize(&heuristics(10)).map(|answers| answers.len()), Ok(0), "no PyTorch is loaded");
+        assert_eq!(finalize(&heuristics(19)).map(|answers| answers.len()), Ok(0), "a matrix product");
+    }
+
+    #[test]
+    fn a_question_is_known_by_what_is_asked_about_which_card() {
+        let path = Path::new("/no/such/library");
+        let of = |content: &Content, description: &Description| key(path, description, content);
+        let (same, mut other_handle) = (heuristics(10), heuristics(10));
+        other_handle.set(204, Value::Plain { value_type: Value::HANDLE, count: 1, bytes: vec![9; 8] });
+        assert_eq!(of(&same, &description()), of(&other_handle, &description()));
+        assert_ne!(of(&same, &description()), of(&heuristics(11), &description()));
+        let other_card = Description { groups: vec![20], ..description() };
+        assert_ne!(of(&same, &description()), of(&same, &other_card));
+    }
+
+    #[test]
+    fn answers_are_read_again_up_to_a_line_that_was_cut() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let path = folder.path().join("cache/answers");
+        let reply = Reply { status: SUCCESS, numbers: vec![38, -1] };
+        let mut answers = Answers::read(Some(path.clone()));
+        answers.add(7, reply.clone());
+        answers.add(6, Reply { status: 4001, numbers: Vec::new() });
+        let mut file = File::options().append(true).open(&path).expect("the file was made");
+        file.write_all(b"8 3000\nnonsense\n9 0 65").expect("it can be written");
+        let known = Answers::read(Some(path)).known;
+        assert_eq!(known.get(&7), Some(&reply));
+        assert_eq!(known.get(&8), Some(&Reply { status: 3000, numbers: Vec::new() }));
+        assert_eq!(known.len(), 2);
+    }
 }

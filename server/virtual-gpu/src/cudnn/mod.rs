@@ -17,6 +17,9 @@ mod descriptor;
 
 mod engines;
 
+#[cfg(test)]
+mod fake;
+
 mod handle;
 
 mod operations;

@@ -270,3 +270,30 @@ fn loader_error() -> String {
 pub(super) fn beside(torch: &Path) -> Option<std::path::PathBuf> {
     Some(torch.parent()?.join(OsStr::new("nvidia/cudnn/lib/libcudnn_graph.so.9")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fake;
+    use super::*;
+
+    fn told(numbers: [i32; 2]) -> Vec<i32> {
+        let description = Description { json: "{}".to_owned(), numbers, groups: vec![18, 16, 8] };
+        let library = fake::LIBRARY;
+        let device = library.device(&description).expect("it can be described");
+        fake::groups(device.handle)
+    }
+
+    #[test]
+    fn the_groups_of_multiprocessors_are_told_where_their_list_is_found() {
+        assert_eq!(told([900, 13_000]), [18, 16, 8]);
+        assert_eq!(told([900, 12_080]), [18], "the numbers before the list are others");
+    }
+
+    #[test]
+    fn a_library_that_cannot_be_loaded_is_explained() {
+        let reason = Library::load(Path::new("/no/such/libcudnn_graph.so.9")).expect_err("there is no such file");
+        assert!(reason.contains("cannot open shared object file"), "{reason}");
+        let reason = Library::load(Path::new("libc.so.6")).expect_err("it is another library");
+        assert_eq!(reason, "it has no function cudnnGetVersion");
+    }
+}
