@@ -188,14 +188,20 @@ impl Content {
         }
     }
 
-    /// Returns the configuration of the only engine for a graph.
-    fn configuration_of(graph: &Arc<Self>) -> Self {
+    /// Returns the configuration of the virtual engine for a graph.
+    pub(super) fn configuration_of(graph: &Arc<Self>) -> Self {
         let mut engine = Self::new(kind::ENGINE);
         engine.set(attribute::ENGINE_GRAPH, Value::Descriptors(vec![Arc::clone(graph)]));
         engine.set(attribute::ENGINE_INDEX, Value::int64s(&[0]));
         let mut configuration = Self::new(kind::ENGINE_CONFIGURATION);
         configuration.set(attribute::CONFIGURATION_ENGINE, Value::Descriptors(vec![Arc::new(engine)]));
         configuration
+    }
+
+    /// Returns true if the engine of a plan is one of the real library, which has notes.
+    pub(super) fn is_of_real_engine(&self) -> bool {
+        let engine = self.only(attribute::PLAN_CONFIGURATION).and_then(|of| of.only(attribute::CONFIGURATION_ENGINE));
+        engine.is_some_and(|engine| engine.values.contains_key(&attribute::ENGINE_NOTES))
     }
 
     /// Returns the first descriptor in an attribute.

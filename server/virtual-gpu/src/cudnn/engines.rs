@@ -47,6 +47,9 @@ pub(super) fn finalize(content: &Content) -> Result<Vec<(c_int, Value)>, c_int> 
     if !is_question || work_space::is_chosen() || !content.convolves() {
         return Ok(Vec::new());
     }
+    if content.kind() == kind::PLAN && !content.is_of_real_engine() {
+        return Ok(Vec::new());
+    }
     let Some(reply) = answer(content) else { return Ok(Vec::new()) };
     match (content.kind(), reply.status) {
         // Without engines of the real library, the graph gets the virtual one.
@@ -57,7 +60,10 @@ pub(super) fn finalize(content: &Content) -> Result<Vec<(c_int, Value)>, c_int> 
         }
         (kind::HEURISTICS, _) => {
             let Some(graph) = content.only(attribute::HEURISTICS_GRAPH) else { return Ok(Vec::new()) };
-            Ok(vec![(attribute::HEURISTICS_RESULTS, Value::Descriptors(configurations(&reply.numbers, graph)))])
+            let mut found = configurations(&reply.numbers, graph);
+            // The last resort of a program, should no engine of the real library make a plan without a device.
+            found.push(Arc::new(Content::configuration_of(graph)));
+            Ok(vec![(attribute::HEURISTICS_RESULTS, Value::Descriptors(found))])
         }
         (kind::ENGINE, SUCCESS) => Ok(notes(&mut reply.numbers.into_iter())),
         (_, SUCCESS) => Ok(vec![(attribute::PLAN_WORK_SPACE, Value::int64s(&reply.numbers))]),

@@ -19,6 +19,10 @@ use crate::ffi::Handle;
 /// First version that makes plans without a device.
 const FIRST: usize = 90_800;
 
+/// Libraries beside it that it loads when it is first asked, and without which its answers are others.
+const PARTS: [&str; 3] =
+    ["libcudnn_engines_precompiled.so.9", "libcudnn_engines_runtime_compiled.so.9", "libcudnn_heuristic.so.9"];
+
 /// `CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR`.
 const DEVICE: c_int = 38;
 
@@ -73,18 +77,13 @@ impl Drop for Made<'_> {
 }
 
 impl Library {
-    /// Loads a library.
+    /// Loads a library and its parts.
     ///
     /// # Errors
     /// Returns the reason, for the end of a sentence.
     pub(super) fn load(path: &Path) -> Result<Self, String> {
         let _asking = Asking::new();
-        let name = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-        // SAFETY: the name is a C string; the library's initializers run as they do in any program that uses it.
-        let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-        if library.is_null() {
-            return Err(loader_error());
-        }
+        let library = open(path)?;
         let find = |name: &str| {
             let c_name = CString::new(name).unwrap_or_default();
             // SAFETY: the library was loaded and is never unloaded.
@@ -103,10 +102,11 @@ impl Library {
             };
             (version(), functions)
         };
-        match version {
-            FIRST.. => Ok(functions),
-            _ => Err(format!("version {version} makes no plans without a GPU; {FIRST} is the first that does")),
+        if version < FIRST {
+            return Err(format!("version {version} makes no plans without a GPU; {FIRST} is the first that does"));
         }
+        PARTS.iter().try_for_each(|part| open(&path.with_file_name(part)).map(|_| ()))?;
+        Ok(functions)
     }
 
     /// Describes a device.
@@ -257,6 +257,14 @@ impl Drop for Asking {
 
 fn succeeded(status: c_int) -> Result<(), c_int> {
     if status == SUCCESS { Ok(()) } else { Err(status) }
+}
+
+/// Opens a library.
+fn open(path: &Path) -> Result<Handle, String> {
+    let name = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
+    // SAFETY: the name is a C string; the library's initializers run as they do in any program that uses it.
+    let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    if library.is_null() { Err(loader_error()) } else { Ok(library) }
 }
 
 /// Returns what the loader says about its last failure.
