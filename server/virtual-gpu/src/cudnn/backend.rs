@@ -8,9 +8,8 @@
 //!                        ^ results (202) of the heuristics, whose graph is (201)
 //! ```
 //!
-//! For convolutions, `engines` has the real library's answers where that can be asked. Otherwise the heuristics return
-//! one configuration for every graph, and its workspace depends on the operations, which are found by following the
-//! arrows.
+//! `engines` has the real library's answers, where that can be asked. Otherwise the heuristics return one configuration
+//! for every graph, and its workspace depends on the operations, which are found by following the arrows.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;

@@ -214,18 +214,13 @@ impl Content {
 
     /// Returns the workspace that the operations of this descriptor ask for, in bytes.
     fn work_space_bytes(&self) -> usize {
-        if self.convolves() { work_space::of_convolution() } else { 0 }
+        let convolves = |operation: &Arc<Self>| kind::CONVOLUTIONS.contains(&operation.kind);
+        if self.operations().iter().any(convolves) { work_space::of_convolution() } else { 0 }
     }
 
-    /// Returns true if one of the operations of this descriptor is a convolution.
-    pub(super) fn convolves(&self) -> bool {
-        self.operations().iter().any(|operation| kind::CONVOLUTIONS.contains(&operation.kind))
-    }
-
-    /// Returns the operations of a plan, configuration, engine, graph or heuristics, by following its descriptors.
+    /// Returns the operations of a plan, configuration, engine or graph, by following its descriptors.
     fn operations(&self) -> &[Arc<Self>] {
         let inner = match self.kind {
-            kind::HEURISTICS => attribute::HEURISTICS_GRAPH,
             kind::PLAN => attribute::PLAN_CONFIGURATION,
             kind::ENGINE_CONFIGURATION => attribute::CONFIGURATION_ENGINE,
             kind::ENGINE => attribute::ENGINE_GRAPH,

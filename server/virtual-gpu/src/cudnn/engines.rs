@@ -38,13 +38,13 @@ struct Reply {
 
 /// Returns the attributes that a descriptor of the program gets when it is finalized.
 ///
-/// They are none if the real library cannot be asked, and for all graphs but those of convolutions.
+/// They are none if the real library cannot be asked.
 ///
 /// # Errors
 /// Returns the status with which the real library refuses the descriptor.
 pub(super) fn finalize(content: &Content) -> Result<Vec<(c_int, Value)>, c_int> {
     let is_question = matches!(content.kind(), kind::HEURISTICS | kind::ENGINE | kind::PLAN);
-    if !is_question || work_space::is_chosen() || !content.convolves() {
+    if !is_question || work_space::is_chosen() {
         return Ok(Vec::new());
     }
     if content.kind() == kind::PLAN && !content.is_of_real_engine() {
@@ -308,9 +308,8 @@ mod tests {
     }
 
     #[test]
-    fn without_the_real_library_and_for_other_graphs_nothing_is_added() {
-        assert_eq!(finalize(&heuristics(10)).map(|answers| answers.len()), Ok(0), "no PyTorch is loaded");
-        assert_eq!(finalize(&heuristics(19)).map(|answers| answers.len()), Ok(0), "a matrix product");
+    fn without_pytorch_nothing_is_added() {
+        assert_eq!(finalize(&heuristics(10)).map(|answers| answers.len()), Ok(0));
     }
 
     #[test]

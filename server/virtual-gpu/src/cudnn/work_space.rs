@@ -11,7 +11,7 @@ pub(super) fn of_convolution() -> usize {
 }
 
 /// Begins the line of the log that says why the real library cannot be asked; `snapscope run` reads it.
-pub(super) const UNKNOWN: &str = "workspaces of convolutions are not known, because cuDNN could not be asked:";
+pub(super) const UNKNOWN: &str = "the workspaces of cuDNN are not known, because the real one could not be asked:";
 
 /// Returns true if the user has chosen the workspace of every convolution.
 pub(super) fn is_chosen() -> bool {
