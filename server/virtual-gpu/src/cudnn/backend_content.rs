@@ -45,7 +45,8 @@ pub(super) mod attribute {
     /// layouts of an engine.
     pub(in super::super) const LISTS: [i32; 6] = [301, CONFIGURATION_KNOBS, 1302, ENGINE_NOTES, 1304, ENGINE_BEHAVIORS];
     /// Attributes that a library sets and a program only reads.
-    pub(in super::super) const READ_ONLY: [i32; 4] = [HEURISTICS_RESULTS, PLAN_WORK_SPACE, ENGINE_NOTES, ENGINE_BEHAVIORS];
+    pub(in super::super) const READ_ONLY: [i32; 4] =
+        [HEURISTICS_RESULTS, PLAN_WORK_SPACE, ENGINE_NOTES, ENGINE_BEHAVIORS];
 }
 
 /// The values of one attribute.
@@ -83,9 +84,9 @@ impl Value {
     /// Returns the size of an element of a `cudnnBackendAttributeType_t`, in bytes.
     pub(super) fn element_bytes(value_type: c_int) -> Option<usize> {
         match value_type {
-            2 | Self::CHAR => Some(1),           // boolean
+            2 | Self::CHAR => Some(1),                     // boolean
             Self::HANDLE | Self::INT64 | 5 | 6 => Some(8), // double, pointer
-            26 => Some(16),                      // fraction: two int64
+            26 => Some(16),                                // fraction: two int64
             1 | 4 | 7..=14 | 16..=63 => Some(4), // float, int32 and every enumeration, also those of later versions
             _ => None,
         }

@@ -44,7 +44,7 @@ struct Reply {
 /// Returns the status with which the real library refuses the descriptor.
 pub(super) fn finalize(content: &Content) -> Result<Vec<(c_int, Value)>, c_int> {
     let is_question = matches!(content.kind(), kind::HEURISTICS | kind::ENGINE | kind::PLAN);
-    if !is_question || work_space::is_chosen() {
+    if !is_question || work_space::chosen().is_some() {
         return Ok(Vec::new());
     }
     if content.kind() == kind::PLAN && !content.is_of_real_engine() {
@@ -157,6 +157,12 @@ fn answer(content: &Content) -> Option<Reply> {
     static ANSWERS: Mutex<Option<Answers>> = Mutex::new(None);
     let description = card::describe(machine().ok()?.current().ok()?);
     let path = real::beside(&versions::torch_folder()?)?;
+    if !path.exists() {
+        static ONCE: Once = Once::new();
+        let say = || line(format_args!("{} there is no {}", work_space::UNKNOWN, path.display()));
+        ONCE.call_once(say);
+        return None;
+    }
     let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
     let answers = answers.get_or_insert_with(|| Answers::read(file()));
     let key = key(&path, &description, content);
@@ -176,14 +182,7 @@ fn answer(content: &Content) -> Option<Reply> {
 /// Returns the real library, which is loaded at the first call; the log says once why it cannot be.
 fn library(path: &Path) -> Option<&'static Library> {
     static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
-    let load = || {
-        let loaded = if path.exists() {
-            Library::load(path)
-        } else {
-            Err(format!("it is not installed beside PyTorch ({})", path.display()))
-        };
-        loaded.map_err(|reason| line(format_args!("{} {reason}", work_space::UNKNOWN))).ok()
-    };
+    let load = || Library::load(path).map_err(|reason| line(format_args!("{} {reason}", work_space::UNKNOWN))).ok();
     LIBRARY.get_or_init(load).as_ref()
 }
 

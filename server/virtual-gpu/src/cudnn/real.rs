@@ -133,7 +133,9 @@ impl Library {
         for (name, value) in content.given() {
             match value {
                 Value::Plain { value_type: Value::HANDLE, .. } => {} // the description takes its place
-                Value::Plain { value_type, count, bytes } => made.set(name, *value_type, *count, bytes.as_ptr().cast())?,
+                Value::Plain { value_type, count, bytes } => {
+                    made.set(name, *value_type, *count, bytes.as_ptr().cast())?
+                }
                 Value::Descriptors(contents) => {
                     let parts = contents.iter().map(|part| self.make(part, device)).collect::<Result<Vec<_>, _>>()?;
                     let handles: Vec<Handle> = parts.iter().map(|part| part.handle).collect();
