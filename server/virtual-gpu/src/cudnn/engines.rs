@@ -4,20 +4,18 @@
 //! status and a list of numbers; it depends only on the question, so it is kept in memory and in a file of the user's
 //! cache folder, and the real library is loaded only for questions that are new.
 
-use std::collections::HashMap;
-use std::env;
 use std::ffi::c_int;
-use std::fs::{self, File};
+use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use super::backend_content::{Content, Value, attribute, kind};
 use super::card;
+use super::kept::{self, Answers, Reply};
 use super::real::{self, Description, Library, Made};
-use super::status::{NOT_SUPPORTED, SUCCESS};
+use super::status::SUCCESS;
 use super::work_space;
 use crate::log::line;
 use crate::state::machine;
@@ -25,16 +23,6 @@ use crate::versions;
 
 /// Most knobs, numerical notes or behaviors of an engine that are read.
 const MOST_PARTS: usize = 32;
-
-/// Largest file of answers; a larger one is begun anew.
-const MOST_BYTES: u64 = 32 << 20;
-
-/// What the real library says to a question.
-#[derive(Debug, Clone, PartialEq)]
-struct Reply {
-    status: c_int,
-    numbers: Vec<i64>,
-}
 
 /// Returns the attributes that a descriptor of the program gets when it is finalized.
 ///
@@ -164,7 +152,7 @@ fn answer(content: &Content) -> Option<Reply> {
         return None;
     }
     let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
-    let answers = answers.get_or_insert_with(|| Answers::read(file()));
+    let answers = answers.get_or_insert_with(|| Answers::read(kept::file()));
     let key = key(&path, &description, content);
     if let Some(reply) = answers.known.get(&key) {
         return Some(reply.clone());
@@ -199,68 +187,11 @@ fn key(path: &Path, description: &Description, content: &Content) -> u128 {
     half(0) << 64 | half(1)
 }
 
-/// Returns the file of the answers, if the user has a cache folder.
-#[cfg(not(test))]
-fn file() -> Option<PathBuf> {
-    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
-    Some(cache.join("snapscope/cudnn-engines"))
-}
-
-/// Keeps tests away from the user's folder.
-#[cfg(test)]
-fn file() -> Option<PathBuf> {
-    let _ = env::var_os("HOME");
-    None
-}
-
-/// Answers by the key of their question.
-struct Answers {
-    known: HashMap<u128, Reply>,
-    file: Option<File>,
-}
-
-impl Answers {
-    /// Reads the answers of a file, in which each line has a key, a status and the numbers.
-    fn read(path: Option<PathBuf>) -> Self {
-        let Some(path) = path else { return Self { known: HashMap::new(), file: None } };
-        if fs::metadata(&path).is_ok_and(|data| data.len() > MOST_BYTES) {
-            let _ = fs::remove_file(&path);
-        }
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        // A last line without its end was being written when its process was killed.
-        let complete = text.rsplit_once('\n').map_or("", |(lines, _)| lines);
-        let known = complete.lines().filter_map(parse).collect();
-        if let Some(folder) = path.parent() {
-            let _ = fs::create_dir_all(folder);
-        }
-        Self { known, file: File::options().append(true).create(true).open(path).ok() }
-    }
-
-    /// Adds an answer; the next process asks again for one that cannot be written, and for a failure of the library,
-    /// which a part that is missing can cause.
-    fn add(&mut self, key: u128, reply: Reply) {
-        let is_lasting = matches!(reply.status, SUCCESS | NOT_SUPPORTED);
-        if let (true, Some(file)) = (is_lasting, &mut self.file) {
-            let numbers: String = reply.numbers.iter().map(|number| format!(" {number}")).collect();
-            let _ = file.write_all(format!("{key:x} {}{numbers}\n", reply.status).as_bytes());
-        }
-        self.known.insert(key, reply);
-    }
-}
-
-fn parse(line: &str) -> Option<(u128, Reply)> {
-    let mut words = line.split(' ');
-    let key = u128::from_str_radix(words.next()?, 16).ok()?;
-    let status = words.next()?.parse().ok()?;
-    let numbers = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
-    Some((key, Reply { status, numbers }))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::backend_content::Answer;
     use super::super::fake;
+    use super::super::status::NOT_SUPPORTED;
     use super::*;
 
     fn with(kind: c_int, name: c_int, part: Content) -> Content {
@@ -321,21 +252,5 @@ mod tests {
         assert_ne!(of(&same, &description()), of(&heuristics(11), &description()));
         let other_card = Description { groups: vec![20], ..description() };
         assert_ne!(of(&same, &description()), of(&same, &other_card));
-    }
-
-    #[test]
-    fn answers_are_read_again_up_to_a_line_that_was_cut() {
-        let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let path = folder.path().join("cache/answers");
-        let reply = Reply { status: SUCCESS, numbers: vec![38, -1] };
-        let mut answers = Answers::read(Some(path.clone()));
-        answers.add(7, reply.clone());
-        answers.add(6, Reply { status: 4001, numbers: Vec::new() });
-        let mut file = File::options().append(true).open(&path).expect("the file was made");
-        file.write_all(b"8 3000\nnonsense\n9 0 65").expect("it can be written");
-        let known = Answers::read(Some(path)).known;
-        assert_eq!(known.get(&7), Some(&reply));
-        assert_eq!(known.get(&8), Some(&Reply { status: 3000, numbers: Vec::new() }));
-        assert_eq!(known.len(), 2);
     }
 }

@@ -22,9 +22,11 @@ mod fake;
 
 mod handle;
 
+mod kept;
+
 mod operations;
 
-pub(crate) mod real;
+mod real;
 
 mod rnn;
 

@@ -5,16 +5,16 @@
 //! `libcudnn.so.9`, whose name is the virtual GPU's. What it loads itself, which is cuBLASLt, NVRTC and the driver, is
 //! the virtual GPU: its kernels compile to nothing, and nothing is ever executed.
 
-use std::cell::Cell;
-use std::ffi::{CString, OsStr, c_int, c_void};
+use std::ffi::{CString, c_int, c_void};
 use std::mem::transmute;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
-use std::ptr::{null, null_mut};
+use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
 
 use super::backend_content::{Content, Value, attribute, kind};
 use super::status::SUCCESS;
 use crate::ffi::Handle;
+use crate::unsupported::Quiet;
 
 /// First version that makes plans without a device.
 const FIRST: usize = 90_800;
@@ -32,23 +32,19 @@ const DEVICE_JSON: c_int = 2702;
 /// Most groups of multiprocessors that a description has room for.
 const MOST_GROUPS: usize = 24;
 
-thread_local! {
-    static IS_ASKING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Returns true while this thread is in the real library: what it calls is not the program's call.
-pub(crate) fn is_asking() -> bool {
-    IS_ASKING.get()
-}
+type Create = unsafe extern "C" fn(c_int, *mut Handle) -> c_int;
+type Set = unsafe extern "C" fn(Handle, c_int, c_int, i64, *const c_void) -> c_int;
+type Get = unsafe extern "C" fn(Handle, c_int, c_int, i64, *mut i64, *mut c_void) -> c_int;
+type OfOne = unsafe extern "C" fn(Handle) -> c_int;
 
 /// Functions of the real library.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Library {
-    pub(super) create: unsafe extern "C" fn(c_int, *mut Handle) -> c_int,
-    pub(super) destroy: unsafe extern "C" fn(Handle) -> c_int,
-    pub(super) set: unsafe extern "C" fn(Handle, c_int, c_int, i64, *const c_void) -> c_int,
-    pub(super) get: unsafe extern "C" fn(Handle, c_int, c_int, i64, *mut i64, *mut c_void) -> c_int,
-    pub(super) finalize: unsafe extern "C" fn(Handle) -> c_int,
+    pub(super) create: Create,
+    pub(super) destroy: OfOne,
+    pub(super) set: Set,
+    pub(super) get: Get,
+    pub(super) finalize: OfOne,
 }
 
 /// A device, as the library is told about it.
@@ -66,7 +62,7 @@ pub(super) struct Description {
 pub(super) struct Made<'a> {
     library: &'a Library,
     handle: Handle,
-    _parts: Vec<Made<'a>>,
+    parts: Vec<Made<'a>>,
 }
 
 impl Drop for Made<'_> {
@@ -82,7 +78,7 @@ impl Library {
     /// # Errors
     /// Returns the reason, for the end of a sentence.
     pub(super) fn load(path: &Path) -> Result<Self, String> {
-        let _asking = Asking::new();
+        let _quiet = Quiet::new();
         let library = open(path)?;
         let find = |name: &str| {
             let c_name = CString::new(name).unwrap_or_default();
@@ -92,13 +88,13 @@ impl Library {
         };
         // SAFETY: the functions of these names have these parameters in every version of the interface.
         let (version, functions) = unsafe {
-            let version: extern "C" fn() -> usize = transmute(find("cudnnGetVersion")?);
+            let version = transmute::<Handle, extern "C" fn() -> usize>(find("cudnnGetVersion")?);
             let functions = Self {
-                create: transmute::<*mut c_void, _>(find("cudnnBackendCreateDescriptor")?),
-                destroy: transmute::<*mut c_void, _>(find("cudnnBackendDestroyDescriptor")?),
-                set: transmute::<*mut c_void, _>(find("cudnnBackendSetAttribute")?),
-                get: transmute::<*mut c_void, _>(find("cudnnBackendGetAttribute")?),
-                finalize: transmute::<*mut c_void, _>(find("cudnnBackendFinalize")?),
+                create: transmute::<Handle, Create>(find("cudnnBackendCreateDescriptor")?),
+                destroy: transmute::<Handle, OfOne>(find("cudnnBackendDestroyDescriptor")?),
+                set: transmute::<Handle, Set>(find("cudnnBackendSetAttribute")?),
+                get: transmute::<Handle, Get>(find("cudnnBackendGetAttribute")?),
+                finalize: transmute::<Handle, OfOne>(find("cudnnBackendFinalize")?),
             };
             (version(), functions)
         };
@@ -114,7 +110,7 @@ impl Library {
     /// # Errors
     /// Returns the library's status.
     pub(super) fn device(&self, description: &Description) -> Result<Made<'_>, c_int> {
-        let _asking = Asking::new();
+        let _quiet = Quiet::new();
         let device = self.create(DEVICE)?;
         let json = description.json.as_bytes();
         device.set(DEVICE_JSON, Value::CHAR, json.len(), json.as_ptr().cast())?;
@@ -128,7 +124,7 @@ impl Library {
     /// # Errors
     /// Returns the status with which the library refuses it, or one that it refers to.
     pub(super) fn make<'a>(&'a self, content: &Content, device: &Made<'_>) -> Result<Made<'a>, c_int> {
-        let _asking = Asking::new();
+        let _quiet = Quiet::new();
         let mut made = self.create(content.kind())?;
         for (name, value) in content.given() {
             match value {
@@ -140,7 +136,7 @@ impl Library {
                     let parts = contents.iter().map(|part| self.make(part, device)).collect::<Result<Vec<_>, _>>()?;
                     let handles: Vec<Handle> = parts.iter().map(|part| part.handle).collect();
                     made.set(name, Value::DESCRIPTOR, handles.len(), handles.as_ptr().cast())?;
-                    made._parts.extend(parts);
+                    made.parts.extend(parts);
                 }
             }
         }
@@ -161,7 +157,7 @@ impl Library {
         let mut handle = null_mut();
         // SAFETY: the library writes a handle.
         succeeded(unsafe { (self.create)(kind, &raw mut handle) })?;
-        Ok(Made { library: self, handle, _parts: Vec::new() })
+        Ok(Made { library: self, handle, parts: Vec::new() })
     }
 }
 
@@ -199,7 +195,7 @@ impl<'a> Made<'a> {
     /// # Errors
     /// Returns the library's status.
     pub(super) fn descriptors(&self, attribute: c_int, kind: c_int, most: usize) -> Result<Vec<Made<'a>>, c_int> {
-        let _asking = Asking::new();
+        let _quiet = Quiet::new();
         let mut made = (0..most).map(|_| self.library.create(kind)).collect::<Result<Vec<_>, _>>()?;
         let mut handles: Vec<Handle> = made.iter().map(|place| place.handle).collect();
         let mut count = 0;
@@ -242,21 +238,6 @@ impl<'a> Made<'a> {
     }
 }
 
-/// Marks this thread as asking, until it is dropped.
-struct Asking(bool);
-
-impl Asking {
-    fn new() -> Self {
-        Self(IS_ASKING.replace(true))
-    }
-}
-
-impl Drop for Asking {
-    fn drop(&mut self) {
-        IS_ASKING.set(self.0);
-    }
-}
-
 fn succeeded(status: c_int) -> Result<(), c_int> {
     if status == SUCCESS { Ok(()) } else { Err(status) }
 }
@@ -273,12 +254,12 @@ fn open(path: &Path) -> Result<Handle, String> {
 fn loader_error() -> String {
     // SAFETY: the loader returns null or a C string, which is read before the thread's next call.
     let text = unsafe { libc::dlerror() };
-    if text == null::<i8>().cast_mut() { "it cannot be loaded".to_owned() } else { crate::ffi::text(text).to_owned() }
+    if text.is_null() { "it cannot be loaded".to_owned() } else { crate::ffi::text(text).to_owned() }
 }
 
 /// Returns the path of the real library beside a folder `torch`.
-pub(super) fn beside(torch: &Path) -> Option<std::path::PathBuf> {
-    Some(torch.parent()?.join(OsStr::new("nvidia/cudnn/lib/libcudnn_graph.so.9")))
+pub(super) fn beside(torch: &Path) -> Option<PathBuf> {
+    Some(torch.parent()?.join("nvidia/cudnn/lib/libcudnn_graph.so.9"))
 }
 
 #[cfg(test)]
