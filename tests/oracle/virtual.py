@@ -15,9 +15,13 @@ CLEARED = ["PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NO_CUDA_MEM
 
 
 def environment(cards: str, **settings: str) -> dict[str, str]:
-    """The environment of a program that finds virtual GPUs, such as `h100-80gb` or `4x h100-80gb`."""
+    """The environment of a program that finds virtual GPUs, such as `h100-80gb` or `4x h100-80gb`.
+
+    The environment of Python has no cuDNN that the virtual GPU could ask, as the recorder has none.
+    """
     kept = {name: value for name, value in os.environ.items() if name not in CLEARED}
-    return kept | {"LD_LIBRARY_PATH": str(LIBRARIES), "SNAPSCOPE_VIRTUAL_GPU": cards} | settings
+    own = {"SNAPSCOPE_VIRTUAL_GPU": cards, "SNAPSCOPE_VIRTUAL_GPU_CUDNN_WORKSPACE": "0"}
+    return kept | {"LD_LIBRARY_PATH": str(LIBRARIES)} | own | settings
 
 
 def python(script: str, *arguments: str, cards: str) -> subprocess.CompletedProcess[str]:

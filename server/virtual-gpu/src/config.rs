@@ -43,8 +43,8 @@ pub(crate) struct Config {
     pub(crate) values: Values,
     /// True if nobody asked for a virtual GPU: the library then stands in for the driver of a real one.
     pub(crate) is_driver: bool,
-    /// Workspace that cuDNN's convolution engines ask for, in bytes.
-    pub(crate) cudnn_workspace_bytes: u64,
+    /// Workspace that cuDNN's convolution engines ask for, in bytes; `None` for what the real cuDNN says.
+    pub(crate) cudnn_workspace_bytes: Option<u64>,
 }
 
 /// Returns the settings, which are read on the first call.
@@ -112,7 +112,7 @@ impl Config {
                 "SNAPSCOPE_VIRTUAL_GPU_VALUES",
                 &[("zero", Values::Zero), ("shadow", Values::Shadow)],
             )?,
-            cudnn_workspace_bytes: bytes(lookup, "SNAPSCOPE_VIRTUAL_GPU_CUDNN_WORKSPACE")?.unwrap_or(0),
+            cudnn_workspace_bytes: bytes(lookup, "SNAPSCOPE_VIRTUAL_GPU_CUDNN_WORKSPACE")?,
         })
     }
 }
@@ -180,7 +180,7 @@ mod tests {
         let config = read(&[("VIRTUAL_GPU", "2x t4-16gb"), ("CONTEXT", "300 MiB"), ("CUDNN_WORKSPACE", "4096")]);
         let config = config.expect("all of it is valid");
         assert_eq!(config.cards.len(), 2);
-        assert_eq!((config.context_bytes, config.cudnn_workspace_bytes), (Some(300 << 20), 4096));
+        assert_eq!((config.context_bytes, config.cudnn_workspace_bytes), (Some(300 << 20), Some(4096)));
     }
 
     #[test]

@@ -33,6 +33,12 @@ extern "C" fn nvrtcCreateProgram(program: Out<Box<Program>>) -> c_int {
     0
 }
 
+/// Creates a program by an entry that is not in the library's header, and that the real cuDNN needs.
+#[unsafe(no_mangle)]
+extern "C" fn __nvrtcCPEx(program: Out<Box<Program>>) -> c_int {
+    nvrtcCreateProgram(program)
+}
+
 /// Destroys the program and sets the caller's pointer to null.
 #[unsafe(no_mangle)]
 extern "C" fn nvrtcDestroyProgram(program: Option<&mut Option<Box<Program>>>) -> c_int {

@@ -6,6 +6,7 @@
 //! `{"pid":7,"function":"cudaGraphAddNode","library":"cudart","status":801,"calls":1}`.
 //! A program can have a function of its own called at the first call, which can find out who made it.
 
+use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::fs::File;
 use std::io::Write as _;
@@ -24,6 +25,25 @@ pub(crate) struct Unsupported {
 /// Functions that were called.
 static CALLED: Mutex<Vec<&'static Unsupported>> = Mutex::new(Vec::new());
 
+thread_local! {
+    static IS_QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets this thread's calls go uncounted until it is dropped, because they are not the program's.
+pub(crate) struct Quiet(bool);
+
+impl Quiet {
+    pub(crate) fn new() -> Self {
+        Self(IS_QUIET.replace(true))
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        IS_QUIET.set(self.0);
+    }
+}
+
 /// Function that a program has set, as an address; 0 if there is none.
 static LISTENER: AtomicUsize = AtomicUsize::new(0);
 
@@ -35,9 +55,9 @@ impl Unsupported {
         Self { name, library, status, calls: AtomicU64::new(0) }
     }
 
-    /// Counts a call and returns the status.
+    /// Counts a call, unless this thread is quiet, and returns the status.
     pub(crate) fn call(&'static self) -> c_int {
-        if self.calls.fetch_add(1, Ordering::Relaxed) == 0 {
+        if !IS_QUIET.get() && self.calls.fetch_add(1, Ordering::Relaxed) == 0 {
             self.first_call();
         }
         self.status
@@ -139,7 +159,11 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_counted_and_told_once() {
+    fn calls_are_counted_and_told_once_unless_the_thread_is_quiet() {
+        let quiet = Quiet::new();
+        drop(Quiet::new());
+        assert_eq!((FUNCTION.call(), FUNCTION.calls.load(Ordering::Relaxed)), (801, 0));
+        drop(quiet);
         snapscopeOnUnsupported(Some(listen));
         assert_eq!((FUNCTION.call(), FUNCTION.call()), (801, 801));
         snapscopeOnUnsupported(None);

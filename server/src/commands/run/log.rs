@@ -1,4 +1,4 @@
-//! Reads the log of the virtual GPU: which functions were called that are not modeled.
+//! Reads the log of the virtual GPU: which functions were called that are not modeled, and what it had to guess.
 
 use std::path::Path;
 
@@ -8,11 +8,16 @@ const MOST_BYTES: usize = 1 << 20;
 /// Most lines of the log that are shown.
 const MOST_LINES: usize = 10;
 
+/// Begins the line about cuDNN's workspaces, if the virtual GPU could not learn them.
+const GUESSED: &str = "the workspaces of cuDNN are not known";
+
 /// What the virtual GPU said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Logged {
     /// Functions that are not modeled, with their library, each once.
     pub(super) unsupported: Vec<String>,
+    /// Why workspaces are not counted, if they are not.
+    pub(super) guessed: Option<String>,
     /// Last lines.
     pub(super) lines: Vec<String>,
 }
@@ -31,13 +36,22 @@ fn parse(text: &str) -> Logged {
             unsupported.push(name.to_owned());
         }
     }
+    let guessed = lines.iter().find(|line| line.starts_with(GUESSED)).map(|line| (*line).to_owned());
     let last = &lines[lines.len().saturating_sub(MOST_LINES)..];
-    Logged { unsupported, lines: last.iter().map(|line| (*line).to_owned()).collect() }
+    Logged { unsupported, guessed, lines: last.iter().map(|line| (*line).to_owned()).collect() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_guess_is_kept_with_its_reason() {
+        let sentence = "the workspaces of cuDNN are not known, because the real one could not be asked: it is old";
+        let text = format!("virtual GPU: {sentence}\nvirtual GPU: {sentence}\nvirtual GPU: no such card\n");
+        assert_eq!(parse(&text).guessed.as_deref(), Some(sentence));
+        assert_eq!(parse("virtual GPU: no such card\n").guessed, None);
+    }
 
     #[test]
     fn functions_are_listed_once() {

@@ -128,6 +128,7 @@ fn notes(ran: &Ran, run: &RunReport) -> Vec<String> {
     for failure in &ran.failures {
         notes.push(format!("A part of the recording failed, and the script went on without it: {failure}"));
     }
+    notes.extend(ran.guessed.as_deref().map(capitalized));
     notes.extend(values(ran, run));
     notes
 }

@@ -20,6 +20,8 @@ pub(super) struct Ran {
     pub(super) failures: Vec<String>,
     /// True if values were not followed inside of compiled code.
     pub(super) is_compiled: bool,
+    /// Sentence about the workspaces that are not counted.
+    pub(super) guessed: Option<String>,
     /// Last lines of the virtual GPU's log, if the script failed.
     pub(super) log: Vec<String>,
 }

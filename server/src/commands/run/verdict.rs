@@ -28,7 +28,17 @@ pub(super) fn judge(cards: &Cards, ended: &Ended) -> Ran {
     let without_values = devices.iter().find_map(|process| process.values_error.clone());
     let is_compiled = devices.iter().any(|process| process.is_compiled);
     let failures = devices.iter().flat_map(|process| process.failures.clone()).collect();
-    Ran { cards: cards.clone(), status, runs, callers: callers(ended), without_values, failures, is_compiled, log }
+    Ran {
+        cards: cards.clone(),
+        status,
+        runs,
+        callers: callers(ended),
+        without_values,
+        failures,
+        is_compiled,
+        guessed: ended.logged.guessed.clone(),
+        log,
+    }
 }
 
 /// Returns the user's lines that called functions which are not modeled.

@@ -36,6 +36,8 @@ pub(super) fn environment(
         Device::Virtual(cards) => {
             set("SNAPSCOPE_VIRTUAL_GPU", OsStr::new(&cards.to_string()));
             set("SNAPSCOPE_VIRTUAL_GPU_LOG", log_of(scratch).as_os_str());
+            // The real cuDNN, which decides otherwise, does not come with the recorder's PyTorch.
+            set("SNAPSCOPE_VIRTUAL_GPU_CUDNN_WORKSPACE", OsStr::new("0"));
             if job.parallel.is_some_and(|parallel| parallel.ddp().is_some()) {
                 // DDP processes compare their models, and read the values for that from the device.
                 set("SNAPSCOPE_VIRTUAL_GPU_VALUES", OsStr::new("shadow"));

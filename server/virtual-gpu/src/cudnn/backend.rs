@@ -8,13 +8,14 @@
 //!                        ^ results (202) of the heuristics, whose graph is (201)
 //! ```
 //!
-//! Here the heuristics return one configuration for every graph, and its workspace depends on the operations, which are
-//! found by following the arrows.
+//! `engines` has the real library's answers, where that can be asked. Otherwise the heuristics return one configuration
+//! for every graph, and its workspace depends on the operations, which are found by following the arrows.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use super::backend_content::{Answer, Content, Value};
+use super::engines;
 use super::status::{BAD_PARAMETER, NOT_SUPPORTED, NULL_POINTER, SUCCESS};
 use crate::answers::launches;
 use crate::arrays::{Array, OutArray};
@@ -40,8 +41,16 @@ extern "C" fn cudnnBackendDestroyDescriptor(_descriptor: Option<Box<Descriptor>>
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudnnBackendFinalize(descriptor: Option<&Descriptor>) -> c_int {
-    if descriptor.is_some() { SUCCESS } else { NULL_POINTER }
+extern "C" fn cudnnBackendFinalize(descriptor: Option<&mut Descriptor>) -> c_int {
+    let Some(descriptor) = descriptor else { return NULL_POINTER };
+    match engines::finalize(&descriptor.content) {
+        Ok(answers) => {
+            let content = Arc::make_mut(&mut descriptor.content);
+            answers.into_iter().for_each(|(attribute, value)| content.set(attribute, value));
+            SUCCESS
+        }
+        Err(status) => status,
+    }
 }
 
 launches! { cudnnBackendExecute }

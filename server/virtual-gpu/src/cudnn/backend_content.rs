@@ -2,41 +2,55 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::work_space;
 
 /// Kinds of descriptors (`cudnnBackendDescriptorType_t`) on which answers depend.
-mod kind {
-    pub(super) const ENGINE: i32 = 2;
-    pub(super) const ENGINE_CONFIGURATION: i32 = 3;
-    pub(super) const HEURISTICS: i32 = 4;
-    pub(super) const PLAN: i32 = 5;
-    pub(super) const GRAPH: i32 = 15;
+pub(super) mod kind {
+    pub(in super::super) const ENGINE: i32 = 2;
+    pub(in super::super) const ENGINE_CONFIGURATION: i32 = 3;
+    pub(in super::super) const HEURISTICS: i32 = 4;
+    pub(in super::super) const PLAN: i32 = 5;
+    pub(in super::super) const KNOB_CHOICE: i32 = 7;
+    pub(in super::super) const GRAPH: i32 = 15;
     /// Convolution forward, and backward with respect to the filter and to the data.
-    pub(super) const CONVOLUTIONS: [i32; 3] = [10, 11, 12];
+    pub(in super::super) const CONVOLUTIONS: [i32; 3] = [10, 11, 12];
 }
 
 /// Attributes (`cudnnBackendAttributeName_t`) on which answers depend.
-mod attribute {
-    pub(super) const HEURISTICS_GRAPH: i32 = 201;
-    pub(super) const HEURISTICS_RESULTS: i32 = 202;
-    pub(super) const CONFIGURATION_ENGINE: i32 = 300;
-    pub(super) const CONFIGURATION_WORK_SPACE: i32 = 303;
-    pub(super) const CONFIGURATION_SHARED_MEMORY: i32 = 304;
-    pub(super) const PLAN_CONFIGURATION: i32 = 401;
-    pub(super) const PLAN_WORK_SPACE: i32 = 402;
-    pub(super) const PLAN_JSON: i32 = 405;
-    pub(super) const GRAPH_OPERATIONS: i32 = 801;
-    pub(super) const GRAPH_ENGINES: i32 = 802;
-    pub(super) const ENGINE_GRAPH: i32 = 1300;
-    pub(super) const ENGINE_INDEX: i32 = 1301;
-    /// Empty lists: intermediates and knobs of a configuration; knobs, notes and layouts of an engine.
-    pub(super) const LISTS: [i32; 6] = [301, 302, 1302, 1303, 1304, 1305];
+pub(super) mod attribute {
+    pub(in super::super) const HEURISTICS_GRAPH: i32 = 201;
+    pub(in super::super) const HEURISTICS_RESULTS: i32 = 202;
+    pub(in super::super) const HEURISTICS_DEVICE: i32 = 204;
+    pub(in super::super) const CONFIGURATION_ENGINE: i32 = 300;
+    pub(in super::super) const CONFIGURATION_KNOBS: i32 = 302;
+    pub(in super::super) const CONFIGURATION_WORK_SPACE: i32 = 303;
+    pub(in super::super) const CONFIGURATION_SHARED_MEMORY: i32 = 304;
+    pub(in super::super) const PLAN_CONFIGURATION: i32 = 401;
+    pub(in super::super) const PLAN_WORK_SPACE: i32 = 402;
+    pub(in super::super) const PLAN_JSON: i32 = 405;
+    pub(in super::super) const PLAN_DEVICE: i32 = 407;
+    pub(in super::super) const KNOB: i32 = 600;
+    pub(in super::super) const KNOB_VALUE: i32 = 601;
+    pub(in super::super) const GRAPH_OPERATIONS: i32 = 801;
+    pub(in super::super) const GRAPH_ENGINES: i32 = 802;
+    pub(in super::super) const ENGINE_GRAPH: i32 = 1300;
+    pub(in super::super) const ENGINE_INDEX: i32 = 1301;
+    pub(in super::super) const ENGINE_NOTES: i32 = 1303;
+    pub(in super::super) const ENGINE_BEHAVIORS: i32 = 1305;
+    pub(in super::super) const ENGINE_DEVICE: i32 = 1307;
+    /// Lists that are empty if nothing has set them: intermediates and knobs of a configuration; knobs, notes and
+    /// layouts of an engine.
+    pub(in super::super) const LISTS: [i32; 6] = [301, CONFIGURATION_KNOBS, 1302, ENGINE_NOTES, 1304, ENGINE_BEHAVIORS];
+    /// Attributes that a library sets and a program only reads.
+    pub(in super::super) const READ_ONLY: [i32; 4] =
+        [HEURISTICS_RESULTS, PLAN_WORK_SPACE, ENGINE_NOTES, ENGINE_BEHAVIORS];
 }
 
 /// The values of one attribute.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub(super) enum Value {
     /// Numbers, booleans or pointers, as unchanged bytes.
     Plain { value_type: c_int, count: usize, bytes: Vec<u8> },
@@ -48,16 +62,31 @@ impl Value {
     /// `CUDNN_TYPE_BACKEND_DESCRIPTOR`.
     pub(super) const DESCRIPTOR: c_int = 15;
 
-    const INT64: c_int = 3;
+    pub(super) const HANDLE: c_int = 0;
+    pub(super) const INT64: c_int = 3;
+    pub(super) const KNOB: c_int = 9;
+    pub(super) const NOTE: c_int = 11;
+    pub(super) const BEHAVIOR: c_int = 19;
+    pub(super) const CHAR: c_int = 24;
     const INT32: c_int = 23;
-    const CHAR: c_int = 24;
+
+    pub(super) fn int64s(numbers: &[i64]) -> Self {
+        let bytes = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
+        Self::Plain { value_type: Self::INT64, count: numbers.len(), bytes }
+    }
+
+    /// Returns numbers of an enumeration, which has 32 bits.
+    pub(super) fn enumeration(value_type: c_int, numbers: &[i64]) -> Self {
+        let bytes = numbers.iter().flat_map(|&number| (number as i32).to_ne_bytes()).collect();
+        Self::Plain { value_type, count: numbers.len(), bytes }
+    }
 
     /// Returns the size of an element of a `cudnnBackendAttributeType_t`, in bytes.
     pub(super) fn element_bytes(value_type: c_int) -> Option<usize> {
         match value_type {
-            2 | Self::CHAR => Some(1),           // boolean
-            0 | Self::INT64 | 5 | 6 => Some(8),  // handle, double, pointer
-            26 => Some(16),                      // fraction: two int64
+            2 | Self::CHAR => Some(1),                     // boolean
+            Self::HANDLE | Self::INT64 | 5 | 6 => Some(8), // double, pointer
+            26 => Some(16),                                // fraction: two int64
             1 | 4 | 7..=14 | 16..=63 => Some(4), // float, int32 and every enumeration, also those of later versions
             _ => None,
         }
@@ -75,6 +104,15 @@ pub(super) enum Answer {
     Nothing,
     /// The attribute was never set, and this library does not provide it.
     Unknown,
+}
+
+impl Hash for Content {
+    /// Adds what a program sets, without handles, which differ from run to run.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.kind.hash(state);
+        let is_handle = |value: &Value| matches!(value, Value::Plain { value_type: Value::HANDLE, .. });
+        self.given().filter(|(_, value)| !is_handle(value)).for_each(|given| given.hash(state));
+    }
 }
 
 impl Answer {
@@ -115,9 +153,16 @@ impl Content {
         self.values.insert(attribute, value);
     }
 
-    /// Returns an attribute: the value that this library provides, or else the one that was set.
+    /// Returns the attributes that a program sets.
+    pub(super) fn given(&self) -> impl Iterator<Item = (c_int, &Value)> {
+        let values = self.values.iter().map(|(name, value)| (*name, value));
+        values.filter(|(name, _)| !attribute::READ_ONLY.contains(name))
+    }
+
+    /// Returns an attribute: the value that was set, or else the one that this library provides.
     pub(super) fn get(&self, attribute: c_int) -> Answer {
         match (self.kind, attribute) {
+            _ if self.values.contains_key(&attribute) => self.stored(attribute),
             (kind::GRAPH, attribute::GRAPH_ENGINES) => Answer::int64(1),
             (kind::HEURISTICS, attribute::HEURISTICS_RESULTS) => match self.only(attribute::HEURISTICS_GRAPH) {
                 Some(graph) => Answer::Descriptors(vec![Arc::new(Self::configuration_of(graph))]),
@@ -144,19 +189,24 @@ impl Content {
         }
     }
 
-    /// Returns the configuration of the only engine for a graph.
-    fn configuration_of(graph: &Arc<Self>) -> Self {
+    /// Returns the configuration of the virtual engine for a graph.
+    pub(super) fn configuration_of(graph: &Arc<Self>) -> Self {
         let mut engine = Self::new(kind::ENGINE);
         engine.set(attribute::ENGINE_GRAPH, Value::Descriptors(vec![Arc::clone(graph)]));
-        let index = 0_i64.to_ne_bytes().to_vec();
-        engine.set(attribute::ENGINE_INDEX, Value::Plain { value_type: Value::INT64, count: 1, bytes: index });
+        engine.set(attribute::ENGINE_INDEX, Value::int64s(&[0]));
         let mut configuration = Self::new(kind::ENGINE_CONFIGURATION);
         configuration.set(attribute::CONFIGURATION_ENGINE, Value::Descriptors(vec![Arc::new(engine)]));
         configuration
     }
 
+    /// Returns true if the engine of a plan is one of the real library, which has notes.
+    pub(super) fn is_of_real_engine(&self) -> bool {
+        let engine = self.only(attribute::PLAN_CONFIGURATION).and_then(|of| of.only(attribute::CONFIGURATION_ENGINE));
+        engine.is_some_and(|engine| engine.values.contains_key(&attribute::ENGINE_NOTES))
+    }
+
     /// Returns the first descriptor in an attribute.
-    fn only(&self, attribute: c_int) -> Option<&Arc<Self>> {
+    pub(super) fn only(&self, attribute: c_int) -> Option<&Arc<Self>> {
         match self.values.get(&attribute)? {
             Value::Descriptors(descriptors) => descriptors.first(),
             Value::Plain { .. } => None,

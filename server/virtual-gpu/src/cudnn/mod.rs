@@ -9,13 +9,24 @@ mod backend;
 
 mod backend_content;
 
+mod card;
+
 mod convolution;
 
 mod descriptor;
 
+mod engines;
+
+#[cfg(test)]
+mod fake;
+
 mod handle;
 
+mod kept;
+
 mod operations;
+
+mod real;
 
 mod rnn;
 

@@ -7,6 +7,8 @@
 mod metadata;
 mod torch;
 
+pub(crate) use torch::folder as torch_folder;
+
 use std::ffi::c_int;
 use std::sync::OnceLock;
 

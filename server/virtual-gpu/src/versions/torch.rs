@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const LIBRARY: &str = "libc10_cuda.so";
 
 /// Returns the folder `torch`, or `None` if PyTorch is not loaded.
-pub(super) fn folder() -> Option<PathBuf> {
+pub(crate) fn folder() -> Option<PathBuf> {
     let mut found: Option<PathBuf> = None;
     // SAFETY: `look` only reads the structure that it is given, and writes through the pointer to `found`, which
     // outlives the call.

@@ -1,0 +1,99 @@
+//! Keeps the answers of the real cuDNN, in memory and in a file of the user's cache folder.
+
+use std::collections::HashMap;
+use std::env;
+use std::ffi::c_int;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use super::status::{NOT_SUPPORTED, SUCCESS};
+
+/// Largest file of answers; a larger one is begun anew.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// What the real library says to a question.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Reply {
+    pub(super) status: c_int,
+    pub(super) numbers: Vec<i64>,
+}
+
+/// Returns the file of the answers, if the user has a cache folder.
+#[cfg(not(test))]
+pub(super) fn file() -> Option<PathBuf> {
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
+    Some(cache.join("snapscope/cudnn-engines"))
+}
+
+/// Keeps tests away from the user's folder.
+#[cfg(test)]
+pub(super) fn file() -> Option<PathBuf> {
+    let _ = env::var_os("HOME");
+    None
+}
+
+/// Answers by the key of their question.
+pub(super) struct Answers {
+    pub(super) known: HashMap<u128, Reply>,
+    file: Option<File>,
+}
+
+impl Answers {
+    /// Reads the answers of a file, in which each line has a key, a status and the numbers.
+    pub(super) fn read(path: Option<PathBuf>) -> Self {
+        let Some(path) = path else { return Self { known: HashMap::new(), file: None } };
+        if fs::metadata(&path).is_ok_and(|data| data.len() > MOST_BYTES) {
+            let _ = fs::remove_file(&path);
+        }
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        // A last line without its end was being written when its process was killed.
+        let complete = text.rsplit_once('\n').map_or("", |(lines, _)| lines);
+        let known = complete.lines().filter_map(parse).collect();
+        if let Some(folder) = path.parent() {
+            let _ = fs::create_dir_all(folder);
+        }
+        Self { known, file: File::options().append(true).create(true).open(path).ok() }
+    }
+
+    /// Adds an answer; the next process asks again for one that cannot be written, and for a failure of the library,
+    /// which a part that is missing can cause.
+    pub(super) fn add(&mut self, key: u128, reply: Reply) {
+        let is_lasting = matches!(reply.status, SUCCESS | NOT_SUPPORTED);
+        if let (true, Some(file)) = (is_lasting, &mut self.file) {
+            let numbers: String = reply.numbers.iter().map(|number| format!(" {number}")).collect();
+            let _ = file.write_all(format!("{key:x} {}{numbers}\n", reply.status).as_bytes());
+        }
+        self.known.insert(key, reply);
+    }
+}
+
+fn parse(line: &str) -> Option<(u128, Reply)> {
+    let mut words = line.split(' ');
+    let key = u128::from_str_radix(words.next()?, 16).ok()?;
+    let status = words.next()?.parse().ok()?;
+    let numbers = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    Some((key, Reply { status, numbers }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read_again_up_to_a_line_that_was_cut() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let path = folder.path().join("cache/answers");
+        let reply = Reply { status: SUCCESS, numbers: vec![38, -1] };
+        let mut answers = Answers::read(Some(path.clone()));
+        answers.add(7, reply.clone());
+        answers.add(6, Reply { status: 4001, numbers: Vec::new() });
+        let mut file = File::options().append(true).open(&path).expect("the file was made");
+        file.write_all(b"8 3000\nnonsense\n9 0 65").expect("it can be written");
+        let known = Answers::read(Some(path)).known;
+        assert_eq!(known.get(&7), Some(&reply));
+        assert_eq!(known.get(&8), Some(&Reply { status: 3000, numbers: Vec::new() }));
+        assert_eq!(known.len(), 2);
+    }
+}
