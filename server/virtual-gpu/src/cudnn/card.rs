@@ -14,8 +14,8 @@ const HOPPER: [i32; 10] = [18, 18, 18, 18, 16, 16, 16, 8, 2, 2];
 
 /// Highest clock rates of the multiprocessors and of the memory in MHz, as the driver reports them, by capability.
 ///
-/// cuDNN weighs them when it divides the work of a convolution. Those of 9.0 are an H200's (an H100's memory has 2,619);
-/// the others are from data sheets.
+/// cuDNN weighs them when it divides the work of a convolution. Those of 9.0 are an H200's and an H100's, as they reported
+/// them; no card confirms the others, which are the products' published rates.
 const CLOCKS: [((u8, u8), u32, u32); 7] = [
     ((7, 0), 1530, 877),
     ((7, 5), 1590, 5001),
