@@ -14,6 +14,7 @@ use fantoccini::{Client, ClientBuilder};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
+use crate::patience::PATIENCE;
 use crate::server::root;
 
 use driver::{Driver, Own};
@@ -22,9 +23,6 @@ pub use locator::Locator;
 
 mod driver;
 mod locator;
-
-/// Timeout of [`Browser::wait_for`].
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Interval at which the page is polled.
 const PAUSE: Duration = Duration::from_millis(25);
@@ -128,7 +126,7 @@ impl Browser {
     ///
     /// # Panics
     ///
-    /// Panics if it is not truthy within 30 s; a screenshot is then left in `target/screenshots/`.
+    /// Panics if it is not truthy within [`PATIENCE`]; a screenshot is then left in `target/screenshots/`.
     #[track_caller]
     pub fn wait_for(&self, expression: &str) -> Value {
         let start = Instant::now();

@@ -2,14 +2,10 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::time::Duration;
 
 use shared::api::ErrorCode;
 
-/// Timeout of an answer.
-///
-/// The server retries a store that does not answer for 30 s before a request fails.
-const PATIENCE: Duration = Duration::from_secs(120);
+use crate::patience::PATIENCE;
 
 /// Answer as received, without decompression or redirects.
 #[derive(Debug)]

@@ -30,6 +30,8 @@ pub mod opening;
 
 pub mod padded;
 
+pub mod patience;
+
 pub mod postgres;
 
 pub mod process;

@@ -4,9 +4,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use crate::http::{Reply, send};
+use crate::patience::wait_until;
 use crate::server::snapscope;
 
 /// Process that serves files until its page is closed, killed when dropped.
@@ -65,14 +65,10 @@ impl OpenProcess {
     ///
     /// # Panics
     ///
-    /// Panics if the process does not end in time.
+    /// Panics if the process does not end.
     #[track_caller]
-    pub fn ended(&mut self, patience: Duration) -> (Option<i32>, String) {
-        let start = Instant::now();
-        while !self.has_ended() {
-            assert!(start.elapsed() < patience, "the process is still there after {patience:?}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+    pub fn ended(&mut self) -> (Option<i32>, String) {
+        wait_until("the process ends", || self.has_ended());
         let mut said = String::new();
         self.child.stderr.as_mut().expect("a pipe").read_to_string(&mut said).expect("text");
         (self.child.wait().expect("a status").code(), said)

@@ -10,8 +10,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Timeout of the start on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::patience::PATIENCE;
 
 /// Shell script that keeps a cluster: it starts the server and, when its input ends, stops it and removes the cluster.
 ///

@@ -122,7 +122,8 @@ fn watch(
 mod tests {
     use super::*;
     use std::process::Command;
-    use std::time::{Duration, Instant};
+
+    use crate::patience::ask_until;
 
     #[test]
     fn a_process_is_measured_as_it_runs() {
@@ -144,11 +145,7 @@ mod tests {
         assert_eq!(peak_memory_bytes(u32::MAX), None);
         let mut child = Command::new("sleep").args(["--", "60.25"]).spawn().expect("sleep");
         // Between `fork` and `exec`, a process has the command line of its parent.
-        let started = Instant::now();
-        while descendants_with(own, "60.25").is_empty() && started.elapsed() < Duration::from_secs(10) {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        let below = descendants_with(own, "60.25");
+        let below = ask_until(|| descendants_with(own, "60.25"), |below| !below.is_empty());
         let argument = argument_below(own, "60.");
         child.kill().expect("to be ours");
         child.wait().expect("to be ours");

@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::browser::{Browser, Spot};
-
-/// Time after which an answer counts as not found.
-const PATIENCE: Duration = Duration::from_secs(10);
+use crate::patience::PATIENCE;
 
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -80,12 +78,12 @@ impl Task {
     ///
     /// # Errors
     ///
-    /// Returns a sentence if the answer does not appear within 10 s after the last gesture, if something was scrolled,
+    /// Returns a sentence if the answer does not appear, if something was scrolled,
     /// or if there are more clicks than there may be.
     ///
     /// # Panics
     ///
-    /// Panics if an element of a gesture does not appear within 30 s.
+    /// Panics if an element of a gesture does not appear.
     pub fn carry_out(&self, browser: &Browser, files: &[PathBuf]) -> Result<Effort, String> {
         let files: Vec<_> = files.iter().map(PathBuf::as_path).collect();
         let start = Instant::now();

@@ -1,11 +1,11 @@
 //! Tests sweeps and the search for the largest batch, with a scripted recorder and with the real one.
 
 use std::process::{Output, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use shared::draw::color::Color;
 use shared::draw::theme::Theme;
+use testkit::patience::ask_until;
 use testkit::repro::{Played, check_output};
 
 /// Recorder script that needs 1 GiB per sample and runs out of memory above a batch of 6.
@@ -181,15 +181,8 @@ fn an_interrupt_ends_all_recorders() {
     let mut command = played.command();
     command.args(["sweep", "small.toml", "--batch", "1..9"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("the binary to start");
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let recorders = loop {
-        assert!(Instant::now() < deadline, "the recorders do not start");
-        let pids = std::fs::read_to_string(played.path("pids")).unwrap_or_default();
-        if pids.matches('\n').count() == 2 {
-            break pids;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    };
+    let pids = || std::fs::read_to_string(played.path("pids")).unwrap_or_default();
+    let recorders = ask_until(pids, |pids| pids.matches('\n').count() == 2);
     let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.expect("kill").success());
     check_output(&child.wait_with_output().expect("the command to end"), 2, &[], &["error: the sweep was cancelled"]);

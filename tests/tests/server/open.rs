@@ -12,9 +12,6 @@ use testkit::opening::OpenProcess;
 use testkit::repro::check_output;
 use testkit::server::{root, snapscope};
 
-/// Time after which the process has certainly noticed that nobody is there.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// A small page and two files beside it.
 struct Stage {
     folder: TempDir,
@@ -113,7 +110,7 @@ fn it_ends_with_its_page_but_not_with_a_reload() {
     std::thread::sleep(Duration::from_secs(7));
     assert!(!opened.has_ended(), "the page was only reloaded");
     drop(page);
-    let (status, said) = opened.ended(PATIENCE);
+    let (status, said) = opened.ended();
     assert_eq!((status, said.as_str()), (Some(0), ""));
 }
 
@@ -123,7 +120,7 @@ fn an_interrupt_ends_it_at_once_and_nothing_before() {
     let mut opened = stage.open(&["runs/2.pickle"], &[]);
     let _page = attend(&opened);
     opened.signal("INT");
-    assert_eq!(opened.ended(Duration::from_secs(5)).0, Some(0));
+    assert_eq!(opened.ended().0, Some(0));
 }
 
 #[test]
@@ -134,7 +131,7 @@ fn what_cannot_be_read_is_said_and_the_rest_is_opened() {
     assert_eq!(opened.get("api/v1/files").json()["files"].as_array().unwrap().len(), 1);
     let port = opened.address.port();
     opened.signal("TERM");
-    let (status, said) = opened.ended(PATIENCE);
+    let (status, said) = opened.ended();
     assert_eq!(status, Some(2));
     assert!(said.contains("missing.pickle: No such file"), "{said}");
     assert!(said.contains(&format!("ssh -N -L {port}:127.0.0.1:{port} ada@192.0.2.9")), "{said}");

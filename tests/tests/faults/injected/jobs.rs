@@ -1,15 +1,11 @@
 //! Runs jobs with a scripted recorder, on a server in a separate process.
 
-use std::time::{Duration, Instant};
-
 use serde_json::Value;
 use shared::api::{ErrorCode, JobErrorCode};
 use testkit::http::{Reply, check_refusal};
+use testkit::patience::ask_until;
 use testkit::repro::Played;
 use testkit::serving::ServeProcess;
-
-/// Timeout of any wait on a loaded machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 const CONFIG: &[u8] = b"steps = 2\nmodel = \"mlp\"\n";
 
@@ -37,16 +33,8 @@ pub(crate) fn submitted(server: &ServeProcess) -> String {
 /// Waits until a job is in one of these states and returns it.
 #[track_caller]
 pub(crate) fn wait_for(server: &ServeProcess, id: &str, states: &[&str]) -> Value {
-    let start = Instant::now();
-    loop {
-        let reply = server.get(&format!("/api/v1/jobs/{id}"));
-        let job = reply.json();
-        if states.iter().any(|state| job["state"] == *state) {
-            return job;
-        }
-        assert!(start.elapsed() < PATIENCE, "{job}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    let job = || server.get(&format!("/api/v1/jobs/{id}")).json();
+    ask_until(job, |job| states.iter().any(|state| job["state"] == *state))
 }
 
 /// Checks that the job fails with this reason and has no snapshot.

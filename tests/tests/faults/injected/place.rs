@@ -1,18 +1,16 @@
 //! Runs a server whose database, store and folders a test can inspect.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use server::config::SettingsArgs;
 use server::database::{Database, Page};
 use tempfile::TempDir;
 use testkit::form::Form;
 use testkit::http::Reply;
+use testkit::patience::ask_until;
 use testkit::server::{Server, root};
 
 /// Time until temporary files have to be removed.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// Server in this process, on a folder that the test can read.
 pub(crate) struct Place {
     pub(crate) server: Server,
@@ -67,11 +65,7 @@ impl Place {
 /// Waits until there is no file below a folder, because files of a request may outlive its answer for a moment.
 #[track_caller]
 pub(crate) fn check_no_files(folder: &Path) {
-    let start = Instant::now();
-    while let Some(file) = files(folder).pop() {
-        assert!(start.elapsed() < PATIENCE, "{} is left over", file.display());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    ask_until(|| files(folder), Vec::is_empty);
 }
 
 /// Returns the files below a folder, except lock files and the file with the store's name.

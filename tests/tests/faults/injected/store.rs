@@ -1,18 +1,19 @@
 //! Tests a store that fails, hangs or closes connections: nothing acknowledged is lost, and nothing is stored by half.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use shared::api::{ErrorCode, JobErrorCode};
 use testkit::form::Form;
 use testkit::histories::without_folder;
 use testkit::http::check_refusal;
 use testkit::padded::padded;
+use testkit::patience::wait_until;
 use testkit::repro::Played;
 use testkit::s3::{Mood, S3};
 use testkit::serving::{Launch, ServeProcess};
 
-use crate::injected::jobs::{PATIENCE, check_failed, check_finished, recorder, submitted, wait_for};
+use crate::injected::jobs::{check_failed, check_finished, recorder, submitted, wait_for};
 use crate::injected::place::{check_no_files, files};
 
 /// Server on a bucket that a test can break.
@@ -42,11 +43,7 @@ impl Place {
 
     #[track_caller]
     fn wait_until_ready(&self) {
-        let start = Instant::now();
-        while self.server.get("/readyz").status != 200 {
-            assert!(start.elapsed() < PATIENCE, "it stays out of work");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        wait_until("it is ready", || self.server.get("/readyz").status == 200);
     }
 }
 

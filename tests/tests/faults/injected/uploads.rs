@@ -3,7 +3,6 @@
 use std::io::Write as _;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -12,10 +11,9 @@ use shared::api::ErrorCode;
 use testkit::form::Form;
 use testkit::http::check_refusal;
 use testkit::padded::padded;
+use testkit::patience::wait_until;
 
 use crate::injected::place::{Place, check_no_files, files, snapshot};
-
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Returns a huge HTML page of `members` concatenated gzip members with 16 MiB each, compressed to a thousandth.
 fn bomb(members: usize) -> Vec<u8> {
@@ -41,10 +39,7 @@ fn bombs_hold_up_nobody() {
                 check_refusal(&reply, ErrorCode::InvalidSnapshot, "unpacks to more than");
             });
         }
-        let start = Instant::now();
-        while files(&place.data().join("scratch")).is_empty() {
-            assert!(start.elapsed() < PATIENCE, "no upload begins");
-        }
+        wait_until("an upload begins", || !files(&place.data().join("scratch")).is_empty());
         assert_eq!(place.share(Form::share(&snapshot())).status, 201);
         assert!(answered.load(Ordering::Relaxed) < 5, "it had to wait for all of them");
     });
@@ -84,10 +79,7 @@ impl Begun {
         let head = format!("Host: {address}\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\n\r\n");
         let request = [b"POST /api/v1/shares HTTP/1.1\r\n", head.as_bytes(), &body[..length / 2]].concat();
         stream.write_all(&request).expect("the request to go out");
-        let start = Instant::now();
-        while files(&scratch).len() == before {
-            assert!(start.elapsed() < PATIENCE, "the upload does not begin");
-        }
+        wait_until("the upload begins", || files(&scratch).len() > before);
         Self(stream)
     }
 
@@ -120,10 +112,8 @@ fn one_address_has_some_uploads_at_once() {
     check_refusal(&reply, ErrorCode::TooManyRequests, "limit of simultaneous uploads");
     assert!(reply.header("retry-after").is_some());
     drop(begun.pop());
-    let start = Instant::now();
-    while place.share(Form::share(&padded(10_000, 9))).status == 429 {
-        assert!(start.elapsed() < PATIENCE, "what broke off goes on to count");
-    }
+    let again = || place.share(Form::share(&padded(10_000, 9))).status;
+    wait_until("what broke off no longer counts", || again() != 429);
     begun.into_iter().for_each(|begun| drop(begun.0));
     check_no_files(&place.data().join("scratch"));
     assert_eq!(place.share(Form::share(&padded(10_000, 10))).status, 201);

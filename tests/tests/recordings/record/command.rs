@@ -1,10 +1,10 @@
 //! Tests `snapscope record`.
 
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use super::Stage;
 use crate::run::Ran;
+use testkit::patience::wait_until;
 
 const SCRIPT: &str = "import torch\noptimizer = torch.optim.SGD()\nkept = []\n\
     for i in range(4):\n    kept.append(torch.Block(5))\n    optimizer.step()\n";
@@ -58,13 +58,7 @@ fn signals_reach_the_script() {
     let mut command = stage.record(&["-o", "out", "--run", "a", "--signal", "USR1"]);
     let child =
         command.stdin(Stdio::null()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the command");
-    let await_path = |name: &str| {
-        let limit = Instant::now() + Duration::from_secs(30);
-        while !stage.scene.path(name).exists() {
-            assert!(Instant::now() < limit, "no {name}");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    };
+    let await_path = |name: &str| wait_until(name, || stage.scene.path(name).exists());
     let send = |name: &str| {
         let sent = std::process::Command::new("kill").args([name, &child.id().to_string()]).status().expect("kill");
         assert!(sent.success());

@@ -1,8 +1,7 @@
 //! Tests when snapshots are written.
 
-use std::time::{Duration, Instant};
-
 use super::{Stage, names, warns};
+use testkit::patience::wait_until;
 
 /// Five steps, each of which keeps a block.
 const LOOP: &str = "\
@@ -112,11 +111,9 @@ fn a_killed_program_leaves_its_last_snapshot() {
         "import time\nsnapscope.start('out', run='a', seconds=0.05)\ntrain()\nopen('started', 'w').close()\ntime.sleep(60)\n",
     ));
     let mut child = stage.python().spawn().expect("python3");
-    let limit = Instant::now() + Duration::from_secs(30);
-    while !stage.scene.path("started").exists() || !stage.names().iter().any(|name| name.ends_with(".gz")) {
-        assert!(Instant::now() < limit, "no snapshot");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("there is a snapshot", || {
+        stage.scene.path("started").exists() && stage.names().iter().any(|name| name.ends_with(".gz"))
+    });
     child.kill().expect("a child");
     child.wait().expect("a child");
     let names = stage.names();

@@ -1,9 +1,9 @@
 //! Tests `snapscope repro` on the command line, with a scripted recorder.
 
 use std::process::{Output, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use testkit::patience::ask_until;
 use testkit::repro::{Played, check_output};
 
 const RUN: &str = r#"
@@ -145,14 +145,8 @@ fn an_interrupt_ends_the_recorder_too() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary to start");
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let recorder = loop {
-        assert!(Instant::now() < deadline, "the recorder does not start");
-        match std::fs::read_to_string(played.path("pid")) {
-            Ok(pid) if pid.ends_with('\n') => break pid.trim().to_owned(),
-            _ => std::thread::sleep(Duration::from_millis(10)),
-        }
-    };
+    let pid = || std::fs::read_to_string(played.path("pid")).unwrap_or_default();
+    let recorder = ask_until(pid, |pid| pid.ends_with('\n')).trim().to_owned();
     let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.expect("kill").success());
     let output = child.wait_with_output().expect("the command to end");

@@ -2,7 +2,6 @@
 
 use std::fs::DirEntry;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use server::recording::repro::{Limits, Recording, run};
 use shared::analysis::Timeline;
@@ -13,11 +12,9 @@ use testkit::cpython;
 use testkit::gpu_check::sequences::steps;
 use testkit::gpu_check::{compare, record};
 use testkit::laws;
+use testkit::patience::wait_until;
 use testkit::repro::{Audience, built_recorder, config};
 use testkit::server::{root, snapscope};
-
-/// Timeout of any wait.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Records a job, checks its snapshot against the laws, and its figures against the snapshot.
 #[track_caller]
@@ -166,7 +163,7 @@ fn two_cards_are_compared() {
 #[test]
 fn a_keeper_that_is_killed_takes_the_recorder_with_it() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    std::fs::write(folder.path().join("long.toml"), "model = \"mlp\"\nsteps = 5000\n").expect("room");
+    std::fs::write(folder.path().join("long.toml"), "model = \"resnet18\"\nsteps = 5000\n").expect("room");
     built_recorder();
     let mut keeper = Command::new(snapscope())
         .args(["repro", "--json", "--time-limit", "2min", "long.toml"])
@@ -177,16 +174,16 @@ fn a_keeper_that_is_killed_takes_the_recorder_with_it() {
         let path = format!("/proc/{0}/task/{0}/children", keeper.id());
         std::fs::read_to_string(path).unwrap_or_default().trim().to_owned()
     };
-    wait_until("the recorder starts", PATIENCE, || !children().is_empty());
+    wait_until("the recorder starts", || !children().is_empty());
     let recorder = children();
     // The recorder asks the kernel for the signal in the first lines of its `main`, so before the first snapshot.
     let has_written = || std::fs::read_dir(folder.path()).is_ok_and(|entries| entries.flatten().any(has_snapshot));
-    wait_until("the recorder writes", PATIENCE, has_written);
+    wait_until("the recorder writes", has_written);
     keeper.kill().expect("a process to kill");
     keeper.wait().expect("it to end");
     let state = || std::fs::read_to_string(format!("/proc/{recorder}/stat")).unwrap_or_default();
     // By itself, it would run for much longer.
-    wait_until("the recorder ends", Duration::from_secs(3), || state().is_empty() || state().contains(") Z "));
+    wait_until("the recorder ends", || state().is_empty() || state().contains(") Z "));
 }
 
 #[test]
@@ -207,15 +204,6 @@ fn a_recorder_whose_keeper_is_gone_does_nothing() {
 
 fn has_snapshot(entry: DirEntry) -> bool {
     entry.path().join("snapshot.pickle").exists()
-}
-
-#[track_caller]
-fn wait_until(what: &str, patience: Duration, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + patience;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "{what}: not within {patience:?}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 #[test]

@@ -4,14 +4,12 @@ use std::fs;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use server::config::RecorderConfig;
 use server::recording::repro::{Limits, Recording, run};
 use shared::job::Job;
+use testkit::patience::ask_until;
 use testkit::repro::{Audience, built_recorder, config, job};
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Starts a recorder that waits for its job; without a card, its virtual GPU stands in for the driver of a real one.
 fn start(output: &Path, card: &str) -> Child {
@@ -41,16 +39,8 @@ fn hand(mut recorder: Child, job: &Job) -> Output {
 /// Waits until a field of `/proc/PID/status` has this value; returns the whole status.
 #[track_caller]
 fn wait_for(process: &Child, field: &str, value: &str) -> String {
-    let start = Instant::now();
-    loop {
-        let status = fs::read_to_string(format!("/proc/{}/status", process.id())).expect("it runs");
-        let fields: Vec<_> = status.lines().filter_map(|line| line.split_once(":\t")).collect();
-        if fields.contains(&(field, value)) {
-            return status;
-        }
-        assert!(start.elapsed() < PATIENCE, "{status}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    let status = || fs::read_to_string(format!("/proc/{}/status", process.id())).expect("it runs");
+    ask_until(status, |status| status.lines().any(|line| line.split_once(":\t") == Some((field, value))))
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Tests that the snapshot is there whatever ends the script, and that limits end it.
 
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
 
 use super::{Ran, Stage, lives};
+use testkit::patience::{ask_until, wait_until};
 
 /// Uses CUDA, leaves its number in a file, and waits.
 const WAITING: &str = "import os, time, torch\n\
@@ -21,14 +21,8 @@ fn start(stage: &Stage, options: &[&str]) -> Child {
 /// Waits until the script has written a file, and returns its text.
 #[track_caller]
 fn await_file(stage: &Stage, name: &str) -> String {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    loop {
-        match std::fs::read_to_string(stage.scene.path(name)) {
-            Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
-            _ => assert!(Instant::now() < deadline, "no {name}"),
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    let text = || std::fs::read_to_string(stage.scene.path(name)).unwrap_or_default();
+    ask_until(text, |text| text.ends_with('\n')).trim().to_owned()
 }
 
 fn signal(name: &str, pid: &str) {
@@ -65,11 +59,7 @@ fn a_script_that_is_killed_leaves_the_last_snapshot() {
     let stage = Stage::new(WAITING);
     let child = start(&stage, &[]);
     let script = await_file(&stage, "pid");
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while stage.snapshots() != ["train.pickle"] {
-        assert!(Instant::now() < deadline, "no snapshot while the script runs");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("there is a snapshot while the script runs", || stage.snapshots() == ["train.pickle"]);
     signal("-KILL", &script);
     end(child).check(3, &["exit status 137", "snapscope diagnose train.pickle"]);
 }
@@ -81,11 +71,7 @@ fn a_script_whose_keeper_dies_ends() {
     let script = await_file(&stage, "pid");
     signal("-KILL", &child.id().to_string());
     child.wait().expect("the command to end");
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while lives(&script) {
-        assert!(Instant::now() < deadline, "the script still runs");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("the script ends", || !lives(&script));
     assert_eq!(stage.snapshots(), ["train.pickle"]);
 }
 

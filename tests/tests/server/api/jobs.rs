@@ -1,7 +1,5 @@
 //! Tests the API of jobs: submitting, recording, watching, naming, cancelling, deleting.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 use server::config::SettingsArgs;
 use shared::analysis::Timeline;
@@ -9,6 +7,7 @@ use shared::api::ErrorCode;
 use shared::import::import;
 use testkit::both;
 use testkit::http::check_refusal;
+use testkit::patience::ask_until;
 use testkit::server::{Reply, Server, built_page};
 use testkit::storage::Backend;
 
@@ -27,8 +26,6 @@ const KEEPS_LOSSES: &str = "name = \"keeps\"\nbatch = 4\nsequence = 128\nsteps =
 /// Batch that does not fit on a small card.
 const TOO_LARGE: &str = "name = \"too large\"\nbatch = 4096\nsequence = 64\nsteps = 2\ncard = \"custom:2GiB\"\n\
     [model]\npreset = \"gpt2\"\nlayers = 4\nhidden = 256\nheads = 4";
-
-const PATIENCE: Duration = Duration::from_secs(120);
 
 fn server(backend: Backend, jobs: &str) -> Server {
     Server::on(
@@ -52,15 +49,7 @@ fn job(server: &Server, id: &str) -> Value {
 
 #[track_caller]
 fn wait_for(server: &Server, id: &str, states: &[&str]) -> Value {
-    let start = Instant::now();
-    loop {
-        let job = job(server, id);
-        if states.iter().any(|state| job["state"] == *state) {
-            return job;
-        }
-        assert!(start.elapsed() < PATIENCE, "{job}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    ask_until(|| job(server, id), |job| states.iter().any(|state| job["state"] == *state))
 }
 
 /// Returns the events of a stream that has ended, as numbers and data.

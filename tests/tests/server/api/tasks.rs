@@ -1,10 +1,9 @@
 //! Tests jobs that make several recordings, and the recordings of the gallery, with a scripted recorder.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 use shared::api::ErrorCode;
 use testkit::http::check_refusal;
+use testkit::patience::ask_until;
 use testkit::repro::Played;
 use testkit::serving::{Launch, ServeProcess};
 
@@ -25,8 +24,6 @@ const CONFIG: &str = "name = \"small\"\ncard = \"t4-16gb\"\n[model]\nfamily = \"
 
 const RANGES: &str = "[sweep]\nbatch = \"8..16x2\"\nprecision = [\"fp32\", \"bf16\"]\n";
 
-const PATIENCE: Duration = Duration::from_secs(120);
-
 fn server(played: &Played) -> ServeProcess {
     ServeProcess::launch(&Launch::default().with("--jobs", "virtual=1").with_variables(played.variables()))
 }
@@ -41,15 +38,7 @@ fn submit(server: &ServeProcess, path: &str, config: &str) -> Value {
 #[track_caller]
 fn wait(server: &ServeProcess, job: &Value, is_there: impl Fn(&Value) -> bool) -> Value {
     let path = format!("/api/v1/jobs/{}", job["id"].as_str().expect("an id"));
-    let start = Instant::now();
-    loop {
-        let job = server.get(&path).json();
-        if is_there(&job) {
-            return job;
-        }
-        assert!(start.elapsed() < PATIENCE, "{job}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    ask_until(|| server.get(&path).json(), is_there)
 }
 
 #[track_caller]
@@ -179,15 +168,7 @@ fn a_gallery_config_is_recorded_once() {
 /// Waits until the limits of a server satisfy a condition.
 #[track_caller]
 fn wait_for_limits(server: &ServeProcess, is_there: impl Fn(&Value) -> bool) {
-    let start = Instant::now();
-    loop {
-        let limits = server.get("/api/v1/limits").json();
-        if is_there(&limits) {
-            return;
-        }
-        assert!(start.elapsed() < PATIENCE, "{limits}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    ask_until(|| server.get("/api/v1/limits").json(), is_there);
 }
 
 #[test]

@@ -1,0 +1,37 @@
+//! Waiting for what happens elsewhere.
+
+use std::time::{Duration, Instant};
+
+/// Timeout of any wait. Only what is broken reaches it, so it is far longer than a busy machine takes.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Polls until a condition holds.
+///
+/// # Panics
+///
+/// Panics with `what` was awaited if it does not hold within [`PATIENCE`].
+#[track_caller]
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Asks for a value until it satisfies a condition, and returns it.
+///
+/// # Panics
+///
+/// Panics with the last value if none does within [`PATIENCE`].
+#[track_caller]
+pub fn ask_until<T: std::fmt::Debug>(mut ask: impl FnMut() -> T, is_so: impl Fn(&T) -> bool) -> T {
+    let mut value = ask();
+    let start = Instant::now();
+    while !is_so(&value) {
+        assert!(start.elapsed() < PATIENCE, "waited in vain, the last is {value:?}");
+        std::thread::sleep(Duration::from_millis(20));
+        value = ask();
+    }
+    value
+}
