@@ -1,7 +1,7 @@
 //! Checks that reading a view from any address never panics, and that a view is read as it was written.
 #![no_main]
 
-#[path = "../../../shared/tests/support/counting.rs"]
+#[path = "../../../shared/tests/outside/support/counting.rs"]
 mod counting;
 
 use counting::peak_bytes;

@@ -2,9 +2,9 @@
 //! written.
 #![no_main]
 
-#[path = "../../tests/support/configs.rs"]
+#[path = "../../tests/outside/support/configs.rs"]
 mod configs;
-#[path = "../../tests/support/counting.rs"]
+#[path = "../../tests/outside/support/counting.rs"]
 mod counting;
 
 use configs::{hold, most_memory_bytes};

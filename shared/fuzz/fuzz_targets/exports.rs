@@ -1,7 +1,7 @@
 //! Checks every export of any snapshot that can be imported: snapshots are the same trace, other forms are well formed.
 #![no_main]
 
-#[path = "../../tests/support/exports.rs"]
+#[path = "../../tests/outside/support/exports.rs"]
 mod exports;
 
 use libfuzzer_sys::fuzz_target;

@@ -3,9 +3,9 @@
 //! Chunks of any size must give the same result.
 #![no_main]
 
-#[path = "../../tests/support/analyses.rs"]
+#[path = "../../tests/outside/support/analyses.rs"]
 mod analyses;
-#[path = "../../tests/support/counting.rs"]
+#[path = "../../tests/outside/support/counting.rs"]
 mod counting;
 
 use analyses::analyse;

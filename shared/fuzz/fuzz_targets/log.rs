@@ -2,9 +2,9 @@
 //! the chunks in which the log arrives.
 #![no_main]
 
-#[path = "../../tests/support/counting.rs"]
+#[path = "../../tests/outside/support/counting.rs"]
 mod counting;
-#[path = "../../tests/support/log.rs"]
+#[path = "../../tests/outside/support/log.rs"]
 mod log;
 
 use counting::peak_bytes;

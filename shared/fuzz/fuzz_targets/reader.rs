@@ -1,7 +1,7 @@
 //! Checks that reading any bytes as a pickle never panics or exceeds the memory limit.
 #![no_main]
 
-#[path = "../../tests/support/counting.rs"]
+#[path = "../../tests/outside/support/counting.rs"]
 mod counting;
 
 use counting::peak_bytes;

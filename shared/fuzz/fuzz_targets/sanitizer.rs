@@ -3,7 +3,7 @@
 //! A copy of the copy must be the same.
 #![no_main]
 
-#[path = "../../tests/support/copies.rs"]
+#[path = "../../tests/outside/support/copies.rs"]
 mod copies;
 
 use copies::{hold, traced};

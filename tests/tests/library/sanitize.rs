@@ -1,6 +1,6 @@
 //! Tests sanitized copies of real and generated snapshots: the same memory, and no names of persons.
 
-#[path = "../../../shared/tests/support/frame_kinds.rs"]
+#[path = "../../../shared/tests/outside/support/frame_kinds.rs"]
 mod frame_kinds;
 
 use frame_kinds::kinds;

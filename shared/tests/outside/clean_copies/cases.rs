@@ -2,7 +2,7 @@
 //!
 //! No real person's name is in them; the people here are Zuzana, Jürgen Möller and Qu.
 
-use super::copies::Place;
+use crate::support::copies::Place;
 use Place::{Annotation, File, Forward, Function, Setting};
 
 /// Text, words that no copy may contain, and words that the copy keeps.

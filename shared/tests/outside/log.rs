@@ -1,16 +1,11 @@
 //! Tests logs that are damaged, mixed, and designed to take much memory and time.
 
-#[path = "support/counting.rs"]
-mod counting;
-#[path = "support/log.rs"]
-mod log;
-
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use counting::peak_bytes;
-use log::{hold, is_same_in_chunks, most_memory_bytes};
+use crate::support::counting::peak_bytes;
+use crate::support::log::{hold, is_same_in_chunks, most_memory_bytes};
 
 /// Quadratic time takes minutes.
 const MOST_TIME: Duration = Duration::from_secs(20);

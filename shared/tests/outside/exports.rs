@@ -1,8 +1,6 @@
 //! Exports the snapshots of the fuzzer's corpora in every form.
 
-#[path = "support/exports.rs"]
-mod exports;
-
+use crate::support::exports;
 use shared::import::import;
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Checks the clean copy of every stored snapshot.
 
-use super::copies::{clean, hold, hold_with, read, traced};
+use crate::support::copies::{clean, hold, hold_with, read, traced};
 use shared::analysis::{Finding, FindingsConfig, Timeline, findings};
 use shared::export::{self, SanitizeOptions};
 use shared::import::import;

@@ -1,16 +1,11 @@
 //! Tests configs that the fuzzer found, and configs designed to take much memory and time.
 
-#[path = "support/configs.rs"]
-mod configs;
-#[path = "support/counting.rs"]
-mod counting;
-
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use configs::{MOST_BYTES, hold, most_memory_bytes};
-use counting::peak_bytes;
+use crate::support::configs::{MOST_BYTES, hold, most_memory_bytes};
+use crate::support::counting::peak_bytes;
 
 /// A debug build takes a fraction of it; quadratic time takes minutes.
 const MOST_TIME: Duration = Duration::from_secs(20);

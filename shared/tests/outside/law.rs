@@ -1,16 +1,11 @@
 //! Checks that decoding stays within its limits of memory and time per byte, whatever the bytes share.
 
-#[path = "support/bombs.rs"]
-mod bombs;
-#[path = "support/counting.rs"]
-mod counting;
-
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bombs::Sharing;
-use counting::peak_bytes;
+use crate::support::bombs::{self, Sharing};
+use crate::support::counting::peak_bytes;
 use shared::import::{ImportError, Importer, import};
 use shared::pickle::{most_memory_bytes, value_from_slice};
 

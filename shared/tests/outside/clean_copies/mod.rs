@@ -1,16 +1,12 @@
 //! Tests clean copies with texts from real clusters, and the rules that hold for every stored snapshot.
 
 mod cases;
-#[path = "../support/copies.rs"]
-mod copies;
-#[path = "../support/frame_kinds.rs"]
-mod frame_kinds;
 mod laws;
 mod random;
 mod small;
 
+use crate::support::copies::{Place, clean, empty, put, read};
 use cases::Case;
-use copies::{Place, clean, empty, put, read};
 
 /// Returns the errors in the copies of these texts: each text alone, then all in one trace.
 fn wrong(cases: &[Case]) -> Vec<String> {

@@ -1,9 +1,6 @@
 //! Checks that every report of a trace with impossible sizes, addresses and times is made, without overflow.
 
-#[path = "support/analyses.rs"]
-mod analyses;
-
-use analyses::analyse;
+use crate::support::analyses::analyse;
 use shared::analysis::Timeline;
 use shared::export;
 use shared::import::import;

@@ -1,7 +1,7 @@
 //! Checks that a name in any cut folder is removed, whatever the paths of a cluster look like.
 
-use super::copies::{Place, clean, empty, put, read};
-use super::frame_kinds::kinds;
+use crate::support::copies::{Place, clean, empty, put, read};
+use crate::support::frame_kinds::kinds;
 use shared::export;
 use shared::pickle::Style;
 use shared::trace::Frame;
