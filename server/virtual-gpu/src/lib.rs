@@ -2,7 +2,7 @@
 //!
 //! One shared object stands in for the CUDA runtime, the driver and the mathematical libraries under their names.
 //! Memory is counted, streams and events are kept in order, and kernels do nothing.
-//! `README.md` describes what is modelled and how large the deviations can be.
+//! `docs/virtual-gpu.md` describes what is modelled and how large the deviations can be.
 #![allow(non_snake_case, reason = "the exported names are CUDA's")]
 
 mod ffi;
