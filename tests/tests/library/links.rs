@@ -1,4 +1,5 @@
-//! Tests that links between the project's pages lead somewhere.
+//! Tests that links between the project's pages and the places on its map lead somewhere, and that its front pages stay
+//! short.
 
 use std::collections::BTreeMap;
 use std::fs::{read_dir, read_to_string};
@@ -54,6 +55,25 @@ fn links_between_pages_lead_somewhere() {
     assert!(all.len() > 50, "{} links", all.len());
     let broken: Vec<_> = all.iter().filter(|(page, link)| !leads(&pages, page, link)).collect();
     assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn places_on_the_map_exist() {
+    let map = read_to_string(root().join("ARCHITECTURE.md")).expect("the map");
+    let tops = ["docs/", "frontend/", "server/", "shared/", "static/", "tests/"];
+    let is_place = |text: &&str| tops.iter().any(|top| text.starts_with(top)) && !text.contains('{');
+    let places: Vec<&str> = map.split('`').skip(1).step_by(2).filter(is_place).collect();
+    assert!(places.len() > 30, "{places:?}");
+    let gone: Vec<_> = places.iter().filter(|place| !root().join(place).exists()).collect();
+    assert!(gone.is_empty(), "{gone:?}");
+}
+
+#[test]
+fn front_pages_stay_short() {
+    for (page, most) in [("README.md", 300), ("ARCHITECTURE.md", 250)] {
+        let lines = read_to_string(root().join(page)).expect(page).lines().count();
+        assert!(lines <= most, "{page} has {lines} lines, and should have at most {most}: `docs/` has room");
+    }
 }
 
 #[test]
