@@ -6,6 +6,15 @@
 //! do not use each other), `views`, `pages`.
 //! `ask`, `draw` and `state`, and the `model` and `draw` of each view, depend on neither yew nor the browser, so that
 //! they are tested natively.
+//!
+//! Pages refer to each other by plain links: there is no router, and people who only look at a file never load what
+//! recordings need.
+//!
+//! The model of a file lives in the file's worker, and the page holds summaries and pictures, so that a frame never
+//! waits for an analysis.
+//! No worker knows another file: for a comparison, the page asks the other file's worker for a profile and passes it
+//! on.
+//! Invariant: `home` contains no view of a file, and `viewer` no decoder and no analysis.
 
 pub mod ask;
 

@@ -1,4 +1,8 @@
 //! Reads the built web pages, from a folder or from inside this program.
+//!
+//! `./dev wheel` and `./dev dist` name the folder to put inside in `SNAPSCOPE_PAGES` while they compile; without that
+//! variable there is none.
+//! The page is in memory from the start, so that only uploads and downloads of snapshots access the disk.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -2,6 +2,8 @@
 //!
 //! The housekeeper removes objects that the database does not know. With the wrong database, such as an empty one under
 //! a mistyped name, it would remove all of them, so nothing starts before this check.
+//!
+//! Invariant: nothing is removed from a store if the database does not carry its name.
 
 use futures_util::TryStreamExt as _;
 

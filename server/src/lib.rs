@@ -1,6 +1,9 @@
 //! The command line and the web server of Snapscope.
 //!
 //! It is a library next to the binary so that tests run the same app as `snapscope serve`.
+//!
+//! Invariant: the server never sees a snapshot that a person opens, because the page decodes it in the browser; it sees
+//! only what a person shares.
 
 mod built_pages;
 

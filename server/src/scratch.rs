@@ -1,6 +1,8 @@
 //! Provides a temporary folder per process and removes those that killed processes left behind.
 //!
 //! Locks tell which processes are alive, because the operating system releases them however their holder ends.
+//!
+//! Invariant: what a killed process leaves behind is gone after the next start on its machine.
 
 use std::fs::{self, File};
 use std::io;

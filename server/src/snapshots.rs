@@ -1,4 +1,6 @@
 //! Keeps snapshots consistent between the database, which lists them, and the store, which holds them.
+//!
+//! An object is stored before its row, and a row removed before its object.
 
 use std::fmt;
 use std::path::Path;

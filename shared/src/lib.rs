@@ -2,6 +2,9 @@
 //!
 //! It takes bytes and values and returns values: no file, clock, thread or network is touched here.
 //! The modules below stand in the order in which data flows through them.
+//!
+//! Invariant: no input makes it panic, and nothing here reads the environment; progress is the number of bytes pushed
+//! so far.
 
 pub mod base;
 

@@ -1,4 +1,6 @@
 //! Delays other work of the Web Worker until the page has its first picture.
+//!
+//! The page asks for the picture before anything else.
 
 use frontend::ask::{Question, Report};
 

@@ -1,4 +1,8 @@
 //! Stores the copy of an open file; runs inside the file's Web Worker.
+//!
+//! The copy is of a local file, in the browser's private storage, and is made when nothing else is to be done.
+//! It belongs to one browser tab and is deleted after a day, or when its tab is closed; the service worker (`sw.js`)
+//! stores no snapshot.
 
 use crate::keeping::{KeptCopy, room_for};
 use crate::reader::Reader;

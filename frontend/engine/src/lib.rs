@@ -2,6 +2,14 @@
 //!
 //! It is a WebAssembly module of its own, so that the page appears before the decoder and the analyses are loaded.
 //! Only `scope`, `reader`, `keeper` and `image` use the browser; `engine` and the order of its work are tested natively.
+//!
+//! `scope` is the loop: it receives messages and does one piece of work at a time.
+//! While no question waits, each device is studied, and one report at a time goes to the page: figures, notices, steps
+//! and phases, findings.
+//! The worker keeps sorted tables and call trees, and sends only the rows and boxes on and around the screen.
+//! While a gesture asks for pictures, it does nothing else, which would delay them and take the browser's processor.
+//! A file that is too large for a tab is scanned first; a part of it is then read in the same worker, whose memory
+//! never shrinks.
 
 mod engine;
 

@@ -1,4 +1,6 @@
 //! Queues the questions that arrive while the Web Worker computes.
+//!
+//! A question that a newer one replaces is dropped.
 
 use frontend::ask::Question;
 

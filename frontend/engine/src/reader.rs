@@ -4,6 +4,12 @@
 //! read-ahead, because the browser fills the stream while the worker is busy. A stream that fills the same buffer again
 //! and again takes half of that once more, and leaves no garbage: for a file of 1 GB, buffers that the browser had not
 //! collected yet took up to 330 MiB.
+//!
+//! Beside a decoder, Chromium waits 0.06 s for 372 MB that come this way, 0.2 s for a stream of new buffers and 0.4 s
+//! for slices, which also take three times the memory.
+//! This holds only while a processor is free for the browser's own reading: the curve that the page shows meanwhile is
+//! drawn as columns of pixels (`draw/chart`), because a polygon kept the page's thread busy, which doubled the time of
+//! large files on two processors.
 
 use frontend::platform::Source;
 use frontend::platform::kept::awaited;

@@ -1,4 +1,8 @@
 //! Pages that submit recording jobs and follow them.
+//!
+//! `state`, `platform`, `hooks`, `components` and `pages` are as in the library; texts, numbers and drawings are in
+//! `view`.
+//! A change of a form field changes one key of the config's text, and only this text is submitted.
 
 mod state;
 

@@ -1,4 +1,6 @@
 //! Lays out the site: decides under which path each file is served.
+//!
+//! Invariant: equal content has the same path, and changed content has another path.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

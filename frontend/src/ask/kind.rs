@@ -1,4 +1,11 @@
 //! Defines kinds of allocations, which the page selects as a whole.
+//!
+//! A kind is what the user has selected as a whole: allocations of one stack, category, group, line or function, or
+//! those that a search finds.
+//! Any view selects one (`FileAction::SelectKind`); the worker finds its allocations once and marks them in pictures,
+//! segments and totals.
+//!
+//! Invariant: a kind is given by content, never by numbers of the worker, so that it can be part of the address.
 
 use super::name_mark::NameMark;
 use super::selection::GroupMark;

@@ -3,6 +3,12 @@
 //! A file per view has the types of its questions and of its answers; [`Question`] lists them. [`differences`],
 //! [`site_table`] and [`stack`] have the texts that both the page and the tables saved by the engine contain.
 //! Nothing here depends on the browser: `platform` carries the messages, and the crate `engine` answers.
+//!
+//! Messages travel in one transferred buffer; a file is a `Blob` and never in the page's memory.
+//! The tables of sites and of differences are sorted and filtered here, because the page shows and the engine saves
+//! them.
+//!
+//! Invariant: the engine does not compile if it leaves a question of the list unanswered.
 
 mod question;
 

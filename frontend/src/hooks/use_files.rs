@@ -1,4 +1,7 @@
 //! Hook for the open files and their Web Workers.
+//!
+//! While no file is open and nothing waits, the page compiles the viewer and starts the worker of the first file.
+//! As many files are read at a time as there are processors; among waiting files, the displayed one comes first.
 
 use super::local_files::{LocalFiles, is_keeping_chosen};
 use crate::ask::{FindAllocation, PartOrder, Report};

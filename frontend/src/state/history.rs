@@ -3,6 +3,8 @@
 //! The address follows every change, so a change either adds a history entry or updates the current one. What a user
 //! would call a step adds one: another file, device, view or tab, a pin, a finished zoom. Typed texts, the order of
 //! tables and the like only update the entry.
+//!
+//! An entry names its file; Back and Forward close no file.
 
 use super::view_state::ViewState;
 use crate::draw::camera::View;

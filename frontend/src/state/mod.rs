@@ -1,4 +1,8 @@
 //! State of the page and the actions that change it, independent of yew and the browser.
+//!
+//! Choices in a view are part of the file's state, so that an address restores them.
+//! Findings, *What if* and the line in the timeline share one card per file; for a job's snapshot it is at first the
+//! card of the job.
 
 mod card;
 mod choices;

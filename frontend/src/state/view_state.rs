@@ -9,6 +9,9 @@
 //! The text has a version, because addresses and links outlive the page that wrote them. An older version is upgraded
 //! step by step, and a newer one is refused. The text contains neither data of the file nor its name, but it contains
 //! search texts.
+//!
+//! A position is an index among the events, or among the blocks from before the trace, and functions and groups are
+//! given by hashes of their names: numbers of both differ in a sanitized copy.
 
 use super::card::ThisCard;
 use super::choices::{self, Choices};

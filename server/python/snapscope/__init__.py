@@ -6,6 +6,12 @@
         train()
 
 A failure of the recorder is a warning, and never an exception of the program.
+
+Invariant: CUDA is never initialized here, no object of the program lives longer, and a file has its final name only
+once it is complete.
+A recorder begins when CUDA is first used (`torch.cuda._lazy_call`), so that a process that forks before can still do
+so; a fork has no recorder if its parent has used CUDA.
+A snapshot is written as PyTorch writes it, and compressed in a thread.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ classes. From these it goes down again, so that each tensor is named by the shor
 
     Tensor ← list ← Trainer instance ← local variable `trainer` of main
     says: trainer (local of main, train.py).losses[…]
+
+Only what existed before the search began is searched.
 """
 
 from __future__ import annotations

@@ -2,6 +2,14 @@
 //!
 //! Every allocation knows its [`place`]: step, phase, module and operation. On a machine without a GPU the same code
 //! runs on the virtual GPU; nothing in this crate depends on which one it is.
+//!
+//! It is a process of its own, because libtorch can abort, hang or exhaust memory. Its models follow a Python
+//! implementation operation by operation.
+//! Weights are initialized on the device, in place: this gives Python's order of allocations without Python's copy in
+//! host memory.
+//!
+//! Invariant: a recording does not depend on whether its GPU is virtual, only the sandbox does; the recorder's own
+//! functions appear in no stack.
 
 pub mod shim;
 

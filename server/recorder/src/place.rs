@@ -3,6 +3,9 @@
 //! Each thread is in a phase and in a module, and whatever it allocates is recorded under both. The snapshot has them
 //! as frames, innermost first: the operations under way (file `operator`), the module and its parents (file `module`,
 //! name `layers.3.attention · forward`), and the phase (file `phase`).
+//!
+//! A callback of the dispatcher tracks the operations; Rust sets the module and the phase. Backward runs on threads of
+//! the autograd engine; there the module is found by the sequence number that a node shares with its forward operation.
 
 use std::cell::RefCell;
 use std::fmt;

@@ -1,4 +1,9 @@
 //! Bindings of the C functions of `shim/`, with wrappers that hide their pointers.
+//!
+//! tch's operations with numbers panic if libtorch throws, because they free the number before they check for an
+//! exception. The recorder calls them through the shim, because an out-of-memory exception must come back as an error.
+//! `shim/driver.cpp` stands before libc's `open`, `fopen`, `socket` and `connect`, so that a driver that does not start
+//! says what it was refused.
 #![allow(unsafe_code, reason = "every call into the shim is here")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};

@@ -2,6 +2,8 @@
 //!
 //! Everything is drawn at twice the size and averaged over squares of four pixels, because plotters does not antialias
 //! areas.
+//!
+//! Invariant: it chooses no color and no place; both are in the operations.
 
 mod clips;
 mod pixels;

@@ -1,4 +1,6 @@
 //! Implements the commands that read or make snapshots at the terminal, or look after a server's data.
+//!
+//! Invariant: standard output carries the answer and nothing else; with `run`, the script's own output comes before it.
 
 mod abreast;
 mod ci;

@@ -1,4 +1,7 @@
 //! Writes the Python files that commands put on `PYTHONPATH`.
+//!
+//! The binary contains the package (`server/python/snapscope/`), the hooks of `run` and `record`, and what starts
+//! either (`hook/`), and writes them to a private folder; the hook of `run` uses the package's `SHARED` files.
 
 use std::fs;
 use std::io;

@@ -3,6 +3,10 @@
 //! A job is submitted, claimed by a worker and ended.
 //!
 //! Invariant: a job leaves `queued` by one statement, which only one worker can win.
+//!
+//! Claiming the next job is a single statement on the rows of queued jobs. A library with a queue of its own (apalis)
+//! was removed: it stored in a second place what the rows already said, and the lease, the counter and the limit of
+//! attempts were ours anyway.
 
 use shared::api::JobState;
 

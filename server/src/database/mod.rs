@@ -3,6 +3,8 @@
 //! Both backends run the same SQL on different pools. The queue is the rows of queued jobs.
 //!
 //! Invariant: a change is committed before it is answered with success, and the store holds whatever a row refers to.
+//!
+//! Invariant: all stored data, including the texts of jobs, is within the quota, whoever writes it.
 
 mod clock;
 mod error;

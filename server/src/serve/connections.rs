@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_address_has_so_many_connections_at_a_time() {
+    async fn connections_of_one_address_are_limited() {
         let connections = Connections { seats: Seats::new(usize::MAX, 2), proxies: Vec::new() };
         assert_eq!(opened(&connections, 4).await, 2);
         assert_eq!(opened(&connections, 1).await, 1, "the others are over");

@@ -1,4 +1,7 @@
 //! Sets the security headers that every response carries.
+//!
+//! Frames of the own site are allowed, and the page to be framed by itself, because it opens the sample in a frame that
+//! nobody sees (`static/boot.js`).
 
 use actix_web::middleware::DefaultHeaders;
 

@@ -2,6 +2,14 @@
 //!
 //! Invariant: the built page is read once at startup; requests use the disk only for the database, the store and
 //! uploads.
+//!
+//! `app.rs` builds the app that `main` and the tests share, `routes.rs` is the complete route table, `error.rs` the
+//! complete table of errors, and `api/` has one file per resource.
+//! `guard.rs` decides who may send requests and how often; `access.rs` asks it for each row of the route table once the
+//! router has found the row.
+//!
+//! Invariant: a route that is not described fails a test, nothing that grants access to a link is logged, and no label
+//! of a metric comes from outside.
 
 mod access;
 mod access_right;

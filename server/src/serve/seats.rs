@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_has_so_many_and_all_have_so_many() {
+    fn seats_are_limited_for_one_client_and_for_all() {
         let streams = Seats::of_streams();
         let mut seats: Vec<Seat> = (0..MOST_STREAMS_OF_ONE).map(|_| streams.take(client(1)).unwrap()).collect();
         assert!(streams.take(client(1)).is_none());

@@ -1,4 +1,7 @@
 //! Handles links: uploaded snapshots with a view and a preview.
+//!
+//! Invariant: space for an upload is reserved in the quota and on the disk before its body is read, and the unpacked
+//! size of a file is limited while it is unpacked.
 
 mod digest;
 mod figures;

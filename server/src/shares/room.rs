@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_has_so_many() {
+    fn uploads_of_one_client_are_limited() {
         let room = Room::default();
         let client = |last| Some(IpAddr::from([192, 0, 2, last]));
         let mut places: Vec<Place> = (0..MOST_OF_ONE).map(|_| room.hold(client(1), 1).unwrap().0).collect();

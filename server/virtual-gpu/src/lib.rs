@@ -2,7 +2,10 @@
 //!
 //! One shared object stands in for the CUDA runtime, the driver and the mathematical libraries under their names.
 //! Memory is counted, streams and events are kept in order, and kernels do nothing.
-//! `README.md` describes what is modelled and how large the deviations can be.
+//! `docs/virtual-gpu.md` describes what is modelled and how large the deviations can be.
+//!
+//! Invariant: each call is modelled, is harmless, or returns an error and names itself in the log; the same program
+//! gets the same answers in each run.
 #![allow(non_snake_case, reason = "the exported names are CUDA's")]
 
 mod ffi;

@@ -4,6 +4,12 @@
 //! If either has a fault all the same, it can reach no more than its own folder.
 //!
 //! Invariant: a refused system call returns an error; no process is killed for trying.
+//!
+//! Before a process starts its work, it gives up files outside its folder, the network, other programs and processes,
+//! parts of the kernel, and root's capabilities; an old kernel gives less protection but no failure.
+//! The driver of a real GPU needs more, which SECURITY.md lists; a recorder on a virtual GPU does not get it.
+//! Tests have no such driver: `tests/walls/driver.rs` makes its accesses, and so does the virtual GPU when it starts
+//! and nobody has asked for a virtual GPU (`virtual-gpu/src/state/driver.rs`).
 
 #[cfg(target_os = "linux")]
 mod calls;

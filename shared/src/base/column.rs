@@ -1,4 +1,6 @@
 //! A growable column of rows in fixed-size chunks that never move.
+//!
+//! WebAssembly memory cannot shrink, and a `Vec` that doubles needs three times its content for a moment.
 
 use std::ops::Range;
 

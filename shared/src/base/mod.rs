@@ -1,4 +1,6 @@
 //! Building blocks without knowledge of pickles or traces.
+//!
+//! Invariant: nothing here knows another module.
 
 mod column;
 mod diagnostic;

@@ -1,4 +1,6 @@
 //! A growable column of numbers that takes as few bytes a row as each chunk of it needs.
+//!
+//! The columns of events take half of what plain numbers would.
 
 use std::marker::PhantomData;
 use std::ops::Range;

@@ -1,6 +1,8 @@
 //! Exports a trace in the formats that other programs open.
 //!
 //! Invariant: an export reads the model only and never needs the file that the trace came from.
+//!
+//! Invariant: importing an exported snapshot gives an equal trace.
 
 mod sanitize;
 mod snapshot;

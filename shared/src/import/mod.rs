@@ -12,6 +12,8 @@
 //! | annotations | one key per byte is visited, all annotations together |
 //! | settings | 64 bytes per byte plus 1 MiB |
 //! | documents that are no snapshot | the first 4,096 strings are inspected |
+//!
+//! Invariant: only a broken container is an error; anything odd but readable becomes a diagnostic.
 
 mod assemble;
 mod build;
@@ -96,8 +98,8 @@ impl Importer {
     /// Returns the overview after the last bytes.
     ///
     /// # Errors
-    /// Returns an error if the file is truncated or no snapshot, or if its lists of events don't allow to choose a
-    /// part.
+    /// Returns an error if the file is truncated or no snapshot, or if its events are nested in an unusual way,
+    /// so that no part can be chosen.
     pub fn finish_overview(self) -> Result<Overview, ImportError> {
         let file_bytes = self.seen_bytes();
         let (finished, format) = self.layer.finish()?;

@@ -6,6 +6,12 @@
 //! Importer::overview() ─ push … ─ finish_overview() ─→ Overview ─ part(range) ─→ PartRequest
 //! Importer::part(request) ─ push … ─ finish() ─→ Trace of the part
 //! ```
+//!
+//! The first pass keeps a bounded curve and no event; the second follows the open allocations and keeps the requested
+//! events.
+//! `Device::part` says what is known about the rest.
+//!
+//! Invariant: the curve, the peak and the stacks of a part are those of the whole trace.
 
 use super::error::ImportError;
 use super::preview::PreviewTrace;
@@ -113,7 +119,7 @@ pub(super) fn changed() -> ImportError {
     )
 }
 
-/// Returns the error for a file whose lists don't allow to choose a range of events.
+/// Returns the error for a file whose lists are nested so that no range of events can be chosen.
 pub(super) fn odd_lists() -> ImportError {
     ImportError::new(
         "no-parts",

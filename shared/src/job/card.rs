@@ -1,4 +1,7 @@
 //! GPU models, with the properties that a virtual GPU reports.
+//!
+//! The table is here and not beside the virtual GPU, because configs are checked against it where there is no virtual
+//! GPU, and the page shows it.
 
 use std::fmt;
 use std::iter;

@@ -1,4 +1,4 @@
-//! Tests that keep `README.md` in step with the schema.
+//! Tests that keep `docs/configs.md` in step with the schema.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use super::{
     Card, CnnLayer, Model, RawData, RawEvaluation, RawJob, RawLora, RawLoss, RawOptimizer, RawParallel, RawSweep,
 };
 
-const README: &str = include_str!("README.md");
+const REFERENCE: &str = include_str!("../../../docs/configs.md");
 
 /// Returns the rows of the table below a heading, split into cells.
 fn rows(heading: &str) -> Vec<Vec<&'static str>> {
-    let start = README.find(&format!("\n{heading}\n")).unwrap_or_else(|| panic!("no heading {heading}"));
-    let lines = README[start..].lines().skip(2).skip_while(|line| !line.starts_with('|'));
+    let start = REFERENCE.find(&format!("\n{heading}\n")).unwrap_or_else(|| panic!("no heading {heading}"));
+    let lines = REFERENCE[start..].lines().skip(2).skip_while(|line| !line.starts_with('|'));
     let rows = lines.take_while(|line| line.starts_with('|')).skip(2);
     rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect()).collect()
 }
@@ -149,7 +149,7 @@ fn presets_and_cards_are_as_documented() {
 
 #[test]
 fn the_examples_are_jobs() {
-    let blocks = README.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let blocks = REFERENCE.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let jobs = blocks.map(|block| RawJob::from_toml(block).unwrap().resolve().unwrap()).collect::<Vec<_>>();
     assert_eq!(jobs.len(), 2);
 }

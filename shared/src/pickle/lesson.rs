@@ -20,8 +20,9 @@ const RARELY: u32 = 16;
 
 /// The templates of a pickle.
 ///
-/// Records whose shared values change all the time would make the reader learn and compare all the time, so that lessons
-/// have to be earned, and templates that fit nothing are hardly tried.
+/// In a file whose shared values keep changing, learning and comparing would cost more than they save.
+/// A template therefore earns each further lesson by the records it reads, and templates that fit nothing are rarely
+/// tried.
 #[derive(Debug)]
 pub(super) struct Templates {
     known: Vec<Template>,

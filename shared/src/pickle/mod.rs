@@ -6,6 +6,20 @@
 //!
 //! Memory is at most [`MOST_MEMORY_PER_BYTE`] per byte plus [`MOST_MEMORY_APART`], whatever the pickle shares; time is
 //! proportional to the bytes as well.
+//!
+//! The machine works from the inside out: a dictionary is complete at its `SETITEMS`, and is offered to the builder at
+//! that moment, straight from the stack.
+//! The builder recognises it by its keys, writes a row, and leaves an eight-byte handle in its place; lists of rows
+//! become ranges.
+//! Values that the builder does not take stay in the heap of the machine: small ones become serde-pickle's `Value`, the
+//! rest is counted and dropped.
+//! The memo would be the largest structure while a file is read; it is packed (`dense.rs`) and freed before the first
+//! analysis.
+//!
+//! Records are read by fast paths (`runs.rs`, `template.rs`, `known_lists.rs`, and `import/shapes.rs` behind them),
+//! each of which leaves everything unexpected to the single steps, at an exact boundary.
+//! Invariant: a fast path leaves the machine in the same state as the single steps; input in chunks of one byte never
+//! takes one, so that the single steps are its oracle.
 
 mod batch;
 mod batches;

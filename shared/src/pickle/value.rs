@@ -1,4 +1,8 @@
 //! Converts small documents to serde-pickle's `Value`, from which serde deserializes types.
+//!
+//! serde-pickle reads only these. It cannot read whole snapshots: it refuses shared containers whose content is in the
+//! memo, because it forgets a memoized value after its last reference, and a tree of values for ten million events does
+//! not fit into a browser tab.
 
 use super::error::{Error, ErrorKind};
 use super::heap::{Heap, Shape};

@@ -10,6 +10,8 @@
 //! | string | a new object each time | one object per distinct string |
 //! | integer beyond 32 bits | as many bytes as it needs | always 8 bytes, signed |
 //! | frames | of at least 64 KiB, except the last one | none |
+//!
+//! Recordings are in the style of `Torch` but in batches, without which PyTorch's own page cannot open them.
 
 use hashbrown::HashMap;
 

@@ -3,6 +3,9 @@
 //! Paths in a snapshot are those of another machine, and the files of the folder may have changed since.
 //!
 //! Invariant: nothing here reads a folder; it takes names and bytes.
+//!
+//! Invariant: a file that two paths could mean is shown for neither, and one whose lines do not fit the stacks is named
+//! as another version.
 
 mod excerpt;
 mod matching;

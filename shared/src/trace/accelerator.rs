@@ -1,4 +1,7 @@
 //! Tells of which kind of device a snapshot is: CUDA (and ROCm, which has the same format), an XPU or an NPU.
+//!
+//! No snapshot names its kind of device, so it is inferred. Findings are written about CUDA, and put into the words of
+//! another kind at their end.
 
 use super::{BlockState, Setting, Trace};
 

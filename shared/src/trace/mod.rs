@@ -1,6 +1,8 @@
 //! The model of a snapshot: tables of columns, joined by handles.
 //!
 //! It is independent of file formats; `import` builds a [`Trace`] and `export` writes one.
+//!
+//! Invariant: `check()` holds for every [`Trace`] that leaves the builder.
 
 mod accelerator;
 mod annotation;

@@ -8,6 +8,8 @@
 //! - Links answer until they are deleted or expire; what is deleted stays deleted.
 //! - Jobs end as their recorder does, are cancelled only on request, and otherwise fail after the last attempt.
 //! - At the end the store holds what the rows name and nothing else, and `snapscope data check` finds nothing.
+//!
+//! Invariant: everything that happens is drawn from a seed, and the model knows nothing that no client was told.
 
 pub mod aftermath;
 mod client;

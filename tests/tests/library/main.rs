@@ -14,6 +14,7 @@ mod job_configs;
 mod journeys;
 mod kinds;
 mod laws;
+mod links;
 mod mistake_scripts;
 mod mistakes;
 mod names;

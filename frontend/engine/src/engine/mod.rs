@@ -1,6 +1,8 @@
 //! Holds the model of one file, and answers questions about it.
 //!
 //! It runs in the Web Worker but does not depend on it, so that tests can ask it natively.
+//!
+//! Invariant: it is a function of questions. Sanitized copies, exports and tables are written here, too.
 
 mod allocations;
 mod answers;

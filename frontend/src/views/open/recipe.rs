@@ -11,7 +11,7 @@ struct Recipe {
     code: &'static str,
 }
 
-/// The recipes; README has the same.
+/// The recipes; `docs/recording.md` has the same.
 const RECIPES: [Recipe; 2] = [
     Recipe {
         name: "A few steps",

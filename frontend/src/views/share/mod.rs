@@ -1,4 +1,10 @@
 //! Dialog that shares a copy of the shown file.
+//!
+//! The worker sanitizes and compresses a copy; the dialog shows what the copy leaves out, every text that is left, and
+//! its size, and uploads it when the user says so.
+//! A link stores the view in the same text that follows the `#` in the address of a local file, search texts included,
+//! as the dialog says.
+//! The token that deletes a link is in the storage of the browser that made the link, and nowhere else in plain text.
 
 pub mod hook;
 pub mod kept_links;

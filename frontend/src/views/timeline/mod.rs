@@ -1,4 +1,13 @@
 //! Timeline of one device: plot, axes, spans, minimap, and their input.
+//!
+//! It draws in each frame without yew: `director.rs` schedules frames and asks, `stage.rs` holds the state, and
+//! `paint.rs` lays the pictures of bands on a canvas.
+//! The page draws the last image over the plot at once, while a new one is made. Pictures have wide margins for panning
+//! and narrow ones while zooming, where the next has another scale anyway.
+//! Nothing but canvases and transformed elements changes from frame to frame: an element that is resized would be
+//! painted anew, and with it the page behind, which took a third of each frame.
+//!
+//! A picture records whether its colours are stacks or categories, so that none is drawn with the wrong palette.
 
 mod area_legend;
 pub mod categories;

@@ -4,6 +4,9 @@
 //! host memory                              device
 //! batch, cut to size, as bytes, pinned ->  new tensor, or a buffer that stays -> normalized -> the batch's name
 //! ```
+//!
+//! Batches of varying size are drawn with the same small generator (SplitMix64) as by the Python oracle, so that their
+//! traces can be compared.
 
 mod feed;
 mod normalizer;

@@ -2,6 +2,9 @@
 //!
 //! PyTorch's own history keeps half a kilobyte for each event and writes all of it at once. Here an event takes 48
 //! bytes, most of which are in a file, and each different stack and text is kept once.
+//!
+//! PyTorch's allocator calls the recorder for each event and, for its stack, the C++ shim, which returns the number of
+//! the place of the calling thread. The temporary file lies beside the snapshot.
 
 mod ffi;
 mod rows;

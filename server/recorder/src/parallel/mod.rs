@@ -6,6 +6,12 @@
 //! This file has `nn.DataParallel`: each device runs a replica of the model on its part of the batch, in one process.
 //! Weights, gradients, optimizer and loss are on the first device, which therefore needs the most memory. Python runs
 //! each replica on a thread of its own; here they run one after the other, which makes no difference to each device.
+//!
+//! A rank runs alone, with one device, and with PyTorch's own code wherever that is C++: `ddp` runs c10d's `Reducer`
+//! over a process group in which every other rank has the same data as this one, and what the group reads from the
+//! device is real in that case (`SNAPSCOPE_VIRTUAL_GPU_VALUES=shadow`).
+//! Parameters are created shard by shard, so that a model can be larger than the GPU and than the memory of this
+//! machine.
 
 mod copies;
 mod ddp;

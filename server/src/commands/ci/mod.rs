@@ -1,4 +1,8 @@
 //! Implements `snapscope ci`, which compares the memory of a script at two commits, or with two versions of PyTorch.
+//!
+//! Each commit is run by `snapscope run` in a process of its own, and the comparison is that of `diff`.
+//!
+//! Invariant: the user's checkout is neither changed nor moved, and the temporary one is gone at the end.
 
 mod checkout;
 mod limit;

@@ -1,4 +1,10 @@
 //! Implements `snapscope mcp`, which answers questions of an agent by the Model Context Protocol.
+//!
+//! The protocol is the official library's (`rmcp`). A tool reads its parameters as options of the command that answers
+//! the same question, and adds the next questions to that command's report and page.
+//!
+//! Invariant: no tool computes a figure, each answer has a limited size, and nothing that a tool started outlives the
+//! conversation.
 
 mod answer;
 mod link;

@@ -1,4 +1,7 @@
 //! Implements `snapscope open`, which shows files in the browser, or in the terminal alone.
+//!
+//! `serve/opened/` is its server. It ends once no page holds its event stream and no request came for five seconds; a
+//! reload takes less.
 
 mod browser;
 mod screen;

@@ -110,6 +110,6 @@ pub(in crate::commands) fn refuse(path: &Path, problems: &[Problem]) -> Failure 
     let lines: Vec<String> = problems.iter().map(|problem| format!("{}: {problem}", path.display())).collect();
     Failure::new(
         lines.join("\n       "),
-        "correct the config; its keys and their defaults are listed in shared/src/job/README.md",
+        "correct the config; its keys and their defaults are listed in docs/configs.md",
     )
 }

@@ -1,4 +1,11 @@
 //! Implements `snapscope run`, which runs any Python script on virtual GPUs and says whether it fits.
+//!
+//! It starts the script with the virtual GPU and the hook (`server/python/run/`), enforces limits, and judges what its
+//! processes reported.
+//! Each process writes its facts to a file of the run's private folder and its snapshot to the final place, so that
+//! whatever is killed, the last ones are left. A pipe that ends tells the processes to stop.
+//!
+//! Invariant: nothing that a script started is left running, and nothing is installed into the user's environment.
 
 mod bounds;
 mod cards;

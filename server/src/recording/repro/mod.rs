@@ -5,6 +5,17 @@
 //!
 //! Invariant: no byte of the recorder is trusted, its snapshot is not parsed in this process, it cannot block its
 //! keeper, and none of its processes is left once [`run`] has returned.
+//!
+//! ```text
+//! config ─ shared::job ─→ Job ─ this module ─→ JSON ─→ snapscope-recorder ─ libtorch ─ virtual or real GPU
+//!                                   ↑                         │
+//!                                   └───── lines of JSON ─────┘──→ the snapshot file ─→ shared::import ─→ the figures
+//! ```
+//!
+//! Which libraries are loaded determines the device: `LD_LIBRARY_PATH` names either the folder of the virtual GPU and
+//! our libtorch, or the user's own PyTorch. The recorder has a process group and an environment of its own, and every
+//! outcome is one sentence.
+//! Only lines of limited length are read from it, and a trace that was written is kept.
 
 mod curve;
 mod failure;

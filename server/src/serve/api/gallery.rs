@@ -1,7 +1,7 @@
 //! Handles `gallery/{name}/recording`: one recording of each config of the gallery, which everybody opens.
 //!
-//! The recording is a job like any other. Its idempotency key makes it the same one for all who ask, and a config that
-//! changes with a version of the server gets another.
+//! The recording is a job like any other. Its idempotency key, which no request can have, makes it the same one for all
+//! who ask, and a config that changes with a version of the server gets another.
 
 use actix_web::web::{self, Data, Path};
 use sha2::{Digest as _, Sha256};

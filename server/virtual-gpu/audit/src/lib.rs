@@ -6,6 +6,8 @@
 //! Child processes inherit the variable.
 //!
 //! The library is separate from the virtual GPU because the loader gives it a namespace with a C library of its own.
+//!
+//! Invariant: it opens, reads and changes nothing; a name that is not in `sonames.txt` is left to the loader.
 
 mod answers;
 

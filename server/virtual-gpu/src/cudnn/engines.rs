@@ -3,6 +3,8 @@
 //! The heuristics, an engine and a plan are asked about when the program finalizes them. An answer is the library's
 //! status and a list of numbers; it depends only on the question, so it is kept in memory and in a file of the user's
 //! cache folder, and the real library is loaded only for questions that are new.
+//!
+//! It is asked in the script's process, because the libraries that it loads there are already the virtual GPU's.
 
 use std::ffi::c_int;
 use std::fs;

@@ -13,6 +13,9 @@
 //! The first two stacks have 50 bytes together, the third has 20; `linear.py` is of PyTorch.
 //!
 //! Cost: linear in the allocations of the window and in the frames of their stacks, plus sorting the lines.
+//!
+//! Invariant: what lines own and what no line owns add up to all; a naive sum over the frames of every allocation
+//! agrees.
 
 use super::selection::{Filter, Part, Population, Scope, select};
 use crate::analysis::track::allocations::AllocationId;

@@ -3,6 +3,8 @@
 //! A tensor that replaces the previous step's tensor is no leak, however much larger it is, unless tensors are
 //! concatenated into a larger one each time. An optimizer that gets more parameters creates no more state than there
 //! are weights.
+//!
+//! Invariant: the page, tables and findings take the same growth for a leak.
 
 use crate::analysis::study::growth::{GrowthClass, Kept};
 use crate::analysis::study::phases::Phase;

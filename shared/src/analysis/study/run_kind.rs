@@ -1,4 +1,6 @@
 //! Determines the kind of run that a trace shows, because findings depend on it.
+//!
+//! Invariant: without backward there are no steps.
 
 use crate::analysis::study::phases::{Phase, PhaseBasis, Phases};
 use crate::analysis::study::sites::{Operation, Rounds, Sites};

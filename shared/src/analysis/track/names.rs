@@ -1,4 +1,9 @@
 //! Finds the names that annotations, and the metadata of our recorder, give to allocations.
+//!
+//! The Python package puts names into the snapshot in the forms in which PyTorch records texts of users: as the
+//! metadata of the event that allocated the memory (since 2.10), or as an `annotate` event at the end (since 2.14). So
+//! they need no second file, and other viewers show them.
+//! A name that begins as the package's do states a purpose or a holder; names that contradict each other state nothing.
 
 use crate::analysis::track::allocations::{AllocationId, Allocations, Origin};
 use crate::analysis::track::category::Category;

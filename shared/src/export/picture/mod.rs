@@ -1,6 +1,8 @@
 //! Draws still pictures: timelines, flame graphs and maps of segments.
 //!
 //! A timeline has bands, curves, spans, axes and a legend; the other two show one moment.
+//!
+//! A picture is laid out once and drawn in each theme, with the operations of `draw`.
 
 mod flame;
 mod frame;

@@ -9,6 +9,10 @@
 //! 3. Folders that were cut away count as names, which are removed wherever else they occur as words (`names.rs`).
 //!
 //! No rule knows all names, so [`SanitizeReport::remaining`] lists every text that is left, for people to read.
+//!
+//! Every sanitized export, a picture as much as a snapshot, is made from the sanitized copy.
+//!
+//! Invariant: a copy differs only in texts, frames and stacks, and a copy of a copy is the same.
 
 mod words;
 

@@ -1,7 +1,7 @@
 //! Tells what a file is that is no snapshot, and what the user can do with it.
 //!
 //! These rules refuse no file: they are asked only after the importer failed to read one.
-//! They go by content, never by a file's name, and inspect only its first bytes. The one exception is the words of an
+//! They go by content, never by a file's name, and inspect only its first 64 KiB. The one exception is the words of an
 //! out-of-memory error, which are searched for in later bytes, too.
 
 mod binary;

@@ -1,7 +1,7 @@
 //! The training config as written: every key may be missing, and only types are checked.
 //!
 //! The tables here are the only list of the keys: readers, writers, forms and hints follow from it.
-//! `README.md` beside this folder is the reference of the keys; a test keeps the two in step.
+//! `docs/configs.md` is the reference of the keys; a test keeps the two in step.
 
 use serde::Serialize;
 

@@ -1,4 +1,8 @@
 //! The declaration of a table of a config, from which all lists of its keys follow.
+//!
+//! One macro declares a key with its type and its valid values. Resolving a key also writes its value into a second
+//! config, which is what the recorder reads; a key that is only looked up through its declaration cannot be read and
+//! not written.
 
 /// Declares a table of a config: its keys with their types and valid values.
 ///

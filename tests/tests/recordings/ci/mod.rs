@@ -77,7 +77,7 @@ impl Stage {
     }
 }
 
-/// Returns the script that keeps so many blocks.
+/// Returns the script that keeps this number of blocks.
 fn keeps(count: u64) -> String {
     KEEPS.replace("COUNT", &count.to_string())
 }

@@ -270,7 +270,7 @@ fn readme(entries: &[Entry], figures: &BTreeMap<String, Value>) -> String {
         real size.\n\
         `snapscope repro NAME.toml` records a config on a virtual GPU, in seconds and on any machine; `snapscope \
         serve` also shows the gallery on its page.\n\
-        [The reference](../../shared/src/job/README.md) describes every key of a config, the presets with their \
+        [The reference](../../docs/configs.md) describes every key of a config, the presets with their \
         parameters, and the GPUs.\n\n\
         Between steps, memory should hold little more than weights and optimizer state; a mistake usually keeps the \
         rest.\n\

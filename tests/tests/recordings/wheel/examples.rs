@@ -1,4 +1,4 @@
-//! Does with an installed wheel what the sections of README say, each example as it stands there.
+//! Does with an installed wheel what README and `docs/` say, each example as it stands there.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -11,7 +11,7 @@ use testkit::server::root;
 use super::Stage;
 use crate::readme::example;
 
-/// The user's function that README's examples call.
+/// The user's function that the examples call.
 const TRAIN: &str = "\
     import torch\n\
     def train(steps=12):\n    optimizer = torch.optim.SGD()\n    kept = []\n    \
@@ -20,7 +20,7 @@ const TRAIN: &str = "\
 /// First message of a client of the Model Context Protocol.
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
 
-/// Runs README's examples in the environment.
+/// Runs the examples in the environment.
 #[track_caller]
 pub(super) fn check(stage: &Stage) {
     let recording = example("python", "with snapscope.record");

@@ -39,7 +39,7 @@ impl Budget {
         match self.figure {
             None => "not measured".to_owned(),
             Some(figure) if figure <= self.at_most => "met".to_owned(),
-            Some(figure) => format!("missed by {:.0} %", ((figure / self.at_most - 1.0) * 100.0).max(1.0)),
+            Some(figure) => format!("{:.0} % over", ((figure / self.at_most - 1.0) * 100.0).max(1.0)),
         }
     }
 }
@@ -62,8 +62,8 @@ mod tests {
     fn verdicts() {
         let budget = |figure| Budget { what: "time".to_owned(), at_most: 4.0, figure, unit: Unit::Times };
         assert_eq!(budget(Some(4.0)).verdict(), "met");
-        assert_eq!(budget(Some(5.0)).verdict(), "missed by 25 %");
-        assert_eq!(budget(Some(4.001)).verdict(), "missed by 1 %");
+        assert_eq!(budget(Some(5.0)).verdict(), "25 % over");
+        assert_eq!(budget(Some(4.001)).verdict(), "1 % over");
         assert_eq!(budget(None).verdict(), "not measured");
         let text = table(&[budget(Some(0.25)), budget(None)]).text(true);
         assert!(text.contains("| time | 4.0×    | 0.250× | met |") && text.lines().count() == 6, "{text}");

@@ -1,4 +1,7 @@
 //! Measures the page, the command line and recordings for `./dev bench`, as ratios within one run on one machine.
+//!
+//! Other viewers are measured in the same way. Invariant: frame times are those of presented frames, and a crash is a
+//! result.
 
 pub mod native;
 pub mod options;

@@ -115,7 +115,7 @@ mod tests {
             peak_bytes: 1 << 28,
         }];
         let verdicts: Vec<_> = budgets(&all).iter().map(|budget| (budget.what.clone(), budget.verdict())).collect();
-        let expected = [("recording of 200 steps: time", "missed by 50 %"), ("recording of 200 steps: memory", "met")];
+        let expected = [("recording of 200 steps: time", "50 % over"), ("recording of 200 steps: memory", "met")];
         assert_eq!(verdicts, expected.map(|(what, verdict)| (what.to_owned(), verdict.to_owned())));
         assert!(table(&all).text(true).contains("| 200000 "), "{}", table(&all).text(true));
     }

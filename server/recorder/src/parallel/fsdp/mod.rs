@@ -2,6 +2,9 @@
 //!
 //! Shards are created one by one, so that no parameter is ever whole before its block runs. A script gets the same by
 //! building the model on the meta device, sharding it, and calling `to_empty`.
+//!
+//! FSDP2 is Python: this reproduces its streams, events and lifetimes, because the stream that frees a block determines
+//! how much is reserved. The collectives are left out, which use none of PyTorch's memory.
 
 mod groups;
 

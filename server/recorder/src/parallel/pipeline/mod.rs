@@ -3,6 +3,9 @@
 //! Follows `PipelineStage`, `ScheduleGPipe` and `Schedule1F1B` of torch.distributed.pipelining in PyTorch 2.11. A
 //! process allocates buffers for what it receives, once for each micro-batch and neighbour. A tensor that it sends
 //! lives until the variables that hold it are reassigned.
+//!
+//! A stage runs a whole step by itself, because its schedule determines when forward and backward of each micro-batch
+//! run.
 
 mod backward;
 mod schedule;

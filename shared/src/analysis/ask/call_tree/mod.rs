@@ -14,6 +14,8 @@
 //! ```
 //!
 //! Cost: linear in the allocations and in the frames of their stacks, plus sorting the stacks.
+//!
+//! Invariant: the totals of a tree add up to its selection, and a stack counts once for each site in it.
 
 mod calls;
 mod cut;

@@ -1,4 +1,10 @@
 //! Compares the live memory of two moments, of the same file or of two files.
+//!
+//! A *profile* of a moment contains texts instead of handles, so that the worker of one file can send it to that of
+//! another; ranks are compared by profiles, too.
+//!
+//! Invariant: the differences of all stacks, of all categories and of all modules each add up to the difference of live
+//! bytes.
 
 mod matching;
 mod profile;

@@ -2,6 +2,9 @@
 //!
 //! Each kind of finding has a file; a finding says what was found, what shows it and what to do, and claims no more
 //! than the trace shows.
+//!
+//! The rules were written with `tests/mistakes` and recordings of other people: a mistake there that no rule names, or
+//! a healthy run that one reports, proves a rule wrong.
 
 mod abandoned;
 mod advice;

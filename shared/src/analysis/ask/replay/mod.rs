@@ -1,4 +1,15 @@
 //! Replays the requests of a trace on an allocator with other settings, or on another device.
+//!
+//! A trace contains what the allocator did; a replay needs what was requested of it (`steps.rs`).
+//! Memory from before the trace is reconstructed backwards from the final segments: live blocks without an `alloc` are
+//! known to the byte, freed ones by their address and request.
+//! With the recorded settings, the device gives the recorded addresses (`verify.rs`); with others, it gives them in the
+//! order of the virtual GPU.
+//! The keys of the settings tell which release of PyTorch recorded the trace.
+//!
+//! A replay can be written as a trace of its own: each step writes its events with the stack and the time of the event
+//! that made the request, so that whatever opens a snapshot can open a replay.
+//! Findings replay only if they need to, and only a limited number of events.
 
 mod initial;
 mod recorded;

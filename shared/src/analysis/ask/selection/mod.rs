@@ -1,6 +1,9 @@
 //! Selects allocations of a device that are alive at a moment or within a range, and filters, weighs and groups them.
 //!
 //! Tables and flame graphs use the same selections, so that their totals agree for every grouping.
+//!
+//! Invariant: all groupings and weights of a selection have the same totals; a text is matched once per frame, never
+//! once per allocation.
 
 mod areas;
 mod facts;

@@ -1,6 +1,8 @@
 //! Assigns every moment of a device to a part of a training step.
 //!
 //! Functions of the program are the best evidence, then operations of PyTorch, then the shape of the curve.
+//!
+//! Invariant: a finding names categories only if frames identify the phases, or if names in the snapshot state them.
 
 mod frames;
 mod operations;
