@@ -12,7 +12,7 @@ use tch::{Device, Kind, Tensor};
 use crate::Result;
 use crate::mistake::Inside;
 use crate::numbers::Numbers as _;
-use crate::parallel::{Copies, TensorParallel, fsdp};
+use crate::parallel::{Copies, Holding, TensorParallel, fsdp};
 use crate::place::Module;
 
 #[derive(Debug)]
@@ -23,21 +23,6 @@ pub struct Parameter {
     pub tensor: Tensor,
     /// Part of the parameter that this process holds.
     pub holding: Holding,
-}
-
-/// Part of a parameter, and of its gradient, that a process of a tensor-parallel group holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holding {
-    /// The whole parameter and the whole gradient; always the case without tensor parallelism.
-    All,
-    /// The rows or columns of this process, of the parameter and of its gradient.
-    Part,
-    /// The rows of this process, but the gradient of all rows, from which each reader takes its part.
-    ///
-    /// Contains `[rank, ranks]`.
-    WholeGradient([i64; 2]),
-    /// The whole parameter, with a gradient that each reader still has to sum over the processes.
-    GradientOfPart,
 }
 
 /// Initial values of a new tensor.

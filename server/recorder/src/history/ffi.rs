@@ -3,7 +3,8 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use super::{Row, history, write_exhaustion};
+use super::rows::Row;
+use super::state::history;
 use crate::Result;
 use crate::shim::{Place, RawPlace, check, take_place};
 
@@ -117,7 +118,8 @@ unsafe extern "C" {
     );
 }
 
-pub(super) fn start() -> Result<()> {
+/// Starts CUDA and the history, which calls `on_exhaustion` whenever memory runs out.
+pub(super) fn start(on_exhaustion: extern "C" fn()) -> Result<()> {
     // SAFETY: both functions live as long as the process.
     check(unsafe { snapscope_start_recording(on_event, on_exhaustion) })
 }
@@ -140,10 +142,6 @@ unsafe extern "C" fn on_event(event: *const RawEvent) {
     if let (Some(history), Ok(device)) = (&mut *history(), usize::try_from(event.device)) {
         history.add(device, row, &String::from_utf8_lossy(text));
     }
-}
-
-extern "C" fn on_exhaustion() {
-    write_exhaustion();
 }
 
 /// Returns what the allocators hold.

@@ -9,53 +9,17 @@
 mod ffi;
 mod rows;
 mod snapshot;
+mod state;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use shared::base::{StringId, StringTable};
 
 use crate::Result;
 use crate::shim::Place;
-use rows::{Row, Rows, View};
-
-/// Events and annotations so far.
-#[derive(Debug)]
-struct History {
-    /// Events of each device.
-    devices: Vec<Rows>,
-    /// What the recorder set as the user's metadata.
-    texts: StringTable,
-    last_text: StringId,
-    annotations: Vec<Annotation>,
-    /// Path of the snapshot; temporary files lie beside it.
-    output: PathBuf,
-    is_exhaustion_written: bool,
-}
-
-/// Beginning or end of a named span.
-#[derive(Debug, Clone)]
-struct Annotation {
-    name: String,
-    stage: &'static str,
-    device: i32,
-    ticks: u64,
-}
-
-/// State of the history at a moment.
-struct Past {
-    devices: Vec<View>,
-    texts: StringTable,
-    annotations: Vec<Annotation>,
-}
-
-static HISTORY: Mutex<Option<History>> = Mutex::new(None);
-
-fn history() -> MutexGuard<'static, Option<History>> {
-    HISTORY.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use state::{Annotation, History, history};
 
 /// Starts CUDA and the memory history of every device; `output` is the path of the snapshot.
 ///
@@ -72,7 +36,7 @@ pub fn start(output: &Path) -> Result<()> {
         output: output.to_owned(),
         is_exhaustion_written: false,
     });
-    ffi::start()
+    ffi::start(on_exhaustion)
 }
 
 /// Marks the beginning of a span in the snapshot's annotations.
@@ -121,7 +85,7 @@ pub fn discard_exhaustion() {
 }
 
 /// Writes the snapshot of the moment at which memory ran out, while everything is still alive.
-fn write_exhaustion() {
+extern "C" fn on_exhaustion() {
     let Some(output) = history().as_ref().map(|history| history.output.clone()) else { return };
     let path = exhaustion_path(&output);
     let written = File::create(&path).and_then(|file| {
@@ -142,22 +106,4 @@ fn exhaustion_path(output: &Path) -> PathBuf {
     let mut path = output.as_os_str().to_owned();
     path.push(".oom");
     path.into()
-}
-
-impl History {
-    fn add(&mut self, device: usize, mut row: Row, text: &str) {
-        if self.texts.get(self.last_text) != text {
-            self.last_text = self.texts.intern(text);
-        }
-        row.text = self.last_text.index() as u32;
-        while self.devices.len() <= device {
-            self.devices.push(Rows::default());
-        }
-        self.devices[device].push(row, self.output.parent());
-    }
-
-    fn past(&self) -> io::Result<Past> {
-        let devices = self.devices.iter().map(Rows::view).collect::<io::Result<_>>()?;
-        Ok(Past { devices, texts: self.texts.clone(), annotations: self.annotations.clone() })
-    }
 }

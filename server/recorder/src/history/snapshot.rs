@@ -10,7 +10,7 @@ use shared::pickle::{MemoId, Style, Writer};
 
 use super::ffi::{Block, Clock, Held, Segment, SettingValues, frames, stacks};
 use super::rows::{Row, View};
-use super::{Annotation, Past};
+use super::state::{Annotation, Past};
 
 /// Names of `TraceEntry::Action` in its order.
 const ACTIONS: [&str; 9] = [

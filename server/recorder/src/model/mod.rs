@@ -7,6 +7,7 @@ mod cnn;
 mod experts;
 mod layer;
 mod mlp;
+mod network;
 mod recurrent;
 mod resnet;
 mod transformer;
@@ -16,6 +17,7 @@ mod vit;
 pub use bert::Bert;
 pub use cnn::Cnn;
 pub use mlp::Mlp;
+pub use network::{Batch, Network, Output};
 pub use recurrent::Rnn;
 pub use resnet::ResNet;
 pub(crate) use transformer::Stage;
@@ -24,73 +26,10 @@ pub use unet::Unet;
 pub use vit::Vit;
 
 use shared::job;
-use tch::Tensor;
 
 use crate::Result;
 use crate::builder::Builder;
-use crate::parallel;
-use crate::pass::Pass;
-
-/// Tensors of a batch by name, in host memory or on the device.
-pub type Batch = Vec<(&'static str, Tensor)>;
-
-/// Result of a forward pass; its fields are freed in their order, which is Python's.
-#[derive(Debug)]
-pub struct Output {
-    /// Variables that live until the loss is computed, because Hugging Face's models compute it before they return.
-    ///
-    /// Afterwards the undivided loss with gradient accumulation, if the output object holds it.
-    pub locals: Vec<Tensor>,
-    /// Tensor that the loss is computed from.
-    pub logits: Tensor,
-    /// Further tensors of Python's output object, such as a key-value cache.
-    pub kept: Vec<Tensor>,
-}
-
-/// A model with its data and its loss.
-pub trait Network {
-    /// Returns random samples in host memory.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
-    fn batch(&self, samples: i64) -> Result<Batch>;
-
-    /// Runs the forward pass; each layer runs in its module.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an operation fails.
-    fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output>;
-
-    /// Computes the loss of an output, a scalar.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an operation fails.
-    fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor>;
-
-    /// Returns the loss that the caller gets; a wrapper may replace it and the logits by copies.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
-    fn hand_on(&self, _output: &mut Output, loss: Tensor) -> Result<Tensor> {
-        Ok(loss)
-    }
-
-    /// Runs forward and backward of a whole batch if the model is a pipeline stage, and returns its output.
-    ///
-    /// `None` for any other model.
-    fn step(&self, _batch: &Batch, _samples: i64, _pass: &Pass) -> Option<Result<Option<Output>>> {
-        None
-    }
-
-    /// Returns true if Python's output object holds the loss, as that of Hugging Face does.
-    fn output_holds_loss(&self) -> bool {
-        false
-    }
-}
+use crate::parallel::pipeline;
 
 /// Builds the model of a job on the device.
 ///
@@ -98,7 +37,7 @@ pub trait Network {
 ///
 /// Returns an error if memory runs out.
 pub fn build(job: &job::Job, builder: &Builder) -> Result<Box<dyn Network>> {
-    if let Some(stage) = parallel::pipeline(job, builder)? {
+    if let Some(stage) = pipeline(job, builder)? {
         return Ok(stage);
     }
     match &job.model {

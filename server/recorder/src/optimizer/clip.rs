@@ -2,8 +2,8 @@
 
 use tch::Tensor;
 
+use super::held::{self, Active};
 use super::lists::{self, List};
-use super::{Active, held};
 use crate::Result;
 use crate::numbers::Numbers as _;
 

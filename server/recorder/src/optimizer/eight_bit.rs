@@ -5,7 +5,7 @@
 
 use tch::{Device, Kind, Tensor};
 
-use super::Step;
+use super::step::Step;
 use crate::place::Module;
 use crate::{Result, shim};
 

@@ -4,11 +4,47 @@
 
 use tch::Tensor;
 
-use super::Active;
 use super::lists::{self, List};
 use crate::Result;
-use crate::builder::Holding;
+use crate::builder::Parameter;
 use crate::numbers::Numbers as _;
+use crate::parallel::Holding;
+
+/// Parameters that have a gradient.
+#[derive(Debug, Default)]
+pub(super) struct Active {
+    /// Positions of these parameters among all parameters.
+    pub(super) indices: Vec<usize>,
+    pub(super) weights: List,
+    pub(super) gradients: List,
+    pub(super) holdings: Vec<Holding>,
+}
+
+impl Active {
+    pub(super) fn of(parameters: &[Parameter]) -> Result<Self> {
+        let mut active = Self::default();
+        for (index, Parameter { tensor, holding, .. }) in parameters.iter().enumerate() {
+            let gradient = tensor.f_grad()?;
+            if gradient.defined() {
+                active.indices.push(index);
+                active.weights.push(tensor.shallow_clone());
+                active.gradients.push(gradient);
+                active.holdings.push(*holding);
+            }
+        }
+        Ok(active)
+    }
+
+    /// Returns one gradient as [`Active::read`] does.
+    pub(super) fn read_one(&self, position: usize) -> Result<Tensor> {
+        read(&self.gradients[position], self.holdings[position])
+    }
+
+    /// Returns the gradients for an operation that also reads weights or numbers; see [`read`].
+    pub(super) fn read(&self) -> Result<List> {
+        self.gradients.iter().zip(&self.holdings).map(|(gradient, holding)| read(gradient, *holding)).collect()
+    }
+}
 
 /// Returns a gradient for an operation that also reads the weights: this process's part, summed over the processes.
 pub(super) fn read(gradient: &Tensor, holding: Holding) -> Result<Tensor> {

@@ -13,6 +13,7 @@ mod held;
 mod offload;
 mod scaler;
 mod sgd;
+mod step;
 
 pub use scaler::GradScaler;
 
@@ -20,13 +21,15 @@ use shared::job::{self, OptimizerImplementation, OptimizerKind, OptimizerStorage
 use tch::Tensor;
 
 use crate::Result;
-use crate::builder::{Holding, Parameter};
+use crate::builder::Parameter;
 use crate::place::Module;
 use adam::Adam;
 use eight_bit::EightBit;
+use held::Active;
 use lists::List;
 use offload::Offload;
 use sgd::Sgd;
+use step::{Scaling, Step};
 
 #[derive(Debug)]
 pub struct Optimizer {
@@ -170,63 +173,5 @@ impl Optimizer {
     /// Returns the existing gradients.
     fn gradients(&self) -> Result<List> {
         Ok(Active::of(self.all())?.gradients)
-    }
-}
-
-/// Arguments of a fused step that come from a [`GradScaler`].
-#[derive(Debug, Default)]
-struct Scaling<'a> {
-    /// Divisor of the gradients; `None` if they are already unscaled.
-    grad_scale: Option<&'a Tensor>,
-    /// 1 if a gradient is not finite.
-    found_inf: Option<&'a Tensor>,
-}
-
-struct Step<'a> {
-    active: Active,
-    parameters: &'a [Parameter],
-    scaling: &'a Scaling<'a>,
-}
-
-impl Step<'_> {
-    /// Returns the module of an active parameter's state, such as `head.weight.exp_avg`.
-    fn state_module(&self, index: usize, name: &str) -> Module {
-        self.parameters[index].module.child(name)
-    }
-}
-
-/// Parameters that have a gradient.
-#[derive(Debug, Default)]
-struct Active {
-    /// Positions of these parameters among all parameters.
-    indices: Vec<usize>,
-    weights: List,
-    gradients: List,
-    holdings: Vec<Holding>,
-}
-
-impl Active {
-    fn of(parameters: &[Parameter]) -> Result<Self> {
-        let mut active = Self::default();
-        for (index, Parameter { tensor, holding, .. }) in parameters.iter().enumerate() {
-            let gradient = tensor.f_grad()?;
-            if gradient.defined() {
-                active.indices.push(index);
-                active.weights.push(tensor.shallow_clone());
-                active.gradients.push(gradient);
-                active.holdings.push(*holding);
-            }
-        }
-        Ok(active)
-    }
-
-    /// Returns one gradient as [`Active::read`] does.
-    fn read_one(&self, position: usize) -> Result<Tensor> {
-        held::read(&self.gradients[position], self.holdings[position])
-    }
-
-    /// Returns the gradients for an operation that also reads weights or numbers; see [`held::read`].
-    fn read(&self) -> Result<List> {
-        self.gradients.iter().zip(&self.holdings).map(|(gradient, holding)| held::read(gradient, *holding)).collect()
     }
 }

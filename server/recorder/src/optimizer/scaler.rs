@@ -2,7 +2,8 @@
 
 use tch::{Device, Kind, Tensor};
 
-use super::{Optimizer, Scaling};
+use super::Optimizer;
+use super::step::Scaling;
 use crate::Result;
 use crate::numbers::{Numbers as _, full};
 use crate::place::Module;

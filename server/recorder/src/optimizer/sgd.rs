@@ -3,8 +3,8 @@
 use shared::job::{self, OptimizerImplementation};
 use tch::Tensor;
 
-use super::Step;
 use super::lists::{self, FusedSgd, List};
+use super::step::Step;
 use crate::Result;
 use crate::numbers::Numbers as _;
 

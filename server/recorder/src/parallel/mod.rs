@@ -28,7 +28,8 @@ use tch::{Device, Tensor};
 
 pub(crate) use self::copies::Copies;
 pub(crate) use self::pipeline::pipeline;
-pub(crate) use self::tensor::{Readers, TensorParallel, wait};
+pub use self::tensor::Holding;
+pub(crate) use self::tensor::{Readers, TensorParallel, wait_for_collectives};
 pub(crate) use self::zero::share;
 use crate::Result;
 use crate::builder::Builder;

@@ -3,10 +3,9 @@
 use shared::job;
 use tch::{Kind, Tensor};
 
-use super::DEVIATION;
 use crate::Result;
 use crate::builder::{Builder, Init};
-use crate::model::layer::{Dropout, Embedding, Norm};
+use crate::model::layer::{Dropout, Embedding, INITIALIZER_RANGE, Norm};
 use crate::numbers;
 use crate::pass::Pass;
 use crate::place::Module;
@@ -30,7 +29,8 @@ impl Embeddings {
     pub(super) fn new(builder: &Builder, config: &job::Bert) -> Result<Self> {
         let hidden = config.encoder.hidden.cast_signed();
         let positions = config.max_positions.cast_signed();
-        let embedding = |name, rows: u64| Embedding::new(&builder.child(name), rows.cast_signed(), hidden, DEVIATION);
+        let embedding =
+            |name, rows: u64| Embedding::new(&builder.child(name), rows.cast_signed(), hidden, INITIALIZER_RANGE);
         let buffer = |name| builder.buffer(name, &[1, positions], Kind::Int64, Init::Constant(0.0));
         Ok(Self {
             module: builder.module(),

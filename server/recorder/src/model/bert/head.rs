@@ -3,10 +3,9 @@
 use shared::job;
 use tch::Tensor;
 
-use super::DEVIATION;
 use crate::Result;
 use crate::builder::Builder;
-use crate::model::layer::{Activation, Linear, Norm};
+use crate::model::layer::{Activation, INITIALIZER_RANGE, Linear, Norm};
 use crate::place::Module;
 
 /// A transform of the features, and a decoder whose weight is that of the token embedding.
@@ -25,7 +24,7 @@ impl Head {
         let transform = builder.child("transform");
         let epsilon = job::Norm::LayerNorm(config.norm_epsilon);
         let inside = || -> Result<(Linear, Norm)> {
-            let dense = Linear::normal(&transform.child("dense"), hidden, hidden, true, DEVIATION)?;
+            let dense = Linear::normal(&transform.child("dense"), hidden, hidden, true, INITIALIZER_RANGE)?;
             Ok((dense, Norm::new(&transform.child("norm"), epsilon, hidden)?))
         };
         // The decoder's bias belongs to the head itself, so that it is the first of the head's parameters.

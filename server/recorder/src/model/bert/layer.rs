@@ -3,11 +3,12 @@
 use shared::job;
 use tch::Tensor;
 
-use super::DEVIATION;
 use crate::Result;
 use crate::builder::Builder;
 use crate::mistake::Hook;
-use crate::model::layer::{Activation, Attended, AttentionKernel, Dropout, Linear, Norm, SelfAttention};
+use crate::model::layer::{
+    Activation, Attended, AttentionKernel, Dropout, INITIALIZER_RANGE, Linear, Norm, SelfAttention,
+};
 use crate::parallel::fsdp::Block;
 use crate::pass::Pass;
 use crate::place::Module;
@@ -39,7 +40,7 @@ impl Layer {
         let (builder, block) = builder.block();
         let (hidden, inner) = (config.hidden.cast_signed(), config.intermediate.cast_signed());
         let attention = builder.child("attention");
-        let projection = |name| Linear::normal(&attention.child(name), hidden, hidden, true, DEVIATION);
+        let projection = |name| Linear::normal(&attention.child(name), hidden, hidden, true, INITIALIZER_RANGE);
         let projections = [projection("query")?, projection("key")?, projection("value")?];
         let kernel = AttentionKernel::bert(config);
         let feed_forward = builder.child("mlp");
@@ -49,7 +50,7 @@ impl Layer {
             attention_hook: builder.inside().hook_of_attention(),
             attention: SelfAttention::new(&attention, projections, None, kernel, config.head_dim()),
             attention_output: Residual::new(&attention.child("output"), config, config.hidden)?,
-            up: Linear::normal(&feed_forward.child("up"), hidden, inner, true, DEVIATION)?,
+            up: Linear::normal(&feed_forward.child("up"), hidden, inner, true, INITIALIZER_RANGE)?,
             activation: Activation::new(&feed_forward.child("activation"), config.activation),
             output: Residual::new(&feed_forward.child("output"), config, config.intermediate)?,
         })
@@ -77,7 +78,7 @@ impl Residual {
         let hidden = config.hidden.cast_signed();
         Ok(Self {
             module: builder.module(),
-            dense: Linear::normal(&builder.child("dense"), inputs.cast_signed(), hidden, true, DEVIATION)?,
+            dense: Linear::normal(&builder.child("dense"), inputs.cast_signed(), hidden, true, INITIALIZER_RANGE)?,
             norm: Norm::new(&builder.child("norm"), job::Norm::LayerNorm(config.norm_epsilon), hidden)?,
             dropout: Dropout::new(&builder.child("dropout"), config.residual_dropout),
         })

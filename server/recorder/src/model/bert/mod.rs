@@ -16,9 +16,6 @@ use crate::Result;
 use crate::builder::Builder;
 use crate::pass::{Pass, Shared};
 
-/// Standard deviation of new weights, Hugging Face's `initializer_range`.
-const DEVIATION: f64 = 0.02;
-
 #[derive(Debug)]
 pub struct Bert {
     embeddings: Embeddings,

@@ -2,7 +2,8 @@
 
 use tch::{Kind, Tensor};
 
-use super::{Chosen, Experts};
+use super::Experts;
+use super::router::Chosen;
 use crate::Result;
 use crate::numbers::{self, Numbers as _};
 

@@ -3,7 +3,8 @@
 use shared::job::Routing;
 use tch::{Kind, Tensor};
 
-use super::{Chosen, Experts};
+use super::Experts;
+use super::router::Chosen;
 use crate::Result;
 use crate::numbers::Numbers as _;
 use crate::pass::autocast;

@@ -7,14 +7,12 @@ mod router;
 use shared::job::{self, ExpertsImplementation, Routing};
 use tch::Tensor;
 
-use self::router::Router;
+use self::router::{Chosen, Router};
 use super::layer::Activation;
 use crate::Result;
 use crate::builder::{Builder, Init};
+use crate::model::layer::INITIALIZER_RANGE;
 use crate::place::Module;
-
-/// Standard deviation of new weights, Hugging Face's `initializer_range`.
-const DEVIATION: f64 = 0.02;
 
 /// The experts of a decoder layer, and their router.
 #[derive(Debug)]
@@ -36,21 +34,12 @@ struct Experts {
     activation: Activation,
 }
 
-/// Choice of a router.
-#[derive(Debug)]
-struct Chosen {
-    /// Routing weights, of shape (tokens, experts per token).
-    weights: Tensor,
-    /// Numbers of the experts, of the same shape.
-    experts: Tensor,
-}
-
 impl Mixture {
     pub(super) fn new(builder: &Builder, model: &job::Transformer, config: &job::Experts) -> Result<Self> {
         let [count, hidden, inner] = [config.count, model.hidden, model.intermediate].map(u64::cast_signed);
         let router = Router::new(&builder.child("router"), config, hidden)?;
         let inside = builder.child("experts");
-        let weight = |name: &str, shape: [i64; 3]| inside.parameter(name, &shape, Init::Normal(DEVIATION));
+        let weight = |name: &str, shape: [i64; 3]| inside.parameter(name, &shape, Init::Normal(INITIALIZER_RANGE));
         let experts = Experts {
             module: inside.module(),
             config: config.clone(),

@@ -3,11 +3,19 @@
 use shared::job;
 use tch::{Kind, Tensor};
 
-use super::{Chosen, DEVIATION};
 use crate::Result;
 use crate::builder::Builder;
-use crate::model::layer::Linear;
+use crate::model::layer::{INITIALIZER_RANGE, Linear};
 use crate::place::Module;
+
+/// Choice of a router.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    /// Routing weights, of shape (tokens, experts per token).
+    pub(super) weights: Tensor,
+    /// Numbers of the experts, of the same shape.
+    pub(super) experts: Tensor,
+}
 
 /// A linear layer with one output for each expert, of which the highest are chosen.
 #[derive(Debug)]
@@ -19,7 +27,7 @@ pub(super) struct Router {
 
 impl Router {
     pub(super) fn new(builder: &Builder, config: &job::Experts, hidden: i64) -> Result<Self> {
-        let linear = Linear::normal(builder, hidden, config.count.cast_signed(), false, DEVIATION)?;
+        let linear = Linear::normal(builder, hidden, config.count.cast_signed(), false, INITIALIZER_RANGE)?;
         Ok(Self { module: builder.module(), linear, per_token: config.per_token.cast_signed() })
     }
 

@@ -7,6 +7,9 @@ use crate::builder::{Builder, Init};
 use crate::pass::autocast;
 use crate::place::Module;
 
+/// Standard deviation of new weights, Hugging Face's `initializer_range`.
+pub(in crate::model) const INITIALIZER_RANGE: f64 = 0.02;
+
 /// `torch.nn.Linear`, with a weight of shape (outputs, inputs) and an optional bias.
 #[derive(Debug)]
 pub(in crate::model) struct Linear {

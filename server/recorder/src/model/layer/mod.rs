@@ -19,7 +19,7 @@ pub(super) use conv::{Conv2d, Conv2dShape, Layout};
 pub(super) use cross_entropy::CrossEntropy;
 pub(super) use dropout::Dropout;
 pub(super) use embedding::Embedding;
-pub(super) use linear::Linear;
+pub(super) use linear::{INITIALIZER_RANGE, Linear};
 pub(super) use lora::Adapter;
 pub(super) use norm::Norm;
 pub(super) use patches::Patches;

@@ -11,8 +11,8 @@ use crate::Result;
 use crate::builder::Builder;
 use crate::mistake::Hook;
 use crate::model::layer::{Attended, Norm};
-use crate::parallel;
 use crate::parallel::fsdp::Block;
+use crate::parallel::wait_for_collectives;
 use crate::pass::Pass;
 
 /// A decoder layer of GPT-2 or Llama.
@@ -102,18 +102,18 @@ impl Decoder {
         cache: Option<&mut Cache>,
         pass: &Pass,
     ) -> Result<Tensor> {
-        parallel::wait();
+        wait_for_collectives();
         let normed = self.attention_norm.forward(input)?;
         let Attended { output: attended, probabilities } =
             self.attention.forward(&normed, surroundings, cache, pass)?;
         drop(normed);
-        parallel::wait();
+        wait_for_collectives();
         let residual = input.f_add(&attended)?;
         drop(attended);
         let normed = self.mlp_norm.forward(&residual)?;
         let fed = self.mlp.forward(&normed, pass)?;
         drop(normed);
-        parallel::wait();
+        wait_for_collectives();
         let output = residual.f_add(&fed)?;
         drop(fed);
         drop((residual, probabilities));

@@ -4,14 +4,12 @@ use shared::job::{Transformer, TransformerFamily};
 use tch::Tensor;
 
 use crate::Result;
-use crate::builder::{Builder, Holding, Init};
-use crate::model::layer::{Adapter, Linear};
+use crate::builder::{Builder, Init};
+use crate::model::layer::{Adapter, INITIALIZER_RANGE, Linear};
+use crate::parallel::Holding;
 use crate::parallel::TensorParallel;
 use crate::pass::{Pass, autocast};
 use crate::place::Module;
-
-/// Standard deviation of new weights, Hugging Face's `initializer_range`.
-pub(super) const DEVIATION: f64 = 0.02;
 
 /// A linear layer of either family, with an optional adapter.
 #[derive(Debug)]
@@ -53,11 +51,12 @@ impl Dense {
         let builder = &builder.held(Holding::Part);
         let base = match config.family {
             TransformerFamily::Llama => {
-                Linear::normal(builder, shape.inputs, shape.outputs, shape.bias, DEVIATION).map(Base::Linear)?
+                Linear::normal(builder, shape.inputs, shape.outputs, shape.bias, INITIALIZER_RANGE).map(Base::Linear)?
             }
             TransformerFamily::Gpt2 => {
-                let residual = DEVIATION / (2.0 * config.layers as f64).sqrt();
-                Conv1d::new(builder, shape, if shape.residual { residual } else { DEVIATION }).map(Base::Conv1d)?
+                let residual = INITIALIZER_RANGE / (2.0 * config.layers as f64).sqrt();
+                Conv1d::new(builder, shape, if shape.residual { residual } else { INITIALIZER_RANGE })
+                    .map(Base::Conv1d)?
             }
         };
         let divided = |split| Divided { module: builder.module(), split, by_inputs: shape.residual };

@@ -3,10 +3,10 @@
 use shared::job;
 use tch::Tensor;
 
-use super::dense::DEVIATION;
 use crate::Result;
-use crate::builder::{Builder, Holding};
-use crate::model::layer::{Embedding, Linear};
+use crate::builder::Builder;
+use crate::model::layer::{Embedding, INITIALIZER_RANGE, Linear};
+use crate::parallel::Holding;
 use crate::parallel::TensorParallel;
 use crate::place::Module;
 
@@ -25,7 +25,7 @@ impl Head {
         let linear = if config.tied_head {
             Linear::tied(builder, tokens.weight())
         } else {
-            Linear::normal(&builder.held(Holding::Part), config.hidden.cast_signed(), rows, false, DEVIATION)?
+            Linear::normal(&builder.held(Holding::Part), config.hidden.cast_signed(), rows, false, INITIALIZER_RANGE)?
         };
         Ok(Self { module: builder.module(), linear, split: builder.split() })
     }

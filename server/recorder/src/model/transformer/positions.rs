@@ -3,10 +3,9 @@
 use shared::job::{self, Positions};
 use tch::{Device, Kind, Tensor};
 
-use super::dense::DEVIATION;
 use crate::Result;
 use crate::builder::{Builder, Init};
-use crate::model::layer::Embedding;
+use crate::model::layer::{Embedding, INITIALIZER_RANGE};
 use crate::numbers::{self, Numbers as _};
 use crate::place::Module;
 
@@ -28,7 +27,7 @@ pub(super) fn learned(builder: &Builder, config: &job::Transformer) -> Result<Op
         return Ok(None);
     }
     let (rows, features) = (config.max_positions.cast_signed(), config.hidden.cast_signed());
-    Embedding::new(builder, rows, features, DEVIATION).map(Some)
+    Embedding::new(builder, rows, features, INITIALIZER_RANGE).map(Some)
 }
 
 /// Frequencies of rotary positions: `LlamaRotaryEmbedding`.

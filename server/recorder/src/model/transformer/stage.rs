@@ -7,12 +7,12 @@ use tch::{Device, Kind, Tensor};
 
 use super::decoder::Decoder;
 use super::head::Head;
+use super::loss;
 use super::positions::{self, Rotary};
 use super::surroundings::Surroundings;
-use super::{dense, loss};
 use crate::Result;
 use crate::builder::Builder;
-use crate::model::layer::{Dropout, Embedding, Linear, Norm};
+use crate::model::layer::{Dropout, Embedding, INITIALIZER_RANGE, Linear, Norm};
 use crate::pass::{Pass, Shared};
 use crate::place::Module;
 
@@ -61,7 +61,7 @@ impl Stage {
         let vocabulary = config.vocabulary.cast_signed();
         let end = |norm| -> Result<End> {
             // If the head of the whole model is tied, the first stage has the other copy of its weight.
-            let linear = Linear::normal(&builder.child("head"), hidden, vocabulary, false, dense::DEVIATION)?;
+            let linear = Linear::normal(&builder.child("head"), hidden, vocabulary, false, INITIALIZER_RANGE)?;
             let head = Head::of(&builder.child("head"), linear);
             Ok(End { norm, head, loss: builder.child("cross_entropy").module() })
         };
@@ -134,7 +134,7 @@ impl Start {
         let (vocabulary, hidden) = (config.vocabulary.cast_signed(), config.hidden.cast_signed());
         Ok(Self {
             module: builder.module(),
-            tokens: Embedding::new(&builder.child("token"), vocabulary, hidden, dense::DEVIATION)?,
+            tokens: Embedding::new(&builder.child("token"), vocabulary, hidden, INITIALIZER_RANGE)?,
             positions: positions::learned(&builder.child("position"), config)?,
             dropout: Dropout::new(&builder.child("dropout"), config.dropout.embedding),
         })

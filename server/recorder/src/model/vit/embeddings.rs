@@ -3,12 +3,14 @@
 use shared::job;
 use tch::Tensor;
 
-use super::{COLOURS, DEVIATION};
 use crate::Result;
 use crate::builder::{Builder, Init};
-use crate::model::layer::{Dropout, Patches};
+use crate::model::layer::{Dropout, INITIALIZER_RANGE, Patches};
 use crate::pass::Pass;
 use crate::place::Module;
+
+/// Number of colour channels.
+pub(super) const COLOURS: i64 = 3;
 
 /// Patches, the class token, and positions.
 #[derive(Debug)]
@@ -24,9 +26,9 @@ impl Embeddings {
     pub(super) fn new(builder: &Builder, config: &job::Vit) -> Result<Self> {
         let hidden = config.encoder.hidden.cast_signed();
         let patch_size = config.patch_size.cast_signed();
-        let patches = || Patches::new(&builder.child("patches"), [COLOURS, hidden], patch_size, DEVIATION);
+        let patches = || Patches::new(&builder.child("patches"), [COLOURS, hidden], patch_size, INITIALIZER_RANGE);
         let own = || -> Result<(Tensor, Tensor)> {
-            let own = |name, tokens| builder.parameter(name, &[1, tokens, hidden], Init::Normal(DEVIATION));
+            let own = |name, tokens| builder.parameter(name, &[1, tokens, hidden], Init::Normal(INITIALIZER_RANGE));
             Ok((own("class", 1)?, own("position", config.tokens().cast_signed())?))
         };
         let (patches, (class, positions)) = builder.inside_first(patches, own)?;

@@ -3,11 +3,12 @@
 use shared::job;
 use tch::Tensor;
 
-use super::DEVIATION;
 use crate::Result;
 use crate::builder::Builder;
 use crate::mistake::Hook;
-use crate::model::layer::{Activation, Attended, AttentionKernel, Dropout, Linear, Norm, SelfAttention};
+use crate::model::layer::{
+    Activation, Attended, AttentionKernel, Dropout, INITIALIZER_RANGE, Linear, Norm, SelfAttention,
+};
 use crate::parallel::fsdp::Block;
 use crate::pass::Pass;
 use crate::place::Module;
@@ -75,7 +76,7 @@ impl Layer {
 
 fn attention(builder: &Builder, config: &job::Encoder, qkv_bias: bool) -> Result<SelfAttention> {
     let hidden = config.hidden.cast_signed();
-    let linear = |name, bias| Linear::normal(&builder.child(name), hidden, hidden, bias, DEVIATION);
+    let linear = |name, bias| Linear::normal(&builder.child(name), hidden, hidden, bias, INITIALIZER_RANGE);
     let projections = [linear("q", qkv_bias)?, linear("k", qkv_bias)?, linear("v", qkv_bias)?];
     let out = linear("out", true)?;
     let kernel = AttentionKernel::vit(config);
@@ -87,9 +88,9 @@ impl Mlp {
         let (hidden, inner) = (config.hidden.cast_signed(), config.intermediate.cast_signed());
         Ok(Self {
             module: builder.module(),
-            up: Linear::normal(&builder.child("up"), hidden, inner, true, DEVIATION)?,
+            up: Linear::normal(&builder.child("up"), hidden, inner, true, INITIALIZER_RANGE)?,
             activation: Activation::new(&builder.child("activation"), config.activation),
-            down: Linear::normal(&builder.child("down"), inner, hidden, true, DEVIATION)?,
+            down: Linear::normal(&builder.child("down"), inner, hidden, true, INITIALIZER_RANGE)?,
         })
     }
 

@@ -6,18 +6,14 @@ mod layer;
 use shared::job;
 use tch::{Device, Kind, Tensor};
 
-use self::embeddings::Embeddings;
+use self::embeddings::{COLOURS, Embeddings};
 use self::layer::Layer;
 use super::layer::{CrossEntropy, Linear, Norm};
 use super::{Batch, Network, Output};
 use crate::Result;
 use crate::builder::Builder;
+use crate::model::layer::INITIALIZER_RANGE;
 use crate::pass::{Pass, Shared};
-
-/// Standard deviation of new weights, Hugging Face's `initializer_range`.
-const DEVIATION: f64 = 0.02;
-/// Number of colour channels.
-const COLOURS: i64 = 3;
 
 /// A vision transformer that runs on images.
 #[derive(Debug)]
@@ -50,7 +46,7 @@ impl Vit {
             embeddings,
             layers: (0..encoder.layers).map(layer).collect::<Result<_>>()?,
             norm: Norm::new(&builder.child("norm"), job::Norm::LayerNorm(encoder.norm_epsilon), hidden)?,
-            classifier: Linear::normal(&builder.child("classifier"), hidden, classes, true, DEVIATION)?,
+            classifier: Linear::normal(&builder.child("classifier"), hidden, classes, true, INITIALIZER_RANGE)?,
             loss: CrossEntropy::new(&builder.child("cross_entropy")),
             image_size: config.image_size.cast_signed(),
             classes,

@@ -8,45 +8,21 @@
 //! run.
 
 mod backward;
+mod process;
 mod schedule;
 
 use std::cell::RefCell;
 
-use shared::job::{self, Job, Parallel, Pipeline as Config, Rank};
-use tch::{Device, Kind, Tensor};
+use shared::job::{self, Job, Parallel, Rank};
+use tch::Tensor;
+
+use self::process::Pipeline;
 
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::{Batch, Network, Output, Stage};
-use crate::numbers::Numbers as _;
 use crate::pass::Pass;
 use crate::place::{Module, Phase};
-
-/// Stage of one process, and what it keeps between steps.
-struct Pipeline {
-    stage: Stage,
-    config: Config,
-    /// Number of stages after this one.
-    behind: usize,
-    device: Device,
-    parameters: Vec<Tensor>,
-    keep_outputs: bool,
-    state: RefCell<State>,
-}
-
-/// Tensors that outlive a step.
-#[derive(Default)]
-struct State {
-    /// Buffers of the inputs from the previous stage, by micro-batch; empty in the first stage.
-    inputs: Vec<Tensor>,
-    /// Buffers of the gradients from the next stage, by micro-batch; empty in the last stage.
-    gradients: Vec<Tensor>,
-    /// Outputs of the last stage.
-    outputs: Vec<Tensor>,
-    /// Losses of the last stage.
-    losses: Vec<Tensor>,
-    ready: bool,
-}
 
 /// Builds the stage of this process, if the job runs a pipeline.
 ///
@@ -76,31 +52,6 @@ fn layers(count: u64, Rank { rank, ranks }: Rank) -> std::ops::Range<u64> {
     let (each, more) = (count / ranks, count % ranks);
     let start = rank * each + rank.min(more);
     start..start + each + u64::from(rank < more)
-}
-
-impl Pipeline {
-    /// Allocates the buffers of what is received: `_initialize_stage`.
-    fn prepare(&self, state: &mut State, samples: i64) -> Result<()> {
-        if std::mem::replace(&mut state.ready, true) {
-            return Ok(());
-        }
-        let parts = 0..self.config.micro_batches;
-        Module::named("receive").run(|| {
-            // The stage exchanges one number with each neighbour, so that NCCL connects them.
-            let received = Tensor::f_zeros([1], (Kind::Float, self.device))?;
-            let sent = Tensor::f_zeros([0_i64; 0], (Kind::Float, self.device))?;
-            if !self.stage.is_first() {
-                let buffer = |_| self.stage.buffer(samples, self.device)?.f_set_requires_grad(true);
-                state.inputs = parts.clone().map(buffer).collect::<Result<_>>()?;
-            }
-            if !self.stage.is_last() {
-                state.gradients = parts.map(|_| self.stage.buffer(samples, self.device)).collect::<Result<_>>()?;
-            }
-            drop(sent);
-            drop(received);
-            Ok(())
-        })
-    }
 }
 
 impl Network for Pipeline {
@@ -144,18 +95,5 @@ impl Pipeline {
         let merged = || Module::named("outputs").run(|| Tensor::f_cat(&state.outputs, 0));
         let logits = Phase::Forward.run(merged)?;
         Ok(Some(Output { locals: Vec::new(), logits, kept: Vec::new() }))
-    }
-
-    /// Divides the gradients by the number of micro-batches: `scale_grads`.
-    fn scale(&self) -> Result<()> {
-        let share = 1.0 / self.config.micro_batches as f64;
-        let _no_grad = tch::no_grad_guard();
-        for parameter in &self.parameters {
-            let gradient = parameter.f_grad()?;
-            if gradient.defined() {
-                gradient.multiply_number_(share)?;
-            }
-        }
-        Ok(())
     }
 }

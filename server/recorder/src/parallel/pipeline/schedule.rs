@@ -3,7 +3,8 @@
 use shared::job::Schedule;
 use tch::Tensor;
 
-use super::{Pipeline, State, backward};
+use super::backward;
+use super::process::{Pipeline, State};
 use crate::Result;
 use crate::model::Batch;
 use crate::pass::Pass;

@@ -13,7 +13,21 @@ use tch::Tensor;
 
 use self::traffic::Share;
 use crate::Result;
-use crate::builder::Holding;
+
+/// Part of a parameter, and of its gradient, that a process of a tensor-parallel group holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holding {
+    /// The whole parameter and the whole gradient; always the case without tensor parallelism.
+    All,
+    /// The rows or columns of this process, of the parameter and of its gradient.
+    Part,
+    /// The rows of this process, but the gradient of all rows, from which each reader takes its part.
+    ///
+    /// Contains `[rank, ranks]`.
+    WholeGradient([i64; 2]),
+    /// The whole parameter, with a gradient that each reader still has to sum over the processes.
+    GradientOfPart,
+}
 
 /// Part of a model that this process has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +43,7 @@ thread_local! {
 }
 
 /// Waits for the collectives under way, as DTensor does when their results are first read.
-pub(crate) fn wait() {
+pub(crate) fn wait_for_collectives() {
     UNDER_WAY.take();
 }
 
