@@ -18,11 +18,13 @@ use crate::patience::PATIENCE;
 use crate::server::root;
 
 use driver::{Driver, Own};
-use locator::FIND;
 pub use locator::Locator;
 
 mod driver;
 mod locator;
+
+/// Script that finds elements; it defines `find`, which takes the steps of a [`Locator`].
+const FIND: &str = include_str!("browser/find.js");
 
 /// Interval at which the page is polled.
 const PAUSE: Duration = Duration::from_millis(25);

@@ -2,6 +2,8 @@
 
 pub mod browser;
 
+pub mod built;
+
 pub mod clock;
 
 pub mod corpus;

@@ -12,7 +12,7 @@ use shared::api::RecorderLine;
 use shared::job::{Job, RawJob};
 use tempfile::TempDir;
 
-use crate::server::{built, root, snapscope};
+use crate::built::{built, root, snapscope};
 
 /// Recorder that plays a shell script, and the folder that it writes to.
 ///

@@ -9,9 +9,9 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
+use crate::built::{built_page, snapscope};
 use crate::form::Form;
 use crate::http::{self, Reply};
-use crate::server::{built_page, snapscope};
 
 /// Options of a server process; by default it belongs to the test alone and records nothing.
 #[derive(Debug, Clone, Default)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use wasm_bindgen_cli_support::Bindgen;
 
-use crate::site::{Files, read_folder};
+use crate::files::{Files, read_folder};
 
 /// Runs wasm-bindgen over a compiled module and returns the generated files, which bear the module's name.
 ///

@@ -10,7 +10,7 @@ use brotli::enc::BrotliEncoderParams;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::site::Files;
+use crate::files::Files;
 
 /// Minimum size of a file that is compressed, because for smaller ones a response's headers outweigh the saving.
 const SMALLEST_BYTES: usize = 256;

@@ -5,7 +5,7 @@
 
 use anyhow::{Context, Result, bail};
 
-use crate::site::Files;
+use crate::files::Files;
 
 /// Name of the SVG icon.
 const ICON: &str = "icon.svg";

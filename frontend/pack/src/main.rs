@@ -11,6 +11,7 @@
 
 mod bindings;
 mod compress;
+mod files;
 mod icons;
 mod offline;
 mod site;
@@ -56,11 +57,11 @@ fn pack(paths: &Paths, effort: Effort) -> Result<String> {
     if stamp.is_current() {
         return Ok(format!("{} is up to date", paths.out.display()));
     }
-    let mut scripts = site::Files::new();
+    let mut scripts = files::Files::new();
     for module in &paths.modules {
         scripts.extend(bindings::generate(module)?);
     }
-    let statics = site::read_folder(&paths.statics)?;
+    let statics = files::read_folder(&paths.statics)?;
     scripts.extend(icons::draw(&statics)?);
     let site = site::assemble(statics, scripts)?;
 

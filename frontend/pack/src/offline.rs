@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use crate::site::{Files, INDEX};
+use crate::files::{Files, INDEX};
 
 /// Files outside the assets that are kept offline: the viewer's page, the manifest for installing it, and the sample.
 const KEPT: [&str; 3] = [INDEX, "snapscope.webmanifest", "sample.pickle.gz"];

@@ -8,7 +8,8 @@ use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
 use crate::Paths;
-use crate::site::{hex, read_folder};
+use crate::files::read_folder;
+use crate::site::hex;
 
 /// Hash of all input, including this program, and the folder that it belongs to.
 pub(crate) struct Stamp {

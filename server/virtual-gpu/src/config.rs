@@ -60,11 +60,6 @@ pub(crate) fn config() -> Result<&'static Config> {
     CONFIG.get_or_init(read).as_ref().ok_or(Error::NotInitialized)
 }
 
-/// Returns the file to which messages are appended, if one is set.
-pub(crate) fn log_path() -> Option<PathBuf> {
-    env::var_os("SNAPSCOPE_VIRTUAL_GPU_LOG").filter(|path| !path.is_empty()).map(PathBuf::from)
-}
-
 /// Returns the file to which calls of functions that are not modelled are appended, if one is set.
 pub(crate) fn unsupported_path() -> Option<PathBuf> {
     env::var_os("SNAPSCOPE_VIRTUAL_GPU_UNSUPPORTED").filter(|path| !path.is_empty()).map(PathBuf::from)

@@ -1,5 +1,6 @@
 //! Writes messages of the virtual GPU, one line each, to a file or to standard error.
 
+use std::env;
 use std::fmt::{Arguments, Write as _};
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -23,6 +24,6 @@ pub(crate) fn line(text: Arguments<'_>) {
 
 /// Opens the file that `SNAPSCOPE_VIRTUAL_GPU_LOG` names.
 fn open() -> Option<Mutex<File>> {
-    let path = crate::config::log_path()?;
+    let path = env::var_os("SNAPSCOPE_VIRTUAL_GPU_LOG").filter(|path| !path.is_empty())?;
     File::options().append(true).create(true).open(path).ok().map(Mutex::new)
 }

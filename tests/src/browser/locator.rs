@@ -5,9 +5,6 @@ use serde_json::{Value, json};
 
 use super::{Browser, Spot};
 
-/// Script that finds elements; it defines `find`, which takes the steps of a [`Locator`].
-pub(super) const FIND: &str = include_str!("find.js");
-
 /// Part of a page, looked up anew whenever it is used.
 ///
 /// Names match whole, and a star in a name stands for any text. Nothing that is hidden is found.

@@ -31,8 +31,9 @@ pub use figures::Figures;
 pub use fleet::{Fleet, Setup, without_folder};
 pub use log::{Log, Violation};
 pub use plan::Plan;
+pub use world::Programs;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -46,18 +47,8 @@ use plan::{Fault, Step};
 use recorder::Recorder;
 use world::World;
 
-/// Lease of a worker in a history; pauses may be longer.
-const LEASE: Duration = Duration::from_secs(4);
-
 /// Number of concurrent clients.
 const LANES: usize = 4;
-
-/// Paths of the programs that a history runs.
-#[derive(Debug, Clone)]
-pub struct Programs {
-    pub snapscope: PathBuf,
-    pub recorder: PathBuf,
-}
 
 /// Runs a history and checks it.
 ///

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::recorder::CONTENTS;
 use crate::generator::Random;
 use crate::s3::Mood;
 use crate::storage::Backend;
+
+/// Number of snapshots: fewer than jobs and links, so that several share one.
+pub(super) const CONTENTS: usize = 12;
 
 /// Plan of a history, which depends only on its seed.
 ///

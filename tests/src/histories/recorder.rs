@@ -10,12 +10,9 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use tempfile::TempDir;
 
-use super::plan::Recipe;
+use super::plan::{CONTENTS, Recipe};
 use crate::padded::padded;
 use crate::server::root;
-
-/// Number of snapshots: fewer than jobs and links, so that several share one.
-pub(super) const CONTENTS: usize = 12;
 
 /// Bytes of the smallest snapshot, by which each further one is larger.
 const CONTENT_BYTES: u32 = 20 << 10;

@@ -7,9 +7,18 @@ use super::fleet::{Fleet, Setup, send};
 use super::jumps::Jumps;
 use super::plan::{Fault, Plan, WORKERS, Who};
 use super::recorder::Recorder;
-use super::{LEASE, Programs};
 use crate::clock::Clock;
 use crate::storage::Backend;
+
+/// Lease of a worker in a history; pauses may be longer.
+const LEASE: Duration = Duration::from_secs(4);
+
+/// Paths of the programs that a history runs.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    pub snapscope: PathBuf,
+    pub recorder: PathBuf,
+}
 
 /// Processes under faults.
 pub(super) struct World {

@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{OF_CUDA_12, OF_CUDA_13, Versions};
+use super::numbers::{OF_CUDA_12, OF_CUDA_13, Versions};
 
 /// Returns the versions for an installed PyTorch, by its folder `torch`.
 pub(super) fn read(folder: &Path) -> Option<Versions> {

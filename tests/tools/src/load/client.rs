@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::{AUTHORIZED, proxy};
+use super::loaded::AUTHORIZED;
+use super::proxy;
 
 /// Client with a connection that is reused for all requests.
 pub(super) struct Client {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use shared::base::format::bytes;
 
-use super::Loaded;
+use super::loaded::Loaded;
 use crate::bench::Table;
 use testkit::process::{cpu_seconds, peak_memory_bytes};
 

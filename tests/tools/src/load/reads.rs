@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::Loaded;
 use super::client::Client;
 use super::figures::Times;
+use super::loaded::Loaded;
 use crate::bench::Table;
 use testkit::form::Form;
 use testkit::server::root;

@@ -12,7 +12,7 @@ use shared::base::format::bytes;
 use shared::pickle::Style;
 
 use super::figures::{Times, milliseconds};
-use super::{Loaded, post};
+use super::loaded::{Loaded, post};
 use crate::bench::{Table, snapshot};
 use testkit::form::Form;
 use testkit::process::{descendants_with, peak_memory_bytes};
