@@ -33,6 +33,8 @@ pub mod allocator;
 
 pub mod import;
 
+pub mod open;
+
 pub mod analysis;
 
 pub mod report;

@@ -14,6 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("pickle", &["base"]),
     ("trace", &["base"]),
     ("import", &["base", "log", "pickle", "pprof", "trace"]),
+    ("open", &["import", "log"]),
     ("source", &["base"]),
     ("draw", &["base"]),
     ("export", &["analysis", "base", "draw", "pickle", "report", "trace"]),
