@@ -8,7 +8,7 @@
 //! Invariant: no other code asks whether a file is a log.
 
 use crate::import::{ImportError, Importer};
-use crate::log::{Log, LogReader, is_log};
+use crate::logs::{Log, LogReader, is_log};
 
 /// Number of first bytes that tell logs from other files.
 const HEAD_BYTES: usize = 64 << 10;

@@ -8,13 +8,10 @@ use clap::Args;
 use shared::analysis::{FindingsConfig, SourceLine, place, source_files, studies};
 use shared::api::{DiagnoseReport, OfFile};
 use shared::base::{Diagnostic, Severity, format, frame_rules};
-use shared::log::{Log, LogReader};
+use shared::logs::tracemalloc::TracemallocSnapshot;
+use shared::logs::{Log, LogReader, log_report, traced_growth};
 use shared::open::Content;
-use shared::report::{
-    Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, diagnosis, log_report,
-    traced_growth,
-};
-use shared::tracemalloc::TracemallocSnapshot;
+use shared::report::{Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, diagnosis};
 
 use super::named;
 use super::own::OwnOption;

@@ -7,11 +7,11 @@ use std::path::Path;
 
 use shared::api::OfFile;
 use shared::base::{Diagnostic, Severity};
-use shared::host::HostLog;
-use shared::log::{Document, Log};
-use shared::profile::{Makers, is_profile};
-use shared::report::{CardShares, CardSnapshot, LogOwners, LogTable, OperatorsAtPeak, card_shares, operators_at_peak};
-use shared::tracemalloc::TracemallocSnapshot;
+use shared::logs::host::HostLog;
+use shared::logs::torch_profiler::{Makers, is_profile};
+use shared::logs::tracemalloc::TracemallocSnapshot;
+use shared::logs::{CardShares, CardSnapshot, Document, Log, OperatorsAtPeak, card_shares, operators_at_peak};
+use shared::report::{LogOwners, LogTable};
 
 use super::log;
 use crate::commands::named::Named;

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use shared::analysis::{DiffBy, Profile, Side, Study, categories, diff};
 use shared::base::OwnCode;
-use shared::log::Document;
+use shared::logs::Document;
+use shared::logs::tracemalloc::TracemallocSnapshot;
 use shared::open::Content;
 use shared::report::{ComparedSide, Comparison, comparison};
-use shared::tracemalloc::TracemallocSnapshot;
 
 use super::names::names;
 use super::own::OwnOption;

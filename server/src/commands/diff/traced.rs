@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use shared::analysis::DiffBy;
-use shared::report::traced_comparison;
-use shared::tracemalloc::{Flaw, TracemallocSnapshot};
+use shared::logs::traced_comparison;
+use shared::logs::tracemalloc::{Flaw, TracemallocSnapshot};
 
 use super::page::Table;
 use super::{DiffArgs, Part};

@@ -3,8 +3,7 @@
 use clap::ValueEnum as _;
 use shared::draw::theme::Theme;
 use shared::export::{LogForm, log_picture};
-use shared::log::Log;
-use shared::report::log_report;
+use shared::logs::{Log, log_report};
 
 use super::args::ExportArgs;
 use crate::Failure;

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use shared::analysis::{Summary, Timeline, studies};
 use shared::base::Moment;
 use shared::base::format::{bytes, counted};
-use shared::log::Log;
+use shared::logs::{Log, log_report};
 use shared::open::Content;
-use shared::report::{Diagnosis, DiagnosisConfig, LiveConfig, diagnosis, log_report};
+use shared::report::{Diagnosis, DiagnosisConfig, LiveConfig, diagnosis};
 use shared::trace::Device;
 
 use crate::Failure;
