@@ -64,13 +64,6 @@ pub struct EngineWorker {
     pub end_free_bytes: Option<i64>,
 }
 
-impl EngineLog {
-    /// Returns true if the log has no memory of an engine.
-    pub fn is_empty(&self) -> bool {
-        self.workers.is_empty() && self.cache_tokens.is_none()
-    }
-}
-
 impl EngineWorker {
     /// Returns the memory of all owners that are known.
     pub fn owned_bytes(&self) -> i64 {

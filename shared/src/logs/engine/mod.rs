@@ -9,4 +9,3 @@ mod vllm;
 
 pub use log::{Engine, EngineLog, EngineWorker};
 pub use reader::EngineReader;
-pub(super) use report::part;

@@ -2,6 +2,7 @@
 
 use super::log::{Engine, EngineLog, EngineWorker};
 use super::{sglang, vllm};
+use crate::logs::source::{LineReader, Source};
 
 /// Most processes of an engine that are kept.
 const MOST_WORKERS: usize = 1024;
@@ -15,9 +16,10 @@ pub struct EngineReader {
     log: EngineLog,
 }
 
-impl EngineReader {
-    /// Reads the next line; returns true if it says something about memory.
-    pub fn line(&mut self, line: &str) -> bool {
+impl LineReader for EngineReader {
+    type Log = EngineLog;
+
+    fn line(&mut self, line: &str) -> bool {
         if vllm::begins(line) || sglang::begins(line) {
             self.begin();
             return false;
@@ -25,11 +27,12 @@ impl EngineReader {
         self.sglang(line) || self.vllm(line)
     }
 
-    /// Returns the log after its last line.
-    pub fn finish(self) -> EngineLog {
+    fn finish(self) -> EngineLog {
         self.log
     }
+}
 
+impl EngineReader {
     /// Begins a start; several processes of one start may announce it.
     fn begin(&mut self) {
         if !self.log.is_empty() {

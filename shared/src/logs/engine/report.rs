@@ -3,7 +3,7 @@
 use crate::analysis::FindingCode;
 use crate::base::{Severity, format};
 use crate::logs::engine::{Engine, EngineLog, EngineWorker};
-use crate::logs::part::LogPart;
+use crate::logs::source::{LogPart, Source};
 use crate::report::{Finding, LogCell, LogNotice, LogOwner, LogOwners, LogTable, NO_DEVICE};
 
 const GIB: i64 = 1 << 30;
@@ -11,22 +11,27 @@ const GIB: i64 = 1 << 30;
 /// Requests of full length, in hundredths, below which a second one has to wait.
 const FEW_PERCENT: u64 = 200;
 
-/// Reports on a start.
-pub(in crate::logs) fn part(log: &EngineLog) -> LogPart {
-    let earlier = || {
-        let starts = format::counted(log.earlier_starts, "earlier start");
-        LogNotice {
-            severity: Severity::Info,
-            message: format!("The text has {starts} of the engine; the last one is shown."),
+impl Source for EngineLog {
+    fn is_empty(&self) -> bool {
+        self.workers.is_empty() && self.cache_tokens.is_none()
+    }
+
+    fn part(&self) -> LogPart {
+        let earlier = || {
+            let starts = format::counted(self.earlier_starts, "earlier start");
+            LogNotice {
+                severity: Severity::Info,
+                message: format!("The text has {starts} of the engine; the last one is shown."),
+            }
+        };
+        LogPart {
+            title: title(self),
+            owners: fullest(self).and_then(|worker| owners(self, worker)).into_iter().collect(),
+            findings: [cache(self), graphs(self), unused(self), nearly_full(self)].into_iter().flatten().collect(),
+            tables: (!self.workers.is_empty()).then(|| table(self)).into_iter().collect(),
+            notices: (self.earlier_starts > 0).then(earlier).into_iter().collect(),
+            ..LogPart::default()
         }
-    };
-    LogPart {
-        title: title(log),
-        owners: fullest(log).and_then(|worker| owners(log, worker)).into_iter().collect(),
-        findings: [cache(log), graphs(log), unused(log), nearly_full(log)].into_iter().flatten().collect(),
-        tables: (!log.workers.is_empty()).then(|| table(log)).into_iter().collect(),
-        notices: (log.earlier_starts > 0).then(earlier).into_iter().collect(),
-        ..LogPart::default()
     }
 }
 

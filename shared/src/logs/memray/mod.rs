@@ -17,9 +17,8 @@ mod table;
 pub use capture::{Capture, Ending, Sample};
 pub use header::{FORMATS, Header, Python};
 pub use origin::{Origin, OriginMemory, Origins, Place};
-pub use reader::{Memray, MemrayReader, is_memray};
+pub use reader::{Memray, MemrayReader};
 pub use record::Amount;
-pub(super) use report::part;
 pub use stats::{LocationCount, LocationSize, Metadata, Module, SizeRange, Stats};
 pub use table::Table;
 

@@ -3,6 +3,8 @@
 use super::capture::{Capture, CaptureReader, is_capture};
 use super::stats::{Stats, StatsReader, is_stats};
 use super::table::{Table, TableReader, is_table};
+use crate::base::Sink;
+use crate::logs::source::FileReader;
 
 /// File of memray.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,32 +25,36 @@ enum Form {
     Table(Box<TableReader>),
 }
 
-/// Returns true if the beginning of a file is one of memray.
-pub fn is_memray(head: &[u8]) -> bool {
-    is_capture(head) || is_stats(head) || is_table(head)
+impl Default for MemrayReader {
+    fn default() -> Self {
+        Self(Form::Stats(StatsReader::default()))
+    }
 }
 
-impl MemrayReader {
-    /// Creates a reader for a file with this beginning.
-    pub fn new(head: &[u8]) -> Self {
-        Self(match () {
-            () if is_stats(head) => Form::Stats(StatsReader::default()),
-            () if is_table(head) => Form::Table(Box::default()),
-            () => Form::Capture(Box::new(CaptureReader::new(head))),
-        })
-    }
-
-    /// Reads the next bytes.
-    pub fn push(&mut self, bytes: &[u8]) {
+impl Sink for MemrayReader {
+    fn push(&mut self, bytes: &[u8]) {
         match &mut self.0 {
             Form::Capture(reader) => reader.push(bytes),
             Form::Stats(reader) => reader.push(bytes),
             Form::Table(reader) => reader.push(bytes),
         }
     }
+}
 
-    /// Returns what the file says about memory.
-    pub fn finish(self) -> Memray {
+impl FileReader for MemrayReader {
+    type Log = Memray;
+
+    fn begin(head: &[u8]) -> Option<Self> {
+        let form = match () {
+            () if is_stats(head) => Form::Stats(StatsReader::default()),
+            () if is_table(head) => Form::Table(Box::default()),
+            () if is_capture(head) => Form::Capture(Box::new(CaptureReader::new(head))),
+            () => return None,
+        };
+        Some(Self(form))
+    }
+
+    fn finish(self) -> Memray {
         match self.0 {
             Form::Capture(reader) => Memray::Capture(reader.finish()),
             Form::Stats(reader) => Memray::Stats(reader.finish()),

@@ -3,6 +3,7 @@
 //! `memray stats --json` and `memray.FileReader` of the version that wrote each file printed the figures.
 
 use super::*;
+use crate::logs::source::{FileReader as _, read_file};
 
 const CAPTURE: &[u8] = include_bytes!("../../../../tests/data/logs/memray1.20-capture.bin");
 const OLD_CAPTURE: &[u8] = include_bytes!("../../../../tests/data/logs/memray1.17-capture.bin");
@@ -21,10 +22,7 @@ const AT_PEAK: [(&str, u32, u64, u64); 5] = [
 ];
 
 fn read(bytes: &[u8], size: usize) -> Memray {
-    assert!(is_memray(&bytes[..bytes.len().min(4096)]));
-    let mut reader = MemrayReader::new(bytes);
-    bytes.chunks(size).for_each(|chunk| reader.push(chunk));
-    reader.finish()
+    read_file::<MemrayReader>(bytes, size)
 }
 
 #[track_caller]
@@ -139,6 +137,6 @@ fn other_files_are_not_of_memray() {
     for bytes in
         [&b""[..], b"memray", b"\x04\x22\x4d\x18\x40\x40\xc0\x08\0\0\0\x35abc", b"{\"total\": 1}", b"allocator,"]
     {
-        assert!(!is_memray(bytes), "{bytes:?}");
+        assert!(MemrayReader::begin(bytes).is_none(), "{bytes:?}");
     }
 }

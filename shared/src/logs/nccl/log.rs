@@ -58,10 +58,3 @@ pub struct NcclSize {
     pub bytes: u64,
     pub count: u64,
 }
-
-impl NcclLog {
-    /// Returns true if the log has no memory of NCCL.
-    pub fn is_empty(&self) -> bool {
-        self.processes.is_empty()
-    }
-}

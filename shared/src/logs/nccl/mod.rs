@@ -11,4 +11,3 @@ mod report;
 
 pub use log::{NcclLog, NcclProcess, NcclSample, NcclSize};
 pub use reader::NcclReader;
-pub(super) use report::part;

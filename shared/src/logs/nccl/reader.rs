@@ -14,6 +14,7 @@ use super::message::Message;
 use super::origin::{self, Origin};
 use super::pages::{PAGE_BYTES, Pages};
 use crate::base::stamp::Stamp;
+use crate::logs::source::LineReader;
 use hashbrown::HashMap;
 
 /// Most processes, most buffers of all of them, most kinds of buffers and most samples that are kept.
@@ -45,9 +46,10 @@ struct Live {
     pages: Pages,
 }
 
-impl NcclReader {
-    /// Reads the next line; returns true if it is one of NCCL about memory or communicators.
-    pub fn line(&mut self, line: &str) -> bool {
+impl LineReader for NcclReader {
+    type Log = NcclLog;
+
+    fn line(&mut self, line: &str) -> bool {
         if !line.contains("NCCL ") {
             return false;
         }
@@ -65,8 +67,7 @@ impl NcclReader {
         true
     }
 
-    /// Returns the log after its last line.
-    pub fn finish(self) -> NcclLog {
+    fn finish(self) -> NcclLog {
         let sizes = self.sizes.into_iter().map(|((place, bytes), count)| NcclSize { place, bytes, count });
         let mut sizes: Vec<NcclSize> = sizes.collect();
         let key = |size: &NcclSize| (std::cmp::Reverse(size.bytes.saturating_mul(size.count)), size.bytes);
@@ -74,7 +75,9 @@ impl NcclReader {
         sizes.truncate(MOST_LISTED);
         NcclLog { sizes, ..self.log }
     }
+}
 
+impl NcclReader {
     /// Returns the position of the process of a line; `None` if there are too many.
     fn process(&mut self, origin: &Origin<'_>) -> Option<usize> {
         let Origin { host, pid, device } = *origin;

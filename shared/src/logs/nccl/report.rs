@@ -3,7 +3,7 @@
 use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Severity, format};
 use crate::logs::nccl::{NcclLog, NcclProcess, NcclSize};
-use crate::logs::part::LogPart;
+use crate::logs::source::{LogPart, Source};
 use crate::report::{Finding, LogCell, LogCurves, LogNotice, LogSeries, LogTable, MOST_TIMES, extremes};
 
 /// Memory of one process on a GPU from which NCCL is worth a warning, 1 GiB.
@@ -18,19 +18,24 @@ const LITTLE_BYTES: u64 = 128 << 20;
 /// Most processes whose curves are drawn.
 const MOST_SERIES: usize = 16;
 
-/// Reports on the log of NCCL.
-pub(in crate::logs) fn part(log: &NcclLog) -> LogPart {
-    let left_out = || {
-        let left_out = format::counted(log.left_out, "more line");
-        LogNotice { severity: Severity::Warning, message: format!("{left_out} of NCCL could not be kept.") }
-    };
-    LogPart {
-        title: title(log),
-        curves: curves(log).into_iter().collect(),
-        findings: finding(log).into_iter().collect(),
-        tables: [Some(process_table(log)), size_table(log)].into_iter().flatten().collect(),
-        notices: (log.left_out > 0).then(left_out).into_iter().collect(),
-        ..LogPart::default()
+impl Source for NcclLog {
+    fn is_empty(&self) -> bool {
+        self.processes.is_empty()
+    }
+
+    fn part(&self) -> LogPart {
+        let left_out = || {
+            let left_out = format::counted(self.left_out, "more line");
+            LogNotice { severity: Severity::Warning, message: format!("{left_out} of NCCL could not be kept.") }
+        };
+        LogPart {
+            title: title(self),
+            curves: curves(self).into_iter().collect(),
+            findings: finding(self).into_iter().collect(),
+            tables: [Some(process_table(self)), size_table(self)].into_iter().flatten().collect(),
+            notices: (self.left_out > 0).then(left_out).into_iter().collect(),
+            ..LogPart::default()
+        }
     }
 }
 

@@ -56,13 +56,6 @@ pub struct CardProcess {
     pub bytes: u64,
 }
 
-impl CardLog {
-    /// Returns true if the log has no GPU with a sample.
-    pub fn is_empty(&self) -> bool {
-        self.cards.iter().all(|card| card.samples.is_empty() && card.processes.is_empty())
-    }
-}
-
 impl Card {
     /// Returns the largest memory in use.
     pub fn peak_bytes(&self) -> u64 {

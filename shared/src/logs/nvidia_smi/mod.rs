@@ -15,4 +15,3 @@ mod wandb;
 
 pub use log::{Card, CardLog, CardProcess, CardSample};
 pub use reader::CardReader;
-pub(super) use report::part;

@@ -8,6 +8,7 @@ use super::table::{Head, Row, mebibytes};
 use super::wandb::{self, CardMetric};
 use crate::base::stamp::{self, Stamp};
 use crate::base::{Metric, MetricHead, MetricTime};
+use crate::logs::source::LineReader;
 use hashbrown::HashMap;
 
 /// Most samples of all GPUs that are kept, 16 bytes each: those of eight GPUs every second for a week.
@@ -32,9 +33,10 @@ pub struct CardReader {
     lists_processes: bool,
 }
 
-impl CardReader {
-    /// Reads the next line; returns true if it is one of nvidia-smi, or nothing but a time.
-    pub fn line(&mut self, line: &str) -> bool {
+impl LineReader for CardReader {
+    type Log = CardLog;
+
+    fn line(&mut self, line: &str) -> bool {
         if let Some(stamp) = stamp::stamp(line) {
             self.stamp = Some(stamp);
             // It says nothing else, so that no other reader has to look at it.
@@ -57,13 +59,14 @@ impl CardReader {
         })
     }
 
-    /// Returns the log after its last line.
-    pub fn finish(mut self) -> CardLog {
+    fn finish(mut self) -> CardLog {
         let last = [std::mem::take(&mut self.query_text).finish(), std::mem::take(&mut self.query_xml).finish()];
         last.into_iter().flatten().for_each(|record| self.record(record));
         self.log
     }
+}
 
+impl CardReader {
     /// Reads a line of `nvidia-smi -q`, as text or as XML.
     fn query(&mut self, line: &str) -> bool {
         let mut done = Vec::new();
@@ -249,6 +252,7 @@ fn process_of(cells: &[&str]) -> Option<(u32, u32, String, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::logs::source::Source as _;
 
     fn read(text: &str) -> CardLog {
         let mut reader = CardReader::default();

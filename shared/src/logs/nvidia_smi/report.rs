@@ -5,7 +5,7 @@ use crate::base::{Severity, format};
 use crate::logs::host::{Climb, curve_climb};
 use crate::logs::host::{course, when_full};
 use crate::logs::nvidia_smi::{Card, CardLog, CardProcess};
-use crate::logs::part::LogPart;
+use crate::logs::source::{LogPart, Source};
 use crate::report::{
     Finding, LogCell, LogCurves, LogLimit, LogNotice, LogOwner, LogOwners, LogSeries, LogTable, MOST_TIMES, extremes,
 };
@@ -22,16 +22,21 @@ const LEAST_CLIMB: u64 = 512 << 20;
 /// Largest number of processes that a bar or a sentence names.
 const MOST_NAMED: usize = 6;
 
-/// Reports on a log of nvidia-smi.
-pub(in crate::logs) fn part(log: &CardLog) -> LogPart {
-    LogPart {
-        title: title(log),
-        curves: curves(log).into_iter().collect(),
-        owners: log.cards.iter().filter_map(owners).collect(),
-        findings: findings(log),
-        tables: vec![table(log)],
-        notices: notices(log),
-        ..LogPart::default()
+impl Source for CardLog {
+    fn is_empty(&self) -> bool {
+        self.cards.iter().all(|card| card.samples.is_empty() && card.processes.is_empty())
+    }
+
+    fn part(&self) -> LogPart {
+        LogPart {
+            title: title(self),
+            curves: curves(self).into_iter().collect(),
+            owners: self.cards.iter().filter_map(owners).collect(),
+            findings: findings(self),
+            tables: vec![table(self)],
+            notices: notices(self),
+            ..LogPart::default()
+        }
     }
 }
 

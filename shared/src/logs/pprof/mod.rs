@@ -14,4 +14,3 @@ mod wire;
 
 pub use heap::{HeapProfile, HeapUse};
 pub use reader::{HeapReader, is_pprof};
-pub(super) use report::part;

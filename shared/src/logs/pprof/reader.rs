@@ -3,14 +3,11 @@
 use super::heap::HeapProfile;
 use super::tables::Tables;
 use super::wire::{self, Start, Value};
-use crate::base::{Sink, Unpacker, unpacked_head};
+use crate::base::{Sink, unpacked_head};
+use crate::logs::source::FileReader;
 
 /// Longest field that is read, 1 MiB; longer ones are left out.
 const LONGEST_BYTES: u64 = 1 << 20;
-
-/// Reader of a profile.
-#[derive(Debug)]
-pub struct HeapReader(Unpacker<Scanner>);
 
 /// Returns true if the beginning of a file is a profile: the types of its values come first, then other fields of one.
 pub fn is_pprof(head: &[u8]) -> bool {
@@ -26,27 +23,9 @@ pub fn is_pprof(head: &[u8]) -> bool {
     is_first && fields.take(4).filter(|(field, value)| *field <= FIELDS && (*field > 1 || is_type(*value))).count() == 4
 }
 
-impl HeapReader {
-    /// Creates a reader for a file with this beginning.
-    pub fn new(head: &[u8]) -> Self {
-        Self(Unpacker::new(head, Scanner::default()))
-    }
-
-    /// Reads the next bytes.
-    pub fn push(&mut self, bytes: &[u8]) {
-        self.0.push(bytes);
-    }
-
-    /// Returns what the profile says about memory.
-    pub fn finish(self) -> HeapProfile {
-        let Scanner { rest, skipped, is_damaged, tables } = self.0.finish();
-        tables.finish(is_damaged || skipped > 0 || !rest.is_empty())
-    }
-}
-
 /// Finds the fields in the bytes.
 #[derive(Debug, Default)]
-struct Scanner {
+pub struct HeapReader {
     /// Bytes of the field that the last chunk ended within.
     rest: Vec<u8>,
     /// Bytes of a field that is left out and still to come.
@@ -55,7 +34,20 @@ struct Scanner {
     tables: Tables,
 }
 
-impl Sink for Scanner {
+impl FileReader for HeapReader {
+    type Log = HeapProfile;
+
+    fn begin(head: &[u8]) -> Option<Self> {
+        is_pprof(head).then(Self::default)
+    }
+
+    fn finish(self) -> HeapProfile {
+        let Self { rest, skipped, is_damaged, tables } = self;
+        tables.finish(is_damaged || skipped > 0 || !rest.is_empty())
+    }
+}
+
+impl Sink for HeapReader {
     fn push(&mut self, bytes: &[u8]) {
         let passed = usize::try_from(self.skipped).unwrap_or(usize::MAX).min(bytes.len());
         self.skipped -= passed as u64;
@@ -70,7 +62,7 @@ impl Sink for Scanner {
     }
 }
 
-impl Scanner {
+impl HeapReader {
     /// Reads the fields that are complete, and returns the number of their bytes.
     fn read(&mut self, bytes: &[u8]) -> usize {
         let mut at = 0;

@@ -2,22 +2,23 @@
 
 use crate::analysis::{FindingCode, title_of_parts};
 use crate::base::{Severity, format};
-use crate::logs::part::LogPart;
 use crate::logs::pprof::{HeapProfile, HeapUse};
+use crate::logs::source::{LogPart, Source};
 use crate::report::{Finding, HOST, LogCell, LogNotice, LogTable, NO_DEVICE};
 
 /// Largest number of lines of a table; the last row sums all others.
 const MOST_LINES: usize = 150;
 
-/// Reports on a profile.
-pub(in crate::logs) fn part(profile: &HeapProfile) -> LogPart {
-    let has_memory = !profile.value.is_empty();
-    LogPart {
-        title: title(profile),
-        findings: if has_memory { largest(profile).into_iter().collect() } else { vec![no_memory(profile)] },
-        tables: if has_memory { tables(profile) } else { Vec::new() },
-        notices: notices(profile),
-        ..LogPart::default()
+impl Source for HeapProfile {
+    fn part(&self) -> LogPart {
+        let has_memory = !self.value.is_empty();
+        LogPart {
+            title: title(self),
+            findings: if has_memory { largest(self).into_iter().collect() } else { vec![no_memory(self)] },
+            tables: if has_memory { tables(self) } else { Vec::new() },
+            notices: notices(self),
+            ..LogPart::default()
+        }
     }
 }
 

@@ -3,13 +3,12 @@
 
 use super::*;
 use crate::analysis::SourceLine;
+use crate::logs::source::read_file;
 
 const JAX: &[u8] = include_bytes!("../../../fuzz/corpus/log/jax-memory.prof.gz");
 
 fn read(bytes: &[u8], size: usize) -> HeapProfile {
-    let mut reader = HeapReader::new(bytes);
-    bytes.chunks(size).for_each(|chunk| reader.push(chunk));
-    reader.finish()
+    read_file::<HeapReader>(bytes, size)
 }
 
 #[test]

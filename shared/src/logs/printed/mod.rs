@@ -27,4 +27,3 @@ pub use line_profile::LineUse;
 pub use oom::{Holder, Oom, OomApi};
 pub use reader::{Printed, PrintedReader};
 pub use repeated::Repeated;
-pub(super) use report::part;

@@ -10,6 +10,7 @@ use super::repeated::{MOST_KEPT, Repeated, add};
 use super::stats;
 use super::summary;
 use super::trace_back::TraceBack;
+use crate::logs::source::LineReader;
 
 /// Most lines of tables of memory_profiler that are kept.
 const MOST_LINES: usize = 20_000;
@@ -28,15 +29,6 @@ pub struct Printed {
     pub left_out: u64,
 }
 
-impl Printed {
-    /// Returns true if the text says nothing about memory.
-    pub fn is_empty(&self) -> bool {
-        let Self { ooms, framework_ooms, host_errors, counters, line_uses, left_out: _ } = self;
-        let has_errors = !(ooms.is_empty() && framework_ooms.is_empty() && host_errors.is_empty());
-        !has_errors && counters.is_empty() && line_uses.is_empty()
-    }
-}
-
 /// Reader of a text, line by line.
 #[derive(Debug, Default)]
 pub struct PrintedReader {
@@ -48,9 +40,10 @@ pub struct PrintedReader {
     seen: Vec<&'static str>,
 }
 
-impl PrintedReader {
-    /// Reads the next line; returns true if it says something about memory or belongs to a traceback.
-    pub fn line(&mut self, line: &str) -> bool {
+impl LineReader for PrintedReader {
+    type Log = Printed;
+
+    fn line(&mut self, line: &str) -> bool {
         if self.trace_back.line(line) {
             return true;
         }
@@ -83,8 +76,7 @@ impl PrintedReader {
         summary::row(line, counters) || stats::line(line, counters, &mut self.seen)
     }
 
-    /// Returns what the text says, after its last line.
-    pub fn finish(self) -> Printed {
+    fn finish(self) -> Printed {
         self.printed
     }
 }

@@ -24,9 +24,7 @@ pub use makers::{Made, MadeOn, Maker, Makers};
 pub use matching::{Allocated, Matches, matches};
 pub use peak::{LiveGroup, live_groups};
 pub use reader::{ProfileReader, is_profile};
-pub(super) use report::part;
 pub use report::{OperatorsAtPeak, operators_at_peak};
-pub(super) use timeline::timeline_part;
 pub use timeline::{TensorCategory, Timeline, TimelineForm, TimelinePoint, TimelineReader, timeline_form};
 pub use trace::{
     Course, DeviceKind, Direction, Lane, LaneKind, LaneSpan, MemoryEvent, Operation, Origin, Profile, Transfer,

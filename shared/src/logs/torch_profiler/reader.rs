@@ -7,7 +7,8 @@ use super::origin::attribute;
 use super::spans::{Span, SpanKind, Spans, is_step};
 use super::trace::{Course, DeviceKind, MemoryEvent, Origin, Profile};
 use super::transfers::{Call, CallKind, Copied, direction, transfers};
-use crate::base::{Sink, StringTable, Unpacker, unpacked_head};
+use crate::base::{Sink, StringTable, unpacked_head};
+use crate::logs::source::FileReader;
 
 /// Most spans and most memory events that are kept; those of traces of 1 GB are some millions.
 const MOST_SPANS: usize = 12_000_000;
@@ -19,10 +20,6 @@ const LONGEST_BYTES: usize = 1 << 20;
 /// Times from which microseconds count from the Unix epoch, 2001-09-09.
 const EARLIEST_US: f64 = 1e15;
 
-/// Reader of a trace.
-#[derive(Debug)]
-pub struct ProfileReader(Unpacker<Scanner>);
-
 /// Returns true if the beginning of a file is a trace of a profiler, plain or compressed.
 pub fn is_profile(head: &[u8]) -> bool {
     let head = unpacked_head(head);
@@ -32,26 +29,9 @@ pub fn is_profile(head: &[u8]) -> bool {
     is_json && (has(b"\"traceEvents\"") || of_torch())
 }
 
-impl ProfileReader {
-    /// Creates a reader for a file with this beginning.
-    pub fn new(head: &[u8]) -> Self {
-        Self(Unpacker::new(head, Scanner::default()))
-    }
-
-    /// Reads the next bytes.
-    pub fn push(&mut self, bytes: &[u8]) {
-        self.0.push(bytes);
-    }
-
-    /// Returns what the trace says about memory.
-    pub fn finish(self) -> Profile {
-        self.0.finish().finish()
-    }
-}
-
 /// Finds the events in the bytes and reads them.
 #[derive(Debug, Default)]
-struct Scanner {
+pub struct ProfileReader {
     /// Bytes of the event that the last chunk ended within.
     rest: Vec<u8>,
     /// Number of brackets and braces that are open.
@@ -72,7 +52,53 @@ struct Scanner {
     left_out: u64,
 }
 
-impl Sink for Scanner {
+impl FileReader for ProfileReader {
+    type Log = Profile;
+
+    fn begin(head: &[u8]) -> Option<Self> {
+        is_profile(head).then(Self::default)
+    }
+
+    fn finish(mut self) -> Profile {
+        // Fields behind the events.
+        self.document_fields();
+        let mut memory = self.memory;
+        memory.sort_by(|(_, _, a), (_, _, b)| a.time_us.total_cmp(&b.time_us));
+        let mut events: Vec<&mut MemoryEvent> = memory.iter_mut().map(|(_, _, event)| event).collect();
+        let spans = Spans::new(self.spans, &self.names);
+        self.calls.sort_by(|a, b| a.start_us.total_cmp(&b.start_us));
+        let operations = attribute(&mut events, &spans, &Kernels::new(&self.calls, &self.kernels));
+        let base_us = self.base_us.unwrap_or(0.0);
+        let mut transfers = transfers(&self.calls, &self.copied, &spans);
+        transfers.iter_mut().for_each(|transfer| transfer.time_us += base_us);
+        let mut courses: Vec<Course> = Vec::new();
+        for (kind, index, event) in memory {
+            let position = courses.iter().position(|course| (course.kind, course.index) == (kind, index));
+            let position = position.unwrap_or_else(|| {
+                courses.push(Course { kind, index, events: Vec::new() });
+                courses.len() - 1
+            });
+            courses[position].events.push(MemoryEvent { time_us: event.time_us + base_us, ..event });
+        }
+        let first = courses.iter().flat_map(|course| course.events.first()).map(|event| event.time_us);
+        let has_dates = first.reduce(f64::min).is_some_and(|first| first >= EARLIEST_US);
+        Profile {
+            courses,
+            steps: steps(&spans, base_us),
+            lanes: lanes(&spans, &self.kernels, base_us),
+            transfers,
+            operations,
+            has_kernels: !self.kernels.is_empty(),
+            names: self.names.ids().map(|id| self.names.get(id).to_owned()).collect(),
+            events: self.events,
+            is_cut: !self.has_ended,
+            has_dates,
+            left_out: self.left_out,
+        }
+    }
+}
+
+impl Sink for ProfileReader {
     fn push(&mut self, bytes: &[u8]) {
         let mut start = 0;
         for (position, &byte) in bytes.iter().enumerate() {
@@ -120,7 +146,7 @@ impl Sink for Scanner {
     }
 }
 
-impl Scanner {
+impl ProfileReader {
     /// Returns true if the bracket behind these bytes opens the list of events.
     fn opens_list(&mut self, bytes: &[u8]) -> bool {
         self.keep(bytes);
@@ -198,44 +224,6 @@ impl Scanner {
             self.calls.push(Call { thread, start_us, duration_us, correlation, kind });
         } else if let Some(direction) = direction(event.name) {
             self.copied.push(Copied { correlation, direction, bytes: event.copied_bytes });
-        }
-    }
-
-    fn finish(mut self) -> Profile {
-        // Fields behind the events.
-        self.document_fields();
-        let mut memory = self.memory;
-        memory.sort_by(|(_, _, a), (_, _, b)| a.time_us.total_cmp(&b.time_us));
-        let mut events: Vec<&mut MemoryEvent> = memory.iter_mut().map(|(_, _, event)| event).collect();
-        let spans = Spans::new(self.spans, &self.names);
-        self.calls.sort_by(|a, b| a.start_us.total_cmp(&b.start_us));
-        let operations = attribute(&mut events, &spans, &Kernels::new(&self.calls, &self.kernels));
-        let base_us = self.base_us.unwrap_or(0.0);
-        let mut transfers = transfers(&self.calls, &self.copied, &spans);
-        transfers.iter_mut().for_each(|transfer| transfer.time_us += base_us);
-        let mut courses: Vec<Course> = Vec::new();
-        for (kind, index, event) in memory {
-            let position = courses.iter().position(|course| (course.kind, course.index) == (kind, index));
-            let position = position.unwrap_or_else(|| {
-                courses.push(Course { kind, index, events: Vec::new() });
-                courses.len() - 1
-            });
-            courses[position].events.push(MemoryEvent { time_us: event.time_us + base_us, ..event });
-        }
-        let first = courses.iter().flat_map(|course| course.events.first()).map(|event| event.time_us);
-        let has_dates = first.reduce(f64::min).is_some_and(|first| first >= EARLIEST_US);
-        Profile {
-            courses,
-            steps: steps(&spans, base_us),
-            lanes: lanes(&spans, &self.kernels, base_us),
-            transfers,
-            operations,
-            has_kernels: !self.kernels.is_empty(),
-            names: self.names.ids().map(|id| self.names.get(id).to_owned()).collect(),
-            events: self.events,
-            is_cut: !self.has_ended,
-            has_dates,
-            left_out: self.left_out,
         }
     }
 }

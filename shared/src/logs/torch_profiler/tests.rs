@@ -1,14 +1,13 @@
 //! Tests traces of profilers.
 
 use super::*;
+use crate::logs::source::read_file;
 use std::io::Write as _;
 
 mod habits;
 
 fn read(bytes: &[u8], size: usize) -> Profile {
-    let mut reader = ProfileReader::new(bytes);
-    bytes.chunks(size).for_each(|chunk| reader.push(chunk));
-    reader.finish()
+    read_file::<ProfileReader>(bytes, size)
 }
 
 /// A trace in the form of Kineto, with a step that calls two operators in one function of the user's own code.

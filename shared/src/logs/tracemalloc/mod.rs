@@ -13,6 +13,5 @@ mod tests;
 
 pub use change::{LineChange, SteadyGrowth, changes, steady_growth};
 pub use reader::{TracemallocReader, is_tracemalloc};
-pub(super) use report::part;
 pub use report::{ComparedPlace, TracedComparison, TracedSide, traced_comparison, traced_growth};
 pub use snapshot::{Flaw, Frames, Grouping, Place, Placed, Total, TracemallocSnapshot};

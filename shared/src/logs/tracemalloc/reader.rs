@@ -2,12 +2,9 @@
 
 use super::builder::Builder;
 use super::snapshot::{Flaw, TracemallocSnapshot};
-use crate::base::{Sink, Unpacker, unpacked_head};
+use crate::base::{Sink, unpacked_head};
+use crate::logs::source::FileReader;
 use crate::pickle::{Error, ErrorKind, Finished, Reader};
-
-/// Reader of a snapshot.
-#[derive(Debug)]
-pub struct TracemallocReader(Unpacker<Pickle>);
 
 /// Returns true if the beginning of a file is a snapshot, plain or compressed.
 ///
@@ -24,51 +21,40 @@ pub fn is_tracemalloc(head: &[u8]) -> bool {
         .any(|class| rest.starts_with(class))
 }
 
-impl TracemallocReader {
-    /// Creates a reader for a file with this beginning.
-    pub fn new(head: &[u8]) -> Self {
-        Self(Unpacker::new(head, Pickle::default()))
-    }
-
-    /// Reads the next bytes.
-    pub fn push(&mut self, bytes: &[u8]) {
-        self.0.push(bytes);
-    }
-
-    /// Returns the snapshot, or as much of it as could be read.
-    pub fn finish(self) -> TracemallocSnapshot {
-        self.0.finish().finish()
-    }
-}
-
 /// Unpacked pickle, up to its first error.
 #[derive(Debug)]
-struct Pickle {
+pub struct TracemallocReader {
     reader: Reader<Builder>,
     error: Option<Error>,
 }
 
-impl Default for Pickle {
+impl Default for TracemallocReader {
     fn default() -> Self {
         Self { reader: Reader::new(Builder::default()), error: None }
     }
 }
 
-impl Sink for Pickle {
-    fn push(&mut self, bytes: &[u8]) {
-        if self.error.is_none() {
-            self.error = self.reader.push(bytes).err();
-        }
-    }
-}
+impl FileReader for TracemallocReader {
+    type Log = TracemallocSnapshot;
 
-impl Pickle {
+    fn begin(head: &[u8]) -> Option<Self> {
+        is_tracemalloc(head).then(Self::default)
+    }
+
     fn finish(self) -> TracemallocSnapshot {
         let Self { mut reader, error } = self;
         match error.map_or_else(|| reader.has_ended(), Err) {
             Err(error) => broken(reader.into_builder(), &error),
             Ok(false) => reader.into_builder().partial(Flaw::Cut),
             Ok(true) => reader.finish().map_or_else(|error| foreign(error.to_string()), whole),
+        }
+    }
+}
+
+impl Sink for TracemallocReader {
+    fn push(&mut self, bytes: &[u8]) {
+        if self.error.is_none() {
+            self.error = self.reader.push(bytes).err();
         }
     }
 }

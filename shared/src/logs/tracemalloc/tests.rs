@@ -1,6 +1,7 @@
 //! Tests snapshots that Python 3.13 dumped; `statistics` and `compare_to` of tracemalloc told the figures.
 
 use super::*;
+use crate::logs::source::read_file;
 
 /// Snapshots of one run in their order, of a training that keeps what line 13 makes.
 const RUN: [&[u8]; 4] = [
@@ -14,9 +15,7 @@ const RUN: [&[u8]; 4] = [
 const PLAIN: &[u8] = include_bytes!("../../../fuzz/corpus/log/tracemalloc.pickle");
 
 fn read(bytes: &[u8]) -> TracemallocSnapshot {
-    let mut reader = TracemallocReader::new(bytes);
-    reader.push(bytes);
-    reader.finish()
+    read_file::<TracemallocReader>(bytes, bytes.len())
 }
 
 fn run() -> Vec<TracemallocSnapshot> {

@@ -12,7 +12,7 @@ pub(in crate::logs) use climb::{course, when_full};
 use crate::analysis::FindingCode;
 use crate::base::{Diagnostic, Severity, format};
 use crate::logs::host::{ArenaHolder, Climb, Clock, HostForm, HostLog, Kill, arena_holder, climb_of, file_climb};
-use crate::logs::part::LogPart;
+use crate::logs::source::{LogPart, Source};
 use crate::report::{Finding, LogNotice};
 use climb::{climbs, files_climb, kept};
 use curves::{curves, total};
@@ -41,17 +41,29 @@ fn tool(form: HostForm) -> &'static str {
     }
 }
 
-/// Reports on a log of host memory.
-pub(in crate::logs) fn part(log: &HostLog) -> LogPart {
-    let notice = |one: &Diagnostic| LogNotice { severity: one.severity, message: one.message.clone() };
-    LogPart {
-        title: title(log),
-        facts: log.total.map(total).into_iter().chain(machine::fact(&log.machine)).collect(),
-        curves: curves(log).into_iter().chain(machine::curves(log)).collect(),
-        findings: findings(log),
-        tables: [processes(log), kinds(log), mappings(log)].into_iter().flatten().collect(),
-        notices: log.diagnostics.iter().map(notice).collect(),
-        ..LogPart::default()
+impl Source for HostLog {
+    /// One row can be chance, but no other text has the lines of a file of /proc or of free.
+    fn is_empty(&self) -> bool {
+        let rows: u64 = self.processes.iter().map(|process| process.samples.len() as u64).sum();
+        let rows = rows + self.machine.samples.len() as u64;
+        let unread = self.diagnostics.iter().filter(|one| one.code == "host-lines-unread");
+        let unread: u64 = unread.map(|one| one.count).sum();
+        let is_certain = matches!(self.form, HostForm::Proc | HostForm::Meminfo | HostForm::Free);
+        let least = if is_certain { 1 } else { 2 };
+        self.kills.is_empty() && (rows < least || rows * 2 < unread)
+    }
+
+    fn part(&self) -> LogPart {
+        let notice = |one: &Diagnostic| LogNotice { severity: one.severity, message: one.message.clone() };
+        LogPart {
+            title: title(self),
+            facts: self.total.map(total).into_iter().chain(machine::fact(&self.machine)).collect(),
+            curves: curves(self).into_iter().chain(machine::curves(self)).collect(),
+            findings: findings(self),
+            tables: [processes(self), kinds(self), mappings(self)].into_iter().flatten().collect(),
+            notices: self.diagnostics.iter().map(notice).collect(),
+            ..LogPart::default()
+        }
     }
 }
 

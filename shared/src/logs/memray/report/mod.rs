@@ -8,7 +8,7 @@ use crate::base::{Severity, format};
 use crate::logs::memray::{
     Amount, Capture, Ending, FORMATS, Header, Memray, OriginMemory, Origins, Place, Python, Table,
 };
-use crate::logs::part::LogPart;
+use crate::logs::source::{LogPart, Source};
 use crate::report::{Finding, HOST, LogCell, LogCurves, LogNotice, LogSeries, LogTable, MOST_TIMES, extremes};
 use text::{line, short_command};
 
@@ -25,12 +25,13 @@ const ADVICE: &str = "Look for what is no longer needed at the peak, for files t
                       [record] For the memory of GPUs, which memray does not see, record a snapshot: \
                       ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)``.";
 
-/// Reports on a file of memray.
-pub(in crate::logs) fn part(file: &Memray) -> LogPart {
-    match file {
-        Memray::Capture(capture) => of_capture(capture),
-        Memray::Stats(stats) => stats::part(stats),
-        Memray::Table(table) => of_table(table),
+impl Source for Memray {
+    fn part(&self) -> LogPart {
+        match self {
+            Memray::Capture(capture) => of_capture(capture),
+            Memray::Stats(stats) => stats::part(stats),
+            Memray::Table(table) => of_table(table),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::text::{line, short_command};
 use crate::analysis::FindingCode;
 use crate::base::format;
 use crate::logs::memray::Stats;
-use crate::logs::part::LogPart;
+use crate::logs::source::LogPart;
 use crate::report::{Finding, HOST, LogCell, LogTable};
 use std::cmp::Reverse;
 

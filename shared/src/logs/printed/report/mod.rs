@@ -5,31 +5,38 @@ mod framework;
 
 use crate::analysis::{Confidence, FindingCode, title_of_parts};
 use crate::base::{Severity, format};
-use crate::logs::part::LogPart;
 use crate::logs::printed::{Holder, HostError, HostErrorKind, Oom, OomApi, OomCause, Printed, Repeated};
+use crate::logs::source::{LogPart, Source};
 use crate::report::{Finding, HOST, LogCell, LogNotice, LogOwner, LogOwners, LogTable};
 use counted::{MUCH_UNUSED, RECORD, counted, counter_table, largest_line, line_table};
 
-/// Reports on what a text says.
-pub(in crate::logs) fn part(printed: &Printed) -> LogPart {
-    let left_out = || {
-        let left_out = format::counted(printed.left_out, "more error");
-        LogNotice { severity: Severity::Info, message: format!("{left_out} of the text are not listed.") }
-    };
-    let tables = [
-        (printed.ooms.len() > 1).then(|| oom_table(printed)),
-        (!printed.counters.is_empty()).then(|| counter_table(printed)),
-        (!printed.line_uses.is_empty()).then(|| line_table(&printed.line_uses)),
-    ];
-    LogPart {
-        title: title(printed),
-        owners: { printed.ooms.iter().filter_map(|oom| owners_at(&oom.error)) }
-            .chain(printed.framework_ooms.iter().filter_map(|oom| framework::owners(&oom.error)))
-            .collect(),
-        findings: findings(printed),
-        tables: tables.into_iter().flatten().collect(),
-        notices: (printed.left_out > 0).then(left_out).into_iter().collect(),
-        ..LogPart::default()
+impl Source for Printed {
+    fn is_empty(&self) -> bool {
+        let Self { ooms, framework_ooms, host_errors, counters, line_uses, left_out: _ } = self;
+        let has_errors = !(ooms.is_empty() && framework_ooms.is_empty() && host_errors.is_empty());
+        !has_errors && counters.is_empty() && line_uses.is_empty()
+    }
+
+    fn part(&self) -> LogPart {
+        let left_out = || {
+            let left_out = format::counted(self.left_out, "more error");
+            LogNotice { severity: Severity::Info, message: format!("{left_out} of the text are not listed.") }
+        };
+        let tables = [
+            (self.ooms.len() > 1).then(|| oom_table(self)),
+            (!self.counters.is_empty()).then(|| counter_table(self)),
+            (!self.line_uses.is_empty()).then(|| line_table(&self.line_uses)),
+        ];
+        LogPart {
+            title: title(self),
+            owners: { self.ooms.iter().filter_map(|oom| owners_at(&oom.error)) }
+                .chain(self.framework_ooms.iter().filter_map(|oom| framework::owners(&oom.error)))
+                .collect(),
+            findings: findings(self),
+            tables: tables.into_iter().flatten().collect(),
+            notices: (self.left_out > 0).then(left_out).into_iter().collect(),
+            ..LogPart::default()
+        }
     }
 }
 

@@ -7,7 +7,7 @@ pub use operators::{OperatorsAtPeak, operators_at_peak};
 
 use crate::analysis::FindingCode;
 use crate::base::{Severity, format};
-use crate::logs::part::LogPart;
+use crate::logs::source::{LogPart, Source};
 use crate::logs::torch_profiler::{Course, DeviceKind, Lane, LaneKind, LaneSpan, LiveGroup, Profile, live_groups};
 use crate::report::{
     Finding, HOST, LogCell, LogCurves, LogLane, LogNotice, LogSeries, LogSpan, LogTable, MOST_TIMES, extremes,
@@ -17,15 +17,16 @@ use hashbrown::HashMap;
 /// How to record a trace that says more.
 const RECORD: &str = "Create the profiler with `profile_memory=True` and `with_stack=True`.";
 
-/// Reports on a trace.
-pub(in crate::logs) fn part(profile: &Profile) -> LogPart {
-    LogPart {
-        title: title(profile),
-        curves: curves(profile),
-        findings: findings(profile),
-        tables: tables(profile),
-        notices: notices(profile),
-        ..LogPart::default()
+impl Source for Profile {
+    fn part(&self) -> LogPart {
+        LogPart {
+            title: title(self),
+            curves: curves(self),
+            findings: findings(self),
+            tables: tables(self),
+            notices: notices(self),
+            ..LogPart::default()
+        }
     }
 }
 

@@ -9,7 +9,6 @@ mod report;
 
 pub use form::{TimelineForm, timeline_form};
 pub use reader::TimelineReader;
-pub(in crate::logs) use report::timeline_part;
 
 /// Memory of a device over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

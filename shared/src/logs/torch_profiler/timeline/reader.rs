@@ -1,7 +1,8 @@
 //! Reads a timeline that arrives in chunks, number by number.
 
-use super::{TensorCategory, Timeline, TimelineForm, TimelinePoint};
-use crate::base::{Sink, Unpacker};
+use super::{TensorCategory, Timeline, TimelineForm, TimelinePoint, timeline_form};
+use crate::base::Sink;
+use crate::logs::source::FileReader;
 
 /// Most points that are kept; timelines of a few steps of a large model have some hundred thousand.
 const MOST_POINTS: usize = 4_000_000;
@@ -14,30 +15,9 @@ const EVENT: usize = 4;
 
 const CATEGORIES: usize = TensorCategory::ALL.len();
 
-/// Reader of a timeline.
-#[derive(Debug)]
-pub struct TimelineReader(Unpacker<Scanner>);
-
-impl TimelineReader {
-    /// Creates a reader for a file with this beginning and form.
-    pub fn new(head: &[u8], form: TimelineForm) -> Self {
-        Self(Unpacker::new(head, Scanner { form, ..Scanner::default() }))
-    }
-
-    /// Reads the next bytes.
-    pub fn push(&mut self, bytes: &[u8]) {
-        self.0.push(bytes);
-    }
-
-    /// Returns the timeline after the last bytes.
-    pub fn finish(self) -> Timeline {
-        self.0.finish().finish()
-    }
-}
-
 /// Collects the numbers of lists.
 #[derive(Debug, Default)]
-struct Scanner {
+pub struct TimelineReader {
     form: TimelineForm,
     /// Number of lists that are open.
     depth: usize,
@@ -62,7 +42,26 @@ struct Scanner {
     timeline: Timeline,
 }
 
-impl Sink for Scanner {
+impl FileReader for TimelineReader {
+    type Log = Timeline;
+
+    fn begin(head: &[u8]) -> Option<Self> {
+        Some(Self { form: timeline_form(head)?, ..Self::default() })
+    }
+
+    fn finish(self) -> Timeline {
+        let Self { form, depth, lists, times_us, rows, mut timeline, .. } = self;
+        timeline.form = form;
+        timeline.is_cut = form != TimelineForm::Picture && (depth > 0 || lists == 0);
+        if !timeline.is_cut {
+            timeline.unread += times_us.len().saturating_sub(rows) as u64;
+        }
+        begin_with_first_time(&mut timeline.points);
+        timeline
+    }
+}
+
+impl Sink for TimelineReader {
     fn push(&mut self, bytes: &[u8]) {
         if self.form != TimelineForm::Picture {
             bytes.iter().for_each(|&byte| self.byte(byte));
@@ -70,7 +69,7 @@ impl Sink for Scanner {
     }
 }
 
-impl Scanner {
+impl TimelineReader {
     fn byte(&mut self, byte: u8) {
         match byte {
             b'0'..=b'9' => {
@@ -159,17 +158,6 @@ impl Scanner {
             true => self.timeline.points.push(point),
             false => self.timeline.left_out += 1,
         }
-    }
-
-    fn finish(self) -> Timeline {
-        let Self { form, depth, lists, times_us, rows, mut timeline, .. } = self;
-        timeline.form = form;
-        timeline.is_cut = form != TimelineForm::Picture && (depth > 0 || lists == 0);
-        if !timeline.is_cut {
-            timeline.unread += times_us.len().saturating_sub(rows) as u64;
-        }
-        begin_with_first_time(&mut timeline.points);
-        timeline
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::analysis::FindingCode;
 use crate::base::{Severity, format};
-use crate::logs::part::LogPart;
+use crate::logs::source::{LogPart, Source};
 use crate::logs::torch_profiler::{TensorCategory, Timeline, TimelineForm, TimelinePoint};
 use crate::report::{Finding, HOST, LogCell, LogCurves, LogNotice, LogSeries, LogTable, MOST_TIMES, extremes};
 use std::cmp::Reverse;
@@ -15,16 +15,17 @@ const SNAPSHOT: &str = "[record] Record a snapshot, which has all that PyTorch a
                         tensor: ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)``, then \
                         `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")`.";
 
-/// Reports on a timeline.
-pub(in crate::logs) fn timeline_part(timeline: &Timeline) -> LogPart {
-    let order = order(timeline);
-    LogPart {
-        title: title(timeline),
-        curves: curves(timeline, &order).into_iter().collect(),
-        findings: vec![finding(timeline, &order)],
-        tables: table(timeline, &order).into_iter().collect(),
-        notices: notices(timeline),
-        ..LogPart::default()
+impl Source for Timeline {
+    fn part(&self) -> LogPart {
+        let order = order(self);
+        LogPart {
+            title: title(self),
+            curves: curves(self, &order).into_iter().collect(),
+            findings: vec![finding(self, &order)],
+            tables: table(self, &order).into_iter().collect(),
+            notices: notices(self),
+            ..LogPart::default()
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests timelines that PyTorch 2.11 wrote on the virtual GPU, all of the same four training steps.
 
 use super::*;
+use crate::logs::source::read_file;
 use std::io::Write as _;
 
 const LEVELS: &[u8] = include_bytes!("../../../../../tests/data/logs/torch2.11-memory-timeline.json.gz");
@@ -8,10 +9,7 @@ const EVENTS: &[u8] = include_bytes!("../../../../../tests/data/logs/torch2.11-m
 const PAGE: &[u8] = include_bytes!("../../../../../tests/data/logs/torch2.11-memory-timeline.html");
 
 fn read(bytes: &[u8], size: usize) -> Timeline {
-    let form = timeline_form(&bytes[..bytes.len().min(4096)]).expect("a timeline");
-    let mut reader = TimelineReader::new(bytes, form);
-    bytes.chunks(size.max(1)).for_each(|chunk| reader.push(chunk));
-    reader.finish()
+    read_file::<TimelineReader>(bytes, size)
 }
 
 /// The oracle is the sum of the columns in the file's own row with the largest sum.

@@ -3,8 +3,8 @@
 use super::{MORE_FRAMES, MOST_NAMED, caller, finding, has_callers, held, label, stack_of};
 use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Severity, format};
-use crate::logs::part::LogPart;
-use crate::logs::report::joined;
+use crate::logs::source::LogPart;
+use crate::logs::source::joined;
 use crate::logs::tracemalloc::{
     Grouping, LineChange, Place, SteadyGrowth, Total, TracemallocSnapshot, changes, steady_growth,
 };

@@ -8,7 +8,7 @@ pub use growth::traced_growth;
 
 use crate::analysis::{FindingCode, SourceLine};
 use crate::base::{Severity, format};
-use crate::logs::part::LogPart;
+use crate::logs::source::{LogPart, Source};
 use crate::logs::tracemalloc::{Flaw, Grouping, Place, Placed, Total, TracemallocSnapshot};
 use crate::report::Frame;
 use crate::report::{Finding, HOST, LogCell, LogNotice, LogTable};
@@ -27,15 +27,16 @@ const UNSEEN: &str = "tracemalloc counts what Python's allocators and NumPy hand
 pub(super) const MORE_FRAMES: &str =
     "[record] Start with ``tracemalloc.start(25)`` to see which lines of your code call the libraries.";
 
-/// Reports on a snapshot.
-pub(in crate::logs) fn part(snapshot: &TracemallocSnapshot) -> LogPart {
-    LogPart {
-        title: title(snapshot),
-        facts: facts(snapshot),
-        findings: largest(snapshot).into_iter().collect(),
-        tables: tables(snapshot),
-        notices: notices(snapshot),
-        ..LogPart::default()
+impl Source for TracemallocSnapshot {
+    fn part(&self) -> LogPart {
+        LogPart {
+            title: title(self),
+            facts: facts(self),
+            findings: largest(self).into_iter().collect(),
+            tables: tables(self),
+            notices: notices(self),
+            ..LogPart::default()
+        }
     }
 }
 

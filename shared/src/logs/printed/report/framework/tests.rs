@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::logs::printed::Printed;
+use crate::logs::source::Source as _;
 use crate::logs::{LogReader, log_report};
 use crate::report::LogReport;
 
