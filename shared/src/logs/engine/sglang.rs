@@ -9,7 +9,8 @@
 //! ```
 
 use super::log::{EngineLog, EngineWorker};
-use super::value::{number, size};
+use super::value::number;
+use crate::base::size;
 
 /// Words that only a line at the beginning of a start has.
 pub(super) fn begins(line: &str) -> bool {
@@ -45,10 +46,10 @@ pub(super) fn is_of_worker(line: &str) -> bool {
 
 /// Reads a line about one process; returns true if it states a size.
 pub(super) fn of_worker(line: &str, worker: &mut EngineWorker) -> bool {
-    let free = size(line, "avail mem=").or_else(|| size(line, "available_gpu_mem="));
+    let free = size::after(line, "avail mem=").or_else(|| size::after(line, "available_gpu_mem="));
     let before = worker.end_free_bytes;
-    let used = size(line, "mem usage=").or_else(|| Some(before?.saturating_sub(free?)));
-    let cache = ["K size: ", "V size: ", "KV size: "].map(|words| size(line, words));
+    let used = size::after(line, "mem usage=").or_else(|| Some(before?.saturating_sub(free?)));
+    let cache = ["K size: ", "V size: ", "KV size: "].map(|words| size::after::<i64>(line, words));
     let cache = match cache {
         // `V size` is a part of `KV size`.
         [_, _, Some(both)] => Some(both),

@@ -13,7 +13,8 @@
 //! ```
 
 use super::log::{EngineLog, EngineWorker};
-use super::value::{fraction, leading_size, number, size, size_before};
+use super::value::{fraction, number};
+use crate::base::size;
 
 /// Words that only a line at the beginning of a start has.
 pub(super) fn begins(line: &str) -> bool {
@@ -58,7 +59,7 @@ fn least(known: Option<u64>, new: Option<u64>) -> Option<u64> {
 
 /// Reads a line about one process; returns true if it is one.
 pub(super) fn of_worker(line: &str, worker: &mut EngineWorker) -> bool {
-    let loaded = size(line, "Loading model weights took ").or_else(|| size(line, "Model loading took "));
+    let loaded = size::after(line, "Loading model weights took ").or_else(|| size::after(line, "Model loading took "));
     if let Some(bytes) = loaded {
         // A draft model is loaded after the model.
         worker.weights_bytes = Some(worker.weights_bytes.unwrap_or(0).saturating_add(bytes));
@@ -75,30 +76,30 @@ pub(super) fn of_worker(line: &str, worker: &mut EngineWorker) -> bool {
         is_known |= value.is_some();
         *place = value.or(*place);
     };
-    set(&mut worker.total_bytes, size(line, "instance can use total_gpu_memory "));
+    set(&mut worker.total_bytes, size::after(line, "instance can use total_gpu_memory "));
     set(
         &mut worker.allowed_bytes,
-        line.split_once("x gpu_memory_utilization ").and_then(|(_, rest)| size(rest, ") = ")),
+        line.split_once("x gpu_memory_utilization ").and_then(|(_, rest)| size::after(rest, ") = ")),
     );
-    set(&mut worker.weights_bytes, size(line, "model weights take "));
-    set(&mut worker.outside_bytes, size(line, "non_torch_memory takes "));
-    set(&mut worker.activation_bytes, size(line, "PyTorch activation peak memory takes "));
-    set(&mut worker.cache_bytes, size(line, "memory reserved for KV Cache is "));
-    set(&mut worker.cache_bytes, size(line, "Available KV cache memory: "));
-    let graphs = line.contains("Graph capturing finished in ").then(|| size(line, " took ")).flatten();
+    set(&mut worker.weights_bytes, size::after(line, "model weights take "));
+    set(&mut worker.outside_bytes, size::after(line, "non_torch_memory takes "));
+    set(&mut worker.activation_bytes, size::after(line, "PyTorch activation peak memory takes "));
+    set(&mut worker.cache_bytes, size::after(line, "memory reserved for KV Cache is "));
+    set(&mut worker.cache_bytes, size::after(line, "Available KV cache memory: "));
+    let graphs = line.contains("Graph capturing finished in ").then(|| size::after(line, " took ")).flatten();
     set(&mut worker.graph_bytes, graphs);
-    set(&mut worker.graph_bytes, size(line, "CUDA graph pool memory: "));
+    set(&mut worker.graph_bytes, size::after(line, "CUDA graph pool memory: "));
     worker.share_permille = fraction(line, "x gpu_memory_utilization ", 1000.0).or(worker.share_permille);
     is_known
 }
 
 /// Reads the line of versions 0.6.4 and 0.6.5.
 fn of_results(line: &str, worker: &mut EngineWorker) -> bool {
-    let Some(total) = size(line, "total_gpu_memory=") else { return false };
+    let Some(total) = size::after(line, "total_gpu_memory=") else { return false };
     worker.total_bytes = Some(total);
-    worker.outside_bytes = size(line, "non_torch_memory=");
-    worker.cache_bytes = size(line, "kv_cache_size=");
-    let peak = size(line, "peak_torch_memory=").zip(worker.weights_bytes);
+    worker.outside_bytes = size::after(line, "non_torch_memory=");
+    worker.cache_bytes = size::after(line, "kv_cache_size=");
+    let peak = size::after::<i64>(line, "peak_torch_memory=").zip(worker.weights_bytes);
     worker.activation_bytes = peak.map(|(peak, weights)| peak.saturating_sub(weights));
     worker.share_permille = fraction(line, "gpu_memory_utilization=", 1000.0);
     worker.allowed_bytes = worker.share_permille.map(|share| (total as f64 * share as f64 / 1000.0) as i64);
@@ -113,17 +114,17 @@ fn of_banner(line: &str, worker: &mut EngineWorker) -> bool {
     if !rest.contains("Actual usage is ") {
         return false;
     }
-    worker.start_free_bytes = leading_size(&format!("{free} GiB"));
-    worker.total_bytes = leading_size(total);
+    worker.start_free_bytes = size::leading(&format!("{free} GiB"));
+    worker.total_bytes = size::leading(total);
     if let Some((_, desired)) = rest.split_once("utilization is (") {
         worker.share_permille = fraction(desired, "", 1000.0);
-        worker.allowed_bytes = size(desired, ", ");
+        worker.allowed_bytes = size::after(desired, ", ");
     }
-    worker.weights_bytes = size_before(rest, " for weight").or(worker.weights_bytes);
-    worker.resident_bytes = size_before(rest, " for consumed memory");
-    worker.activation_bytes = size_before(rest, " for peak activation");
-    worker.outside_bytes = size_before(rest, " for non-torch memory").or(worker.outside_bytes);
-    worker.graph_bytes = size_before(rest, " for CUDAGraph memory").or(worker.graph_bytes);
-    worker.cache_bytes = size(rest, "kv cache memory in use is ").or(worker.cache_bytes);
+    worker.weights_bytes = size::before(rest, " for weight").or(worker.weights_bytes);
+    worker.resident_bytes = size::before(rest, " for consumed memory");
+    worker.activation_bytes = size::before(rest, " for peak activation");
+    worker.outside_bytes = size::before(rest, " for non-torch memory").or(worker.outside_bytes);
+    worker.graph_bytes = size::before(rest, " for CUDAGraph memory").or(worker.graph_bytes);
+    worker.cache_bytes = size::after(rest, "kv cache memory in use is ").or(worker.cache_bytes);
     true
 }

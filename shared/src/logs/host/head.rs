@@ -3,7 +3,7 @@
 use super::cells::{Cells, unquoted};
 use super::log::HostForm;
 use super::row::{Row, cpu_seconds, permille};
-use super::size;
+use crate::base::size;
 
 /// Quantity in a column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +177,7 @@ impl Head {
 
 /// Sets what a cell says; returns `None` if the line is no row of the table.
 fn set<'a>(row: &mut Row<'a>, (column, unit_bytes): (Column, u64), cell: &'a str) -> Option<()> {
-    let bytes = || if is_missing(cell) { Some(None) } else { size::bytes(cell, unit_bytes).map(Some) };
+    let bytes = || if is_missing(cell) { Some(None) } else { size::cell(cell, unit_bytes).map(Some) };
     match column {
         Column::Time => row.time = cell,
         Column::Pid => row.pid = cell.parse().ok()?,
@@ -217,21 +217,12 @@ fn names(line: &str, separator: Option<char>) -> Option<Vec<String>> {
 ///
 /// Scripts divide by 1024 and write MB, so that all units are powers of 2.
 fn without_unit(name: &str) -> (&str, Option<u64>) {
-    const UNITS: [(&str, u64); 8] = [
-        ("bytes", 1),
-        ("kib", 1 << 10),
-        ("mib", 1 << 20),
-        ("gib", 1 << 30),
-        ("kb", 1 << 10),
-        ("mb", 1 << 20),
-        ("gb", 1 << 30),
-        ("b", 1),
-    ];
+    const UNITS: [&str; 8] = ["bytes", "kib", "mib", "gib", "kb", "mb", "gb", "b"];
     let bare = name.trim_end_matches([')', ']']);
-    let split = |&(unit, bytes): &(&str, u64)| {
-        let rest = bare.strip_suffix(unit)?;
+    let split = |unit: &&str| {
+        let rest = bare.strip_suffix(*unit)?;
         let base = rest.trim_end_matches(['_', '(', '[', ' ', '.', '-']);
-        (base.len() < rest.len() && !base.is_empty() && name != "mem(gb)").then_some((base, Some(bytes)))
+        (base.len() < rest.len() && !base.is_empty() && name != "mem(gb)").then(|| (base, size::unit_bytes(unit)))
     };
     UNITS.iter().find_map(split).unwrap_or((name, None))
 }

@@ -1,7 +1,7 @@
 //! Reads lines about the whole machine: its memory, killed processes, and the steps of the training.
 
 use super::log::{Kill, Total, TotalSource};
-use super::size;
+use crate::base::size;
 
 /// Returns the memory of the machine, from a line of the head of `top` or of `snapscope host`.
 pub(super) fn total(line: &str) -> Option<Total> {
@@ -19,15 +19,10 @@ fn total_bytes(line: &str) -> Option<u64> {
     }
     // MiB Mem : 257620.4 total,  1234.5 free, …; with a comma as decimal point in some locales.
     let (unit, rest) = line.split_once(' ')?;
-    let unit_bytes = match unit {
-        "KiB" => 1 << 10,
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        _ => return None,
-    };
+    let unit_bytes = size::unit_bytes(unit)?;
     let rest = rest.trim_start().strip_prefix("Mem")?.trim_start_matches([' ', ':']);
     let (total, name) = rest.split_once(' ')?;
-    name.trim_start().starts_with("total").then(|| size::bytes(total.trim_end_matches('+'), unit_bytes)).flatten()
+    name.trim_start().starts_with("total").then(|| size::cell(total.trim_end_matches('+'), unit_bytes)).flatten()
 }
 
 /// Reads the kernel's message about a process that it killed because memory ran out.

@@ -17,7 +17,6 @@ mod reader;
 mod report;
 mod row;
 mod shm;
-mod size;
 mod teeth;
 mod tensorboard;
 mod usage;

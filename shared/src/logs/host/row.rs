@@ -2,7 +2,7 @@
 
 use super::cells::Cells;
 use super::log::{HostForm, Parts};
-use super::size;
+use crate::base::size;
 
 /// What a row says about one process.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,9 +70,9 @@ fn top(line: &str) -> Option<Row<'_>> {
     let (pid, user) = (cells.first()?.parse().ok()?, cells.first()?);
     cells.first()?;
     cells.first()?.parse::<i32>().ok()?;
-    size::bytes(cells.first()?, 1 << 10)?;
-    let rss_bytes = size::bytes(cells.first()?, 1 << 10);
-    size::bytes(cells.first()?, 1 << 10)?;
+    size::cell(cells.first()?, 1 << 10)?;
+    let rss_bytes = size::cell(cells.first()?, 1 << 10);
+    size::cell(cells.first()?, 1 << 10)?;
     let state = cells.first()?;
     permille(cells.first()?)?;
     let (memory_permille, cpu_s) = (permille(cells.first()?), cpu_seconds(cells.first()?));

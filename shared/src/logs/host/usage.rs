@@ -8,7 +8,7 @@
 
 use super::cells::Cells;
 use super::log::HostForm;
-use super::size;
+use crate::base::size;
 
 /// Memory of the machine at one moment, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl UsageReader {
     fn free(&mut self, line: &str) -> Option<Said> {
         if let Some(rest) = line.strip_prefix("Swap:") {
             let used = rest.split_ascii_whitespace().nth(1)?;
-            return size::bytes(used, self.unit.map_or(1 << 10, |unit| unit.bytes)).map(Said::Swap);
+            return size::cell(used, self.unit.map_or(1 << 10, |unit| unit.bytes)).map(Said::Swap);
         }
         let starts = ["Mem:", "Mem :", "Speicher:"];
         let rest = starts.iter().find_map(|start| line.strip_prefix(start))?;
@@ -127,20 +127,15 @@ impl UsageReader {
     /// `MiB Swap:   2048.0 total,   2000.0 free,     48.0 used.  22680.9 avail Mem`.
     fn top(&self, line: &str) -> Option<Said> {
         let (unit, rest) = line.split_once("iB Swap:")?;
-        let unit_bytes = match unit {
-            "K" => 1 << 10,
-            "M" => 1 << 20,
-            "G" => 1 << 30,
-            _ => return None,
-        };
+        let unit_bytes = size::unit_bytes(unit)?;
         let (swap, rest) = rest.split_once(" used.")?;
         let available = rest.trim_start().strip_suffix("avail Mem")?.trim_end();
         let swap = swap.trim_end().rsplit(' ').next()?;
         Some(Said::Usage(Usage {
             form: HostForm::Top,
             total_bytes: None,
-            available_bytes: size::bytes(available, unit_bytes)?,
-            swap_bytes: size::bytes(swap, unit_bytes)?,
+            available_bytes: size::cell(available, unit_bytes)?,
+            swap_bytes: size::cell(swap, unit_bytes)?,
         }))
     }
 
@@ -151,7 +146,7 @@ impl UsageReader {
             self.unit = Some(unit(&numbers));
         }
         let unit_bytes = self.unit.map_or(1 << 10, |unit| unit.bytes);
-        cells.iter().map(|cell| size::bytes(cell, unit_bytes)).collect()
+        cells.iter().map(|cell| size::cell(cell, unit_bytes)).collect()
     }
 
     /// Reads a line of `/proc/meminfo`; the first line of the next one ends it.

@@ -14,7 +14,7 @@
 //! ```
 
 use super::cause::OomCause;
-use super::size;
+use crate::base::size;
 
 /// Framework that ran out of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +171,7 @@ fn pool(before: &str, rest: &str) -> Option<FrameworkOom> {
     is_tensorflow.then(|| FrameworkOom {
         is_host: before.contains("(cpu") || before.contains("(mklcpu"),
         gpu: number_after(before, "(GPU_"),
-        asked_bytes: rounded.or_else(|| size::first(rest)),
+        asked_bytes: rounded.or_else(|| size::leading(rest)),
         operation: shortened(operation.split_ascii_whitespace().next().unwrap_or_default()),
         ..FrameworkOom::new(Framework::TensorFlow)
     })
@@ -193,14 +193,14 @@ fn copy_to_gpu(_: &str, _: &str) -> Option<FrameworkOom> {
 
 fn program(before: &str, rest: &str) -> Option<FrameworkOom> {
     let is_xla = before.contains("RESOURCE_EXHAUSTED") || before.contains("Resource exhausted");
-    is_xla.then(|| FrameworkOom { asked_bytes: size::first(rest), ..FrameworkOom::new(Framework::Xla) })
+    is_xla.then(|| FrameworkOom { asked_bytes: size::leading(rest), ..FrameworkOom::new(Framework::Xla) })
 }
 
 fn on_tpu(_: &str, rest: &str) -> Option<FrameworkOom> {
     let (used, rest) = rest.split_once(" of ")?;
     Some(FrameworkOom {
-        asked_bytes: size::first(&format!("{used} ")),
-        capacity_bytes: size::first(rest),
+        asked_bytes: size::leading(used),
+        capacity_bytes: size::leading(rest),
         ..FrameworkOom::new(Framework::Xla)
     })
 }
@@ -210,11 +210,11 @@ fn paddle(_: &str, rest: &str) -> Option<FrameworkOom> {
     let (_, held) = asked.split_once("memory on GPU ").unwrap_or_default();
     let (_, held) = held.split_once(", ").unwrap_or_default();
     let (_, free) = rest.split_once("available memory is only ").unwrap_or_default();
-    let in_use_bytes = size::first(held).filter(|_| held.contains("has been allocated"));
-    let free_bytes = size::first(free);
+    let in_use_bytes = size::leading::<u64>(held).filter(|_| held.contains("has been allocated"));
+    let free_bytes = size::leading(free);
     Some(FrameworkOom {
         gpu: leading_number(rest).and_then(|gpu| u32::try_from(gpu).ok()),
-        asked_bytes: size::first(asked),
+        asked_bytes: size::leading(asked),
         // The difference of the GPU's memory and what is free, whoever uses it.
         capacity_bytes: in_use_bytes.zip(free_bytes).map(|(in_use, free)| in_use.saturating_add(free)),
         in_use_bytes,
@@ -237,8 +237,8 @@ fn buffer(before: &str, rest: &str) -> Option<FrameworkOom> {
 fn metal(_: &str, rest: &str) -> Option<FrameworkOom> {
     let (_, most) = rest.split_once("maximum allowed buffer size of ").unwrap_or_default();
     Some(FrameworkOom {
-        asked_bytes: size::first(rest),
-        capacity_bytes: size::first(most),
+        asked_bytes: size::leading(rest),
+        capacity_bytes: size::leading(most),
         ..FrameworkOom::new(Framework::Mlx)
     })
 }

@@ -9,7 +9,7 @@
 
 use super::framework::{Framework, FrameworkOom, leading_number};
 use super::repeated::{MOST_KEPT, Repeated};
-use super::size;
+use crate::base::size;
 
 /// Words of XLA for the parts of a program, with our own.
 const PROGRAM_PARTS: [(&str, &str); 7] = [
@@ -69,7 +69,7 @@ impl FrameworkReader {
 
 fn counter_of_pool(line: &str, error: &mut FrameworkOom) -> Option<()> {
     if let Some((_, rest)) = line.split_once("Sum Total of in-use chunks: ") {
-        error.in_use_bytes.get_or_insert(size::first(&format!("{rest} "))?);
+        error.in_use_bytes.get_or_insert(size::leading(rest)?);
         return Some(());
     }
     let (name, value) = line.trim().split_once(':')?;
@@ -85,7 +85,7 @@ fn counter_of_pool(line: &str, error: &mut FrameworkOom) -> Option<()> {
 
 fn part_of_program(line: &str, error: &mut FrameworkOom) -> Option<()> {
     let (rest, name) = PROGRAM_PARTS.iter().find_map(|(words, name)| Some((line.strip_prefix(words)?, *name)))?;
-    let bytes = size::first(&format!("{rest} "))?;
+    let bytes = size::leading(rest)?;
     if bytes > 0 && error.program.iter().all(|(known, _)| *known != name) {
         error.program.push((name, bytes));
     }

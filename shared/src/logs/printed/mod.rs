@@ -14,7 +14,6 @@ mod oom;
 mod reader;
 mod repeated;
 mod report;
-mod size;
 mod stats;
 mod summary;
 mod trace_back;

@@ -12,7 +12,7 @@
 //! 2.4  … X is allocated by PyTorch, with G allocated in private pools (e.g., CUDA Graphs), and U is reserved …
 //! ```
 
-use super::size;
+use crate::base::size;
 
 /// Interface of the GPU that ran out of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Oom {
             .or_else(|| size::after(text, "total capacity of "))
             .or_else(|| size::after(text, "total capacty of "));
         let allocated_bytes =
-            size::before(text, " is allocated by PyTorch").or_else(|| size::before(text, " already allocated"));
+            size::before::<u64>(text, " is allocated by PyTorch").or_else(|| size::before(text, " already allocated"));
         let unused_bytes = size::before(text, " is reserved by PyTorch but unallocated");
         let reserved_bytes = allocated_bytes
             .zip(unused_bytes)
@@ -164,8 +164,7 @@ fn holders(text: &str) -> Vec<Holder> {
         let (pid, rest) = part.split_once(" has ")?;
         let pid = pid.parse().ok()?;
         let (size, _) = rest.split_once(" memory in use")?;
-        let (number, unit) = size.split_once(' ')?;
-        Some(Holder { pid, bytes: size::bytes(number, unit)? })
+        Some(Holder { pid, bytes: size::leading(size)? })
     };
     text.split("Process ").skip(1).filter_map(holder).filter(|holder| holder.bytes > 0).collect()
 }

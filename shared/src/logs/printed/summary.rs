@@ -9,7 +9,7 @@
 //! ```
 
 use super::counters::{Counters, Usage};
-use super::size;
+use crate::base::size;
 
 const TITLE: &str = "memory summary, device ID ";
 
@@ -30,7 +30,8 @@ pub(super) fn row(line: &str, tables: &mut Vec<Counters>) -> bool {
         (table.ooms, table.retries) = (ooms, retries);
         return true;
     }
-    let usage = |now: &str, peak: &str| Some(Usage { now_bytes: bytes(now)?, peak_bytes: bytes(peak)? });
+    let usage =
+        |now: &str, peak: &str| Some(Usage { now_bytes: size::leading(now)?, peak_bytes: size::leading(peak)? });
     let usage = cells.next().and_then(|peak| usage(now, peak));
     match (name, usage) {
         ("Allocated memory", Some(usage)) => table.allocated = usage,
@@ -64,9 +65,4 @@ fn is_other_row(name: &str) -> bool {
 
 fn count(cell: &str, words: &str) -> Option<u64> {
     cell.split_once(words)?.1.trim().parse().ok()
-}
-
-fn bytes(cell: &str) -> Option<u64> {
-    let (number, unit) = cell.split_once(char::is_whitespace)?;
-    size::bytes(number, unit.trim())
 }
