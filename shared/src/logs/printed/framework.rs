@@ -13,7 +13,7 @@
 //!               size of 30150672384 bytes.
 //! ```
 
-use super::cause::OomCause;
+use super::oom::OomCause;
 use crate::base::size;
 
 /// Framework that ran out of memory.

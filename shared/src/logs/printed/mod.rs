@@ -4,7 +4,6 @@
 //! `memory_stats`, tables of memory_profiler, errors of other frameworks, and errors of host memory that end trainings. A
 //! whole log of a training may be read, or a few pasted lines.
 
-mod cause;
 mod counters;
 mod framework;
 mod framework_reader;
@@ -14,15 +13,13 @@ mod oom;
 mod reader;
 mod repeated;
 mod report;
-mod stats;
 mod summary;
 mod trace_back;
 
-pub use cause::OomCause;
 pub use counters::{Counters, Usage};
 pub use framework::{Framework, FrameworkOom};
 pub use host_error::{HostError, HostErrorKind};
 pub use line_profile::LineUse;
-pub use oom::{Holder, Oom, OomApi};
+pub use oom::{Holder, Oom, OomApi, OomCause};
 pub use reader::{Printed, PrintedReader};
 pub use repeated::Repeated;

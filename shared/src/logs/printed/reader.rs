@@ -1,13 +1,12 @@
 //! Reads a log or a pasted text line by line.
 
-use super::counters::Counters;
+use super::counters::{self, Counters};
 use super::framework::FrameworkOom;
 use super::framework_reader::FrameworkReader;
 use super::host_error::HostError;
 use super::line_profile::{LineTables, LineUse};
 use super::oom::Oom;
 use super::repeated::{MOST_KEPT, Repeated, add};
-use super::stats;
 use super::summary;
 use super::trace_back::TraceBack;
 use crate::logs::source::LineReader;
@@ -73,7 +72,7 @@ impl LineReader for PrintedReader {
         if counters.len() >= MOST_KEPT {
             return false;
         }
-        summary::row(line, counters) || stats::line(line, counters, &mut self.seen)
+        summary::row(line, counters) || counters::line(line, counters, &mut self.seen)
     }
 
     fn finish(self) -> Printed {

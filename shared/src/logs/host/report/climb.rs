@@ -1,10 +1,9 @@
 //! Reports memory of processes that climbs.
 
-use super::finding::{duration, finding};
 use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Severity, format};
 use crate::logs::host::{Climb, Climber, Clock, HostLog, TotalSource};
-use crate::report::Finding;
+use crate::report::{Finding, HOST};
 
 /// Fraction of the machine's memory above which it counts as almost full.
 const FULL: f64 = 0.95;
@@ -263,4 +262,22 @@ pub(super) fn kept(climb: &Climb, bytes: u64) -> Finding {
         .to_owned();
     let title = format!("{} of host memory stay after each epoch", format::bytes(bytes));
     finding(FindingCode::HostMemoryKept, Severity::Warning, bytes, title, shows, advice)
+}
+
+/// Returns a finding about host memory, without a line of code.
+pub(super) fn finding(
+    code: FindingCode,
+    severity: Severity,
+    bytes: u64,
+    title: String,
+    shows: String,
+    advice: String,
+) -> Finding {
+    let stated = Finding::stated(code, HOST, bytes, title, shows, advice);
+    Finding { severity, confidence: Confidence::Medium, ..stated }
+}
+
+/// Formats a duration in milliseconds.
+pub(super) fn duration(ms: i64) -> String {
+    format::duration(u64::try_from(ms).unwrap_or(0).saturating_mul(1000))
 }

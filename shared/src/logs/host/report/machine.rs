@@ -1,7 +1,6 @@
 //! Reports on the memory of the whole machine over time.
 
-use super::climb::{course, is_almost_full};
-use super::finding::{duration, finding};
+use super::climb::{course, duration, finding, is_almost_full};
 use crate::analysis::FindingCode;
 use crate::base::{Severity, format};
 use crate::logs::host::{Climb, Clock, HostLog, Machine, TotalSource, machine_climb, most_bytes};

@@ -2,7 +2,6 @@
 
 mod climb;
 mod curves;
-mod finding;
 mod machine;
 mod shared;
 mod tables;
@@ -14,9 +13,8 @@ use crate::base::{Diagnostic, Severity, format};
 use crate::logs::host::{ArenaHolder, Climb, Clock, HostForm, HostLog, Kill, arena_holder, climb_of, file_climb};
 use crate::logs::source::{LogPart, Source};
 use crate::report::{Finding, LogNotice};
-use climb::{climbs, files_climb, kept};
+use climb::{climbs, duration, files_climb, finding, kept};
 use curves::{curves, total};
-use finding::{duration, finding};
 use tables::{kinds, mappings, processes};
 
 /// Returns the words for a tool.

@@ -1,7 +1,6 @@
 //! Reports shared memory that nobody gives back, that fills queues, or that is used up.
 
-use super::climb::{course, name};
-use super::finding::{duration, finding};
+use super::climb::{course, duration, finding, name};
 use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Severity, format};
 use crate::logs::host::{HostLog, LeftFiles, SharedClimb, SharedFolder, SharedPeak, shared_climb, shared_peak};
