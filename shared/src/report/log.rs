@@ -57,6 +57,18 @@ pub struct LogTable {
     pub left_out: u64,
 }
 
+impl LogTable {
+    /// Creates a table; the report cuts it if it is too long.
+    pub fn new(
+        title: impl Into<String>,
+        columns: impl IntoIterator<Item: Into<String>>,
+        rows: impl IntoIterator<Item = Vec<LogCell>>,
+    ) -> Self {
+        let columns = columns.into_iter().map(Into::into).collect();
+        Self { title: title.into(), columns, rows: rows.into_iter().collect(), left_out: 0 }
+    }
+}
+
 /// Cell of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -85,4 +97,16 @@ impl LogCell {
 pub struct LogNotice {
     pub severity: Severity,
     pub message: String,
+}
+
+impl LogNotice {
+    /// Creates a notice of what is missing or damaged.
+    pub fn warning(message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, message: message.into() }
+    }
+
+    /// Creates a notice of what is worth knowing.
+    pub fn info(message: impl Into<String>) -> Self {
+        Self { severity: Severity::Info, message: message.into() }
+    }
 }

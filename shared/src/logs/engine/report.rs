@@ -19,10 +19,7 @@ impl Source for EngineLog {
     fn part(&self) -> LogPart {
         let earlier = || {
             let starts = format::counted(self.earlier_starts, "earlier start");
-            LogNotice {
-                severity: Severity::Info,
-                message: format!("The text has {starts} of the engine; the last one is shown."),
-            }
+            LogNotice::info(format!("The text has {starts} of the engine; the last one is shown."))
         };
         LogPart {
             title: title(self),
@@ -261,12 +258,7 @@ fn table(log: &EngineLog) -> LogTable {
         ]
     };
     let columns = ["Process", "Weights", "Outside PyTorch", "Activations", "KV cache", "CUDA graphs", "Free", "GPU"];
-    LogTable {
-        title: format!("GPU memory of {}", name(log)),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: log.workers.iter().map(row).collect(),
-        left_out: 0,
-    }
+    LogTable::new(format!("GPU memory of {}", name(log)), columns, log.workers.iter().map(row))
 }
 
 #[cfg(test)]

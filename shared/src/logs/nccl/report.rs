@@ -26,7 +26,7 @@ impl Source for NcclLog {
     fn part(&self) -> LogPart {
         let left_out = || {
             let left_out = format::counted(self.left_out, "more line");
-            LogNotice { severity: Severity::Warning, message: format!("{left_out} of NCCL could not be kept.") }
+            LogNotice::warning(format!("{left_out} of NCCL could not be kept."))
         };
         LogPart {
             title: title(self),
@@ -231,12 +231,7 @@ fn process_table(log: &NcclLog) -> LogTable {
         "Pinned host memory",
         "Shared memory",
     ];
-    LogTable {
-        title: "Memory of NCCL by process".to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: log.processes.iter().map(row).collect(),
-        left_out: 0,
-    }
+    LogTable::new("Memory of NCCL by process", columns, log.processes.iter().map(row))
 }
 
 fn size_table(log: &NcclLog) -> Option<LogTable> {
@@ -245,11 +240,12 @@ fn size_table(log: &NcclLog) -> Option<LogTable> {
         let total = LogCell::Bytes(size.bytes.saturating_mul(size.count));
         vec![place, LogCell::Bytes(size.bytes), LogCell::Count(size.count), total]
     };
-    (!log.sizes.is_empty()).then(|| LogTable {
-        title: "Allocations of NCCL on GPUs by size".to_owned(),
-        columns: ["Place in NCCL", "Size", "Allocations", "Together"].map(str::to_owned).to_vec(),
-        rows: log.sizes.iter().map(row).collect(),
-        left_out: 0,
+    (!log.sizes.is_empty()).then(|| {
+        LogTable::new(
+            "Allocations of NCCL on GPUs by size",
+            ["Place in NCCL", "Size", "Allocations", "Together"],
+            log.sizes.iter().map(row),
+        )
     })
 }
 

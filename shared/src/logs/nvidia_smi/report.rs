@@ -254,12 +254,7 @@ fn table(log: &CardLog) -> LogTable {
         ]
     };
     let columns = ["GPU", "Name", "Memory", "Most in use", "In use at the end", "Processes"];
-    LogTable {
-        title: "GPUs".to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: log.cards.iter().map(row).collect(),
-        left_out: 0,
-    }
+    LogTable::new("GPUs", columns, log.cards.iter().map(row))
 }
 
 #[cfg(test)]

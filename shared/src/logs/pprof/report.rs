@@ -1,7 +1,7 @@
 //! Reports on memory profiles in the format of pprof, such as those of JAX: what is live, by device and by line.
 
 use crate::analysis::{FindingCode, title_of_parts};
-use crate::base::{Severity, format};
+use crate::base::format;
 use crate::logs::pprof::{HeapProfile, HeapUse};
 use crate::logs::source::{LogPart, Source};
 use crate::report::{Finding, HOST, LogCell, LogNotice, LogTable, NO_DEVICE};
@@ -50,16 +50,14 @@ fn devices(profile: &HeapProfile) -> Vec<(&str, u64, u64)> {
 
 /// Lists devices, kinds of memory and lines.
 fn tables(profile: &HeapProfile) -> Vec<LogTable> {
-    let sums = |title: &str, column: &str, sums: Vec<(&str, u64, u64)>| LogTable {
-        title: title.to_owned(),
-        columns: [column, "Memory", "Allocations"].map(str::to_owned).to_vec(),
-        rows: sums
-            .into_iter()
-            .map(|(name, bytes, count)| {
+    let sums = |title: &str, column: &str, sums: Vec<(&str, u64, u64)>| {
+        LogTable::new(
+            title,
+            [column, "Memory", "Allocations"],
+            sums.into_iter().map(|(name, bytes, count)| {
                 vec![LogCell::Text(name.to_owned()), LogCell::Bytes(bytes), LogCell::Count(count)]
-            })
-            .collect(),
-        left_out: 0,
+            }),
+        )
     };
     let kinds: Vec<_> = { profile.sums(|one| profile.kind(one)).into_iter() }
         .map(|(kind, bytes, count)| (kind_words(kind), bytes, count))
@@ -108,12 +106,7 @@ fn line_table(profile: &HeapProfile) -> LogTable {
         rows.push([name].into_iter().chain(empty).chain([LogCell::Bytes(bytes), LogCell::Count(count)]).collect());
     }
     let columns = ["Line of your code", "Called"].into_iter().chain(has_devices.then_some("Device"));
-    LogTable {
-        title: "Live memory by line".to_owned(),
-        columns: columns.chain(["Memory", "Allocations"]).map(str::to_owned).collect(),
-        rows,
-        left_out: 0,
-    }
+    LogTable::new("Live memory by line", columns.chain(["Memory", "Allocations"]), rows)
 }
 
 fn place(profile: &HeapProfile, one: &HeapUse) -> String {
@@ -192,12 +185,12 @@ fn notices(profile: &HeapProfile) -> Vec<LogNotice> {
     let mut notices = Vec::new();
     if profile.is_cut {
         let message = "The file ends early or is damaged: places and memory after that point are missing.";
-        notices.push(LogNotice { severity: Severity::Warning, message: message.to_owned() });
+        notices.push(LogNotice::warning(message));
     }
     if profile.left_out > 0 {
         let left_out = format::counted(profile.left_out, "entry");
         let message = format!("The profile is longer than can be kept, without {left_out}.");
-        notices.push(LogNotice { severity: Severity::Warning, message });
+        notices.push(LogNotice::warning(message));
     }
     notices
 }

@@ -33,19 +33,11 @@ pub(super) fn processes(log: &HostLog) -> Option<LogTable> {
     };
     let quantity = quantity(log);
     let of = |name: &str| format!("{name} {quantity}");
-    Some(LogTable {
-        title: "Processes".to_owned(),
-        columns: vec![
-            "PID".to_owned(),
-            "Command".to_owned(),
-            of("Highest"),
-            of("First"),
-            of("Last"),
-            "Samples".to_owned(),
-        ],
-        rows: processes.iter().map(row).collect(),
-        left_out: 0,
-    })
+    Some(LogTable::new(
+        "Processes",
+        ["PID".to_owned(), "Command".to_owned(), of("Highest"), of("First"), of("Last"), "Samples".to_owned()],
+        processes.iter().map(row),
+    ))
 }
 
 /// Returns the command of a process, which not every log has.
@@ -111,8 +103,7 @@ pub(super) fn mappings(log: &HostLog) -> Option<LogTable> {
 }
 
 fn table(title: &str, columns: &[&str], rows: Vec<Vec<LogCell>>) -> LogTable {
-    let columns = columns.iter().map(|name| (*name).to_owned()).collect();
-    LogTable { title: title.to_owned(), columns, rows, left_out: 0 }
+    LogTable::new(title, columns.iter().copied(), rows)
 }
 
 #[cfg(test)]

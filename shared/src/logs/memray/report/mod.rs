@@ -1,16 +1,15 @@
 //! Reports on files of memray: memory of the host over time, and the lines that allocated what was live at the peak.
 
 mod stats;
-mod text;
 
 use crate::analysis::FindingCode;
-use crate::base::{Severity, format};
+use crate::base::format;
 use crate::logs::memray::{
     Amount, Capture, Ending, FORMATS, Header, Memray, OriginMemory, Origins, Place, Python, Table,
 };
 use crate::logs::source::{LogPart, Source};
 use crate::report::{Finding, HOST, LogCell, LogCurves, LogNotice, LogSeries, LogTable, MOST_TIMES, extremes};
-use text::{line, short_command};
+use stats::{line, short_command};
 
 /// Largest number of lines that a sentence names.
 const MOST_NAMED: usize = 3;
@@ -181,16 +180,11 @@ fn table<'a>(
         let lines = [line(origin.own), line(origin.innermost.filter(|_| origin.innermost != origin.own))];
         lines.into_iter().chain(figures(row)).collect()
     };
-    LogTable {
-        title: title.to_owned(),
-        columns: ["Line of your code", "Called from it", "Memory", "Allocations"]
-            .iter()
-            .chain(more)
-            .map(|&name| name.to_owned())
-            .collect(),
-        rows: rows.map(row).collect(),
-        left_out: 0,
-    }
+    LogTable::new(
+        title,
+        ["Line of your code", "Called from it", "Memory", "Allocations"].iter().chain(more).copied(),
+        rows.map(row),
+    )
 }
 
 /// Returns a line such as `load (data.py:12)`.
@@ -208,14 +202,13 @@ fn notices(capture: &Capture) -> Vec<LogNotice> {
         ),
         Ending::Damaged => Some("The capture is damaged: what follows the damage is missing."),
     };
-    let end = end.map(|message| LogNotice { severity: Severity::Warning, message: message.to_owned() });
+    let end = end.map(LogNotice::warning);
     let has_arenas = !capture.header.has_objects && !capture.origins.rows.is_empty();
-    let arenas = has_arenas.then(|| LogNotice {
-        severity: Severity::Info,
-        message:
+    let arenas = has_arenas.then(|| {
+        LogNotice::info(
             "Python takes memory for objects of up to 512 bytes in arenas of up to 1 MiB, which count for the line \
-                  that happened to need a new one. `memray run --trace-python-allocators` records each object."
-                .to_owned(),
+             that happened to need a new one. `memray run --trace-python-allocators` records each object.",
+        )
     });
     end.into_iter().chain(arenas).collect()
 }
@@ -228,10 +221,8 @@ fn of_table(table_: &Table) -> LogPart {
         composition(origins)
     );
     let title = format!("The table lists {bytes} allocated on the host");
-    let unread = (*unread > 0).then(|| LogNotice {
-        severity: Severity::Warning,
-        message: format!("{} of the table could not be read.", format::counted(*unread, "line")),
-    });
+    let unread = (*unread > 0)
+        .then(|| LogNotice::warning(format!("{} of the table could not be read.", format::counted(*unread, "line"))));
     LogPart {
         title: format!("Table of memray: {} with {bytes}", format::counted(*stacks, "stack")),
         findings: vec![Finding::stated(FindingCode::Peak, HOST, amount.bytes, title, shows, ADVICE.to_owned())],

@@ -1,6 +1,5 @@
 //! Reports on `memray stats --json`: the peak, and what was allocated in the whole run.
 
-use super::text::{line, short_command};
 use crate::analysis::FindingCode;
 use crate::base::format;
 use crate::logs::memray::Stats;
@@ -25,6 +24,22 @@ pub(super) fn part(stats: &Stats) -> LogPart {
         tables: tables(stats),
         ..LogPart::default()
     }
+}
+
+/// Returns a command line with `memray` instead of the file that is run for it.
+pub(super) fn short_command(command: &str) -> String {
+    let (program, arguments) = command.split_once(' ').unwrap_or((command, ""));
+    match program.ends_with("/memray") || program.ends_with("memray/__main__.py") {
+        true => format!("memray {arguments}"),
+        false => command.to_owned(),
+    }
+}
+
+/// Formats a line of a function; of the path, only what names the file within its project or package is left.
+pub(super) fn line(function: &str, file: &str, line: &str) -> String {
+    let path = file.rsplit_once("-packages/").map_or(file, |(_, path)| path);
+    let start = path.rmatch_indices('/').nth(1).filter(|_| path.starts_with('/')).map_or(0, |(at, _)| at + 1);
+    format!("{function} ({}:{line})", &path[start..])
 }
 
 fn damaged() -> LogPart {
@@ -98,10 +113,5 @@ fn tables(stats: &Stats) -> Vec<LogTable> {
 }
 
 fn table(title: &str, columns: &[&str], rows: impl Iterator<Item = Vec<LogCell>>) -> LogTable {
-    LogTable {
-        title: title.to_owned(),
-        columns: columns.iter().map(|&name| name.to_owned()).collect(),
-        rows: rows.collect(),
-        left_out: 0,
-    }
+    LogTable::new(title, columns.iter().copied(), rows)
 }

@@ -38,12 +38,7 @@ pub(super) fn counter_table(printed: &Printed) -> LogTable {
         "Retries",
         "Out of memory",
     ];
-    LogTable {
-        title: "Counters of the allocator".to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: printed.counters.iter().map(row).collect(),
-        left_out: 0,
-    }
+    LogTable::new("Counters of the allocator", columns, printed.counters.iter().map(row))
 }
 
 /// Reports what the counters of the allocator show.
@@ -174,10 +169,9 @@ pub(super) fn line_table(lines: &[LineUse]) -> LogTable {
             LogCell::Text(line.code.clone()),
         ]
     };
-    LogTable {
-        title: "Lines, by memory added".to_owned(),
-        columns: ["Line", "Added", "Memory", "Runs", "Code"].map(str::to_owned).to_vec(),
-        rows: lines_by_size(lines).iter().map(row).collect(),
-        left_out: 0,
-    }
+    LogTable::new(
+        "Lines, by memory added",
+        ["Line", "Added", "Memory", "Runs", "Code"],
+        lines_by_size(lines).iter().map(row),
+    )
 }

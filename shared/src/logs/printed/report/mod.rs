@@ -20,7 +20,7 @@ impl Source for Printed {
     fn part(&self) -> LogPart {
         let left_out = || {
             let left_out = format::counted(self.left_out, "more error");
-            LogNotice { severity: Severity::Info, message: format!("{left_out} of the text are not listed.") }
+            LogNotice::info(format!("{left_out} of the text are not listed."))
         };
         let tables = [
             (self.ooms.len() > 1).then(|| oom_table(self)),
@@ -139,12 +139,7 @@ fn oom_table(printed: &Printed) -> LogTable {
         ]
     };
     let columns = ["Device", "Requested", "Free", "Tensors", "Unused", "Outside PyTorch", "Times"];
-    LogTable {
-        title: "Out-of-memory errors".to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: printed.ooms.iter().map(row).collect(),
-        left_out: 0,
-    }
+    LogTable::new("Out-of-memory errors", columns, printed.ooms.iter().map(row))
 }
 
 /// Memory of the GPU by owner, the parts in the order in which they are shown.

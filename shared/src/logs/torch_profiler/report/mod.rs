@@ -6,7 +6,7 @@ mod operators;
 pub use operators::{OperatorsAtPeak, operators_at_peak};
 
 use crate::analysis::FindingCode;
-use crate::base::{Severity, format};
+use crate::base::format;
 use crate::logs::source::{LogPart, Source};
 use crate::logs::torch_profiler::{Course, DeviceKind, Lane, LaneKind, LaneSpan, LiveGroup, Profile, live_groups};
 use crate::report::{
@@ -129,11 +129,12 @@ fn spans_table(profile: &Profile, course: &Course) -> Option<LogTable> {
         vec![LogCell::Text(name.to_owned()), LogCell::Count(count), time, most.map_or(LogCell::Nothing, LogCell::Bytes)]
     };
     let rows: Vec<Vec<LogCell>> = rows.into_iter().map(row).collect();
-    (!rows.is_empty()).then(|| LogTable {
-        title: format!("{}: highest memory within each step and annotation", name_of(course)),
-        columns: ["Step or annotation", "Times", "Duration", "Highest memory"].map(str::to_owned).to_vec(),
-        rows,
-        left_out: 0,
+    (!rows.is_empty()).then(|| {
+        LogTable::new(
+            format!("{}: highest memory within each step and annotation", name_of(course)),
+            ["Step or annotation", "Times", "Duration", "Highest memory"],
+            rows,
+        )
     })
 }
 
@@ -150,12 +151,11 @@ fn tables(profile: &Profile) -> Vec<LogTable> {
             [operator].into_iter().chain(function).chain(figures).collect()
         };
         let columns = ["Operator"].into_iter().chain(has_functions.then_some("Line of your code"));
-        Some(LogTable {
-            title: format!("{}: live at the peak", name_of(course)),
-            columns: columns.chain(["Memory", "Allocations"]).map(str::to_owned).collect(),
-            rows: groups.iter().map(row).collect(),
-            left_out: 0,
-        })
+        Some(LogTable::new(
+            format!("{}: live at the peak", name_of(course)),
+            columns.chain(["Memory", "Allocations"]),
+            groups.iter().map(row),
+        ))
     };
     let of_spans = large(profile).filter_map(|course| spans_table(profile, course));
     profile.courses.iter().filter_map(table).chain(of_spans).collect()
@@ -218,12 +218,12 @@ fn notices(profile: &Profile) -> Vec<LogNotice> {
     if profile.is_cut {
         let message =
             "The file ends within its list of events, as when the profiler was killed: later events are missing.";
-        notices.push(LogNotice { severity: Severity::Warning, message: message.to_owned() });
+        notices.push(LogNotice::warning(message));
     }
     if profile.left_out > 0 {
         let left_out = format::counted(profile.left_out, "event");
         let message = format!("The trace is longer than can be kept, without {left_out} at its end.");
-        notices.push(LogNotice { severity: Severity::Warning, message });
+        notices.push(LogNotice::warning(message));
     }
     notices
 }

@@ -112,12 +112,11 @@ fn table(device: &Device, makers: &Makers, live: &[(u64, Option<&Made>)]) -> Log
             .collect()
     };
     let columns = ["Operator", "Line of your code", "Memory", "Tensors"].into_iter();
-    LogTable {
-        title: format!("GPU {}: live at the peak while the profiler ran, by operator", device.index),
-        columns: columns.chain(makers.has_kernels.then_some("Its kernels")).map(str::to_owned).collect(),
-        rows: groups.iter().map(row).collect(),
-        left_out: 0,
-    }
+    LogTable::new(
+        format!("GPU {}: live at the peak while the profiler ran, by operator", device.index),
+        columns.chain(makers.has_kernels.then_some("Its kernels")),
+        groups.iter().map(row),
+    )
 }
 
 /// Returns the time of the kernels that the calls behind a group launched.

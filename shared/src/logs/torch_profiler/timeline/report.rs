@@ -1,7 +1,7 @@
 //! Reports on memory timelines of torch.profiler: memory by category over time, and at the peak.
 
 use crate::analysis::FindingCode;
-use crate::base::{Severity, format};
+use crate::base::format;
 use crate::logs::source::{LogPart, Source};
 use crate::logs::torch_profiler::{TensorCategory, Timeline, TimelineForm, TimelinePoint};
 use crate::report::{Finding, HOST, LogCell, LogCurves, LogNotice, LogSeries, LogTable, MOST_TIMES, extremes};
@@ -84,12 +84,11 @@ fn table(timeline: &Timeline, order: &[TensorCategory]) -> Option<LogTable> {
         let sizes = [bytes(peak), most, bytes(last)].map(LogCell::Bytes);
         [LogCell::Text(capitalized(category.name()))].into_iter().chain(sizes).collect()
     };
-    Some(LogTable {
-        title: "Tensors by category".to_owned(),
-        columns: ["Category", "At the peak", "Highest", "At the end"].map(str::to_owned).to_vec(),
-        rows: order.iter().map(row).collect(),
-        left_out: 0,
-    })
+    Some(LogTable::new(
+        "Tensors by category",
+        ["Category", "At the peak", "Highest", "At the end"],
+        order.iter().map(row),
+    ))
 }
 
 fn finding(timeline: &Timeline, order: &[TensorCategory]) -> Finding {
@@ -181,7 +180,7 @@ fn remedy(largest: TensorCategory) -> &'static str {
 
 /// Says what is missing in the timeline.
 fn notices(timeline: &Timeline) -> Vec<LogNotice> {
-    let warning = |message: String| LogNotice { severity: Severity::Warning, message };
+    let warning = |message: String| LogNotice::warning(message);
     let Timeline { is_cut, unread, left_out, .. } = *timeline;
     let mut notices = Vec::new();
     if is_cut {
@@ -198,7 +197,7 @@ fn notices(timeline: &Timeline) -> Vec<LogNotice> {
     if !timeline.points.is_empty() {
         let message = "The file does not name its device, and lacks memory of which the profiler saw no tensor, such as \
                        workspaces of cuBLAS from before it; `torch.cuda.max_memory_allocated()` counts that, too.";
-        notices.push(LogNotice { severity: Severity::Info, message: message.to_owned() });
+        notices.push(LogNotice::info(message));
     }
     notices
 }

@@ -122,12 +122,7 @@ fn table(last: &TracemallocSnapshot, changes: &[LineChange<'_>]) -> LogTable {
     };
     let columns = ["Line that allocated", "Change", "Blocks", "First", "Last"];
     let columns = columns.into_iter().chain(has_callers(last).then_some("Called from"));
-    LogTable {
-        title: "Change from the first to the last snapshot".to_owned(),
-        columns: columns.map(str::to_owned).collect(),
-        rows: changes.iter().map(row).collect(),
-        left_out: 0,
-    }
+    LogTable::new("Change from the first to the last snapshot", columns, changes.iter().map(row))
 }
 
 /// Says what the findings leave out.
@@ -144,7 +139,7 @@ fn notices(snapshots: &[&TracemallocSnapshot], growing: &[SteadyGrowth<'_>]) -> 
         }
     };
     let own = own_notice(snapshots);
-    message.into_iter().chain(own).map(|message| LogNotice { severity: Severity::Info, message }).collect()
+    message.into_iter().chain(own).map(|message| LogNotice::info(message)).collect()
 }
 
 /// Says how much memory the snapshots themselves take, which the program keeps.

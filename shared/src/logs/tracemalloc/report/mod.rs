@@ -164,12 +164,7 @@ fn tables(snapshot: &TracemallocSnapshot) -> Vec<LogTable> {
             let caller = has_callers.then(|| caller(snapshot, sum.place, Some(sum.stack)));
             figures.into_iter().chain(caller).collect()
         };
-        LogTable {
-            title: title.to_owned(),
-            columns: columns.map(str::to_owned).collect(),
-            rows: sums.iter().map(row).collect(),
-            left_out: 0,
-        }
+        LogTable::new(title, columns, sums.iter().map(row))
     };
     let own = table(own_lines(snapshot), "Your code", "Line of your code", false);
     let lines = table(snapshot.by(Grouping::Line), "All lines", "Line that allocated", has_callers(snapshot));
