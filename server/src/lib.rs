@@ -23,8 +23,6 @@ mod folder;
 
 mod hex;
 
-mod log_file;
-
 pub mod housekeeping;
 
 pub mod installation;

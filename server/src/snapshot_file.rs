@@ -1,4 +1,4 @@
-//! Reads a snapshot file into a trace with the timelines of its devices.
+//! Reads files: snapshots into traces with the timelines of their devices, and logs.
 //!
 //! Reading ahead of the decoder and making the timelines of several devices have threads of their own, because `shared`
 //! has none.
@@ -14,6 +14,7 @@ use std::thread::ScopedJoinHandle;
 use shared::analysis::{Timeline, recording_diagnostics};
 use shared::base::Diagnostic;
 use shared::import::{ImportError, Importer};
+use shared::open::{Content, Opener};
 use shared::trace::{Accelerator, Device, Trace};
 
 use crate::Failure;
@@ -104,6 +105,35 @@ fn timelines(trace: &Trace) -> (Vec<Timeline>, Option<Timeline>) {
     })
 }
 
+/// Reads a file that may be a snapshot or a log.
+pub(crate) fn open(path: &Path) -> Result<Content<Opened>, Failure> {
+    let file = path.display().to_string();
+    Ok(match open_by(Importer::new(), Importer::finish, path, &file)? {
+        Content::Snapshot(trace) => Content::Snapshot(Opened::of(file, trace)),
+        Content::Log(log) => Content::Log(log),
+    })
+}
+
+/// Reads a file that may be a snapshot, which this importer reads and `decode` finishes, or a log.
+pub(crate) fn open_by<T>(
+    importer: Importer,
+    decode: impl Fn(Importer) -> Result<T, ImportError>,
+    path: &Path,
+    file: &str,
+) -> Result<Content<T>, Failure> {
+    let mut opener = Opener::new(importer);
+    loop {
+        let read = feed(source(path, file)?, file, |bytes| opener.push(bytes))?;
+        let unread = match read.and_then(|()| opener.finish(&decode)) {
+            Ok(content) => return Ok(content),
+            Err(unread) => unread,
+        };
+        // A pipe gives its bytes only once.
+        let again = if path.is_file() { unread.again() } else { Err(unread.into_error()) };
+        opener = again.map_err(|error| foreign(file, &error))?;
+    }
+}
+
 /// Reads a snapshot file chunk by chunk; `file` is its name in messages.
 pub(crate) fn import(path: &Path, file: &str) -> Result<Trace, Failure> {
     import_by(Importer::new(), path, file)
@@ -116,22 +146,38 @@ pub(crate) fn import_by(importer: Importer, path: &Path, file: &str) -> Result<T
 
 /// Feeds all bytes of a file to an importer; `file` is its name in messages.
 pub(crate) fn import_with(mut importer: Importer, path: &Path, file: &str) -> Result<Importer, Failure> {
-    let unreadable = |error: std::io::Error| {
-        Failure::new(format!("{file}: {error}"), "check the path and the permissions of the file")
-    };
-    let source = File::open(path).map_err(unreadable)?;
+    let read = feed(source(path, file)?, file, |bytes| importer.push(bytes))?;
+    read.map(|()| importer).map_err(|error| foreign(file, &error))
+}
+
+fn source(path: &Path, file: &str) -> Result<File, Failure> {
+    File::open(path).map_err(|error| unreadable(file, &error))
+}
+
+fn unreadable(file: &str, error: &io::Error) -> Failure {
+    Failure::new(format!("{file}: {error}"), "check the path and the permissions of the file")
+}
+
+/// Passes all bytes of a source to `push`, until it returns an error, which is the inner result.
+pub(crate) fn feed<E>(
+    source: impl Read + Send,
+    file: &str,
+    mut push: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<Result<(), E>, Failure> {
     std::thread::scope(|scope| {
         let (read, chunks) = sync_channel(CHUNKS_AHEAD);
         let (done, buffers) = channel();
         scope.spawn(move || read_ahead(source, &buffers, &read));
         (0..=CHUNKS_AHEAD).for_each(|_| drop(done.send(vec![0; CHUNK_BYTES])));
         for chunk in chunks {
-            let (buffer, len) = chunk.map_err(unreadable)?;
-            importer.push(&buffer[..len]).map_err(|error| foreign(file, &error))?;
+            let (buffer, len) = chunk.map_err(|error| unreadable(file, &error))?;
+            if let Err(error) = push(&buffer[..len]) {
+                return Ok(Err(error));
+            }
             // The reader is gone only after the end of the file.
             let _ = done.send(buffer);
         }
-        Ok(importer)
+        Ok(Ok(()))
     })
 }
 
@@ -140,7 +186,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 const CHUNKS_AHEAD: usize = 2;
 
 /// Passes on the chunks of a file in the buffers that it gets, with their lengths, until nobody waits for more.
-fn read_ahead(mut source: File, buffers: &Receiver<Vec<u8>>, read: &SyncSender<io::Result<(Vec<u8>, usize)>>) {
+fn read_ahead(mut source: impl Read, buffers: &Receiver<Vec<u8>>, read: &SyncSender<io::Result<(Vec<u8>, usize)>>) {
     for mut buffer in buffers {
         let chunk = match source.read(&mut buffer) {
             Ok(0) => return,

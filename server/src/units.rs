@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use shared::job::{Card, parse_size};
+use shared::base::size;
+use shared::job::Card;
 
 /// Parses a time such as `90s`, `30min`, `2h` or `30d`.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
@@ -19,7 +20,7 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
 
 /// Parses a size such as `512MiB` or `8GiB` into bytes.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
-    parse_size(text).ok_or_else(|| format!("`{text}` is not a size; use for example 512MiB or 8GiB"))
+    size::parse(text).ok_or_else(|| format!("`{text}` is not a size; use for example 512MiB or 8GiB"))
 }
 
 /// Parses a card's memory into bytes, from a size or from the name of the card.

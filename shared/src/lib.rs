@@ -12,33 +12,17 @@ pub mod pickle;
 
 pub mod trace;
 
-pub mod host;
-
-pub mod printed;
-
-pub mod card;
-
-pub mod nccl;
-
-pub mod engine;
-
-pub mod profile;
-
-pub mod memray;
-
-pub mod pprof;
-
-pub mod tracemalloc;
-
-pub mod log;
-
 pub mod allocator;
-
-pub mod import;
 
 pub mod analysis;
 
 pub mod report;
+
+pub mod logs;
+
+pub mod import;
+
+pub mod open;
 
 pub mod source;
 

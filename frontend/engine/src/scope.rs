@@ -12,9 +12,10 @@ use frontend::platform::{Source, blob};
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, Uint8Array};
 use shared::import::{ImportError, Importer, Overview};
-use shared::log::{Document, LogReader, is_log};
-use shared::profile::Makers;
-use shared::report::{LogReport, log_report};
+use shared::logs::torch_profiler::Makers;
+use shared::logs::{Document, Log, log_report};
+use shared::open::{Content, Opener, Unread};
+use shared::report::LogReport;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::closure::Closure;
@@ -78,25 +79,16 @@ enum Loaded {
     Log(Box<LogReport>, Option<Box<Joinable>>),
 }
 
-/// File that is being read.
-struct Opened {
-    reader: Reader,
-    /// The last bytes that were read.
-    slice: Vec<u8>,
-    /// True if there were no further bytes, so that `slice` is out of date.
-    is_at_end: bool,
-}
-
-impl Opened {
-    async fn next(&mut self) -> Result<(), Report> {
-        self.is_at_end = self.reader.next(&mut self.slice).await.map_err(unreadable)?.is_none();
-        Ok(())
+impl Loaded {
+    fn of_log(log: Log) -> Self {
+        let report = Box::new(log_report(&log));
+        let joinable = match log.document {
+            Some(Document::Profile(trace)) => Makers::of(&trace).map(Joinable::Makers),
+            Some(Document::Tracemalloc(snapshot)) => Some(Joinable::Tracemalloc(*snapshot)),
+            _ => None,
+        };
+        Self::Log(report, joinable.map(Box::new))
     }
-}
-
-/// Returns the bytes by which a file is recognized.
-fn head(slice: &[u8]) -> &[u8] {
-    &slice[..slice.len().min(64 << 10)]
 }
 
 struct FileWorker {
@@ -211,92 +203,36 @@ impl FileWorker {
     /// Surveys what a file contains; a file without events has no parts and is opened.
     async fn survey(&self, source: &Source, reading: u32) -> Result<Option<Loaded>, Report> {
         self.post(&Report::Surveying);
-        let mut opened = self.begin(source).await?;
-        if is_log(head(&opened.slice)) {
-            return self.load_log(opened, reading).await;
-        }
-        let (importer, _) = self.read(&mut opened, reading, Importer::overview(), false).await?;
-        if self.reading.get() == reading {
-            let overview = importer.finish_overview().map_err(undecodable)?;
-            if overview.devices.is_empty() {
-                return self.load(source, reading, Wanted::All).await;
+        let opener = Opener::new(Importer::overview());
+        match self.read(source, reading, opener, Importer::finish_overview, false).await? {
+            Some(Content::Snapshot(overview)) if overview.devices.is_empty() => {
+                self.load(source, reading, Wanted::All).await
             }
-            self.post(&Report::Surveyed(Box::new(PreviewData::of_overview(&overview))));
-            *self.overview.borrow_mut() = Some(overview);
+            Some(Content::Snapshot(overview)) => {
+                self.post(&Report::Surveyed(Box::new(PreviewData::of_overview(&overview))));
+                *self.overview.borrow_mut() = Some(overview);
+                Ok(None)
+            }
+            Some(Content::Log(log)) => Ok(Some(Loaded::of_log(*log))),
+            None => Ok(None),
         }
-        Ok(None)
     }
 
     /// Opens a file, or a part of it.
     async fn load(&self, source: &Source, reading: u32, wanted: Wanted) -> Result<Option<Loaded>, Report> {
-        let mut opened = self.begin(source).await?;
-        let importer = match wanted {
-            Wanted::Part(part) => self.part_importer(part).map_err(undecodable)?,
-            Wanted::All | Wanted::Survey if is_log(head(&opened.slice)) => return self.load_log(opened, reading).await,
-            Wanted::All | Wanted::Survey => Importer::with_preview(),
+        let opener = match wanted {
+            Wanted::Part(part) => Opener::of_snapshot(self.part_importer(part).map_err(undecodable)?),
+            Wanted::All | Wanted::Survey => Opener::new(Importer::with_preview()),
         };
-        let is_text = !opened.slice.contains(&0);
-        let read = self.read(&mut opened, reading, importer, true).await;
         let first_bytes = self.overview.borrow().as_ref().map(|overview| overview.file_bytes);
-        if let (Ok((_, file_bytes)), Wanted::Part(_)) = (&read, wanted)
-            && first_bytes != Some(*file_bytes)
-        {
-            return Err(unreadable("The file changed between the first and the second read".to_owned()));
-        }
-        if self.reading.get() != reading {
-            return Ok(None);
-        }
-        let failure = match read {
-            Ok((importer, _)) => match importer.finish() {
-                Ok(trace) => return Ok(Some(Loaded::Trace(Box::new(Engine::new(trace))))),
-                Err(error) => undecodable(error),
-            },
-            Err(failure) => failure,
+        let decode = |importer: Importer| match wanted {
+            Wanted::Part(_) if first_bytes != Some(importer.seen_bytes()) => Err(changed()),
+            _ => importer.finish(),
         };
-        if !is_text {
-            return Err(failure);
-        }
-        // The log of a training says only at its end that memory ran out.
-        let log = self.load_log(self.begin(source).await?, reading).await?;
-        let is_useful = |log: &Loaded| matches!(log, Loaded::Log(report, _) if !report.is_empty());
-        log.filter(is_useful).map(Some).ok_or(failure)
-    }
-
-    /// Reads a log to its end.
-    async fn load_log(&self, mut opened: Opened, reading: u32) -> Result<Option<Loaded>, Report> {
-        let (mut log, mut seen_bytes, mut told_ms) = (LogReader::default(), 0, 0.0);
-        loop {
-            if opened.is_at_end || self.reading.get() != reading {
-                break;
-            }
-            log.push(&opened.slice);
-            seen_bytes += opened.slice.len() as u64;
-            let now_ms = js_sys::Date::now();
-            if now_ms - told_ms >= PROGRESS_MS {
-                self.post(&Report::Progress { seen_bytes, total_bytes: opened.reader.total_bytes });
-                told_ms = now_ms;
-            }
-            opened.next().await?;
-        }
-        if self.reading.get() != reading {
-            return Ok(None);
-        }
-        let log = log.finish();
-        let report = Box::new(log_report(&log));
-        let joinable = match log.document {
-            Some(Document::Profile(trace)) => Makers::of(&trace).map(Joinable::Makers),
-            Some(Document::Tracemalloc(snapshot)) => Some(Joinable::Tracemalloc(*snapshot)),
-            _ => None,
-        };
-        Ok(Some(Loaded::Log(report, joinable.map(Box::new))))
-    }
-
-    /// Opens a file and reads its first bytes.
-    async fn begin(&self, source: &Source) -> Result<Opened, Report> {
-        let reader = Reader::open(source, &self.scope).await.map_err(unreadable)?;
-        let mut opened = Opened { reader, slice: Vec::new(), is_at_end: false };
-        opened.next().await?;
-        Ok(opened)
+        Ok(self.read(source, reading, opener, decode, true).await?.map(|content| match content {
+            Content::Snapshot(trace) => Loaded::Trace(Box::new(Engine::new(trace))),
+            Content::Log(log) => Loaded::of_log(*log),
+        }))
     }
 
     fn part_importer(&self, part: PartOrder) -> Result<Importer, ImportError> {
@@ -306,32 +242,57 @@ impl FileWorker {
         device.part(part.start..part.end).map(Importer::part)
     }
 
-    /// Feeds the bytes of a file to an importer and reports progress; it stops early if a newer reading has started.
-    async fn read(
+    /// Reads a file to its end, reports progress, and finishes its importer with `decode`.
+    ///
+    /// Returns `None` if a newer reading has started.
+    async fn read<T>(
         &self,
-        opened: &mut Opened,
+        source: &Source,
         reading: u32,
-        mut importer: Importer,
+        mut opener: Opener,
+        decode: impl Fn(Importer) -> Result<T, ImportError>,
         is_previewed: bool,
-    ) -> Result<(Importer, u64), Report> {
+    ) -> Result<Option<Content<T>>, Report> {
+        loop {
+            let Some(read) = self.pass(source, reading, &mut opener, is_previewed).await? else { return Ok(None) };
+            match read.and_then(|()| opener.finish(&decode)) {
+                Ok(content) => return Ok(Some(content)),
+                Err(unread) => opener = unread.again().map_err(undecodable)?,
+            }
+        }
+    }
+
+    /// Passes a file once to its opener, which may refuse it; `None` if a newer reading has started.
+    async fn pass(
+        &self,
+        source: &Source,
+        reading: u32,
+        opener: &mut Opener,
+        is_previewed: bool,
+    ) -> Result<Option<Result<(), Unread>>, Report> {
+        let mut reader = Reader::open(source, &self.scope).await.map_err(unreadable)?;
         let began_ms = js_sys::Date::now();
-        let mut told_ms = 0.0;
-        while !opened.is_at_end && self.reading.get() == reading {
-            importer.push(&opened.slice).map_err(undecodable)?;
-            let now_ms = js_sys::Date::now();
-            let (seen_bytes, total_bytes) = (importer.seen_bytes(), opened.reader.total_bytes);
+        let (mut slice, mut seen_bytes, mut told_ms) = (Vec::new(), 0, 0.0);
+        while self.reading.get() == reading {
+            if reader.next(&mut slice).await.map_err(unreadable)?.is_none() {
+                return Ok((self.reading.get() == reading).then_some(Ok(())));
+            }
+            if let Err(unread) = opener.push(&slice) {
+                return Ok((self.reading.get() == reading).then_some(Err(unread)));
+            }
+            seen_bytes += slice.len() as u64;
+            let (total_bytes, now_ms) = (reader.total_bytes, js_sys::Date::now());
             if now_ms - told_ms >= PROGRESS_MS || seen_bytes >= total_bytes {
                 self.post(&Report::Progress { seen_bytes, total_bytes });
                 let is_slow = total_bytes >= PREVIEW_BYTES || now_ms - began_ms >= PREVIEW_MS;
-                if let Some(preview) = importer.preview().filter(|preview| is_previewed && is_slow && !preview.is_odd) {
+                let preview = opener.importer().filter(|_| is_previewed && is_slow).and_then(Importer::preview);
+                if let Some(preview) = preview.filter(|preview| !preview.is_odd) {
                     self.post(&Report::Preview(Box::new(PreviewData::of_preview(&preview))));
                 }
                 told_ms = now_ms;
             }
-            opened.next().await?;
         }
-        let seen_bytes = importer.seen_bytes();
-        Ok((importer, seen_bytes))
+        Ok(None)
     }
 
     /// Schedules work after the messages that already wait in the browser, so that the queue knows the newest question.
@@ -474,9 +435,20 @@ fn post(scope: &DedicatedWorkerGlobalScope, report: &Report) {
     scope.post_message_with_transfer(&buffer, &Array::of1(&buffer)).expect("a buffer can be transferred");
 }
 
+const HINT_CHECK: &str = "Check that the file is still there and complete, then open it again.";
+
 fn unreadable(message: String) -> Report {
-    let hint = "Check that the file is still there and complete, then open it again.".to_owned();
-    Report::Failed { code: String::new(), message, offset: None, hint }
+    Report::Failed { code: String::new(), message, offset: None, hint: HINT_CHECK.to_owned() }
+}
+
+/// Returns the error of a file of which a part was to be read.
+fn changed() -> ImportError {
+    ImportError {
+        code: "",
+        offset: None,
+        message: "The file changed between the first and the second read".to_owned(),
+        hint: HINT_CHECK.to_owned(),
+    }
 }
 
 fn undecodable(error: ImportError) -> Report {

@@ -7,9 +7,9 @@ use super::question::Question;
 use super::spans::Parts;
 use super::summary::{DeviceFigures, FileSummary, Notice};
 use serde::{Deserialize, Serialize};
-use shared::profile::Makers;
+use shared::logs::torch_profiler::Makers;
+use shared::logs::tracemalloc::TracemallocSnapshot;
 use shared::report::{Diagnosis, LogReport};
-use shared::tracemalloc::TracemallocSnapshot;
 
 /// Messages of the page to a Web Worker, apart from the `File` object itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -30,7 +30,8 @@ use super::wire;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::analysis::Profile;
-use shared::report::{Diagnosis, LiveGroups, LogCurves, OperatorsAtPeak, SourceReport};
+use shared::logs::OperatorsAtPeak;
+use shared::report::{Diagnosis, LiveGroups, LogCurves, SourceReport};
 
 /// Question with an answer of one type.
 pub trait Ask: Into<Question> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationKey, Axis, PictureRequest};
 use shared::base::StackLabel;
 use shared::draw::scheme::Scheme;
-use shared::profile::Makers;
+use shared::logs::torch_profiler::Makers;
 use shared::report::Frame;
 
 /// Part of the timeline, and how it is drawn on the screen.

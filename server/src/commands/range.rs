@@ -6,9 +6,10 @@ use std::str::FromStr;
 
 use clap::Args;
 use shared::import::{Importer, Overview, OverviewDevice};
+use shared::open::Content;
 
 use crate::Failure;
-use crate::snapshot_file::{Opened, foreign, import_with};
+use crate::snapshot_file::{self, Opened, foreign, import_with, open_by};
 
 /// The option of commands that can look at a part of a trace.
 #[derive(Debug, Clone, Default, Args)]
@@ -57,6 +58,21 @@ impl Wanted {
             Self::Peak(count) => device.around_peak(count),
         }
     }
+
+    /// Reads the requested events in a second pass.
+    fn part(&self, overview: &Overview, path: &Path, device: Option<i64>, file: String) -> Result<Opened, Failure> {
+        let found = choose(overview, device, &file)?;
+        let request = found.part(self.of(found)).map_err(|error| foreign(&file, &error))?;
+        let importer = import_with(Importer::part(request), path, &file)?;
+        if importer.seen_bytes() != overview.file_bytes {
+            return Err(Failure::new(
+                format!("{file}: the file changed while it was read"),
+                "try again when no program writes to the file",
+            ));
+        }
+        let trace = importer.finish().map_err(|error| foreign(&file, &error))?;
+        Ok(Opened::of(file, trace))
+    }
 }
 
 impl EventRange {
@@ -70,18 +86,22 @@ impl EventRange {
         let Some(wanted) = &self.wanted else { return Opened::read(path) };
         let file = path.display().to_string();
         let overview = import_with(Importer::overview(), path, &file)?;
-        let file_bytes = overview.seen_bytes();
         let overview = overview.finish_overview().map_err(|error| foreign(&file, &error))?;
-        let found = choose(&overview, device, &file)?;
-        let request = found.part(wanted.of(found)).map_err(|error| foreign(&file, &error))?;
-        let importer = import_with(Importer::part(request), path, &file)?;
-        if importer.seen_bytes() != file_bytes {
-            return Err(Failure::new(
-                format!("{file}: the file changed while it was read"),
-                "try again when no program writes to the file",
-            ));
-        }
-        Ok(Opened::of(file.clone(), importer.finish().map_err(|error| foreign(&file, &error))?))
+        wanted.part(&overview, path, device, file)
+    }
+
+    /// Reads a file that may be a snapshot, of which only the requested events are read, or a log.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`open`](Self::open) for a file that is no log.
+    pub(super) fn open_any(&self, path: &Path) -> Result<Content<Opened>, Failure> {
+        let Some(wanted) = &self.wanted else { return snapshot_file::open(path) };
+        let file = path.display().to_string();
+        Ok(match open_by(Importer::overview(), Importer::finish_overview, path, &file)? {
+            Content::Snapshot(overview) => Content::Snapshot(wanted.part(&overview, path, None, file)?),
+            Content::Log(log) => Content::Log(log),
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
+use shared::base::size;
 use shared::job::{Card, Cards};
 
 use crate::error::{Error, Result};
@@ -142,13 +143,10 @@ fn number(lookup: Lookup<'_>, name: &str, default: u64) -> std::result::Result<u
     u64::from_str(&text).map_err(|_| format!("{name} is `{text}`: write a whole number, such as 5"))
 }
 
-/// Parses a size: a number of bytes, or a number with a binary unit.
+/// Parses a size: a number of bytes, or a number with a unit.
 fn bytes(lookup: Lookup<'_>, name: &str) -> std::result::Result<Option<u64>, String> {
-    const UNITS: &[(&str, u64)] = &[("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
     let Some(text) = lookup(name) else { return Ok(None) };
-    let unit = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?.trim_end(), *factor)));
-    let (digits, factor) = unit.unwrap_or((&text, 1));
-    let size = u64::from_str(digits).ok().and_then(|number| number.checked_mul(factor));
+    let size = text.parse().ok().or_else(|| size::parse(&text));
     size.map(Some).ok_or_else(|| format!("{name} is `{text}`: write a size, such as 512MiB"))
 }
 

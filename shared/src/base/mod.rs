@@ -19,6 +19,7 @@ mod names;
 mod own_code;
 mod packed;
 mod pieces;
+pub mod size;
 pub mod stack_label;
 pub mod stamp;
 

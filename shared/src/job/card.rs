@@ -7,8 +7,8 @@ use std::fmt;
 use std::iter;
 
 use super::nearest::did_you_mean;
-use super::size;
 use crate::base::format;
+use crate::base::size;
 
 /// A GPU model.
 ///

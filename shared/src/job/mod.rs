@@ -40,7 +40,6 @@ mod resolve;
 mod resolved;
 mod saving;
 mod schema;
-mod size;
 mod sweep;
 mod training;
 mod unet;
@@ -76,7 +75,6 @@ pub use recurrent::{CarryHidden, RecurrentCell, Rnn};
 pub use resolved::Job;
 pub use saving::{Keep, OptimizerStorage, Saving};
 pub use schema::{bounds, words};
-pub use size::parse as parse_size;
 pub use sweep::{Axis, Combination, Sweep};
 pub use training::{
     Amp, Device, Evaluation, Optimizer, OptimizerImplementation, OptimizerKind, Precision, Training, ZeroGrad,

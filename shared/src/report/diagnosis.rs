@@ -190,7 +190,7 @@ impl FindingPart {
 
 impl Finding {
     /// Returns a finding that states what a log has, with certainty, and that is no problem in itself.
-    pub(super) fn stated(
+    pub(crate) fn stated(
         code: FindingCode,
         device: i64,
         bytes: u64,

@@ -1,13 +1,9 @@
-//! Builds the report on a log: what it is, curves of memory over time, findings and tables.
+//! Defines the report on a log: curves of memory over time, findings, tables and notices.
 
-use super::diagnosis::{Diagnosis, Finding};
+use super::diagnosis::Diagnosis;
 use super::log_curves::LogCurves;
-use super::log_part::LogPart;
-use super::log_table::{LogNotice, LogOwners, LogTable};
-use super::{card, engine, heap, host, memray, nccl, printed, profile, timeline, tracemalloc};
-use crate::log::{Document, Log};
+use crate::base::{Severity, format};
 use serde::{Deserialize, Serialize};
-use std::cmp::Reverse;
 
 /// Report on a log.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,56 +22,91 @@ pub struct LogReport {
     pub notices: Vec<LogNotice>,
 }
 
-/// Largest number of bars of owners.
-const MOST_OWNERS: usize = 8;
-
-/// Largest number of rows of a table.
-const MOST_ROWS: usize = 200;
-
-/// Reports on a log.
-pub fn log_report(log: &Log) -> LogReport {
-    let host = log.has_host().then(|| host::part(&log.host));
-    let cards = (!log.cards.is_empty()).then(|| card::part(&log.cards));
-    let nccl = (!log.nccl.is_empty()).then(|| nccl::part(&log.nccl));
-    let engine = (!log.engine.is_empty()).then(|| engine::part(&log.engine));
-    let printed = (!log.printed.is_empty()).then(|| printed::part(&log.printed));
-    let document = log.document.as_ref().map(|document| match document {
-        Document::Profile(profile) => profile::part(profile),
-        Document::Memray(file) => memray::part(file),
-        Document::Heap(profile) => heap::part(profile),
-        Document::Tracemalloc(snapshot) => tracemalloc::part(snapshot),
-        Document::Timeline(timeline) => timeline::part(timeline),
-    });
-    joined([host, cards, nccl, engine, printed, document].into_iter().flatten())
-}
-
-/// Joins parts in their order, and their findings by severity.
-pub(super) fn joined(parts: impl Iterator<Item = LogPart>) -> LogReport {
-    let mut report = LogReport::default();
-    let mut findings = Vec::new();
-    for part in parts {
-        let separator = if report.title.is_empty() { "" } else { ". " };
-        report.title += &(separator.to_owned() + &part.title);
-        report.facts.extend(part.facts);
-        report.curves.extend(part.curves);
-        report.owners.extend(part.owners);
-        report.tables.extend(part.tables);
-        report.notices.extend(part.notices);
-        findings.extend(part.findings);
-    }
-    findings.sort_by_key(|finding: &Finding| Reverse(finding.severity));
-    report.diagnosis = Diagnosis { findings, ..Diagnosis::default() };
-    report.owners.truncate(MOST_OWNERS);
-    for table in &mut report.tables {
-        table.left_out = table.rows.len().saturating_sub(MOST_ROWS) as u64;
-        table.rows.truncate(MOST_ROWS);
-    }
-    report
-}
-
 impl LogReport {
     /// Returns true if the log says nothing about memory.
     pub fn is_empty(&self) -> bool {
         self.curves.is_empty() && self.diagnosis.findings.is_empty() && self.tables.is_empty()
+    }
+}
+
+/// Memory of a GPU by owner at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogOwners {
+    /// GPU and request.
+    pub title: String,
+    pub capacity_bytes: u64,
+    /// Owners with their bytes, the free memory last.
+    pub parts: Vec<LogOwner>,
+}
+
+/// Owner of a part of a GPU's memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogOwner {
+    pub name: String,
+    pub bytes: u64,
+}
+
+/// Table with a head.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogTable {
+    pub title: String,
+    pub columns: Vec<String>,
+    /// Rows with a cell for each column.
+    pub rows: Vec<Vec<LogCell>>,
+    /// Number of further rows that were left out.
+    pub left_out: u64,
+}
+
+impl LogTable {
+    /// Creates a table; the report cuts it if it is too long.
+    pub fn new(
+        title: impl Into<String>,
+        columns: impl IntoIterator<Item: Into<String>>,
+        rows: impl IntoIterator<Item = Vec<LogCell>>,
+    ) -> Self {
+        let columns = columns.into_iter().map(Into::into).collect();
+        Self { title: title.into(), columns, rows: rows.into_iter().collect(), left_out: 0 }
+    }
+}
+
+/// Cell of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogCell {
+    Text(String),
+    Bytes(u64),
+    Count(u64),
+    /// Not known.
+    Nothing,
+}
+
+impl LogCell {
+    /// Formats the cell for people.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Bytes(size) => format::bytes(*size),
+            Self::Count(number) => number.to_string(),
+            Self::Nothing => "–".to_owned(),
+        }
+    }
+}
+
+/// Something odd in a log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogNotice {
+    pub severity: Severity,
+    pub message: String,
+}
+
+impl LogNotice {
+    /// Creates a notice of what is missing or damaged.
+    pub fn warning(message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, message: message.into() }
+    }
+
+    /// Creates a notice of what is worth knowing.
+    pub fn info(message: impl Into<String>) -> Self {
+        Self { severity: Severity::Info, message: message.into() }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Largest number of times of curves, so that a part of a week's log can be drawn as finely as a screen shows it.
-pub(super) const MOST_TIMES: usize = 20_000;
+pub(crate) const MOST_TIMES: usize = 20_000;
 
 /// Memory over time: of groups of processes, or of GPUs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -162,7 +162,7 @@ impl LogLane {
 
 /// Returns the positions to show of `count` samples: all, or the highest and the lowest one of each of equally many
 /// parts.
-pub(super) fn extremes(count: usize, most: usize, total: impl Fn(usize) -> u64) -> Vec<usize> {
+pub(crate) fn extremes(count: usize, most: usize, total: impl Fn(usize) -> u64) -> Vec<usize> {
     if count <= most {
         return (0..count).collect();
     }

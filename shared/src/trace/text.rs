@@ -19,7 +19,7 @@
 use super::{
     Action, Annotation, Block, BlockState, Device, Event, EventContext, Frame, FrameId, Segment, StackId, Stage, Trace,
 };
-use crate::base::StringId;
+use crate::base::{StringId, size};
 use hashbrown::HashMap;
 use std::fmt;
 
@@ -249,11 +249,7 @@ impl Builder {
 
 /// Parses a number of bytes with an optional unit: `512`, `1KiB`, `2MiB`, `3GiB`.
 fn bytes(text: &str) -> Result<u64, String> {
-    let units = [("KiB", 10), ("MiB", 20), ("GiB", 30)];
-    let (digits, shift) =
-        units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift))).unwrap_or((text, 0));
-    let number: u64 = digits.parse().map_err(|_| format!("no number of bytes: {text}"))?;
-    number.checked_shl(shift).filter(|size| size >> shift == number).ok_or_else(|| format!("too many bytes: {text}"))
+    text.parse().ok().or_else(|| size::parse(text)).ok_or_else(|| format!("no number of bytes: {text}"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Compares snapshots of tracemalloc with what tracemalloc itself says about them.
 
-use shared::log::{Document, LogReader, is_log};
-use shared::tracemalloc::{Grouping, TracemallocSnapshot, changes};
+use shared::logs::tracemalloc::{Grouping, TracemallocSnapshot, changes};
+use shared::logs::{Document, LogReader, is_log};
 use testkit::cpython;
 
 /// File, line, bytes and blocks.

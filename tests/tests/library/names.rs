@@ -86,9 +86,9 @@ fn every_finding_is_shown_or_tested() {
         "findings/tests/",
         "cli/host.rs",
         "cli/log.rs",
-        "report/engine/tests.rs",
-        "report/nccl/tests.rs",
-        "report/printed/tests.rs",
+        "engine/report/tests.rs",
+        "nccl/report/tests.rs",
+        "printed/report/tests.rs",
     ];
     let is_test = |file: &str| TESTS.iter().any(|part| file.contains(part));
     let tests = sources().into_iter().filter(|(file, _)| is_test(file));

@@ -143,9 +143,12 @@ async fn logs_and_folders_are_opened_too() {
     let log = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 15.77 \
                GiB of which 1.20 GiB is free. Of the allocated memory 13.00 GiB is allocated by PyTorch, and 500.00 MiB \
                is reserved by PyTorch but unallocated.";
-    std::fs::write(talk.folder.path().join("train.log"), log).unwrap();
-    let (opened, _) = talk.ask("open", json!({ "path": "train.log" })).await;
-    assert!(opened.contains("is a log"), "{opened}");
+    let late = "step 3 loss 0.4\n".repeat(5000) + log;
+    for (name, text) in [("train.log", log), ("late.log", &late)] {
+        std::fs::write(talk.folder.path().join(name), text).unwrap();
+        let (opened, _) = talk.ask("open", json!({ "path": name })).await;
+        assert!(opened.contains("is a log"), "{name}: {opened}");
+    }
     let (listed, data) = talk.ask("open", json!({ "path": "." })).await;
     assert!(listed.contains("train.log") && data["kind"] == "folder", "{listed}");
     let (found, _) = talk.ask("findings", json!({ "files": ["train.log"] })).await;

@@ -18,7 +18,8 @@ use frontend::ask::{
 };
 use shared::analysis::{Timeline, source_files};
 use shared::base::OwnCode;
-use shared::report::{operators_at_peak, trace_curves};
+use shared::logs::operators_at_peak;
+use shared::report::trace_curves;
 
 /// Media type of compressed snapshots.
 const GZIP: &str = "application/gzip";

@@ -6,8 +6,8 @@ use crate::ask::Joinable;
 use crate::hooks::OpenLog;
 use crate::state::{FileId, LogFile};
 use crate::views::findings::finding_card::item;
-use shared::report::traced_growth;
-use shared::tracemalloc::TracemallocSnapshot;
+use shared::logs::traced_growth;
+use shared::logs::tracemalloc::TracemallocSnapshot;
 use std::rc::Rc;
 use yew::prelude::*;
 

@@ -1,5 +1,6 @@
 //! Implements `snapscope diagnose`, which reports findings about snapshots and gives advice.
 
+use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -7,12 +8,10 @@ use clap::Args;
 use shared::analysis::{FindingsConfig, SourceLine, place, source_files, studies};
 use shared::api::{DiagnoseReport, OfFile};
 use shared::base::{Diagnostic, Severity, format, frame_rules};
-use shared::log::Log;
-use shared::report::{
-    Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, diagnosis, log_report,
-    traced_growth,
-};
-use shared::tracemalloc::TracemallocSnapshot;
+use shared::logs::tracemalloc::TracemallocSnapshot;
+use shared::logs::{Log, LogReader, log_report, traced_growth};
+use shared::open::Content;
+use shared::report::{Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, diagnosis};
 
 use super::named;
 use super::own::OwnOption;
@@ -20,7 +19,7 @@ use super::range::EventRange;
 use super::source::Sources;
 use super::text::lines;
 use crate::Failure;
-use crate::log_file;
+use crate::snapshot_file::feed;
 use crate::units;
 
 mod growth;
@@ -154,20 +153,13 @@ impl DiagnoseArgs {
     fn diagnosed(&self, file: &Path, together: &mut Together) -> Result<Diagnosed, Failure> {
         let name = file.display().to_string();
         if file == Path::new("-") {
-            let log = log_file::read(std::io::stdin().lock()).filter(|log| !log.is_empty());
-            return log.map(|log| diagnosed_log("standard input".to_owned(), &log)).ok_or_else(nothing_said);
+            return diagnosed_input();
         }
-        if let Some(log) = log_file::log(file) {
-            let diagnosed = diagnosed_log(name, &log);
-            together.add_log(&diagnosed.name, log);
-            return Ok(diagnosed);
-        }
-        let opened = match self.events.open(file, None) {
-            Ok(opened) => self.own.apply(opened),
-            Err(failure) => {
-                let log = log_file::late_log(file).ok_or(failure)?;
+        let opened = match self.events.open_any(file)? {
+            Content::Snapshot(opened) => self.own.apply(opened),
+            Content::Log(log) => {
                 let diagnosed = diagnosed_log(name, &log);
-                together.add_log(&diagnosed.name, log);
+                together.add_log(&diagnosed.name, *log);
                 return Ok(diagnosed);
             }
         };
@@ -216,6 +208,20 @@ struct OfLog {
     tables: Vec<LogTable>,
 }
 
+fn diagnosed_input() -> Result<Diagnosed, Failure> {
+    let name = "the standard input";
+    let mut reader = LogReader::default();
+    let Ok(()) = feed(std::io::stdin(), name, |bytes| Ok::<_, Infallible>(reader.push(bytes)))?;
+    let log = reader.finish();
+    if log.is_empty() {
+        return Err(Failure::new(
+            format!("{name} says nothing about memory"),
+            "paste an out-of-memory error, a table of memory_summary, or rows of ps; pass snapshots as files",
+        ));
+    }
+    Ok(diagnosed_log("standard input".to_owned(), &log))
+}
+
 fn diagnosed_log(name: String, log: &Log) -> Diagnosed {
     let diagnosed = diagnosed_report(name, log_report(log));
     let oddities = if log.has_host() { log.host.diagnostics.clone() } else { Vec::new() };
@@ -250,13 +256,6 @@ fn not_read(files: &[(&PathBuf, Failure)]) -> String {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let count = format::counted(files.len() as u64, "file");
     format!("\nLeft out as neither snapshots nor logs of memory: {count}, {}{more}\n", names.join(", "))
-}
-
-fn nothing_said() -> Failure {
-    Failure::new(
-        "the standard input says nothing about memory",
-        "paste an out-of-memory error, a table of memory_summary, or rows of ps; pass snapshots as files",
-    )
 }
 
 /// Formats the sentence about each device.

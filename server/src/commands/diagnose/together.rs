@@ -1,19 +1,21 @@
 //! Reads files together: snapshots with traces of torch.profiler and logs of the same run, and snapshots of tracemalloc.
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
 
 use shared::api::OfFile;
 use shared::base::{Diagnostic, Severity};
-use shared::host::HostLog;
-use shared::log::{Document, Log};
-use shared::profile::Makers;
-use shared::report::{CardShares, CardSnapshot, LogOwners, LogTable, OperatorsAtPeak, card_shares, operators_at_peak};
-use shared::tracemalloc::TracemallocSnapshot;
+use shared::logs::host::HostLog;
+use shared::logs::torch_profiler::{Makers, is_profile};
+use shared::logs::tracemalloc::TracemallocSnapshot;
+use shared::logs::{CardShares, CardSnapshot, Document, Log, OperatorsAtPeak, card_shares, operators_at_peak};
+use shared::report::{LogOwners, LogTable};
 
 use super::log;
 use crate::commands::named::Named;
 use crate::commands::text::lines;
-use crate::log_file;
 use crate::snapshot_file::Opened;
 
 /// Files that were given together.
@@ -44,7 +46,7 @@ pub(super) struct Joined {
 impl Together {
     /// Prepares for these files.
     pub(super) fn new(files: &[Named]) -> Self {
-        let has_traces = files.len() > 1 && files.iter().any(|file| log_file::is_trace(&file.path));
+        let has_traces = files.len() > 1 && files.iter().any(|file| is_trace(&file.path));
         Self { has_traces, ..Self::default() }
     }
 
@@ -88,6 +90,13 @@ impl Together {
         joined.share(&self.cards, &self.logs);
         joined
     }
+}
+
+/// Returns true if a file is a trace of torch.profiler.
+fn is_trace(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(64 << 10).read_to_end(&mut head));
+    path.is_file() && read.is_ok() && is_profile(&head)
 }
 
 impl Joined {

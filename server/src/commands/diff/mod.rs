@@ -6,18 +6,21 @@ mod traced;
 pub(super) use page::Table;
 
 use std::convert::Infallible;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use shared::analysis::{DiffBy, Profile, Side, Study, categories, diff};
 use shared::base::OwnCode;
+use shared::logs::Document;
+use shared::logs::tracemalloc::TracemallocSnapshot;
+use shared::open::Content;
 use shared::report::{ComparedSide, Comparison, comparison};
 
 use super::names::names;
 use super::own::OwnOption;
 use super::{abreast, peak};
 use crate::Failure;
-use crate::snapshot_file::Opened;
+use crate::snapshot_file::{self, Opened};
 
 /// The options of `snapscope diff`.
 #[derive(Debug, Clone, Args)]
@@ -86,6 +89,13 @@ struct Chosen {
     profile: Profile,
 }
 
+/// Part of a file that is compared.
+enum Part {
+    Chosen(Box<Chosen>),
+    /// Snapshot of tracemalloc, which has one moment.
+    Traced(Box<TracemallocSnapshot>),
+}
+
 /// Compares moments of two snapshots, with at most `top` stacks.
 pub(super) fn compare(
     (a, at_a): (&Opened, At),
@@ -108,11 +118,10 @@ impl DiffArgs {
     ///
     /// Returns an error if a file cannot be read, is not a snapshot, or has no such device, event or step.
     pub fn run(&self) -> Result<String, Failure> {
-        if let Some(compared) = self.traced() {
-            return compared;
-        }
-        let (a, b) = self.sides()?;
-        let report = compared(a, b, self.top, &self.own.rule());
+        let report = match self.sides()? {
+            (Part::Chosen(a), Part::Chosen(b)) => compared(*a, *b, self.top, &self.own.rule()),
+            (a, b) => return self.traced(a, b),
+        };
         if self.json {
             return Ok(serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n");
         }
@@ -135,24 +144,38 @@ impl DiffArgs {
     /// Reads both sides: two files in parallel, the same file only once.
     ///
     /// If both sides fail, the failure describes both.
-    fn sides(&self) -> Result<(Chosen, Chosen), Failure> {
-        let moments = self.moments();
-        let choose = |opened: &Opened, side: usize| choose(opened, moments[side]);
+    fn sides(&self) -> Result<(Part, Part), Failure> {
+        let [of_a, of_b] = self.moments();
         if self.a == self.b {
-            let opened = Opened::read(&self.a)?;
-            return Ok((choose(&opened, 0)?, choose(&opened, 1)?));
+            return parts(&self.a, [of_a, of_b]).map(|[a, b]| (a, b));
         }
-        let files = [self.a.as_path(), &self.b];
-        let read =
-            |side: usize| Ok::<_, Infallible>(Opened::read(files[side]).and_then(|opened| choose(&opened, side)));
-        let Ok(sides) = abreast::each(&files, read);
+        let read = |side: usize| match side {
+            0 => Ok::<_, Infallible>(parts(&self.a, [of_a])),
+            _ => Ok(parts(&self.b, [of_b])),
+        };
+        let Ok(sides) = abreast::each(&[&self.a, &self.b], read);
         let mut sides = sides.into_iter();
         match std::array::from_fn(|_| sides.next().expect("as many sides as files")) {
-            [Ok(a), Ok(b)] => Ok((a, b)),
+            [Ok([a]), Ok([b])] => Ok((a, b)),
             [Err(a), Err(b)] => Err(a.and(&b)),
             [Err(failure), Ok(_)] | [Ok(_), Err(failure)] => Err(failure),
         }
     }
+}
+
+/// Reads what a file has at each of these moments.
+fn parts<const N: usize>(path: &Path, moments: [At; N]) -> Result<[Part; N], Failure> {
+    let opened = match snapshot_file::open(path)? {
+        Content::Snapshot(opened) => opened,
+        Content::Log(log) => match log.document {
+            Some(Document::Tracemalloc(snapshot)) => return Ok(moments.map(|_| Part::Traced(snapshot.clone()))),
+            // The reader of snapshots says what the file is instead.
+            _ => Opened::read(path)?,
+        },
+    };
+    let parts = moments.iter().map(|at| choose(&opened, *at).map(|chosen| Part::Chosen(Box::new(chosen))));
+    let parts: Vec<Part> = parts.collect::<Result<_, _>>()?;
+    Ok(parts.try_into().unwrap_or_else(|_| unreachable!("a part for each moment")))
 }
 
 fn choose(opened: &Opened, at: At) -> Result<Chosen, Failure> {

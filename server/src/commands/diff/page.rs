@@ -4,9 +4,8 @@ use shared::analysis::{DiffBy, Matched};
 use shared::base::Moment;
 use shared::base::format::{bytes, count, counted, signed};
 use shared::export::markdown_text;
-use shared::report::{
-    ComparedChange, ComparedGroup, ComparedPlace, ComparedSide, ComparedStack, Comparison, TracedComparison, TracedSide,
-};
+use shared::logs::{ComparedPlace, TracedComparison, TracedSide};
+use shared::report::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison};
 
 use crate::commands::text;
 

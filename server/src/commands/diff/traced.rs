@@ -3,22 +3,17 @@
 use std::path::Path;
 
 use shared::analysis::DiffBy;
-use shared::log::Document;
-use shared::report::traced_comparison;
-use shared::tracemalloc::{Flaw, TracemallocSnapshot};
+use shared::logs::traced_comparison;
+use shared::logs::tracemalloc::{Flaw, TracemallocSnapshot};
 
-use super::DiffArgs;
 use super::page::Table;
-use crate::{Failure, log_file};
+use super::{DiffArgs, Part};
+use crate::Failure;
 
 impl DiffArgs {
-    /// Compares the files by line if one of them is a snapshot of tracemalloc; `None` if neither is.
-    pub(super) fn traced(&self) -> Option<Result<String, Failure>> {
-        let (a, b) = (traced(&self.a), traced(&self.b));
-        (a.is_some() || b.is_some()).then(|| self.compared(side(&self.a, a)?, side(&self.b, b)?))
-    }
-
-    fn compared(&self, a: TracemallocSnapshot, b: TracemallocSnapshot) -> Result<String, Failure> {
+    /// Compares the files by line; at least one of them is a snapshot of tracemalloc.
+    pub(super) fn traced(&self, a: Part, b: Part) -> Result<String, Failure> {
+        let (a, b) = (side(&self.a, a)?, side(&self.b, b)?);
         self.only_traced_options()?;
         let (of_a, of_b) = (self.a.display().to_string(), self.b.display().to_string());
         let report = traced_comparison((&of_a, &a), (&of_b, &b), self.top);
@@ -44,17 +39,10 @@ impl DiffArgs {
     }
 }
 
-fn traced(path: &Path) -> Option<TracemallocSnapshot> {
-    match log_file::log(path)?.document? {
-        Document::Tracemalloc(snapshot) => Some(*snapshot),
-        _ => None,
-    }
-}
-
 /// Returns a side that can be compared.
-fn side(path: &Path, snapshot: Option<TracemallocSnapshot>) -> Result<TracemallocSnapshot, Failure> {
+fn side(path: &Path, part: Part) -> Result<Box<TracemallocSnapshot>, Failure> {
     let file = path.display();
-    let Some(snapshot) = snapshot else {
+    let Part::Traced(snapshot) = part else {
         let message = format!("{file}: the other file is a snapshot of tracemalloc, and this one is not");
         return Err(Failure::new(message, "compare two snapshots of the same kind"));
     };

@@ -1,21 +1,13 @@
 //! Exports the report on a log.
 
-use std::path::Path;
-
 use clap::ValueEnum as _;
 use shared::draw::theme::Theme;
 use shared::export::{LogForm, log_picture};
-use shared::log::Log;
-use shared::report::log_report;
+use shared::logs::{Log, log_report};
 
 use super::args::ExportArgs;
+use crate::Failure;
 use crate::canvas::png;
-use crate::{Failure, log_file};
-
-/// Reads a file if it is a log: by its beginning, or by its end if it is no snapshot either.
-pub(super) fn read(file: &Path, is_snapshot: bool) -> Option<Log> {
-    if is_snapshot { log_file::log(file) } else { log_file::late_log(file) }
-}
 
 impl ExportArgs {
     /// Writes the report on a log and returns its size in bytes.

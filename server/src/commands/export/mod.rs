@@ -13,12 +13,13 @@ use shared::base::format::bytes;
 use shared::draw::svg::svg;
 use shared::export::{self, SanitizeOptions, Sanitized, Subject, Table};
 use shared::import::Importer;
+use shared::open::Content;
 use shared::pickle::Style;
 use shared::trace::{Device, Trace};
 
 use crate::Failure;
 use crate::canvas::png;
-use crate::snapshot_file::{Opened, import};
+use crate::snapshot_file::{Opened, open_by};
 use picture::PictureName;
 use shared::base::Moment;
 
@@ -34,16 +35,10 @@ impl ExportArgs {
     /// to the form, or if the output cannot be written.
     pub fn run(&self) -> Result<String, Failure> {
         self.check()?;
-        if let Some(log) = log::read(&self.file, true) {
-            return Ok(self.written(self.write_log(&log)?));
-        }
         let file = self.file.display().to_string();
-        let trace = match import(&self.file, &file) {
-            Ok(trace) => trace,
-            Err(failure) => {
-                let log = log::read(&self.file, false).ok_or(failure)?;
-                return Ok(self.written(self.write_log(&log)?));
-            }
+        let trace = match open_by(Importer::new(), Importer::finish, &self.file, &file)? {
+            Content::Snapshot(trace) => trace,
+            Content::Log(log) => return Ok(self.written(self.write_log(&log)?)),
         };
         let (size_bytes, left_out) = match self.sanitize {
             true => self.write_clean(file, &trace)?,

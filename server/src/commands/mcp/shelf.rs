@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use shared::open::Content;
 use tempfile::TempPath;
 
 use super::link;
 use crate::Failure;
-use crate::snapshot_file::Opened;
+use crate::snapshot_file::{self, Opened};
 
 /// Most snapshots that are kept in memory.
 const MOST_OPEN: usize = 4;
@@ -48,6 +49,15 @@ impl Shelf {
 
     /// Returns a snapshot, which is read again if its file has changed.
     pub(super) fn snapshot(&self, name: &str) -> Result<Arc<Opened>, Failure> {
+        match self.content(name)? {
+            Content::Snapshot(opened) => Ok(opened),
+            // The reader of snapshots says what the file is instead.
+            Content::Log(_) => Opened::read(&self.path(name)?).map(Arc::new),
+        }
+    }
+
+    /// Returns what a file is; a snapshot is kept until its file changes.
+    pub(super) fn content(&self, name: &str) -> Result<Content<Arc<Opened>>, Failure> {
         let path = self.path(name)?;
         let stamp = stamp(&path);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,14 +66,17 @@ impl Shelf {
             Some(place) => open.remove(place),
             None => {
                 open.retain(|kept| kept.name != name);
-                let opened = Opened::read(&path).map_err(|failure| relative(&path, failure))?;
+                let opened = match snapshot_file::open(&path).map_err(|failure| relative(&path, failure))? {
+                    Content::Snapshot(opened) => opened,
+                    Content::Log(log) => return Ok(Content::Log(log)),
+                };
                 Kept { name: name.to_owned(), stamp, opened: Arc::new(Opened { file: name.to_owned(), ..opened }) }
             }
         };
         open.push(kept.clone());
         let more = open.len().saturating_sub(MOST_OPEN);
         open.drain(..more);
-        Ok(kept.opened)
+        Ok(Content::Snapshot(kept.opened))
     }
 }
 

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use shared::analysis::{Summary, Timeline, studies};
 use shared::base::Moment;
 use shared::base::format::{bytes, counted};
-use shared::log::Log;
-use shared::report::{Diagnosis, DiagnosisConfig, LiveConfig, diagnosis, log_report};
+use shared::logs::{Log, log_report};
+use shared::open::Content;
+use shared::report::{Diagnosis, DiagnosisConfig, LiveConfig, diagnosis};
 use shared::trace::Device;
 
 use crate::Failure;
@@ -14,8 +15,7 @@ use crate::commands::named::Named;
 use crate::commands::text::{curve, cut, wrapped};
 use crate::commands::{diagnose, peak};
 use crate::config::Terminal;
-use crate::log_file;
-use crate::snapshot_file::Opened;
+use crate::snapshot_file::{self, Opened};
 
 /// Number of stacks.
 const TOP_STACKS: usize = 5;
@@ -37,15 +37,9 @@ pub(super) fn screens(files: &[Named], terminal: &Terminal) -> (String, Vec<Fail
 }
 
 fn screen(file: &Named, terminal: &Terminal) -> Result<String, Failure> {
-    let lines = match log_file::log(&file.path) {
-        Some(log) => of_log(&file.path.display().to_string(), &log, terminal),
-        None => match Opened::read(&file.path) {
-            Ok(opened) => of_snapshot(&opened, terminal)?,
-            Err(failure) => {
-                let log = log_file::late_log(&file.path).ok_or(failure)?;
-                of_log(&file.path.display().to_string(), &log, terminal)
-            }
-        },
+    let lines = match snapshot_file::open(&file.path)? {
+        Content::Log(log) => of_log(&file.path.display().to_string(), &log, terminal),
+        Content::Snapshot(opened) => of_snapshot(&opened, terminal)?,
     };
     Ok(lines.iter().fold(String::new(), |mut page, line| {
         let _ = writeln!(page, "{}", cut(line, terminal.columns));

@@ -1,7 +1,7 @@
 //! Identifies binary files by signatures in their first bytes.
 
 use super::words::{self, Kind};
-use crate::pprof::is_pprof;
+use crate::logs::pprof::is_pprof;
 
 /// Signatures at the very beginning of a file; no text begins with one of them.
 const SIGNATURES: &[(&[u8], &Kind)] = &[

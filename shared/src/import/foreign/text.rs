@@ -2,7 +2,7 @@
 
 use super::config;
 use super::words::{self, Kind};
-use crate::log;
+use crate::logs::is_log as says_memory;
 
 /// Returns the kind of a text; `mentions_oom` says whether the whole file contains an out-of-memory error.
 pub(super) fn kind(text: &str, mentions_oom: bool) -> Option<&'static Kind> {
@@ -12,7 +12,7 @@ pub(super) fn kind(text: &str, mentions_oom: bool) -> Option<&'static Kind> {
         .or_else(|| download_error(text))
         .or_else(|| has_any(text, &["NVIDIA-SMI ", "memory.used [MiB]", "NVSMI LOG"]).then_some(&words::NVIDIA_SMI))
         .or_else(|| text.contains("PyTorch CUDA memory summary").then_some(&words::MEMORY_SUMMARY))
-        .or_else(|| log::is_log(text.as_bytes()).then_some(&words::HOST_LOG))
+        .or_else(|| says_memory(text.as_bytes()).then_some(&words::HOST_LOG))
         .or_else(|| has_processes(text).then_some(&words::PS_WITHOUT_MEMORY))
         .or_else(|| is_script(text).then_some(&words::SCRIPT))
         .or_else(|| config::keys_of(text).and_then(|keys| config::kind(keys.into_iter())))

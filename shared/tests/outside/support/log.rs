@@ -2,10 +2,9 @@
 
 use flate2::read::MultiGzDecoder;
 use shared::analysis::LONGEST_TITLE;
-use shared::log::{Document, Log, LogReader, is_log};
-use shared::memray::Memray;
-use shared::report::{log_report, traced_growth};
-use shared::tracemalloc::{Grouping, Total, TracemallocSnapshot, changes, steady_growth};
+use shared::logs::memray::Memray;
+use shared::logs::tracemalloc::{Grouping, Total, TracemallocSnapshot, changes, steady_growth};
+use shared::logs::{Document, Log, LogReader, is_log, log_report, traced_growth};
 use std::io;
 
 /// Maximum memory per byte of a log, in bytes: a row of five bytes can begin a process.

@@ -6,6 +6,7 @@ use serde_json::json;
 use shared::analysis::{FindingCode, studies};
 use shared::base::Severity;
 use shared::base::format::{bytes, count, counted};
+use shared::open::Content;
 use shared::report::headlines;
 
 use super::question::question;
@@ -15,7 +16,6 @@ use crate::commands::mcp::options::{FindingsOptions, OpenOptions, SummaryOptions
 use crate::commands::mcp::shelf::{Shelf, relative};
 use crate::commands::mcp::words::Words;
 use crate::commands::{DiagnoseArgs, inspect, named};
-use crate::log_file;
 use crate::snapshot_file::Opened;
 
 /// Most files of a folder that are listed.
@@ -28,11 +28,14 @@ pub(in crate::commands::mcp) fn open(shelf: &Shelf, options: &OpenOptions) -> Re
         return folder(name, &path);
     }
     let findings = || question("findings", &json!({ "files": [name] }), "what fills the memory, and what to change");
-    if log_file::log(&path).is_some() {
-        let text = format!("{name} is a log that says something about memory");
-        return Ok(Answer::new(text.clone(), &json!({ "file": name, "kind": "log", "answer": text })).then(findings()));
-    }
-    let opened = shelf.snapshot(name)?;
+    let opened = match shelf.content(name)? {
+        Content::Snapshot(opened) => opened,
+        Content::Log(_) => {
+            let text = format!("{name} is a log that says something about memory");
+            let report = json!({ "file": name, "kind": "log", "answer": text });
+            return Ok(Answer::new(text, &report).then(findings()));
+        }
+    };
     let sentences = sentences(&opened);
     let events: u64 = opened.devices().map(|(device, _)| device.events.len() as u64).sum();
     let text = format!("{}\n{} on {}", sentences.join("\n"), counted(events, "event"), devices(&opened));

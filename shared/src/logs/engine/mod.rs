@@ -1,0 +1,11 @@
+//! Reads what inference engines say about GPU memory when they start: vLLM and SGLang, of every version.
+
+mod log;
+mod reader;
+mod report;
+mod sglang;
+mod value;
+mod vllm;
+
+pub use log::{Engine, EngineLog, EngineWorker};
+pub use reader::EngineReader;

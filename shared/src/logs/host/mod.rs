@@ -1,0 +1,39 @@
+//! Reads and judges logs of host memory: what `ps`, `top` and other tools print about processes over time.
+//!
+//! A snapshot shows GPU memory of one process; host memory that climbs is seen from outside, by sampling.
+
+mod arenas;
+mod cells;
+mod climb;
+mod family;
+mod head;
+mod kinds;
+mod log;
+mod machine;
+mod oddities;
+mod proc;
+mod queue;
+mod reader;
+mod report;
+mod row;
+mod shm;
+mod teeth;
+mod tensorboard;
+mod usage;
+mod wandb;
+
+#[cfg(test)]
+mod tests;
+
+pub use arenas::{ArenaHolder, arena_holder};
+pub use climb::{Climb, Climber, climb_of, curve_climb, file_climb, machine_climb};
+pub use family::{Family, families, sums};
+pub use kinds::most_bytes;
+pub use log::{
+    Arenas, Clock, HostForm, HostLog, Kill, LeftFiles, Machine, Mapping, Parts, Process, SharedFolder, Total,
+    TotalSource,
+};
+pub use queue::{SharedClimb, SharedPeak, shared_climb, shared_peak, unmapped};
+pub use reader::HostReader;
+pub(super) use report::{course, when_full};
+pub use teeth::Leg;

@@ -1,0 +1,175 @@
+//! Reads the text of `nvidia-smi -q`, whose indents nest.
+//!
+//! ```text
+//! ==============NVSMI LOG==============
+//!
+//! Timestamp                                 : Sat Mar  4 04:55:25 2023
+//! Attached GPUs                             : 8
+//! GPU 00000000:07:00.0
+//!     Product Name                          : NVIDIA A100-SXM4-80GB
+//!     FB Memory Usage
+//!         Total                             : 81920 MiB
+//!         Used                              : 22377 MiB
+//!     Processes
+//!         Process ID                        : 280058
+//!             Name                          : /usr/bin/python
+//!             Used GPU Memory               : 22374 MiB
+//! ```
+
+use super::record::{Field, Record};
+
+/// Reader of the lines of any number of outputs.
+#[derive(Debug, Default)]
+pub(super) struct QueryText {
+    /// Output that is being read.
+    record: Option<Record>,
+    section: Section,
+    /// True if other lines came after the last line that certainly is of the output.
+    is_interrupted: bool,
+}
+
+/// Part of a GPU's lines that says something about memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Section {
+    #[default]
+    Other,
+    Memory,
+    Processes,
+}
+
+impl QueryText {
+    /// Reads a line and adds outputs that have ended; returns true if the line is one of nvidia-smi.
+    pub(super) fn line(&mut self, line: &str, done: &mut Vec<Record>) -> bool {
+        if line.contains("==NVSMI LOG==") {
+            done.extend(self.record.replace(Record::default()));
+            self.section = Section::Other;
+            self.is_interrupted = false;
+            return true;
+        }
+        let Some(record) = &mut self.record else { return false };
+        let text = line.trim_start_matches(' ');
+        let indent = line.len() - text.len();
+        let (key, value) = text.split_once(" : ").map_or((text, ""), |(key, value)| (key, value));
+        let (key, value) = (key.trim_end(), value.trim());
+        if indent == 0 {
+            let is_head = head(record, key, value);
+            if is_head {
+                self.section = Section::Other;
+            }
+            self.is_interrupted = !is_head;
+            return is_head;
+        }
+        if indent == 4 {
+            self.section = match key {
+                "FB Memory Usage" | "Memory Usage" => Section::Memory,
+                "Processes" | "Compute Processes" => Section::Processes,
+                _ => Section::Other,
+            };
+        }
+        if let Some(field) = field(self.section, indent, key) {
+            record.set(field, value);
+        }
+        // Values are aligned. Another program that writes to the same file may indent its lines as well.
+        let is_value = text.contains("  : ");
+        self.is_interrupted &= !is_value;
+        is_value || !self.is_interrupted
+    }
+
+    /// Returns the output that the last line belongs to.
+    pub(super) fn finish(self) -> Option<Record> {
+        self.record
+    }
+}
+
+/// Reads a line without an indent.
+fn head(record: &mut Record, key: &str, value: &str) -> bool {
+    match key {
+        "Timestamp" => record.set(Field::Stamp, value),
+        "Attached GPUs" => record.set(Field::Attached, value),
+        "Driver Version" | "CUDA Version" => {}
+        _ => match key.strip_prefix("GPU ").filter(|address| is_address(address)) {
+            Some(address) => record.gpu(address),
+            None => return false,
+        },
+    }
+    true
+}
+
+/// Returns true for an address on the bus, such as `00000000:07:00.0` or `0000:07:00.0`.
+fn is_address(text: &str) -> bool {
+    text.split(':').count() == 3 && text.bytes().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.'))
+}
+
+fn field(section: Section, indent: usize, key: &str) -> Option<Field> {
+    Some(match (section, indent, key) {
+        (Section::Other, 4, "Product Name") => Field::Name,
+        (Section::Memory, 8, "Total") => Field::Total,
+        (Section::Memory, 8, "Reserved") => Field::Reserved,
+        (Section::Memory, 8, "Used") => Field::Used,
+        (Section::Processes, 8, "Process ID") => Field::Pid,
+        (Section::Processes, 12, "Name") => Field::ProcessName,
+        (Section::Processes, 12, "Used GPU Memory") => Field::ProcessUsed,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Published in huggingface/m4-logs: `nvidia-smi -q -i 0` on a machine with eight GPUs, without parts that say nothing
+    /// about memory.
+    const QUERY: &str = include_str!("../../../../tests/data/logs/nvidia-smi525-query.txt");
+
+    fn read(text: &str) -> Vec<Record> {
+        let (mut reader, mut done) = (QueryText::default(), Vec::new());
+        text.lines().for_each(|line| {
+            reader.line(line, &mut done);
+        });
+        done.extend(reader.finish());
+        done
+    }
+
+    #[test]
+    fn a_gpu_has_memory_and_processes() {
+        let records = read(QUERY);
+        let [Record { stamp: Some(stamp), attached: Some(8), gpus, is_cut: false }] = records.as_slice() else {
+            panic!("{records:?}")
+        };
+        assert_eq!(stamp.epoch_ms(), Some(1_677_905_725_000));
+        let [gpu] = gpus.as_slice() else { panic!("{gpus:?}") };
+        assert_eq!((gpu.address.as_str(), gpu.name.as_str()), ("00000000:07:00.0", "NVIDIA A100-SXM4-80GB"));
+        let sizes = [gpu.total_bytes, gpu.reserved_bytes, gpu.used_bytes].map(|bytes| bytes.map(|bytes| bytes >> 20));
+        assert_eq!(sizes, [Some(81_920), Some(834), Some(22_377)], "and not those of BAR1");
+        let [process] = gpu.processes.as_slice() else { panic!("{gpu:?}") };
+        assert_eq!((process.pid, process.bytes >> 20), (280_058, 22_374));
+        assert!(process.name.ends_with("/bin/python"), "{process:?}");
+    }
+
+    #[test]
+    fn each_banner_begins_an_output() {
+        let text = format!("starting\n{QUERY}\nstep 1, loss 2\n{QUERY}");
+        assert_eq!(read(&text).iter().map(|record| record.gpus.len()).collect::<Vec<_>>(), [1, 1]);
+        let mut reader = QueryText::default();
+        let mut is_of = |line: &str| reader.line(line, &mut Vec::new());
+        assert_eq!([is_of("GPU 0000:07:00.0"), is_of("==NVSMI LOG=="), is_of("GPU 0000:07:00.0")], [false, true, true]);
+        assert!(is_of("    Processes"));
+        assert_eq!([is_of("RuntimeError: a : b"), is_of("    'active.all.peak': 7,")], [false, false]);
+        assert_eq!([is_of("        Process ID            : 7"), is_of("            Code")], [true, true]);
+        assert!(!is_of("GPU 0: out of memory"));
+    }
+
+    #[test]
+    fn another_program_may_write_between_the_lines() {
+        let text = QUERY.replace("        Used ", "step 1 of 2\n        Used ");
+        assert_eq!(read(&text)[0].gpus[0].used_bytes, Some(22_377 << 20));
+    }
+
+    #[test]
+    fn windows_does_not_tell_the_memory_of_processes() {
+        let text = QUERY.replace("22374 MiB", "Not available in WDDM driver model");
+        assert_eq!(read(&text)[0].gpus[0].processes[0].bytes, 0);
+        let text = QUERY.replace("22377 MiB", "N/A");
+        assert_eq!(read(&text)[0].gpus[0].used_bytes, None);
+    }
+}

@@ -1,0 +1,363 @@
+//! Reads the lines of nvidia-smi.
+
+use super::log::{Card, CardLog, CardProcess, CardSample, MOST_CARDS, MOST_PROCESSES};
+use super::query_text::QueryText;
+use super::query_xml::QueryXml;
+use super::record::{Record, RecordGpu};
+use super::table::{Head, Row, mebibytes};
+use super::wandb::{self, CardMetric};
+use crate::base::stamp::{self, Stamp};
+use crate::base::{Metric, MetricHead, MetricTime};
+use crate::logs::source::LineReader;
+use hashbrown::HashMap;
+
+/// Most samples of all GPUs that are kept, 16 bytes each: those of eight GPUs every second for a week.
+const MOST_SAMPLES: usize = 5_000_000;
+
+/// Reader of a log, line by line.
+#[derive(Debug, Default)]
+pub struct CardReader {
+    log: CardLog,
+    head: Option<Head>,
+    wandb: Option<MetricHead<CardMetric>>,
+    query_text: QueryText,
+    query_xml: QueryXml,
+    samples: usize,
+    /// Time of the line above, for tables that have none.
+    stamp: Option<Stamp>,
+    /// GPU and name of the last row of a table that names one.
+    named: Option<(u32, String)>,
+    /// True after the first row of a table.
+    has_table: bool,
+    /// True within the processes of a table.
+    lists_processes: bool,
+}
+
+impl LineReader for CardReader {
+    type Log = CardLog;
+
+    fn line(&mut self, line: &str) -> bool {
+        if let Some(stamp) = stamp::stamp(line) {
+            self.stamp = Some(stamp);
+            // It says nothing else, so that no other reader has to look at it.
+            return true;
+        }
+        if self.query(line) || self.wandb(line) {
+            return true;
+        }
+        if let Some(head) = Head::of(line) {
+            self.head = Some(head);
+            return true;
+        }
+        if line.starts_with('|') || line.starts_with('+') {
+            return self.table(line);
+        }
+        let row = self.head.as_ref().and_then(|head| head.row(line));
+        row.is_some_and(|row| {
+            self.row(&row);
+            true
+        })
+    }
+
+    fn finish(mut self) -> CardLog {
+        let last = [std::mem::take(&mut self.query_text).finish(), std::mem::take(&mut self.query_xml).finish()];
+        last.into_iter().flatten().for_each(|record| self.record(record));
+        self.log
+    }
+}
+
+impl CardReader {
+    /// Reads a line of `nvidia-smi -q`, as text or as XML.
+    fn query(&mut self, line: &str) -> bool {
+        let mut done = Vec::new();
+        let is_of_query = self.query_xml.line(line, &mut done) || self.query_text.line(line, &mut done);
+        done.into_iter().for_each(|record| self.record(record));
+        is_of_query
+    }
+
+    /// Adds what an output of `nvidia-smi -q` says about all GPUs.
+    fn record(&mut self, record: Record) {
+        let Record { stamp, attached, gpus, is_cut } = record;
+        let listed = gpus.len();
+        self.log.chosen = attached.filter(|attached| !is_cut && *attached > listed).map(|attached| (listed, attached));
+        self.log.is_cut |= is_cut;
+        let stamp = stamp.or(self.stamp);
+        if gpus.iter().any(|gpu| !gpu.processes.is_empty()) {
+            self.log.cards.iter_mut().for_each(|card| card.processes.clear());
+        }
+        for (index, gpu) in gpus.into_iter().enumerate() {
+            let RecordGpu { address, name, total_bytes, reserved_bytes, used_bytes, processes } = gpu;
+            let name = if name.is_empty() { address } else { name };
+            let Some(used_bytes) = used_bytes else { continue };
+            self.sample(index as u32, stamp, used_bytes, total_bytes, &name);
+            self.card(index as u32).into_iter().for_each(|card| card.reserved_bytes = reserved_bytes);
+            let known = processes.iter().filter(|process| process.bytes > 0);
+            known.for_each(|process| self.process(index as u32, process.pid, &process.name, process.bytes));
+        }
+    }
+
+    /// Reads a line of a table of Weights & Biases: its head or a row.
+    fn wandb(&mut self, line: &str) -> bool {
+        if let Some(head) = wandb::head(line) {
+            self.wandb = Some(head);
+            return true;
+        }
+        let Some(head) = self.wandb.take() else { return false };
+        let row = head.row(line);
+        let is_row = row.is_some();
+        if let Some((time, values)) = row {
+            self.metrics(time, &values);
+        }
+        self.wandb = Some(head);
+        is_row
+    }
+
+    fn metrics(&mut self, time: MetricTime, values: &[(&Metric<CardMetric>, f64)]) {
+        self.log.is_of_wandb = true;
+        let percents: HashMap<u32, f64> = { values.iter() }
+            .filter_map(|(metric, value)| match metric.kind {
+                CardMetric::Percent(gpu) => Some((gpu, *value)),
+                CardMetric::Bytes(_) => None,
+            })
+            .collect();
+        for (metric, value) in values {
+            let CardMetric::Bytes(gpu) = metric.kind else { continue };
+            let percent = percents.get(&gpu).filter(|percent| **percent > 1.0);
+            let total_bytes = percent.map(|percent| (value * 100.0 / percent) as u64);
+            match time {
+                MetricTime::Date(stamp) => self.sample(gpu, Some(stamp), *value as u64, total_bytes, &metric.run),
+                MetricTime::Elapsed(ms) => self.sample_at(gpu, Some(ms), *value as u64, total_bytes, &metric.run),
+            }
+        }
+    }
+
+    fn row(&mut self, row: &Row<'_>) {
+        let gpu = row.gpu.unwrap_or(0);
+        if let Some(bytes) = row.used_bytes {
+            self.sample(gpu, row.stamp, bytes, row.total_bytes, row.name);
+        }
+        if let (Some(pid), Some(bytes)) = (row.pid, row.process_bytes) {
+            self.process(gpu, pid, row.process_name, bytes);
+        }
+    }
+
+    /// Reads a row of the table that nvidia-smi prints without options.
+    fn table(&mut self, line: &str) -> bool {
+        let cells: Vec<&str> = line.trim_matches('|').split_ascii_whitespace().collect();
+        if line.contains("NVIDIA-SMI") {
+            self.has_table = true;
+            self.lists_processes = false;
+            return true;
+        }
+        if let Some((used, total)) = used_of_total(line) {
+            let (gpu, name) = self.named.take().unwrap_or_default();
+            self.sample(gpu, self.stamp, used, Some(total), &name);
+            return true;
+        }
+        if let Some((gpu, pid, name, bytes)) = process_of(&cells) {
+            if !self.lists_processes {
+                self.log.cards.iter_mut().for_each(|card| card.processes.clear());
+            }
+            self.lists_processes = true;
+            self.process(gpu, pid, &name, bytes);
+            return true;
+        }
+        if !self.has_table {
+            return false;
+        }
+        if let Some(gpu) = cells.first().and_then(|cell| cell.parse().ok()) {
+            let name = cells[1..].iter().take_while(|cell| !matches!(**cell, "On" | "Off" | "|"));
+            self.named = Some((gpu, name.copied().collect::<Vec<_>>().join(" ")));
+            return true;
+        }
+        is_frame(line)
+    }
+
+    fn sample(&mut self, gpu: u32, stamp: Option<Stamp>, used_bytes: u64, total_bytes: Option<u64>, name: &str) {
+        let dated = stamp.and_then(|stamp| stamp.epoch_ms());
+        self.sample_at(gpu, dated, used_bytes, total_bytes, name);
+        self.log.has_dates = dated.is_some();
+    }
+
+    /// Adds a sample at a time in milliseconds.
+    fn sample_at(&mut self, gpu: u32, ms: Option<i64>, used_bytes: u64, total_bytes: Option<u64>, name: &str) {
+        if self.samples >= MOST_SAMPLES {
+            self.log.left_out += 1;
+            return;
+        }
+        let Some(card) = self.card(gpu) else { return };
+        card.total_bytes = total_bytes.or(card.total_bytes);
+        if !name.is_empty() {
+            name.clone_into(&mut card.name);
+        }
+        let last_ms = card.samples.last().map(|sample| sample.time_ms);
+        // Without times, or where the clock was set back, a sample is a second after the one before.
+        let next_ms = last_ms.map_or(0, |last| last + 1000);
+        let time_ms = ms.filter(|time| last_ms.is_none_or(|last| *time >= last)).unwrap_or(next_ms);
+        card.samples.push(CardSample { time_ms, used_bytes });
+        self.samples += 1;
+        self.log.has_times = ms.is_some();
+    }
+
+    fn process(&mut self, gpu: u32, pid: u32, name: &str, bytes: u64) {
+        let Some(card) = self.card(gpu) else { return };
+        match card.processes.iter().position(|process| process.pid == pid) {
+            Some(known) => card.processes[known].bytes = bytes,
+            None if card.processes.len() < MOST_PROCESSES => {
+                card.processes.push(CardProcess { pid, name: name.to_owned(), bytes });
+            }
+            None => {}
+        }
+    }
+
+    fn card(&mut self, index: u32) -> Option<&mut Card> {
+        let cards = &mut self.log.cards;
+        let position = match cards.iter().position(|card| card.index == index) {
+            Some(position) => position,
+            None if cards.len() < MOST_CARDS => {
+                cards.push(Card { index, ..Card::default() });
+                cards.len() - 1
+            }
+            None => return None,
+        };
+        Some(&mut cards[position])
+    }
+}
+
+/// Returns true for rules, heads and rows without memory.
+fn is_frame(line: &str) -> bool {
+    const HEADS: [&str; 7] = ["Persistence-M", "Memory-Usage", "MIG M.", "Processes:", "GPU Memory", "Usage", "N/A"];
+    let is_rule = line.chars().all(|c| matches!(c, '+' | '-' | '=' | '|' | ' '));
+    is_rule || HEADS.iter().any(|words| line.contains(words)) || line.contains("No running processes")
+}
+
+/// Reads `20000MiB / 24576MiB` out of a row.
+fn used_of_total(line: &str) -> Option<(u64, u64)> {
+    let (before, after) = line.split_once("MiB / ")?;
+    let used = before.rsplit(|c: char| !c.is_ascii_digit()).next()?;
+    let total = after.trim_start();
+    let end = total.find("MiB")?;
+    Some((mebibytes(used)?, mebibytes(&total[..end])?))
+}
+
+/// Reads a row of the processes: GPU, GI and CI in newer versions, PID, type, name and memory.
+fn process_of(cells: &[&str]) -> Option<(u32, u32, String, u64)> {
+    let (memory, rest) = cells.split_last()?;
+    let bytes = memory.strip_suffix("MiB").and_then(mebibytes)?;
+    let kind = rest.iter().position(|cell| matches!(*cell, "C" | "G" | "C+G" | "M+C"))?;
+    let (gpu, pid) = (rest.first()?.parse().ok()?, rest.get(kind.checked_sub(1)?)?.parse().ok()?);
+    Some((gpu, pid, rest[kind + 1..].join(" "), bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::logs::source::Source as _;
+
+    fn read(text: &str) -> CardLog {
+        let mut reader = CardReader::default();
+        text.lines().for_each(|line| {
+            reader.line(line);
+        });
+        reader.finish()
+    }
+
+    /// Printed by nvidia-smi 545, as in vllm-project/vllm#2140, with processes of the form of its manual.
+    const TABLE: &str = "\
+Sun Dec 17 15:31:00 2023
++---------------------------------------------------------------------------------------+
+| NVIDIA-SMI 545.23.08              Driver Version: 545.23.08    CUDA Version: 12.3     |
+|-----------------------------------------+----------------------+----------------------+
+| GPU  Name                 Persistence-M | Bus-Id        Disp.A | Volatile Uncorr. ECC |
+| Fan  Temp   Perf          Pwr:Usage/Cap |         Memory-Usage | GPU-Util  Compute M. |
+|=========================================+======================+======================|
+|   0  NVIDIA GeForce RTX 3090        Off | 00000000:01:00.0 Off |                  N/A |
+| 30%   29C    P8              24W / 350W |  20001MiB / 24576MiB |      0%      Default |
+|                                         |                      |                  N/A |
++-----------------------------------------+----------------------+----------------------+
+|   1  NVIDIA GeForce RTX 3090        Off | 00000000:02:00.0 Off |                  N/A |
+| 30%   29C    P8              24W / 350W |      7MiB / 24576MiB |      0%      Default |
++-----------------------------------------+----------------------+----------------------+
+| Processes:                                                                            |
+|  GPU   GI   CI        PID   Type   Process name                            GPU Memory |
+|        ID   ID                                                             Usage      |
+|=======================================================================================|
+|    0   N/A  N/A      4711      C   /usr/bin/python3                          15000MiB |
+|    0   N/A  N/A      1000      G   /usr/lib/xorg/Xorg                          480MiB |
++---------------------------------------------------------------------------------------+
+";
+
+    #[test]
+    fn the_table_has_cards_and_processes() {
+        let log = read(TABLE);
+        assert_eq!(log.cards.len(), 2);
+        let card = &log.cards[0];
+        assert_eq!((card.name.as_str(), card.total_bytes), ("NVIDIA GeForce RTX 3090", Some(24_576 << 20)));
+        assert_eq!(card.samples, [CardSample { time_ms: 1_702_827_060_000, used_bytes: 20_001 << 20 }]);
+        let names: Vec<&str> = card.processes.iter().map(|process| process.name.as_str()).collect();
+        assert_eq!(names, ["/usr/bin/python3", "/usr/lib/xorg/Xorg"]);
+        assert_eq!(card.processes[0], CardProcess { pid: 4711, name: names[0].to_owned(), bytes: 15_000 << 20 });
+        assert!(log.cards[1].processes.is_empty() && log.has_dates);
+    }
+
+    #[test]
+    fn a_loop_of_tables_is_a_course() {
+        let later = TABLE.replace("15:31:00", "15:31:05").replace("15000MiB", "16000MiB").replace("20001", "21001");
+        let log = read(&(TABLE.to_owned() + &later));
+        let used: Vec<u64> = log.cards[0].samples.iter().map(|sample| sample.used_bytes >> 20).collect();
+        assert_eq!(used, [20_001, 21_001]);
+        assert_eq!(log.cards[0].samples[1].time_ms - log.cards[0].samples[0].time_ms, 5000);
+        assert_eq!((log.cards[0].processes.len(), log.cards[0].processes[0].bytes), (2, 16_000 << 20));
+    }
+
+    #[test]
+    fn queries_are_rows_with_names() {
+        let text = "timestamp, name, index, memory.total [MiB], memory.used [MiB], utilization.gpu [%]\n\
+                    2026/11/23 15:46:52.123, NVIDIA A100-SXM4-40GB, 1, 40960 MiB, 1234 MiB, 5 %\n\
+                    2026/11/23 15:46:53.123, NVIDIA A100-SXM4-40GB, 1, 40960 MiB, 2234 MiB, 5 %\n";
+        let log = read(text);
+        assert_eq!((log.cards[0].index, log.cards[0].samples.len(), log.has_dates), (1, 2, true));
+        assert_eq!(log.cards[0].samples[1], CardSample { time_ms: 1_795_448_813_123, used_bytes: 2234 << 20 });
+        assert_eq!(read(&text.replace(" MiB", "")), log, "without units");
+        let apps = read("pid, process_name, used_gpu_memory [MiB]\n4711, python3, 15000 MiB\n");
+        assert_eq!(apps.cards[0].processes[0].bytes, 15_000 << 20);
+    }
+
+    #[test]
+    fn dmon_and_pmon_have_columns() {
+        let dmon = "# gpu     fb   bar1   ccpm\n# Idx     MB     MB     MB\n    0   1234     10      0\n    0   1300     10      0\n";
+        let log = read(dmon);
+        assert_eq!(log.cards[0].samples.iter().map(|sample| sample.time_ms).collect::<Vec<_>>(), [0, 1000]);
+        assert!(!log.has_dates);
+        let pmon = "#Date       Time        gpu         pid   type     fb   ccpm    command\n\
+                    #YYYYMMDD   HH:MM:SS    Idx           #    C/G     MB     MB    name\n \
+                    20261123   15:46:52      0        4711     C   1234      0    python\n \
+                    20261123   15:46:52      1           -     -      -      -    -\n";
+        let log = read(pmon);
+        assert_eq!(log.cards[0].processes, [CardProcess { pid: 4711, name: "python".into(), bytes: 1234 << 20 }]);
+    }
+
+    #[test]
+    fn weights_and_biases_exports_bytes_and_shares() {
+        let log = read(
+            "_runtime,system.gpu.1.memoryAllocated,system.gpu.1.memoryAllocatedBytes\n\
+             15.5,25.0,10737418240\n30.5,,12884901888\n",
+        );
+        let samples = [(15_500, 10_u64 << 30), (30_500, 12 << 30)];
+        let expected = samples.map(|(time_ms, used_bytes)| CardSample { time_ms, used_bytes });
+        assert_eq!((log.cards[0].index, log.cards[0].total_bytes), (1, Some(40 << 30)));
+        assert_eq!(log.cards[0].samples, expected);
+        assert_eq!((log.has_times, log.has_dates), (true, false));
+    }
+
+    #[test]
+    fn other_lines_are_not_of_nvidia_smi() {
+        let mut reader = CardReader::default();
+        for line in
+            ["", "| Allocated memory      |    1062 MB |    4877 MB |", "step 1, loss 2", "+1", "a, b, c", "# a b"]
+        {
+            assert!(!reader.line(line), "{line}");
+        }
+        assert!(reader.finish().is_empty());
+    }
+}

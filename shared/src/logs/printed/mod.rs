@@ -1,0 +1,25 @@
+//! Reads what programs print about GPU memory, among whatever else they print.
+//!
+//! That is out-of-memory errors of every version of PyTorch, its tables of `memory_summary`, its counters of
+//! `memory_stats`, tables of memory_profiler, errors of other frameworks, and errors of host memory that end trainings. A
+//! whole log of a training may be read, or a few pasted lines.
+
+mod counters;
+mod framework;
+mod framework_reader;
+mod host_error;
+mod line_profile;
+mod oom;
+mod reader;
+mod repeated;
+mod report;
+mod summary;
+mod trace_back;
+
+pub use counters::{Counters, Usage};
+pub use framework::{Framework, FrameworkOom};
+pub use host_error::{HostError, HostErrorKind};
+pub use line_profile::LineUse;
+pub use oom::{Holder, Oom, OomApi, OomCause};
+pub use reader::{Printed, PrintedReader};
+pub use repeated::Repeated;

@@ -1,0 +1,81 @@
+//! Reads a log or a pasted text line by line.
+
+use super::counters::{self, Counters};
+use super::framework::FrameworkOom;
+use super::framework_reader::FrameworkReader;
+use super::host_error::HostError;
+use super::line_profile::{LineTables, LineUse};
+use super::oom::Oom;
+use super::repeated::{MOST_KEPT, Repeated, add};
+use super::summary;
+use super::trace_back::TraceBack;
+use crate::logs::source::LineReader;
+
+/// Most lines of tables of memory_profiler that are kept.
+const MOST_LINES: usize = 20_000;
+
+/// What a text says about memory, in its order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Printed {
+    pub ooms: Vec<Repeated<Oom>>,
+    /// Out-of-memory errors of frameworks other than PyTorch.
+    pub framework_ooms: Vec<Repeated<FrameworkOom>>,
+    pub host_errors: Vec<Repeated<HostError>>,
+    pub counters: Vec<Counters>,
+    /// Lines of the tables of memory_profiler.
+    pub line_uses: Vec<LineUse>,
+    /// Number of errors and tables beyond those that are kept.
+    pub left_out: u64,
+}
+
+/// Reader of a text, line by line.
+#[derive(Debug, Default)]
+pub struct PrintedReader {
+    printed: Printed,
+    trace_back: TraceBack,
+    line_tables: LineTables,
+    frameworks: FrameworkReader,
+    /// Keys of the counters that the last ones have from `memory_stats`.
+    seen: Vec<&'static str>,
+}
+
+impl LineReader for PrintedReader {
+    type Log = Printed;
+
+    fn line(&mut self, line: &str) -> bool {
+        if self.trace_back.line(line) {
+            return true;
+        }
+        let Printed { ooms, framework_ooms, host_errors, counters, line_uses, left_out } = &mut self.printed;
+        if let Some(row) = self.line_tables.line(line) {
+            if line_uses.len() < MOST_LINES {
+                line_uses.extend(row);
+            }
+            return true;
+        }
+        if let Some(oom) = Oom::of(line) {
+            add(ooms, oom, self.trace_back.take_own(), left_out);
+            return true;
+        }
+        if let Some(oom) = FrameworkOom::of(line) {
+            let place = self.trace_back.take_own();
+            self.frameworks.add(framework_ooms, Repeated { error: oom, place, count: 1 }, left_out);
+            return true;
+        }
+        if self.frameworks.detail(line, framework_ooms) {
+            return true;
+        }
+        if let Some(error) = HostError::of(line) {
+            add(host_errors, error, self.trace_back.take_own(), left_out);
+            return true;
+        }
+        if counters.len() >= MOST_KEPT {
+            return false;
+        }
+        summary::row(line, counters) || counters::line(line, counters, &mut self.seen)
+    }
+
+    fn finish(self) -> Printed {
+        self.printed
+    }
+}

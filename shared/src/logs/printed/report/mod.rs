@@ -1,0 +1,366 @@
+//! Builds the diagnosis of what programs print about memory: out-of-memory errors and counters of the allocator.
+
+mod counted;
+mod framework;
+
+use crate::analysis::{Confidence, FindingCode, title_of_parts};
+use crate::base::{Severity, format};
+use crate::logs::printed::{Holder, HostError, HostErrorKind, Oom, OomApi, OomCause, Printed, Repeated};
+use crate::logs::source::{LogPart, Source};
+use crate::report::{Finding, HOST, LogCell, LogNotice, LogOwner, LogOwners, LogTable};
+use counted::{MUCH_UNUSED, RECORD, counted, counter_table, largest_line, line_table};
+
+impl Source for Printed {
+    fn is_empty(&self) -> bool {
+        let Self { ooms, framework_ooms, host_errors, counters, line_uses, left_out: _ } = self;
+        let has_errors = !(ooms.is_empty() && framework_ooms.is_empty() && host_errors.is_empty());
+        !has_errors && counters.is_empty() && line_uses.is_empty()
+    }
+
+    fn part(&self) -> LogPart {
+        let left_out = || {
+            let left_out = format::counted(self.left_out, "more error");
+            LogNotice::info(format!("{left_out} of the text are not listed."))
+        };
+        let tables = [
+            (self.ooms.len() > 1).then(|| oom_table(self)),
+            (!self.counters.is_empty()).then(|| counter_table(self)),
+            (!self.line_uses.is_empty()).then(|| line_table(&self.line_uses)),
+        ];
+        LogPart {
+            title: title(self),
+            owners: { self.ooms.iter().filter_map(|oom| owners_at(&oom.error)) }
+                .chain(self.framework_ooms.iter().filter_map(|oom| framework::owners(&oom.error)))
+                .collect(),
+            findings: findings(self),
+            tables: tables.into_iter().flatten().collect(),
+            notices: (self.left_out > 0).then(left_out).into_iter().collect(),
+            ..LogPart::default()
+        }
+    }
+}
+
+fn title(printed: &Printed) -> String {
+    let count = |count: usize, one: &str, more: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {more}")),
+    };
+    let parts = [
+        count(printed.ooms.len() + printed.framework_ooms.len(), "out-of-memory error", "out-of-memory errors"),
+        count(printed.host_errors.len(), "other error", "other errors"),
+        count(printed.counters.len(), "set of counters", "sets of counters"),
+        count(printed.line_uses.len(), "line of memory_profiler", "lines of memory_profiler"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("What was printed about memory: {}", parts.join(", "))
+}
+
+/// Reports errors and what counters show.
+fn findings(printed: &Printed) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = printed.ooms.iter().map(out_of_memory).collect();
+    findings.extend(printed.framework_ooms.iter().map(framework::out_of_memory));
+    findings.extend(printed.host_errors.iter().map(host_error));
+    findings.extend(printed.ooms.iter().filter_map(|oom| outside(&oom.error)));
+    findings.extend(printed.counters.iter().flat_map(counted));
+    findings.extend(largest_line(&printed.line_uses));
+    findings
+}
+
+/// Returns the words for the GPU of an error.
+fn device_words(oom: &Oom) -> String {
+    let device = match oom.api {
+        OomApi::Npu => "NPU",
+        OomApi::Mps => "The GPU",
+        OomApi::Cuda | OomApi::Hip | OomApi::Xpu => "GPU",
+    };
+    let device = oom.gpu.map_or_else(|| device.to_owned(), |gpu| format!("{device} {gpu}"));
+    oom.rank.map_or(device.clone(), |rank| format!("{device} of rank {rank}"))
+}
+
+fn out_of_memory(repeated: &Repeated<Oom>) -> Finding {
+    let Repeated { error: oom, place, count } = repeated;
+    let cause = OomCause::of(oom);
+    let line = place.clone();
+    let asked = oom.asked_bytes.map_or_else(|| "an impossible size".to_owned(), format::bytes);
+    let at = line.as_ref().map_or_else(String::new, |line| format!(" in {}", line.place()));
+    let free = match (oom.free_bytes, oom.capacity_bytes) {
+        (Some(free), Some(capacity)) => {
+            format!(", {} of {} free", format::bytes(free), format::bytes(capacity))
+        }
+        _ => String::new(),
+    };
+    let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
+    let what = format!("{} ran out of memory: tried to allocate {asked}", device_words(oom));
+    let stated = Finding::stated(
+        FindingCode::OutOfMemory,
+        i64::from(oom.gpu.unwrap_or(0)),
+        oom.asked_bytes.unwrap_or(0),
+        title_of_parts(&what, [at, free, times]),
+        shows(oom, cause),
+        advice(oom, cause),
+    );
+    Finding { severity: Severity::Error, confidence: confidence(oom, cause), line, ..stated }
+}
+
+fn confidence(oom: &Oom, cause: OomCause) -> Confidence {
+    match cause {
+        // A message that was cut states too little.
+        _ if oom.reserved_bytes.is_none() && cause == OomCause::Full => Confidence::Low,
+        OomCause::Absurd | OomCause::TooLarge | OomCause::Limit | OomCause::Full => Confidence::High,
+        OomCause::Fragmentation | OomCause::Others | OomCause::Outside => Confidence::Medium,
+        OomCause::MoreFree => Confidence::Low,
+    }
+}
+
+/// Returns the memory of the GPU by owner when a request failed; `None` if the message does not have the GPU's memory.
+fn owners_at(oom: &Oom) -> Option<LogOwners> {
+    let asked = oom.asked_bytes.map_or_else(String::new, |bytes| format!(", {} requested", format::bytes(bytes)));
+    Some(LogOwners {
+        title: format!("{}{asked}", device_words(oom)),
+        capacity_bytes: oom.capacity_bytes?,
+        parts: owners(oom).into_iter().map(|(name, bytes)| LogOwner { name: name.to_owned(), bytes }).collect(),
+    })
+}
+
+/// Lists the out-of-memory errors of a text.
+fn oom_table(printed: &Printed) -> LogTable {
+    let bytes = |bytes: Option<u64>| bytes.map_or(LogCell::Nothing, LogCell::Bytes);
+    let row = |oom: &Repeated<Oom>| {
+        let error = &oom.error;
+        vec![
+            LogCell::Text(device_words(error)),
+            bytes(error.asked_bytes),
+            bytes(error.free_bytes),
+            bytes(error.allocated_bytes),
+            bytes(error.unused_bytes()),
+            bytes(error.outside_bytes().or_else(|| error.beside_bytes())),
+            LogCell::Count(oom.count),
+        ]
+    };
+    let columns = ["Device", "Requested", "Free", "Tensors", "Unused", "Outside PyTorch", "Times"];
+    LogTable::new("Out-of-memory errors", columns, printed.ooms.iter().map(row))
+}
+
+/// Memory of the GPU by owner, the parts in the order in which they are shown.
+///
+/// Parts that the message does not state and that do not follow from it are missing.
+fn owners(oom: &Oom) -> Vec<(&'static str, u64)> {
+    let mut owners = Vec::new();
+    owners.extend(oom.allocated_bytes.map(|bytes| ("tensors", bytes)));
+    owners.extend(oom.unused_bytes().map(|bytes| ("PyTorch's cache", bytes)));
+    match (oom.outside_bytes(), oom.others_bytes()) {
+        (Some(outside), others) => {
+            owners.push(("this process outside PyTorch", outside));
+            owners.extend(others.map(|bytes| ("other processes", bytes)));
+        }
+        (None, _) => owners.extend(oom.beside_bytes().map(|bytes| ("outside PyTorch or other processes", bytes))),
+    }
+    owners.extend(oom.free_bytes.map(|bytes| ("free", bytes)));
+    owners
+}
+
+fn shows(oom: &Oom, cause: OomCause) -> String {
+    let owners: Vec<String> =
+        owners(oom).iter().map(|(name, bytes)| format!("{name} {}", format::bytes(*bytes))).collect();
+    let mut text = match owners.as_slice() {
+        [] => String::new(),
+        owners => format!("The memory at that moment: {}.", owners.join(", ")),
+    };
+    if let Some(private) = oom.private_bytes.filter(|bytes| *bytes > 0) {
+        text += &format!(" Of the tensors, {} is in private pools (CUDA graphs).", format::bytes(private));
+    }
+    let is_virtual = oom.allocated_bytes.zip(oom.capacity_bytes).is_some_and(|(own, capacity)| own > capacity);
+    if is_virtual {
+        text += " The tensors take more than the GPU has: the driver lends memory of the host, which is slow.";
+    }
+    if cause == OomCause::Fragmentation {
+        text += &format!(
+            " PyTorch held {} that no tensor used, but in pieces that were too small.",
+            format::bytes(oom.unused_bytes().unwrap_or(0))
+        );
+    }
+    text.trim_start().to_owned()
+}
+
+fn pids(oom: &Oom) -> String {
+    let own = oom.own_among_others();
+    let others = oom.others.iter().filter(|holder| Some(**holder) != own);
+    let named: Vec<String> =
+        others.map(|Holder { pid, bytes }| format!("process {pid} has {}", format::bytes(*bytes))).collect();
+    if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) }
+}
+
+fn advice(oom: &Oom, cause: OomCause) -> String {
+    let missing = oom.asked_bytes.unwrap_or(0).saturating_sub(oom.free_bytes.unwrap_or(0));
+    match cause {
+        OomCause::Absurd => "Look at the sizes that the failing line computes: one of them is negative, has overflowed, \
+                             or is not the one that was meant.\nPrint the shapes of its inputs."
+            .to_owned(),
+        OomCause::TooLarge => "Split the operation into parts: a smaller batch, chunks of the sequence, tiles of the image.\n\
+             Or avoid the tensor: attention without the matrix of all pairs (`scaled_dot_product_attention`), a loss in \
+             chunks, `float16` instead of `float32`.\n\n\
+             No setting of the allocator helps, since this one tensor is larger than the whole GPU. The traceback above \
+             the error names the line."
+            .to_owned(),
+        OomCause::Limit if oom.api == OomApi::Mps => format!(
+            "Use less: a smaller batch, or `float16`.\n\nThe limit of {} is a fraction of the machine's memory, which \
+             `PYTORCH_MPS_HIGH_WATERMARK_RATIO` changes; 0.0 removes it, and the machine may then swap.",
+            format::bytes(oom.allowed_bytes.unwrap_or(0))
+        ),
+        OomCause::Limit => format!(
+            "Raise the limit of {} that the program sets for itself with `torch.cuda.set_per_process_memory_fraction`.",
+            format::bytes(oom.allowed_bytes.unwrap_or(0))
+        ),
+        OomCause::MoreFree => "Look at `nvidia-smi` for processes that came or went at that moment, for MIG slices and for a \
+                               limit of the container; on Windows and WSL for the size of the page file; on a GPU that \
+                               shares the host's memory, for the share that is reserved for it.\nThen try \
+                               ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``, which requests memory in small \
+                               steps.\n\n\
+                               More memory was free than the request needs, so that something else refused it."
+            .to_owned(),
+        OomCause::Fragmentation => {
+            let more = match oom.private_bytes.is_some_and(|private| private >= MUCH_UNUSED) {
+                true => "\n\nMemory in private pools stays with its CUDA graphs: let graphs share one pool.",
+                false => "",
+            };
+            format!(
+                "Set ``{}=expandable_segments:True``: PyTorch can then combine its unused memory, and only {} was \
+                 missing.\n\
+                 If batches vary in size, start with the largest one, or pad them to few sizes.\n\
+                 After an evaluation, call ``torch.cuda.empty_cache()``, which gives back whole unused segments.{more}",
+                settings_variable(oom.api),
+                format::bytes(missing)
+            )
+        }
+        OomCause::Others if oom.api == OomApi::Mps => {
+            "Close programs that use the GPU or much memory: they share it with PyTorch.".to_owned()
+        }
+        OomCause::Others => format!(
+            "Free the GPU from what else runs on it{}.\n\
+             List its processes: ``nvidia-smi``; end notebooks and crashed runs that still hold memory.\n\
+             Or choose another GPU by `CUDA_VISIBLE_DEVICES`.",
+            pids(oom)
+        ),
+        OomCause::Outside => format!(
+            "Look for what this process holds outside PyTorch: NCCL takes memory for each communicator and channel \
+             (`NCCL_DEBUG=INFO` with `NCCL_DEBUG_SUBSYS=ALLOC` prints it), CUDA graphs and loaded kernels take some \
+             hundred MiB each, and libraries such as vLLM, DALI or CuPy have pools of their own.\n\nOnly {} was missing.",
+            format::bytes(missing)
+        ),
+        OomCause::Full => format!(
+            "Use less memory at once: a smaller micro-batch with gradient accumulation, activation checkpointing \
+             (`torch.utils.checkpoint`), `bfloat16` autocast, or an optimizer with smaller state.\n\
+             In an evaluation, use ``with torch.no_grad():``.\n\
+             If it fails only after some steps, memory grows: look for losses or outputs that are kept.\n{RECORD}"
+        ),
+    }
+}
+
+/// Returns the variable that sets PyTorch's allocator.
+fn settings_variable(api: OomApi) -> &'static str {
+    match api {
+        OomApi::Hip => "PYTORCH_HIP_ALLOC_CONF",
+        OomApi::Npu => "PYTORCH_NPU_ALLOC_CONF",
+        OomApi::Cuda | OomApi::Xpu | OomApi::Mps => "PYTORCH_CUDA_ALLOC_CONF",
+    }
+}
+
+/// Reports memory outside PyTorch that is much, whether or not it explains the failure.
+fn outside(oom: &Oom) -> Option<Finding> {
+    const MUCH_BYTES: u64 = 1 << 30;
+    let outside = oom.outside_bytes().unwrap_or(0);
+    let others = oom.others_bytes().filter(|_| oom.outside_bytes().is_some()).unwrap_or(0);
+    let bytes = outside.saturating_add(others);
+    // The error itself is about it then.
+    let is_told = matches!(OomCause::of(oom), OomCause::Others | OomCause::Outside);
+    (bytes >= MUCH_BYTES && !is_told).then(|| Finding {
+        severity: Severity::Warning,
+        ..Finding::stated(
+            FindingCode::OutsidePytorch,
+            i64::from(oom.gpu.unwrap_or(0)),
+            bytes,
+            format!("{} of GPU memory was in use outside PyTorch's allocator", format::bytes(bytes)),
+            format!(
+                "This process held {} beside PyTorch's reserved memory, and other processes held {}{}.",
+                format::bytes(outside),
+                format::bytes(others),
+                pids(oom)
+            ),
+            "Look for other processes: ``nvidia-smi``.\n\n\
+             In this process, the CUDA context with its kernels takes about 0.5 GiB; NCCL buffers, CUDA graphs and other \
+             libraries take the rest."
+                .to_owned(),
+        )
+    })
+}
+
+fn host_error(repeated: &Repeated<HostError>) -> Finding {
+    let Repeated { error, place, count } = repeated;
+    let (code, title, advice) = match error.kind {
+        HostErrorKind::WorkerKilled => (
+            FindingCode::HostProcessKilled,
+            "A data loader's worker was killed, most often because host memory ran out".to_owned(),
+            "Look for `Out of memory: Killed process` in `dmesg`, or for the container's memory limit.\nUse fewer workers \
+             (`num_workers`), a smaller `prefetch_factor` and smaller batches.\n[record] To see whether memory climbs \
+             within an epoch, sample the training with ``snapscope host -- python train.py``.",
+        ),
+        HostErrorKind::SharedMemory => (
+            FindingCode::SharedMemoryFull,
+            "Shared memory is full: workers of a data loader could not send batches".to_owned(),
+            "Give the container more shared memory: ``docker run --shm-size=8g`` or `--ipc=host`; in Kubernetes, mount an \
+             `emptyDir` with `medium: Memory` at /dev/shm.\nUntil then, use fewer workers or a smaller \
+             `prefetch_factor`.\nOr call ``torch.multiprocessing.set_sharing_strategy(\"file_system\")``.",
+        ),
+        HostErrorKind::HostMemory => (
+            FindingCode::HostOutOfMemory,
+            match error.asked_bytes {
+                Some(bytes) => format!("The host refused {} of memory", format::bytes(bytes)),
+                None => "The host refused memory".to_owned(),
+            },
+            "Look at the size first: a wrong shape asks for too much.\nOtherwise the host's memory or the container's limit \
+             is used up: load files by memory mapping, keep fewer batches in memory, and use fewer workers.\n\
+             [record] See which processes climb: ``snapscope host -- python train.py``.",
+        ),
+        HostErrorKind::RayKilled => (
+            FindingCode::HostProcessKilled,
+            "Ray killed a task because the memory of the machine was almost used up".to_owned(),
+            "Run fewer tasks at a time: give each more `num_cpus` or a `memory` of its own.\n\
+             Keep smaller batches and replay buffers, and release references to objects in the object store.\n\n\
+             The lines below the message list the processes with the most memory. `RAY_memory_usage_threshold` changes the limit, and \
+             `RAY_memory_monitor_refresh_ms=0` turns it off; then the kernel kills processes instead.",
+        ),
+        HostErrorKind::KvCache => (
+            FindingCode::KvCacheTooSmall,
+            "The inference engine finds too little GPU memory for its KV cache".to_owned(),
+            "Raise the share of memory that the engine may use (`gpu_memory_utilization` of vLLM, `--mem-fraction-static` of SGLang) if nothing else \
+             needs the GPU, or lower it if the engine finds less free memory than it wants.\nShorten the context \
+             (`max_model_len`).\nUse `enforce_eager` to do without CUDA graphs, a quantized model or cache \
+             (`kv_cache_dtype=\"fp8\"`), or more GPUs (`tensor_parallel_size`).\n\n\
+             Weights, activations and CUDA graphs come first, and the KV cache gets the rest of that share.",
+        ),
+        HostErrorKind::Library => (
+            FindingCode::OutsidePytorch,
+            "CUDA or one of its libraries found no memory beside what PyTorch holds".to_owned(),
+            "Leave room for them: use a smaller batch.\n\
+             Or limit PyTorch's share: ``torch.cuda.set_per_process_memory_fraction(0.9)``.\n\
+             Look for other processes on the GPU: ``nvidia-smi``.\n\
+             `CUBLAS_STATUS_ALLOC_FAILED` can also come from an index out of range before it: run with \
+             ``CUDA_LAUNCH_BLOCKING=1`` to see.\n\n\
+             cuBLAS, cuDNN and NCCL take memory outside PyTorch's allocator, when they are first used.",
+        ),
+    };
+    let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
+    let device = if matches!(error.kind, HostErrorKind::Library | HostErrorKind::KvCache) { 0 } else { HOST };
+    let shows = format!("The text says: {}", error.text);
+    let (bytes, title) = (error.asked_bytes.unwrap_or(0), title_of_parts(&title, [times]));
+    Finding {
+        severity: Severity::Error,
+        confidence: Confidence::Medium,
+        line: place.clone(),
+        ..Finding::stated(code, device, bytes, title, shows, advice.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,34 @@
+//! Reads traces of torch.profiler in Chrome's format, for what they say about memory.
+//!
+//! With `profile_memory=True`, each allocation and each free of any device is an instant event named `[memory]`, with the
+//! allocator's totals. Operators, annotations and, with `with_stack=True`, Python functions are spans beside them.
+//! The files of `export_memory_timeline` have the same memory by category, without operators.
+
+mod fields;
+mod habits;
+mod kernels;
+mod lanes;
+mod makers;
+mod matching;
+mod origin;
+mod peak;
+mod reader;
+mod report;
+mod spans;
+mod timeline;
+mod trace;
+mod transfers;
+
+pub use habits::{Habit, HabitKind, habits};
+pub use makers::{Made, MadeOn, Maker, Makers};
+pub use matching::{Allocated, Matches, matches};
+pub use peak::{LiveGroup, live_groups};
+pub use reader::{ProfileReader, is_profile};
+pub use report::{OperatorsAtPeak, operators_at_peak};
+pub use timeline::{TensorCategory, Timeline, TimelineForm, TimelinePoint, TimelineReader, timeline_form};
+pub use trace::{
+    Course, DeviceKind, Direction, Lane, LaneKind, LaneSpan, MemoryEvent, Operation, Origin, Profile, Transfer,
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+//! Decides what the bytes of a file are: a snapshot, a log, or neither.
+//!
+//! The page, the commands and the MCP server read every file through an [`Opener`], so that all of them decide alike.
+//! A file is a log at once if its first bytes say something about memory; anything else is read as a snapshot.
+//! The log of a training says only at its end that memory ran out, so that a text that is no snapshot is read once more,
+//! as a log; only if it says nothing about memory either, its error as a snapshot is shown.
+//!
+//! Invariant: no other code asks whether a file is a log.
+
+use crate::import::{ImportError, Importer};
+use crate::logs::{Log, LogReader, is_log};
+
+/// Number of first bytes that tell logs from other files.
+const HEAD_BYTES: usize = 64 << 10;
+
+/// Content of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content<T> {
+    Snapshot(T),
+    Log(Box<Log>),
+}
+
+/// Reads a file that arrives in chunks of any size.
+#[derive(Debug)]
+pub struct Opener(State);
+
+#[derive(Debug)]
+enum State {
+    /// First bytes, too few to tell what the file is.
+    Start(Vec<u8>, Box<Importer>),
+    Snapshot {
+        importer: Box<Importer>,
+        is_text: bool,
+    },
+    Log(Box<LogReader>),
+    /// Text that is no snapshot, with the reason.
+    Text(Box<LogReader>, ImportError),
+}
+
+/// Error of a file that is no snapshot.
+#[derive(Debug)]
+pub struct Unread {
+    error: ImportError,
+    is_text: bool,
+}
+
+impl Opener {
+    /// Creates an opener; the importer must have seen no bytes, and reads the file if it is no log.
+    pub fn new(importer: Importer) -> Self {
+        Self(State::Start(Vec::new(), Box::new(importer)))
+    }
+
+    /// Creates an opener for a file that is known to be a snapshot.
+    pub fn of_snapshot(importer: Importer) -> Self {
+        Self(State::Snapshot { importer: Box::new(importer), is_text: false })
+    }
+
+    /// Reads the next bytes of the file.
+    ///
+    /// # Errors
+    /// Returns an error as soon as the bytes can't be part of a snapshot; see [`Unread::again`].
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), Unread> {
+        match &mut self.0 {
+            State::Start(head, _) => {
+                head.extend_from_slice(bytes);
+                if head.len() < HEAD_BYTES { Ok(()) } else { self.begin() }
+            }
+            State::Snapshot { importer, is_text } => {
+                importer.push(bytes).map_err(|error| Unread { error, is_text: *is_text })
+            }
+            State::Log(reader) | State::Text(reader, _) => {
+                reader.push(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the importer, if the file is read as a snapshot.
+    pub fn importer(&self) -> Option<&Importer> {
+        match &self.0 {
+            State::Snapshot { importer, .. } => Some(importer),
+            State::Start(..) | State::Log(_) | State::Text(..) => None,
+        }
+    }
+
+    /// Returns the content after the last bytes; `decode` finishes the importer.
+    ///
+    /// # Errors
+    /// Returns the error of `decode`; see [`Unread::again`].
+    pub fn finish<T>(mut self, decode: impl FnOnce(Importer) -> Result<T, ImportError>) -> Result<Content<T>, Unread> {
+        self.begin()?;
+        match self.0 {
+            State::Snapshot { importer, is_text } => {
+                decode(*importer).map(Content::Snapshot).map_err(|error| Unread { error, is_text })
+            }
+            State::Log(reader) => Ok(Content::Log(Box::new(reader.finish()))),
+            State::Text(reader, error) => {
+                let log = reader.finish();
+                if log.is_empty() { Err(Unread { error, is_text: false }) } else { Ok(Content::Log(Box::new(log))) }
+            }
+            State::Start(..) => unreachable!("the first bytes have told what the file is"),
+        }
+    }
+
+    /// Decides by the first bytes.
+    fn begin(&mut self) -> Result<(), Unread> {
+        let State::Start(head, importer) = &mut self.0 else { return Ok(()) };
+        let bytes = std::mem::take(head);
+        let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+        let importer = std::mem::take(importer);
+        self.0 = match is_log(head) {
+            true => State::Log(Box::default()),
+            false => State::Snapshot { importer, is_text: !head.contains(&0) },
+        };
+        self.push(&bytes)
+    }
+}
+
+impl Unread {
+    /// Returns the opener to which the file has to be passed once more, from its first byte.
+    ///
+    /// # Errors
+    /// Returns the reason why the file is no snapshot if it is no log either.
+    pub fn again(self) -> Result<Opener, ImportError> {
+        match self {
+            Self { error, is_text: true } => Ok(Opener(State::Text(Box::default(), error))),
+            // A broken snapshot of gigabytes is not read for a second time.
+            Self { error, is_text: false } => Err(error),
+        }
+    }
+
+    /// Returns the reason why the file is no snapshot.
+    pub fn into_error(self) -> ImportError {
+        self.error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::import;
+
+    const OOM: &str = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n";
+
+    /// Reads a file in chunks, twice if necessary, and says what it is.
+    fn kind(file: &[u8], chunk_bytes: usize) -> Content<()> {
+        let mut opener = Opener::new(Importer::new());
+        loop {
+            let read = file.chunks(chunk_bytes).try_for_each(|chunk| opener.push(chunk));
+            match read.and_then(|()| opener.finish(|importer| importer.finish().map(drop))) {
+                Ok(content) => return content,
+                Err(unread) => opener = unread.again().map_err(|error| error.code).expect("a snapshot or a log"),
+            }
+        }
+    }
+
+    #[track_caller]
+    fn check(file: &[u8], is_log: bool) {
+        for chunk_bytes in [1000, HEAD_BYTES, file.len()] {
+            assert_eq!(matches!(kind(file, chunk_bytes), Content::Log(_)), is_log, "chunks of {chunk_bytes}");
+        }
+    }
+
+    #[test]
+    fn logs_are_told_by_their_beginning_or_by_their_end() {
+        check(OOM.as_bytes(), true);
+        let steps = "epoch 1 step 3 loss 0.4\n".repeat(10_000);
+        check(format!("{steps}{OOM}").as_bytes(), true);
+        check(b"\x80\x02}q\x00(X\x08\x00\x00\x00segmentsq\x01]q\x02X\r\x00\x00\x00device_tracesq\x03]q\x04u.", false);
+    }
+
+    #[test]
+    fn what_is_neither_has_the_error_of_a_snapshot() {
+        let steps = "epoch 1 step 3 loss 0.4\n".repeat(10_000);
+        let mut opener = Opener::new(Importer::new());
+        let read = opener.push(steps.as_bytes());
+        let unread = read.and_then(|()| opener.finish(Importer::finish)).expect_err("no snapshot");
+        let mut again = unread.again().expect("a text");
+        assert!(again.push(steps.as_bytes()).is_ok());
+        let unread = again.finish(Importer::finish).expect_err("no log");
+        assert_eq!(unread.again().err(), import(steps.as_bytes()).err());
+        let mut opener = Opener::new(Importer::new());
+        let read = opener.push(b"K\0\0");
+        let unread = read.and_then(|()| opener.finish(Importer::finish)).expect_err("no snapshot");
+        assert!(unread.again().is_err(), "no text");
+    }
+
+    #[test]
+    fn a_known_snapshot_is_no_log() {
+        let mut opener = Opener::of_snapshot(Importer::new());
+        let read = opener.push(OOM.as_bytes());
+        let unread = read.and_then(|()| opener.finish(Importer::finish)).expect_err("no snapshot");
+        assert!(unread.again().is_err_and(|error| error.code == "out-of-memory-log"));
+    }
+}
