@@ -24,6 +24,8 @@ mod handle;
 
 mod kept;
 
+mod loader;
+
 mod operations;
 
 mod real;
