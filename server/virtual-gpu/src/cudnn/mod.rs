@@ -32,6 +32,8 @@ mod real;
 
 mod rnn;
 
+mod rnn_space;
+
 mod rnn_weights;
 
 mod status;
