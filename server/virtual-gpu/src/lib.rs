@@ -49,6 +49,8 @@ mod curand;
 
 mod cusolver;
 
+mod cusolver_space;
+
 mod cusparse;
 
 mod cusparselt;
