@@ -44,6 +44,8 @@ pub(crate) struct Config {
     pub(crate) values: Values,
     /// True if nobody asked for a virtual GPU: the library then stands in for the driver of a real one.
     pub(crate) is_driver: bool,
+    /// File in the user's cache folder that keeps what the real cuDNN has said; `None` if there is no such folder.
+    pub(crate) cudnn_answers: Option<PathBuf>,
     /// Workspace that cuDNN's convolution engines ask for, in bytes; `None` for what the real cuDNN says.
     pub(crate) cudnn_workspace_bytes: Option<u64>,
 }
@@ -108,9 +110,16 @@ impl Config {
                 "SNAPSCOPE_VIRTUAL_GPU_VALUES",
                 &[("zero", Values::Zero), ("shadow", Values::Shadow)],
             )?,
+            cudnn_answers: cache(lookup).map(|folder| folder.join("snapscope/cudnn-engines")),
             cudnn_workspace_bytes: bytes(lookup, "SNAPSCOPE_VIRTUAL_GPU_CUDNN_WORKSPACE")?,
         })
     }
+}
+
+/// Returns the user's cache folder, if there is one.
+fn cache(lookup: Lookup<'_>) -> Option<PathBuf> {
+    let set = |name| lookup(name).map(PathBuf::from);
+    set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))
 }
 
 /// Returns the indices of the cards that a list makes visible, by CUDA's rules.
@@ -174,6 +183,15 @@ mod tests {
         let config = config.expect("all of it is valid");
         assert_eq!(config.cards.len(), 2);
         assert_eq!((config.context_bytes, config.cudnn_workspace_bytes), (Some(300 << 20), Some(4096)));
+    }
+
+    #[test]
+    fn answers_are_kept_in_the_cache_folder() {
+        let with = |has_own: bool| {
+            cache(&|name| (name == "HOME").then(|| "/h".into()).or_else(|| has_own.then(|| "/c".into())))
+        };
+        assert_eq!((with(false), with(true)), (Some("/h/.cache".into()), Some("/c".into())));
+        assert_eq!(read(&[]).expect("the defaults are valid").cudnn_answers, None);
     }
 
     #[test]

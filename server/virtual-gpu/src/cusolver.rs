@@ -1,7 +1,7 @@
 //! Implements cuSOLVER, as far as PyTorch calls it.
 //!
 //! Decompositions and solutions stay on the device, and every call succeeds.
-//! They ask for no workspace, while the real library asks for an amount that depends on the shape and the GPU.
+//! The workspaces of the common ones were measured (`cusolver_space`); the others ask for none.
 
 use std::ffi::c_int;
 
@@ -29,34 +29,21 @@ zeros! {
         cusolverDnZsytrf_bufferSize;
     (c_int) after [_ _ _ _ _] =>
         cusolverDnSgeqrf_bufferSize, cusolverDnDgeqrf_bufferSize, cusolverDnCgeqrf_bufferSize,
-        cusolverDnZgeqrf_bufferSize, cusolverDnSgetrf_bufferSize, cusolverDnDgetrf_bufferSize,
-        cusolverDnCgetrf_bufferSize, cusolverDnZgetrf_bufferSize, cusolverDnSpotrf_bufferSize,
-        cusolverDnDpotrf_bufferSize, cusolverDnCpotrf_bufferSize, cusolverDnZpotrf_bufferSize;
+        cusolverDnZgeqrf_bufferSize, cusolverDnSpotrf_bufferSize, cusolverDnDpotrf_bufferSize,
+        cusolverDnCpotrf_bufferSize, cusolverDnZpotrf_bufferSize;
     (c_int) after [_ _ _ _ _ _ _] =>
         cusolverDnCheevd_bufferSize, cusolverDnZheevd_bufferSize, cusolverDnCheevjBatched_bufferSize,
         cusolverDnZheevjBatched_bufferSize, cusolverDnCheevj_bufferSize, cusolverDnZheevj_bufferSize,
-        cusolverDnSorgqr_bufferSize, cusolverDnDorgqr_bufferSize, cusolverDnSsyevd_bufferSize,
-        cusolverDnDsyevd_bufferSize, cusolverDnSsyevjBatched_bufferSize, cusolverDnDsyevjBatched_bufferSize,
-        cusolverDnSsyevj_bufferSize, cusolverDnDsyevj_bufferSize, cusolverDnCungqr_bufferSize,
-        cusolverDnZungqr_bufferSize;
+        cusolverDnSsyevd_bufferSize, cusolverDnDsyevd_bufferSize, cusolverDnSsyevjBatched_bufferSize,
+        cusolverDnDsyevjBatched_bufferSize, cusolverDnSsyevj_bufferSize, cusolverDnDsyevj_bufferSize;
     (c_int) after [_ _ _ _ _ _ _ _ _ _ _] =>
         cusolverDnSgesvdjBatched_bufferSize, cusolverDnDgesvdjBatched_bufferSize,
-        cusolverDnCgesvdjBatched_bufferSize, cusolverDnZgesvdjBatched_bufferSize, cusolverDnSormqr_bufferSize,
-        cusolverDnDormqr_bufferSize, cusolverDnCunmqr_bufferSize, cusolverDnZunmqr_bufferSize;
-    (c_int) after [_ _ _ _ _ _ _ _ _ _ _ _] =>
-        cusolverDnSgesvdj_bufferSize, cusolverDnDgesvdj_bufferSize, cusolverDnCgesvdj_bufferSize,
-        cusolverDnZgesvdj_bufferSize;
+        cusolverDnCgesvdjBatched_bufferSize, cusolverDnZgesvdjBatched_bufferSize;
     (c_int) after [_ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _] =>
         cusolverDnSgesvdaStridedBatched_bufferSize, cusolverDnDgesvdaStridedBatched_bufferSize,
         cusolverDnCgesvdaStridedBatched_bufferSize, cusolverDnZgesvdaStridedBatched_bufferSize;
-    (usize, usize) after [_ _ _ _ _ _ _ _] =>
-        cusolverDnXpotrf_bufferSize;
-    (usize, usize) after [_ _ _ _ _ _ _ _ _ _] =>
-        cusolverDnXgeqrf_bufferSize;
     (usize, usize) after [_ _ _ _ _ _ _ _ _ _ _] =>
-        cusolverDnXsyevBatched_bufferSize, cusolverDnXsyevd_bufferSize, cusolverDnXsytrs_bufferSize;
-    (usize, usize) after [_ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _] =>
-        cusolverDnXgeev_bufferSize;
+        cusolverDnXsyevBatched_bufferSize, cusolverDnXsytrs_bufferSize;
 }
 
 launches! {

@@ -52,6 +52,8 @@ mod curand;
 
 mod cusolver;
 
+mod cusolver_space;
+
 mod cusparse;
 
 mod cusparselt;

@@ -6,6 +6,8 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use shared::job::messages::LINE;
+
 /// File of the messages; `None` means standard error.
 static FILE: OnceLock<Option<Mutex<File>>> = OnceLock::new();
 
@@ -14,7 +16,7 @@ static FILE: OnceLock<Option<Mutex<File>>> = OnceLock::new();
 /// A message that cannot be written is lost, because a program must not fail when its log does.
 pub(crate) fn line(text: Arguments<'_>) {
     let mut message = String::new();
-    let _ = writeln!(message, "virtual GPU: {text}");
+    let _ = writeln!(message, "{LINE}{text}");
     let file = FILE.get_or_init(open);
     let _ = match file {
         Some(file) => file.lock().unwrap_or_else(PoisonError::into_inner).write_all(message.as_bytes()),

@@ -13,6 +13,8 @@ use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
+use shared::job::messages::NOT_MODELED;
+
 /// A function that is not modelled.
 pub(crate) struct Unsupported {
     name: &'static str,
@@ -67,7 +69,7 @@ impl Unsupported {
     fn first_call(&'static self) {
         static AT_EXIT: Once = Once::new();
         let Self { name, library, status, .. } = self;
-        crate::log::line(format_args!("{name} ({library}) is not implemented; it failed with status {status}"));
+        crate::log::line(format_args!("{name} ({library}){NOT_MODELED}; it failed with status {status}"));
         write(&[self.row()]);
         CALLED.lock().unwrap_or_else(PoisonError::into_inner).push(self);
         AT_EXIT.call_once(|| {

@@ -20,6 +20,7 @@ mod huggingface;
 mod key;
 mod limits;
 mod lora;
+pub mod messages;
 mod mistake;
 mod model;
 mod names;

@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
+use shared::job::messages::{LINE, NOT_MODELED, UNKNOWN_WORKSPACES};
+
 /// Most bytes that are read of the log.
 const MOST_BYTES: usize = 1 << 20;
 
 /// Most lines of the log that are shown.
 const MOST_LINES: usize = 10;
-
-/// Begins the line about cuDNN's workspaces, if the virtual GPU could not learn them.
-const GUESSED: &str = "the workspaces of cuDNN are not known";
 
 /// What the virtual GPU said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,14 +28,14 @@ pub(super) fn read(path: &Path) -> Logged {
 }
 
 fn parse(text: &str) -> Logged {
-    let lines: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("virtual GPU: ")).collect();
+    let lines: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix(LINE)).collect();
     let mut unsupported: Vec<String> = Vec::new();
-    for name in lines.iter().filter_map(|line| line.split_once(" is not implemented").map(|(name, _)| name)) {
+    for name in lines.iter().filter_map(|line| line.split_once(NOT_MODELED).map(|(name, _)| name)) {
         if !unsupported.iter().any(|known| known == name) {
             unsupported.push(name.to_owned());
         }
     }
-    let guessed = lines.iter().find(|line| line.starts_with(GUESSED)).map(|line| (*line).to_owned());
+    let guessed = lines.iter().find(|line| line.starts_with(UNKNOWN_WORKSPACES)).map(|line| (*line).to_owned());
     let last = &lines[lines.len().saturating_sub(MOST_LINES)..];
     Logged { unsupported, guessed, lines: last.iter().map(|line| (*line).to_owned()).collect() }
 }
@@ -47,9 +46,9 @@ mod tests {
 
     #[test]
     fn a_guess_is_kept_with_its_reason() {
-        let sentence = "the workspaces of cuDNN are not known, because the real one could not be asked: it is old";
+        let sentence = format!("{UNKNOWN_WORKSPACES}it is old");
         let text = format!("virtual GPU: {sentence}\nvirtual GPU: {sentence}\nvirtual GPU: no such card\n");
-        assert_eq!(parse(&text).guessed.as_deref(), Some(sentence));
+        assert_eq!(parse(&text).guessed, Some(sentence));
         assert_eq!(parse("virtual GPU: no such card\n").guessed, None);
     }
 

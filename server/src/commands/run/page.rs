@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use shared::api::{RunReport, RunStatus, RunStop, ValueKind};
 use shared::base::format::{bytes, count, counted};
+use shared::job::messages::LINE;
 
 use super::options::RunArgs;
 use super::ran::{Ran, capacity};
@@ -123,7 +124,7 @@ fn notes(ran: &Ran, run: &RunReport) -> Vec<String> {
         notes.push(format!("Not modeled, and refused by name: {named}"));
     }
     if run.status == RunStatus::Unsupported {
-        notes.extend(ran.log.iter().map(|line| format!("virtual GPU: {line}")));
+        notes.extend(ran.log.iter().map(|line| format!("{LINE}{line}")));
     }
     for failure in &ran.failures {
         notes.push(format!("A part of the recording failed, and the script went on without it: {failure}"));

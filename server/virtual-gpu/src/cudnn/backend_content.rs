@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use super::kept::Key;
 use super::work_space;
 
 /// Kinds of descriptors (`cudnnBackendDescriptorType_t`) on which answers depend.
@@ -50,7 +50,7 @@ pub(super) mod attribute {
 }
 
 /// The values of one attribute.
-#[derive(Debug, Clone, Hash)]
+#[derive(Debug, Clone)]
 pub(super) enum Value {
     /// Numbers, booleans or pointers, as unchanged bytes.
     Plain { value_type: c_int, count: usize, bytes: Vec<u8> },
@@ -106,15 +106,6 @@ pub(super) enum Answer {
     Unknown,
 }
 
-impl Hash for Content {
-    /// Adds what a program sets, without handles, which differ from run to run.
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.kind.hash(state);
-        let is_handle = |value: &Value| matches!(value, Value::Plain { value_type: Value::HANDLE, .. });
-        self.given().filter(|(_, value)| !is_handle(value)).for_each(|given| given.hash(state));
-    }
-}
-
 impl Answer {
     fn int64(value: usize) -> Self {
         let value = i64::try_from(value).unwrap_or(i64::MAX);
@@ -157,6 +148,25 @@ impl Content {
     pub(super) fn given(&self) -> impl Iterator<Item = (c_int, &Value)> {
         let values = self.values.iter().map(|(name, value)| (*name, value));
         values.filter(|(name, _)| !attribute::READ_ONLY.contains(name))
+    }
+
+    /// Adds what a program sets to a key, without handles, which differ from run to run.
+    pub(super) fn identify(&self, key: &mut Key) {
+        let is_handle = |value: &Value| matches!(value, Value::Plain { value_type: Value::HANDLE, .. });
+        let given: Vec<_> = self.given().filter(|(_, value)| !is_handle(value)).collect();
+        key.add(&[self.kind, given.len() as c_int].map(c_int::to_le_bytes).concat());
+        for (name, value) in given {
+            match value {
+                Value::Plain { value_type, bytes, .. } => {
+                    key.add(&[name, *value_type].map(c_int::to_le_bytes).concat());
+                    key.add(bytes);
+                }
+                Value::Descriptors(parts) => {
+                    key.add(&[name, parts.len() as c_int].map(c_int::to_le_bytes).concat());
+                    parts.iter().for_each(|part| part.identify(key));
+                }
+            }
+        }
     }
 
     /// Returns an attribute: the value that was set, or else the one that this library provides.

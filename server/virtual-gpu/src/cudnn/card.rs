@@ -1,6 +1,6 @@
 //! Describes a card to the real cuDNN.
 
-use shared::job::Card;
+use shared::job::{Card, ComputeCapability};
 
 use super::real::Description;
 use crate::state::Device;
@@ -33,6 +33,11 @@ const MEMORY_CLOCKS: [(&str, u32); 4] = [
     ("NVIDIA H100 80GB HBM3", 2619),
     ("NVIDIA L4", 6251),
 ];
+
+/// Returns true if the cuDNN for a version of CUDA runs on a compute capability: 13 begins with Turing.
+pub(super) fn has_kernels(capability: ComputeCapability, cuda: u32) -> bool {
+    cuda < 13 || capability >= ComputeCapability { major: 7, minor: 5 }
+}
 
 /// Returns what cuDNN wants to know about a device.
 pub(super) fn describe(device: &Device) -> Description {
@@ -92,6 +97,12 @@ mod tests {
         let of = |name: &str| clocks(&Card::named(name).expect("the card is known"));
         assert_eq!((of("h200-141gb"), of("h100-80gb")), ((1_980_000, 3_201_000), (1_980_000, 2_619_000)));
         assert_eq!(of("custom:24GiB:8.6"), of("a100-80gb"), "the nearest older capability that has a row");
+    }
+
+    #[test]
+    fn a_v100_has_kernels_up_to_cuda_12() {
+        let of = |name: &str, cuda| has_kernels(Card::named(name).expect("the card is known").capability, cuda);
+        assert_eq!([of("v100-32gb", 12), of("v100-32gb", 13), of("t4-16gb", 13)], [true, false, true]);
     }
 
     #[test]

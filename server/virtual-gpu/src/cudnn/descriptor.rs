@@ -128,13 +128,13 @@ fn shown(room: c_int, len: usize) -> usize {
 // PyTorch sets these descriptors and never reads them.
 creators! {
     cudnnCreateActivationDescriptor, cudnnCreateConvolutionDescriptor, cudnnCreateCTCLossDescriptor,
-    cudnnCreateDropoutDescriptor, cudnnCreatePoolingDescriptor, cudnnCreateSpatialTransformerDescriptor,
+    cudnnCreatePoolingDescriptor, cudnnCreateSpatialTransformerDescriptor,
 }
 
 harmless! {
     cudnnDestroyActivationDescriptor, cudnnDestroyConvolutionDescriptor, cudnnDestroyCTCLossDescriptor,
-    cudnnDestroyDropoutDescriptor, cudnnDestroyPoolingDescriptor, cudnnDestroySpatialTransformerDescriptor,
-    cudnnRestoreDropoutDescriptor, cudnnSetActivationDescriptor, cudnnSetConvolutionGroupCount,
+    cudnnDestroyPoolingDescriptor, cudnnDestroySpatialTransformerDescriptor,
+    cudnnSetActivationDescriptor, cudnnSetConvolutionGroupCount,
     cudnnSetConvolutionMathType, cudnnSetConvolutionNdDescriptor, cudnnSetCTCLossDescriptorEx,
     cudnnSetCTCLossDescriptor_v9, cudnnSetPooling2dDescriptor, cudnnSetSpatialTransformerNdDescriptor,
 }

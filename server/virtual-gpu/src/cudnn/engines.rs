@@ -6,21 +6,22 @@
 //!
 //! It is asked in the script's process, because the libraries that it loads there are already the virtual GPU's.
 
+use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::fs;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::path::Path;
-use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
-use std::time::UNIX_EPOCH;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::backend_content::{Content, Value, attribute, kind};
 use super::card;
-use super::kept::{self, Answers, Reply};
+use super::kept::{Answers, Key, Reply};
 use super::real::{self, Description, Library, Made};
 use super::status::SUCCESS;
 use super::work_space;
-use crate::log::line;
-use crate::state::machine;
+use crate::config::config;
+use crate::state::{Device, machine};
 use crate::versions;
 
 /// Most knobs, numerical notes or behaviors of an engine that are read.
@@ -44,13 +45,15 @@ pub(super) fn finalize(content: &Content) -> Result<Vec<(c_int, Value)>, c_int> 
     match (content.kind(), reply.status) {
         // Without engines of the real library, the graph gets the virtual one.
         (kind::HEURISTICS, status) if status != SUCCESS || reply.numbers.is_empty() => {
-            static ONCE: Once = Once::new();
-            ONCE.call_once(|| line(format_args!("{} it found no engine (status {status})", work_space::UNKNOWN)));
+            work_space::unknown(format_args!("it found no engine (status {status})"));
             Ok(Vec::new())
         }
         (kind::HEURISTICS, _) => {
             let Some(graph) = content.only(attribute::HEURISTICS_GRAPH) else { return Ok(Vec::new()) };
             let mut found = configurations(&reply.numbers, graph);
+            if !found.iter().any(makes_plan) {
+                work_space::unknown(format_args!("none of the engines that it named makes a plan for this GPU"));
+            }
             // The last resort of a program, should no engine of the real library make a plan without a device.
             found.push(Arc::new(Content::configuration_of(graph)));
             Ok(vec![(attribute::HEURISTICS_RESULTS, Value::Descriptors(found))])
@@ -59,6 +62,13 @@ pub(super) fn finalize(content: &Content) -> Result<Vec<(c_int, Value)>, c_int> 
         (_, SUCCESS) => Ok(vec![(attribute::PLAN_WORK_SPACE, Value::int64s(&reply.numbers))]),
         (_, status) => Err(status),
     }
+}
+
+/// Returns true if the real library makes a plan of a configuration, which is the program's next question.
+fn makes_plan(configuration: &Arc<Content>) -> bool {
+    let mut plan = Content::new(kind::PLAN);
+    plan.set(attribute::PLAN_CONFIGURATION, Value::Descriptors(vec![Arc::clone(configuration)]));
+    answer(&plan).is_some_and(|reply| reply.status == SUCCESS)
 }
 
 /// Reads the configurations of a reply: for each the engine, its notes, and pairs of a knob and its choice.
@@ -142,51 +152,87 @@ fn add_notes(numbers: &mut Vec<i64>, engine: &Made<'_>) {
     add(numbers, engine.numbers::<i32>(attribute::ENGINE_BEHAVIORS, Value::BEHAVIOR, MOST_PARTS));
 }
 
-/// Answers a question from memory, from the file, or by the real library; `None` if it cannot be asked.
-fn answer(content: &Content) -> Option<Reply> {
-    static ANSWERS: Mutex<Option<Answers>> = Mutex::new(None);
-    let description = card::describe(machine().ok()?.current().ok()?);
-    let path = real::beside(&versions::torch_folder()?)?;
-    if !path.exists() {
-        static ONCE: Once = Once::new();
-        let say = || line(format_args!("{} there is no {}", work_space::UNKNOWN, path.display()));
-        ONCE.call_once(say);
-        return None;
-    }
-    let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
-    let answers = answers.get_or_insert_with(|| Answers::read(kept::file()));
-    let key = key(&path, &description, content);
-    if let Some(reply) = answers.known.get(&key) {
-        return Some(reply.clone());
-    }
-    let library = library(&path)?;
-    // A description is made anew for each question, because threads must not share it.
-    let reply = match library.device(&description) {
-        Ok(device) => ask(library, &device, content),
-        Err(status) => Reply { status, numbers: Vec::new() },
-    };
-    answers.add(key, reply.clone());
-    Some(reply)
+/// What the questions of this process have in common.
+struct Asked {
+    /// The real library.
+    path: PathBuf,
+    /// Each card's description, and the beginning of the keys of all questions about it.
+    cards: BTreeMap<usize, (Description, Key)>,
+    answers: Answers,
 }
 
-/// Returns the real library, which is loaded at the first call; the log says once why it cannot be.
+impl Asked {
+    /// Prepares questions to the library beside PyTorch; `None` if there is none, which the log says.
+    fn new() -> Option<Self> {
+        let path = real::beside(&versions::torch_folder()?)?;
+        if !path.exists() {
+            work_space::unknown(format_args!("there is no {}", path.display()));
+            return None;
+        }
+        Some(Self { path, cards: BTreeMap::new(), answers: Answers::read(config().ok()?.cudnn_answers.as_deref()) })
+    }
+
+    /// Answers a question about a card from memory, from the file, or by the real library.
+    fn answer(&mut self, device: &Device, content: &Content) -> Option<Reply> {
+        let Self { path, cards, answers } = self;
+        let (description, beginning) = cards.entry(device.ordinal).or_insert_with(|| {
+            let description = card::describe(device);
+            let beginning = key(path, &description);
+            (description, beginning)
+        });
+        let mut key = *beginning;
+        content.identify(&mut key);
+        if let Some(reply) = answers.known.get(&key) {
+            return Some(reply.clone());
+        }
+        let library = library(path)?;
+        // A description is made anew for each question, because threads must not share it.
+        let reply = match library.device(description) {
+            Ok(device) => ask(library, &device, content),
+            Err(status) => Reply { status, numbers: Vec::new() },
+        };
+        answers.add(key, reply.clone());
+        Some(reply)
+    }
+}
+
+/// Answers a question about the current card; `None` if the real library cannot be asked.
+fn answer(content: &Content) -> Option<Reply> {
+    static ASKED: Mutex<Option<Asked>> = Mutex::new(None);
+    let device = machine().ok()?.current().ok()?;
+    let (capability, [cuda, _]) = (device.card.capability, versions::versions().cuda);
+    if !card::has_kernels(capability, cuda) {
+        // Asked about such a card, it names engines all the same.
+        work_space::unknown(format_args!("cuDNN for CUDA {cuda} has no kernels for compute capability {capability}"));
+        return None;
+    }
+    let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if asked.is_none() {
+        *asked = Asked::new();
+    }
+    asked.as_mut()?.answer(device, content)
+}
+
+/// Returns the real library, which is loaded at the first call; the log says why it cannot be.
 fn library(path: &Path) -> Option<&'static Library> {
     static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
-    let load = || Library::load(path).map_err(|reason| line(format_args!("{} {reason}", work_space::UNKNOWN))).ok();
+    let load = || Library::load(path).map_err(|reason| work_space::unknown(format_args!("{reason}"))).ok();
     LIBRARY.get_or_init(load).as_ref()
 }
 
-/// Returns the key of a question: what was asked about which card, and which library would answer.
-fn key(path: &Path, description: &Description, content: &Content) -> u128 {
-    let built = fs::metadata(path).ok();
-    let built = built.map(|data| (data.len(), data.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok())));
-    let half = |salt: u8| {
-        let mut hasher = DefaultHasher::new();
-        (salt, path, built, &description.json, &description.groups).hash(&mut hasher);
-        content.hash(&mut hasher);
-        u128::from(hasher.finish())
-    };
-    half(0) << 64 | half(1)
+/// Returns the beginning of the keys of questions: which library would answer about which card.
+fn key(path: &Path, description: &Description) -> Key {
+    let mut key = Key::default();
+    // The real library asks the virtual cuBLASLt, which may answer otherwise in another version.
+    key.add(env!("CARGO_PKG_VERSION").as_bytes());
+    key.add(path.as_os_str().as_bytes());
+    if let Ok(data) = fs::metadata(path) {
+        key.add(&data.len().to_le_bytes());
+        key.add(&[data.mtime().to_le_bytes(), data.mtime_nsec().to_le_bytes()].concat());
+    }
+    key.add(description.json.as_bytes());
+    key.add(&description.groups.iter().flat_map(|count| count.to_le_bytes()).collect::<Vec<_>>());
+    key
 }
 
 #[cfg(test)]
@@ -246,8 +292,11 @@ mod tests {
 
     #[test]
     fn a_question_is_known_by_what_is_asked_about_which_card() {
-        let path = Path::new("/no/such/library");
-        let of = |content: &Content, description: &Description| key(path, description, content);
+        let of = |content: &Content, description: &Description| {
+            let mut key = key(Path::new("/no/such/library"), description);
+            content.identify(&mut key);
+            key
+        };
         let (same, mut other_handle) = (heuristics(10), heuristics(10));
         other_handle.set(204, Value::Plain { value_type: Value::HANDLE, count: 1, bytes: vec![9; 8] });
         assert_eq!(of(&same, &description()), of(&other_handle, &description()));

@@ -24,11 +24,15 @@ mod handle;
 
 mod kept;
 
+mod loader;
+
 mod operations;
 
 mod real;
 
 mod rnn;
+
+mod rnn_space;
 
 mod rnn_weights;
 

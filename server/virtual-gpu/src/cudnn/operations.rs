@@ -5,7 +5,7 @@ use crate::answers::{launches, zeros};
 launches! {
     cudnnBatchNormalizationBackwardEx, cudnnBatchNormalizationForwardInference,
     cudnnBatchNormalizationForwardTrainingEx, cudnnCTCLoss, cudnnCTCLoss_v8, cudnnPoolingForward,
-    cudnnSetDropoutDescriptor, cudnnSpatialTfGridGeneratorBackward, cudnnSpatialTfGridGeneratorForward,
+    cudnnSpatialTfGridGeneratorBackward, cudnnSpatialTfGridGeneratorForward,
     cudnnSpatialTfSamplerBackward, cudnnSpatialTfSamplerForward,
 }
 

@@ -45,32 +45,16 @@ impl Cell {
             Self::Gru => 3,
         }
     }
-
-    /// Returns the number of values that the backward pass needs for each hidden unit, step and sample.
-    ///
-    /// For an LSTM they are the gates and the cell. `rnn` gives the source of the numbers.
-    pub(super) fn kept(self) -> usize {
-        match self {
-            Self::Plain => 1,
-            Self::Lstm => 5,
-            Self::Gru => 6,
-        }
-    }
-
-    /// Returns the number of temporary values that a pass needs for each hidden unit and sample.
-    pub(super) fn scratch(self) -> usize {
-        match self {
-            Self::Plain => 4,
-            Self::Lstm => 11,
-            Self::Gru => 8,
-        }
-    }
 }
 
 /// Descriptor of a recurrent network.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Network {
     pub(super) cell: Cell,
+    /// True if kernels keep the weights on the chip (`CUDNN_RNN_ALGO_PERSIST_…`).
+    pub(super) is_persistent: bool,
+    /// True if outputs between layers are dropped.
+    pub(super) drops: bool,
     pub(super) input_bias: bool,
     pub(super) recurrent_bias: bool,
     /// 1, or 2 if the sequence is also read backward.
@@ -107,7 +91,7 @@ impl Network {
         self.layers * self.directions
     }
 
-    fn projects(&self) -> bool {
+    pub(super) fn projects(&self) -> bool {
         self.cell == Cell::Lstm && self.output_size != self.hidden_size
     }
 

@@ -7,6 +7,9 @@ use crate::arrays::OutArray;
 /// `CUDNN_STATUS_SUCCESS`.
 pub(super) const SUCCESS: c_int = 0;
 
+/// `CUDNN_STATUS_NOT_INITIALIZED`.
+pub(super) const NOT_INITIALIZED: c_int = 1001;
+
 /// `CUDNN_STATUS_BAD_PARAM`.
 pub(super) const BAD_PARAMETER: c_int = 2000;
 

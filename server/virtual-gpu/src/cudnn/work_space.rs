@@ -3,10 +3,19 @@
 //! Which engine the real library takes, and how much workspace that needs, depends on shapes, the GPU and measurements.
 //! The workspace has 0 to several hundred MiB and is free again after the operation. Here its size is a setting.
 
-use crate::config::config;
+use std::fmt::Arguments;
+use std::sync::Once;
 
-/// Begins the line of the log that says why the real library cannot be asked; `snapscope run` reads it.
-pub(super) const UNKNOWN: &str = "the workspaces of cuDNN are not known, because the real one could not be asked:";
+use shared::job::messages::UNKNOWN_WORKSPACES;
+
+use crate::config::config;
+use crate::log::line;
+
+/// Writes to the log, once in a process, why the real library has not said the workspaces.
+pub(super) fn unknown(reason: Arguments<'_>) {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| line(format_args!("{UNKNOWN_WORKSPACES}{reason}")));
+}
 
 /// Returns the workspace of every convolution that the user has chosen, in bytes.
 pub(super) fn chosen() -> Option<usize> {

@@ -1,4 +1,4 @@
-//! Reads the versions of NVIDIA's packages from the files of an installed PyTorch.
+//! Reads the versions of NVIDIA's packages from the files of an installed PyTorch, and from the folders beside it.
 //!
 //! A wheel leaves `torch-2.6.0.dist-info/METADATA` beside its folder, with lines such as
 //! `Requires-Dist: nvidia-cudnn-cu12 (==9.1.0.70) ; platform_system == "Linux"`; later versions write no parentheses,
@@ -17,10 +17,30 @@ pub(super) fn read(folder: &Path) -> Option<Versions> {
         .or_else(|| of_version(&text(&folder.join("build-version")).unwrap_or_default()));
     let metadata = metadata_of(folder.parent()?, named.as_ref().map(|named| named.release.as_str()));
     let by_cuda = named.map(|named| of_cuda(named.cuda));
-    match metadata {
+    let required = match metadata {
         Some(metadata) => of_metadata(&metadata, by_cuda.unwrap_or(OF_CUDA_13)).or(by_cuda),
         None => by_cuda,
+    };
+    required.map(|versions| installed(versions, folder.parent().unwrap_or(folder)))
+}
+
+/// Replaces the versions that PyTorch requires by those that are installed beside it: people upgrade cuDNN over the pin.
+fn installed(mut versions: Versions, packages: &Path) -> Versions {
+    let major = versions.cuda[0];
+    let toolkit = if major < 13 { format!("_cu{major}") } else { String::new() };
+    let names =
+        [format!("nvidia_cudnn_cu{major}"), format!("nvidia_nccl_cu{major}"), format!("nvidia_cublas{toolkit}")];
+    for entry in fs::read_dir(packages).into_iter().flatten().flatten() {
+        let folder = entry.file_name().to_string_lossy().into_owned();
+        let Some((name, version)) = folder.strip_suffix(".dist-info").and_then(|folder| folder.split_once('-')) else {
+            continue;
+        };
+        let places = [&mut versions.cudnn, &mut versions.nccl, &mut versions.cublas];
+        for (place, _) in places.into_iter().zip(&names).filter(|(_, known)| *known == name) {
+            *place = parts(version).unwrap_or(*place);
+        }
     }
+    versions
 }
 
 /// Returns the metadata of the release of PyTorch that is installed in a folder, or of any release.
@@ -77,7 +97,11 @@ fn requirement(text: &str, package: &str) -> Option<[u32; 3]> {
         line.strip_prefix(package)
             .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-'))
     })?;
-    let (_, version) = line.split_once("==")?;
+    parts(line.split_once("==")?.1)
+}
+
+/// Returns the first three parts of a version.
+fn parts(version: &str) -> Option<[u32; 3]> {
     let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().ok());
     Some([parts.next()??, parts.next()??, parts.next().flatten().unwrap_or(0)])
 }
@@ -106,6 +130,18 @@ mod tests {
             Requires-Dist: nvidia-nccl-cu13==2.30.7; platform_system == \"Linux\"\n";
         let found = of_metadata(text, OF_CUDA_13).expect("CUDA is named");
         assert_eq!((found.cuda_number(), found.cudnn_number(), found.nccl_number()), (13_020, 92_600, 23_007));
+    }
+
+    #[test]
+    fn what_is_installed_counts_more_than_what_is_required() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let packages = folder.path();
+        let place = |name: &str| fs::create_dir(packages.join(name)).expect("a folder can be made");
+        let names = ["torch", "nvidia_cudnn_cu12-9.24.0.43.dist-info", "nvidia_cudnn_cu13-9.26.0.51.dist-info"];
+        names.into_iter().chain(["nvidia_cublas-13.1.0.3.dist-info", "numpy-2.4.6.dist-info"]).for_each(place);
+        fs::write(packages.join("torch/version.py"), "__version__ = '2.11.0+cu130'\n").expect("it can be written");
+        let found = read(&packages.join("torch")).expect("CUDA is named");
+        assert_eq!((found.cudnn, found.cublas, found.nccl), ([9, 26, 0], [13, 1, 0], OF_CUDA_13.nccl));
     }
 
     #[test]

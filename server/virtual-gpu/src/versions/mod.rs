@@ -1,4 +1,4 @@
-//! Chooses the versions that the libraries report: those for which this process's PyTorch was built.
+//! Chooses the versions that the libraries report: those beside this process's PyTorch, or else those it was built for.
 //!
 //! PyTorch selects its attention path by the version of cuDNN, refuses a cuDNN that is older than its own, and passes
 //! structures whose layout the version of CUDA determines.
