@@ -179,10 +179,10 @@ mod tests {
 
     #[test]
     fn several_cards_and_sizes_with_units() {
-        let config = read(&[("VIRTUAL_GPU", "2x t4-16gb"), ("CONTEXT", "300 MiB"), ("CUDNN_WORKSPACE", "4096")]);
+        let config = read(&[("VIRTUAL_GPU", "2x t4-16gb"), ("CONTEXT", "1.5 GiB"), ("CUDNN_WORKSPACE", "4096")]);
         let config = config.expect("all of it is valid");
         assert_eq!(config.cards.len(), 2);
-        assert_eq!((config.context_bytes, config.cudnn_workspace_bytes), (Some(300 << 20), Some(4096)));
+        assert_eq!((config.context_bytes, config.cudnn_workspace_bytes), (Some(3 << 29), Some(4096)));
     }
 
     #[test]

@@ -139,7 +139,7 @@ fn notices(snapshots: &[&TracemallocSnapshot], growing: &[SteadyGrowth<'_>]) -> 
         }
     };
     let own = own_notice(snapshots);
-    message.into_iter().chain(own).map(|message| LogNotice::info(message)).collect()
+    message.into_iter().chain(own).map(LogNotice::info).collect()
 }
 
 /// Says how much memory the snapshots themselves take, which the program keeps.
