@@ -90,12 +90,13 @@ fn a_chained_state_leads_to_the_layers_of_all_batches() {
     assert_eq!(ends(&changed(config.clone(), &json!({}))).1, 0);
     let recorded = changed(config, &json!({ "mistakes": ["chain_hidden_state", "retain_graph"] }));
     let requested = recorded.requested_bytes(0, "rnn · forward");
-    let reserve = requested.iter().max().expect("cuDNN keeps gates and states");
     let weights = LAYERS * 4 * (2 * HIDDEN * HIDDEN + 2 * HIDDEN);
     let states = 2 * LAYERS * SAMPLES * HIDDEN;
     let features = 2 * TOKENS * HIDDEN;
     // In 16 bits: the weights as cuDNN reads them, both states, input and output. In 64 bits: the tokens.
-    assert_eq!(ends(&recorded).1, reserve + 2 * (weights + states + features) + 8 * TOKENS);
+    // The rest is one allocation, in which cuDNN keeps gates and states; its workspace is larger, and freed at once.
+    let reserve = ends(&recorded).1 - 2 * (weights + states + features) - 8 * TOKENS;
+    assert!(requested.contains(&reserve), "{reserve} of {requested:?}");
 }
 
 #[test]
