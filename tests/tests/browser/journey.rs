@@ -8,6 +8,9 @@ use shared::analysis::FindingCode;
 use testkit::browser::{Browser, Locator, Spot};
 use testkit::server::{Server, root};
 
+/// Expression of the list of files that a reload brings back; undefined without one.
+const FILES: &str = "JSON.parse(sessionStorage.getItem('snapscope-files'))?.files";
+
 pub(crate) const MIDDLE: Spot = Spot(0.5, 0.5);
 
 /// Keys that select the content of a field, so that typing replaces it.
@@ -162,12 +165,19 @@ impl Journey {
     /// Waits until the bytes of all local files are stored for a reload.
     #[track_caller]
     pub(crate) fn wait_until_files_are_kept(&self) {
-        self.wait_for("JSON.parse(sessionStorage.getItem('snapscope-files'))?.files.every(file => file.is_kept)");
+        self.wait_for(&format!("{FILES}.every(file => file.is_kept)"));
     }
 
-    /// Reloads the current URL and waits for the page.
+    /// Reloads the current URL, once its files are kept for that, and waits for the page.
     #[track_caller]
     pub(crate) fn reload(&self) {
+        self.wait_for(&format!("({FILES} ?? []).every(file => file.is_kept)"));
+        self.reload_at_once();
+    }
+
+    /// Reloads the current URL, which loses files that are not kept, and waits for the page.
+    #[track_caller]
+    pub(crate) fn reload_at_once(&self) {
         self.run("window.isOld = true; location.reload()", Vec::new());
         self.wait_for("window.isOld === undefined");
         self.wait_for_page();

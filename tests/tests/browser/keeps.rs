@@ -218,7 +218,7 @@ fn a_file_that_is_not_kept_is_asked_for_with_its_view() {
     page.wait_for_address("tab=file");
     assert_eq!(page.value(is_asked), true);
 
-    page.reload();
+    page.reload_at_once();
     awaited(&page).wait_text(&format!("{GPT2} was open here. Drop it again"));
     page.screenshot("awaited");
     assert_eq!(page.value(is_asked), false);
@@ -267,7 +267,6 @@ fn an_unreadable_file_hides_no_good_one() {
     go(&page, -1);
     page.plot().wait();
     // The unreadable file is not brought back.
-    page.wait_until_files_are_kept();
     page.reload();
     page.wait_for_timeline();
     assert_eq!(page.files().text(), GPT2);

@@ -60,7 +60,6 @@ fn a_loop_of_ps_is_drawn_and_says_what_climbs() {
     page.screenshot("host-log");
 
     // The copy of the file survives a reload.
-    page.wait_until_kept();
     page.reload();
     page.finding(FindingCode::HostMemoryClimbs).wait();
     page.check_console();

@@ -139,7 +139,6 @@ fn the_address_keeps_the_view_of_a_file_and_nothing_else() {
     let address = page.value("location.href").as_str().expect("an address").to_owned();
     assert!(!address.contains("virtual-py"), "the file's name is not in {address}");
 
-    page.wait_until_files_are_kept();
     page.reload();
     assert_eq!(seen_again(&page), before);
     page.button("Close *.pickle.gz").click();
