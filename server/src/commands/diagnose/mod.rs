@@ -211,7 +211,10 @@ struct OfLog {
 fn diagnosed_input() -> Result<Diagnosed, Failure> {
     let name = "the standard input";
     let mut reader = LogReader::default();
-    let Ok(()) = feed(std::io::stdin(), name, |bytes| Ok::<_, Infallible>(reader.push(bytes)))?;
+    let Ok(()) = feed(std::io::stdin(), name, |bytes| {
+        reader.push(bytes);
+        Ok::<_, Infallible>(())
+    })?;
     let log = reader.finish();
     if log.is_empty() {
         return Err(Failure::new(
