@@ -52,7 +52,7 @@ fn look_somewhere(page: &Journey) -> Seen {
     page.wait_for_view(&format!("x1 !== {}", first.x1));
     page.settle();
     page.plot().drag(LOW, LOW);
-    facts(page).wait();
+    facts(page).wait_text("Step, phase");
     page.press("t");
     page.plot().wait_until("it.dataset.axis === 'time'");
     let whole = page.view();
@@ -61,10 +61,10 @@ fn look_somewhere(page: &Journey) -> Seen {
     seen(page)
 }
 
-/// Waits for the timeline and then for the pinned allocation, which is looked up afterwards.
+/// Waits for the timeline and then for the pinned allocation, which is looked up afterwards, and its step after that.
 fn seen_again(page: &Journey) -> Seen {
     page.wait_for_timeline();
-    facts(page).wait();
+    facts(page).wait_text("Step, phase");
     seen(page)
 }
 
