@@ -217,7 +217,7 @@ mod tests {
     fn what_cannot_be_understood_is_named() {
         refused("SNAPSCOPE_VIRTUAL_GPU", "voodoo2", "voodoo2");
         refused("SNAPSCOPE_VIRTUAL_GPU_EVENT_LAG", "soon", "a whole number");
-        refused("SNAPSCOPE_VIRTUAL_GPU_CONTEXT", "512", "512MiB");
+        refused("SNAPSCOPE_VIRTUAL_GPU_CONTEXT", "512 pages", "512MiB");
         refused("SNAPSCOPE_VIRTUAL_GPU_ADDRESSES", "sideways", "`descending` or `ascending`");
     }
 }

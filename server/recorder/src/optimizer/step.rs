@@ -6,7 +6,7 @@ use super::held::Active;
 use crate::builder::Parameter;
 use crate::place::Module;
 
-/// Arguments of a fused step that come from a [`GradScaler`].
+/// Arguments of a fused step that come from a [`GradScaler`](super::GradScaler).
 #[derive(Debug, Default)]
 pub(super) struct Scaling<'a> {
     /// Divisor of the gradients; `None` if they are already unscaled.
