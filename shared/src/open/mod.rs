@@ -5,7 +5,7 @@
 //! The log of a training says only at its end that memory ran out, so that a text that is no snapshot is read once more,
 //! as a log; only if it says nothing about memory either, its error as a snapshot is shown.
 //!
-//! Invariant: no other code asks whether a file is a log.
+//! Invariant: no program asks whether a file is a log; `import/foreign` alone does, to name one in an error.
 
 use crate::import::{ImportError, Importer};
 use crate::logs::{Log, LogReader, is_log};
