@@ -34,9 +34,7 @@ pub(crate) struct Opened {
 impl Opened {
     /// Reads a snapshot file chunk by chunk.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let file = path.display().to_string();
-        let trace = import(path, &file)?;
-        Ok(Self::of(file, trace))
+        snapshot_of(open(path)?, path)
     }
 
     /// Derives the timelines and diagnostics of a trace; `file` is its name in messages.
@@ -112,6 +110,20 @@ pub(crate) fn open(path: &Path) -> Result<Content<Opened>, Failure> {
         Content::Snapshot(trace) => Content::Snapshot(Opened::of(file, trace)),
         Content::Log(log) => Content::Log(log),
     })
+}
+
+/// Returns the snapshot that a file is.
+///
+/// # Errors
+/// Returns an error for a log.
+pub(crate) fn snapshot_of<T>(content: Content<T>, path: &Path) -> Result<T, Failure> {
+    match content {
+        Content::Snapshot(opened) => Ok(opened),
+        Content::Log(_) => Err(Failure::new(
+            format!("{}: This is a log about memory, not a memory snapshot", path.display()),
+            "snapscope diagnose says what it shows",
+        )),
+    }
 }
 
 /// Reads a file that may be a snapshot, which this importer reads and `decode` finishes, or a log.

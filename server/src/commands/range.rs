@@ -9,7 +9,7 @@ use shared::import::{Importer, Overview, OverviewDevice};
 use shared::open::Content;
 
 use crate::Failure;
-use crate::snapshot_file::{self, Opened, foreign, import_with, open_by};
+use crate::snapshot_file::{self, Opened, foreign, import_with, open_by, snapshot_of};
 
 /// The option of commands that can look at a part of a trace.
 #[derive(Debug, Clone, Default, Args)]
@@ -83,11 +83,7 @@ impl EventRange {
     /// Returns an error if the file cannot be read, is not a snapshot, changes between the two passes, or has no such
     /// device or events.
     pub(super) fn open(&self, path: &Path, device: Option<i64>) -> Result<Opened, Failure> {
-        let Some(wanted) = &self.wanted else { return Opened::read(path) };
-        let file = path.display().to_string();
-        let overview = import_with(Importer::overview(), path, &file)?;
-        let overview = overview.finish_overview().map_err(|error| foreign(&file, &error))?;
-        wanted.part(&overview, path, device, file)
+        snapshot_of(self.open_any(path, device)?, path)
     }
 
     /// Reads a file that may be a snapshot, of which only the requested events are read, or a log.
@@ -95,11 +91,11 @@ impl EventRange {
     /// # Errors
     ///
     /// Returns the errors of [`open`](Self::open) for a file that is no log.
-    pub(super) fn open_any(&self, path: &Path) -> Result<Content<Opened>, Failure> {
+    pub(super) fn open_any(&self, path: &Path, device: Option<i64>) -> Result<Content<Opened>, Failure> {
         let Some(wanted) = &self.wanted else { return snapshot_file::open(path) };
         let file = path.display().to_string();
         Ok(match open_by(Importer::overview(), Importer::finish_overview, path, &file)? {
-            Content::Snapshot(overview) => Content::Snapshot(wanted.part(&overview, path, None, file)?),
+            Content::Snapshot(overview) => Content::Snapshot(wanted.part(&overview, path, device, file)?),
             Content::Log(log) => Content::Log(log),
         })
     }

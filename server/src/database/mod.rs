@@ -10,7 +10,6 @@ mod clock;
 mod error;
 mod events;
 mod figures;
-mod former_queue;
 mod installation;
 mod jobs;
 mod lifecycle;

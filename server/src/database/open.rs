@@ -10,7 +10,6 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{Connection as _, SqlitePool};
 
 use super::error::{DatabaseError, Result};
-use super::former_queue;
 use super::pool::{Database, on};
 use crate::config::DatabaseAddress;
 use crate::failure::Failure;
@@ -62,12 +61,10 @@ impl Database {
     }
 
     async fn migrate(&self) -> Result<()> {
-        let mut migrations = sqlx::migrate!("./migrations");
+        let migrations = sqlx::migrate!("./migrations");
         self.refuse_later(&migrations).await?;
-        // Databases of earlier versions list those of their queue as well.
-        migrations.set_ignore_missing(true);
         on!(self, pool => migrations.run(pool).await?);
-        self.leave_former_queue().await
+        Ok(())
     }
 
     /// Returns an error if a migration was applied that neither this version nor an earlier one has.
@@ -78,9 +75,7 @@ impl Database {
             Err(sqlx::Error::Database(_)) => Vec::new(),
             applied => applied?,
         };
-        let is_known = |version: i64| {
-            former_queue::MIGRATIONS.contains(&version) || migrations.iter().any(|known| known.version == version)
-        };
+        let is_known = |version: i64| migrations.iter().any(|known| known.version == version);
         if applied.iter().all(|&(version,)| is_known(version)) { Ok(()) } else { Err(DatabaseError::later()) }
     }
 }

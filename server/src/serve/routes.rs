@@ -13,7 +13,7 @@ use shared::api::ErrorCode;
 
 use crate::serve::access;
 use crate::serve::access_right::Access;
-use crate::serve::api::{catalog, gallery, job_events, job_request, jobs, shares};
+use crate::serve::api::{catalog, gallery, job_events, jobs, shares};
 use crate::serve::error;
 use crate::serve::openapi::ApiDocument;
 use crate::serve::route::{Row, delete, get, patch, post, read};
@@ -87,7 +87,6 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         config.service(resource.wrap(from_fn(move |request, next| access::admit(Rc::clone(&accesses), request, next))));
     }
     config
-        .app_data(job_request::form_limits())
         .app_data(DOCUMENT.clone())
         .service(web::scope("/api").default_service(web::to(error::unknown_resource)))
         .default_service(web::to(asset::serve));

@@ -22,8 +22,6 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 #[derive(Debug)]
 pub(super) struct Layer {
     head: Head,
-    /// Last bytes that could be read, because the words of an out-of-memory error may begin there.
-    tail: Vec<u8>,
     state: State,
     seen_bytes: u64,
     /// Maximum number of bytes of this layer, and of each layer inside it.
@@ -52,13 +50,6 @@ enum State {
 struct Doubt {
     error: ImportError,
     form: Form,
-    /// True for a text file; `None` until all of its first bytes have arrived.
-    is_text: Option<bool>,
-    /// True if an out-of-memory error was found in the bytes so far.
-    mentions_oom: bool,
-    /// Last bytes that arrived, because the words of the error may continue.
-    last: Vec<u8>,
-    seen_bytes: u64,
 }
 
 /// Output of the gzip decoder: a layer that keeps its own error, because `io::Error` would lose its parts.
@@ -101,7 +92,7 @@ impl Layer {
 
     fn within(wrappings: u8, plan: Plan, most_bytes: u64) -> Self {
         let state = State::Start { first: Vec::new(), wrappings, plan };
-        Self { head: Head::default(), tail: Vec::new(), state, seen_bytes: 0, most_bytes }
+        Self { head: Head::default(), state, seen_bytes: 0, most_bytes }
     }
 
     /// Returns the builder of the content, once its encoding is known.
@@ -135,7 +126,6 @@ impl Layer {
         if self.seen_bytes > self.most_bytes {
             return Err(too_much(self.most_bytes));
         }
-        let was_full = self.head.is_full();
         self.head.push(bytes);
         while let State::Start { first, .. } = &mut self.state {
             let (start, rest) = bytes.split_at(bytes.len().min(START_BYTES - first.len()));
@@ -146,19 +136,14 @@ impl Layer {
             }
             self.begin()?;
         }
-        self.take(bytes)?;
-        let is_new = !was_full && self.head.is_full();
-        if is_new && matches!(self.state, State::Json(_)) && foreign::is_trace(&self.head) {
-            return Err(foreign::explained(&self.head, Form::Json, false, empty()));
-        }
-        Ok(())
+        self.take(bytes)
     }
 
     /// Passes the bytes to the decoder.
     fn take(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
         let (form, result) = match &mut self.state {
             State::Start { .. } => return Ok(()),
-            State::Doubt(doubt) => return doubt.push(&self.head, bytes),
+            State::Doubt(doubt) => return doubt.told(&self.head),
             State::Pickle(reader) => (Form::Pickle, reader.push(bytes).map_err(ImportError::from)),
             State::Json(reader) => (Form::Json, reader.push(bytes)),
             State::Html(decoder, inner) => {
@@ -173,29 +158,13 @@ impl Layer {
                 return result.map_err(|_| gzip_error(decoder.get_mut(), damaged_gzip));
             }
         };
-        match result {
-            Ok(()) => {
-                let kept = bytes.len().saturating_sub(foreign::OOM_OVERLAP);
-                self.tail.extend_from_slice(&bytes[kept..]);
-                let old = self.tail.len().saturating_sub(foreign::OOM_OVERLAP);
-                self.tail.drain(..old);
-                Ok(())
-            }
-            Err(error) => self.doubt(error, form, bytes),
-        }
+        result.or_else(|error| self.doubt(error, form))
     }
 
     /// Keeps an error back until enough bytes have arrived to tell what the file is.
-    fn doubt(&mut self, error: ImportError, form: Form, bytes: &[u8]) -> Result<(), ImportError> {
-        // The words may be in an earlier chunk, before the position of the error.
-        // Otherwise they count from that position on, however the chunks are cut.
-        let mentions_oom = foreign::mentions_oom(self.head.bytes());
-        let before = self.seen_bytes - bytes.len() as u64;
-        let from = error.offset.map_or(0, |offset| offset.saturating_sub(before)) as usize;
-        let from = from.min(bytes.len()).saturating_sub(foreign::OOM_OVERLAP);
-        let last = if from == 0 { std::mem::take(&mut self.tail) } else { Vec::new() };
-        let mut doubt = Doubt { error, form, is_text: None, mentions_oom, last, seen_bytes: 0 };
-        let result = doubt.push(&self.head, &bytes[from..]);
+    fn doubt(&mut self, error: ImportError, form: Form) -> Result<(), ImportError> {
+        let doubt = Doubt { error, form };
+        let result = doubt.told(&self.head);
         self.state = State::Doubt(doubt);
         result
     }
@@ -203,7 +172,7 @@ impl Layer {
     pub(super) fn finish(mut self) -> Result<Decoded, ImportError> {
         self.begin()?;
         let Self { head, state, .. } = self;
-        let explained = |error, form| foreign::explained(&head, form, false, error);
+        let explained = |error, form| foreign::explained(&head, form, error);
         match state {
             State::Start { .. } => Err(empty()),
             State::Doubt(doubt) => Err(doubt.explained(&head)),
@@ -255,7 +224,7 @@ impl Layer {
                 self.state = state;
                 self.take(bytes)
             }
-            Err(error) => self.doubt(error, Form::Unknown, &all),
+            Err(error) => self.doubt(error, Form::Unknown),
         }
     }
 }
@@ -280,30 +249,13 @@ impl State {
 }
 
 impl Doubt {
-    /// Reads more bytes of the file.
-    ///
-    /// # Errors
-    /// Returns the kind of the file as an error, once it is known.
-    fn push(&mut self, head: &Head, bytes: &[u8]) -> Result<(), ImportError> {
-        // A log may be long, and its error is at its end.
-        const MOST_LOG_BYTES: u64 = 64 << 20;
-        self.seen_bytes += bytes.len() as u64;
-        if !self.mentions_oom {
-            self.last.extend_from_slice(bytes);
-            self.mentions_oom = foreign::mentions_oom(&self.last);
-            let old = self.last.len().saturating_sub(foreign::OOM_OVERLAP);
-            self.last.drain(..old);
-        }
-        if !head.is_full() {
-            return Ok(());
-        }
-        let is_text = *self.is_text.get_or_insert_with(|| head.is_text());
-        let may_tell = is_text && !self.mentions_oom && self.seen_bytes < MOST_LOG_BYTES;
-        if may_tell { Ok(()) } else { Err(self.explained(head)) }
+    /// Returns the kind of the file as an error, once all bytes that may tell it have arrived.
+    fn told(&self, head: &Head) -> Result<(), ImportError> {
+        if head.is_full() { Err(self.explained(head)) } else { Ok(()) }
     }
 
     fn explained(&self, head: &Head) -> ImportError {
-        foreign::explained(head, self.form, self.mentions_oom, self.error.clone())
+        foreign::explained(head, self.form, self.error.clone())
     }
 }
 
@@ -312,7 +264,7 @@ impl Doubt {
 /// It describes the page and not its content, because the page is the file that was opened.
 fn in_page(head: &Head, error: ImportError) -> ImportError {
     let is_of_snapshot = matches!(error.code, CUT_OFF | DAMAGED);
-    if is_of_snapshot { error } else { foreign::explained(head, Form::Page, false, error) }
+    if is_of_snapshot { error } else { foreign::explained(head, Form::Page, error) }
 }
 
 /// Finishes the inner layer; the outermost container is the one that is named.

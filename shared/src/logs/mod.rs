@@ -11,8 +11,6 @@ pub mod nccl;
 pub mod nvidia_smi;
 pub mod printed;
 
-pub mod memray;
-pub mod pprof;
 pub mod torch_profiler;
 pub mod tracemalloc;
 

@@ -2,10 +2,8 @@
 
 use super::engine::{EngineLog, EngineReader};
 use super::host::HostLog;
-use super::memray::{Memray, MemrayReader};
 use super::nccl::{NcclLog, NcclReader};
 use super::nvidia_smi::{CardLog, CardReader};
-use super::pprof::{HeapProfile, HeapReader};
 use super::printed::{Printed, PrintedReader};
 use super::source::{FileReader, LineReader, Source, joined};
 use super::torch_profiler::{Profile, ProfileReader, Timeline, TimelineReader};
@@ -115,12 +113,8 @@ sources! {
         Profile: Profile, ProfileReader;
         /// Memory timeline of torch.profiler.
         Timeline: Timeline, TimelineReader;
-        /// File of memray.
-        Memray: Memray, MemrayReader;
         /// Snapshot of Python's tracemalloc.
         Tracemalloc: TracemallocSnapshot, TracemallocReader;
-        /// Memory profile in the format of pprof, such as one of JAX.
-        Heap: HeapProfile, HeapReader;
     }
 }
 

@@ -5,7 +5,7 @@
 //! The log of a training says only at its end that memory ran out, so that a text that is no snapshot is read once more,
 //! as a log; only if it says nothing about memory either, its error as a snapshot is shown.
 //!
-//! Invariant: no program asks whether a file is a log; `import/foreign` alone does, to name one in an error.
+//! Invariant: nothing else asks whether a file is a log, so that importing knows nothing of logs.
 
 use crate::import::{ImportError, Importer};
 use crate::logs::{Log, LogReader, is_log};
@@ -190,6 +190,6 @@ mod tests {
         let mut opener = Opener::of_snapshot(Importer::new());
         let read = opener.push(OOM.as_bytes());
         let unread = read.and_then(|()| opener.finish(Importer::finish)).expect_err("no snapshot");
-        assert!(unread.again().is_err_and(|error| error.code == "out-of-memory-log"));
+        assert!(unread.again().is_err_and(|error| error.code == "text"));
     }
 }

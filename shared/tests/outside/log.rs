@@ -205,7 +205,6 @@ fn a_long_log_takes_memory_and_time_in_proportion() {
     check("copies and steps", &storm("{\"traceEvents\": [{\"ph\":\"X\",\"cat\":\"cpu_op\",\"dur\":1e9},", &copy));
     check("brackets", &storm("{\"traceEvents\": ", &|_| "[{".to_owned()));
     check("lists outside of events", &storm("{\"traceEvents\": 1", &|_| "[],".to_owned()));
-    captures_take_memory_in_proportion();
     let types = "\x0a\x04\x08\x01\x10\x02".repeat(2);
     let samples = |index: usize| format!("\x12\x06\x0a\x01{}\x12\x01\x09", char::from(index as u8 % 128));
     check("samples", &storm(&types, &samples));
@@ -242,40 +241,4 @@ fn a_long_log_takes_memory_and_time_in_proportion() {
     );
     check("one long line", &vec![b'7'; BYTES]);
     check("no line", &[]);
-}
-
-/// Captures of memray with as much as possible of one kind.
-fn captures_take_memory_in_proportion() {
-    const BYTES: usize = 2 << 20;
-    let varint = |mut value: usize| {
-        let mut bytes = Vec::new();
-        while value > 127 {
-            bytes.push(value as u8 | 128);
-            value >>= 7;
-        }
-        bytes.push(value as u8);
-        bytes
-    };
-    let mut head = b"memray\0\x0d\0\0\0\xf0\x0f\x0b\x03\0\0".to_vec();
-    head.extend([[0; 53].as_slice(), &[1, 0, 0], &[0; 3]].concat());
-    let storm = |unit: &dyn Fn(usize) -> Vec<u8>| {
-        let units = (0..).map(unit).scan(head.len(), |length, unit| {
-            *length += unit.len();
-            (*length < BYTES).then_some(unit)
-        });
-        head.iter().copied().chain(units.flatten()).collect::<Vec<u8>>()
-    };
-    check("calls", &storm(&|index| [vec![0x40], varint(index), vec![0]].concat()));
-    let called = |index: usize| [vec![0x40], varint(index), vec![0, 0xfe, 2, 9]].concat();
-    check("allocations", &storm(&|_| vec![0xfe, 2, 9]));
-    check("calls that allocate", &storm(&called));
-    check("functions", &storm(&|index| [vec![14], varint(index), b"f\0a\0\0\0".to_vec()].concat()));
-    let table = |index: usize| match index {
-        0 => [vec![14, 1], b"f\0a\0\0".to_vec(), varint(1 << 20), vec![0x80; 1 << 20]].concat(),
-        _ => [vec![0x40, 1], varint(index), vec![0xfe, 2, 9]].concat(),
-    };
-    check("a long table of lines", &storm(&table));
-    check("threads", &storm(&|index| [vec![12], index.to_le_bytes().to_vec(), vec![0x40, 1, 2]].concat()));
-    check("maps", &storm(&|index| vec![0xf8, 2, if index % 3 == 2 { 15 } else { 14 }, 20]));
-    check("samples", &storm(&|_| vec![2, 9, 1]));
 }

@@ -20,7 +20,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("analysis", &["allocator", "base", "trace"]),
     ("report", &["allocator", "analysis", "base", "job", "trace"]),
     ("logs", &["analysis", "base", "pickle", "report", "trace"]),
-    ("import", &["base", "logs", "pickle", "trace"]),
+    ("import", &["base", "pickle", "trace"]),
     ("open", &["import", "logs"]),
     ("api", &["base", "report"]),
     ("recordings", &["api", "base", "draw"]),

@@ -155,7 +155,7 @@ impl DiagnoseArgs {
         if file == Path::new("-") {
             return diagnosed_input();
         }
-        let opened = match self.events.open_any(file)? {
+        let opened = match self.events.open_any(file, None)? {
             Content::Snapshot(opened) => self.own.apply(opened),
             Content::Log(log) => {
                 let diagnosed = diagnosed_log(name, &log);

@@ -20,7 +20,7 @@ use super::names::names;
 use super::own::OwnOption;
 use super::{abreast, peak};
 use crate::Failure;
-use crate::snapshot_file::{self, Opened};
+use crate::snapshot_file::{self, Opened, snapshot_of};
 
 /// The options of `snapscope diff`.
 #[derive(Debug, Clone, Args)]
@@ -165,14 +165,13 @@ impl DiffArgs {
 
 /// Reads what a file has at each of these moments.
 fn parts<const N: usize>(path: &Path, moments: [At; N]) -> Result<[Part; N], Failure> {
-    let opened = match snapshot_file::open(path)? {
-        Content::Snapshot(opened) => opened,
-        Content::Log(log) => match log.document {
-            Some(Document::Tracemalloc(snapshot)) => return Ok(moments.map(|_| Part::Traced(snapshot.clone()))),
-            // The reader of snapshots says what the file is instead.
-            _ => Opened::read(path)?,
-        },
-    };
+    let content = snapshot_file::open(path)?;
+    if let Content::Log(log) = &content
+        && let Some(Document::Tracemalloc(snapshot)) = &log.document
+    {
+        return Ok(moments.map(|_| Part::Traced(snapshot.clone())));
+    }
+    let opened = snapshot_of(content, path)?;
     let parts = moments.iter().map(|at| choose(&opened, *at).map(|chosen| Part::Chosen(Box::new(chosen))));
     let parts: Vec<Part> = parts.collect::<Result<_, _>>()?;
     Ok(parts.try_into().unwrap_or_else(|_| unreachable!("a part for each moment")))

@@ -9,7 +9,7 @@ use tempfile::TempPath;
 
 use super::link;
 use crate::Failure;
-use crate::snapshot_file::{self, Opened};
+use crate::snapshot_file::{self, Opened, snapshot_of};
 
 /// Most snapshots that are kept in memory.
 const MOST_OPEN: usize = 4;
@@ -49,11 +49,7 @@ impl Shelf {
 
     /// Returns a snapshot, which is read again if its file has changed.
     pub(super) fn snapshot(&self, name: &str) -> Result<Arc<Opened>, Failure> {
-        match self.content(name)? {
-            Content::Snapshot(opened) => Ok(opened),
-            // The reader of snapshots says what the file is instead.
-            Content::Log(_) => Opened::read(&self.path(name)?).map(Arc::new),
-        }
+        snapshot_of(self.content(name)?, Path::new(name))
     }
 
     /// Returns what a file is; a snapshot is kept until its file changes.

@@ -27,8 +27,8 @@ const MOST_LIMIT: u32 = 200;
 
 /// Submits a job to the queue.
 ///
-/// The body is a JSON request, a form with files, or a bare config with overrides in the address. Repeating a request
-/// with the same `Idempotency-Key` returns the same job.
+/// The body is a JSON request, or a bare config with overrides in the address. Repeating a request with the same
+/// `Idempotency-Key` returns the same job.
 #[utoipa::path(
     post, path = "/api/v1/jobs", operation_id = "submit_job", tag = "jobs", security(("token" = [])),
     params(
@@ -37,7 +37,6 @@ const MOST_LIMIT: u32 = 200;
     ),
     request_body(content(
         (JobRequest = "application/json"),
-        (job_request::JobForm = "multipart/form-data"),
         (String = "text/plain"),
     )),
     responses((

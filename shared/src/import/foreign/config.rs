@@ -1,6 +1,6 @@
 //! Identifies training configs by their keys, and reads the keys of TOML and YAML texts.
 
-use super::words::{self, Kind};
+use super::kinds::{self, Kind};
 
 /// Keys of our own configs; a test of the whole project compares them with the real ones.
 pub(super) const OUR_KEYS: &[&str] = &[
@@ -57,21 +57,16 @@ const ARGUMENT_KEYS: &[&str] = &[
     "fp16",
 ];
 
-/// Keys of settings that belong to a training but don't describe one.
-const OTHER_KEYS: &[&str] = &["zero_optimization", "train_micro_batch_size_per_gpu", "distributed_type"];
-
 /// Returns the kind of a table with these keys, if it belongs to a training.
 pub(super) fn kind<'a>(keys: impl Iterator<Item = &'a str> + Clone) -> Option<&'static Kind> {
     let count = |known: &[&str]| keys.clone().filter(|key| known.contains(key)).count();
     let all = keys.clone().count();
-    if count(OTHER_KEYS) > 0 {
-        Some(&words::OTHER_CONFIG)
-    } else if count(MODEL_KEYS) > 0 {
-        Some(&words::CONFIG)
+    if count(MODEL_KEYS) > 0 {
+        Some(kinds::CONFIG)
     } else if count(ARGUMENT_KEYS) >= 2 {
-        Some(&words::TRAINING_ARGUMENTS)
+        Some(kinds::TRAINING_ARGUMENTS)
     } else if is_ours(count(OUR_KEYS), all, keys.clone().any(|key| key == "model")) {
-        Some(&words::CONFIG)
+        Some(kinds::CONFIG)
     } else {
         None
     }
@@ -157,7 +152,6 @@ mod tests {
         check("model:\n  family: mlp\n  hidden: 64\nsteps: 3\n", Some("training-config"));
         check("modle = \"gpt2\"\nbatch = 4\nsequence = 512\n", Some("training-config"));
         check("per_device_train_batch_size: 4\nbf16: true\noutput_dir: out\n", Some("training-arguments"));
-        check("compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\n", Some("settings-file"));
     }
 
     #[test]

@@ -36,14 +36,6 @@ impl Outline {
         matches!(self, Self::Table(keys) if wanted.iter().all(|&name| keys.iter().any(|key| key == name)))
     }
 
-    /// Returns how many of these keys a table has.
-    pub(super) fn count(&self, wanted: &[&str]) -> usize {
-        match self {
-            Self::Table(keys) => keys.iter().filter(|key| wanted.contains(&key.as_str())).count(),
-            _ => 0,
-        }
-    }
-
     /// Returns the first items of a list.
     pub(super) fn items(&self) -> &[Self] {
         match self {

@@ -19,8 +19,6 @@ pub struct CardLog {
     ///
     /// The output has no numbers of GPUs, which are then counted from 0.
     pub chosen: Option<(usize, usize)>,
-    /// True if an output of `nvidia-smi -q -x` breaks off.
-    pub is_cut: bool,
     /// Number of samples beyond those that are kept.
     pub left_out: u64,
 }

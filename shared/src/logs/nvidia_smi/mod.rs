@@ -1,12 +1,10 @@
 //! Reads what nvidia-smi prints about the memory of whole GPUs and of the processes on them.
 //!
-//! That is its table, the rows of `--query-gpu=… --format=csv`, of `dmon` and of `pmon`, and the output of `-q` as text and
-//! as XML, each once or in a loop. Weights & Biases exports the same figures as tables.
+//! That is its table, the rows of `--query-gpu=… --format=csv`, of `dmon` and of `pmon`, and the output of `-q`, each once or
+//! in a loop. Weights & Biases exports the same figures as tables.
 
 mod log;
-mod markup;
 mod query_text;
-mod query_xml;
 mod reader;
 mod record;
 mod report;

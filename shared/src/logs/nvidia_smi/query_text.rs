@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_gpu_has_memory_and_processes() {
         let records = read(QUERY);
-        let [Record { stamp: Some(stamp), attached: Some(8), gpus, is_cut: false }] = records.as_slice() else {
+        let [Record { stamp: Some(stamp), attached: Some(8), gpus }] = records.as_slice() else {
             panic!("{records:?}")
         };
         assert_eq!(stamp.epoch_ms(), Some(1_677_905_725_000));

@@ -2,7 +2,6 @@
 
 use super::log::{Card, CardLog, CardProcess, CardSample, MOST_CARDS, MOST_PROCESSES};
 use super::query_text::QueryText;
-use super::query_xml::QueryXml;
 use super::record::{Record, RecordGpu};
 use super::table::{Head, Row, mebibytes};
 use super::wandb::{self, CardMetric};
@@ -21,7 +20,6 @@ pub struct CardReader {
     head: Option<Head>,
     wandb: Option<MetricHead<CardMetric>>,
     query_text: QueryText,
-    query_xml: QueryXml,
     samples: usize,
     /// Time of the line above, for tables that have none.
     stamp: Option<Stamp>,
@@ -60,27 +58,25 @@ impl LineReader for CardReader {
     }
 
     fn finish(mut self) -> CardLog {
-        let last = [std::mem::take(&mut self.query_text).finish(), std::mem::take(&mut self.query_xml).finish()];
-        last.into_iter().flatten().for_each(|record| self.record(record));
+        std::mem::take(&mut self.query_text).finish().into_iter().for_each(|record| self.record(record));
         self.log
     }
 }
 
 impl CardReader {
-    /// Reads a line of `nvidia-smi -q`, as text or as XML.
+    /// Reads a line of `nvidia-smi -q`.
     fn query(&mut self, line: &str) -> bool {
         let mut done = Vec::new();
-        let is_of_query = self.query_xml.line(line, &mut done) || self.query_text.line(line, &mut done);
+        let is_of_query = self.query_text.line(line, &mut done);
         done.into_iter().for_each(|record| self.record(record));
         is_of_query
     }
 
     /// Adds what an output of `nvidia-smi -q` says about all GPUs.
     fn record(&mut self, record: Record) {
-        let Record { stamp, attached, gpus, is_cut } = record;
+        let Record { stamp, attached, gpus } = record;
         let listed = gpus.len();
-        self.log.chosen = attached.filter(|attached| !is_cut && *attached > listed).map(|attached| (listed, attached));
-        self.log.is_cut |= is_cut;
+        self.log.chosen = attached.filter(|attached| *attached > listed).map(|attached| (listed, attached));
         let stamp = stamp.or(self.stamp);
         if gpus.iter().any(|gpu| !gpu.processes.is_empty()) {
             self.log.cards.iter_mut().for_each(|card| card.processes.clear());

@@ -1,4 +1,4 @@
-//! Collects one output of `nvidia-smi -q`, as text or as XML.
+//! Collects one output of `nvidia-smi -q`.
 
 use super::log::{CardProcess, MOST_CARDS, MOST_PROCESSES};
 use super::table::mebibytes;
@@ -12,8 +12,6 @@ pub(super) struct Record {
     pub(super) attached: Option<usize>,
     /// GPUs in the order of their addresses, which is also that of their numbers.
     pub(super) gpus: Vec<RecordGpu>,
-    /// True if the output ends before its last element.
-    pub(super) is_cut: bool,
 }
 
 /// What nvidia-smi says about one GPU.

@@ -46,8 +46,6 @@ fn notices(log: &CardLog) -> Vec<LogNotice> {
         let left_out = format::counted(log.left_out, "sample");
         format!("The log of GPUs is longer than can be kept, without {left_out} at its end.")
     });
-    let cut = "The XML of nvidia-smi breaks off; what stands before that is read.";
-    let cut = log.is_cut.then(|| cut.to_owned());
     let chosen = log.chosen.map(|(listed, attached)| {
         let gpus = format::counted(attached as u64, "GPU");
         format!(
@@ -56,7 +54,7 @@ fn notices(log: &CardLog) -> Vec<LogNotice> {
         )
     });
     let notice = |severity| move |message| LogNotice { severity, message };
-    let warnings = [left_out, cut].into_iter().flatten().map(notice(Severity::Warning));
+    let warnings = left_out.into_iter().map(notice(Severity::Warning));
     warnings.chain(chosen.map(notice(Severity::Info))).collect()
 }
 

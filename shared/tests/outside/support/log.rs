@@ -2,7 +2,6 @@
 
 use flate2::read::MultiGzDecoder;
 use shared::analysis::LONGEST_TITLE;
-use shared::logs::memray::Memray;
 use shared::logs::tracemalloc::{Grouping, Total, TracemallocSnapshot, changes, steady_growth};
 use shared::logs::{Document, Log, LogReader, is_log, log_report, traced_growth};
 use std::io;
@@ -13,16 +12,9 @@ const MOST_MEMORY_PER_BYTE: u64 = 400;
 /// Maximum memory in addition to that, in bytes.
 const MOST_MEMORY_APART: u64 = 1 << 20;
 
-/// Returns the maximum memory held at any time while a log is read and diagnosed; captures of memray count as unpacked.
+/// Returns the maximum memory held at any time while a log is read and diagnosed.
 pub(crate) fn most_memory_bytes(bytes: &[u8]) -> u64 {
-    let unpacked = match read(bytes, bytes.len()).document {
-        Some(Document::Memray(file)) => match *file {
-            Memray::Capture(capture) => capture.bytes,
-            Memray::Stats(_) | Memray::Table(_) => 0,
-        },
-        _ => 0,
-    };
-    MOST_MEMORY_APART + MOST_MEMORY_PER_BYTE * unpacked.max(bytes.len() as u64)
+    MOST_MEMORY_APART + MOST_MEMORY_PER_BYTE * bytes.len() as u64
 }
 
 /// Reads a log in one piece and in chunks, and diagnoses it.
@@ -74,17 +66,8 @@ pub(crate) fn hold(bytes: &[u8]) {
         Some(Document::Timeline(timeline)) => {
             assert!(timeline.points.is_sorted_by_key(|point| point.time_us), "levels are in order");
         }
-        Some(Document::Memray(file)) => hold_memray(file),
         Some(Document::Tracemalloc(snapshot)) => hold_snapshot(snapshot),
         _ => {}
-    }
-}
-
-fn hold_memray(file: &Memray) {
-    if let Memray::Capture(capture) = file {
-        assert_eq!(capture.origins.peak_bytes(), capture.peak_bytes, "the lines add up to the peak");
-        let is_below = |heap_bytes: u64| capture.header.is_aggregated || heap_bytes <= capture.peak_bytes;
-        assert!(capture.samples.iter().all(|sample| is_below(sample.heap_bytes)));
     }
 }
 

@@ -87,34 +87,6 @@ fn the_peak_of_a_profile_is_that_of_pytorch() {
     assert_eq!(rows[0][1], json!({ "text": "train.py(5): step" }));
 }
 
-/// `memray stats --json` and `memray.FileReader` of memray 1.20 printed these figures.
-#[test]
-fn the_peak_of_a_capture_is_that_of_memray() {
-    let file = |name: &str| root().join("tests/data/logs").join(name).to_string_lossy().into_owned();
-    let of_capture = document(&["diagnose", "--json", &file("memray1.20-capture.bin")]);
-    let of_stats = document(&["diagnose", "--json", &file("memray1.20-stats.json")]);
-    for document in [&of_capture, &of_stats] {
-        assert_eq!(
-            (&document["findings"][0]["device"], &document["findings"][0]["bytes"]),
-            (&json!(-1), &json!(36_701_986))
-        );
-    }
-    let row = &of_capture["tables"][0]["rows"][0];
-    assert_eq!(row[0], json!({ "text": "train (train/train.py:31)" }));
-    assert_eq!((&row[2], &row[4]), (&json!({ "bytes": 20_000_001 }), &json!({ "bytes": 0 })));
-}
-
-/// The script prints nothing: 48,304,216 bytes is what Python sums up from the same file.
-#[test]
-fn a_profile_of_jax_is_read_by_line() {
-    let file = root().join("tests/data/logs/jax0.10-memory.prof");
-    let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
-    assert_eq!(document["findings"][0]["title"], "main (train.py:38) holds the most memory: 44.4 MiB in 12 arrays");
-    let rows = document["tables"][0]["rows"].as_array().expect("a list");
-    let bytes = |row: &Value| row[2]["bytes"].as_u64().expect("bytes");
-    assert_eq!(rows.iter().map(bytes).sum::<u64>(), 48_304_216);
-}
-
 #[test]
 fn errors_of_other_frameworks_are_explained() {
     let error = "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate \
