@@ -3,12 +3,11 @@
 use super::viewer::Viewer;
 use crate::components::drop_overlay::DropOverlay;
 use crate::hooks::{
-    Arrival, Commands, FilesHandle, Seen, SessionHandle, ViewLink, use_arrival, use_commands, use_drop, use_files,
-    use_keys, use_scheme, use_session, use_view_link,
+    Arrival, Commands, FileHandle, FilesHandle, OPEN_DOCK_SELECTOR, SessionHandle, ViewLink, use_arrival, use_commands,
+    use_drop, use_files, use_keys, use_scheme, use_session, use_view_link,
 };
 use crate::platform::{bring_into_view_soon, chosen_files, focus_element, on_launch, on_next_frame, set_title};
-use crate::state::{DockTab, FileAction, FileId, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Scheme};
-use crate::views::dock::OPEN_DOCK_SELECTOR;
+use crate::state::{DockTab, FileAction, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Scheme};
 use crate::views::export::ExportDialog;
 use crate::views::head::header::Header;
 use crate::views::head::help_dialog::HelpDialog;
@@ -160,20 +159,12 @@ fn shown(
             html! { <ErrorCard {name} failure={failure.clone()} {on_close} {on_retry} {on_part} {on_jobs}
             on_open={on_open.clone()} /> }
         }
-        (FileStatus::Ready(file), Some(client)) => {
-            let range = view_link.range(id, file);
+        (FileStatus::Ready(ready), Some(client)) => {
             let keep = if *origin == Origin::Local { keep_box(Some(*keeping)) } else { Html::default() };
-            let (commands, view_link) = (commands.clone(), view_link.clone());
+            let file = FileHandle::new((id, name, client), scheme, (files, commands, view_link));
             html! {
-                <Viewer key={id} {id} {range} {keep} {name} {client} file={file.clone()} peers={files.peers()} logs={files.logs()} origin={origin.clone()} {scheme}
-                    command={commands.last()}
-                    are_ranks={files.files().are_ranks}
-                    on_ranks={callback(files, |files, are_ranks| files.dispatch(FileAction::ChooseRanks(are_ranks)))}
-                    on_view={on_view(files, view_link, id)}
-                    on_action={callback(files, |files, action| files.dispatch(action))}
-                    on_command={move |command| commands.issue(command)}
-                    {on_part} on_all={callback(files, move |files, ()| files.open_part(id, None))}
-                    on_files={callback(files, |files, chosen| files.open(chosen))} />
+                <Viewer key={id} {file} ready={ready.clone()} peers={files.peers()} logs={files.logs()}
+                    are_ranks={files.files().are_ranks} origin={origin.clone()} command={commands.last()} {keep} />
             }
         }
         (FileStatus::Log(file), _) => {
@@ -184,17 +175,6 @@ fn shown(
         // A ready file has its worker until its tab is closed.
         (FileStatus::Ready(_), None) => Html::default(),
     }
-}
-
-/// Returns a callback for each view of a file; moving the timeline counts as the user's choice of the file.
-fn on_view(files: &FilesHandle, view_link: ViewLink, id: FileId) -> Callback<Seen> {
-    let files = files.clone();
-    Callback::from(move |seen: Seen| {
-        view_link.see(id, seen);
-        if seen.can_go_back && files.files().is_unattended {
-            files.dispatch(FileAction::Stay);
-        }
-    })
 }
 
 fn on_key(
