@@ -61,8 +61,7 @@ impl FileHandle {
 
     /// Returns a callback that acts on the file.
     pub fn acting<T: 'static>(&self, action: impl Fn(T) -> FileAction + 'static) -> Callback<T> {
-        let file = self.clone();
-        Callback::from(move |value| file.act(action(value)))
+        self.files.acting(action)
     }
 
     /// Returns a callback that makes a choice in a view below the timeline.
