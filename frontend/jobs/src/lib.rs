@@ -1,20 +1,20 @@
 //! Pages that submit recording jobs and follow them.
 //!
-//! `state`, `platform`, `hooks`, `components` and `pages` are as in the library; texts, numbers and drawings are in
-//! `view`.
+//! Each page is a folder with its components, its hooks (`use_….rs`) and its `model`, which has texts, numbers and
+//! drawings, and which is tested natively.
 //! A change of a form field changes one key of the config's text, and only this text is submitted.
 
-mod state;
+mod app;
 
-mod view;
+mod common;
 
-mod platform;
+mod list;
 
-mod hooks;
+mod gallery;
 
-mod components;
+mod new_job;
 
-mod pages;
+mod job;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -25,5 +25,5 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[wasm_bindgen]
 pub fn start(assets: &str) {
     let root = frontend::platform::start(assets);
-    yew::Renderer::<pages::App>::with_root(root).render();
+    yew::Renderer::<app::App>::with_root(root).render();
 }

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use shared::analysis::Phase;
+use shared::names;
 
 /// Column by which rows can be ordered; a column that the rows do not have orders them by bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Column {
     /// Size, or sum of the sizes.
     #[default]
@@ -29,6 +30,22 @@ pub enum Column {
     Stream,
     Pool,
 }
+
+names!(Column {
+    Bytes => "bytes",
+    Count => "count",
+    Born => "allocated",
+    Lifetime => "lifetime",
+    Category => "category",
+    Title => "title",
+    Died => "freed",
+    Phase => "phase",
+    Step => "step",
+    Rounded => "rounded",
+    Address => "address",
+    Stream => "stream",
+    Pool => "pool",
+});
 
 /// Set of optional columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

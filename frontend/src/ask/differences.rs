@@ -5,10 +5,11 @@ use super::compare::DiffData;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{Category, Change, DiffBy, DiffRow};
 use shared::base::{StackLabel, format};
+use shared::names;
 use std::cmp::{Ordering, Reverse};
 
 /// Column by which the table can be sorted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Column {
     /// Absolute difference in bytes.
     #[default]
@@ -21,6 +22,8 @@ pub enum Column {
     Count,
     Title,
 }
+
+names!(Column { Delta => "change", Other => "other", This => "this", Count => "count", Title => "title" });
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sort {

@@ -6,11 +6,12 @@ use super::name_mark::NameMark;
 use super::stack::short_place;
 use serde::{Deserialize, Serialize};
 use shared::base::format;
+use shared::names;
 use shared::report::Frame;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SiteColumn {
     /// Name of the function.
     Name,
@@ -22,10 +23,8 @@ pub enum SiteColumn {
     Count,
 }
 
-impl SiteColumn {
-    /// All columns in display order.
-    pub const ALL: [Self; 4] = [Self::Total, Self::Own, Self::Count, Self::Name];
-}
+// In display order.
+names!(SiteColumn { Total => "total", Own => "itself", Count => "count", Name => "name" });
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteOrder {

@@ -118,6 +118,17 @@ impl FilesHandle {
         self.model.dispatch(action);
     }
 
+    /// Returns a callback that does something with the files.
+    pub fn doing<T: 'static>(&self, act: impl Fn(&Self, T) + 'static) -> Callback<T> {
+        let files = self.clone();
+        Callback::from(move |value| act(&files, value))
+    }
+
+    /// Returns a callback that dispatches an action.
+    pub fn acting<T: 'static>(&self, action: impl Fn(T) -> FileAction + 'static) -> Callback<T> {
+        self.doing(move |files, value| files.dispatch(action(value)))
+    }
+
     /// Shows another view of the shown file, or of the next file if none is open.
     pub fn go_to(&self, start: Start) {
         self.workers.is_addressed.set(self.files().all.is_empty());

@@ -3,14 +3,13 @@
 use super::viewer::Viewer;
 use crate::components::drop_overlay::DropOverlay;
 use crate::hooks::{
-    Arrival, Commands, FilesHandle, Seen, SessionHandle, ViewLink, use_arrival, use_commands, use_drop, use_files,
-    use_keys, use_scheme, use_session, use_view_link,
+    Arrival, Commands, FileHandle, FilesHandle, OPEN_DOCK_SELECTOR, SessionHandle, ViewLink, use_arrival, use_commands,
+    use_drop, use_files, use_keys, use_scheme, use_session, use_view_link,
 };
 use crate::platform::{bring_into_view_soon, chosen_files, focus_element, on_launch, on_next_frame, set_title};
-use crate::state::{DockTab, FileAction, FileId, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Scheme};
-use crate::views::dock::OPEN_DOCK_SELECTOR;
+use crate::state::{DockTab, FileAction, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Scheme};
 use crate::views::export::ExportDialog;
-use crate::views::head::header::Header;
+use crate::views::head::header::{Above, Header};
 use crate::views::head::help_dialog::HelpDialog;
 use crate::views::log::LogView;
 use crate::views::open::arrival_card::ArrivalCard;
@@ -26,15 +25,6 @@ use crate::views::share::ShareDialog;
 use crate::views::share::links_dialog::LinksDialog;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
-
-/// Dialog of the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Above {
-    Keys,
-    Export,
-    Share,
-    Links,
-}
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct AppProps {
@@ -81,9 +71,9 @@ pub fn App(props: &AppProps) -> Html {
     use_title(&files);
 
     let on_change = on_files.reform(|event: Event| chosen_files(&event.target_unchecked_into()));
-    let show = |dialog: Above| {
+    let on_above = {
         let above = above.setter();
-        Callback::from(move |()| above.set(Some(dialog)))
+        Callback::from(move |dialog| above.set(Some(dialog)))
     };
     let on_closed = {
         let above = above.setter();
@@ -91,12 +81,7 @@ pub fn App(props: &AppProps) -> Html {
     };
     html! {
         <>
-            <Header files={files.files().clone()} scheme={scheme.choice()} on_open={on_open.clone()}
-                on_show={callback(&files, |files, id| files.dispatch(FileAction::Show(id)))}
-                on_close={callback(&files, |files, id| files.close(id))}
-                on_scheme={let scheme = scheme.clone(); move |choice| scheme.choose(choice)}
-                on_help={show(Above::Keys)} on_export={show(Above::Export)} on_share={show(Above::Share)}
-                on_links={show(Above::Links)} />
+            <Header files={files.clone()} scheme={scheme.clone()} on_open={on_open.clone()} {on_above} />
             <input ref={input} class="visually-hidden" type="file" multiple=true tabindex="-1"
                 aria-hidden="true" onchange={on_change} />
             <AwaitedBar files={files.files().awaited.clone()} on_open={on_open.clone()}
@@ -139,8 +124,8 @@ fn shown(
     };
     let id = *id;
     let name = AttrValue::from(name.clone());
-    let on_close = callback(files, move |files, ()| files.close(id));
-    let on_part = callback(files, move |files, ()| files.choose_part(id));
+    let on_close = files.doing(move |files, ()| files.close(id));
+    let on_part = files.doing(move |files, ()| files.choose_part(id));
     match (status, files.client(id)) {
         (FileStatus::Loading(loading), _) => {
             match loading.preview.clone().filter(|preview| !preview.devices.is_empty()) {
@@ -151,29 +136,21 @@ fn shown(
             }
         }
         (FileStatus::Choosing(overview), _) => {
-            let on_open = callback(files, move |files, part| files.open_part(id, part));
+            let on_open = files.doing(move |files, part| files.open_part(id, part));
             html! { <PartCard key={id} {name} {scheme} overview={overview.clone()} on_cancel={on_close} {on_open} /> }
         }
         (FileStatus::Failed(failure), _) => {
-            let on_retry = callback(files, move |files, ()| files.retry(id));
-            let on_jobs = callback(files, move |files, ()| files.take_to_jobs(id));
+            let on_retry = files.doing(move |files, ()| files.retry(id));
+            let on_jobs = files.doing(move |files, ()| files.take_to_jobs(id));
             html! { <ErrorCard {name} failure={failure.clone()} {on_close} {on_retry} {on_part} {on_jobs}
             on_open={on_open.clone()} /> }
         }
-        (FileStatus::Ready(file), Some(client)) => {
-            let range = view_link.range(id, file);
+        (FileStatus::Ready(ready), Some(client)) => {
             let keep = if *origin == Origin::Local { keep_box(Some(*keeping)) } else { Html::default() };
-            let (commands, view_link) = (commands.clone(), view_link.clone());
+            let file = FileHandle::new((id, name, client), scheme, (files, commands, view_link));
             html! {
-                <Viewer key={id} {id} {range} {keep} {name} {client} file={file.clone()} peers={files.peers()} logs={files.logs()} origin={origin.clone()} {scheme}
-                    command={commands.last()}
-                    are_ranks={files.files().are_ranks}
-                    on_ranks={callback(files, |files, are_ranks| files.dispatch(FileAction::ChooseRanks(are_ranks)))}
-                    on_view={on_view(files, view_link, id)}
-                    on_action={callback(files, |files, action| files.dispatch(action))}
-                    on_command={move |command| commands.issue(command)}
-                    {on_part} on_all={callback(files, move |files, ()| files.open_part(id, None))}
-                    on_files={callback(files, |files, chosen| files.open(chosen))} />
+                <Viewer key={id} {file} ready={ready.clone()} peers={files.peers()} logs={files.logs()}
+                    are_ranks={files.files().are_ranks} origin={origin.clone()} command={commands.last()} {keep} />
             }
         }
         (FileStatus::Log(file), _) => {
@@ -184,17 +161,6 @@ fn shown(
         // A ready file has its worker until its tab is closed.
         (FileStatus::Ready(_), None) => Html::default(),
     }
-}
-
-/// Returns a callback for each view of a file; moving the timeline counts as the user's choice of the file.
-fn on_view(files: &FilesHandle, view_link: ViewLink, id: FileId) -> Callback<Seen> {
-    let files = files.clone();
-    Callback::from(move |seen: Seen| {
-        view_link.see(id, seen);
-        if seen.can_go_back && files.files().is_unattended {
-            files.dispatch(FileAction::Stay);
-        }
-    })
 }
 
 fn on_key(
@@ -279,9 +245,4 @@ fn use_title(files: &FilesHandle) {
         Some(name) => set_title(&format!("{name} – Snapscope")),
         None => set_title("Snapscope"),
     });
-}
-
-fn callback<T: 'static>(files: &FilesHandle, act: impl Fn(&FilesHandle, T) + 'static) -> Callback<T> {
-    let files = files.clone();
-    Callback::from(move |value| act(&files, value))
 }

@@ -21,6 +21,7 @@ use super::points::Points;
 use crate::ask::{AllocationKey, Axis, ColorBy, Kind};
 use crate::draw::camera::View;
 use crate::draw::span::Span;
+use shared::names;
 use std::fmt;
 use std::rc::Rc;
 
@@ -43,19 +44,7 @@ pub enum PanelTab {
     File,
 }
 
-impl PanelTab {
-    /// All tabs in their order.
-    pub const ALL: [Self; 4] = [Self::Findings, Self::Stacks, Self::Allocation, Self::File];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Findings => "findings",
-            Self::Stacks => "stacks",
-            Self::Allocation => "allocation",
-            Self::File => "file",
-        }
-    }
-}
+names!(PanelTab { Findings => "findings", Stacks => "stacks", Allocation => "allocation", File => "file" });
 
 /// View below the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,32 +67,16 @@ pub enum DockTab {
     Logs,
 }
 
-impl DockTab {
-    /// All views in their order.
-    pub const ALL: [Self; 8] = [
-        Self::Flame,
-        Self::Allocations,
-        Self::Events,
-        Self::Source,
-        Self::Segments,
-        Self::WhatIf,
-        Self::Compare,
-        Self::Logs,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Flame => "flame",
-            Self::Allocations => "allocations",
-            Self::Events => "events",
-            Self::Source => "source",
-            Self::Segments => "segments",
-            Self::WhatIf => "what-if",
-            Self::Compare => "compare",
-            Self::Logs => "logs",
-        }
-    }
-}
+names!(DockTab {
+    Flame => "flame",
+    Allocations => "allocations",
+    Events => "events",
+    Source => "source",
+    Segments => "segments",
+    WhatIf => "what-if",
+    Compare => "compare",
+    Logs => "logs",
+});
 
 /// Pinned allocation and the moment at which it was clicked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,10 +210,9 @@ impl ViewState {
             None => None,
         };
         let kind = fields.get("kind").and_then(kind_of).map(Rc::new);
-        let named = |name: &str| PanelTab::ALL.into_iter().find(|tab| tab.name() == name);
-        let tab = fields.get("tab").map_or(Some(PanelTab::default()), named)?;
+        let tab = fields.get("tab").map_or(Some(PanelTab::default()), PanelTab::of_name)?;
         // An unknown view below the timeline is ignored.
-        let dock = fields.get("dock").and_then(|name| DockTab::ALL.into_iter().find(|dock| dock.name() == name));
+        let dock = fields.get("dock").and_then(DockTab::of_name);
         let is_maximized = dock.is_some() && fields.get("dock-size") == Some("full");
         let color = fields.get("color").and_then(ColorBy::of_name).unwrap_or_default();
         let choices = Rc::new(choices::read(fields, dock));

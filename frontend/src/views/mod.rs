@@ -20,7 +20,6 @@ pub mod points;
 pub mod timeline;
 
 pub mod dock;
-pub mod dock_props;
 pub mod events;
 pub mod selection;
 

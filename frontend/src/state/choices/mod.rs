@@ -2,8 +2,8 @@
 
 mod change;
 pub(super) mod escape;
-mod names;
 mod text;
+mod words;
 
 pub use change::Choice;
 pub(super) use escape::{escaped, unescaped};
@@ -14,6 +14,7 @@ use super::selecting::Selecting;
 use crate::ask::differences::Sort as DiffSort;
 use crate::ask::site_table::SiteOrder;
 use crate::ask::{Columns, CompareSide, DiffBy, GroupBy, Instant, NameMark, Sort, WhatIfSetup};
+use shared::names;
 use std::rc::Rc;
 
 /// Choices in the views below the timeline of one file.
@@ -137,6 +138,8 @@ pub enum BlockColors {
     /// State of the block: in use, pending or free.
     State,
 }
+
+names!(BlockColors { Stack => "stack", State => "state" });
 
 /// Choices in the map of segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! A file whose model is loaded, with the current view of it.
 
 use super::Start;
-use crate::ask::{Axis, ColorBy, DeviceFigures, FileSummary, FilterData, Hit, Kind, Parts, WhatIfSetup};
+use crate::ask::{Axis, ColorBy, DeviceFigures, FileSummary, FilterData, Hit, HitAllocation, Kind, Parts, WhatIfSetup};
 use crate::draw::camera::View;
 use crate::state::card::ThisCard;
 use crate::state::choices::{Choice, Choices};
@@ -104,6 +104,11 @@ impl ReadyFile {
         pinned.or(self.start_pin)
     }
 
+    /// Returns the pinned allocation; what was clicked may have none.
+    pub fn pinned_allocation(&self) -> Option<&HitAllocation> {
+        self.pinned.as_ref()?.allocation.as_ref()
+    }
+
     /// Returns the steps and phases of the shown device, once they have arrived.
     pub fn shown_parts(&self) -> Option<&Rc<Parts>> {
         self.parts.get(self.device as usize)?.as_ref()
@@ -153,7 +158,7 @@ impl ReadyFile {
 
     /// Returns the kind of the pinned allocation.
     pub fn pinned_kind(&self) -> Option<Kind> {
-        Some(Kind::StackOf(self.pinned.as_ref()?.allocation.as_ref()?.key()))
+        Some(Kind::StackOf(self.pinned_allocation()?.key()))
     }
 
     pub(super) fn pin_found(&mut self, device: u32, hit: Option<Hit>) {

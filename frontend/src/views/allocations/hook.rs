@@ -1,7 +1,7 @@
 //! Hooks for tables of allocations.
 
-use crate::ask::{Found, GetFacts, GetRows, SelectionFacts, TablePage, TableRequest, WalkRequest, WalkTo};
-use crate::hooks::use_answer;
+use crate::ask::{Found, GetRows, TablePage, TableRequest, WalkRequest, WalkTo};
+use crate::hooks::{use_answer, use_subject};
 use crate::platform::{AskError, WorkerClient};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -16,17 +16,12 @@ pub struct Page {
 
 /// Returns rows of a table; the previous ones stay until the new ones arrive.
 #[hook]
-pub fn use_rows(client: &WorkerClient, device: u32, request: TableRequest) -> Option<Rc<Page>> {
-    use_answer((client.clone(), device, request), |(client, device, request)| async move {
+pub fn use_rows(request: TableRequest) -> Option<Rc<Page>> {
+    let (client, device) = use_subject();
+    use_answer((client, device, request), |(client, device, request)| async move {
         let rows = client.ask(GetRows { device, request: request.clone() }).await?;
         Ok(Page { request, rows: rows.map(Rc::new) })
     })
-}
-
-/// Returns the values that a device's allocations can be filtered by.
-#[hook]
-pub fn use_selection_facts(client: &WorkerClient, device: u32) -> Option<Rc<SelectionFacts>> {
-    use_answer((client.clone(), device), |(client, device)| async move { client.ask(GetFacts { device }).await })
 }
 
 /// Returns the next or previous allocation of a selection.

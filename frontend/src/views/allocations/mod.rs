@@ -4,19 +4,20 @@ pub mod hook;
 mod long_table;
 pub mod model;
 
-use self::hook::{Page, use_rows, use_selection_facts, walk};
+use self::hook::{Page, use_rows, walk};
 use self::long_table::LongTable;
 use self::model::{Head, Line, Target, heads, lines, match_text, optional_head, sort_after, sort_for};
-use super::dock_props::DockProps;
+use super::export::sheet_buttons::SheetButtons;
 use super::selection::ScopeBar;
 use super::selection::hook::{SelectingHandle, use_selecting};
 use super::selection::model::{group_text, mistyped_text, share_text};
 use crate::ask::{
-    Column, Columns, Found, GroupBy, GroupKeyData, Kind, ScopeData, SelectionData, SheetOf, TablePage, TableRequest,
-    Walk, WalkRequest,
+    Column, Columns, Found, GroupBy, GroupKeyData, Hit, Kind, ScopeData, SelectionData, SheetOf, TablePage,
+    TableRequest, Walk, WalkRequest,
 };
 use crate::components::icon::{Icon, IconName};
 use crate::components::select::Select;
+use crate::hooks::{FileHandle, Seen, use_file, use_shown};
 use crate::state::{Choice, FileAction, RowsChoice, TimelineCommand};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -27,7 +28,8 @@ const FIRST_ROWS: (u32, u32) = (0, 64);
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct AllocationsViewProps {
-    pub(super) dock: DockProps,
+    /// Part of the timeline in view.
+    pub(super) seen: Option<Seen>,
 }
 
 /// Last match of the walk, with the selection in which it was found.
@@ -36,23 +38,21 @@ type LastFound = Option<(SelectionData, Found)>;
 /// Shows the scope, a text search and filters above the table.
 #[component]
 pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
-    let dock = &props.dock;
-    let handle = use_selecting();
-    let rows_choice = dock.file.choices.rows;
+    let (file, shown, handle) = (use_file(), use_shown(), use_selecting());
+    let rows_choice = shown.ready.choices.rows;
     let RowsChoice { by, sort, columns } = rows_choice;
-    let on_by = dock.on_choose.reform(move |by| Choice::Rows(RowsChoice { by, ..rows_choice }));
+    let pinned = shown.ready.pinned.as_deref().and_then(allocation_of);
+    let on_by = file.choosing(move |by| Choice::Rows(RowsChoice { by, ..rows_choice }));
     use_way_back(&handle, &on_by);
     let last_found = use_state_eq(|| LastFound::None);
     // The table is always about bytes, even if other views weigh by something else.
-    let chosen = handle.data(&dock.device, dock.file.pinned.as_deref(), dock.seen.as_ref());
-    let selection = SelectionData { weight: Default::default(), ..chosen };
+    let selection = SelectionData { weight: Default::default(), ..handle.data(props.seen) };
     let sorted = sort_for(sort, by.is_some(), columns);
     let (open, on_open) = use_open_groups(&selection, by);
-    let rows = use_table(dock, &selection, RowsChoice { sort: sorted, ..rows_choice }, open);
-    let facts = use_selection_facts(&dock.client, dock.device.device);
-    let on_walk = on_walk(dock, selection.clone(), last_found.setter());
+    let rows = use_table(&selection, RowsChoice { sort: sorted, ..rows_choice }, open);
+    let on_walk = on_walk(&file, shown.device.device, selection.clone(), last_found.setter());
     let on_next = {
-        let (on_walk, pinned) = (on_walk.clone(), pinned(dock));
+        let on_walk = on_walk.clone();
         Callback::from(move |is_back: bool| {
             on_walk.emit(match (pinned, is_back) {
                 (None, _) => Walk::First,
@@ -70,35 +70,33 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
         })
     };
     let on_row = {
-        let (handle, on_by, on_action) = (handle.clone(), on_by.clone(), dock.on_action.clone());
+        let (handle, on_by, file) = (handle.clone(), on_by.clone(), file.clone());
         Callback::from(move |target: Target| match target {
             Target::Allocation(allocation) => on_walk.emit(Walk::This(allocation)),
             Target::Group(key, title, mark, kind) => {
-                on_action.emit(FileAction::SelectKind(Some(kind)));
+                file.act(FileAction::SelectKind(Some(kind)));
                 on_by.emit(None);
                 handle.choose(handle.selecting().with_group(Some((key, title, mark))));
             }
         })
     };
-    let on_sort = dock
-        .on_choose
-        .reform(move |column: Column| Choice::Rows(RowsChoice { sort: sort_after(sorted, column), ..rows_choice }));
+    let on_sort = file
+        .choosing(move |column: Column| Choice::Rows(RowsChoice { sort: sort_after(sorted, column), ..rows_choice }));
     let counts = rows.page.as_ref().map(|page| (page.count, page.all_count));
-    let is_now = |(of, found): &&(SelectionData, Found)| *of == selection && is_pinned(dock, found);
+    let is_now = |(of, found): &&(SelectionData, Found)| *of == selection && allocation_of(&found.hit) == pinned;
     let place = last_found.as_ref().filter(is_now).map(|(_, found)| found.position);
-    let files = {
+    let of = {
         let request = rows.request.clone();
-        dock.sheet_buttons(table_name(by), move || SheetOf::Allocations(request.clone()))
+        move |()| SheetOf::Allocations(request.clone())
     };
     html! {
         <div class="dock-view">
-            <ScopeBar {facts} has_pin={dock.file.pinned.is_some()} has_times={dock.device.has_times}
-                error={rows.error.as_deref().map(|error| AttrValue::from(mistyped_text(error)))}
+            <ScopeBar error={rows.error.as_deref().map(|error| AttrValue::from(mistyped_text(error)))}
                 lead={grouping(by, &on_by)} matches={matches(counts, place, &on_next)} {on_search_key}>
-                if by.is_none() { { column_picker(rows_choice, &dock.on_choose) } }
-                { files }
+                if by.is_none() { { column_picker(rows_choice, &file) } }
+                <SheetButtons table={table_name(by)} {of} />
             </ScopeBar>
-            { table(&rows, (pinned(dock), dock.selected_kind()), on_sort, on_row, on_open) }
+            { table(&rows, (pinned, shown.selected_kind()), on_sort, on_row, on_open) }
         </div>
     }
 }
@@ -116,11 +114,11 @@ struct Rows {
 }
 
 #[hook]
-fn use_table(dock: &DockProps, selection: &SelectionData, choice: RowsChoice, open: Vec<GroupKeyData>) -> Rows {
+fn use_table(selection: &SelectionData, choice: RowsChoice, open: Vec<GroupKeyData>) -> Rows {
     let window = use_state_eq(|| FIRST_ROWS);
     let ((first, count), RowsChoice { by, sort, columns }) = (*window, choice);
     let request = TableRequest { selection: selection.clone(), by, sort, columns, open, first, count };
-    let answer = use_rows(&dock.client, dock.device.device, request);
+    let answer = use_rows(request);
     let readable = use_mut_ref(|| None::<(TableRequest, Rc<TablePage>)>);
     if let Some(Page { request, rows: Ok(page) }) = answer.as_deref() {
         *readable.borrow_mut() = Some((request.clone(), Rc::clone(page)));
@@ -157,10 +155,10 @@ fn use_open_groups(selection: &SelectionData, by: Option<GroupBy>) -> (Vec<Group
 }
 
 /// Returns the menu of optional columns.
-fn column_picker(choice: RowsChoice, on_choose: &Callback<Choice>) -> Html {
+fn column_picker(choice: RowsChoice, file: &FileHandle) -> Html {
     let entry = |column: Column| {
-        let onchange = on_choose
-            .reform(move |_: Event| Choice::Rows(RowsChoice { columns: choice.columns.toggled(column), ..choice }));
+        let onchange = file
+            .choosing(move |_: Event| Choice::Rows(RowsChoice { columns: choice.columns.toggled(column), ..choice }));
         let head = optional_head(column);
         html! {
             <label class="check" title={head.hint}>
@@ -252,29 +250,29 @@ fn table(
     }
 }
 
-fn pinned(dock: &DockProps) -> Option<u32> {
-    dock.file.pinned.as_ref()?.allocation.as_ref().map(|allocation| allocation.allocation)
-}
-
-fn is_pinned(dock: &DockProps, found: &Found) -> bool {
-    found.hit.allocation.as_ref().map(|allocation| allocation.allocation) == pinned(dock)
+fn allocation_of(hit: &Hit) -> Option<u32> {
+    hit.allocation.as_ref().map(|found| found.allocation)
 }
 
 /// Pins an allocation of the selection and shows it in the timeline.
-fn on_walk(dock: &DockProps, selection: SelectionData, last_found: UseStateSetter<LastFound>) -> Callback<Walk> {
-    let DockProps { client, device, on_pin, on_command, .. } = dock.clone();
+fn on_walk(
+    file: &FileHandle,
+    device: u32,
+    selection: SelectionData,
+    last_found: UseStateSetter<LastFound>,
+) -> Callback<Walk> {
+    let file = file.clone();
     Callback::from(move |to: Walk| {
-        let (client, on_pin, on_command) = (client.clone(), on_pin.clone(), on_command.clone());
-        let (device, selection, last_found) = (device.device, selection.clone(), last_found.clone());
+        let (file, selection, last_found) = (file.clone(), selection.clone(), last_found.clone());
         spawn_local(async move {
             let request = WalkRequest { selection: selection.clone(), to };
             // An error means that the file was closed.
-            let Ok(Some(found)) = walk(&client, device, request).await else { return };
+            let Ok(Some(found)) = walk(&file.client, device, request).await else { return };
             let moment = found.hit.moment;
-            on_pin.emit(Some(found.hit.clone()));
+            file.act(FileAction::Pin(Some(found.hit.clone())));
             // In other scopes the allocation is in view already, and moving the view would change the scope.
             if matches!(selection.scope, ScopeData::At(_)) {
-                on_command.emit(TimelineCommand::JumpTo { moment });
+                file.command(TimelineCommand::JumpTo { moment });
             }
             last_found.set(Some((selection, found)));
         });

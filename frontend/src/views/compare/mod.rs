@@ -16,9 +16,9 @@ use self::comparable::{Comparable, Place};
 use self::hook::DeviceOf;
 use self::moments::Moments;
 use self::ranks::Ranks;
-use super::dock_props::DockProps;
 use crate::ask::DeviceOutline;
-use crate::hooks::Peer;
+use crate::hooks::{Peer, use_file, use_shown};
+use crate::state::FileAction;
 use yew::prelude::*;
 
 /// Returns all devices of open files that had memory.
@@ -45,12 +45,13 @@ fn comparables(peers: &[Peer]) -> Vec<Comparable> {
 
 /// Shows the two kinds of comparison; ranks are offered only if there are several devices.
 #[component]
-pub(super) fn Compare(props: &DockProps) -> Html {
-    let devices = comparables(&props.peers);
+pub(super) fn Compare() -> Html {
+    let (file, shown) = (use_file(), use_shown());
+    let devices = comparables(&shown.peers);
     let has_ranks = devices.len() > 1;
     let switch = |to_ranks: bool, label: &'static str| {
-        let onclick = props.on_ranks.reform(move |_: MouseEvent| to_ranks);
-        let pressed = (props.are_ranks == to_ranks).to_string();
+        let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseRanks(to_ranks));
+        let pressed = (shown.are_ranks == to_ranks).to_string();
         html! { <button type="button" {onclick} aria-pressed={pressed}>{ label }</button> }
     };
     let switches = html! {
@@ -61,12 +62,9 @@ pub(super) fn Compare(props: &DockProps) -> Html {
             </div>
         }
     };
-    if props.are_ranks && has_ranks {
-        html! {
-            <Ranks {devices} shown={Place { file: props.id, device: props.file.device }} scheme={props.scheme} {switches}
-                on_action={props.on_action.clone()} />
-        }
+    if shown.are_ranks && has_ranks {
+        html! { <Ranks {devices} {switches} /> }
     } else {
-        html! { <Moments dock={props.clone()} {devices} {switches} /> }
+        html! { <Moments {devices} {switches} /> }
     }
 }

@@ -7,9 +7,9 @@ use super::picks::{DevicePick, SidePick};
 use super::sum::{Shown, Sum};
 use super::table::Table;
 use crate::ask::{CompareSide, CurveData, DeviceFigures, Hit, SheetOf};
-use crate::hooks::Peer;
-use crate::state::{Against, Choice, CompareChoice, DifferencesChoice, TimelineCommand};
-use crate::views::dock_props::DockProps;
+use crate::hooks::{FileHandle, Peer, use_file, use_shown};
+use crate::state::{Against, Choice, CompareChoice, DifferencesChoice, FileAction, TimelineCommand};
+use crate::views::export::sheet_buttons::SheetButtons;
 use shared::analysis::ProfileFrame;
 use shared::report::Frame;
 use std::rc::Rc;
@@ -17,7 +17,6 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct MomentsProps {
-    pub(super) dock: DockProps,
     /// All devices that can be compared.
     pub(super) devices: Vec<Comparable>,
     /// Switch between moments and ranks.
@@ -26,10 +25,11 @@ pub(super) struct MomentsProps {
 
 #[component]
 pub(super) fn Moments(props: &MomentsProps) -> Html {
-    let MomentsProps { dock, devices, switches } = props;
-    let here = Place { file: dock.id, device: dock.file.device };
-    let this_of = DeviceOf { client: dock.client.clone(), device: here.device };
-    let chosen = dock.file.choices.compare;
+    let MomentsProps { devices, switches } = props;
+    let (file, shown) = (use_file(), use_shown());
+    let here = Place { file: file.id, device: shown.ready.device };
+    let this_of = DeviceOf { client: file.client.clone(), device: here.device };
+    let chosen = shown.ready.choices.compare;
     let there = other_place(devices, here, chosen.against);
     let other_of =
         devices.iter().find(|device| device.place == there).map_or(this_of.clone(), |found| found.of.clone());
@@ -52,7 +52,7 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
         move |_| picked.set(None)
     });
 
-    let on_compare = dock.on_choose.reform(Choice::Compare);
+    let on_compare = file.choosing(Choice::Compare);
     let on_this = on_compare.reform(move |side| CompareChoice { this: Some(side), ..chosen });
     let on_other = on_compare.reform(move |side| CompareChoice { other: Some(side), ..chosen });
     // A moment of one file means nothing in another, so the other side falls back to its default.
@@ -63,15 +63,15 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
         };
         CompareChoice { against: Some(against), other: None, ..chosen }
     });
-    let pinned = dock.file.pinned.as_ref().map(|hit| hit.moment);
-    let on_pick = on_pick(dock, [(here, this_of), (there, other_of)], comparison.clone(), picked.setter());
-    let DifferencesChoice { by, sort, filter } = dock.file.choices.differences.clone();
+    let pinned = shown.ready.pinned.as_ref().map(|hit| hit.moment);
+    let on_pick = on_pick(&file, [(here, this_of), (there, other_of)], comparison.clone(), picked.setter());
+    let DifferencesChoice { by, sort, filter } = shown.ready.choices.differences.clone();
     let files = comparison.clone().map(|found| {
-        let of = move || {
+        let of = move |()| {
             let other = Box::new(found.other.clone());
             SheetOf::Differences { side: this, other, by, sort, filter: filter.clone() }
         };
-        dock.sheet_buttons("differences", of)
+        html! { <SheetButtons table="differences" {of} /> }
     });
     let names = [(here, this), (there, other)].map(|(place, side)| name(devices, place, side, here == there));
     html! {
@@ -80,7 +80,7 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
                 { switches.clone() }
                 <div class="compare-pick">
                     <span>{ "This" }</span>
-                    <SidePick label="Moment of this side" figures={Some(dock.device.clone())} steps={this_steps} {pinned}
+                    <SidePick label="Moment of this side" figures={Some(shown.device.clone())} steps={this_steps} {pinned}
                         chosen={this} on_choose={on_this} />
                 </div>
                 <div class="compare-pick">
@@ -88,16 +88,15 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
                     if devices.len() > 1 {
                         <DevicePick devices={devices.clone()} chosen={there} shown={here} on_choose={on_place} />
                     }
-                    <SidePick label="Moment of the other side" figures={figures_of(&dock.peers, there)} steps={other_steps}
+                    <SidePick label="Moment of the other side" figures={figures_of(&shown.peers, there)} steps={other_steps}
                         pinned={(here == there).then_some(pinned).flatten()}
                         chosen={other} on_choose={on_other} />
                 </div>
             </div>
             <div class="compare-body">
                 <Sum {names} curves={curves.map(curve_of)} comparison={comparison.clone()}
-                    scheme={dock.scheme} stack={picked_stack(comparison.as_ref(), *picked)} />
-                <Table {comparison} choice={dock.file.choices.differences.clone()} on_choose={dock.on_choose.clone()} {on_pick}
-                    files={files.unwrap_or_default()} />
+                    stack={picked_stack(comparison.as_ref(), *picked)} />
+                <Table {comparison} {on_pick} files={files.unwrap_or_default()} />
             </div>
         </div>
     }
@@ -160,12 +159,12 @@ fn picked_stack(comparison: Option<&Rc<Comparison>>, picked: Option<usize>) -> O
 ///
 /// The allocation is looked up on this side, then on the other one if both sides are the same device.
 fn on_pick(
-    dock: &DockProps,
+    file: &FileHandle,
     [this, other]: [(Place, DeviceOf); 2],
     comparison: Option<Rc<Comparison>>,
     picked: UseStateSetter<Option<usize>>,
 ) -> Callback<usize> {
-    let (on_pin, on_command) = (dock.on_pin.clone(), dock.on_command.clone());
+    let file = file.clone();
     Callback::from(move |position: usize| {
         let Some(Comparison { diff, .. }) = comparison.as_deref() else { return };
         let Some(row) = diff.found.rows.get(position) else { return };
@@ -174,10 +173,10 @@ fn on_pick(
         let found = found.or(of_other);
         picked.set(found.is_none().then_some(position));
         if let Some((key, moment)) = found {
-            let (on_pin, on_command) = (on_pin.clone(), on_command.clone());
+            let file = file.clone();
             find_allocation(this.1.clone(), key, moment, move |hit: Hit| {
-                on_pin.emit(Some(hit));
-                on_command.emit(TimelineCommand::JumpTo { moment });
+                file.act(FileAction::Pin(Some(hit)));
+                file.command(TimelineCommand::JumpTo { moment });
             });
         }
     })

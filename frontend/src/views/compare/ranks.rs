@@ -6,7 +6,8 @@ use super::model::strip;
 use super::rank_model::{Part, RankFile, Strip, legend, strips, summary};
 use crate::ask::CurveData;
 use crate::components::picture::Picture;
-use crate::state::{DockTab, FileAction, Scheme};
+use crate::hooks::{FileHandle, use_file, use_shown};
+use crate::state::{DockTab, FileAction};
 use shared::analysis::Category;
 use yew::prelude::*;
 
@@ -14,18 +15,15 @@ use yew::prelude::*;
 pub(super) struct RanksProps {
     /// Devices of all open files.
     pub(super) devices: Vec<Comparable>,
-    /// The device shown in the timeline.
-    pub(super) shown: Place,
-    pub(super) scheme: Scheme,
     /// Switch between moments and ranks.
     pub(super) switches: Html,
-    /// Called to show another device.
-    pub(super) on_action: Callback<FileAction>,
 }
 
 /// Shows one strip per device: its live bytes, the parts of its peak, and how it differs from the others.
 #[component]
 pub(super) fn Ranks(props: &RanksProps) -> Html {
+    let (file, shown) = (use_file(), use_shown());
+    let here = Place { file: file.id, device: shown.ready.device };
     let of: Vec<DeviceOf> = props.devices.iter().map(|device| device.of.clone()).collect();
     let answers = use_ranks(of);
     // Answers from before a file was opened or closed belong to other devices.
@@ -47,7 +45,7 @@ pub(super) fn Ranks(props: &RanksProps) -> Html {
                 <span class="numbers" role="status">{ said }</span>
                 <ul class="compare-legend compare-parts">{ for legend(&strips).into_iter().map(part_key) }</ul>
             </div>
-            <ol class="compare-ranks" aria-label="Ranks">{ for strips.iter().map(|strip| line(props, strip)) }</ol>
+            <ol class="compare-ranks" aria-label="Ranks">{ for strips.iter().map(|strip| line(&file, (here, props.devices[strip.file].place), strip)) }</ol>
         </div>
     }
 }
@@ -67,26 +65,24 @@ fn part_class(category: Category) -> String {
     format!("compare-part-{}", category.name())
 }
 
-fn line(props: &RanksProps, strip: &Strip) -> Html {
-    let place = props.devices[strip.file].place;
-    let is_shown = place == props.shown;
+fn line(file: &FileHandle, (here, place): (Place, Place), strip: &Strip) -> Html {
     let onclick = {
-        let on_action = props.on_action.clone();
+        let file = file.clone();
         move |_: MouseEvent| {
-            on_action.emit(FileAction::Show(place.file));
-            on_action.emit(FileAction::ChooseDevice(place.device));
-            on_action.emit(FileAction::ChooseDock(Some(DockTab::Compare)));
+            file.act(FileAction::Show(place.file));
+            file.act(FileAction::ChooseDevice(place.device));
+            file.act(FileAction::ChooseDock(Some(DockTab::Compare)));
         }
     };
     let class = classes!("compare-rank", (!strip.unusual.is_empty()).then_some("unusual"));
     html! {
         <li key={format!("{}/{}", place.file, place.device)}>
-            <button type="button" {class} {onclick} aria-current={is_shown.then_some("true")}>
+            <button type="button" {class} {onclick} aria-current={(place == here).then_some("true")}>
                 <span class="compare-rank-name">
                     <strong>{ &strip.title }</strong>
                     <span class="compare-callee">{ &strip.note }</span>
                 </span>
-                <RankCurve curve={strip.curve.clone()} top_bytes={strip.top_bytes} scheme={props.scheme} />
+                <RankCurve curve={strip.curve.clone()} top_bytes={strip.top_bytes} />
                 <span class="compare-rank-peak numbers">
                     <strong>{ &strip.peak }</strong>
                     <svg class="compare-peak" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img"
@@ -104,13 +100,13 @@ struct RankCurveProps {
     curve: CurveData,
     /// Bytes at the top, the same for all ranks.
     top_bytes: u64,
-    scheme: Scheme,
 }
 
 /// Shows the live bytes of one rank.
 #[component]
 fn RankCurve(props: &RankCurveProps) -> Html {
-    let draw = use_callback(props.clone(), |size, RankCurveProps { curve, top_bytes, scheme }| {
+    let drawn = (props.clone(), use_file().scheme);
+    let draw = use_callback(drawn, |size, (RankCurveProps { curve, top_bytes }, scheme)| {
         strip(curve, *top_bytes, size, scheme.theme())
     });
     html! { <Picture class="compare-strip" {draw} /> }

@@ -7,6 +7,7 @@ use crate::ask::differences::{equal_text, total_text};
 use crate::components::picture::Picture;
 use crate::components::stack_view::StackView;
 use crate::draw::curves::Curves;
+use crate::hooks::use_file;
 use crate::state::Scheme;
 use crate::views::export::picture::use_easel;
 use shared::base::format;
@@ -31,15 +32,14 @@ pub(super) struct SumProps {
     pub(super) comparison: Option<Rc<Comparison>>,
     /// Stack of a picked row that only the other side has.
     pub(super) stack: Option<Shown>,
-    pub(super) scheme: Scheme,
 }
 
 /// Shows the curves over each other, a legend, and the difference in a sentence.
 #[component]
 pub(super) fn Sum(props: &SumProps) -> Html {
-    let curves = use_curves(props);
-    let draw =
-        use_callback((curves.clone(), props.scheme), |size, (curves, scheme)| curves.sketch(size, scheme.theme()));
+    let scheme = use_file().scheme;
+    let curves = use_curves(props, scheme);
+    let draw = use_callback((curves.clone(), scheme), |size, (curves, scheme)| curves.sketch(size, scheme.theme()));
     let [this, other] = &props.names;
     let diff = props.comparison.as_ref().map(|comparison| &comparison.diff);
     let size = |bytes: Option<u64>| bytes.map_or_else(|| "…".to_owned(), format::bytes);
@@ -67,8 +67,8 @@ pub(super) fn Sum(props: &SumProps) -> Html {
 
 /// Returns the chart of both sides, which the dock can save once both have arrived.
 #[hook]
-fn use_curves(props: &SumProps) -> Rc<Curves> {
-    let SumProps { names, curves, comparison, scheme, .. } = props.clone();
+fn use_curves(props: &SumProps, scheme: Scheme) -> Rc<Curves> {
+    let SumProps { names, curves, comparison, .. } = props.clone();
     let moments = comparison.map(|found| [found.diff.moment, found.diff.other_moment]);
     let is_whole = moments.is_some() && curves.iter().all(Option::is_some);
     let chart = use_memo((names, curves, moments, scheme), |(names, [this, other], moments, scheme)| {

@@ -4,6 +4,7 @@ use super::hook::Comparison;
 use super::rows::Rows;
 use crate::ask::DiffBy;
 use crate::ask::differences::{Column, Entry, entries, shown};
+use crate::hooks::{use_file, use_shown};
 use crate::state::{Choice, DifferencesChoice};
 use shared::base::format;
 use std::rc::Rc;
@@ -14,10 +15,6 @@ use yew::prelude::*;
 pub(super) struct TableProps {
     /// The difference; `None` until it has arrived.
     pub(super) comparison: Option<Rc<Comparison>>,
-    /// Grouping, order and filter.
-    pub(super) choice: DifferencesChoice,
-    /// Called with a changed grouping, order or filter.
-    pub(super) on_choose: Callback<Choice>,
     /// Called with the position of the picked stack in the difference.
     pub(super) on_pick: Callback<usize>,
     /// Buttons that save the table.
@@ -27,28 +24,29 @@ pub(super) struct TableProps {
 /// Shows the table with its controls.
 #[component]
 pub(super) fn Table(props: &TableProps) -> Html {
-    let DifferencesChoice { by, sort, filter } = props.choice.clone();
+    let on_differences = use_file().choosing(Choice::Differences);
+    let choice = use_shown().ready.choices.differences.clone();
+    let DifferencesChoice { by, sort, filter } = choice.clone();
     let all = use_memo((props.comparison.clone(), by), |(comparison, by)| {
         comparison.as_ref().map_or_else(Vec::new, |comparison| entries(&comparison.diff, *by))
     });
     let order = use_memo((all.clone(), filter.clone(), sort), |(all, filter, sort)| shown(all, filter, *sort));
-    let on_differences = props.on_choose.reform(Choice::Differences);
     let oninput = {
-        let choice = props.choice.clone();
+        let choice = choice.clone();
         on_differences.reform(move |event: InputEvent| {
             let filter = event.target_unchecked_into::<HtmlInputElement>().value();
             DifferencesChoice { filter, ..choice.clone() }
         })
     };
     let group = |this: DiffBy| {
-        let choice = props.choice.clone();
+        let choice = choice.clone();
         let onclick = on_differences.reform(move |_: MouseEvent| DifferencesChoice { by: this, ..choice.clone() });
         html! {
             <button type="button" {onclick} aria-pressed={(by == this).to_string()}>{ label(this) }</button>
         }
     };
     let on_sort = {
-        let choice = props.choice.clone();
+        let choice = choice.clone();
         on_differences.reform(move |column: Column| DifferencesChoice { sort: sort.after(column), ..choice.clone() })
     };
     html! {

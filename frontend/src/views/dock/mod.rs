@@ -2,22 +2,20 @@
 
 mod grip;
 
-pub use super::dock_props::DockProps;
-
 use self::grip::Grip;
 use super::allocations::AllocationsView;
 use super::compare::Compare;
 use super::events::EventsView;
-use super::export::picture::{Easel, picture_buttons};
+use super::export::picture::{Easel, PictureButtons};
 use super::flame::FlameView;
 use super::log::LogsBelow;
 use super::segments::Segments;
-use super::selection::hook::{SelectingHandle, use_awaited_group};
-pub use super::selection::{SEARCH_ID, ScopeBar, ScopeBarProps};
+use super::selection::hook::use_awaited_group;
 use super::source::SourceView;
 use super::what_if::WhatIf;
 use crate::components::icon::{Icon, IconName};
 use crate::components::tab_keys::tab_keys;
+use crate::hooks::{Seen, use_file, use_shown};
 use crate::platform::Folder;
 use crate::state::{DockTab, FileAction, dock_key};
 use yew::prelude::*;
@@ -61,26 +59,32 @@ fn label(tab: DockTab) -> &'static str {
     }
 }
 
-/// Selector of the dock in the page while a view is open.
-pub const OPEN_DOCK_SELECTOR: &str = "[data-dock-views][data-open]";
+#[derive(Clone, PartialEq, Properties)]
+pub struct DockProps {
+    /// Part of the timeline in view when it last rested; `None` before the first drawing.
+    pub seen: Option<Seen>,
+    /// Moment under the pointer, or pinned; only for the views that follow it, so that the others rest.
+    pub cursor: Option<u32>,
+}
 
 /// Shows the tabs, and the open view below them; a click on its tab closes the dock.
 #[component]
 pub fn Dock(props: &DockProps) -> Html {
     let dock = use_node_ref();
-    let selecting = SelectingHandle::new(&props.file.choices, &props.on_choose);
-    use_awaited_group(&selecting, &props.client, props.device.device);
+    let (file, shown) = (use_file(), use_shown());
+    use_awaited_group();
     let easel = (*use_memo((), |()| Easel::default())).clone();
     // The folder stays while other views are open.
     let folder = use_state_eq(|| None::<Folder>);
-    let open = props.file.dock;
-    let is_maximized = props.file.is_dock_maximized();
-    let on_maximize = props.on_action.reform(|()| FileAction::MaximizeDock);
-    let on_choose = props.on_dock.reform(|next: u32| Some(DockTab::ALL[next as usize]));
+    let open = shown.ready.dock;
+    let is_maximized = shown.ready.is_dock_maximized();
+    let on_maximize = file.acting(|()| FileAction::MaximizeDock);
+    let on_dock = Callback::from(move |tab: Option<DockTab>| file.choose_dock(tab));
+    let on_choose = on_dock.reform(|next: u32| Some(DockTab::ALL[next as usize]));
     let on_key = tab_keys(open.map_or(0, |tab| tab as u32), DockTab::ALL.len() as u32, on_choose);
     let head = |this: DockTab| {
         let is_shown = open == Some(this);
-        let onclick = props.on_dock.reform(move |_: MouseEvent| (!is_shown).then_some(this));
+        let onclick = on_dock.reform(move |_: MouseEvent| (!is_shown).then_some(this));
         // One tab can always be reached by the Tab key, even while the dock is closed.
         let is_stop = is_shown || (open.is_none() && this == DockTab::ALL[0]);
         html! {
@@ -99,35 +103,33 @@ pub fn Dock(props: &DockProps) -> Html {
                 </div>
                 if let Some(tab) = open {
                     <div class="dock-actions">
-                        { picture_buttons(tab, props, &easel) }
+                        <PictureButtons {tab} easel={easel.clone()} />
                         <button type="button" class="button quiet square" aria-label="Maximize" title="Maximize (F)"
                             aria-pressed={is_maximized.to_string()}
                             onclick={on_maximize.reform(|_: MouseEvent| ())}><Icon name={IconName::Fit} /></button>
                         <button type="button" class="button quiet square" aria-label="Close" title="Close"
-                            onclick={props.on_dock.reform(|_: MouseEvent| None)}><Icon name={IconName::Close} /></button>
+                            onclick={on_dock.reform(|_: MouseEvent| None)}><Icon name={IconName::Close} /></button>
                     </div>
                 }
             </div>
             if let Some(tab) = open {
                 <div class="dock-body" id="dock-body" role="tabpanel" aria-labelledby={id(tab)}>
-                    <ContextProvider<SelectingHandle> context={selecting}>
-                        <ContextProvider<Easel> context={easel}>{ body(tab, props, &folder) }</ContextProvider<Easel>>
-                    </ContextProvider<SelectingHandle>>
+                    <ContextProvider<Easel> context={easel}>{ body(tab, props, &folder) }</ContextProvider<Easel>>
                 </div>
             }
         </section>
     }
 }
 
-fn body(tab: DockTab, props: &DockProps, folder: &UseStateHandle<Option<Folder>>) -> Html {
+fn body(tab: DockTab, &DockProps { seen, cursor }: &DockProps, folder: &UseStateHandle<Option<Folder>>) -> Html {
     match tab {
-        DockTab::Flame => html! { <FlameView dock={props.clone()} /> },
-        DockTab::Allocations => html! { <AllocationsView dock={props.clone()} /> },
-        DockTab::Events => html! { <EventsView dock={props.clone()} /> },
-        DockTab::Source => html! { <SourceView dock={props.clone()} folder={folder.clone()} /> },
-        DockTab::Segments => html! { <Segments dock={props.clone()} /> },
-        DockTab::Compare => html! { <Compare ..props.clone() /> },
-        DockTab::WhatIf => html! { <WhatIf dock={props.clone()} /> },
-        DockTab::Logs => html! { <LogsBelow dock={props.clone()} /> },
+        DockTab::Flame => html! { <FlameView {seen} /> },
+        DockTab::Allocations => html! { <AllocationsView {seen} /> },
+        DockTab::Events => html! { <EventsView {seen} {cursor} /> },
+        DockTab::Source => html! { <SourceView {seen} {folder} /> },
+        DockTab::Segments => html! { <Segments /> },
+        DockTab::Compare => html! { <Compare /> },
+        DockTab::WhatIf => html! { <WhatIf /> },
+        DockTab::Logs => html! { <LogsBelow {seen} /> },
     }
 }

@@ -1,28 +1,29 @@
 //! The chosen event: its facts, its stack, and the way to its allocation.
 
 use super::model::{facts, row};
-use crate::ask::{EventDetails, Hit};
+use crate::ask::EventDetails;
 use crate::components::icon::{Icon, IconName};
 use crate::components::stack_view::StackView;
+use crate::hooks::use_file;
+use crate::state::FileAction;
 use std::rc::Rc;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct EventCardProps {
     pub(super) details: Rc<EventDetails>,
-    /// Called with the allocation to pin.
-    pub(super) on_pin: Callback<Option<Hit>>,
 }
 
 /// Shows one event.
 #[component]
 pub(super) fn EventCard(props: &EventCardProps) -> Html {
+    let file = use_file();
     let EventDetails { report, hit } = &*props.details;
     let row = row(&report.line);
     let title = format!("Event {}: {}", row.cells[0], row.action);
     let onclick = {
         let hit = hit.clone();
-        props.on_pin.reform(move |_: MouseEvent| hit.clone())
+        file.acting(move |_: MouseEvent| FileAction::Pin(hit.clone()))
     };
     html! {
         <article class="event-card" aria-label={title.clone()} data-event={report.line.event.to_string()}>

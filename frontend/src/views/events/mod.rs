@@ -1,17 +1,15 @@
 //! Dock tab with all events of a device, which follows the moment under the pointer.
 
-pub mod hook;
 pub mod model;
 
 mod details;
 mod list;
 
 use self::details::EventCard;
-use self::hook::{use_event, use_events};
 use self::list::List;
 use self::model::{event_of_moment, event_of_text, row};
-use super::dock_props::DockProps;
-use crate::ask::Axis;
+use crate::ask::{Axis, GetEvent, GetEvents};
+use crate::hooks::{FileHandle, Seen, use_asked, use_file, use_shown};
 use crate::state::{Choice, EventsChoice, TimelineCommand};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
@@ -21,34 +19,39 @@ const FIRST_EVENTS: (u32, u32) = (0, 64);
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct EventsViewProps {
-    pub(super) dock: DockProps,
+    /// Part of the timeline in view.
+    pub(super) seen: Option<Seen>,
+    /// Moment under the pointer, or pinned.
+    pub(super) cursor: Option<u32>,
 }
 
 /// Shows the list, and the chosen event beside it.
 #[component]
 pub(super) fn EventsView(props: &EventsViewProps) -> Html {
-    let dock = &props.dock;
-    let choice = dock.file.choices.events;
-    let events = u32::try_from(dock.device.summary.events).unwrap_or(u32::MAX);
+    let EventsViewProps { seen, cursor } = *props;
+    let (file, shown) = (use_file(), use_shown());
+    let (choice, events, device) = (shown.ready.choices.events, shown.events(), shown.device.device);
     let window = use_state_eq(|| FIRST_EVENTS);
-    let page = use_events(&dock.client, dock.device.device, *window);
+    let (first, count) = *window;
+    let page = use_asked(Some(GetEvents { device, first, count }));
     let rows =
         use_memo(page.clone(), |page| page.iter().flat_map(|page| page.lines.iter().map(row)).collect::<Vec<_>>());
-    let details = use_event(&dock.client, dock.device.device, choice.event);
-    let focus = use_focus(dock, events);
+    let details = use_asked(choice.event.map(|event| GetEvent { device, event }));
+    let details = details.filter(|details| Some(details.report.line.event) == choice.event);
+    let focus = use_focus(choice, cursor, events);
     let on_window = use_callback(window.setter(), |wanted: (u32, u32), window| window.set(wanted));
     let on_choose = {
-        let dock = dock.clone();
-        Callback::from(move |event: u32| choose(&dock, event))
+        let file = file.clone();
+        Callback::from(move |event: u32| choose(&file, choice, seen, event))
     };
     html! {
         <div class="dock-view">
-            { controls(dock, choice, events, &on_choose) }
+            { controls(&file, choice, events, &on_choose) }
             <div class="events">
                 <List first={page.as_ref().map_or(0, |page| page.first)} {rows} {events} chosen={choice.event}
                     {focus} {on_window} {on_choose} />
                 if let Some(details) = details {
-                    <EventCard {details} on_pin={dock.on_pin.clone()} />
+                    <EventCard {details} />
                 } else {
                     <p class="panel-empty">
                         { "Move the pointer over the timeline to scroll the list; choose an event to see its stack" }
@@ -61,9 +64,8 @@ pub(super) fn EventsView(props: &EventsViewProps) -> Html {
 
 /// Returns the event that the list is scrolled to: the last one that was chosen here or pointed at in the timeline.
 #[hook]
-fn use_focus(dock: &DockProps, events: u32) -> Option<u32> {
-    let choice = dock.file.choices.events;
-    let pointed = dock.cursor.filter(|_| choice.follows).and_then(|moment| event_of_moment(moment, events));
+fn use_focus(choice: EventsChoice, cursor: Option<u32>, events: u32) -> Option<u32> {
+    let pointed = cursor.filter(|_| choice.follows).and_then(|moment| event_of_moment(moment, events));
     let focus = use_state_eq(|| choice.event.or(pointed));
     use_effect_with(choice.event, {
         let focus = focus.setter();
@@ -85,21 +87,20 @@ fn use_focus(dock: &DockProps, events: u32) -> Option<u32> {
 }
 
 /// Shows an event and its moment in the timeline, which moves only if the moment is out of view.
-fn choose(dock: &DockProps, event: u32) {
-    let choice = dock.file.choices.events;
-    dock.on_choose.emit(Choice::Events(EventsChoice { event: Some(event), ..choice }));
+fn choose(file: &FileHandle, choice: EventsChoice, seen: Option<Seen>, event: u32) {
+    file.choose(Choice::Events(EventsChoice { event: Some(event), ..choice }));
     let moment = event + 1;
-    let is_in_view = dock.seen.as_ref().is_none_or(|seen| match &seen.range {
+    let is_in_view = seen.is_none_or(|seen| match &seen.range {
         None => true,
         Some(view) => seen.axis == Axis::Events && (view.x.start..view.x.end).contains(&f64::from(moment)),
     });
     if !is_in_view {
-        dock.on_command.emit(TimelineCommand::JumpTo { moment });
+        file.command(TimelineCommand::JumpTo { moment });
     }
 }
 
-fn controls(dock: &DockProps, choice: EventsChoice, events: u32, on_choose: &Callback<u32>) -> Html {
-    let on_follow = dock.on_choose.reform(move |event: Event| {
+fn controls(file: &FileHandle, choice: EventsChoice, events: u32, on_choose: &Callback<u32>) -> Html {
+    let on_follow = file.choosing(move |event: Event| {
         let follows = event.target_unchecked_into::<HtmlInputElement>().checked();
         Choice::Events(EventsChoice { follows, ..choice })
     });

@@ -4,9 +4,9 @@ use super::model::file_name;
 use crate::components::export_button::{ExportButton, Making};
 use crate::draw::sketch::Sketch;
 use crate::draw::svg::svg;
+use crate::hooks::{use_file, use_shown};
 use crate::platform::{png_of, text_blob};
 use crate::state::DockTab;
-use crate::views::dock_props::DockProps;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -48,23 +48,29 @@ pub fn use_easel() -> Easel {
     use_context().expect("the dock provides an easel")
 }
 
-/// Returns buttons that save a view's drawing as SVG and as PNG.
-///
-/// A tab without a drawing gets none.
-pub fn picture_buttons(tab: DockTab, props: &DockProps, easel: &Easel) -> Html {
-    let (what, ending) = match tab {
-        DockTab::Flame if props.file.choices.stacks.controls.is_table => ("Sandwich", "-sandwich"),
+#[derive(Clone, PartialEq, Properties)]
+pub struct PictureButtonsProps {
+    pub tab: DockTab,
+    pub easel: Easel,
+}
+
+/// Shows buttons that save a view's drawing as SVG and as PNG; a tab without a drawing gets none.
+#[component]
+pub fn PictureButtons(props: &PictureButtonsProps) -> Html {
+    let PictureButtonsProps { tab, easel } = props;
+    let (file, shown) = (use_file(), use_shown());
+    let (what, ending) = match *tab {
+        DockTab::Flame if shown.ready.choices.stacks.controls.is_table => ("Sandwich", "-sandwich"),
         DockTab::Flame => ("Flame graph", "-flame-graph"),
         DockTab::Segments => ("Segments", "-segments"),
         DockTab::WhatIf => ("What if", "-what-if"),
-        DockTab::Compare if !props.are_ranks => ("Comparison", "-comparison"),
+        DockTab::Compare if !shown.are_ranks => ("Comparison", "-comparison"),
         DockTab::Compare | DockTab::Allocations | DockTab::Events | DockTab::Source | DockTab::Logs => {
             return Html::default();
         }
     };
-    let file = props.file_name();
     let button = |label: &'static str, title: &'static str, is_pixels: bool| {
-        let (easel, scheme, heading) = (easel.clone(), props.scheme, format!("{file} · {what}"));
+        let (easel, scheme, heading) = (easel.clone(), file.scheme, format!("{} · {what}", file.name));
         let make = Callback::from(move |()| -> Making {
             let document = {
                 let sketches = easel.sketches.borrow();
@@ -81,7 +87,7 @@ pub fn picture_buttons(tab: DockTab, props: &DockProps, easel: &Easel) -> Html {
                 }
             })
         });
-        let name = file_name(&file, false, &format!("{ending}.{}", if is_pixels { "png" } else { "svg" }));
+        let name = file_name(&file.name, false, &format!("{ending}.{}", if is_pixels { "png" } else { "svg" }));
         html! { <ExportButton key={format!("{ending}{label}")} {label} {title} {name} {make} /> }
     };
     html! {

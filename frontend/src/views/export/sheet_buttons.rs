@@ -3,17 +3,13 @@
 use super::model::file_name;
 use crate::ask::{SheetOf, SheetOrder};
 use crate::components::export_button::{ExportButton, Making};
-use crate::platform::{AskError, WorkerClient};
+use crate::hooks::{use_file, use_shown};
+use crate::platform::AskError;
 use shared::export::TableFormat;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct SheetButtonsProps {
-    pub client: WorkerClient,
-    /// Position of the device.
-    pub device: u32,
-    /// Name of the snapshot file.
-    pub file: AttrValue,
     /// Part of the saved file's name that names the table, such as `allocations`.
     pub table: AttrValue,
     /// Returns the table to save; called when a button is pressed.
@@ -25,12 +21,13 @@ pub struct SheetButtonsProps {
 /// All save all rows that pass the filter, in the order of the table.
 #[component]
 pub fn SheetButtons(props: &SheetButtonsProps) -> Html {
+    let (file, device) = (use_file(), use_shown().device.device);
     let button = |format: TableFormat| {
-        let SheetButtonsProps { client, device, file, table, of } = props.clone();
-        let name = file_name(&file, false, &format!("-{table}.{}", format.ending()));
+        let (file, SheetButtonsProps { table, of }) = (file.clone(), props.clone());
+        let name = file_name(&file.name, false, &format!("-{table}.{}", format.ending()));
         let make = Callback::from(move |()| -> Making {
-            let order = SheetOrder { device, file: file.to_string(), format, of: of.emit(()) };
-            let client = client.clone();
+            let order = SheetOrder { device, file: file.name.to_string(), format, of: of.emit(()) };
+            let client = file.client.clone();
             Box::pin(async move { client.file(order, |_| ()).await.map_err(reason) })
         });
         let title = format!("Save the table as {}", format.label());

@@ -2,8 +2,10 @@
 
 use super::model::moments;
 use crate::ask::stack::stack_mark;
-use crate::ask::{AllocationKey, FindAllocation, GroupBy, GroupMark, Hit, Kind, NameMark};
-use crate::platform::WorkerClient;
+use crate::ask::{AllocationKey, ColorBy, FindAllocation, GroupBy, GroupMark, Hit, Kind, NameMark};
+use crate::hooks::FileHandle;
+use crate::platform::bring_into_view;
+use crate::state::{Choice, DockTab, FileAction, RowsChoice, Selecting, TimelineCommand};
 use shared::report::{Finding, Target};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -39,6 +41,22 @@ pub fn shown(device: u32, target: &Target) -> Shown {
     Shown { device, hit: None, between: (target.first, target.last), kind: kind_of(target) }
 }
 
+/// Shows a part of the timeline, and the allocations of a category also in the table.
+pub fn show_part(file: &FileHandle, shown: Shown) {
+    let Shown { device, hit, between: (first, last), kind } = shown;
+    file.act(FileAction::PinFound { device, hit });
+    if let Some(Kind::Category(category)) = &kind {
+        file.act(FileAction::ChooseColor(ColorBy::Category));
+        file.choose(Choice::Selecting(Selecting::of_category(*category)));
+        file.choose(Choice::Rows(RowsChoice { by: Some(GroupBy::Stack), ..RowsChoice::default() }));
+        file.act(FileAction::ChooseDock(Some(DockTab::Allocations)));
+    }
+    file.act(FileAction::SelectKind(kind));
+    file.command(TimelineCommand::Between { first, last });
+    // On a phone the timeline is a screen away from the panel.
+    bring_into_view("[data-timeline]");
+}
+
 /// Events behind a finding.
 #[derive(Clone, PartialEq)]
 pub struct Evidence {
@@ -46,30 +64,31 @@ pub struct Evidence {
     pub index: Option<usize>,
     /// Number of events.
     pub count: usize,
-    /// Shows the event with the given index.
-    pub show: Callback<usize>,
+    /// Called with the index of the event to show.
+    pub on_event: Callback<usize>,
 }
 
 /// Shows the events of a finding one by one, with all of them in view; `device` is a position.
 #[hook]
-pub fn use_evidence(client: &WorkerClient, finding: &Rc<Finding>, device: u32, on_show: &Callback<Shown>) -> Evidence {
+pub fn use_evidence(file: &FileHandle, finding: &Rc<Finding>, device: u32) -> Evidence {
     let index = use_state_eq(|| None);
-    let show = {
-        let (client, finding, on_show, index) = (client.clone(), finding.clone(), on_show.clone(), index.setter());
+    let on_event = {
+        let (file, finding, index) = (file.clone(), finding.clone(), index.setter());
         Callback::from(move |next: usize| {
             let (Some(&event), Some(between)) = (finding.evidence.events.get(next), moments(&finding)) else { return };
             index.set(Some(next));
-            let (client, on_show) = (client.clone(), on_show.clone());
+            let file = file.clone();
             spawn_local(async move {
                 // The worker refuses an event without an allocation, such as an out-of-memory error; then nothing is
                 // pinned.
-                let hit = client
+                let hit = file
+                    .client
                     .ask(FindAllocation { device, key: AllocationKey::Event(event), moment: event.saturating_add(1) })
                     .await
                     .ok();
-                on_show.emit(Shown { device, hit, between, kind: None });
+                show_part(&file, Shown { device, hit, between, kind: None });
             });
         })
     };
-    Evidence { index: *index, count: finding.evidence.events.len(), show }
+    Evidence { index: *index, count: finding.evidence.events.len(), on_event }
 }

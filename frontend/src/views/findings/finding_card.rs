@@ -1,6 +1,6 @@
 //! Card for one finding: the problem, the advice and the evidence.
 
-use super::evidence::{Evidence, Shown, kind_of, shown, use_evidence};
+use super::evidence::{Evidence, kind_of, show_part, shown, use_evidence};
 use super::model::{confidence, place, severity_word};
 use super::sentence::sentence;
 use super::steps::{Doing, parts, steps};
@@ -8,7 +8,8 @@ use super::trying::Tried;
 use crate::ask::stack::label;
 use crate::components::icon::{Icon, IconName};
 use crate::components::stack_row::StackRow;
-use crate::platform::WorkerClient;
+use crate::hooks::use_file;
+use crate::state::FileAction;
 use shared::base::{Severity, format};
 use shared::report::{Finding, Frame};
 use std::rc::Rc;
@@ -16,32 +17,27 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct FindingCardProps {
-    pub(super) client: WorkerClient,
     pub(super) finding: Rc<Finding>,
     /// Position of the finding's device.
     pub(super) position: u32,
     /// Name of the finding's device; `None` if the file has only one.
     pub(super) device: Option<AttrValue>,
-    /// Called with the evidence to show in the timeline.
-    pub(super) on_show: Callback<Shown>,
     /// Called with settings to replay in What if.
     pub(super) on_try: Callback<Tried>,
-    /// Called with the position of the finding's device, when that is to be shown.
-    pub(super) on_device: Callback<u32>,
 }
 
 /// Shows a finding with its evidence, which one click shows in the timeline.
 #[component]
 pub(super) fn FindingCard(props: &FindingCardProps) -> Html {
-    let FindingCardProps { client, finding, position, device, on_show, on_try, on_device } = props;
-    let evidence = use_evidence(client, finding, *position, on_show);
-    let position = *position;
-    let onclick = on_device.reform(move |_: MouseEvent| position);
+    let FindingCardProps { finding, position, device, on_try } = props;
+    let (file, position) = (use_file(), *position);
+    let evidence = use_evidence(&file, finding, position);
+    let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseDevice(position));
     let device = device.as_ref().map_or_else(Html::default, |device| {
         html! { <button type="button" class="finding-device" title="Show this device" {onclick}>{ device }</button> }
     });
     let doing = Doing {
-        on_target: on_show.reform(move |target| shown(position, &target)),
+        on_target: Callback::from(move |target| show_part(&file, shown(position, &target))),
         on_try: on_try.reform(move |conf| Tried { device: position, conf }),
     };
     let events = if evidence.count > 0 { show(&evidence, finding, &doing) } else { Html::default() };
@@ -93,10 +89,10 @@ pub fn item(finding: &Finding, device: Html, events: Html, doing: Option<&Doing>
 ///
 /// If the allocations have a category, a stack or a line in common, they are shown; otherwise the first event is.
 fn show(evidence: &Evidence, finding: &Finding, doing: &Doing) -> Html {
-    let Evidence { index, count, show } = evidence;
+    let Evidence { index, count, on_event } = evidence;
     let common = finding.target.clone().filter(|target| kind_of(target).is_some());
     let step = |target: Option<usize>, name: IconName, label: &'static str| {
-        let onclick = show.reform(move |_: MouseEvent| target.unwrap_or(0));
+        let onclick = on_event.reform(move |_: MouseEvent| target.unwrap_or(0));
         html! {
             <button type="button" class="button quiet square" aria-label={label} title={label}
                 disabled={target.is_none()} {onclick}><Icon {name} /></button>
@@ -107,7 +103,7 @@ fn show(evidence: &Evidence, finding: &Finding, doing: &Doing) -> Html {
         Some(target) => doing.on_target.reform(move |_: MouseEvent| target.clone()),
         None => {
             let first = index.unwrap_or(0);
-            show.reform(move |_: MouseEvent| first)
+            on_event.reform(move |_: MouseEvent| first)
         }
     };
     html! {

@@ -1,7 +1,8 @@
 //! Table of the memory that stays after steps, by reason, and the choice of a card.
 
 use super::growth_model::{GrowthLine, card_options, growth_line};
-use crate::state::ThisCard;
+use crate::hooks::use_file;
+use crate::state::{FileAction, ThisCard};
 use shared::analysis::ClassTotal;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
@@ -50,21 +51,20 @@ pub(super) struct CardPickerProps {
     /// Memory available to PyTorch when the recording ran out of memory.
     pub(super) recorded_bytes: Option<u64>,
     pub(super) card: Option<ThisCard>,
-    /// Called with the chosen card, or with `None` for no card.
-    pub(super) on_card: Callback<Option<ThisCard>>,
 }
 
 /// Shows the choice of a card, which tells when growth fills it and what others used of it.
 #[component]
 pub(super) fn CardPicker(props: &CardPickerProps) -> Html {
-    let CardPickerProps { recorded_bytes, card, on_card } = props;
+    let CardPickerProps { recorded_bytes, card } = props;
+    let file = use_file();
     let options = card_options(*recorded_bytes, *card);
     let chosen = options.iter().position(|option| option.card == *card).unwrap_or(0);
     let onchange = {
         let options = options.clone();
-        on_card.reform(move |event: Event| {
+        file.acting(move |event: Event| {
             let position = event.target_unchecked_into::<HtmlSelectElement>().selected_index();
-            options.get(position.max(0) as usize).and_then(|option| option.card)
+            FileAction::ChooseCard(options.get(position.max(0) as usize).and_then(|option| option.card))
         })
     };
     let option = |(position, option): (usize, &crate::views::findings::growth_model::CardLine)| {

@@ -10,57 +10,40 @@ mod sentence;
 pub mod steps;
 pub mod trying;
 
-use self::evidence::Shown;
 use self::finding_card::FindingCard;
 use self::growth::{CardPicker, GrowthTable};
 use self::model::{Lead, lead};
-use self::trying::Tried;
+use self::trying::use_try;
 use super::export::sheet_buttons::SheetButtons;
 use super::head::figures_model::device_name;
 use crate::ask::SheetOf;
-use crate::platform::WorkerClient;
-use crate::state::{ReadyFile, ThisCard};
+use crate::hooks::{use_file, use_shown};
+use crate::state::ReadyFile;
 use shared::report::Finding;
 use std::rc::Rc;
 use yew::prelude::*;
 
-#[derive(Clone, PartialEq, Properties)]
-pub(super) struct FindingListProps {
-    pub(super) client: WorkerClient,
-    pub(super) file: ReadyFile,
-    /// Name of the file.
-    pub(super) name: AttrValue,
-    /// Called with the evidence to show in the timeline.
-    pub(super) on_show: Callback<Shown>,
-    /// Called with settings to replay in What if.
-    pub(super) on_try: Callback<Tried>,
-    /// Called with the position of the device to show.
-    pub(super) on_device: Callback<u32>,
-    /// Called with the chosen card, or with `None` for no card.
-    pub(super) on_card: Callback<Option<ThisCard>>,
-}
-
 /// Shows the findings of all devices as cards.
 #[component]
-pub(super) fn FindingList(props: &FindingListProps) -> Html {
+pub(super) fn FindingList() -> Html {
+    let (opened, shown) = (use_file(), use_shown());
+    let file = &shown.ready;
+    let on_try = use_try(&opened, &shown);
     // Copied once per diagnosis, so that other changes do not render the cards of a hundred stacks again.
-    let rows = use_memo(props.file.findings.clone(), |findings| {
+    let rows = use_memo(file.findings.clone(), |findings| {
         let rows = findings.iter().flat_map(|diagnosis| &diagnosis.findings);
         rows.map(|finding| Rc::new(finding.clone())).collect::<Vec<_>>()
     });
-    let Some(diagnosis) = &props.file.findings else {
+    let Some(diagnosis) = &file.findings else {
         return html! { <p class="panel-empty" role="status">{ "Analyzing steps, growth and waste…" }</p> };
     };
     let Lead { title, growth, looked_for } = lead(diagnosis);
-    let summary = &props.file.summary;
-    let shown = summary.devices.get(props.file.device as usize).map(|device| device.index);
-    let run = diagnosis.runs.iter().find(|run| Some(run.device) == shown);
+    let summary = &file.summary;
+    let run = diagnosis.runs.iter().find(|run| run.device == file.device_index());
     let card = |(rank, finding): (usize, &Rc<Finding>)| {
         html! {
-            <FindingCard key={rank} client={props.client.clone()} finding={finding.clone()}
-                position={summary.position_of(finding.device)}
-                device={name_of(&props.file, finding)} on_show={&props.on_show} on_try={&props.on_try}
-                on_device={&props.on_device} />
+            <FindingCard key={rank} finding={finding.clone()} position={summary.position_of(finding.device)}
+                device={name_of(file, finding)} on_try={&on_try} />
         }
     };
     html! {
@@ -75,12 +58,10 @@ pub(super) fn FindingList(props: &FindingListProps) -> Html {
                 if let Some(growth) = diagnosis.growth_of(run.device) {
                     <GrowthTable classes={growth.classes.clone()} />
                 }
-                <CardPicker recorded_bytes={run.recorded_capacity_bytes} card={props.file.card}
-                    on_card={props.on_card.clone()} />
+                <CardPicker recorded_bytes={run.recorded_capacity_bytes} card={file.card} />
             }
             if !rows.is_empty() {
-                <SheetButtons client={props.client.clone()} device={props.file.device} file={props.name.clone()}
-                    table="findings" of={|()| SheetOf::Findings} />
+                <SheetButtons table="findings" of={|()| SheetOf::Findings} />
             }
         </section>
     }

@@ -1,9 +1,8 @@
 //! Hook that replays the settings of a finding in What if.
 
 use crate::ask::{GetRecordedSetup, WhatIfSetup};
-use crate::platform::WorkerClient;
+use crate::hooks::{FileHandle, ShownFile};
 use crate::state::{Choice, DockTab, FileAction};
-use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
@@ -16,20 +15,15 @@ pub struct Tried {
     pub conf: String,
 }
 
-/// Returns a callback that opens What if with settings, on the GPU that it has; `what_if` is its setup of the device.
+/// Returns a callback that opens What if with settings, on the GPU that it has.
 #[hook]
-pub fn use_try(
-    client: &WorkerClient,
-    shown_device: u32,
-    what_if: Option<&Rc<WhatIfSetup>>,
-    on_action: &Callback<FileAction>,
-) -> Callback<Tried> {
-    let deps = (client.clone(), shown_device, what_if.cloned(), on_action.clone());
-    use_callback(deps, |Tried { device, conf }: Tried, (client, shown_device, what_if, on_action)| {
-        let (client, what_if, on_action) = (client.clone(), what_if.clone(), on_action.clone());
+pub fn use_try(file: &FileHandle, shown: &ShownFile) -> Callback<Tried> {
+    let deps = (file.clone(), shown.device.device, shown.ready.choices.what_if.clone());
+    use_callback(deps, |Tried { device, conf }: Tried, (file, shown_device, what_if)| {
+        let (file, what_if) = (file.clone(), what_if.clone());
         let is_shown = device == *shown_device;
         if !is_shown {
-            on_action.emit(FileAction::ChooseDevice(device));
+            file.act(FileAction::ChooseDevice(device));
         }
         spawn_local(async move {
             if !conf.is_empty() {
@@ -37,16 +31,16 @@ pub fn use_try(
                 let setup = match known {
                     Some(setup) => setup,
                     // A refusal is shown by What if itself.
-                    None => match client.ask(GetRecordedSetup { device }).await {
+                    None => match file.client.ask(GetRecordedSetup { device }).await {
                         Ok(recorded) => {
                             WhatIfSetup { capacity_bytes: recorded.capacity_bytes, ..WhatIfSetup::default() }
                         }
                         Err(_) => WhatIfSetup::default(),
                     },
                 };
-                on_action.emit(FileAction::Choose(Choice::WhatIf(WhatIfSetup { conf, ..setup })));
+                file.choose(Choice::WhatIf(WhatIfSetup { conf, ..setup }));
             }
-            on_action.emit(FileAction::ChooseDock(Some(DockTab::WhatIf)));
+            file.act(FileAction::ChooseDock(Some(DockTab::WhatIf)));
         });
     })
 }

@@ -6,7 +6,9 @@ use super::model::found_text;
 use super::props::{FlameCanvasProps, Told};
 use super::stage::{FlameStage, Shown};
 use crate::ask::{FlameBoxes, FlameTally, FlameTree};
+use crate::hooks::use_file;
 use crate::platform::ResizeListener;
+use crate::views::export::picture::use_easel;
 use gloo_events::EventListener;
 use std::rc::Rc;
 use web_sys::{HtmlCanvasElement, HtmlElement};
@@ -15,12 +17,13 @@ use yew::prelude::*;
 /// Shows the graph: yew renders the elements, and a [`FlameStage`] draws into them.
 #[component]
 pub(super) fn FlameCanvas(props: &FlameCanvasProps) -> Html {
+    let (file, easel) = (use_file(), use_easel());
     let nodes = use_memo((), |()| Nodes::default());
     let running = use_mut_ref(|| None::<Running>);
     let zoom = use_state_eq(|| None::<(FlameTree, (f64, f64))>);
     // A range of one tree means nothing in another.
     let range = zoom.as_ref().filter(|(tree, _)| *tree == props.tree).map(|(_, range)| *range);
-    let answer = use_flame_boxes(&props.client, props.device, &props.tree, range, &props.search);
+    let answer = use_flame_boxes(&props.tree, range, &props.search);
     let on_range = {
         let zoom = zoom.setter();
         use_callback((), move |range: Option<(FlameTree, (f64, f64))>, ()| zoom.set(range))
@@ -35,18 +38,20 @@ pub(super) fn FlameCanvas(props: &FlameCanvasProps) -> Html {
     });
     {
         let (nodes, running) = (nodes.clone(), running.clone());
-        use_effect_with((props.clone(), data), move |(props, data)| {
+        let drawn = (props.clone(), file.scheme, easel.clone(), data);
+        use_effect_with(drawn, move |(props, scheme, easel, data)| {
             let mut running = running.borrow_mut();
             if running.is_none() {
                 *running = nodes.start(on_range);
             }
             // While the filter's text cannot be read, the graph shows the previous result.
             if let (Some(running), Some(data)) = (&*running, data) {
-                running.stage.show(Shown { props: props.clone(), data: data.clone() });
+                let (props, easel, data) = (props.clone(), easel.clone(), data.clone());
+                running.stage.show(Shown { props, theme: scheme.theme(), easel, data });
             }
         });
     }
-    use_effect_with((props.easel.clone(), props.place), move |(easel, place)| {
+    use_effect_with((easel, props.place), move |(easel, place)| {
         let (easel, place) = (easel.clone(), *place);
         move || {
             drop(running.take());

@@ -1,8 +1,7 @@
 //! Hooks for flame graphs and tables of call sites.
 
 use crate::ask::{FlameBoxes, FlameSites, FlameSource, FlameTree, GetBoxes, GetSites};
-use crate::hooks::use_answer;
-use crate::platform::WorkerClient;
+use crate::hooks::{use_answer, use_subject};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -14,13 +13,12 @@ pub type Readable<T> = Rc<Result<Rc<T>, String>>;
 /// The previous answer stays until the new one arrives.
 #[hook]
 pub fn use_flame_boxes(
-    client: &WorkerClient,
-    device: u32,
     tree: &FlameTree,
     range: Option<(f64, f64)>,
     search: &str,
 ) -> Option<Readable<(FlameTree, FlameBoxes)>> {
-    let asked = (client.clone(), device, tree.clone(), range, search.to_owned());
+    let (client, device) = use_subject();
+    let asked = (client, device, tree.clone(), range, search.to_owned());
     use_answer(asked, |(client, device, tree, range, search)| async move {
         let boxes = client.ask(GetBoxes { device, tree: tree.clone(), range, search }).await?;
         Ok(boxes.map(|boxes| Rc::new((tree, boxes))))
@@ -31,8 +29,9 @@ pub fn use_flame_boxes(
 ///
 /// The previous answer stays until the new one arrives.
 #[hook]
-pub fn use_flame_sites(client: &WorkerClient, device: u32, source: &FlameSource) -> Option<Readable<FlameSites>> {
-    use_answer((client.clone(), device, source.clone()), |(client, device, source)| async move {
+pub fn use_flame_sites(source: &FlameSource) -> Option<Readable<FlameSites>> {
+    let (client, device) = use_subject();
+    use_answer((client, device, source.clone()), |(client, device, source)| async move {
         Ok(client.ask(GetSites { device, source }).await?.map(Rc::new))
     })
 }

@@ -20,60 +20,56 @@ use self::canvas::FlameCanvas;
 use self::footer::Footer;
 use self::props::{Chosen, Told};
 use self::sites::Sites;
-use super::allocations::hook::use_selection_facts;
-use super::dock_props::DockProps;
-use super::export::picture::use_easel;
+use super::export::sheet_buttons::SheetButtons;
 use super::selection::ScopeBar;
 use super::selection::hook::use_selecting;
-use crate::ask::{FlameShape, FlameSource, FlameTree, GetLargest, Hit, Kind, NameMark, SheetOf};
-use crate::platform::WorkerClient;
+use crate::ask::{FlameShape, FlameSource, FlameTree, GetLargest, Kind, NameMark, SheetOf};
+use crate::hooks::{FileHandle, Seen, use_file, use_shown};
 use crate::state::{Choice, Controls, FileAction, StacksChoice, TimelineCommand};
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct FlameViewProps {
-    pub(super) dock: DockProps,
+    /// Part of the timeline in view.
+    pub(super) seen: Option<Seen>,
 }
 
 /// Shows the flame graph, or the table of all functions, of the scope chosen above it.
 #[component]
 pub(super) fn FlameView(props: &FlameViewProps) -> Html {
-    let dock = &props.dock;
-    let StacksChoice { controls, search, zoom, site, order } = dock.file.choices.stacks.clone();
+    let (file, shown) = (use_file(), use_shown());
+    let StacksChoice { controls, search, zoom, site, order } = shown.ready.choices.stacks.clone();
     let search = AttrValue::from(search);
     let told = use_state_eq(Told::default);
-    let easel = use_easel();
     let chosen = use_state_eq(|| None::<Chosen>);
-    let facts = use_selection_facts(&dock.client, dock.device.device);
     let source = FlameSource {
-        selection: use_selecting().data(&dock.device, dock.file.pinned.as_deref(), dock.seen.as_ref()),
+        selection: use_selecting().data(props.seen),
         by_line: controls.by_line,
         with_runtime: controls.with_runtime,
     };
     // A box also selects the allocations of its line or function in all other views.
-    let on_chosen =
-        use_callback((chosen.setter(), dock.on_action.clone()), |next: Option<Chosen>, (chosen, on_action)| {
-            if let Some(Chosen { tree, site: Some(mark), .. }) = &next {
-                let kind = Kind::Site { mark: *mark, is_line: tree.source.by_line };
-                on_action.emit(FileAction::SelectKind(Some(kind)));
-            }
-            chosen.set(next);
-        });
-    let outlined = dock.kind_facts().and_then(|facts| facts.sites).map(
+    let on_chosen = use_callback((chosen.setter(), file.clone()), |next: Option<Chosen>, (chosen, file)| {
+        if let Some(Chosen { tree, site: Some(mark), .. }) = &next {
+            let kind = Kind::Site { mark: *mark, is_line: tree.source.by_line };
+            file.act(FileAction::SelectKind(Some(kind)));
+        }
+        chosen.set(next);
+    });
+    let outlined = shown.kind_facts().and_then(|facts| facts.sites).map(
         |[line, function]| {
             if controls.by_line { line } else { function }
         },
     );
     let on_told = use_callback(told.setter(), |next: Told, told| told.set(next));
-    let on_search = dock.on_choose.reform(|text: AttrValue| Choice::StackSearch(text.to_string()));
-    let on_controls = use_callback((dock.on_choose.clone(), chosen.setter()), |next: Controls, (on_choose, chosen)| {
-        on_choose.emit(Choice::Stacks(next));
+    let on_search = file.choosing(|text: AttrValue| Choice::StackSearch(text.to_string()));
+    let on_controls = use_callback((file.clone(), chosen.setter()), |next: Controls, (file, chosen)| {
+        file.choose(Choice::Stacks(next));
         chosen.set(None);
     });
-    let on_zoom = use_callback(dock.on_choose.clone(), |zoom, on_choose| on_choose.emit(Choice::Zoom(zoom)));
-    let on_site = dock.on_choose.reform(Choice::Site);
-    let on_order = dock.on_choose.reform(Choice::SiteOrder);
+    let on_zoom = use_callback(file.clone(), |zoom, file| file.choose(Choice::Zoom(zoom)));
+    let on_site = file.choosing(Choice::Site);
+    let on_order = file.choosing(Choice::SiteOrder);
     let on_sandwich = {
         let (on_controls, on_site) = (on_controls.clone(), on_site.clone());
         Callback::from(move |site: NameMark| {
@@ -81,29 +77,23 @@ pub(super) fn FlameView(props: &FlameViewProps) -> Html {
             on_controls.emit(Controls { is_table: true, ..controls });
         })
     };
-    let files = {
+    let of = {
         let (source, search) = (source.clone(), search.clone());
-        let of = move || SheetOf::Sites { source: source.clone(), order, search: search.to_string() };
-        dock.sheet_buttons("functions", of)
+        move |()| SheetOf::Sites { source: source.clone(), order, search: search.to_string() }
     };
-    let on_show = show_largest(dock);
-    let (client, device, scheme) = (dock.client.clone(), dock.device.device, dock.scheme);
+    let on_show = show_largest(&file, shown.device.device);
     html! {
         <div class="dock-view flame">
-            <ScopeBar {facts} has_pin={dock.file.pinned.is_some()} has_times={dock.device.has_times} has_weight={true}
-                error={told.error.clone()} lead={view_switch(controls, &on_controls)}>
-                if controls.is_table {
-                    { files }
-                }
+            <ScopeBar has_weight={true} error={told.error.clone()} lead={view_switch(controls, &on_controls)}>
+                if controls.is_table { <SheetButtons table="functions" {of} /> }
             </ScopeBar>
             <Bar {controls} {on_controls} search={search.clone()} {on_search}
                 found={told.found.clone().filter(|_| !controls.is_table)} />
             if controls.is_table {
-                <Sites {client} {device} {scheme} {source} {search} {site} {on_site} {order} {on_order} {easel}
-                    on_chosen={on_chosen.clone()} {on_told} />
+                <Sites {source} {search} {site} {on_site} {order} {on_order} {on_chosen} {on_told} />
             } else {
-                <FlameCanvas {client} {device} {scheme} tree={tree(controls, source)} {search} {zoom} {on_zoom} {easel} {outlined}
-                    rootward={controls.rootward} label="Flame graph of the allocations" {on_chosen} {on_told} />
+                <FlameCanvas tree={tree(controls, source)} {search} {zoom} {on_zoom} {outlined} rootward={controls.rootward}
+                    label="Flame graph of the allocations" {on_chosen} {on_told} />
             }
             <Footer chosen={(*chosen).clone()} {on_show} {on_sandwich} />
         </div>
@@ -116,21 +106,16 @@ fn tree(controls: Controls, source: FlameSource) -> FlameTree {
 }
 
 /// Pins the largest allocation of a box and brings it into view.
-fn show_largest(dock: &DockProps) -> Callback<(FlameTree, u32)> {
-    let (client, device) = (dock.client.clone(), dock.device.device);
-    let (on_pin, on_command) = (dock.on_pin.clone(), dock.on_command.clone());
+fn show_largest(file: &FileHandle, device: u32) -> Callback<(FlameTree, u32)> {
+    let file = file.clone();
     Callback::from(move |(tree, node): (FlameTree, u32)| {
-        let (client, on_pin, on_command) = (client.clone(), on_pin.clone(), on_command.clone());
+        let file = file.clone();
         spawn_local(async move {
-            if let Some(hit) = largest(&client, device, tree, node).await {
-                on_command.emit(TimelineCommand::JumpTo { moment: hit.moment });
-                on_pin.emit(Some(hit));
+            // An error means that the file was closed.
+            if let Ok(Ok(Some(hit))) = file.client.ask(GetLargest { device, tree, node }).await {
+                file.command(TimelineCommand::JumpTo { moment: hit.moment });
+                file.act(FileAction::Pin(Some(hit)));
             }
         });
     })
-}
-
-/// Returns the largest allocation of a node; `None` also if the file was closed in the meantime.
-async fn largest(client: &WorkerClient, device: u32, tree: FlameTree, node: u32) -> Option<Hit> {
-    client.ask(GetLargest { device, tree, node }).await.ok()?.ok()?
 }

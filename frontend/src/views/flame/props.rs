@@ -2,9 +2,7 @@
 
 use super::model::BoxText;
 use crate::ask::{FlameTree, NameMark};
-use crate::platform::WorkerClient;
-use crate::state::{Rootward, Scheme, Zoom};
-use crate::views::export::picture::Easel;
+use crate::state::{Rootward, Zoom};
 use yew::prelude::*;
 
 /// A box that was chosen.
@@ -29,9 +27,6 @@ pub(super) struct Told {
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct FlameCanvasProps {
-    pub(super) client: WorkerClient,
-    /// Position of the device.
-    pub(super) device: u32,
     pub(super) tree: FlameTree,
     /// Search text, empty if nothing is searched.
     pub(super) search: AttrValue,
@@ -40,11 +35,8 @@ pub(super) struct FlameCanvasProps {
     pub(super) outlined: Option<NameMark>,
     /// Direction in which the root lies.
     pub(super) rootward: Rootward,
-    pub(super) scheme: Scheme,
     /// Accessible description of the graph.
     pub(super) label: AttrValue,
-    /// Keeps what is drawn, so that it can be saved as a picture.
-    pub(super) easel: Easel,
     /// Position of this drawing from the top among the drawings of the view.
     #[prop_or_default]
     pub(super) place: u8,

@@ -6,18 +6,12 @@ use super::props::{Chosen, Told};
 use super::sites_table::SitesTable;
 use crate::ask::site_table::{SiteOrder, marked};
 use crate::ask::{FlameShape, FlameSites, FlameSource, FlameTree, NameMark};
-use crate::platform::WorkerClient;
-use crate::state::{Rootward, Scheme};
-use crate::views::export::picture::Easel;
+use crate::state::Rootward;
 use std::rc::Rc;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SitesProps {
-    pub(super) client: WorkerClient,
-    /// Position of the device.
-    pub(super) device: u32,
-    pub(super) scheme: Scheme,
     /// Allocations that are summed up.
     pub(super) source: FlameSource,
     /// Search text, empty if nothing is searched.
@@ -26,8 +20,6 @@ pub(super) struct SitesProps {
     pub(super) on_site: Callback<NameMark>,
     pub(super) order: SiteOrder,
     pub(super) on_order: Callback<SiteOrder>,
-    /// Keeps what is drawn, so that it can be saved as a picture.
-    pub(super) easel: Easel,
     /// Called when a box is chosen, and with `None` when none is chosen any more.
     pub(super) on_chosen: Callback<Option<Chosen>>,
     /// Called with the outcome of each request.
@@ -37,7 +29,7 @@ pub(super) struct SitesProps {
 /// Shows the table, and next to it the graph of callers above that of callees.
 #[component]
 pub(super) fn Sites(props: &SitesProps) -> Html {
-    let answer = use_flame_sites(&props.client, props.device, &props.source);
+    let answer = use_flame_sites(&props.source);
     let readable = use_mut_ref(|| None::<Rc<FlameSites>>);
     // While the filter's text cannot be read, the table shows the previous result.
     if let Some(Ok(sites)) = answer.as_deref() {
@@ -56,8 +48,7 @@ pub(super) fn Sites(props: &SitesProps) -> Html {
         html! {
             <section class="flame-half" aria-label={title}>
                 <h2>{ title }</h2>
-                <FlameCanvas client={props.client.clone()} device={props.device} scheme={props.scheme} {tree}
-                    search="" {rootward} label={title} easel={props.easel.clone()} place={u8::from(rootward == Rootward::Up)}
+                <FlameCanvas {tree} search="" {rootward} label={title} place={u8::from(rootward == Rootward::Up)}
                     on_chosen={props.on_chosen.clone()} />
             </section>
         }

@@ -12,8 +12,10 @@ use crate::draw::camera::View;
 use crate::draw::gesture::{Gesture, Point};
 use crate::draw::glide::Glide;
 use crate::draw::sketch::Sketch;
+use crate::draw::theme::Theme;
 use crate::platform;
 use crate::state::Zoom;
+use crate::views::export::picture::Easel;
 use gloo_timers::callback::Timeout;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -27,6 +29,9 @@ const REST_MS: u32 = 120;
 #[derive(Clone, PartialEq)]
 pub(super) struct Shown {
     pub(super) props: FlameCanvasProps,
+    pub(super) theme: &'static Theme,
+    /// Keeps what is drawn, so that it can be saved as a picture.
+    pub(super) easel: Easel,
     /// The boxes, with their tree.
     pub(super) data: Rc<(FlameTree, FlameBoxes)>,
 }
@@ -309,7 +314,7 @@ impl Inner {
     }
 
     fn choose(&mut self, index: u32) -> Option<(Callback<Option<Chosen>>, Chosen)> {
-        let Shown { props, data } = self.shown.as_ref()?;
+        let Shown { props, data, .. } = self.shown.as_ref()?;
         let (tree, boxes) = (&data.0, &data.1);
         let found = boxes.boxes.get(index as usize)?;
         let is_merged = matches!(found.kind, FlameBoxKind::Merged(_));
@@ -337,9 +342,9 @@ impl Inner {
         let kind = shown.props.outlined.and_then(|site| label_of(&shown.data.1, site));
         let is_searched = shown.data.1.found.is_some();
         let marks = FlameMarks { hovered, chosen: self.chosen_index(), kind, is_searched };
-        let ops = flame(&self.rows, &self.camera, marks, shown.props.scheme.theme());
+        let ops = flame(&self.rows, &self.camera, marks, shown.theme);
         platform::paint_ops(&self.canvas, size, platform::pixel_ratio(), &ops);
-        shown.props.easel.put(shown.props.place, Sketch { ops, width: size.0, height: size.1 });
+        shown.easel.put(shown.props.place, Sketch { ops, width: size.0, height: size.1 });
         self.draw_tooltip(hovered, size);
         self.tell_tests();
         self.glide.is_some()

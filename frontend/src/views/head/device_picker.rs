@@ -2,7 +2,8 @@
 
 use super::figures_model::device_name;
 use crate::components::tab_keys::tab_keys;
-use crate::state::ReadyFile;
+use crate::hooks::use_file;
+use crate::state::{FileAction, ReadyFile};
 use shared::base::format;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
@@ -13,13 +14,12 @@ const TABS_AT_MOST: usize = 8;
 #[derive(Clone, PartialEq, Properties)]
 pub struct DevicePickerProps {
     pub file: ReadyFile,
-    /// Called with the position of the chosen device.
-    pub on_choose: Callback<u32>,
 }
 
 /// Shows the devices of a file; renders nothing if there is only one.
 #[component]
 pub fn DevicePicker(props: &DevicePickerProps) -> Html {
+    let on_choose = use_file().acting(FileAction::ChooseDevice);
     let are_all = use_state_eq(|| false);
     let count = props.file.summary.devices.len() as u32;
     let used = props.file.used_devices();
@@ -34,7 +34,7 @@ pub fn DevicePicker(props: &DevicePickerProps) -> Html {
     };
     html! {
         <div class="devices">
-            { if listed.len() <= TABS_AT_MOST { tabs(props, &listed) } else { list(props, &listed) } }
+            { if listed.len() <= TABS_AT_MOST { tabs(&props.file, &listed, &on_choose) } else { list(&props.file, &listed, &on_choose) } }
             if unused > 0 {
                 <button type="button" class="button quiet unused" aria-expanded={are_all.to_string()} {onclick}
                     title="Devices without events or memory">
@@ -45,18 +45,17 @@ pub fn DevicePicker(props: &DevicePickerProps) -> Html {
     }
 }
 
-fn tabs(props: &DevicePickerProps, listed: &[u32]) -> Html {
-    let file = &props.file;
+fn tabs(file: &ReadyFile, listed: &[u32], on_choose: &Callback<u32>) -> Html {
     let place_of = |device: u32| listed.iter().position(|&other| other == device).unwrap_or(0);
     let on_place = {
         let listed = listed.to_vec();
-        props.on_choose.reform(move |place: u32| listed[place as usize])
+        on_choose.reform(move |place: u32| listed[place as usize])
     };
     let onkeydown = tab_keys(place_of(file.device) as u32, listed.len() as u32, on_place);
     let tab = |&position: &u32| {
         let is_chosen = position == file.device;
         let is_failed = file.is_out_of_memory(position as usize);
-        let onclick = props.on_choose.reform(move |_: MouseEvent| position);
+        let onclick = on_choose.reform(move |_: MouseEvent| position);
         html! {
             <button type="button" role="tab" class={classes!("device-tab", is_failed.then_some("failed"))}
                 data-device={position.to_string()} data-tab={place_of(position).to_string()}
@@ -71,10 +70,9 @@ fn tabs(props: &DevicePickerProps, listed: &[u32]) -> Html {
     }
 }
 
-fn list(props: &DevicePickerProps, listed: &[u32]) -> Html {
-    let file = &props.file;
+fn list(file: &ReadyFile, listed: &[u32], on_choose: &Callback<u32>) -> Html {
     let positions = listed.to_vec();
-    let onchange = props.on_choose.reform(move |event: Event| {
+    let onchange = on_choose.reform(move |event: Event| {
         let select: HtmlSelectElement = event.target_unchecked_into();
         usize::try_from(select.selected_index()).map_or(positions[0], |place| positions[place])
     });

@@ -1,19 +1,14 @@
 //! Row of figures of the shown device.
 
 use super::figures_model::{Emphasis, Figure, figures};
-use crate::ask::DeviceFigures;
-use std::rc::Rc;
+use crate::hooks::use_shown;
 use yew::prelude::*;
-
-#[derive(Clone, PartialEq, Properties)]
-pub struct FiguresRowProps {
-    pub device: Rc<DeviceFigures>,
-}
 
 /// Shows figures with their names; the explanation of each is its tooltip.
 #[component]
-pub fn FiguresRow(props: &FiguresRowProps) -> Html {
-    html! { <dl class="figures" data-figures="">{ for figures(&props.device).iter().map(|row| figure(row, "figure")) }</dl> }
+pub fn FiguresRow() -> Html {
+    let shown = use_shown();
+    html! { <dl class="figures" data-figures="">{ for figures(&shown.device).iter().map(|row| figure(row, "figure")) }</dl> }
 }
 
 /// Returns a figure with its name; `class` is the CSS class and the prefix of those of its parts.

@@ -4,59 +4,66 @@ use super::names_model::tab_texts;
 use crate::components::icon::{Icon, IconName};
 use crate::components::select::Select;
 use crate::components::site_header::{Place, SiteHeader};
+use crate::hooks::{FilesHandle, SchemeHandle};
 use crate::platform::has_server;
-use crate::state::{FileId, FileStatus, Files, OpenFile, SchemeChoice};
+use crate::state::{FileAction, FileId, FileStatus, Files, OpenFile};
 use yew::prelude::*;
+
+/// Dialog of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Above {
+    Keys,
+    Export,
+    Share,
+    Links,
+}
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct HeaderProps {
-    pub files: Files,
-    pub scheme: SchemeChoice,
-    /// Called with the file whose tab was chosen.
-    pub on_show: Callback<FileId>,
-    /// Called with the file whose tab was closed.
-    pub on_close: Callback<FileId>,
+    pub files: FilesHandle,
+    pub scheme: SchemeHandle,
     pub on_open: Callback<()>,
-    pub on_scheme: Callback<SchemeChoice>,
-    pub on_help: Callback<()>,
-    pub on_export: Callback<()>,
-    pub on_share: Callback<()>,
-    /// Called when the button for the list of links was pressed.
-    pub on_links: Callback<()>,
+    /// Called with the dialog to show.
+    pub on_above: Callback<Above>,
 }
 
 /// Shows the bar at the top of the viewer.
 #[component]
 pub fn Header(props: &HeaderProps) -> Html {
-    let on_export = props.on_export.reform(|_: MouseEvent| ());
-    let on_share = props.on_share.reform(|_: MouseEvent| ());
-    let names: Vec<&str> = props.files.all.iter().map(|file| &*file.name).collect();
+    let HeaderProps { files, scheme, on_open, on_above } = props;
+    let all = &files.files().all;
+    let names: Vec<&str> = all.iter().map(|file| &*file.name).collect();
     let texts = tab_texts(&names);
-    let tab = |(file, text): (&OpenFile, String)| file_tab(props, file, text);
-    let is_ready = props.files.shown_file().is_some_and(|file| matches!(file.status, FileStatus::Ready(_)));
+    let tab = |(file, text): (&OpenFile, String)| file_tab(files, file, text);
+    let is_ready = files.files().shown_file().is_some_and(|file| matches!(file.status, FileStatus::Ready(_)));
     let actions = html! {
         <>
-            { open_button(&props.on_open) }
+            { open_button(on_open) }
             if is_ready {
-                <button type="button" class="button" onclick={on_export} aria-label="Export"
-                    title="Save a report, a picture or a table">
+                <button type="button" class="button" onclick={on_above.reform(|_: MouseEvent| Above::Export)}
+                    aria-label="Export" title="Save a report, a picture or a table">
                     <Icon name={IconName::Drop} /><span class="wide-only">{ "Export" }</span>
                 </button>
                 if has_server() {
-                    <button type="button" class="button" onclick={on_share} aria-label="Share" title="Share a copy">
+                    <button type="button" class="button" onclick={on_above.reform(|_: MouseEvent| Above::Share)}
+                        aria-label="Share" title="Share a copy">
                         <Icon name={IconName::Share} /><span class="wide-only">{ "Share" }</span>
                     </button>
                 }
             }
         </>
     };
+    let on_scheme = {
+        let scheme = scheme.clone();
+        move |choice| scheme.choose(choice)
+    };
+    let last_actions = last_actions(&on_above.reform(|()| Above::Links), &on_above.reform(|()| Above::Keys));
     html! {
-        <SiteHeader place={Place::Viewer} scheme={props.scheme} on_scheme={props.on_scheme.clone()}
-            {actions} last_actions={last_actions(&props.on_links, &props.on_help)}>
+        <SiteHeader place={Place::Viewer} scheme={scheme.choice()} {on_scheme} {actions} {last_actions}>
             <nav class="file-tabs" aria-label="Open files">
-                <ul>{ for props.files.all.iter().zip(texts).map(tab) }</ul>
+                <ul>{ for all.iter().zip(texts).map(tab) }</ul>
             </nav>
-            if props.files.all.len() > LISTED_FROM { { file_list(props) } }
+            if all.len() > LISTED_FROM { { file_list(files) } }
         </SiteHeader>
     }
 }
@@ -94,14 +101,15 @@ pub fn last_actions(on_links: &Callback<()>, on_help: &Callback<()>) -> Html {
 const LISTED_FROM: usize = 4;
 
 /// Lists all open files, which the tabs have no room for.
-fn file_list(props: &HeaderProps) -> Html {
-    let options = props.files.all.iter().map(|file| {
+fn file_list(files: &FilesHandle) -> Html {
+    let Files { all, shown, .. } = files.files();
+    let options = all.iter().map(|file| {
         let problem = if file.is_out_of_memory() { " · out of memory" } else { "" };
         AttrValue::from(format!("{}{problem}", file.name))
     });
-    let chosen = props.files.all.iter().position(|file| props.files.shown == Some(file.id)).unwrap_or(0);
-    let ids: Vec<FileId> = props.files.all.iter().map(|file| file.id).collect();
-    let on_choose = props.on_show.reform(move |position: usize| ids[position]);
+    let chosen = all.iter().position(|file| *shown == Some(file.id)).unwrap_or(0);
+    let ids: Vec<FileId> = all.iter().map(|file| file.id).collect();
+    let on_choose = files.acting(move |position: usize| FileAction::Show(ids[position]));
     html! {
         <div class="file-list">
             <Select label="All open files" options={options.collect::<Vec<_>>()} {chosen} {on_choose} />
@@ -109,11 +117,11 @@ fn file_list(props: &HeaderProps) -> Html {
     }
 }
 
-fn file_tab(props: &HeaderProps, file: &OpenFile, text: String) -> Html {
+fn file_tab(files: &FilesHandle, file: &OpenFile, text: String) -> Html {
     let id = file.id;
-    let is_shown = props.files.shown == Some(id);
-    let on_show = props.on_show.reform(move |_: MouseEvent| id);
-    let on_close = props.on_close.reform(move |_: MouseEvent| id);
+    let is_shown = files.files().shown == Some(id);
+    let on_show = files.acting(move |_: MouseEvent| FileAction::Show(id));
+    let on_close = files.doing(move |files, _: MouseEvent| files.close(id));
     let is_out = file.is_out_of_memory();
     let (status, word) = match &file.status {
         FileStatus::Ready(_) | FileStatus::Log(_) if is_out => ("ready", "out of memory"),

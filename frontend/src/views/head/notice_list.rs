@@ -2,31 +2,25 @@
 
 use super::figures_model::device_name;
 use super::notices_model::{is_folded, notices_of, severity_word, summary};
-use crate::ask::{FileSummary, Notice};
+use crate::ask::Notice;
 use crate::components::icon::{Icon, IconName};
-use std::rc::Rc;
+use crate::hooks::use_shown;
 use yew::prelude::*;
-
-#[derive(Clone, PartialEq, Properties)]
-pub struct NoticeListProps {
-    pub summary: Rc<FileSummary>,
-    /// CUDA index of the shown device; notices about other devices are left out.
-    pub device: i64,
-    /// True once the Web Worker has reported all notices.
-    pub are_known: bool,
-}
 
 /// Shows the notices, folded under one line if there are many.
 ///
 /// That line is there from the start, so that nothing moves when notices arrive.
 #[component]
-pub fn NoticeList(props: &NoticeListProps) -> Html {
-    let notices = &notices_of(&props.summary.notices, props.device);
+pub fn NoticeList() -> Html {
+    let shown = use_shown();
+    let (ready, device) = (&shown.ready, shown.device.summary.device);
+    // Notices about other devices are left out.
+    let notices = &notices_of(&ready.summary.notices, device);
     let Some(worst) = notices.first() else {
-        let text = match (props.are_known, props.summary.devices.len()) {
+        let text = match (ready.are_notices_known, ready.summary.devices.len()) {
             (false, _) => "Checking the recording…".to_owned(),
             (true, 0 | 1) => "No notices about this recording".to_owned(),
-            (true, _) => format!("No notices about the recording of {}", device_name(props.device)),
+            (true, _) => format!("No notices about the recording of {}", device_name(device)),
         };
         return html! { <p class="notices notice quiet" data-notices=""><Icon name={IconName::Info} /><span>{ text }</span></p> };
     };

@@ -1,7 +1,8 @@
 //! Bar above the figures that tells where a file came from, and why its view was not restored.
 
 use crate::components::icon::{Icon, IconName};
-use crate::state::{LinkFacts, Origin};
+use crate::hooks::use_file;
+use crate::state::{FileAction, LinkFacts, Origin};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -10,14 +11,12 @@ pub struct OriginBarProps {
     pub origin: Origin,
     /// Message about the file's view.
     pub notice: Option<Rc<str>>,
-    /// Called when the message should be dismissed.
-    pub on_dismiss: Callback<()>,
 }
 
 /// Shows a line about a shared copy, and one about a view that could not be restored.
 #[component]
 pub fn OriginBar(props: &OriginBarProps) -> Html {
-    let on_dismiss = props.on_dismiss.reform(|_: MouseEvent| ());
+    let on_dismiss = use_file().acting(|_: MouseEvent| FileAction::DismissNotice);
     html! {
         <>
             if let Origin::Link(facts) = &props.origin { { shared_copy(facts) } }

@@ -2,19 +2,14 @@
 
 use crate::ask::Axis;
 use crate::components::icon::{Icon, IconName};
-use crate::state::TimelineCommand;
+use crate::hooks::{use_file, use_shown};
+use crate::state::{FileAction, TimelineCommand};
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct ToolbarProps {
-    pub axis: Axis,
-    /// True if the events have times.
-    pub has_times: bool,
     /// True if the history has an earlier view.
     pub can_go_back: bool,
-    pub on_axis: Callback<Axis>,
-    /// Called with a command that moves the timeline.
-    pub on_command: Callback<TimelineCommand>,
     /// Bar of the selected kind, in place of the hint.
     #[prop_or_default]
     pub children: Html,
@@ -23,23 +18,25 @@ pub struct ToolbarProps {
 /// Shows the choice of axis, "Jump to peak", "Reset view" and "Back".
 #[component]
 pub fn Toolbar(props: &ToolbarProps) -> Html {
+    let (file, shown) = (use_file(), use_shown());
+    let has_times = shown.device.has_times;
     let axis = |axis: Axis, label: &'static str, title: &'static str, is_enabled: bool| {
-        let onclick = props.on_axis.reform(move |_: MouseEvent| axis);
-        let pressed = (props.axis == axis).to_string();
+        let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseAxis(axis));
+        let pressed = (shown.ready.axis == axis).to_string();
         html! {
             <button type="button" {onclick} {title} disabled={!is_enabled} aria-pressed={pressed}>{ label }</button>
         }
     };
-    let time_title = match props.has_times {
+    let time_title = match has_times {
         true => "Show wall-clock time on the x axis (T)",
         false => "This trace has no timestamps: only torch 2.2 and later record them",
     };
-    let command = |command: TimelineCommand| props.on_command.reform(move |_: MouseEvent| command);
+    let command = |command: TimelineCommand| file.commanding(move |_: MouseEvent| command);
     html! {
         <div class="toolbar" role="toolbar" aria-label="Timeline">
             <div class="segmented" role="group" aria-label="Axis">
                 { axis(Axis::Events, "Events", "Show event numbers on the x axis (E)", true) }
-                { axis(Axis::Time, "Time", time_title, props.has_times) }
+                { axis(Axis::Time, "Time", time_title, has_times) }
             </div>
             <button type="button" class="button" title="Jump to peak (P)" onclick={command(TimelineCommand::JumpToPeak)}>
                 <Icon name={IconName::Peak} />{ "Jump to peak" }

@@ -1,36 +1,23 @@
 //! Bar of the selected kind of allocations: its name, its totals, steps through it, and other views of it.
 
-pub mod hook;
 pub mod model;
 
 use self::model::{selecting_of, totals_text};
-use crate::ask::{KindFacts, Readable};
+use crate::ask::KindFacts;
 use crate::components::icon::{Icon, IconName};
-use crate::state::{Choice, DockTab, FileAction, Selecting, TimelineCommand};
-use std::rc::Rc;
+use crate::hooks::{FileHandle, ShownFile, use_file, use_shown};
+use crate::state::{Choice, DockTab, FileAction, TimelineCommand};
 use yew::prelude::*;
-
-#[derive(Clone, PartialEq, Properties)]
-pub struct KindBarProps {
-    /// Totals of the kind; `None` until they are known.
-    pub facts: Option<Rc<Readable<KindFacts>>>,
-    /// True if the totals are those of the pin's moment instead of the peak.
-    pub is_at_pin: bool,
-    /// Selection of the views below the timeline.
-    pub selecting: Selecting,
-    pub on_action: Callback<FileAction>,
-    /// Called with a command that steps through the kind.
-    pub on_command: Callback<TimelineCommand>,
-}
 
 /// Shows the bar in one line; the name is cut if there is no room.
 #[component]
-pub fn KindBar(props: &KindBarProps) -> Html {
-    let on_leave = props.on_action.reform(|_: MouseEvent| FileAction::SelectKind(None));
-    let body = match props.facts.as_deref() {
+pub fn KindBar() -> Html {
+    let (file, shown) = (use_file(), use_shown());
+    let on_leave = file.acting(|_: MouseEvent| FileAction::SelectKind(None));
+    let body = match shown.kind_facts.as_deref() {
         None => html! { <span class="kind-totals">{ "Selecting…" }</span> },
         Some(Err(message)) => html! { <span class="kind-totals">{ message }</span> },
-        Some(Ok(facts)) => known(props, facts),
+        Some(Ok(facts)) => known(&file, &shown, facts),
     };
     html! {
         <div class="kind-bar" role="group" aria-label="Selected allocations" data-kind="">
@@ -41,8 +28,8 @@ pub fn KindBar(props: &KindBarProps) -> Html {
     }
 }
 
-fn known(props: &KindBarProps, facts: &KindFacts) -> Html {
-    let step = |is_back: bool| props.on_command.reform(move |_: MouseEvent| TimelineCommand::StepKind { is_back });
+fn known(file: &FileHandle, shown: &ShownFile, facts: &KindFacts) -> Html {
+    let step = |is_back: bool| file.commanding(move |_: MouseEvent| TimelineCommand::StepKind { is_back });
     let name = format!("{} {}", facts.title, facts.detail);
     html! {
         <>
@@ -50,7 +37,7 @@ fn known(props: &KindBarProps, facts: &KindFacts) -> Html {
                 <strong>{ &facts.title }</strong>
                 if !facts.detail.is_empty() { <span class="kind-detail">{ " " }{ &facts.detail }</span> }
             </span>
-            <span class="kind-totals numbers" role="status">{ totals_text(facts, props.is_at_pin) }</span>
+            <span class="kind-totals numbers" role="status">{ totals_text(facts, shown.moment().1) }</span>
             if facts.count > 0 {
                 <span class="kind-steps">
                     <button type="button" class="button quiet square" aria-label="Previous allocation of the selection"
@@ -60,23 +47,23 @@ fn known(props: &KindBarProps, facts: &KindFacts) -> Html {
                         title="Next allocation of the selection (N)" onclick={step(false)}>
                         <Icon name={IconName::Next} /></button>
                 </span>
-                { views(props, facts) }
+                { views(file, shown, facts) }
             }
         </>
     }
 }
 
 /// Shows buttons that limit the table and the flame graph to the kind.
-fn views(props: &KindBarProps, facts: &KindFacts) -> Html {
-    let Some(selecting) = selecting_of(facts, &props.selecting) else { return Html::default() };
+fn views(file: &FileHandle, shown: &ShownFile, facts: &KindFacts) -> Html {
+    let Some(selecting) = selecting_of(facts, &shown.ready.choices.selecting) else { return Html::default() };
     let button = |label: &'static str, title: &'static str, tab: DockTab| {
-        let (on_action, selecting) = (props.on_action.clone(), selecting.clone());
+        let (file, selecting) = (file.clone(), selecting.clone());
         let onclick = move |_: MouseEvent| {
-            on_action.emit(FileAction::Choose(Choice::Selecting(selecting.clone())));
+            file.choose(Choice::Selecting(selecting.clone()));
             if tab == DockTab::Allocations {
-                on_action.emit(FileAction::Choose(Choice::Rows(Default::default())));
+                file.choose(Choice::Rows(Default::default()));
             }
-            on_action.emit(FileAction::ChooseDock(Some(tab)));
+            file.act(FileAction::ChooseDock(Some(tab)));
         };
         html! { <button type="button" class="button quiet" {title} {onclick}>{ label }</button> }
     };

@@ -6,9 +6,8 @@ use super::of_log;
 use super::operators::Operators;
 use crate::ask::{Axis, GetCourse};
 use crate::components::copy_button::CopyButton;
-use crate::hooks::{OpenLog, use_answer};
+use crate::hooks::{OpenLog, Seen, ShownFile, use_answer, use_file, use_shown};
 use crate::state::{FileAction, FileId, TimelineCommand};
-use crate::views::dock_props::DockProps;
 use std::collections::HashMap;
 use yew::prelude::*;
 
@@ -20,14 +19,16 @@ const COMMANDS: [&str; 2] = [
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct LogsBelowProps {
-    pub dock: DockProps,
+    /// Part of the timeline in view.
+    pub seen: Option<Seen>,
 }
 
 /// Shows the curves of open logs over the times that the timeline shows.
 #[component]
 pub fn LogsBelow(props: &LogsBelowProps) -> Html {
-    let DockProps { client, device, logs, .. } = &props.dock;
-    let course = use_answer((client.clone(), device.device), |(client, device)| async move {
+    let (file, shown) = (use_file(), use_shown());
+    let logs = &shown.logs;
+    let course = use_answer((file.client, shown.device.device), |(client, device)| async move {
         // A refusal says that the events have no times of a clock.
         Ok(client.ask(GetCourse { device }).await.ok())
     });
@@ -40,14 +41,14 @@ pub fn LogsBelow(props: &LogsBelowProps) -> Html {
             said("The events of this snapshot have no times of a clock, so logs cannot be put beside its timeline.")
         }
         Some(Some(course)) => {
-            html! { <Charts dock={props.dock.clone()} charts={(*charts).clone()} all={course.whole()} /> }
+            html! { <Charts seen={props.seen} charts={(*charts).clone()} all={course.whole()} /> }
         }
     }
 }
 
 #[derive(Clone, PartialEq, Properties)]
 struct ChartsProps {
-    dock: DockProps,
+    seen: Option<Seen>,
     charts: Vec<Beside>,
     /// First and last time of the snapshot.
     all: Range,
@@ -55,15 +56,16 @@ struct ChartsProps {
 
 #[component]
 fn Charts(props: &ChartsProps) -> Html {
-    let ChartsProps { dock, charts, all } = props;
+    let ChartsProps { seen, charts, all } = props;
     let all = *all;
-    let has_time_axis = dock.file.axis == Axis::Time;
-    let range = seen(dock, all);
+    let (file, shown) = (use_file(), use_shown());
+    let has_time_axis = shown.ready.axis == Axis::Time;
+    let range = times(&shown, *seen, all);
     let on_range = {
-        let (on_action, on_command) = (dock.on_action.clone(), dock.on_command.clone());
+        let file = file.clone();
         Callback::from(move |(from, to): Range| {
-            on_action.emit(FileAction::ChooseAxis(Axis::Time));
-            on_command.emit(match (from, to) == all {
+            file.act(FileAction::ChooseAxis(Axis::Time));
+            file.command(match (from, to) == all {
                 true => TimelineCommand::Reset,
                 false => TimelineCommand::Positions { first: (from - all.0) as f64, last: (to - all.0) as f64 },
             });
@@ -85,7 +87,7 @@ fn Charts(props: &ChartsProps) -> Html {
             })
         };
         html! {
-            <BesideChart key={format!("{place:?}")} beside={beside.clone()} scheme={dock.scheme} {range} {all}
+            <BesideChart key={format!("{place:?}")} beside={beside.clone()} scheme={file.scheme} {range} {all}
                 on_range={on_range.clone()} {apart_s} {shift_s} {on_shift} />
         }
     };
@@ -95,28 +97,27 @@ fn Charts(props: &ChartsProps) -> Html {
                 <p class="hint">
                     { "The timeline shows events; these charts show all of its time. " }
                     <button type="button" class="button" onclick={
-                        dock.on_action.reform(|_: MouseEvent| FileAction::ChooseAxis(Axis::Time))
+                        file.acting(|_: MouseEvent| FileAction::ChooseAxis(Axis::Time))
                     }>{ "Show time" }</button>
                 </p>
             }
             { for charts.iter().map(chart) }
-            { for dock.logs.iter().filter_map(|log| operators(dock, log)) }
+            { for shown.logs.iter().filter_map(operators) }
         </div>
     }
 }
 
 /// Returns what a trace of torch.profiler says about the snapshot's peak.
-fn operators(dock: &DockProps, log: &OpenLog) -> Option<Html> {
+fn operators(log: &OpenLog) -> Option<Html> {
     log.file.joinable.as_ref()?;
-    let (client, device, name) = (dock.client.clone(), dock.device.device, AttrValue::from(log.name.clone()));
-    let file = log.file.clone();
-    Some(html! { <Operators key={format!("operators-{}", log.id)} {client} {device} {name} {file} /> })
+    let (name, file) = (AttrValue::from(log.name.clone()), log.file.clone());
+    Some(html! { <Operators key={format!("operators-{}", log.id)} {name} {file} /> })
 }
 
 /// Returns the times that the timeline shows; all of them while it shows events.
-fn seen(dock: &DockProps, all: Range) -> Range {
-    let seen = dock.seen.filter(|seen| seen.device == dock.device.device && seen.axis == Axis::Time);
-    let range = seen.filter(|_| dock.file.axis == Axis::Time).and_then(|seen| seen.range);
+fn times(shown: &ShownFile, seen: Option<Seen>, all: Range) -> Range {
+    let seen = seen.filter(|seen| seen.device == shown.device.device && seen.axis == Axis::Time);
+    let range = seen.filter(|_| shown.ready.axis == Axis::Time).and_then(|seen| seen.range);
     range.map_or(all, |view| {
         let from = (all.0 + view.x.start as i64).min(all.1 - 1);
         (from, (all.0 + view.x.end as i64).clamp(from + 1, all.1))

@@ -2,16 +2,12 @@
 
 use super::table::LogTableView;
 use crate::ask::{GetOperators, Joinable};
-use crate::hooks::use_answer;
-use crate::platform::WorkerClient;
+use crate::hooks::{use_answer, use_subject};
 use crate::state::LogFile;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct OperatorsProps {
-    /// Worker of the snapshot.
-    pub(super) client: WorkerClient,
-    pub(super) device: u32,
     /// Name of the trace.
     pub(super) name: AttrValue,
     /// The trace.
@@ -21,7 +17,8 @@ pub(super) struct OperatorsProps {
 /// Says how much of a trace the snapshot has, and which operators made what was live at the peak.
 #[component]
 pub(super) fn Operators(props: &OperatorsProps) -> Html {
-    let question = (props.client.clone(), props.device, props.file.clone());
+    let (client, device) = use_subject();
+    let question = (client, device, props.file.clone());
     let found = use_answer(question, |(client, device, file)| async move {
         match file.joinable.as_deref() {
             Some(Joinable::Makers(makers)) => client.ask(GetOperators { device, makers: makers.clone() }).await,

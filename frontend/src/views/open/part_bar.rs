@@ -2,21 +2,19 @@
 
 use crate::ask::DeviceOutline;
 use crate::components::icon::{Icon, IconName};
+use crate::hooks::use_file;
 use shared::base::format;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct PartBarProps {
     pub devices: Vec<DeviceOutline>,
-    /// Called when other events should be chosen.
-    pub on_choose: Callback<()>,
-    /// Called when the whole file should be opened.
-    pub on_all: Callback<()>,
 }
 
 /// Shows which events are open, and buttons to open others; renders nothing for a whole file.
 #[component]
 pub fn PartBar(props: &PartBarProps) -> Html {
+    let file = use_file();
     let open = props.devices.iter().find_map(|device| Some((device, device.part?)));
     let Some((device, part)) = open else { return Html::default() };
     let end = part.first_event + device.events;
@@ -28,15 +26,17 @@ pub fn PartBar(props: &PartBarProps) -> Html {
         format::count(part.total_events),
         device.index
     );
+    let on_all = {
+        let file = file.clone();
+        move |_: MouseEvent| file.open_all()
+    };
     html! {
         <p class="origin part-bar" data-part-bar="">
             <Icon name={IconName::Info} /><span>{ text }</span>
-            <button type="button" class="button" onclick={props.on_choose.reform(|_: MouseEvent| ())}>
+            <button type="button" class="button" onclick={move |_: MouseEvent| file.choose_part()}>
                 { "Other events…" }
             </button>
-            <button type="button" class="button" onclick={props.on_all.reform(|_: MouseEvent| ())}>
-                { "Open all" }
-            </button>
+            <button type="button" class="button" onclick={on_all}>{ "Open all" }</button>
         </p>
     }
 }

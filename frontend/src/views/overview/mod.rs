@@ -6,9 +6,9 @@ use self::model::{Place, drawing, places};
 use crate::ask::{DeviceFigures, GetStrip, StripData};
 use crate::components::picture::Picture;
 use crate::components::tab_keys::row_keys;
-use crate::hooks::{Peer, use_answer};
+use crate::hooks::{Peer, use_answer, use_file};
 use crate::platform::{WorkerClient, store, stored};
-use crate::state::{FileAction, FileId, Scheme};
+use crate::state::{FileAction, FileId};
 use crate::views::head::device_picker::DevicePicker;
 use crate::views::head::figures_model::device_name;
 use shared::analysis::rank_of_name;
@@ -24,12 +24,8 @@ const FOLDED: &str = "snapscope-overview";
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct OverviewProps {
-    /// File that is shown.
-    pub id: FileId,
     /// All open files, including the shown one.
     pub peers: Vec<Peer>,
-    pub scheme: Scheme,
-    pub on_action: Callback<FileAction>,
 }
 
 /// Device of an open file.
@@ -51,9 +47,9 @@ struct Row {
 pub fn Overview(props: &OverviewProps) -> Html {
     let is_folded = use_state_eq(|| stored(FOLDED).as_deref() == Some("folded"));
     let are_all = use_state_eq(|| false);
-    let Some(shown) = props.peers.iter().find(|peer| peer.id == props.id) else { return Html::default() };
-    let on_device = props.on_action.reform(FileAction::ChooseDevice);
-    let picker = html! { <DevicePicker file={shown.file.clone()} on_choose={on_device} /> };
+    let id = use_file().id;
+    let Some(shown) = props.peers.iter().find(|peer| peer.id == id) else { return Html::default() };
+    let picker = html! { <DevicePicker file={shown.file.clone()} /> };
     let rows = rows(shown, &props.peers, *are_all);
     if rows.len() < 2 {
         return picker;
@@ -79,10 +75,10 @@ pub fn Overview(props: &OverviewProps) -> Html {
         let are_all = are_all.clone();
         Callback::from(move |_: MouseEvent| are_all.set(!*are_all))
     };
-    let chosen = rows.iter().position(|row| row.file == props.id && row.device == shown.file.device).unwrap_or(0);
+    let chosen = rows.iter().position(|row| row.file == id && row.device == shown.file.device).unwrap_or(0);
     html! {
         <section class="overview" aria-label="All devices" data-overview={rows.len().to_string()}>
-            <Rows {rows} chosen={chosen as u32} scheme={props.scheme} on_action={props.on_action.clone()}>
+            <Rows {rows} chosen={chosen as u32}>
                 if unused > 0 {
                     <button type="button" class="button quiet" aria-expanded={are_all.to_string()} onclick={on_unused}
                         title="Devices without events or memory">
@@ -100,8 +96,6 @@ struct RowsProps {
     rows: Vec<Row>,
     /// Position of the shown device.
     chosen: u32,
-    scheme: Scheme,
-    on_action: Callback<FileAction>,
     /// Controls below the rows.
     children: Html,
 }
@@ -109,7 +103,8 @@ struct RowsProps {
 /// Shows the rows on one axis.
 #[component]
 fn Rows(props: &RowsProps) -> Html {
-    let RowsProps { rows, chosen, scheme, on_action, children } = props.clone();
+    let RowsProps { rows, chosen, children } = props.clone();
+    let file = use_file();
     let asked: Vec<_> = rows.iter().filter(|row| row.is_ready).map(|row| (row.client.clone(), row.device)).collect();
     let strips = use_answer(asked, |asked| async move {
         let mut strips = Vec::new();
@@ -130,15 +125,15 @@ fn Rows(props: &RowsProps) -> Html {
         let rows = rows.clone();
         Callback::from(move |position: u32| {
             let row = &rows[position as usize];
-            on_action.emit(FileAction::Show(row.file));
-            on_action.emit(FileAction::ChooseDevice(row.device));
+            file.act(FileAction::Show(row.file));
+            file.act(FileAction::ChooseDevice(row.device));
         })
     };
     let onkeydown = row_keys(chosen, rows.len() as u32, choose.clone());
     let mut row = |(position, row): (u32, &Row)| {
         let strip = found(row).cloned().and_then(|strip| Some((strip, places.next()?)));
         let onclick = choose.reform(move |_: MouseEvent| position);
-        row_view(row, (position, position == chosen), strip, (top_bytes, scheme), onclick)
+        row_view(row, (position, position == chosen), strip, top_bytes, onclick)
     };
     let views: Vec<Html> = (0..).zip(&rows).map(&mut row).collect();
     html! {
@@ -207,7 +202,7 @@ fn row_view(
     row: &Row,
     (position, is_chosen): (u32, bool),
     strip: Option<(StripData, Place)>,
-    (top_bytes, scheme): (u64, Scheme),
+    top_bytes: u64,
     onclick: Callback<MouseEvent>,
 ) -> Html {
     html! {
@@ -215,7 +210,7 @@ fn row_view(
             data-device={row.device.to_string()} data-tab={position.to_string()} aria-selected={is_chosen.to_string()}
             tabindex={if is_chosen { "0" } else { "-1" }} {onclick}>
             <strong class="overview-name">{ &row.name }</strong>
-            <StripView {strip} {top_bytes} {scheme} />
+            <StripView {strip} {top_bytes} />
             <span class="overview-peak numbers">
                 { &row.peak }<span class="overview-problem">{ &row.problem }</span>
             </span>
@@ -228,17 +223,15 @@ struct StripViewProps {
     strip: Option<(StripData, Place)>,
     /// Bytes at the top, the same for all rows.
     top_bytes: u64,
-    scheme: Scheme,
 }
 
 /// Draws the live bytes of one device.
 #[component]
 fn StripView(props: &StripViewProps) -> Html {
-    let strip = Rc::new(props.strip.clone());
-    let draw =
-        use_callback((strip, props.top_bytes, props.scheme), |size, (strip, top_bytes, scheme)| match &**strip {
-            Some((strip, place)) => drawing(strip, *place, *top_bytes, size, scheme.theme()),
-            None => drawing(&StripData::default(), Place { start: 0.0, end: 1.0 }, 1, size, scheme.theme()),
-        });
+    let (strip, scheme) = (Rc::new(props.strip.clone()), use_file().scheme);
+    let draw = use_callback((strip, props.top_bytes, scheme), |size, (strip, top_bytes, scheme)| match &**strip {
+        Some((strip, place)) => drawing(strip, *place, *top_bytes, size, scheme.theme()),
+        None => drawing(&StripData::default(), Place { start: 0.0, end: 1.0 }, 1, size, scheme.theme()),
+    });
     html! { <Picture class="overview-strip" {draw} /> }
 }

@@ -1,17 +1,12 @@
 //! Panel tab for the file itself: format, counts and allocator settings.
 
-use crate::ask::{DeviceFigures, FileSummary, SettingText};
+use crate::ask::{FileSummary, SettingText};
+use crate::hooks::{use_file, use_shown};
 use shared::base::format;
-use std::rc::Rc;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct AboutProps {
-    pub(super) summary: Rc<FileSummary>,
-    /// Figures of the shown device.
-    pub(super) device: Rc<DeviceFigures>,
-    /// Called when a part of the file should be chosen.
-    pub(super) on_part: Callback<()>,
     /// Control for keeping the file in the browser.
     pub(super) keep: Html,
 }
@@ -19,9 +14,10 @@ pub(super) struct AboutProps {
 /// Shows facts about the file, the events of the shown device, and the allocator's settings.
 #[component]
 pub(super) fn About(props: &AboutProps) -> Html {
-    let FileSummary { format, unique_frames, unique_stacks, annotations, settings, .. } = &*props.summary;
-    let device = &props.device;
-    let file = [
+    let (file, shown) = (use_file(), use_shown());
+    let (device, summary) = (&shown.device, &shown.ready.summary);
+    let FileSummary { format, unique_frames, unique_stacks, annotations, settings, .. } = &**summary;
+    let of_file = [
         ("Format", format.clone()),
         ("Distinct stacks", format::count(*unique_stacks)),
         ("Distinct frames", format::count(*unique_frames)),
@@ -36,14 +32,14 @@ pub(super) fn About(props: &AboutProps) -> Html {
     html! {
         <section class="about">
             { props.keep.clone() }
-            <dl class="facts">{ for file.iter().chain(&end).map(|(name, value)| line(name, value)) }</dl>
+            <dl class="facts">{ for of_file.iter().chain(&end).map(|(name, value)| line(name, value)) }</dl>
             if !device.summary.actions.is_empty() {
                 <h2>{ "Events" }</h2>
                 <dl class="facts code">{ for actions }</dl>
             }
-            if device.summary.events > 0 && !props.summary.is_part() {
+            if device.summary.events > 0 && !summary.is_part() {
                 <p class="about-part">
-                    <button type="button" class="button" onclick={props.on_part.reform(|_: MouseEvent| ())}>
+                    <button type="button" class="button" onclick={move |_: MouseEvent| file.choose_part()}>
                         { "Open part…" }
                     </button>
                 </p>

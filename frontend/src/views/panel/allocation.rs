@@ -1,92 +1,79 @@
 //! Panel tab for one allocation, with facts and stack.
 
 use super::details_model::{Fact, exact_bytes, facts, kind_text, near_texts};
-use crate::ask::{Around, Details, DeviceFigures, Kind, NearEvent, Parts};
+use crate::ask::{Around, Details, GetAround, GetDetails, NearEvent};
 use crate::components::icon::{Icon, IconName};
 use crate::components::stack_view::StackView;
-use crate::hooks::{use_around, use_details};
-use crate::platform::WorkerClient;
-use crate::state::TimelineCommand;
+use crate::hooks::{FileHandle, ShownFile, use_asked, use_file, use_shown};
+use crate::state::{FileAction, TimelineCommand};
 use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct AllocationProps {
-    pub(super) client: WorkerClient,
-    /// Figures of the shown device.
-    pub(super) device: Rc<DeviceFigures>,
-    /// Position of the allocation.
+    /// Position of the pinned allocation, or else of the one under the pointer.
     pub(super) allocation: Option<u32>,
-    /// Steps and phases, once they are found.
-    pub(super) parts: Option<Rc<Parts>>,
-    /// Moment of the bytes of its kind, and true if it is the pin's instead of the peak's.
-    pub(super) moment: (u32, bool),
-    /// Kind of the pinned allocation, and true if it is selected.
-    pub(super) kind: Option<(bool, Kind)>,
-    /// True if the allocation stays when the pointer moves on.
-    pub(super) is_pinned: bool,
-    pub(super) on_unpin: Callback<()>,
-    /// Called with a kind to select, and with `None` to select none.
-    pub(super) on_kind: Callback<Option<Kind>>,
-    /// Called with a command that pins another allocation.
-    pub(super) on_command: Callback<TimelineCommand>,
 }
 
 /// Shows the details of the pinned allocation, or of the one under the pointer.
 #[component]
 pub(super) fn Allocation(props: &AllocationProps) -> Html {
-    let details = use_details(&props.client, props.device.device, props.allocation);
+    let (file, shown) = (use_file(), use_shown());
+    let (ready, device, moment) = (&shown.ready, shown.device.device, shown.moment().0);
+    let is_pinned = ready.pinned.is_some();
+    let details = use_asked(props.allocation.map(|allocation| GetDetails { device, allocation }));
     // Moving the pointer over the plot must not ask for more than the details.
-    let pinned = props.allocation.filter(|_| props.is_pinned);
-    let around = use_around(&props.client, props.device.device, pinned, props.moment.0);
+    let pinned = props.allocation.filter(|_| is_pinned);
+    let around = use_asked(pinned.map(|allocation| GetAround { device, allocation, moment }));
     let around = around.filter(|around| Some(around.allocation) == pinned);
     let Some(details) = details else {
         return html! {
             <p class="panel-empty">{ "Point at an allocation in the timeline to see its details, or click to pin it" }</p>
         };
     };
-    let on_unpin = props.on_unpin.reform(|_: MouseEvent| ());
+    let on_unpin = file.acting(|_: MouseEvent| FileAction::Pin(None));
     html! {
-        <article class={classes!("allocation", props.is_pinned.then_some("pinned"))}
-            aria-label={if props.is_pinned { "Pinned allocation" } else { "Allocation" }}
+        <article class={classes!("allocation", is_pinned.then_some("pinned"))}
+            aria-label={if is_pinned { "Pinned allocation" } else { "Allocation" }}
             data-allocation={details.allocation.to_string()}>
             <header class="allocation-head numbers">
                 <h2 class="allocation-size">{ format::bytes(details.size_bytes) }</h2>
                 <span class="fact-note">{ exact_bytes(details.size_bytes) }</span>
-                if props.is_pinned {
+                if is_pinned {
                     <button type="button" class="button quiet unpin" onclick={on_unpin} title="Unpin (Esc)">
                         <Icon name={IconName::Pin} />{ "Pinned" }
                     </button>
                 }
             </header>
-            { kind_button(props, around.as_deref()) }
+            { kind_button(&file, &shown, around.as_deref()) }
             <dl class="facts">
-                { for facts(&details, props.device.summary.events, around.as_deref(), props.parts.as_deref()).iter().map(fact) }
+                { for facts(&details, shown.device.summary.events, around.as_deref(), ready.shown_parts().map(Rc::as_ref)).iter().map(fact) }
             </dl>
             { stack(&details) }
             { forward_stack(&details) }
             if let Some(around) = &around {
                 { free_stack(around) }
-                { near(props, "Around its allocation", &around.near_alloc) }
-                { near(props, "Around its free", &around.near_free) }
+                { near(&file, "Around its allocation", &around.near_alloc) }
+                { near(&file, "Around its free", &around.near_free) }
             }
         </article>
     }
 }
 
 /// Shows a button that selects all allocations of the pinned one's kind, with their number and their bytes.
-fn kind_button(props: &AllocationProps, around: Option<&Around>) -> Html {
-    let (Some((is_selected, kind)), Some(around)) = (props.kind.clone(), around) else {
+fn kind_button(file: &FileHandle, shown: &ShownFile, around: Option<&Around>) -> Html {
+    let (Some(kind), Some(around)) = (shown.ready.pinned_kind(), around) else {
         // The room is kept, so that nothing moves when the numbers arrive.
-        return html! { if props.is_pinned { <p class="allocation-kind"></p> } };
+        return html! { if shown.ready.pinned.is_some() { <p class="allocation-kind"></p> } };
     };
-    let onclick = props.on_kind.reform(move |_: MouseEvent| (!is_selected).then(|| kind.clone()));
+    let is_selected = shown.ready.kind.as_deref() == Some(&kind);
+    let onclick = file.acting(move |_: MouseEvent| FileAction::SelectKind((!is_selected).then(|| kind.clone())));
     let title = if is_selected { "Clear the selection (K)" } else { "Select them in all views (K)" };
     html! {
         <p class="allocation-kind">
             <button type="button" class="button numbers" aria-pressed={is_selected.to_string()} {title} {onclick}>
-                { kind_text(around, props.moment.1) }
+                { kind_text(around, shown.moment().1) }
             </button>
         </p>
     }
@@ -104,12 +91,11 @@ fn free_stack(around: &Around) -> Html {
 }
 
 /// Lists events; each pins the allocation that it is about.
-fn near(props: &AllocationProps, title: &'static str, events: &[NearEvent]) -> Html {
+fn near(file: &FileHandle, title: &'static str, events: &[NearEvent]) -> Html {
     let line = |near: &NearEvent| {
         let [number, size, place] = near_texts(near);
         let moment = near.event + u32::from(near.is_alloc);
-        let onclick =
-            near.key.map(|key| props.on_command.reform(move |_: MouseEvent| TimelineCommand::Pin { key, moment }));
+        let onclick = near.key.map(|key| file.commanding(move |_: MouseEvent| TimelineCommand::Pin { key, moment }));
         html! {
             <li aria-current={near.is_own.then_some("true")}>
                 <button type="button" class="near numbers" title={format!("event {number}, {place}")} {onclick}>

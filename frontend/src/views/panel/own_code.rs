@@ -2,8 +2,9 @@
 
 use crate::ask::{Report, SetOwnCode};
 use crate::components::select::Select;
-use crate::platform::{WorkerClient, now_ms};
-use crate::state::{FileAction, FileId};
+use crate::hooks::{FileHandle, use_file, use_shown};
+use crate::platform::now_ms;
+use crate::state::{Choice, FileAction};
 use shared::base::OwnCode;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,22 +16,22 @@ use yew::prelude::*;
 ///
 /// Findings are dispatched like a report of the worker; whatever else shows stacks asks again if the result changes.
 #[hook]
-pub fn use_own_code(client: &WorkerClient, id: FileId, own: &Rc<str>, on_action: &Callback<FileAction>) -> Rc<str> {
+pub fn use_own_code(file: &FileHandle, own: &Rc<str>) -> Rc<str> {
     let followed = use_state_eq(|| Rc::<str>::from(""));
     let asked = use_mut_ref(|| Rc::<str>::from(""));
-    let (setter, on_action) = (followed.setter(), on_action.clone());
-    use_effect_with((client.clone(), id, own.clone()), move |(client, id, own)| {
+    let (setter, file) = (followed.setter(), file.clone());
+    use_effect_with((file.client.clone(), own.clone()), move |(_, own)| {
         let is_current = Rc::new(Cell::new(true));
         if asked.replace(own.clone()) != *own {
-            let (client, id, own, waiting) = (client.clone(), *id, own.clone(), is_current.clone());
+            let (file, own, waiting) = (file.clone(), own.clone(), is_current.clone());
             spawn_local(async move {
                 // An error means that the file was closed, or another rule was chosen.
-                if let Ok(findings) = client.ask(SetOwnCode { own: own.to_string() }).await
+                if let Ok(findings) = file.client.ask(SetOwnCode { own: own.to_string() }).await
                     && waiting.get()
                 {
                     setter.set(own);
                     let report = Box::new(Report::Findings(findings));
-                    on_action.emit(FileAction::Hear { id, report, now_ms: now_ms() });
+                    file.act(FileAction::Hear { id: file.id, report, now_ms: now_ms() });
                 }
             });
         }
@@ -39,20 +40,14 @@ pub fn use_own_code(client: &WorkerClient, id: FileId, own: &Rc<str>, on_action:
     (*followed).clone()
 }
 
-#[derive(Clone, PartialEq, Properties)]
-pub(super) struct OwnCodeProps {
-    pub(super) own: Rc<str>,
-    /// Called with the chosen rule.
-    pub(super) on_own: Callback<Rc<str>>,
-}
-
 /// Kinds of rules, in the order of [`OwnCode`].
 const KINDS: [&str; 3] = ["automatic", "paths that contain", "everything outside"];
 
 /// Shows the kind of the rule, and its texts where it has some.
 #[component]
-pub(super) fn OwnCodeChoice(props: &OwnCodeProps) -> Html {
-    let rule = OwnCode::of_text(&props.own);
+pub(super) fn OwnCodeChoice() -> Html {
+    let on_own = use_file().choosing(|rule: String| Choice::Own(rule.into()));
+    let rule = OwnCode::of_text(&use_shown().ready.choices.own);
     let (kind, texts) = parts(&rule);
     // A kind without a text yet is no rule, so it is kept here.
     let chosen = use_state_eq(|| kind);
@@ -66,15 +61,15 @@ pub(super) fn OwnCodeChoice(props: &OwnCodeProps) -> Html {
     });
     let kind = *chosen;
     let on_choose = {
-        let (chosen, on_own, texts) = (chosen.setter(), props.on_own.clone(), texts.clone());
+        let (chosen, on_own, texts) = (chosen.setter(), on_own.clone(), texts.clone());
         Callback::from(move |kind: usize| {
             chosen.set(kind);
-            on_own.emit(rule_text(kind, &texts).into());
+            on_own.emit(rule_text(kind, &texts));
         })
     };
-    let onchange = props.on_own.reform(move |event: Event| {
+    let onchange = on_own.reform(move |event: Event| {
         let input: HtmlInputElement = event.target_unchecked_into();
-        rule_text(kind, &input.value()).into()
+        rule_text(kind, &input.value())
     });
     html! {
         <div class="own-code" title="Stacks are named by their innermost frame of your own code">

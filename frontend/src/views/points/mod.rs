@@ -5,54 +5,39 @@ pub mod model;
 use self::model::{bookmark_name, measure_text};
 use crate::ask::{Axis, GetMoments};
 use crate::components::icon::{Icon, IconName};
-use crate::hooks::use_answer;
-use crate::platform::WorkerClient;
-use crate::state::{Bookmark, Measure, PointAction, Points, TimelineCommand};
-use std::rc::Rc;
+use crate::hooks::{FileHandle, use_asked, use_file, use_shown};
+use crate::state::{Bookmark, FileAction, Measure, PointAction, TimelineCommand};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-#[derive(Clone, PartialEq, Properties)]
-pub struct PointsBarProps {
-    pub client: WorkerClient,
-    /// Position of the shown device.
-    pub device: u32,
-    /// CUDA index of the shown device.
-    pub index: i64,
-    pub points: Rc<Points>,
-    pub on_point: Callback<PointAction>,
-    /// Called with a command that moves the timeline.
-    pub on_command: Callback<TimelineCommand>,
-}
-
 /// Shows the measurement and a chip for each bookmark of the device.
 #[component]
-pub fn PointsBar(props: &PointsBarProps) -> Html {
-    let measure = props.points.measure_of(props.index);
-    let bookmarks: Vec<&Bookmark> = props.points.bookmarks_of(props.index).collect();
+pub fn PointsBar() -> Html {
+    let (file, shown) = (use_file(), use_shown());
+    let (points, index) = (&shown.ready.points, shown.ready.device_index());
+    let measure = points.measure_of(index);
+    let bookmarks: Vec<&Bookmark> = points.bookmarks_of(index).collect();
     if measure.is_none() && bookmarks.is_empty() {
         return Html::default();
     }
     html! {
         <section class="points" aria-label="Bookmarks and measurement">
-            if let Some(measure) = measure {
-                <Measured client={props.client.clone()} device={props.device} {measure}
-                    on_point={props.on_point.clone()} on_command={props.on_command.clone()} />
-            }
+            if let Some(measure) = measure { <Measured {measure} /> }
             if !bookmarks.is_empty() {
-                <ul class="bookmarks" aria-label="Bookmarks">{ for bookmarks.into_iter().map(|one| chip(one, props)) }</ul>
+                <ul class="bookmarks" aria-label="Bookmarks">{ for bookmarks.into_iter().map(|one| chip(one, &file)) }</ul>
             }
         </section>
     }
 }
 
-fn chip(bookmark: &Bookmark, props: &PointsBarProps) -> Html {
+fn chip(bookmark: &Bookmark, file: &FileHandle) -> Html {
     let moment = bookmark.moment;
     let name = bookmark_name(moment);
-    let on_jump = props.on_command.reform(move |_: MouseEvent| TimelineCommand::JumpTo { moment });
-    let on_remove = props.on_point.reform(move |_: MouseEvent| PointAction::Remove(moment));
-    let on_note = props.on_point.reform(move |event: Event| {
-        PointAction::Note(moment, event.target_unchecked_into::<HtmlInputElement>().value())
+    let on_jump = file.commanding(move |_: MouseEvent| TimelineCommand::JumpTo { moment });
+    let on_remove = file.acting(move |_: MouseEvent| FileAction::Point(PointAction::Remove(moment)));
+    let on_note = file.acting(move |event: Event| {
+        let note = event.target_unchecked_into::<HtmlInputElement>().value();
+        FileAction::Point(PointAction::Note(moment, note))
     });
     html! {
         <li class="bookmark" key={moment}>
@@ -70,11 +55,7 @@ fn chip(bookmark: &Bookmark, props: &PointsBarProps) -> Html {
 
 #[derive(Clone, PartialEq, Properties)]
 struct MeasuredProps {
-    client: WorkerClient,
-    device: u32,
     measure: Measure,
-    on_point: Callback<PointAction>,
-    on_command: Callback<TimelineCommand>,
 }
 
 /// Shows what lies between the two ends of the measurement.
@@ -82,21 +63,18 @@ struct MeasuredProps {
 fn Measured(props: &MeasuredProps) -> Html {
     let Measure { from, to, .. } = props.measure;
     let moments: Vec<u32> = std::iter::once(from).chain(to).collect();
-    let facts = use_answer((props.client.clone(), props.device, moments), |(client, device, moments)| async move {
-        client.ask(GetMoments { device, axis: Axis::Events, moments }).await
-    });
+    let (file, device) = (use_file(), use_shown().device.device);
+    let facts = use_asked(Some(GetMoments { device, axis: Axis::Events, moments }));
     let text = facts.map(|facts| measure_text(&facts)).unwrap_or_default();
-    let on_show =
-        to.map(|to| props.on_command.reform(move |_: MouseEvent| TimelineCommand::Between { first: from, last: to }));
+    let on_show = to.map(|to| file.commanding(move |_: MouseEvent| TimelineCommand::Between { first: from, last: to }));
     html! {
         <div class="measured">
             <p class="numbers" role="status" aria-label="Measurement">{ text }</p>
             if let Some(onclick) = on_show {
                 <button type="button" class="button quiet" {onclick}>{ "Show" }</button>
             }
-            <button type="button" class="button quiet" onclick={props.on_point.reform(|_: MouseEvent| PointAction::EndMeasure)}>
-                { "End" }
-            </button>
+            <button type="button" class="button quiet"
+                onclick={file.acting(|_: MouseEvent| FileAction::Point(PointAction::EndMeasure))}>{ "End" }</button>
         </div>
     }
 }

@@ -2,14 +2,15 @@
 
 use super::draw::{Direction, MapPlan, MapScene, bytes_per_line, ops};
 use super::model::block_lines;
-use crate::ask::{AllocationKey, DeviceFigures, FindAllocation, Hit, SegmentsData};
+use crate::ask::{AllocationKey, FindAllocation, SegmentsData};
 use crate::draw::rect::Rect;
 use crate::draw::sketch::Sketch;
 use crate::draw::theme::Theme;
+use crate::hooks::{FileHandle, use_file, use_shown};
 use crate::platform;
-use crate::platform::{ResizeListener, WorkerClient};
-use crate::state::{BlockColors, Scheme};
-use crate::views::export::picture::Easel;
+use crate::platform::ResizeListener;
+use crate::state::{FileAction, SegmentsChoice};
+use crate::views::export::picture::{Easel, use_easel};
 use shared::report::Room;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -21,22 +22,13 @@ const MARGIN: f64 = 12.0;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct MapProps {
-    pub(super) client: WorkerClient,
-    pub(super) device: Rc<DeviceFigures>,
     pub(super) data: Rc<SegmentsData>,
-    pub(super) scheme: Scheme,
-    /// Keeps what is drawn, so that it can be saved as a picture.
-    pub(super) easel: Easel,
-    pub(super) color_by: BlockColors,
-    /// Number of times that the scale is doubled.
-    pub(super) zoom: u32,
+    pub(super) choice: SegmentsChoice,
     /// Position of the block at which the keyboard is.
     pub(super) focus: Option<usize>,
     pub(super) pinned: Option<AllocationKey>,
     /// Called when the keyboard moves to another block.
     pub(super) on_focus: Callback<usize>,
-    /// Called with the allocation of a block that was clicked or chosen by Enter.
-    pub(super) on_pin: Callback<Option<Hit>>,
 }
 
 /// The elements that the map draws into, as references that yew fills.
@@ -51,11 +43,12 @@ struct Nodes {
 /// Shows the map of segments.
 #[component]
 pub(super) fn Map(props: &MapProps) -> Html {
+    let (file, shown, easel) = (use_file(), use_shown(), use_easel());
     let nodes = (*use_memo((), |()| Nodes::default())).clone();
     let view = use_state_eq(Rect::default);
     let hovered = use_state_eq(|| None::<usize>);
     use_measured(&nodes.scroller, view.setter());
-    let scale = bytes_per_line(props.device.summary.peak_reserved_bytes, view.height, props.zoom);
+    let scale = bytes_per_line(shown.device.summary.peak_reserved_bytes, view.height, props.choice.scale);
     let width = (view.width - 2.0 * MARGIN).max(1.0);
     let plan =
         use_memo((props.data.clone(), width.to_bits(), scale), |(data, _, scale)| MapPlan::new(data, width, *scale));
@@ -71,13 +64,14 @@ pub(super) fn Map(props: &MapProps) -> Html {
         let (nodes, plan, data, view) = (nodes.clone(), plan.clone(), props.data.clone(), *view);
         move |(focus, _)| focus.iter().for_each(|&block| reveal(&nodes, &plan, &data, block, view))
     });
-    use_effect_with(props.easel.clone(), |easel| {
+    use_effect_with(easel.clone(), |easel| {
         let easel = easel.clone();
         move || easel.clear(0)
     });
     use_effect({
         let (props, nodes, plan, view, hovered) = (props.clone(), nodes.clone(), plan.clone(), *view, *hovered);
-        move || paint(&props, &nodes, &plan, view, hovered)
+        let theme = file.scheme.theme();
+        move || paint(&props, (&nodes, &easel, theme), &plan, view, hovered)
     });
     let hit = {
         let (plan, data, scroller, top) = (plan.clone(), props.data.clone(), nodes.scroller.clone(), view.y);
@@ -104,18 +98,22 @@ pub(super) fn Map(props: &MapProps) -> Html {
             show_tooltip(&tooltip, None);
         }
     };
+    let on_pin = {
+        let (device, data) = (shown.device.device, props.data.clone());
+        Callback::from(move |block: usize| pin(&file, device, &data, block))
+    };
     let onclick = {
-        let props = props.clone();
+        let (props, on_pin) = (props.clone(), on_pin.clone());
         move |event: MouseEvent| {
             if let Some((_, Some(block))) = hit(&event) {
                 props.on_focus.emit(block);
-                pin(&props, block);
+                on_pin.emit(block);
             }
         }
     };
     let onkeydown = {
         let (props, plan) = (props.clone(), plan.clone());
-        move |event: KeyboardEvent| press(&props, &plan, &event)
+        move |event: KeyboardEvent| press(&props, &plan, &on_pin, &event)
     };
     let onscroll = {
         let (scroller, view) = (nodes.scroller.clone(), view.setter());
@@ -162,7 +160,13 @@ fn measured(scroller: &NodeRef) -> Rect {
     Rect { x: 0.0, y: f64::from(element.scroll_top()), width, height }
 }
 
-fn paint(props: &MapProps, nodes: &Nodes, plan: &MapPlan, view: Rect, hovered: Option<usize>) {
+fn paint(
+    props: &MapProps,
+    (nodes, easel, theme): (&Nodes, &Easel, &Theme),
+    plan: &MapPlan,
+    view: Rect,
+    hovered: Option<usize>,
+) {
     let (Some(canvas), Some(spacer)) = (nodes.canvas.cast::<HtmlCanvasElement>(), nodes.spacer.cast::<HtmlElement>())
     else {
         return;
@@ -171,14 +175,13 @@ fn paint(props: &MapProps, nodes: &Nodes, plan: &MapPlan, view: Rect, hovered: O
     // The scroller's own bar takes room next to the canvas.
     platform::set_width(&canvas, view.width);
     platform::set_height(&canvas, view.height);
-    let theme = if props.scheme == Scheme::Dark { Theme::dark() } else { Theme::light() };
     let heads: Vec<String> = props.data.reserved.pools.iter().map(Room::title).collect();
     let all = ops(&MapScene {
         data: &props.data,
         plan,
         heads: &heads,
-        theme: &theme,
-        color_by: props.color_by,
+        theme,
+        color_by: props.choice.color_by,
         view,
         margin: MARGIN,
         hovered,
@@ -186,7 +189,7 @@ fn paint(props: &MapProps, nodes: &Nodes, plan: &MapPlan, view: Rect, hovered: O
         pinned: props.pinned.and_then(|key| props.data.blocks.iter().position(|block| block.owner == Some(key))),
     });
     platform::paint_ops(&canvas, (view.width, view.height), platform::pixel_ratio(), &all);
-    props.easel.put(0, Sketch { ops: all, width: view.width, height: view.height });
+    easel.put(0, Sketch { ops: all, width: view.width, height: view.height });
 }
 
 /// Scrolls the map so that a block is in view.
@@ -216,26 +219,25 @@ fn room(nodes: &Nodes) -> (f64, f64) {
 }
 
 /// Pins the allocation of a block; a free block has none.
-fn pin(props: &MapProps, block: usize) {
-    let Some(key) = props.data.blocks.get(block).and_then(|block| block.owner) else { return };
-    let (client, device, moment) = (props.client.clone(), props.device.device, props.data.moment);
-    let on_pin = props.on_pin.clone();
+fn pin(file: &FileHandle, device: u32, data: &SegmentsData, block: usize) {
+    let Some(key) = data.blocks.get(block).and_then(|block| block.owner) else { return };
+    let (file, moment) = (file.clone(), data.moment);
     spawn_local(async move {
         // An error means that the file was closed, so nobody needs the answer.
-        if let Ok(hit) = client.ask(FindAllocation { device, key, moment }).await {
-            on_pin.emit(Some(hit));
+        if let Ok(hit) = file.client.ask(FindAllocation { device, key, moment }).await {
+            file.act(FileAction::Pin(Some(hit)));
         }
     });
 }
 
-fn press(props: &MapProps, plan: &MapPlan, event: &KeyboardEvent) {
+fn press(props: &MapProps, plan: &MapPlan, on_pin: &Callback<usize>, event: &KeyboardEvent) {
     let direction = match event.key().as_str() {
         "ArrowLeft" => Direction::Left,
         "ArrowRight" => Direction::Right,
         "ArrowUp" => Direction::Up,
         "ArrowDown" => Direction::Down,
         "Enter" => {
-            props.focus.iter().for_each(|&block| pin(props, block));
+            props.focus.iter().for_each(|&block| on_pin.emit(block));
             return event.prevent_default();
         }
         _ => return,

@@ -1,28 +1,27 @@
 //! Hook for the selection that the views below the timeline share.
 
-use crate::ask::{DeviceFigures, FindGroup, Hit, SelectionData};
-use crate::hooks::Seen;
-use crate::platform::WorkerClient;
-use crate::state::{Choice, Choices, Meaning, Selecting};
+use crate::ask::{FindGroup, SelectionData};
+use crate::hooks::{FileHandle, Seen, ShownFile, use_file, use_shown};
+use crate::state::{Choice, Meaning, Selecting};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// Selection, with a callback that changes it.
-#[derive(Clone, Debug, PartialEq)]
+/// Selection, with the file whose views it limits.
+#[derive(Clone, PartialEq)]
 pub struct SelectingHandle {
-    selecting: Rc<Selecting>,
-    on_change: Callback<Selecting>,
+    file: FileHandle,
+    shown: Rc<ShownFile>,
 }
 
 impl SelectingHandle {
     pub fn selecting(&self) -> &Selecting {
-        &self.selecting
+        &self.shown.ready.choices.selecting
     }
 
     /// Changes the selection.
     pub fn choose(&self, selecting: Selecting) {
-        self.on_change.emit(selecting);
+        self.file.choose(Choice::Selecting(selecting));
     }
 
     /// Returns a callback that applies `change` with its argument to the selection.
@@ -35,27 +34,28 @@ impl SelectingHandle {
         })
     }
 
-    /// Resolves the selection for the shown device.
-    pub fn data(&self, device: &DeviceFigures, pinned: Option<&Hit>, seen: Option<&Seen>) -> SelectionData {
+    /// Resolves the selection for the shown device and the part of the timeline in view.
+    pub fn data(&self, seen: Option<Seen>) -> SelectionData {
+        let ShownFile { ready, device, .. } = &*self.shown;
         let seen = seen.filter(|seen| seen.device == device.device);
         let view = seen.and_then(|seen| seen.range.map(|range| (seen.axis, range.x.start, range.x.end)));
-        self.selecting.data(&Meaning { peak: device.peak_moment, pin: pinned.map(|hit| hit.moment), view })
+        let pin = ready.pinned.as_ref().map(|hit| hit.moment);
+        self.selecting().data(&Meaning { peak: device.peak_moment, pin, view })
     }
 }
 
-impl SelectingHandle {
-    /// Creates a handle from a file's choices and the callback that receives a changed selection.
-    pub fn new(choices: &Choices, on_choose: &Callback<Choice>) -> Self {
-        Self { selecting: Rc::new(choices.selecting.clone()), on_change: on_choose.reform(Choice::Selecting) }
-    }
+/// Returns the selection of the views below the timeline.
+#[hook]
+pub fn use_selecting() -> SelectingHandle {
+    SelectingHandle { file: use_file(), shown: use_shown() }
 }
 
 /// Looks up the group that an address names by its mark; if there is none, all groups are selected.
 #[hook]
-pub fn use_awaited_group(handle: &SelectingHandle, client: &WorkerClient, device: u32) {
-    let awaited = handle.selecting().awaited_group();
-    let handle = handle.clone();
-    use_effect_with((client.clone(), device, awaited), move |(client, device, awaited)| {
+pub fn use_awaited_group() {
+    let handle = use_selecting();
+    let (device, awaited) = (handle.shown.device.device, handle.selecting().awaited_group());
+    use_effect_with((handle.file.client.clone(), device, awaited), move |(client, device, awaited)| {
         let (client, device, awaited) = (client.clone(), *device, *awaited);
         spawn_local(async move {
             let Some(mark) = awaited else { return };
@@ -66,13 +66,4 @@ pub fn use_awaited_group(handle: &SelectingHandle, client: &WorkerClient, device
             }
         });
     });
-}
-
-/// Returns the selection of the views below the timeline.
-///
-/// # Panics
-/// Panics outside of the dock, which provides the selection.
-#[hook]
-pub fn use_selecting() -> SelectingHandle {
-    use_context().expect("the dock provides what is chosen")
 }

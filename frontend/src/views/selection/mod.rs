@@ -8,12 +8,12 @@ use self::model::{
     MIN_BYTES, MIN_LIFETIMES, category_text, min_bytes_text, min_lifetime_text, pool_text, stream_text, weight_text,
     when_text,
 };
-use crate::ask::{SelectionFacts, Weight};
+use crate::ask::{GetFacts, SelectionFacts, Weight};
 use crate::components::icon::{Icon, IconName};
 use crate::components::select::Select;
+use crate::hooks::{ShownFile, use_asked, use_shown};
 use crate::state::When;
 use shared::analysis::Category;
-use std::rc::Rc;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
@@ -22,12 +22,6 @@ pub const SEARCH_ID: &str = "dock-search";
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct ScopeBarProps {
-    /// Streams and pools to choose from; `None` until they are known.
-    pub facts: Option<Rc<SelectionFacts>>,
-    /// True if an allocation is pinned, which offers the pin as a scope.
-    pub has_pin: bool,
-    /// True if the events have times, which offers a weight by time.
-    pub has_times: bool,
     /// True if the view lets allocations be weighed.
     #[prop_or_default]
     pub has_weight: bool,
@@ -51,7 +45,9 @@ pub struct ScopeBarProps {
 /// Shows the scope, the weight, the search field and the filters.
 #[component]
 pub fn ScopeBar(props: &ScopeBarProps) -> Html {
-    let handle = use_selecting();
+    let (handle, shown) = (use_selecting(), use_shown());
+    // Streams and pools to choose from.
+    let facts = use_asked(Some(GetFacts { device: shown.device.device }));
     let are_filters_open = use_state_eq(|| false);
     let filters = handle.selecting().filter_count();
     let on_filters = {
@@ -61,8 +57,8 @@ pub fn ScopeBar(props: &ScopeBarProps) -> Html {
     html! {
         <div class="scope-bar">
             <div class="scope-line" role="toolbar" aria-label="Scope and filters">
-                { scope_field(&handle, props) }
-                if props.has_weight { { weight_field(&handle, props.has_times) } }
+                { scope_field(&handle, &shown) }
+                if props.has_weight { { weight_field(&handle, shown.device.has_times) } }
                 { props.lead.clone() }
                 { search_field(&handle, props) }
                 { props.matches.clone() }
@@ -72,7 +68,7 @@ pub fn ScopeBar(props: &ScopeBarProps) -> Html {
                 </button>
                 <span class="scope-actions">{ props.children.clone() }</span>
             </div>
-            if *are_filters_open { { filter_line(&handle, props) } }
+            if *are_filters_open { { filter_line(&handle, facts.as_deref()) } }
             if let Some(error) = &props.error {
                 <p class="scope-error" role="alert">{ error }</p>
             }
@@ -81,15 +77,16 @@ pub fn ScopeBar(props: &ScopeBarProps) -> Html {
     }
 }
 
-fn scope_field(handle: &SelectingHandle, props: &ScopeBarProps) -> Html {
-    let offered: Vec<When> = When::ALL.into_iter().filter(|&when| when != When::Pin || props.has_pin).collect();
+fn scope_field(handle: &SelectingHandle, shown: &ShownFile) -> Html {
+    let has_pin = shown.ready.pinned.is_some();
+    let offered: Vec<When> = When::ALL.into_iter().filter(|&when| when != When::Pin || has_pin).collect();
     // While nothing is pinned, the scope of the pin is that of the peak.
-    let shown = match handle.selecting().when {
-        When::Pin if !props.has_pin => When::Peak,
+    let now = match handle.selecting().when {
+        When::Pin if !has_pin => When::Peak,
         when => when,
     };
     let options: Vec<AttrValue> = offered.iter().map(|&when| when_text(when).into()).collect();
-    let chosen = offered.iter().position(|&when| when == shown).unwrap_or(0);
+    let chosen = offered.iter().position(|&when| when == now).unwrap_or(0);
     let on_choose = handle.choosing(move |selecting, index: usize| selecting.when = offered[index]);
     html! { <Select label="Scope" {options} {chosen} {on_choose} /> }
 }
@@ -124,7 +121,7 @@ fn search_field(handle: &SelectingHandle, props: &ScopeBarProps) -> Html {
     }
 }
 
-fn filter_line(handle: &SelectingHandle, props: &ScopeBarProps) -> Html {
+fn filter_line(handle: &SelectingHandle, facts: Option<&SelectionFacts>) -> Html {
     let filter = &handle.selecting().filter;
     let position = |found: Option<usize>| found.unwrap_or(0);
     let sizes: Vec<AttrValue> = MIN_BYTES.iter().map(|&bytes| min_bytes_text(bytes).into()).collect();
@@ -132,7 +129,7 @@ fn filter_line(handle: &SelectingHandle, props: &ScopeBarProps) -> Html {
     let lifetimes: Vec<AttrValue> = MIN_LIFETIMES.iter().map(|&events| min_lifetime_text(events).into()).collect();
     let on_lifetime = handle.choosing(|selecting, index: usize| selecting.filter.min_lifetime = MIN_LIFETIMES[index]);
     let on_category = handle.choosing(|selecting, category| selecting.filter.category = category);
-    let facts = props.facts.clone().unwrap_or_default();
+    let facts = facts.cloned().unwrap_or_default();
     let on_stream = handle.choosing(|selecting, stream| selecting.filter.stream = stream);
     let on_pool = handle.choosing(|selecting, pool| selecting.filter.pool = pool);
     let on_clear = handle.choosing(|selecting, _: MouseEvent| *selecting = selecting.without_filter());

@@ -2,8 +2,8 @@
 
 use super::model::{Located, located};
 use crate::ask::{Ask, GetSource, GetSourceFiles, SelectionData};
-use crate::hooks::use_answer;
-use crate::platform::{Folder, WorkerClient};
+use crate::hooks::{use_answer, use_asked, use_subject};
+use crate::platform::Folder;
 use shared::source::SourceText;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -17,12 +17,9 @@ pub(super) type Read = Result<SourceText, String>;
 
 /// Returns the files of the stacks that are in the folder; `None` until the files of the stacks are known.
 #[hook]
-pub(super) fn use_located(client: &WorkerClient, device: u32, folder: Option<&Folder>) -> Option<Rc<Located>> {
-    let stacks =
-        use_answer(
-            (client.clone(), device),
-            |(client, device)| async move { client.ask(GetSourceFiles { device }).await },
-        );
+pub(super) fn use_located(folder: Option<&Folder>) -> Option<Rc<Located>> {
+    let (_, device) = use_subject();
+    let stacks = use_asked(Some(GetSourceFiles { device }));
     let located = use_memo((stacks, folder.cloned()), |(stacks, folder)| {
         let stacks = stacks.as_ref()?;
         let found = folder.as_ref().map(|folder| located(stacks, folder.name(), folder.paths()));
@@ -35,13 +32,9 @@ pub(super) fn use_located(client: &WorkerClient, device: u32, folder: Option<&Fo
 ///
 /// The previous answer stays until the new one arrives.
 #[hook]
-pub(super) fn use_sums(
-    client: &WorkerClient,
-    device: u32,
-    selection: SelectionData,
-    focus: Option<Vec<String>>,
-) -> Option<Rc<Sums>> {
-    use_answer((client.clone(), device, selection, focus), |(client, device, selection, focus)| async move {
+pub(super) fn use_sums(selection: SelectionData, focus: Option<Vec<String>>) -> Option<Rc<Sums>> {
+    let (client, device) = use_subject();
+    use_answer((client, device, selection, focus), |(client, device, selection, focus)| async move {
         let sums = client.ask(GetSource { device, selection: selection.clone(), focus }).await?;
         Ok((selection, sums))
     })

@@ -9,12 +9,11 @@ use self::choose::ChooseFolder;
 use self::code::Code;
 use self::hook::{Sums, use_located, use_sums};
 use self::model::{Located, MOST_FILES, folder_text, head_text, listed, split, unowned_text};
-use super::allocations::hook::use_selection_facts;
-use super::dock_props::DockProps;
 use super::selection::ScopeBar;
 use super::selection::hook::use_selecting;
 use super::selection::model::mistyped_text;
 use crate::ask::SelectionData;
+use crate::hooks::{Seen, use_file};
 use crate::platform::Folder;
 use crate::state::DockTab;
 use shared::base::format::{bytes, counted};
@@ -24,7 +23,8 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SourceViewProps {
-    pub(super) dock: DockProps,
+    /// Part of the timeline in view.
+    pub(super) seen: Option<Seen>,
     /// Folder with the source files, if the user has chosen one.
     pub(super) folder: UseStateHandle<Option<Folder>>,
 }
@@ -32,15 +32,12 @@ pub(super) struct SourceViewProps {
 /// Shows the files of the stacks, and the lines of the chosen one.
 #[component]
 pub(super) fn SourceView(props: &SourceViewProps) -> Html {
-    let SourceViewProps { dock, folder } = props;
-    let (client, device) = (&dock.client, dock.device.device);
-    let handle = use_selecting();
-    let chosen = handle.data(&dock.device, dock.file.pinned.as_deref(), dock.seen.as_ref());
-    let selection = SelectionData { weight: Default::default(), ..chosen };
-    let facts = use_selection_facts(client, device);
-    let located = use_located(client, device, folder.as_ref()).unwrap_or_default();
+    let SourceViewProps { seen, folder } = props;
+    let (file, handle) = (use_file(), use_selecting());
+    let selection = SelectionData { weight: Default::default(), ..handle.data(*seen) };
+    let located = use_located(folder.as_ref()).unwrap_or_default();
     let focus = (!located.files.is_empty()).then(|| located.files.keys().cloned().collect());
-    let sums = use_sums(client, device, selection, focus);
+    let sums = use_sums(selection, focus);
     let readable = use_mut_ref(|| None::<Rc<Sums>>);
     if let Some(answer) = &sums
         && answer.1.is_ok()
@@ -51,21 +48,19 @@ pub(super) fn SourceView(props: &SourceViewProps) -> Html {
     let error = error.map(|error| AttrValue::from(mistyped_text(error)));
     let on_folder = use_callback(folder.setter(), |next: Folder, folder| folder.set(Some(next)));
     let on_line = {
-        let on_dock = dock.on_dock.clone();
         let search = handle.choosing(|selecting, expression: String| {
             selecting.filter.text = expression;
             selecting.filter.is_expression = true;
         });
         Callback::from(move |expression: String| {
             search.emit(expression);
-            on_dock.emit(Some(DockTab::Allocations));
+            file.choose_dock(Some(DockTab::Allocations));
         })
     };
     let shown = readable.borrow().clone();
     html! {
         <div class="dock-view source-view">
-            <ScopeBar {facts} has_pin={dock.file.pinned.is_some()} has_times={dock.device.has_times} {error}
-                lead={html! { <ChooseFolder {on_folder} /> }} />
+            <ScopeBar {error} lead={html! { <ChooseFolder {on_folder} /> }} />
             if let Some(folder) = folder.as_ref() {
                 <p class="source-note" role="status">
                     { folder_text(folder.name(), located.files.len(), folder.is_cut()) }

@@ -24,6 +24,11 @@ pub fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
     bytes.rows.iter().map(line).collect()
 }
 
+/// Says which moment the bytes of the legend are of.
+pub fn when(is_pin: bool) -> &'static str {
+    if is_pin { "At the pin:" } else { "At the peak:" }
+}
+
 /// Returns a remark if the categories are a guess.
 pub fn doubt(bytes: &CategoryBytes) -> Option<&'static str> {
     (bytes.basis == PhaseBasis::Curve).then_some("a guess: no stack identifies forward or backward")

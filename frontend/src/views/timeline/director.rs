@@ -15,7 +15,7 @@ use crate::draw::gesture::Point;
 use crate::draw::span::Span;
 use crate::platform;
 use crate::platform::{AskError, WorkerClient};
-use crate::state::{PointAction, TimelineCommand};
+use crate::state::{FileAction, PointAction, TimelineCommand};
 use std::cell::RefCell;
 use std::future::Future;
 use std::rc::Rc;
@@ -101,13 +101,18 @@ impl Director {
         }
     }
 
+    /// Acts on the file; the page may render in between, so that the stage is not borrowed.
+    fn act(&self, action: FileAction) {
+        let file = self.stage.borrow().file.clone();
+        file.act(action);
+    }
+
     fn subject(&self) -> Subject {
         let stage = self.stage.borrow();
-        let props = &stage.props;
         Subject {
-            client: props.client.clone(),
-            device: props.device.device,
-            axis: props.axis,
+            client: stage.file.client.clone(),
+            device: stage.shown.device.device,
+            axis: stage.shown.ready.axis,
             generation: stage.generation,
         }
     }
@@ -131,8 +136,8 @@ impl Director {
     fn ask_picture(&self) {
         let (next, kind) = {
             let mut stage = self.stage.borrow_mut();
-            let (camera, axis) = (stage.camera, stage.props.axis);
-            (stage.plan.next(&camera, axis), stage.props.kind.as_deref().cloned())
+            let (camera, axis) = (stage.camera, stage.shown.ready.axis);
+            (stage.plan.next(&camera, axis), stage.shown.ready.kind.as_deref().cloned())
         };
         let Some((layer, asked)) = next else { return };
         let subject = self.subject();
@@ -187,7 +192,7 @@ impl Director {
 
     /// Requests the lifetime of the pinned allocation, which is shown along the axis.
     pub(super) fn ask_pin(&self) {
-        let (subject, pinned) = (self.subject(), self.stage.borrow().props.pinned);
+        let (subject, pinned) = (self.subject(), self.stage.borrow().shown.pinned());
         let Some((allocation, _)) = pinned else {
             self.with(|stage| stage.take_pin(None));
             return;
@@ -242,14 +247,10 @@ impl Director {
         self.answer(&subject, question, |director, answer| {
             let Ok(hit) = answer else { return };
             director.hovered(Some(hit.clone()));
-            let (on_pin, on_kind) = {
-                let stage = director.stage.borrow();
-                (stage.props.on_pin.clone(), stage.props.on_kind.clone())
-            };
-            match hit.area.as_ref().and_then(|area| area.kind.clone()) {
-                Some(kind) => on_kind.emit(Some(kind)),
-                None => on_pin.emit(Some(hit).filter(|hit| hit.allocation.is_some())),
-            }
+            director.act(match hit.area.as_ref().and_then(|area| area.kind.clone()) {
+                Some(kind) => FileAction::SelectKind(Some(kind)),
+                None => FileAction::Pin(Some(hit).filter(|hit| hit.allocation.is_some())),
+            });
         });
     }
 
@@ -301,7 +302,7 @@ impl Director {
                 }
                 TimelineCommand::Reset => camera.set_view(camera.content().whole()),
                 TimelineCommand::JumpToPeak => {
-                    let peak = texts::peak_position(&stage.props.device, stage.props.axis).unwrap_or(0.0);
+                    let peak = texts::peak_position(&stage.shown.device, stage.shown.ready.axis).unwrap_or(0.0);
                     let x = camera.view_around(peak).x;
                     camera.set_view(View { x, y: camera.content().whole().y });
                 }
@@ -358,7 +359,7 @@ impl Director {
         let (x, units_per_px, bytes, areas) = {
             let stage = self.stage.borrow();
             let (camera, (x, y)) = (&stage.camera, stage.in_plot(at));
-            let areas = area_by(stage.props.color);
+            let areas = area_by(stage.shown.ready.color);
             (camera.position_from_x(x), camera.units_per_device_pixel(), camera.bytes_from_y(y), areas)
         };
         let subject = self.subject();

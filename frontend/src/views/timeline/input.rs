@@ -139,7 +139,7 @@ fn key(director: &Director, event: &KeyboardEvent) {
     if event.ctrl_key() || event.alt_key() || event.meta_key() {
         return;
     }
-    let has_pin = director.with(|stage| stage.props.pinned.is_some());
+    let has_pin = director.with(|stage| stage.shown.pinned().is_some());
     let toward = match (event.key().as_str(), event.shift_key()) {
         ("Enter", _) => {
             event.prevent_default();

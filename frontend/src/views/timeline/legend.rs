@@ -1,93 +1,73 @@
 //! Legend of the timeline's lines, patterns and colours, with the choice of what colours stand for.
 
 use super::area_legend::AreaLegend;
-use super::categories::{CategoryLine, doubt, lines};
-use crate::ask::{
-    BandName, CategoryBytes, ColorBy, DeviceFigures, GroupBy, GroupKeyData, Kind, KindFacts, Parts, Readable,
-};
+use super::categories::{CategoryLine, doubt, lines, when};
+use crate::ask::{BandName, CategoryBytes, ColorBy, GetBandNames, GetCategories, GroupBy, GroupKeyData, Kind, Parts};
 use crate::draw::color::Color;
 use crate::draw::shade;
 use crate::draw::theme::Theme;
-use crate::hooks::{use_band_names, use_categories};
-use crate::platform::WorkerClient;
-use crate::state::Scheme;
+use crate::hooks::{FileHandle, ShownFile, use_asked, use_file, use_shown};
+use crate::state::FileAction;
 use shared::base::format;
-use std::rc::Rc;
 use yew::prelude::*;
 
-#[derive(Clone, PartialEq, Properties)]
-pub(super) struct LegendProps {
-    pub(super) client: WorkerClient,
-    /// Figures of the shown device.
-    pub(super) device: Rc<DeviceFigures>,
-    pub(super) scheme: Scheme,
-    /// Property of allocations that colours stand for.
-    pub(super) color: ColorBy,
-    /// The steps and phases; `None` until they are found.
-    pub(super) parts: Option<Rc<Parts>>,
-    /// Moment of the bytes per category, and true if it is the pin's instead of the peak's.
-    pub(super) moment: (u32, bool),
-    /// Selected kind.
-    pub(super) kind: Option<Rc<Kind>>,
-    /// Totals of the selected kind.
-    pub(super) facts: Option<Rc<Readable<KindFacts>>>,
-    /// Called with another property for the colours.
-    pub(super) on_color: Callback<ColorBy>,
-    /// Called with a kind to select, and with `None` to select none.
-    pub(super) on_kind: Callback<Option<Kind>>,
-}
+/// Number of stacks that the legend names.
+const STACKS: u32 = 6;
 
 /// Shows a line of keys, and one of categories if colours stand for them.
 ///
 /// Colours are set as SVG attributes because the page's content security policy forbids inline styles.
 #[component]
-pub(super) fn Legend(props: &LegendProps) -> Html {
-    let theme = props.scheme.theme();
-    let is_by_category = props.color == ColorBy::Category;
-    let bytes = use_categories(&props.client, props.device.device, is_by_category.then_some(props.moment.0));
-    let is_by_stack = props.color == ColorBy::Stack;
-    let bands = use_band_names(&props.client, props.device.device, is_by_stack.then_some(props.moment.0));
+pub(super) fn Legend() -> Html {
+    let (file, shown) = (use_file(), use_shown());
+    let (color, device, moment) = (shown.ready.color, shown.device.device, shown.moment().0);
+    let theme = file.scheme.theme();
+    let is_by_category = color == ColorBy::Category;
+    let bytes = use_asked(is_by_category.then_some(GetCategories { device, moment }));
+    let is_by_stack = color == ColorBy::Stack;
+    let bands = use_asked(is_by_stack.then_some(GetBandNames { device, moment, limit: STACKS }));
+    let within = (&file, &*shown);
     html! {
         <div class="timeline-legend">
             <div class="segmented" role="group" aria-label="Colors">
-                { choice(props, ColorBy::Stack, "Stack", "One color per stack") }
-                { choice(props, ColorBy::Category, "Category", "Colors show what the memory is used for") }
-                { area_choice(props) }
+                { choice(within, ColorBy::Stack, "Stack", "One color per stack") }
+                { choice(within, ColorBy::Category, "Category", "Colors show what the memory is used for") }
+                { area_choice(within) }
             </div>
             <ul class="timeline-keys" aria-label="Legend">
                 <li>{line(theme.live)}{"live"}</li>
                 <li>{line(theme.reserved)}{"reserved"}</li>
-                if !props.color.is_area() { <li title="Neighbors that are too small to draw separately, in the color of their largest part">{merged(props.color, theme)}{"small allocations, merged"}</li> }
-                if props.device.summary.initial_bytes > 0 && props.color == ColorBy::Stack {
+                if !color.is_area() { <li title="Neighbors that are too small to draw separately, in the color of their largest part">{merged(color, theme)}{"small allocations, merged"}</li> }
+                if shown.device.summary.initial_bytes > 0 && is_by_stack {
                     <li title="Allocated before the recording began">{initial(theme)}{"allocated before recording"}</li>
                 }
-                { for props.parts.iter().flat_map(|parts| origins(parts)) }
+                { for shown.ready.shown_parts().into_iter().flat_map(|parts| origins(parts)) }
             </ul>
-            if props.color.is_area() {
-                <AreaLegend client={props.client.clone()} device={props.device.device} scheme={props.scheme}
-                    color={props.color} moment={props.moment} selected={props.kind.clone()} on_color={props.on_color.clone()}
-                    on_kind={props.on_kind.clone()} />
-            }
+            if color.is_area() { <AreaLegend /> }
             if is_by_category {
-                <ul class="timeline-categories numbers" aria-label="Categories">{ for bytes.iter().map(|bytes| categories(bytes, props, theme)) }</ul>
+                <ul class="timeline-categories numbers" aria-label="Categories">{ for bytes.iter().map(|bytes| categories(bytes, within, theme)) }</ul>
             }
             if is_by_stack {
-                <ul class="timeline-categories timeline-stacks numbers" aria-label="Largest stacks">{ for bands.iter().map(|bands| largest(bands, props, theme)) }</ul>
+                <ul class="timeline-categories timeline-stacks numbers" aria-label="Largest stacks">{ for bands.iter().map(|bands| largest(bands, within, theme)) }</ul>
             }
         </div>
     }
 }
 
-fn choice(props: &LegendProps, this: ColorBy, label: &'static str, title: &'static str) -> Html {
-    let onclick = props.on_color.reform(move |_: MouseEvent| this);
-    let pressed = (props.color == this).to_string();
+/// What the entries of the legend select from.
+type Within<'a> = (&'a FileHandle, &'a ShownFile);
+
+fn choice((file, shown): Within<'_>, this: ColorBy, label: &'static str, title: &'static str) -> Html {
+    let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseColor(this));
+    let pressed = (shown.ready.color == this).to_string();
     html! { <button type="button" {title} aria-pressed={pressed} {onclick}>{ label }</button> }
 }
 
-fn area_choice(props: &LegendProps) -> Html {
-    let is_on = props.color.is_area();
-    let color = if is_on { props.color } else { ColorBy::AreaCategory };
-    let onclick = props.on_color.reform(move |_: MouseEvent| color);
+fn area_choice((file, shown): Within<'_>) -> Html {
+    let color = shown.ready.color;
+    let is_on = color.is_area();
+    let next = if is_on { color } else { ColorBy::AreaCategory };
+    let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseColor(next));
     html! {
         <button type="button" title="At most ten areas, each with all memory of a category, module or function"
             aria-pressed={is_on.to_string()} {onclick}>{ "Area" }</button>
@@ -105,16 +85,16 @@ fn origins(parts: &Parts) -> Vec<Html> {
     steps.into_iter().chain(phases).map(entry).collect()
 }
 
-fn categories(bytes: &CategoryBytes, props: &LegendProps, theme: &Theme) -> Html {
-    let when = when(props);
+fn categories(bytes: &CategoryBytes, within: Within<'_>, theme: &Theme) -> Html {
+    let when = when(within.1.moment().1);
     let entry = |line: CategoryLine| {
         let kind = Kind::Category(line.category);
-        let chosen = facts_of(props).and_then(|facts| facts.key);
+        let chosen = within.1.kind_facts().and_then(|facts| facts.key);
         let is_selected =
             chosen == Some(GroupKeyData { by: GroupBy::Category, value: Some((line.category as u64, 0)) });
         let key = square(shade::fill(line.color, ColorBy::Category, theme));
         let content = html! { <>{ line.name }<strong>{ line.size }</strong></> };
-        html! { <li data-category={line.name}>{ entry_button(props, (kind, is_selected), key, line.name.to_owned(), content) }</li> }
+        html! { <li data-category={line.name}>{ entry_button(within.0, (kind, is_selected), key, line.name.to_owned(), content) }</li> }
     };
     html! {
         <>
@@ -128,18 +108,10 @@ fn categories(bytes: &CategoryBytes, props: &LegendProps, theme: &Theme) -> Html
     }
 }
 
-fn when(props: &LegendProps) -> &'static str {
-    if props.moment.1 { "At the pin:" } else { "At the peak:" }
-}
-
-fn facts_of(props: &LegendProps) -> Option<&KindFacts> {
-    props.facts.as_deref()?.as_ref().ok()
-}
-
 /// Names the stacks of the largest bands; an entry selects its stack.
-fn largest(bands: &[BandName], props: &LegendProps, theme: &Theme) -> Html {
+fn largest(bands: &[BandName], (file, shown): Within<'_>, theme: &Theme) -> Html {
     let entry = |band: &BandName| {
-        let is_selected = facts_of(props).and_then(|facts| facts.stack) == Some(band.stack);
+        let is_selected = shown.kind_facts().and_then(|facts| facts.stack) == Some(band.stack);
         let key = match band.color {
             Some(color) => square(shade::fill(color, ColorBy::Stack, theme)),
             None => initial(theme),
@@ -151,11 +123,11 @@ fn largest(bands: &[BandName], props: &LegendProps, theme: &Theme) -> Html {
             </>
         };
         let name = format!("{} {} {}", band.lead, band.rest, band.callers);
-        html! { <li>{ entry_button(props, (Kind::Stack(band.stack), is_selected), key, name, content) }</li> }
+        html! { <li>{ entry_button(file, (Kind::Stack(band.stack), is_selected), key, name, content) }</li> }
     };
     html! {
         <>
-            <li>{ when(props) }</li>
+            <li>{ when(shown.moment().1) }</li>
             if bands.is_empty() { <li>{ "no stacks recorded" }</li> }
             { for bands.iter().map(entry) }
         </>
@@ -163,14 +135,8 @@ fn largest(bands: &[BandName], props: &LegendProps, theme: &Theme) -> Html {
 }
 
 /// Shows an entry that selects a kind, or none if the kind is selected already.
-fn entry_button(
-    props: &LegendProps,
-    (kind, is_selected): (Kind, bool),
-    key: Html,
-    name: String,
-    content: Html,
-) -> Html {
-    let onclick = props.on_kind.reform(move |_: MouseEvent| (!is_selected).then(|| kind.clone()));
+fn entry_button(file: &FileHandle, (kind, is_selected): (Kind, bool), key: Html, name: String, content: Html) -> Html {
+    let onclick = file.acting(move |_: MouseEvent| FileAction::SelectKind((!is_selected).then(|| kind.clone())));
     let title = format!("Select {}", name.trim_end());
     html! {
         <button type="button" class="timeline-entry" aria-pressed={is_selected.to_string()} {title} {onclick}>

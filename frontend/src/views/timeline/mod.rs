@@ -24,8 +24,9 @@ mod stage;
 use self::director::Director;
 use self::legend::Legend;
 use self::paint::Painter;
-pub use self::props::TimelineProps;
+use self::props::{Given, TimelineProps};
 use self::stage::Stage;
+use crate::hooks::{use_file, use_shown};
 use crate::platform::{ResizeListener, Surface};
 use gloo_events::EventListener;
 use web_sys::{HtmlCanvasElement, HtmlElement};
@@ -40,7 +41,8 @@ pub fn Timeline(props: &TimelineProps) -> Html {
     let running = use_mut_ref(|| None::<Running>);
     {
         let (nodes, running) = (nodes.clone(), running.clone());
-        use_effect_with(props.clone(), move |props| follow(&mut running.borrow_mut(), &nodes, props));
+        let given = (use_file(), use_shown(), props.clone());
+        use_effect_with(given, move |given| follow(&mut running.borrow_mut(), &nodes, given));
     }
     {
         let running = running.clone();
@@ -56,9 +58,7 @@ pub fn Timeline(props: &TimelineProps) -> Html {
                     <strong></strong><span></span><span></span><small></small>
                 </div>
             </div>
-            <Legend client={props.client.clone()} device={props.device.clone()} scheme={props.scheme} color={props.color}
-                parts={props.parts.clone()} moment={props.legend_moment} kind={props.kind.clone()} facts={props.kind_facts.clone()}
-                on_color={props.on_color.clone()} on_kind={props.on_kind.clone()} />
+            <Legend />
             <div ref={&nodes.minimap} class="timeline-minimap" data-minimap="" aria-hidden="true">
                 <canvas ref={&nodes.chart} class="timeline-canvas"></canvas>
                 <div ref={&nodes.window} class="timeline-window"><div></div><div></div></div>
@@ -103,24 +103,24 @@ struct Running {
 }
 
 /// Updates a running timeline to its properties, or starts it.
-fn follow(running: &mut Option<Running>, nodes: &Nodes, props: &TimelineProps) {
+fn follow(running: &mut Option<Running>, nodes: &Nodes, given: &Given) {
     match running {
-        Some(running) => running.update(props),
-        None => *running = nodes.surface().and_then(|surface| Running::start(props, surface)),
+        Some(running) => running.update(given),
+        None => *running = nodes.surface().and_then(|surface| Running::start(given, surface)),
     }
 }
 
 impl Running {
-    fn start(props: &TimelineProps, surface: Surface) -> Option<Self> {
+    fn start(given: &Given, surface: Surface) -> Option<Self> {
         let painter = Painter::open(surface.bands.clone())?;
-        let director = Director::new(Stage::new(props.clone(), surface.clone(), painter));
+        let director = Director::new(Stage::new(given.clone(), surface.clone(), painter));
         let refit = |element: &HtmlElement| {
             let director = director.clone();
             ResizeListener::new(element, move || director.with(Stage::fit_to_element))
         };
         Some(Self {
             // A command older than this timeline was meant for another one.
-            obeyed: props.command.map(|issued| issued.number),
+            obeyed: given.2.command.map(|issued| issued.number),
             _listeners: input::listen(&director, &surface),
             _resize: [refit(&surface.plot), refit(&surface.minimap)],
             _restored: repaint_when_restored(&director, &surface.bands),
@@ -128,42 +128,39 @@ impl Running {
         })
     }
 
-    fn update(&mut self, props: &TimelineProps) {
-        let (is_other, before) = self.director.with(|stage| {
-            let before = std::mem::replace(&mut stage.props, props.clone());
-            let is_other = before.client != props.client
-                || before.device.device != props.device.device
-                || before.axis != props.axis;
-            (is_other, before)
-        });
-        if is_other {
+    fn update(&mut self, given: &Given) {
+        let subject = |(file, shown, _): &Given| (file.client.clone(), shown.device.device, shown.ready.axis);
+        let before = self.director.with(|stage| stage.take(given.clone()));
+        if subject(&before) != subject(given) {
             self.director.with(Stage::start_over);
             self.director.start();
         } else {
-            self.follow_change(&before, props);
+            self.follow_change(&before, given);
         }
-        if let Some(issued) = props.command.filter(|issued| Some(issued.number) != self.obeyed) {
+        if let Some(issued) = given.2.command.filter(|issued| Some(issued.number) != self.obeyed) {
             self.obeyed = Some(issued.number);
             self.director.obey(issued.command);
         }
     }
 
-    /// Applies changed properties while the device and the axis stay the same.
-    fn follow_change(&self, before: &TimelineProps, props: &TimelineProps) {
-        let looks = |props: &TimelineProps| (props.color, props.scheme, props.pinned, props.kind.clone());
-        if looks(before) != looks(props) {
+    /// Applies what has changed while the device and the axis stay the same.
+    fn follow_change(&self, before: &Given, now: &Given) {
+        let looks =
+            |(file, shown, _): &Given| (shown.ready.color, file.scheme, shown.pinned(), shown.ready.kind.clone());
+        if looks(before) != looks(now) {
             self.director.with(Stage::take_looks);
         }
-        if before.parts != props.parts {
+        let ((_, before, old_props), (_, shown, props)) = (before, now);
+        if before.ready.shown_parts() != shown.ready.shown_parts() {
             self.director.with(Stage::take_parts);
         }
-        if before.capacity_bytes != props.capacity_bytes {
+        if before.capacity_bytes() != shown.capacity_bytes() {
             self.director.with(Stage::take_card);
         }
-        if before.flags != props.flags {
+        if old_props.flags != props.flags {
             self.director.ask_flags();
         }
-        if before.pinned != props.pinned {
+        if before.pinned() != shown.pinned() {
             self.director.ask_pin();
         }
     }

@@ -11,7 +11,7 @@ use super::draw::plan::{Layer, Looks, Plan};
 use super::draw::steps::{step_beside, steps_along};
 use super::model as texts;
 use super::paint::Painter;
-use super::props::TimelineProps;
+use super::props::{Given, TimelineProps};
 use super::shown::{Shown, frame};
 use crate::ask::{Hit, Kind, Marks, PictureData, View as Asked};
 use crate::draw::camera::{Camera, Content, View};
@@ -20,14 +20,18 @@ use crate::draw::glide::Glide;
 use crate::draw::layout::Layout;
 use crate::draw::rect::Rect;
 use crate::draw::span::Span;
-use crate::hooks::Seen;
+use crate::hooks::{FileHandle, Seen, ShownFile};
 use crate::platform;
 use crate::platform::{Drawn, Surface};
+use crate::state::ReadyFile;
+use std::rc::Rc;
 
 /// Height in device pixels from which pictures draw an allocation by itself.
 const BAND_PX: f64 = 1.25;
 
 pub(super) struct Stage {
+    pub(super) file: FileHandle,
+    pub(super) shown: Rc<ShownFile>,
     pub(super) props: TimelineProps,
     pub(super) surface: Surface,
     pub(super) camera: Camera,
@@ -66,8 +70,10 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Creates a stage that has nothing to show yet.
-    pub(super) fn new(props: TimelineProps, surface: Surface, painter: Painter) -> Self {
+    pub(super) fn new((file, shown, props): Given, surface: Surface, painter: Painter) -> Self {
         let mut stage = Self {
+            file,
+            shown,
             props,
             surface,
             painter,
@@ -102,6 +108,12 @@ impl Stage {
         stage
     }
 
+    /// Takes what to draw, and returns what was drawn before.
+    pub(super) fn take(&mut self, (file, shown, props): Given) -> Given {
+        use std::mem::replace;
+        (replace(&mut self.file, file), replace(&mut self.shown, shown), replace(&mut self.props, props))
+    }
+
     /// Shows the whole trace of the device on the chosen axis, or the part that the page starts with.
     pub(super) fn start_over(&mut self) {
         self.generation += 1;
@@ -118,10 +130,10 @@ impl Stage {
         self.place_marks();
         self.layout = self.measured();
         self.camera = Camera::new(self.content(), self.layout.plot_size());
-        if let Some(start) = self.props.start {
+        if let Some(start) = self.file.range(&self.shown.ready) {
             self.camera.set_view(start);
         }
-        platform::set_attribute(&self.surface.plot, "aria-label", &texts::description(&self.props.device));
+        platform::set_attribute(&self.surface.plot, "aria-label", &texts::description(&self.shown.device));
     }
 
     /// Makes room for the line of another card; a part that the user has zoomed to stays in view.
@@ -137,8 +149,8 @@ impl Stage {
 
     /// Returns the extent of everything that can be shown.
     fn content(&self) -> Content {
-        let plain = texts::content(&self.props.device, self.props.axis);
-        texts::content_with_card(plain, self.props.capacity_bytes)
+        let plain = texts::content(&self.shown.device, self.shown.ready.axis);
+        texts::content_with_card(plain, self.shown.capacity_bytes())
     }
 
     /// Stores the device's spans and marks.
@@ -162,15 +174,17 @@ impl Stage {
     }
 
     fn looks(&self) -> Looks {
-        let TimelineProps { color, scheme, kind, pinned, .. } = &self.props;
-        Looks { color: *color, scheme: *scheme, kind: kind.as_deref().map(Kind::number), pinned: *pinned }
+        let ReadyFile { color, kind, .. } = &self.shown.ready;
+        let (scheme, pinned) = (self.file.scheme, self.shown.pinned());
+        Looks { color: *color, scheme, kind: kind.as_deref().map(Kind::number), pinned }
     }
 
     fn place_marks(&mut self) {
         let Marks { spans, awaits_steps, awaits_phases, .. } = &self.marks;
         let awaited = usize::from(*awaits_steps) + usize::from(*awaits_phases);
-        self.lane = Lane::new(spans, self.props.parts.as_deref(), awaited, self.props.axis);
-        self.markers = texts::markers(&self.props.device, &self.marks, self.props.axis);
+        self.lane =
+            Lane::new(spans, self.shown.ready.shown_parts().map(|parts| &**parts), awaited, self.shown.ready.axis);
+        self.markers = texts::markers(&self.shown.device, &self.marks, self.shown.ready.axis);
     }
 
     /// Stores the outline of the whole trace.
@@ -219,7 +233,7 @@ impl Stage {
     pub(super) fn untold_view(&mut self) -> Option<Seen> {
         let range = (!self.camera.is_whole()).then(|| self.camera.view());
         let can_go_back = !self.history.is_empty();
-        let seen = Seen { device: self.props.device.device, axis: self.props.axis, range, can_go_back };
+        let seen = Seen { device: self.shown.device.device, axis: self.shown.ready.axis, range, can_go_back };
         (self.glide.is_none() && self.told.replace(seen) != Some(seen)).then_some(seen)
     }
 
@@ -256,7 +270,7 @@ impl Stage {
 
     /// Returns the step after, or before, the view in which the camera is or will be.
     pub(super) fn step_beside(&self, is_forward: bool) -> Option<Span> {
-        let steps = steps_along(self.props.parts.as_deref()?, self.props.axis);
+        let steps = steps_along(self.shown.ready.shown_parts().map(|parts| &**parts)?, self.shown.ready.axis);
         let camera = self.destination();
         step_beside(&steps, camera.view().x, camera.content().whole().x, is_forward)
     }
@@ -371,7 +385,7 @@ impl Stage {
     }
 
     fn draw_bands(&mut self) {
-        let frame = frame(&self.camera, &self.layout, &self.layers, self.marked(), self.props.scheme);
+        let frame = frame(&self.camera, &self.layout, &self.layers, self.marked(), self.file.scheme);
         self.painter.paint(&frame);
     }
 
@@ -381,24 +395,24 @@ impl Stage {
     fn marked(&self) -> [Option<u32>; 2] {
         let hovered = self.hit.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.allocation);
         let has_bands = |owner: &u32| self.layers.iter().flatten().any(|shown| shown.has_bands_of(*owner));
-        let pinned = self.props.pinned.map(|(allocation, _)| allocation);
+        let pinned = self.shown.pinned().map(|(allocation, _)| allocation);
         [hovered.filter(has_bands), pinned.filter(has_bands)]
     }
 
     fn draw_overlay(&self) {
-        let (camera, layout, theme) = (&self.camera, &self.layout, self.props.scheme.theme());
+        let (camera, layout, theme) = (&self.camera, &self.layout, self.file.scheme.theme());
         let initial = self.sharpest().map(|shown| {
-            let text = texts::initial_label(&self.props.device);
+            let text = texts::initial_label(&self.shown.device);
             (&shown.initial, &shown.asked, text)
         });
-        let (axis, lane, markers) = (self.props.axis, &self.lane, &self.markers);
-        let (capacity_bytes, pin) = (self.props.capacity_bytes, self.pin);
+        let (axis, lane, markers) = (self.shown.ready.axis, &self.lane, &self.markers);
+        let (capacity_bytes, pin) = (self.shown.capacity_bytes(), self.pin);
         let labels = Labels { axis, lane, markers, capacity_bytes, initial, pin, flags: &self.flags };
         let mut ops = labels.ops(camera, layout, theme);
         let cursor = self.pointer.filter(|&at| self.is_in_plot(at) && !self.gesture.is_active());
         if let Some(at) = cursor {
             let shown = self.hit.as_ref().map(|hit| hit.moment);
-            ops.extend(axes::crosshair(at, shown, camera, layout, (self.props.axis, theme)));
+            ops.extend(axes::crosshair(at, shown, camera, layout, (self.shown.ready.axis, theme)));
             ops.extend(self.hit.as_ref().and_then(|hit| axes::bracket(at, hit, camera, layout, theme)));
         }
         ops.extend(self.selection.iter().flat_map(|&rect| axes::selection(rect, theme)));
@@ -408,7 +422,7 @@ impl Stage {
     }
 
     fn draw_tooltip(&self, cursor: Option<Point>) {
-        let text = self.hit.as_ref().map(|hit| texts::tooltip(hit, self.props.axis));
+        let text = self.hit.as_ref().map(|hit| texts::tooltip(hit, self.shown.ready.axis));
         let shown = cursor.zip(text.as_ref()).map(|(at, text)| {
             let room = (self.layout.outer.width, self.layout.outer.height);
             (at, room, [text.title.as_str(), &text.name, &text.detail, &text.moment])
@@ -419,7 +433,7 @@ impl Stage {
     fn draw_minimap(&mut self) {
         let size = platform::size_of_element(&self.surface.minimap);
         if std::mem::take(&mut self.chart_is_due) {
-            let theme = self.props.scheme.theme();
+            let theme = self.file.scheme.theme();
             let ops = minimap::outline(&self.outline.live, &self.outline.reserved, theme).plotted(size, theme).ops;
             platform::paint_ops(&self.surface.chart, size, self.layout.pixel_ratio, &ops);
         }
@@ -438,12 +452,12 @@ impl Stage {
         for (name, value) in [("data-x0", x.start), ("data-x1", x.end), ("data-y0", y.start), ("data-y1", y.end)] {
             platform::set_attribute(plot, name, &value.to_string());
         }
-        platform::set_attribute(plot, "data-axis", texts::axis_name(self.props.axis));
+        platform::set_attribute(plot, "data-axis", texts::axis_name(self.shown.ready.axis));
         let bands = self.sharpest().map_or(0, |shown| shown.picture.band_count());
         platform::set_attribute(plot, "data-bands", &bands.to_string());
         let is_marked = self.sharpest().is_some_and(|shown| shown.asked.marking.kind.is_some());
         platform::set_attribute(plot, "data-marked", if is_marked { "true" } else { "false" });
-        let is_settled = self.plan.is_settled(&self.camera, self.props.axis) && self.glide.is_none();
+        let is_settled = self.plan.is_settled(&self.camera, self.shown.ready.axis) && self.glide.is_none();
         platform::set_attribute(plot, "data-settled", if is_settled { "true" } else { "false" });
     }
 

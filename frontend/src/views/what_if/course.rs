@@ -3,8 +3,8 @@
 use super::model::{column_at, fragmentation, moved, occurring, reading, stalls};
 use crate::ask::ReplayData;
 use crate::components::picture::Picture;
+use crate::hooks::use_file;
 use crate::platform;
-use crate::state::Scheme;
 use std::ops::Range;
 use web_sys::HtmlElement;
 use yew::prelude::*;
@@ -13,7 +13,6 @@ use yew::prelude::*;
 pub(super) struct CourseRowsProps {
     /// Result of the replay, with the recording to compare with.
     pub(super) data: ReplayData,
-    pub(super) scheme: Scheme,
 }
 
 /// Shows, below the curves, the bytes reserved beyond the live bytes, and each stall.
@@ -67,12 +66,12 @@ pub(super) fn CourseRows(props: &CourseRowsProps) -> Html {
         }
     };
     let chosen = (*part).clone().filter(|part| part.end <= columns);
-    let drawn = (props.clone(), chosen.clone());
-    let draw_fragmentation = use_callback(drawn.clone(), |size, (props, chosen)| {
-        fragmentation(&props.data, chosen.as_ref(), size, props.scheme.theme())
+    let drawn = (props.data.clone(), chosen.clone(), use_file().scheme);
+    let draw_fragmentation = use_callback(drawn.clone(), |size, (data, chosen, scheme)| {
+        fragmentation(data, chosen.as_ref(), size, scheme.theme())
     });
     let draw_stalls =
-        use_callback(drawn, |size, (props, chosen)| stalls(&props.data, chosen.as_ref(), size, props.scheme.theme()));
+        use_callback(drawn, |size, (data, chosen, scheme)| stalls(data, chosen.as_ref(), size, scheme.theme()));
     let spoken = chosen.as_ref().map(|part| format!("{}..{}", part.start, part.end));
     html! {
         <figure class="what-if-course">

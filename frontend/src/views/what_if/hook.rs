@@ -1,7 +1,7 @@
 //! Hooks for replays, which a file's Web Worker computes.
 
 use crate::ask::{GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WhatIfSetup};
-use crate::hooks::use_answer;
+use crate::hooks::{use_answer, use_subject};
 use crate::platform::{AskError, WorkerClient};
 use gloo_timers::callback::Timeout;
 use std::cell::Cell;
@@ -14,10 +14,9 @@ const REST_MS: u32 = 200;
 
 /// Returns the setup with which a device was recorded, or a sentence why it can't be replayed.
 #[hook]
-pub fn use_recorded_setup(client: &WorkerClient, device: u32) -> Option<Rc<Result<RecordedSetup, String>>> {
-    use_answer((client.clone(), device), |(client, device)| async move {
-        unless_refused(client.ask(GetRecordedSetup { device }).await)
-    })
+pub fn use_recorded_setup() -> Option<Rc<Result<RecordedSetup, String>>> {
+    let subject = use_subject();
+    use_answer(subject, |(client, device)| async move { unless_refused(client.ask(GetRecordedSetup { device }).await) })
 }
 
 /// Replay with its setup.
@@ -30,9 +29,10 @@ pub struct Replayed {
 
 /// Returns the replay of a setup; the previous one stays until the new one arrives.
 #[hook]
-pub fn use_replay(client: &WorkerClient, device: u32, setup: &WhatIfSetup) -> Option<Rc<Replayed>> {
+pub fn use_replay(setup: &WhatIfSetup) -> Option<Rc<Replayed>> {
     let rested = use_rested(setup.clone());
-    use_answer((client.clone(), device, rested), |(client, device, setup)| async move {
+    let (client, device) = use_subject();
+    use_answer((client, device, rested), |(client, device, setup)| async move {
         let outcome = unless_refused(client.ask(GetReplay { device, setup: setup.clone() }).await)?;
         Ok(Replayed { setup, outcome })
     })

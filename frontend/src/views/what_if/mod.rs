@@ -18,10 +18,10 @@ use self::model::{file_name, first_setup, notes, summary};
 use self::plot::ReplayPlot;
 use self::settings::SettingsForm;
 use self::sweep::SweepTable;
-use super::dock_props::DockProps;
 use crate::ask::{RecordedSetup, WhatIfSetup, WriteReplay};
-use crate::platform::{WorkerClient, file_of};
-use crate::state::Scheme;
+use crate::hooks::{FileHandle, ShownFile, use_file, use_shown};
+use crate::platform::file_of;
+use crate::state::Choice;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -29,29 +29,22 @@ use yew::prelude::*;
 /// Number of events up to which settings are tried without a click; each step of a sweep replays them all.
 const MOST_EVENTS: u64 = 2_000_000;
 
-#[derive(Clone, PartialEq, Properties)]
-pub(super) struct WhatIfProps {
-    pub(super) dock: DockProps,
-}
-
 /// Replays the device's requests under other settings or on another card.
 #[component]
-pub(super) fn WhatIf(props: &WhatIfProps) -> Html {
-    let DockProps { client, device, what_if, on_what_if, .. } = &props.dock;
-    let recorded = use_recorded_setup(client, device.device);
+pub(super) fn WhatIf() -> Html {
+    let (file, shown) = (use_file(), use_shown());
+    let what_if = &shown.ready.choices.what_if;
+    let recorded = use_recorded_setup();
     // The first setup is that of the recording; a chosen setup outlives the tab.
-    use_effect_with((recorded.clone(), what_if.is_some()), {
-        let on_what_if = on_what_if.clone();
-        move |(recorded, is_chosen)| {
-            if let (Some(Ok(recorded)), false) = (recorded.as_deref(), is_chosen) {
-                on_what_if.emit(first_setup(recorded));
-            }
+    use_effect_with((recorded.clone(), what_if.is_some()), move |(recorded, is_chosen)| {
+        if let (Some(Ok(recorded)), false) = (recorded.as_deref(), is_chosen) {
+            file.choose(Choice::WhatIf(first_setup(recorded)));
         }
     });
     match (recorded.as_deref(), what_if) {
         (Some(Err(reason)), _) => html! { <p class="panel-empty">{ format!("{reason}.") }</p> },
         (Some(Ok(recorded)), Some(setup)) => {
-            html! { <Chosen dock={props.dock.clone()} recorded={recorded.clone()} setup={setup.clone()} /> }
+            html! { <Chosen recorded={recorded.clone()} setup={setup.clone()} /> }
         }
         _ => html! { <p class="panel-empty" role="status">{ "Reading the settings of the recording…" }</p> },
     }
@@ -59,21 +52,21 @@ pub(super) fn WhatIf(props: &WhatIfProps) -> Html {
 
 #[derive(Clone, PartialEq, Properties)]
 struct ChosenProps {
-    dock: DockProps,
     recorded: RecordedSetup,
     setup: Rc<WhatIfSetup>,
 }
 
 #[component]
 fn Chosen(props: &ChosenProps) -> Html {
-    let ChosenProps { dock, recorded, setup } = props;
-    let replayed = use_replay(&dock.client, dock.device.device, setup);
-    let sweep = use_sweep(&dock.client, dock.device.device);
-    use_first_sweep(&sweep, dock, setup);
-    let on_open = use_open(dock, setup);
+    let ChosenProps { recorded, setup } = props;
+    let (file, shown) = (use_file(), use_shown());
+    let replayed = use_replay(setup);
+    let sweep = use_sweep(&file.client, shown.device.device);
+    use_first_sweep(&sweep, &file, &shown, setup);
+    let on_open = on_open(&file, shown.device.device, setup);
     let on_apply = {
-        let (setup, on_what_if) = (setup.clone(), dock.on_what_if.clone());
-        Callback::from(move |conf: String| on_what_if.emit(WhatIfSetup { conf, ..WhatIfSetup::clone(&setup) }))
+        let setup = setup.clone();
+        file.choosing(move |conf: String| Choice::WhatIf(WhatIfSetup { conf, ..WhatIfSetup::clone(&setup) }))
     };
     let is_current = replayed.as_ref().is_some_and(|replayed| replayed.setup == **setup);
     html! {
@@ -82,13 +75,12 @@ fn Chosen(props: &ChosenProps) -> Html {
                 on_apply={on_apply.clone()} />
             <div class="what-if-columns">
                 <div class="what-if-side">
-                    <SettingsForm recorded={recorded.clone()} setup={setup.clone()}
-                        on_change={dock.on_what_if.clone()} />
+                    <SettingsForm recorded={recorded.clone()} setup={setup.clone()} on_conf={on_apply.clone()} />
                     <SweepTable {sweep} setup={setup.clone()} {on_apply} />
                 </div>
                 <section class="what-if-result" aria-label="Replay" aria-busy={(!is_current).to_string()}
                     data-replayed={is_current.to_string()} tabindex="0">
-                    { result(replayed.as_deref(), dock.scheme, &on_open) }
+                    { result(replayed.as_deref(), on_open) }
                 </section>
             </div>
         </div>
@@ -97,11 +89,11 @@ fn Chosen(props: &ChosenProps) -> Html {
 
 /// Starts a sweep when the view opens and when another card is chosen, unless the trace is long.
 #[hook]
-fn use_first_sweep(sweep: &SweepHandle, dock: &DockProps, setup: &Rc<WhatIfSetup>) {
+fn use_first_sweep(sweep: &SweepHandle, file: &FileHandle, shown: &ShownFile, setup: &Rc<WhatIfSetup>) {
     let WhatIfSetup { capacity_bytes, elsewhere_bytes, .. } = **setup;
-    let on = (dock.client.clone(), dock.device.device, capacity_bytes, elsewhere_bytes);
+    let on = (file.client.clone(), shown.device.device, capacity_bytes, elsewhere_bytes);
     let (on_start, setup) = (sweep.on_start.clone(), setup.clone());
-    let is_short = dock.device.summary.events <= MOST_EVENTS;
+    let is_short = shown.device.summary.events <= MOST_EVENTS;
     use_effect_with(on, move |_| {
         if is_short {
             on_start.emit(WhatIfSetup::clone(&setup));
@@ -110,24 +102,22 @@ fn use_first_sweep(sweep: &SweepHandle, dock: &DockProps, setup: &Rc<WhatIfSetup
 }
 
 /// Opens the replay as a file of its own.
-#[hook]
-fn use_open(dock: &DockProps, setup: &Rc<WhatIfSetup>) -> Callback<MouseEvent> {
-    let (client, device, on_files) = (dock.client.clone(), dock.device.device, dock.on_files.clone());
-    use_callback((client, device, setup.clone(), on_files), move |_: MouseEvent, (client, device, setup, on_files)| {
-        let (client, device, setup): (WorkerClient, u32, Rc<WhatIfSetup>) = (client.clone(), *device, setup.clone());
-        let on_files = on_files.clone();
+fn on_open(file: &FileHandle, device: u32, setup: &Rc<WhatIfSetup>) -> Callback<MouseEvent> {
+    let (file, setup) = (file.clone(), setup.clone());
+    Callback::from(move |_: MouseEvent| {
+        let (file, setup) = (file.clone(), setup.clone());
         spawn_local(async move {
             // An error means that the file was closed, or it is already shown in place of the replay.
-            if let Ok(blob) = client.file(WriteReplay { device, setup: WhatIfSetup::clone(&setup) }, |_| ()).await
-                && let Some(file) = file_of(&blob, &file_name(&setup))
+            if let Ok(blob) = file.client.file(WriteReplay { device, setup: WhatIfSetup::clone(&setup) }, |_| ()).await
+                && let Some(replay) = file_of(&blob, &file_name(&setup))
             {
-                on_files.emit(vec![file]);
+                file.open(vec![replay]);
             }
         });
     })
 }
 
-fn result(replayed: Option<&Replayed>, scheme: Scheme, on_open: &Callback<MouseEvent>) -> Html {
+fn result(replayed: Option<&Replayed>, on_open: Callback<MouseEvent>) -> Html {
     let Some(Replayed { setup, outcome }) = replayed else {
         return html! { <p class="panel-empty" role="status">{ "Replaying…" }</p> };
     };
@@ -136,13 +126,13 @@ fn result(replayed: Option<&Replayed>, scheme: Scheme, on_open: &Callback<MouseE
         Ok(data) => html! {
             <>
                 <p class="visually-hidden" role="status">{ summary(data) }</p>
-                <ReplayPlot data={data.clone()} setup={setup.clone()} {scheme} />
-                <CourseRows data={data.clone()} {scheme} />
+                <ReplayPlot data={data.clone()} setup={setup.clone()} />
+                <CourseRows data={data.clone()} />
                 <FigureTable data={data.clone()} />
                 <ul class="what-if-notes">
                     { for notes(data, setup).into_iter().map(|note| html! { <li>{ note }</li> }) }
                 </ul>
-                <button type="button" class="button" onclick={on_open.clone()}>{ "Open the replay" }</button>
+                <button type="button" class="button" onclick={on_open}>{ "Open the replay" }</button>
             </>
         },
     }

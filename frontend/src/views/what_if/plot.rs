@@ -3,7 +3,7 @@
 use super::model::{plot, summary};
 use crate::ask::{ReplayData, WhatIfSetup};
 use crate::components::picture::Picture;
-use crate::state::Scheme;
+use crate::hooks::use_file;
 use crate::views::export::picture::use_easel;
 use yew::prelude::*;
 
@@ -13,21 +13,21 @@ pub(super) struct ReplayPlotProps {
     pub(super) data: ReplayData,
     /// Settings and card of the replay.
     pub(super) setup: WhatIfSetup,
-    pub(super) scheme: Scheme,
 }
 
 /// Shows the live bytes, the reserved bytes as recorded and as replayed, and the card's memory.
 #[component]
 pub(super) fn ReplayPlot(props: &ReplayPlotProps) -> Html {
-    let plot = use_memo(props.clone(), |props| plot(&props.data, &props.setup, props.scheme.theme()));
+    let scheme = use_file().scheme;
+    let drawn = (props.clone(), scheme);
+    let plot = use_memo(drawn, |(props, scheme)| plot(&props.data, &props.setup, scheme.theme()));
     let easel = use_easel();
-    use_effect_with((easel, plot.clone(), props.scheme), |(easel, plot, scheme)| {
+    use_effect_with((easel, plot.clone(), scheme), |(easel, plot, scheme)| {
         easel.put(0, plot.curves.saved(scheme.theme()));
         let easel = easel.clone();
         move || easel.clear(0)
     });
-    let draw =
-        use_callback((plot.clone(), props.scheme), |size, (plot, scheme)| plot.curves.sketch(size, scheme.theme()));
+    let draw = use_callback((plot.clone(), scheme), |size, (plot, scheme)| plot.curves.sketch(size, scheme.theme()));
     html! {
         <figure class="what-if-plot">
             <Picture {draw} label={summary(&props.data)} />

@@ -4,6 +4,8 @@ use super::model::{FIELDS, Field, FieldKind, cards_with, environment, option, re
 use crate::ask::{RecordedSetup, WhatIfSetup};
 use crate::components::copy_button::CopyButton;
 use crate::components::icon::{Icon, IconName};
+use crate::hooks::{FileHandle, use_file};
+use crate::state::Choice;
 use std::rc::Rc;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
@@ -14,23 +16,21 @@ pub(super) struct SettingsFormProps {
     pub(super) recorded: RecordedSetup,
     /// The chosen settings and card.
     pub(super) setup: Rc<WhatIfSetup>,
-    pub(super) on_change: Callback<WhatIfSetup>,
+    /// Called with other settings.
+    pub(super) on_conf: Callback<String>,
 }
 
 /// Shows the controls for the settings and the card.
 #[component]
 pub(super) fn SettingsForm(props: &SettingsFormProps) -> Html {
-    let SettingsFormProps { recorded, setup, on_change } = props;
-    let on_conf = {
-        let (setup, on_change) = (setup.clone(), on_change.clone());
-        Callback::from(move |conf: String| on_change.emit(WhatIfSetup { conf, ..WhatIfSetup::clone(&setup) }))
-    };
+    let SettingsFormProps { recorded, setup, on_conf } = props;
+    let file = use_file();
     let refusal = refusal(&setup.conf);
     let on_text = on_conf.reform(|event: InputEvent| event.target_unchecked_into::<HtmlInputElement>().value());
     html! {
         <form class="what-if-form" aria-label="Settings of the replay" onsubmit={|event: SubmitEvent| event.prevent_default()}>
-            { card_picker(recorded, setup, on_change) }
-            { for FIELDS.iter().map(|field| control(field, &setup.conf, &on_conf)) }
+            { card_picker(&file, recorded, setup) }
+            { for FIELDS.iter().map(|field| control(field, &setup.conf, on_conf)) }
             <div class="what-if-field wide">
                 <label for="what-if-conf">{ &recorded.variable }</label>
                 <input id="what-if-conf" class="what-if-text" type="text" value={setup.conf.clone()} spellcheck="false"
@@ -50,18 +50,18 @@ pub(super) fn SettingsForm(props: &SettingsFormProps) -> Html {
     }
 }
 
-fn card_picker(recorded: &RecordedSetup, setup: &Rc<WhatIfSetup>, on_change: &Callback<WhatIfSetup>) -> Html {
+fn card_picker(file: &FileHandle, recorded: &RecordedSetup, setup: &Rc<WhatIfSetup>) -> Html {
     let (options, chosen) = cards_with(recorded, setup);
     let onchange = {
         let (setup, options) = (setup.clone(), options.clone());
-        on_change.reform(move |event: Event| {
+        file.choosing(move |event: Event| {
             let position = event.target_unchecked_into::<HtmlSelectElement>().selected_index();
             let card = options.get(position.max(0) as usize);
-            WhatIfSetup {
+            Choice::WhatIf(WhatIfSetup {
                 conf: setup.conf.clone(),
                 capacity_bytes: card.and_then(|card| card.capacity_bytes),
                 elsewhere_bytes: card.map_or(0, |card| card.elsewhere_bytes),
-            }
+            })
         })
     };
     let option = |(position, card): (usize, &crate::views::what_if::model::CardOption)| {

@@ -2,7 +2,7 @@
 
 use super::{Director, Subject};
 use crate::ask::GetMoments;
-use crate::state::PointAction;
+use crate::state::{FileAction, PointAction};
 use std::rc::Rc;
 
 impl Director {
@@ -37,8 +37,7 @@ impl Director {
             stage.hit.as_ref().filter(|_| stage.pointer.is_some()).map(|hit| hit.moment)
         };
         if let Some(moment) = pointed {
-            let on_point = self.stage.borrow().props.on_point.clone();
-            on_point.emit(action(moment));
+            self.act(FileAction::Point(action(moment)));
             return;
         }
         let is_range = action(0) == PointAction::Measure(0);
@@ -46,9 +45,8 @@ impl Director {
             let (corner, width) = self.with(|stage| (stage.plot_corner(), 2.0 * stage.plot_center().0));
             let (subject, question) = self.hit_at((corner.0 + width * share, corner.1));
             self.answer(&subject, question, move |director, answer| {
-                let on_point = director.stage.borrow().props.on_point.clone();
                 if let Ok(hit) = answer {
-                    on_point.emit(action(hit.moment));
+                    director.act(FileAction::Point(action(hit.moment)));
                 }
             });
         }

@@ -1,17 +1,19 @@
 //! Steps from allocation to allocation, by keys and by the buttons of a selection.
 
 use super::{Director, Subject};
-use crate::ask::{AllocationKey, FindAllocation, GetPlace, Hit, Kind, StepAllocation, StepKind, Toward};
+use crate::ask::{AllocationKey, FindAllocation, GetPlace, Hit, StepAllocation, StepKind, Toward};
 use crate::draw::span::Span;
+use crate::state::FileAction;
 use crate::views::timeline::model as texts;
 
 impl Director {
     /// Pins the next or previous allocation of the selected kind, or else of the pinned allocation's kind.
     pub(super) fn step_kind(&self, is_back: bool) {
         let (kind, from, moment) = {
-            let props = &self.stage.borrow().props;
-            let kind = props.kind.as_ref().or(props.pinned_kind.as_ref()).map(|kind| Kind::clone(kind));
-            (kind, props.pinned.map(|(allocation, _)| allocation), props.legend_moment.0)
+            let shown = &self.stage.borrow().shown;
+            let ready = &shown.ready;
+            let kind = ready.kind.as_deref().cloned().or_else(|| ready.pinned_kind());
+            (kind, shown.pinned().map(|(allocation, _)| allocation), shown.moment().0)
         };
         let (subject, Some(kind)) = (self.subject(), kind) else { return };
         let Subject { client, device, .. } = subject.clone();
@@ -25,11 +27,11 @@ impl Director {
 
     /// Pins the allocation next to the pinned one, of those that are drawn by themselves.
     pub(in crate::views::timeline) fn step_allocation(&self, toward: Toward) {
-        let (subject, from) = (self.subject(), self.stage.borrow().props.pinned.map(|(allocation, _)| allocation));
+        let (subject, from) = (self.subject(), self.stage.borrow().shown.pinned().map(|(allocation, _)| allocation));
         let Subject { client, device, .. } = subject.clone();
         let (moment, min_bytes) = {
             let stage = self.stage.borrow();
-            (stage.props.legend_moment.0, stage.least_drawn_bytes())
+            (stage.shown.moment().0, stage.least_drawn_bytes())
         };
         let question = StepAllocation { device, from, moment, toward, min_bytes };
         self.answer(&subject, async move { client.ask(question).await }, |director, answer| {
@@ -43,10 +45,10 @@ impl Director {
     pub(in crate::views::timeline) fn enter(&self) {
         let (middle, peak) = {
             let stage = self.stage.borrow();
-            let peak = texts::peak_position(&stage.props.device, stage.props.axis);
+            let peak = texts::peak_position(&stage.shown.device, stage.shown.ready.axis);
             let peak = peak.filter(|&x| stage.camera.view().x.covers(Span::new(x, x)));
             let middle = (stage.plot_corner().0 + stage.plot_center().0, stage.plot_corner().1 + 1.0);
-            (middle, peak.map(|_| stage.props.device.peak_moment))
+            (middle, peak.map(|_| stage.shown.device.peak_moment))
         };
         let (subject, question) = self.hit_at(middle);
         let Subject { client, device, .. } = subject.clone();
@@ -80,9 +82,8 @@ impl Director {
         let subject = self.subject();
         let Subject { client, device, axis, .. } = subject.clone();
         let moment = hit.moment;
-        let on_pin = self.stage.borrow().props.on_pin.clone();
         let bytes = hit.allocation.as_ref().map(|found| (found.below_bytes, found.size_bytes));
-        on_pin.emit(Some(hit));
+        self.act(FileAction::Pin(Some(hit)));
         self.answer(
             &subject,
             async move { client.ask(GetPlace { device, axis, moment }).await },

@@ -1,0 +1,88 @@
+//! Card of the gallery: one recording, or a mistake next to its repair.
+
+use super::model::catalog::Entry;
+use super::model::picture::{HEIGHT, WIDTH, picture, top_bytes};
+use super::model::prose::{Piece, first_sentence, pieces};
+use crate::common::model::route::{Route, Start};
+use frontend::platform::site_url;
+use shared::api::GalleryRow;
+use shared::base::format;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct GalleryCardProps {
+    /// The config, with its repair if it shows a mistake.
+    pub entry: Entry,
+}
+
+/// Shows the title, the memory curves, one sentence, and links that open the recording.
+#[component]
+pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
+    let Entry { row, repair, model, card, .. } = &props.entry;
+    // Both curves use the same scale, so that they can be compared.
+    let rows = || [Some(row), repair.as_ref()].into_iter().flatten();
+    let top = top_bytes(rows().flat_map(|row| [row.live_curve.as_slice(), row.reserved_curve.as_slice()]));
+    let is_pair = repair.is_some();
+    let (sentence, rest) = first_sentence(&row.text);
+    html! {
+        <article class={classes!("tile", is_pair.then_some("pair"))} data-config={row.name.clone()}>
+            <header class="tile-head">
+                <h4 class="tile-title">{ &row.title }</h4>
+                <p class="tile-facts">
+                    <span>{ model }</span><span>{ card }</span><span>{ format::counted(row.events, "event") }</span>
+                </p>
+            </header>
+            <div class="tile-pictures">
+                { shown(row, top, if is_pair { "Mistake" } else { "" }) }
+                if let Some(repair) = repair {
+                    { shown(repair, top, "Fixed") }
+                }
+            </div>
+            <p class="tile-text">{ for pieces(sentence).into_iter().map(piece) }</p>
+            if !rest.is_empty() {
+                <details class="fold tile-more">
+                    <summary aria-label={format!("What to look for: {}", row.title)}>{ "What to look for" }</summary>
+                    <p class="tile-text">{ for pieces(rest).into_iter().map(piece) }</p>
+                </details>
+            }
+            <footer class="tile-foot">
+                { link(row, "See it", "button primary", Route::See(vec![row.name.clone()])) }
+                if let Some(repair) = repair {
+                    { link(row, "Compare both", "button", Route::See(vec![row.name.clone(), repair.name.clone()])) }
+                }
+                { link(row, "Edit config", "button quiet", Route::new_job(Start::Gallery(row.name.clone()))) }
+            </footer>
+        </article>
+    }
+}
+
+fn piece(piece: Piece) -> Html {
+    match piece {
+        Piece::Words(text) => text.into(),
+        Piece::Code(text) => html! { <code>{ text }</code> },
+    }
+}
+
+fn link(row: &GalleryRow, text: &str, class: &'static str, route: Route) -> Html {
+    let href = site_url(&route.path());
+    html! { <a {class} {href} aria-label={format!("{text}: {}", row.title)}>{ text }</a> }
+}
+
+/// Draws a recording's memory curves, captioned with its peak live bytes.
+fn shown(row: &GalleryRow, top: u64, caption: &str) -> Html {
+    let picture = picture(&row.live_curve, &row.reserved_curve, top);
+    let peak = format::bytes(row.peak_live_bytes);
+    let reserved = format::bytes(row.peak_reserved_bytes);
+    html! {
+        <figure class="thumb" title={format!("Peak live {peak}, peak reserved {reserved}; {} events", format::count(row.events))}>
+            <svg viewBox={format!("0 0 {WIDTH} {HEIGHT}")} preserveAspectRatio="none" role="img"
+                aria-label={format!("Memory over the recording: peak live {peak}, peak reserved {reserved}")}>
+                <path class="thumb-live" d={picture.live} />
+                <path class="thumb-reserved" d={picture.reserved} vector-effect="non-scaling-stroke" />
+            </svg>
+            <figcaption class="numbers">
+                <span>{ caption }</span><span>{ format!("Peak live {peak}") }</span>
+            </figcaption>
+        </figure>
+    }
+}

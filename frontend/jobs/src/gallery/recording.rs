@@ -1,0 +1,112 @@
+//! Progress of one recording of the gallery, which is queued if nobody has asked for it before.
+
+use crate::common::model::job;
+use crate::common::model::refusal::needs_token;
+use crate::common::model::route::Route;
+use crate::common::refusal_note::RefusalNote;
+use crate::common::use_fetched::{Fetched, use_fetched};
+use crate::common::use_token::TokenHandle;
+use frontend::platform::{ApiError, ApiRequest, site_url};
+use shared::api::{ErrorCode, JobResource, JobState};
+use wasm_bindgen_futures::spawn_local;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct GalleryRecordingProps {
+    /// Name of the config.
+    pub name: AttrValue,
+    pub token: TokenHandle,
+    /// Called with the job's id once it has a snapshot.
+    pub on_recorded: Callback<String>,
+}
+
+fn wait_ms(job: &Fetched<Option<JobResource>>) -> Option<u32> {
+    match (job.answer.as_deref(), &job.error) {
+        (_, Some(error)) if error.is(ErrorCode::NotFound) => None,
+        (_, Some(_)) => Some(3000),
+        // It is asked again once it was ordered.
+        (Some(None), None) => None,
+        (Some(Some(job)), None) if job.state.is_over() => None,
+        _ => Some(400),
+    }
+}
+
+/// Shows the state of the recording and its progress.
+#[component]
+pub(crate) fn GalleryRecording(props: &GalleryRecordingProps) -> Html {
+    let path = format!("gallery/{}/recording", props.name);
+    let job = use_fetched::<Option<JobResource>>(Some(path.clone()), wait_ms);
+    let refused = use_state_eq(|| None::<ApiError>);
+    let order = Order { path, token: props.token.clone(), refused: refused.setter(), again: job.again_callback() };
+    use_effect_with(job.now.answer.as_deref() == Some(&None), {
+        let order = order.clone();
+        move |is_missing| {
+            if *is_missing {
+                order.send();
+            }
+        }
+    });
+    use_effect_with(job.now.answer.clone(), {
+        let on_recorded = props.on_recorded.clone();
+        move |job| {
+            if let Some(job) = job.as_deref().and_then(Option::as_ref).filter(|job| job.snapshot_bytes.is_some()) {
+                on_recorded.emit(job.id.clone());
+            }
+        }
+    });
+    let error = (*refused).clone().or_else(|| job.now.error.clone());
+    html! {
+        <div class="job-progress" data-recording={props.name.clone()}>
+            if let Some(error) = error {
+                <RefusalNote {error} on_retry={Callback::from(move |()| order.clone().send())} />
+            } else {
+                { progress(&props.name, job.now.answer.as_deref().and_then(Option::as_ref)) }
+            }
+        </div>
+    }
+}
+
+fn progress(name: &str, job: Option<&JobResource>) -> Html {
+    let Some(job) = job else {
+        return html! { <progress class="progress" max="1" aria-label={format!("Progress of {name}")} /> };
+    };
+    let share = job::share(job.progress.as_ref(), job.steps);
+    let value = (job.state == JobState::Running && job.progress.is_some()).then(|| share.to_string());
+    let value = if job.state.is_over() { Some("1".to_owned()) } else { value };
+    html! {
+        <>
+            <progress class="progress" max="1" {value} aria-label={format!("Progress of {}", job.name)} />
+            <p class="job-place">
+                <a href={site_url(&Route::Job(job.id.clone()).path())}>{ &job.name }</a>
+                <span class="numbers">{ job::state_word(job.state, job.outcome) }{ " · " }{ job::outcome(job) }</span>
+            </p>
+        </>
+    }
+}
+
+/// Request to record the config.
+#[derive(Clone)]
+struct Order {
+    path: String,
+    token: TokenHandle,
+    refused: UseStateSetter<Option<ApiError>>,
+    /// Reads the job again.
+    again: Callback<()>,
+}
+
+impl Order {
+    fn send(self) {
+        self.refused.set(None);
+        spawn_local(async move {
+            match ApiRequest::post(self.path.clone()).send::<JobResource>().await {
+                Ok(_) => self.again.emit(()),
+                Err(error) if needs_token(&error) => {
+                    let token = self.token.clone();
+                    self.refused.set(Some(error));
+                    token.ask(Callback::from(move |()| self.clone().send()));
+                }
+                Err(error) => self.refused.set(Some(error)),
+            }
+        });
+    }
+}

@@ -1,0 +1,196 @@
+//! Page of one job: live while it runs, its result afterwards.
+
+mod actions;
+mod change;
+mod compare;
+mod events;
+mod memory_chart;
+mod model;
+mod outcome;
+mod progress;
+mod several;
+mod use_orders;
+mod use_watch;
+
+use self::actions::JobActions;
+use self::memory_chart::MemoryChart;
+use self::model::course::Course;
+use self::model::watch::Watch;
+use self::outcome::{JobOutcome, out_of_memory};
+use self::progress::JobProgress;
+use self::several::{RecordedList, Several};
+use self::use_orders::{Order, use_orders};
+use self::use_watch::use_watch;
+use crate::common::browser::{clock_ms, local_time, replace_by};
+use crate::common::figure_list::FigureList;
+use crate::common::key_notes::KeyNotes;
+use crate::common::model::route::Route;
+use crate::common::model::{job, task, time};
+use crate::common::refusal_note::RefusalNote;
+use crate::common::state_badge::StateBadge;
+use crate::common::use_fetched::{Fetched, use_fetched};
+use crate::common::use_token::TokenHandle;
+use frontend::components::copy_button::CopyButton;
+use frontend::platform::{set_title, site_url};
+use frontend::state::Scheme;
+use shared::api::{ErrorCode, JobDetails, JobResource, JobState, JobTask};
+use std::rc::Rc;
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct JobPageProps {
+    /// Id of the job.
+    pub id: AttrValue,
+    pub scheme: Scheme,
+    pub token: TokenHandle,
+}
+
+/// Returns the time until the job is requested again, in milliseconds; its events arrive separately.
+fn wait_ms(details: &Fetched<JobDetails>) -> Option<u32> {
+    match (&details.answer, &details.error) {
+        (Some(details), _) if details.job.state.is_over() => None,
+        (_, Some(error)) if error.is(ErrorCode::NotFound) => None,
+        (None, _) => Some(3000),
+        _ => Some(2000),
+    }
+}
+
+#[component]
+pub(crate) fn JobPage(props: &JobPageProps) -> Html {
+    let details = use_fetched::<JobDetails>(Some(format!("jobs/{}", props.id)), wait_ms);
+    let watch = use_watch(&props.id);
+    let orders = use_orders(&props.id, &props.token);
+    let is_ending = use_state_eq(|| false);
+    use_effect_with(watch.state.is_some_and(JobState::is_over), {
+        let details = details.clone();
+        move |is_over| {
+            if *is_over {
+                details.again();
+            }
+        }
+    });
+    let name = details.now.answer.as_ref().map(|details| details.job.name.clone());
+    use_effect_with(name, |name| set_title(&format!("{} – Snapscope", name.as_deref().unwrap_or("Job"))));
+    let on_order = orders.callback({
+        let (is_ending, again) = (is_ending.setter(), details.again_callback());
+        Callback::from(move |order| match order {
+            Order::Delete => replace_by(&Route::List.path()),
+            Order::Rename(_) => again.emit(()),
+            Order::Cancel => {
+                // The recorder may take some seconds to end.
+                is_ending.set(true);
+                again.emit(());
+            }
+        })
+    });
+    let course = use_course(details.now.answer.as_deref(), &watch);
+    let Some(known) = details.now.answer.clone() else {
+        return html! {
+            <main class="page">
+                { way_back() }
+                { match details.now.error.clone() {
+                    Some(error) => html! { <RefusalNote {error} on_retry={details.again_callback()} /> },
+                    None => html! { <p class="hint waiting" role="status">{ "Loading the job…" }</p> },
+                } }
+            </main>
+        };
+    };
+    // Events are ahead of the job except for its end, because figures and error arrive with the job itself.
+    let told = watch.state.filter(|state| !state.is_over() && !known.job.state.is_over());
+    let state = told.unwrap_or(known.job.state);
+    let is_one = known.job.task == JobTask::Record;
+    let has_chart = is_one && (!course.parts.is_empty() || state == JobState::Running);
+    html! {
+        <main class="page" data-state={state.word()} data-outcome={job::state_class(state, known.job.outcome)}>
+            { way_back() }
+            { head(&known.job, state, *is_ending, on_order) }
+            if let Some(error) = orders.refused() {
+                <RefusalNote {error} />
+            }
+            if !known.job.state.is_over() {
+                <JobProgress job={known.job.clone()} watch={watch.clone()} />
+                if let Some(oom) = &watch.oom {
+                    { out_of_memory(oom) }
+                }
+                <FigureList figures={watch.figures()} />
+                <RecordedList recorded={watch.recorded.clone()} />
+            }
+            <JobOutcome details={(*known).clone()} />
+            <Several details={(*known).clone()} scheme={props.scheme} />
+            if has_chart {
+                <MemoryChart {course} memory_bytes={known.capacity_bytes.or(watch.memory_bytes)}
+                    is_over={known.job.state.is_over()} scheme={props.scheme} />
+            }
+            { log(&known, &watch) }
+            { config(&known) }
+        </main>
+    }
+}
+
+/// Returns the curves of the stored snapshot, or the samples taken so far.
+#[hook]
+fn use_course(details: Option<&JobDetails>, watch: &Rc<Watch>) -> Rc<Course> {
+    let curve = details.and_then(|details| details.curve.clone()).filter(|curve| !curve.live_curve.is_empty());
+    let course = use_memo((curve, Rc::clone(watch)), |(curve, watch)| match curve {
+        Some(curve) => Rc::new(Course::of_curve(curve)),
+        None => Rc::new(Course::of_samples(&watch.samples)),
+    });
+    Rc::clone(&course)
+}
+
+fn way_back() -> Html {
+    html! { <nav class="way-back" aria-label="Back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav> }
+}
+
+fn head(resource: &JobResource, state: JobState, is_ending: bool, on_order: Callback<Order>) -> Html {
+    html! {
+        <header class="page-head">
+            <div>
+                <h1 class="page-title">{ job::name(resource) }<StateBadge {state} outcome={resource.outcome} /></h1>
+                <p class="hint facts">
+                    if resource.task != JobTask::Record {
+                        <span>{ task::title(resource.task) }</span>
+                    }
+                    <span>{ &resource.card }</span>
+                    <span title={local_time(resource.created_ms)}>{ time::ago(clock_ms(), resource.created_ms) }</span>
+                    if resource.attempts > 1 {
+                        <span>{ format!("attempt {}", resource.attempts) }</span>
+                    }
+                </p>
+            </div>
+            // The available actions follow the state that is shown.
+            <JobActions job={JobResource { state, ..resource.clone() }} {is_ending} {on_order} />
+        </header>
+    }
+}
+
+/// Shows the recorder's messages while it runs, and its last lines if it failed.
+fn log(details: &JobDetails, watch: &Watch) -> Html {
+    let lines: Vec<String> = watch.messages.iter().chain(&details.log).cloned().collect();
+    if lines.is_empty() {
+        return Html::default();
+    }
+    html! {
+        <section class="section" aria-labelledby="log-title">
+            <h2 id="log-title" class="section-title">{ "Log" }</h2>
+            <pre class="log" tabindex="0">{ lines.join("\n") }</pre>
+        </section>
+    }
+}
+
+fn config(details: &JobDetails) -> Html {
+    let notes = |understood: bool| {
+        let notes = details.notes.iter().filter(|note| note.understood == understood);
+        notes.map(|note| (note.key.clone(), note.note.clone())).collect::<Vec<_>>()
+    };
+    html! {
+        <section class="section" aria-labelledby="config-title">
+            <div class="section-head">
+                <h2 id="config-title" class="section-title">{ "Config" }</h2>
+                <CopyButton text={details.source.clone()} label="Copy" />
+            </div>
+            <pre class="source" tabindex="0"><code>{ &details.source }</code></pre>
+            <KeyNotes understood={notes(true)} ignored={notes(false)} />
+        </section>
+    }
+}

@@ -1,0 +1,115 @@
+//! Hook that follows a job by its event stream.
+
+use super::events::{EventStream, StreamEvent};
+use super::model::watch::{Link, Watch, WatchAction};
+use frontend::platform::api_url;
+use gloo_timers::callback::Timeout;
+use shared::api::JobEvent;
+use std::cell::RefCell;
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// Time until a refused stream is opened again, in milliseconds.
+const RETRY_MS: u32 = 3000;
+
+/// Time for which events are collected before a redraw, in milliseconds.
+///
+/// A page that joins late receives thousands of events at once, and a redraw for each would take minutes.
+const GATHER_MS: u32 = 50;
+
+/// [`Watch`] as the state of a yew reducer.
+#[derive(Default, PartialEq)]
+struct Model(Rc<Watch>);
+
+impl Reducible for Model {
+    type Action = WatchAction;
+
+    fn reduce(self: Rc<Self>, action: WatchAction) -> Rc<Self> {
+        Rc::new(Self(Rc::new(self.0.after(action))))
+    }
+}
+
+/// Returns the state derived from a job's events, which arrive until the job ends.
+#[hook]
+pub(crate) fn use_watch(id: &str) -> Rc<Watch> {
+    let model = use_reducer_eq(Model::default);
+    let dispatcher = model.dispatcher();
+    use_effect_with(id.to_owned(), move |id| {
+        let follower = Rc::new(Follower {
+            url: api_url(&format!("jobs/{id}/events")),
+            dispatcher,
+            stream: RefCell::default(),
+            retry: RefCell::default(),
+            gathered: RefCell::default(),
+        });
+        Follower::open(&follower);
+        move || {
+            follower.stream.take();
+            follower.retry.take();
+            follower.gathered.take();
+        }
+    });
+    Rc::clone(&model.0)
+}
+
+struct Follower {
+    url: String,
+    dispatcher: UseReducerDispatcher<Model>,
+    stream: RefCell<Option<EventStream>>,
+    retry: RefCell<Option<Timeout>>,
+    gathered: RefCell<Vec<(u64, JobEvent)>>,
+}
+
+impl Follower {
+    fn open(this: &Rc<Self>) {
+        let weak = Rc::downgrade(this);
+        let stream = EventStream::open(&this.url, move |event| {
+            if let Some(this) = weak.upgrade() {
+                Self::hear(&this, event);
+            }
+        });
+        *this.stream.borrow_mut() = stream;
+    }
+
+    fn hear(this: &Rc<Self>, event: StreamEvent) {
+        match event {
+            StreamEvent::Open => this.dispatcher.dispatch(WatchAction::Linked(Link::Live)),
+            StreamEvent::Away => this.dispatcher.dispatch(WatchAction::Linked(Link::Away)),
+            StreamEvent::Closed => {
+                this.dispatcher.dispatch(WatchAction::Linked(Link::Away));
+                Self::retry(this);
+            }
+            // An event of a newer server that this page cannot parse is ignored.
+            StreamEvent::Message(number, data) => {
+                if let Ok(event) = serde_json::from_str(&data) {
+                    Self::gather(this, number, event);
+                }
+            }
+        }
+    }
+
+    /// Queues an event for the next redraw.
+    fn gather(this: &Rc<Self>, number: u64, event: JobEvent) {
+        this.gathered.borrow_mut().push((number, event));
+        if this.gathered.borrow().len() == 1 {
+            let this = Rc::clone(this);
+            Timeout::new(GATHER_MS, move || this.pass_on()).forget();
+        }
+    }
+
+    fn pass_on(&self) {
+        let events = self.gathered.take();
+        // The browser would reopen a stream that the server has ended.
+        if events.iter().any(|(_, event)| matches!(event, JobEvent::State { state } if state.is_over())) {
+            self.stream.take();
+        }
+        if !events.is_empty() {
+            self.dispatcher.dispatch(WatchAction::Hear(events));
+        }
+    }
+
+    fn retry(this: &Rc<Self>) {
+        let next = Rc::clone(this);
+        *this.retry.borrow_mut() = Some(Timeout::new(RETRY_MS, move || Self::open(&next)));
+    }
+}

@@ -1,0 +1,187 @@
+//! Page with the form of a new job next to the text of its config.
+
+mod config_form;
+mod editor;
+mod field;
+mod model;
+mod problem_list;
+mod task_choice;
+mod use_draft;
+mod use_submit;
+
+use self::config_form::ConfigForm;
+use self::editor::Editor;
+use self::model::draft::{Draft, DraftAction};
+use self::model::numbers;
+use self::model::sources::TextFile;
+use self::problem_list::ProblemList;
+use self::task_choice::TaskChoice;
+use self::use_draft::use_draft;
+use self::use_submit::{SubmitHandle, use_submit};
+use crate::common::browser::read_text;
+use crate::common::figure_list::FigureList;
+use crate::common::key_notes::{KeyNotes, Note};
+use crate::common::model::route::{Change, Route, Start};
+use crate::common::model::{refusal, task};
+use crate::common::refusal_note::RefusalNote;
+use crate::common::use_token::TokenHandle;
+use frontend::components::drop_overlay::DropOverlay;
+use frontend::components::icon::{Icon, IconName};
+use frontend::hooks::use_drop;
+use frontend::platform::{chosen_files, set_title, site_url};
+use shared::api::ServerLimits;
+use shared::job::{Format, ImportNote};
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{File, HtmlInputElement};
+use yew::prelude::*;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct NewJobPageProps {
+    /// Source of the initial config.
+    pub start: Start,
+    /// What differs from it.
+    pub change: Change,
+    pub limits: Rc<ServerLimits>,
+    pub token: TokenHandle,
+}
+
+/// Shows a form and an editor of the same text.
+#[component]
+pub(crate) fn NewJobPage(props: &NewJobPageProps) -> Html {
+    use_effect_with((), |()| set_title("New job – Snapscope"));
+    let handle = use_draft(&props.start, props.change);
+    let submit = use_submit(handle.draft(), &props.token, props.limits.needs_token);
+    let unread = use_state_eq(|| None);
+    let on_files = {
+        let (dispatch, unread) = (handle.dispatch(), unread.setter());
+        use_callback((), move |files: Vec<File>, ()| bring(files, dispatch.clone(), unread.clone()))
+    };
+    let is_over = use_drop(on_files.clone());
+    let dispatch = handle.dispatch();
+    let draft = handle.draft();
+    html! {
+        <main class="page new-job">
+            <nav class="way-back" aria-label="Back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav>
+            <header class="page-head">
+                <div>
+                    <h1 class="page-title">{ "New job" }</h1>
+                    <p class="hint">{ "Write a config, or drop files: a Snapscope config, or a Hugging Face config.json with its training arguments." }</p>
+                </div>
+                { file_button(on_files) }
+            </header>
+            if let Some(error) = handle.error() {
+                <RefusalNote {error} />
+            }
+            if let Some(message) = (*unread).clone() {
+                { refused_file(&message) }
+            }
+            { for draft.refused.iter().map(|problem| refused_file(&problem.to_string())) }
+            <TaskChoice task={draft.task} on_change={dispatch.reform(DraftAction::Task)} />
+            <div class="columns">
+                <ConfigForm draft={(*draft).clone()} kinds={props.limits.kinds.clone()}
+                    on_change={dispatch.reform(|(path, value)| DraftAction::Set(path, value))} />
+                <div class="column">
+                    <Editor text={draft.text.clone()} problems={draft.check.problems.clone()}
+                        on_change={dispatch.reform(DraftAction::Type)} />
+                    { other_language(&draft, &dispatch) }
+                    <ProblemList problems={draft.check.problems.clone()} fine="Valid" />
+                    <KeyNotes understood={notes(&draft.understood)} ignored={notes(&draft.ignored)} />
+                    { meaning(&draft) }
+                    { submission(&submit, &draft) }
+                </div>
+            </div>
+            if is_over {
+                <DropOverlay />
+            }
+        </main>
+    }
+}
+
+/// Shows the figures that the config implies.
+fn meaning(draft: &Draft) -> Html {
+    let Some(job) = &draft.check.job else { return Html::default() };
+    html! {
+        <>
+            <FigureList figures={numbers::numbers(job)} />
+            if let Some(warning) = numbers::warning(job) {
+                <p class="note warning" role="status"><Icon name={IconName::Warning} />{ warning }</p>
+            }
+        </>
+    }
+}
+
+/// Offers to convert JSON or YAML to TOML, because the form edits only TOML.
+fn other_language(draft: &Draft, dispatch: &Callback<DraftAction>) -> Html {
+    if draft.check.format == Format::Toml || draft.check.raw.is_none() {
+        return Html::default();
+    }
+    let name = if draft.check.format == Format::Json { "JSON" } else { "YAML" };
+    let onclick = dispatch.reform(|_: MouseEvent| DraftAction::Convert);
+    html! {
+        <p class="note plain">
+            <Icon name={IconName::Info} />
+            <span class="note-text">{ format!("This config is {name} and can be recorded as it is. The form edits only TOML.") }</span>
+            <button type="button" class="button" {onclick}>{ "Convert to TOML" }</button>
+        </p>
+    }
+}
+
+fn submission(submit: &SubmitHandle, draft: &Draft) -> Html {
+    let onclick = submit.send().reform(|_: MouseEvent| ());
+    let is_sending = submit.is_sending();
+    html! {
+        <div class="submission">
+            if let Some(error) = submit.error() {
+                <RefusalNote error={error.clone()} />
+                if !refusal::problems(&error).is_empty() {
+                    <ProblemList problems={refusal::problems(&error)} fine="" />
+                }
+            }
+            <button type="button" class="button primary large" {onclick}
+                disabled={draft.check.job.is_none() || is_sending}>
+                { if is_sending { "Submitting…".to_owned() } else { task::submit(draft.task, draft.check.combinations) } }
+            </button>
+        </div>
+    }
+}
+
+fn notes(notes: &[ImportNote]) -> Vec<Note> {
+    notes.iter().map(|note| (note.key.clone(), note.note.clone())).collect()
+}
+
+fn refused_file(message: &str) -> Html {
+    html! {
+        <div class="note error" role="alert"><Icon name={IconName::Error} /><p class="note-text">{ message }</p></div>
+    }
+}
+
+/// Shows a button that opens the browser's file dialog.
+fn file_button(on_files: Callback<Vec<File>>) -> Html {
+    let onchange = move |event: Event| {
+        if let Some(input) = event.target_dyn_into::<HtmlInputElement>() {
+            on_files.emit(chosen_files(&input));
+        }
+    };
+    html! {
+        <label class="button file-button">
+            <Icon name={IconName::Open} />{ "Open config" }
+            <input type="file" class="visually-hidden" multiple=true accept=".json,.toml,.yaml,.yml" {onchange} />
+        </label>
+    }
+}
+
+/// Reads files and passes them to the draft.
+fn bring(files: Vec<File>, dispatch: Callback<DraftAction>, unread: UseStateSetter<Option<String>>) {
+    spawn_local(async move {
+        let mut read = Vec::new();
+        for file in &files {
+            match read_text(file).await {
+                Ok(text) => read.push(TextFile { name: file.name(), text }),
+                Err(message) => return unread.set(Some(message)),
+            }
+        }
+        unread.set(None);
+        dispatch.emit(DraftAction::Bring(read));
+    });
+}
