@@ -8,29 +8,6 @@ const HINT: &str = "run `./dev build`, which downloads libtorch and links target
 fn main() {
     let libtorch = folder("LIBTORCH", "lib/libtorch_cuda.so");
     let cuda = folder("SNAPSCOPE_CUDA_HEADERS", "cuda_runtime_api.h");
-    let sources = [
-        "place",
-        "numbers",
-        "memory",
-        "history",
-        "autocast",
-        "lists",
-        "attention",
-        "checkpoint",
-        "data",
-        "driver",
-        "mistake",
-        "offload",
-        "parallel",
-        "tensor",
-        "pipeline",
-        "fsdp",
-        "fsdp_memory",
-        "results",
-        "ranks",
-        "ddp",
-    ]
-    .map(|name| format!("shim/{name}.cpp"));
     println!("cargo:rerun-if-changed=shim");
     cc::Build::new()
         .cpp(true)
@@ -43,7 +20,7 @@ fn main() {
         .flag(cuda.display().to_string())
         // libtorch is built with NDEBUG too: without it, its headers add checks and some of its classes are larger.
         .define("NDEBUG", None)
-        .files(sources)
+        .file("shim/shim.cpp")
         .compile("snapscope_shim");
     println!("cargo:rustc-link-search=native={}", libtorch.join("lib").display());
     // The linker would drop libtorch_cuda, because nothing here names one of its symbols, and torch would have no GPU.

@@ -1,8 +1,8 @@
-"""Fetches libtorch and the headers of CUDA's runtime into a folder: fetch_libtorch.py FOLDER
+"""Fetches libtorch and the headers of CUDA's runtime into a cache: fetch_libtorch.py CACHE TARGET
 
 The wheels of libtorch.txt are downloaded, checked against their hashes, and unpacked but for what only Python needs.
 The headers get a folder of their own: libraries of NVIDIA beside libtorch would win over those of the virtual GPU.
-What is there and whole is left alone; what is not appears in one step, when it is.
+What is there and whole is left alone; what is not appears in one step, when it is. TARGET gets links to both.
 """
 
 import fcntl
@@ -28,6 +28,7 @@ HEADERS = (
     ["nvidia/cu13/include/"],
 )
 FOLDERS = {"libtorch-2.11.0": LIBTORCH, "cuda-headers-13.0": HEADERS}
+LINKS = {"libtorch": "libtorch-2.11.0/torch", "cuda-headers": "cuda-headers-13.0/nvidia/cu13/include"}
 
 
 def download(folder: Path) -> None:
@@ -60,6 +61,7 @@ def fetch(cache: Path) -> None:
     missing = {name: parts for name, parts in FOLDERS.items() if not is_whole(cache / name, parts[0])}
     if not missing:
         return
+    print(f"libtorch: downloading 530 MB to {cache}", flush=True)
     # On the file system of the cache, so that a folder can be moved to its place in one step.
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=cache) as scratch:
         wheels = Path(scratch, "wheels")
@@ -71,8 +73,8 @@ def fetch(cache: Path) -> None:
 
 
 def main() -> None:
-    """Fetches into the folder of the command line, one process at a time."""
-    cache = Path(sys.argv[1])
+    """Fetches into the cache of the command line, one process at a time, and lays links."""
+    cache, target = map(Path, sys.argv[1:])
     cache.mkdir(parents=True, exist_ok=True)
     with open(cache / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -82,6 +84,10 @@ def main() -> None:
             fetch(cache)
         except (OSError, zipfile.BadZipFile) as error:
             sys.exit(f"error: libtorch was not fetched: {error}\n hint: check the network and the free disk space")
+    target.mkdir(exist_ok=True)
+    for name, folder in LINKS.items():
+        (target / name).unlink(missing_ok=True)
+        (target / name).symlink_to(cache.absolute() / folder)
 
 
 if __name__ == "__main__":

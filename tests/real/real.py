@@ -20,12 +20,16 @@ from pathlib import Path
 
 from likeness import Likeness, compare, load
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from environments import environment, packages  # noqa: E402
+
 ROOT = HERE.parents[1]
 LIBRARIES = ROOT / "target" / "virtual-gpu"
 
-# What scripts for PyTorch are written with.
-PACKAGES = ["numpy", "einops", "einx", "jaxtyping", "pyyaml", "regex", "tqdm"]
+# What PyTorch requires, without NVIDIA's packages, and what scripts for it are written with.
+PACKAGES = ["filelock", "typing-extensions", "sympy", "networkx", "jinja2", "fsspec", "setuptools<82"]
+PACKAGES += ["numpy", "einops", "einx", "jaxtyping", "pyyaml", "regex", "tqdm"]
 
 
 @dataclass(frozen=True)
@@ -124,35 +128,9 @@ def check_out(git: Path, commit: str, to: Path) -> None:
                 path.write_bytes(blob.stdout)
 
 
-def python_of(environments: Path, torch: str) -> Path:
-    """Python with this version of PyTorch; what is lacking is installed, without NVIDIA's packages."""
-    folder = environments / f"torch-{torch}"
-    python = folder / "bin" / "python"
-    if not (folder / "ready").exists():
-        print(f"torch {torch}: installing into {folder}", flush=True)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        pip = [python, "-m", "pip", "install", "--quiet", "--no-cache-dir", "--disable-pip-version-check"]
-        subprocess.run([*pip, "--no-deps", f"torch=={torch}"], check=True)
-        needed = ["filelock", "typing-extensions", "sympy", "networkx", "jinja2", "fsspec", "setuptools<82"]
-        subprocess.run([*pip, *needed, *PACKAGES], check=True)
-        (folder / "ready").touch()
-    return python
-
-
-def packages_of(environments: Path, packages: list[str], python: Path) -> list[Path]:
-    """Folder with these versions of packages; they are installed if it is not there."""
-    if not packages:
-        return []
-    folder = environments / "_".join(packages)
-    if not folder.exists():
-        pip = [python, "-m", "pip", "install", "--quiet", "--no-cache-dir", "--disable-pip-version-check", "--no-deps"]
-        subprocess.run([*pip, "--target", folder, *packages], check=True)
-    return [folder]
-
-
 def record(pair: Pair, git: Path, environments: Path, work: Path) -> dict[str, Path]:
     """Runs a script and returns the snapshots that it left, by the path of the real one."""
-    python = python_of(environments, pair.torch)
+    python = environment(environments / f"torch-{pair.torch}", [["--no-deps", f"torch=={pair.torch}"], PACKAGES])
     checkout = work / "checkout"
     check_out(git, pair.commit, checkout)
     for file, text, new in pair.change:
@@ -166,11 +144,11 @@ def record(pair: Pair, git: Path, environments: Path, work: Path) -> dict[str, P
     folder = checkout / pair.folder
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTORCH_", "CUDA_", "LD_"))}
     folders = [
-        *packages_of(environments, pair.packages, python),
+        *([packages(environments / "_".join(pair.packages), pair.packages, python=python)] if pair.packages else []),
         *(checkout / each for each in [pair.folder, *pair.path]),
     ]
     search = os.pathsep.join(map(str, folders))
-    environment = kept | {
+    variables = kept | {
         "LD_AUDIT": str(LIBRARIES / "libsnapscope_audit.so"),
         "SNAPSCOPE_VIRTUAL_GPU": pair.card,
         "TRITON_LIBCUDA_PATH": str(LIBRARIES),
@@ -178,7 +156,7 @@ def record(pair: Pair, git: Path, environments: Path, work: Path) -> dict[str, P
         **pair.variables,
     }
     command = [str(python), str(HERE / "launch.py"), ",".join(pair.replaced), *arguments]
-    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900)
+    result = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=900)
     written = {real: folder / own.replace("{out}", str(out)) for real, own in pair.snapshots()}
     if not all(path.exists() for path in written.values()):
         raise RuntimeError("\n".join((result.stdout + result.stderr).splitlines()[-8:]))

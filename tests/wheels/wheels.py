@@ -13,9 +13,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from environments import environment  # noqa: E402
+
 LIBRARIES = HERE.parents[1] / "target" / "virtual-gpu"
 
 # The first and the last version of each pair of CUDA's and cuDNN's versions.
@@ -32,21 +36,13 @@ PROGRAMS: list[tuple[str, dict[str, str], list[str]]] = [
 ]  # fmt: skip
 
 
-def python_of(environments: Path, torch: str, is_bare: bool) -> Path:
-    """Python with this version of PyTorch and what it requires; without NVIDIA's packages, if it is to be bare."""
-    folder = environments / f"wheels-{torch}"
-    python = folder / "bin" / "python"
-    if not (folder / "ready").exists():
-        print(f"torch {torch}: installing into {folder}", file=sys.stderr, flush=True)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        pip = [python, "-m", "pip", "install", "--quiet", "--no-cache-dir", "--disable-pip-version-check"]
-        wanted = [f"torch=={torch}", "numpy", "setuptools<82"]
-        if is_bare:
-            subprocess.run([*pip, "--no-deps", wanted[0]], check=True)
-            wanted[:1] = required(folder)
-        subprocess.run([*pip, *wanted], check=True)
-        (folder / "ready").touch()
-    return python
+def wanted(folder: Path, torch: str, is_bare: bool) -> Iterator[list[str]]:
+    """This version of PyTorch and what it requires; without NVIDIA's packages, if it is to be bare."""
+    wanted = [f"torch=={torch}", "numpy", "setuptools<82"]
+    if is_bare:
+        yield ["--no-deps", wanted[0]]
+        wanted[:1] = required(folder)
+    yield wanted
 
 
 def required(folder: Path) -> list[str]:
@@ -114,11 +110,12 @@ def main() -> int:
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     complete = True
     for version in options.versions:
-        line, is_whole = row(version, python_of(options.environments, version, options.bare))
+        folder = options.environments / f"wheels-{version}"
+        line, is_whole = row(version, environment(folder, wanted(folder, version, options.bare)))
         print(line, flush=True)
         complete &= is_whole
         if options.remove:
-            shutil.rmtree(options.environments / f"wheels-{version}")
+            shutil.rmtree(folder)
     return 0 if complete else 1
 
 

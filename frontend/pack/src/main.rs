@@ -1,8 +1,8 @@
 //! Turns the compiled pages and `static/` into the folder that the server serves.
 //!
-//! `snapscope-pack [--quick] STATIC OUT MODULE…`, called by `./dev build` and, with `--quick`, by `./dev serve`:
+//! `snapscope-pack [--quick] STATIC OUT FOLDER`, called by `./dev build` and, with `--quick`, by `./dev serve`:
 //!
-//! 1. wasm-bindgen writes the JavaScript that loads each module.
+//! 1. wasm-bindgen writes the JavaScript that loads each module of the FOLDER in which cargo has left them.
 //! 2. Scripts, styles and modules go to `OUT/assets/HASH/`; only documents stay at the top of `OUT`.
 //! 3. The PNG icons of the installed page are drawn, and `sw.js` gets the list of the viewer's files.
 //! 4. Every file that shrinks gets a `.br` and a `.gz` beside it, so that the server never compresses.
@@ -23,22 +23,25 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use compress::Effort;
 
+/// Names of the pages' modules.
+const MODULES: [&str; 4] = ["home", "viewer", "engine", "jobs"];
+
 /// Paths given on the command line.
 struct Paths {
     statics: PathBuf,
     out: PathBuf,
-    modules: Vec<PathBuf>,
+    modules: [PathBuf; 4],
 }
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from).peekable();
     let is_quick = arguments.next_if(|first| first == Path::new("--quick")).is_some();
     let effort = if is_quick { Effort::Quick } else { Effort::Best };
-    let (Some(statics), Some(out)) = (arguments.next(), arguments.next()) else {
-        eprintln!("usage: snapscope-pack [--quick] STATIC OUT MODULE…");
+    let (Some(statics), Some(out), Some(built)) = (arguments.next(), arguments.next(), arguments.next()) else {
+        eprintln!("usage: snapscope-pack [--quick] STATIC OUT FOLDER");
         return ExitCode::from(2);
     };
-    let paths = Paths { statics, out, modules: arguments.collect() };
+    let paths = Paths { statics, out, modules: MODULES.map(|name| built.join(name).with_extension("wasm")) };
     match pack(&paths, effort) {
         Ok(summary) => {
             println!("pages: {summary}");

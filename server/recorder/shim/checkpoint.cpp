@@ -28,7 +28,7 @@ using torch::autograd::SavedVariableHooks;
 using TensorPointers = Tensor* const*;
 
 // A segment of the model in Rust: reads `count` inputs, returns a new tensor, or null with a message.
-using SnapscopeSegment = Tensor* (*)(void* data, TensorPointers inputs, size_t count, char** message);
+using SnapscopeForward = Tensor* (*)(void* data, TensorPointers inputs, size_t count, char** message);
 using SnapscopeDrop = void (*)(void* data);
 
 // How a segment is checkpointed; the layout is that of checkpoint.rs.
@@ -52,7 +52,7 @@ struct Filled final : std::exception {
 // A segment under way, or one that waits for backward: it lives as long as a slot may be asked for.
 class Checkpoint {
  public:
-  Checkpoint(SnapscopeSegment run, SnapscopeDrop drop, void* data, TensorPointers inputs, size_t count,
+  Checkpoint(SnapscopeForward run, SnapscopeDrop drop, void* data, TensorPointers inputs, size_t count,
              const SnapscopeSaving& with)
       : run_(run), drop_(drop), data_(data), results_(static_cast<snapscope::Keep>(with.keep)) {
     for (size_t index = 0; index < count; ++index) {
@@ -98,7 +98,7 @@ class Checkpoint {
     return at::globalContext().defaultGenerator(at::Device(at::kCUDA, c10::cuda::current_device()));
   }
 
-  SnapscopeSegment run_;
+  SnapscopeForward run_;
   SnapscopeDrop drop_;
   void* data_;
   // The first inputs are saved as a node would: hooks around the segment have a say in where they wait.
@@ -198,7 +198,7 @@ SNAPSCOPE_API bool snapscope_activations_on_host(bool on) {
 }
 
 // Runs a segment without keeping its activations; backward runs it again. `data` is dropped in the end.
-SNAPSCOPE_API char* snapscope_checkpoint(SnapscopeSegment run, SnapscopeDrop drop, void* data, TensorPointers inputs,
+SNAPSCOPE_API char* snapscope_checkpoint(SnapscopeForward run, SnapscopeDrop drop, void* data, TensorPointers inputs,
                                          size_t count, const SnapscopeSaving* with, Tensor** out) {
   torch::autograd::set_default_engine_stub(Engine::get);
   return snapscope::guarded([&] {

@@ -23,11 +23,6 @@ using torch::autograd::variable_list;
 SNAPSCOPE_API const void* snapscope_enter(uint32_t module);
 SNAPSCOPE_API void snapscope_leave(const void* before);
 
-struct SnapscopeTensors {
-  Tensor* const* tensors;
-  size_t count;
-};
-
 struct SnapscopeDdpOptions {
   int rank;
   int ranks;
@@ -55,12 +50,6 @@ namespace {
 
 // `broadcast_bucket_size`
 constexpr size_t kBroadcastBytes = 250 * 1024 * 1024;
-
-std::vector<Tensor> tensors_of(SnapscopeTensors list) {
-  std::vector<Tensor> tensors;
-  for (size_t index = 0; index < list.count; ++index) tensors.push_back(*list.tensors[index]);
-  return tensors;
-}
 
 // While it lives, each bucket that the reducer makes on this thread is a module of its own.
 //
@@ -179,14 +168,14 @@ bool has_sink(const SnapscopeDdp& ddp) {
 }  // namespace
 
 // Wraps a model: checks and sends what it has, and makes the buckets of its gradients.
-SNAPSCOPE_API char* snapscope_ddp_new(SnapscopeTensors parameters, SnapscopeTensors buffers,
-                                      SnapscopeDdpOptions options, SnapscopeDdp** out) {
+SNAPSCOPE_API char* snapscope_ddp_new(SnapscopeList parameters, SnapscopeList buffers, SnapscopeDdpOptions options,
+                                      SnapscopeDdp** out) {
   return snapscope::guarded([&] {
     auto ddp = std::make_unique<SnapscopeDdp>();
     ddp->options = options;
     ddp->group = snapscope::process_group(options.rank, options.ranks);
-    ddp->buffers = tensors_of(buffers);
-    const std::vector<Tensor> trained = tensors_of(parameters);
+    ddp->buffers = snapscope::vec(buffers);
+    const std::vector<Tensor> trained = snapscope::vec(parameters);
     c10d::verify_params_across_processes(ddp->group, trained, std::nullopt);
     std::vector<Tensor> states;
     for (const Tensor& parameter : trained) states.push_back(parameter.detach());
@@ -215,10 +204,10 @@ SNAPSCOPE_API char* snapscope_ddp_before_forward(SnapscopeDdp* ddp, bool synchro
 }
 
 // `_post_forward`; `out` gets as many tensors as there are `outputs`: these, or what stands for them.
-SNAPSCOPE_API char* snapscope_ddp_after_forward(SnapscopeDdp* ddp, bool synchronize, SnapscopeTensors outputs,
+SNAPSCOPE_API char* snapscope_ddp_after_forward(SnapscopeDdp* ddp, bool synchronize, SnapscopeList outputs,
                                                 Tensor** out) {
   return snapscope::guarded([&] {
-    std::vector<Tensor> results = tensors_of(outputs);
+    std::vector<Tensor> results = snapscope::vec(outputs);
     ddp->buffers_due = at::GradMode::is_enabled() && synchronize;
     if (ddp->buffers_due) {
       const bool find_unused = ddp->options.find_unused_parameters && !ddp->options.static_graph;

@@ -8,20 +8,7 @@
 
 using at::Tensor;
 
-// Tensors of tch; each is a pointer to an `at::Tensor`.
-struct SnapscopeList {
-  Tensor* const* tensors;
-  size_t count;
-};
-
 namespace {
-
-std::vector<Tensor> vec(SnapscopeList list) {
-  std::vector<Tensor> out;
-  out.reserve(list.count);
-  for (size_t index = 0; index < list.count; ++index) out.push_back(*list.tensors[index]);
-  return out;
-}
 
 std::vector<at::Scalar> scalars(const double* values, size_t count) { return {values, values + count}; }
 
@@ -35,56 +22,56 @@ void give(const std::vector<Tensor>& tensors, Tensor** out) {
 }  // namespace
 
 SNAPSCOPE_API char* snapscope_foreach_add(SnapscopeList list, SnapscopeList other, double alpha, Tensor** out) {
-  return snapscope::guarded([&] { give(at::_foreach_add(vec(list), vec(other), alpha), out); });
+  return snapscope::guarded([&] { give(at::_foreach_add(snapscope::vec(list), snapscope::vec(other), alpha), out); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_add_(SnapscopeList list, SnapscopeList other, double alpha) {
-  return snapscope::guarded([&] { at::_foreach_add_(vec(list), vec(other), alpha); });
+  return snapscope::guarded([&] { at::_foreach_add_(snapscope::vec(list), snapscope::vec(other), alpha); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_add_scalar_(SnapscopeList list, double scalar) {
-  return snapscope::guarded([&] { at::_foreach_add_(vec(list), scalar); });
+  return snapscope::guarded([&] { at::_foreach_add_(snapscope::vec(list), scalar); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_sub_(SnapscopeList list, SnapscopeList other) {
-  return snapscope::guarded([&] { at::_foreach_sub_(vec(list), vec(other)); });
+  return snapscope::guarded([&] { at::_foreach_sub_(snapscope::vec(list), snapscope::vec(other)); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_mul_scalar_(SnapscopeList list, double scalar) {
-  return snapscope::guarded([&] { at::_foreach_mul_(vec(list), scalar); });
+  return snapscope::guarded([&] { at::_foreach_mul_(snapscope::vec(list), scalar); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_mul_tensor_(SnapscopeList list, const Tensor* factor) {
-  return snapscope::guarded([&] { at::_foreach_mul_(vec(list), *factor); });
+  return snapscope::guarded([&] { at::_foreach_mul_(snapscope::vec(list), *factor); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_div_(SnapscopeList list, const double* divisors) {
-  return snapscope::guarded([&] { at::_foreach_div_(vec(list), scalars(divisors, list.count)); });
+  return snapscope::guarded([&] { at::_foreach_div_(snapscope::vec(list), scalars(divisors, list.count)); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_sqrt(SnapscopeList list, Tensor** out) {
-  return snapscope::guarded([&] { give(at::_foreach_sqrt(vec(list)), out); });
+  return snapscope::guarded([&] { give(at::_foreach_sqrt(snapscope::vec(list)), out); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_norm(SnapscopeList list, Tensor** out) {
-  return snapscope::guarded([&] { give(at::_foreach_norm(vec(list), 2.0), out); });
+  return snapscope::guarded([&] { give(at::_foreach_norm(snapscope::vec(list), 2.0), out); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_zero_(SnapscopeList list) {
-  return snapscope::guarded([&] { at::_foreach_zero_(vec(list)); });
+  return snapscope::guarded([&] { at::_foreach_zero_(snapscope::vec(list)); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_lerp_(SnapscopeList list, SnapscopeList end, double weight) {
-  return snapscope::guarded([&] { at::_foreach_lerp_(vec(list), vec(end), weight); });
+  return snapscope::guarded([&] { at::_foreach_lerp_(snapscope::vec(list), snapscope::vec(end), weight); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_addcmul_(SnapscopeList list, SnapscopeList a, SnapscopeList b, double value) {
-  return snapscope::guarded([&] { at::_foreach_addcmul_(vec(list), vec(a), vec(b), value); });
+  return snapscope::guarded([&] { at::_foreach_addcmul_(snapscope::vec(list), snapscope::vec(a), snapscope::vec(b), value); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_addcdiv_(SnapscopeList list, SnapscopeList a, SnapscopeList b,
                                                const double* values) {
-  return snapscope::guarded([&] { at::_foreach_addcdiv_(vec(list), vec(a), vec(b), scalars(values, list.count)); });
+  return snapscope::guarded([&] { at::_foreach_addcdiv_(snapscope::vec(list), snapscope::vec(a), snapscope::vec(b), scalars(values, list.count)); });
 }
 
 // What the fused kernels know besides their lists; the layouts are those of lists.rs.
@@ -99,7 +86,7 @@ SNAPSCOPE_API char* snapscope_fused_adam_(SnapscopeList weights, SnapscopeList g
                                           SnapscopeList squares, SnapscopeList steps, const SnapscopeFusedAdam* with) {
   return snapscope::guarded([&] {
     const auto call = [&](const auto& function) {
-      function(vec(weights), vec(gradients), vec(averages), vec(squares), {}, vec(steps), with->learning_rate,
+      function(snapscope::vec(weights), snapscope::vec(gradients), snapscope::vec(averages), snapscope::vec(squares), {}, snapscope::vec(steps), with->learning_rate,
                with->beta1, with->beta2, with->weight_decay, with->epsilon, /*amsgrad=*/false, /*maximize=*/false,
                optional(with->grad_scale), optional(with->found_inf));
     };
@@ -120,7 +107,7 @@ struct SnapscopeFusedSgd {
 SNAPSCOPE_API char* snapscope_fused_sgd_(SnapscopeList weights, SnapscopeList gradients, SnapscopeList buffers,
                                          const SnapscopeFusedSgd* with) {
   return snapscope::guarded([&] {
-    at::_fused_sgd_(vec(weights), vec(gradients), vec(buffers), with->weight_decay, with->momentum,
+    at::_fused_sgd_(snapscope::vec(weights), snapscope::vec(gradients), snapscope::vec(buffers), with->weight_decay, with->momentum,
                     with->learning_rate, /*dampening=*/0.0, with->nesterov, /*maximize=*/false, with->first_step,
                     optional(with->grad_scale), optional(with->found_inf));
   });
@@ -129,7 +116,7 @@ SNAPSCOPE_API char* snapscope_fused_sgd_(SnapscopeList weights, SnapscopeList gr
 // Multiplies gradients by `inverse_scale`, and sets `found_inf` to 1 where one is not finite.
 SNAPSCOPE_API char* snapscope_unscale_(SnapscopeList gradients, Tensor* found_inf, const Tensor* inverse_scale) {
   return snapscope::guarded([&] {
-    at::_amp_foreach_non_finite_check_and_unscale_(vec(gradients), *found_inf, *inverse_scale);
+    at::_amp_foreach_non_finite_check_and_unscale_(snapscope::vec(gradients), *found_inf, *inverse_scale);
   });
 }
 

@@ -29,11 +29,6 @@ void reduce(const std::vector<Tensor>&, Tensor&, int32_t, int32_t, const Streams
 }
 }  // namespace torch::cuda
 
-struct SnapscopeList {
-  Tensor* const* tensors;
-  size_t count;
-};
-
 struct SnapscopeDevices {
   const int64_t* indices;
   size_t count;
@@ -121,12 +116,6 @@ struct GatherBackward final : Node {
   bool of_scalars = false;
 };
 
-std::vector<Tensor> tensors_of(SnapscopeList list) {
-  std::vector<Tensor> tensors;
-  for (size_t index = 0; index < list.count; ++index) tensors.push_back(*list.tensors[index]);
-  return tensors;
-}
-
 bool needs_gradient(at::TensorList tensors) {
   bool needs = false;
   for (const Tensor& tensor : tensors) needs = needs || tensor.requires_grad();
@@ -140,17 +129,13 @@ std::shared_ptr<NodeType> node_of(const std::vector<Tensor>& inputs, Arguments..
   return node;
 }
 
-// What the operations inside a traffic function and its node in the graph belong to: see place.cpp.
-#define SNAPSCOPE_OPERATION(name) \
-  RECORD_FUNCTION(name, c10::ArrayRef<const c10::IValue>{}, static_cast<int64_t>(at::sequence_number::peek()))
-
 }  // namespace
 
 // Copies tensors of the first device to all; `out` gets `list.count` tensors for each device in turn.
 SNAPSCOPE_API char* snapscope_broadcast(SnapscopeList list, SnapscopeDevices devices, Tensor** out) {
   return snapscope::guarded([&] {
     SNAPSCOPE_OPERATION("Broadcast");
-    const std::vector<Tensor> inputs = tensors_of(list);
+    const std::vector<Tensor> inputs = snapscope::vec(list);
     std::shared_ptr<Node> node;
     if (needs_gradient(inputs)) node = node_of<BroadcastBackward>(inputs, inputs.size());
     at::NoGradGuard no_grad;
@@ -181,7 +166,7 @@ SNAPSCOPE_API char* snapscope_scatter(const Tensor* batch, SnapscopeDevices devi
 SNAPSCOPE_API char* snapscope_gather(SnapscopeList list, int64_t destination, Tensor** out) {
   return snapscope::guarded([&] {
     SNAPSCOPE_OPERATION("Gather");
-    std::vector<Tensor> parts = tensors_of(list);
+    std::vector<Tensor> parts = snapscope::vec(list);
     std::shared_ptr<GatherBackward> node;
     if (needs_gradient(parts)) node = node_of<GatherBackward>(parts);
     at::NoGradGuard no_grad;

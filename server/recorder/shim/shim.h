@@ -8,11 +8,25 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include <ATen/ATen.h>
+#include <ATen/SequenceNumber.h>
+#include <ATen/record_function.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/util/Exception.h>
 
 #define SNAPSCOPE_API extern "C" __attribute__((visibility("default")))
+
+// What the operations inside a function and its node in the graph belong to: see place.cpp.
+#define SNAPSCOPE_OPERATION(name) \
+  RECORD_FUNCTION(name, c10::ArrayRef<const c10::IValue>{}, static_cast<int64_t>(at::sequence_number::peek()))
+
+// Tensors of tch.
+struct SnapscopeList {
+  at::Tensor* const* tensors;
+  size_t count;
+};
 
 // A place in words that the caller frees.
 struct SnapscopePlace {
@@ -22,6 +36,13 @@ struct SnapscopePlace {
 };
 
 namespace snapscope {
+
+inline std::vector<at::Tensor> vec(SnapscopeList list) {
+  std::vector<at::Tensor> out;
+  out.reserve(list.count);
+  for (size_t index = 0; index < list.count; ++index) out.push_back(*list.tensors[index]);
+  return out;
+}
 
 inline char* copy(const std::string& text) { return strdup(text.c_str()); }
 

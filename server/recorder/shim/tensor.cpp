@@ -70,8 +70,8 @@ struct LeaveBackward final : Node {
 };
 
 // Of tokens from all processes: each gets the sum of the gradients of its own.
-struct GatherBackward final : Node {
-  GatherBackward(SnapscopeShare share, int64_t dim, bool late) : share(share), dim(dim), late(late) {}
+struct GatherTokensBackward final : Node {
+  GatherTokensBackward(SnapscopeShare share, int64_t dim, bool late) : share(share), dim(dim), late(late) {}
   std::string name() const override { return "GatherTokensBackward"; }
   variable_list apply(variable_list&& gradients) override {
     Scattered sum = scattered(gradients[0], share.ranks, dim);
@@ -159,10 +159,6 @@ void give(Tensor output, const std::shared_ptr<Node>& node, Tensor** out) {
   *out = new Tensor(std::move(output));
 }
 
-// What the operations inside a function and its node in the graph belong to: see place.cpp.
-#define SNAPSCOPE_OPERATION(name) \
-  RECORD_FUNCTION(name, c10::ArrayRef<const c10::IValue>{}, static_cast<int64_t>(at::sequence_number::peek()))
-
 }  // namespace
 
 // A tensor for two readers whose gradients are added up apart.
@@ -200,7 +196,7 @@ SNAPSCOPE_API char* snapscope_tensor_leave(const Tensor* part, Tensor** out) {
 SNAPSCOPE_API char* snapscope_tensor_gather_tokens(const Tensor* part, SnapscopeShare share, bool late, Tensor** out) {
   return snapscope::guarded([&] {
     SNAPSCOPE_OPERATION("GatherTokens");
-    const auto node = node_of<GatherBackward>(*part, share, int64_t{1}, late);
+    const auto node = node_of<GatherTokensBackward>(*part, share, int64_t{1}, late);
     at::NoGradGuard no_grad;
     give(gathered(*part, share.ranks, 1), node, out);
   });

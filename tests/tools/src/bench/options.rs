@@ -8,6 +8,10 @@ use clap::{Parser, ValueEnum};
 #[derive(Clone, Debug, Parser)]
 #[command(name = "bench")]
 pub struct Options {
+    /// Parts to measure [default: all]
+    #[arg(value_enum)]
+    pub parts: Vec<Part>,
+
     /// Sizes of the snapshots in MB, about 10,000 events each
     #[arg(long, value_delimiter = ',', default_values_t = [4, 67, 334, 1000], value_name = "MB",
         value_parser = clap::value_parser!(u32).range(1..=4000))]
@@ -20,10 +24,6 @@ pub struct Options {
     /// Another viewer: its page, a folder with an index.html, or one with MemoryViz.js and d3.min.js
     #[arg(long = "viewer", value_name = "NAME=PATH", value_parser = named_path)]
     pub viewers: Vec<(String, PathBuf)>,
-
-    /// Only some of what there is
-    #[arg(long, value_enum, value_delimiter = ',')]
-    pub only: Vec<Part>,
 
     /// Print tables as Markdown
     #[arg(long)]
@@ -48,9 +48,9 @@ pub enum Part {
 }
 
 impl Options {
-    /// Returns true if a part was requested; without `--only`, all parts are.
+    /// Returns true if a part was requested; if none is named, all are.
     pub fn has(&self, part: Part) -> bool {
-        self.only.is_empty() || self.only.contains(&part)
+        self.parts.is_empty() || self.parts.contains(&part)
     }
 
     /// Returns the number of runs over a file of `size_mb` MB.
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn parts_sizes_and_viewers_are_chosen() {
-        let options = parse("--only page,native --sizes 1,1000 --runs 5 --viewer official=/a=b").expect("options");
+        let options = parse("page native --sizes 1,1000 --runs 5 --viewer official=/a=b").expect("options");
         assert!(options.has(Part::Native) && !options.has(Part::Scale));
         assert_eq!((options.sizes.as_slice(), options.runs(1000)), ([1, 1000].as_slice(), 5));
         assert_eq!(options.viewers, [("official".to_owned(), PathBuf::from("/a=b"))]);
