@@ -19,7 +19,6 @@ fn main() {
         "checkpoint",
         "data",
         "driver",
-        "mistake",
         "offload",
         "parallel",
         "tensor",

@@ -9,7 +9,6 @@ pub(crate) mod token_dialog;
 
 pub(crate) mod gallery;
 mod gallery_card;
-pub(crate) mod gallery_recording;
 pub(crate) mod job_list;
 
 pub(crate) mod config_form;
