@@ -102,7 +102,7 @@ async function load(name) {
 // Whether the address asks for a file: then there is no page without one.
 function is_asked() {
   const path = location.pathname.slice(new URL("../../", assets).pathname.length);
-  return has_files || /[?&](sample|job)\b/.test(location.search) || !["", "index.html"].includes(path);
+  return has_files || /[?&](gallery|job|sample)\b/.test(location.search) || !["", "index.html"].includes(path);
 }
 
 // Whether this tab had local files open, by the name that the viewer gives them: it opens them again.

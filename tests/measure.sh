@@ -43,7 +43,7 @@ dev_gpu_check() {
 }
 dev_faults() { find_postgres; build_as_tests --bin snapscope-faults; target/debug/snapscope-faults "$@"; }
 dev_judge() {
-  [ $# != 0 ] || set -- tests/data/mistakes tests/mistakes/truth.json
+  [ $# != 0 ] || set -- tests/data/mistakes static/gallery tests/mistakes/truth.json
   cargo run --quiet --locked -p snapscope-tests --bin snapscope-judge -- "$@"
 }
 dev_size() { python3 tests/size.py "$@"; }

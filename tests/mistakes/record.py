@@ -1,4 +1,4 @@
-"""Records the scripts of this folder on the virtual GPU, a process each, into NAME.pickle.gz.
+"""Records the scripts of this folder and of the gallery on the virtual GPU, a process each, into NAME.pickle.gz.
 
     ~/.cache/snapscope/oracle-…/bin/python tests/mistakes/record.py [FOLDER] [--only WORD …] [--new]
 
@@ -21,6 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+GALLERY = ROOT / "static" / "gallery"
 sys.path.insert(0, str(ROOT / "tests" / "oracle"))
 import virtual  # noqa: E402
 
@@ -30,6 +31,7 @@ TIMEOUT_S = 300
 # can be committed and is the same wherever it is made.
 PLACES = [
     (str(HERE), "/home/user/project"),
+    (str(GALLERY), "/home/user/project"),
     (sysconfig.get_paths()["purelib"], "/home/user/env/lib/python3.11/site-packages"),
     (sys.prefix, "/home/user/env"),
     (sysconfig.get_paths()["stdlib"], "/usr/lib/python3.11"),
@@ -66,6 +68,12 @@ def move_frames(snapshot: object) -> None:
             waiting.extend(value.values())
 
 
+def script_of(name: str) -> Path:
+    """The script of a case: the gallery has those that the page shows."""
+    script = GALLERY / f"{name}.py"
+    return script if script.exists() else HERE / f"{name}.py"
+
+
 def record(case: dict, folder: Path) -> str | None:
     """Records one script and returns what went wrong, if anything did."""
     name = case["name"]
@@ -73,7 +81,7 @@ def record(case: dict, folder: Path) -> str | None:
     environment |= {"HF_HUB_OFFLINE": "1", "PYTHONDONTWRITEBYTECODE": "1", "TOKENIZERS_PARALLELISM": "false"}
     with tempfile.TemporaryDirectory() as scratch:
         raw = Path(scratch) / "snapshot.pickle"
-        command = [sys.executable, str(HERE / f"{name}.py"), str(raw)]
+        command = [sys.executable, str(script_of(name)), str(raw)]
         try:
             ran = subprocess.run(
                 command, env=environment, cwd=scratch, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
@@ -105,7 +113,7 @@ def main() -> int:
         name = case["name"]
         if options.only and not any(word in name for word in options.only):
             continue
-        script, made = HERE / f"{name}.py", options.folder / f"{name}.pickle.gz"
+        script, made = script_of(name), options.folder / f"{name}.pickle.gz"
         if options.new and made.exists() and made.stat().st_mtime > script.stat().st_mtime:
             continue
         wrong = record(case, options.folder)

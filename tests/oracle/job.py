@@ -278,7 +278,6 @@ class Job:
     keep_outputs: bool
     data: Data
     evaluation: Evaluation | None
-    mistakes: list[str]
     allocator: str
     memory_fraction: float | None
     fsdp: Fsdp | None
@@ -320,7 +319,6 @@ def from_document(document: dict[str, Any]) -> Job:
         keep_outputs=document["keep_outputs"],
         data=Data(**document["data"]),
         evaluation=Evaluation(**evaluation) if evaluation else None,
-        mistakes=document.get("mistakes", []),
         allocator=document.get("allocator", ""),
         memory_fraction=document.get("memory_fraction"),
         fsdp=fsdp_of(document.get("parallel", {})),

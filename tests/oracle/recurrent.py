@@ -15,7 +15,6 @@ class LanguageModel(nn.Module):
     """The model of PyTorch's example word_language_model, with batches first."""
 
     state: State | None = None
-    chains = False
 
     def __init__(self, shape: Rnn) -> None:
         super().__init__()
@@ -34,7 +33,7 @@ class LanguageModel(nn.Module):
         features, state = self.rnn(embedded, self.state if self.training else None)
         del embedded
         if self.carries and self.training:
-            self.state = state if self.chains else detached(state)
+            self.state = detached(state)
         return self.head(self.dropout(features))
 
 

@@ -1,6 +1,6 @@
 //! Compares the findings about recordings with their known truth.
 //!
-//! The truth of a folder is its `truth.json`, whose fields `tests/mistakes/README.md` describes, or a table in a
+//! The truth of folders is the first one's `truth.json`, whose fields `tests/mistakes/README.md` describes, or a table in a
 //! Markdown file whose rows begin with file names. Only the first two findings count as naming a mistake, because users
 //! rarely read further.
 
@@ -214,13 +214,18 @@ fn is_match(name: &str, pattern: &str) -> bool {
     !is_first
 }
 
-/// Returns the recordings of a folder, sorted by name.
+/// Returns the recordings of folders, sorted by folder and name.
 ///
 /// # Errors
 ///
-/// Returns an error if the folder cannot be listed.
-pub fn recordings(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+/// Returns an error if a folder cannot be listed.
+pub fn recordings(folders: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for folder in folders {
+        for entry in fs::read_dir(folder)? {
+            files.push(entry?.path());
+        }
+    }
     files.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         [".pickle", ".pkl", ".gz"].iter().any(|ending| name.ends_with(ending))
@@ -235,15 +240,15 @@ fn stem(path: &Path) -> String {
     [".pickle", ".pkl", ".json", ".html"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).to_owned()
 }
 
-/// Writes the Markdown table of a folder, with totals below it.
+/// Writes the Markdown table of folders, with totals below it.
 ///
 /// # Errors
 ///
-/// Returns an error if the folder cannot be listed.
-pub fn table(folder: &Path, truths: &Truths) -> io::Result<String> {
+/// Returns an error if a folder cannot be listed.
+pub fn table(folders: &[PathBuf], truths: &Truths) -> io::Result<String> {
     let mut text = "| recording | truth | kind | verdict | what is said |\n|---|---|---|---|---|\n".to_owned();
     let mut sums = [Verdict::Named, Verdict::Missed, Verdict::Accused, Verdict::Fine].map(|verdict| (verdict, 0));
-    for path in recordings(folder)? {
+    for path in recordings(folders)? {
         let name = stem(&path);
         let truth = truths.of(&name);
         let (kinds, verdict, said) = match ask(&path) {

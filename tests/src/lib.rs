@@ -28,6 +28,8 @@ pub mod judge;
 
 pub mod laws;
 
+pub mod mistakes;
+
 pub mod opening;
 
 pub mod padded;

@@ -45,7 +45,7 @@ pub(crate) fn App() -> Html {
             Route::New(start, change) => html! {
                 <NewJobPage start={start.clone()} change={*change} limits={limits.clone()} token={token.clone()} />
             },
-            Route::See(names) => html! { <SeePage names={names.clone()} token={token.clone()} /> },
+            Route::See(name) => html! { <SeePage name={name.clone()} token={token.clone()} /> },
             Route::Job(id) => html! { <JobPage id={id.clone()} scheme={scheme.scheme()} token={token.clone()} /> },
         },
     };

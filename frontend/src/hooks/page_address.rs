@@ -5,7 +5,7 @@ use crate::state::Address;
 
 /// Parses the page's address.
 pub(super) fn address() -> Address {
-    Address::of(&page_path(), search_params("job"), !search_params("sample").is_empty(), has_files())
+    Address::of(&page_path(), search_params, has_files())
 }
 
 /// Returns true if the address names nothing, so that files are opened by hand.

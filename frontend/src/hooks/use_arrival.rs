@@ -1,4 +1,4 @@
-//! Opens what the page's address names: a shared copy, recordings, the sample, or files of `snapscope open`.
+//! Opens what the page's address names: a shared copy, recordings, stored snapshots, or files of `snapscope open`.
 
 use super::page_address::address;
 use super::use_files::{FilesHandle, Opening};
@@ -9,9 +9,6 @@ use shared::api::{ErrorCode, OpenedFile, OpenedFiles, ShareResource};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
-
-/// Snapshot that `?sample` opens.
-const SAMPLE: &str = "sample.pickle.gz";
 
 /// Part of a job that the viewer reads.
 ///
@@ -53,9 +50,13 @@ pub fn use_arrival(files: &FilesHandle) -> Arrival {
     let (files, setter) = (files.clone(), arrival.setter());
     use_effect_with((), move |()| match address() {
         Address::Plain => (),
-        Address::Sample => {
-            let opening = Opening { name: SAMPLE.to_owned(), origin: Origin::Site, ..Opening::default() };
-            files.open_url(opening, site_url(SAMPLE));
+        Address::Stored(paths) => {
+            let start = compared(paths.len());
+            for path in paths {
+                let name = path.rsplit('/').next().unwrap_or_default().to_owned();
+                let opening = Opening { name, origin: Origin::Site, start: start.clone(), ..Opening::default() };
+                files.open_url(opening, site_url(&path));
+            }
         }
         Address::Link(token) => arrive(setter, async move { open_link(&files, &token).await }),
         Address::Jobs(jobs) => arrive(setter, async move { open_jobs(&files, jobs).await }),
@@ -89,8 +90,13 @@ async fn open_link(files: &FilesHandle, token: &str) -> Result<(), ArrivalFailur
 /// View in an address that compares recordings, whichever of them is shown first.
 const COMPARED: &str = "v1;dock=compare";
 
+/// Returns the view to start with if the address asks to compare several snapshots.
+fn compared(count: usize) -> Option<Start> {
+    fragment().filter(|view| count > 1 && view == COMPARED).map(|view| Start::of_text(&view))
+}
+
 async fn open_jobs(files: &FilesHandle, jobs: Vec<String>) -> Result<(), ArrivalFailure> {
-    let compared = fragment().filter(|view| jobs.len() > 1 && view == COMPARED);
+    let start = compared(jobs.len());
     for id in jobs {
         let job: JobHead = ApiRequest::get(format!("jobs/{id}")).send().await.map_err(job_failure)?;
         if job.snapshot_bytes.is_none() {
@@ -101,8 +107,8 @@ async fn open_jobs(files: &FilesHandle, jobs: Vec<String>) -> Result<(), Arrival
             });
         }
         let card = job.capacity_bytes.map(ThisCard::whole);
-        let start = compared.as_deref().map(Start::of_text);
-        let opening = Opening { name: job.name, origin: Origin::Site, card, start, ..Opening::default() };
+        let opening =
+            Opening { name: job.name, origin: Origin::Site, card, start: start.clone(), ..Opening::default() };
         files.open_url(opening, api_url(&format!("jobs/{id}/snapshot")));
     }
     Ok(())

@@ -26,12 +26,16 @@ pub struct LinkFacts {
     pub cuts: Option<String>,
 }
 
+/// Snapshot that `?sample` opens.
+const SAMPLE: &str = "sample.pickle.gz";
+
 /// Content that the page's address names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// Nothing; files are opened by hand.
     Plain,
-    Sample,
+    /// Stored snapshots by their paths below the site's top: the sample, or recordings of the gallery.
+    Stored(Vec<String>),
     /// A shared copy, by its token.
     Link(String),
     /// Recordings, by the ids of their jobs.
@@ -41,23 +45,26 @@ pub enum Address {
 }
 
 impl Address {
-    /// Parses an address from its path below the site's top, its job ids, and whether it names the sample; `has_files`
+    /// Parses an address from its path below the site's top and the values of its parameters by their keys; `has_files`
     /// is true if the page was sent by `snapscope open`.
-    pub fn of(path: &str, jobs: Vec<String>, has_sample: bool, has_files: bool) -> Self {
+    pub fn of(path: &str, values: impl Fn(&str) -> Vec<String>, has_files: bool) -> Self {
+        let names = |key: &str| values(key).into_iter().filter(|name| is_name(name)).collect::<Vec<_>>();
+        let (jobs, gallery) = (names("job"), names("gallery"));
         let token = path.trim_matches('/').strip_prefix("s/").filter(|token| is_name(token));
         match token {
             Some(token) => Self::Link(token.to_owned()),
-            None if jobs.iter().any(|job| is_name(job)) => {
-                Self::Jobs(jobs.into_iter().filter(|job| is_name(job)).collect())
+            None if !jobs.is_empty() => Self::Jobs(jobs),
+            None if !gallery.is_empty() => {
+                Self::Stored(gallery.iter().map(|name| format!("gallery/{name}.pickle.gz")).collect())
             }
-            None if has_sample => Self::Sample,
+            None if !values("sample").is_empty() => Self::Stored(vec![SAMPLE.to_owned()]),
             None if has_files => Self::Files,
             None => Self::Plain,
         }
     }
 }
 
-/// Returns true if a text can be a path segment of the HTTP API; any other text could lead elsewhere.
+/// Returns true if a text can be a segment of a path of this site; any other text could lead elsewhere.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
 }
@@ -67,20 +74,25 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(path: &str, jobs: &[&str], address: Address) {
-        assert_eq!(Address::of(path, jobs.iter().map(|job| (*job).to_owned()).collect(), false, false), address);
+    fn check(path: &str, search: &str, address: Address) {
+        let pairs = || search.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        let values = |key: &str| pairs().filter(|pair| pair.0 == key).map(|pair| pair.1.to_owned()).collect();
+        assert_eq!(Address::of(path, values, search.contains("files")), address);
     }
 
     #[test]
-    fn an_address_asks_for_a_link_or_jobs() {
-        check("s/abc-_1", &[], Address::Link("abc-_1".into()));
-        check("/s/abc/", &["a"], Address::Link("abc".into()));
-        check("", &["a", "../limits", "b", ""], Address::Jobs(vec!["a".into(), "b".into()]));
-        check("", &[".."], Address::Plain);
-        check("s/", &[], Address::Plain);
-        check("s/a/b", &[], Address::Plain);
-        check("index.html", &[], Address::Plain);
-        assert_eq!(Address::of("", Vec::new(), true, true), Address::Sample);
-        assert_eq!(Address::of("", Vec::new(), false, true), Address::Files);
+    fn an_address_asks_for_a_link_or_snapshots() {
+        let stored = |paths: &[&str]| Address::Stored(paths.iter().map(|path| (*path).to_owned()).collect());
+        check("s/abc-_1", "", Address::Link("abc-_1".into()));
+        check("/s/abc/", "job=a", Address::Link("abc".into()));
+        check("", "job=a&job=../limits&job=b&job=", Address::Jobs(vec!["a".into(), "b".into()]));
+        check("", "job=..", Address::Plain);
+        check("s/", "", Address::Plain);
+        check("s/a/b", "", Address::Plain);
+        check("index.html", "", Address::Plain);
+        let pair = stored(&["gallery/a_bad.pickle.gz", "gallery/a_good.pickle.gz"]);
+        check("", "gallery=a_bad&gallery=../x&gallery=a_good", pair);
+        check("", "sample&tour&files", stored(&["sample.pickle.gz"]));
+        check("", "files", Address::Files);
     }
 }

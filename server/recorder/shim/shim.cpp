@@ -9,7 +9,6 @@
 #include "checkpoint.cpp"
 #include "data.cpp"
 #include "driver.cpp"
-#include "mistake.cpp"
 #include "offload.cpp"
 #include "parallel.cpp"
 #include "tensor.cpp"

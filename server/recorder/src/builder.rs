@@ -10,7 +10,6 @@ use shared::job::Lora;
 use tch::{Device, Kind, Tensor};
 
 use crate::Result;
-use crate::mistake::Inside;
 use crate::numbers::Numbers as _;
 use crate::parallel::{Copies, Holding, TensorParallel, fsdp};
 use crate::place::Module;
@@ -53,7 +52,6 @@ pub struct Builder {
     device: Device,
     kind: Kind,
     lora: Option<Rc<Lora>>,
-    inside: Inside,
     frozen: bool,
     split: Option<TensorParallel>,
     holding: Holding,
@@ -71,7 +69,6 @@ impl Builder {
             device,
             kind,
             lora: None,
-            inside: Inside::default(),
             frozen: false,
             split: None,
             holding: Holding::All,
@@ -101,15 +98,6 @@ impl Builder {
     pub fn block(&self) -> (Self, fsdp::Block) {
         let block = fsdp::Block::new(self.shards, self.module());
         (Self { shards: block.group(), ..self.clone() }, block)
-    }
-
-    /// Sets the mistakes that the layers of the model make.
-    pub fn with_inside(self, inside: Inside) -> Self {
-        Self { inside, ..self }
-    }
-
-    pub fn inside(&self) -> &Inside {
-        &self.inside
     }
 
     /// Restricts the model to the part of one process, if linear layers are split.

@@ -33,8 +33,6 @@ mod saving;
 
 pub mod parallel;
 
-pub mod mistake;
-
 pub mod report;
 
 pub mod run;

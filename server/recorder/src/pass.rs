@@ -1,6 +1,6 @@
 //! A pass through a model: the settings that layers need besides their input.
 
-use shared::job::{Job, Keep, Mistake, Precision, Saving};
+use shared::job::{Job, Keep, Precision, Saving};
 use tch::Tensor;
 
 use crate::Result;
@@ -23,20 +23,12 @@ pub struct Pass {
     pub precision: Precision,
     /// Layers to checkpoint, results that these keep, and whether activations wait on the host.
     pub saving: Saving,
-    /// True if the loss is computed after the region of autocast instead of inside it.
-    pub loss_outside: bool,
 }
 
 impl Pass {
     /// Returns the settings of a training step.
     pub fn of_training(job: &Job) -> Self {
-        Self {
-            training: true,
-            checkpointing: job.checkpointing,
-            precision: job.precision,
-            saving: job.saving,
-            loss_outside: job.mistakes.contains(&Mistake::LossOutsideAutocast),
-        }
+        Self { training: true, checkpointing: job.checkpointing, precision: job.precision, saving: job.saving }
     }
 
     /// Returns the settings of an evaluation.
@@ -56,23 +48,9 @@ impl Pass {
     /// Returns the error of `work`.
     pub fn run<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         if self.training && self.saving.offload_activations {
-            return self.with_loss(|| saving::with_activations_on_host(work));
+            return self.in_its_formats(|| saving::with_activations_on_host(work));
         }
-        self.with_loss(work)
-    }
-
-    /// Runs the forward pass of a batch, in an autocast region of its own if the loss is outside.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of `work`.
-    pub fn forward<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        if self.loss_outside { self.in_its_formats(work) } else { work() }
-    }
-
-    /// Runs forward and loss, in one region of autocast unless the loss is computed outside of it.
-    fn with_loss<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        if self.loss_outside { work() } else { self.in_its_formats(work) }
+        self.in_its_formats(work)
     }
 
     /// Runs `work` under autocast, if the job uses it.

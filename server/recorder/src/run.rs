@@ -8,14 +8,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use shared::api::{Finished, Message, OutOfMemory, RecorderLine, Started};
-use shared::job::{Device as JobDevice, Evaluation, Job, Mistake, Precision};
+use shared::job::{Device as JobDevice, Evaluation, Job, Precision};
 use tch::{Device, Kind, TchError, Tensor};
 
 use crate::Result;
 use crate::builder::Builder;
-use crate::data::{Loader, Predictions};
+use crate::data::Loader;
 use crate::history;
-use crate::mistake::{Inside, Mistakes};
 use crate::model::{self, Batch, Network, Output};
 use crate::numbers::Numbers as _;
 use crate::optimizer::{GradScaler, Optimizer};
@@ -88,11 +87,9 @@ struct Training {
     optimizer: Optimizer,
     scaler: Option<GradScaler>,
     loader: Loader,
-    predictions: Predictions,
     batch: Batch,
     output: Option<Output>,
     loss: Option<Tensor>,
-    mistakes: Mistakes,
 }
 
 impl<'a> Run<'a> {
@@ -201,22 +198,18 @@ impl<'a> Run<'a> {
     fn train_step(&mut self, training: &mut Training) -> Result<()> {
         let job = self.job;
         let pass = Pass::of_training(job);
-        for micro_batch in 0..job.accumulation {
+        for _ in 0..job.accumulation {
             self.phase(Phase::Data, || training.load())?;
-            training.mistakes.see_batch(&training.batch);
             if let Some(output) = training.network.step(&training.batch, job.batch.cast_signed(), &pass) {
                 training.output = output?;
                 continue;
             }
             // Forward and loss share one region of autocast: its casts live until the loss is computed.
             let passes = || {
-                let mut output =
-                    self.phase(Phase::Forward, || pass.forward(|| training.network.forward(&training.batch, &pass)))?;
+                let mut output = self.phase(Phase::Forward, || training.network.forward(&training.batch, &pass))?;
                 let loss = self.phase(Phase::Loss, || training.loss(&output))?;
                 output.locals.clear();
                 let loss = training.network.hand_on(&mut output, loss)?;
-                training.predictions.add(&output.logits)?;
-                training.mistakes.see_output(&output, training.network.output_holds_loss().then_some(&loss));
                 Ok((job.keep_outputs.then_some(output), loss))
             };
             let (output, mut loss) = Phase::Loss.run(|| pass.run(passes))?;
@@ -227,15 +220,13 @@ impl<'a> Run<'a> {
                 let share = Phase::Loss.run(|| Module::named("cross_entropy").run(share))?;
                 undivided = Some(std::mem::replace(&mut loss, share));
             }
-            Phase::Loss.run(|| training.take_loss(loss, micro_batch))?;
+            training.loss = Some(loss);
             training.hold_undivided(undivided);
-            if micro_batch + 1 == job.accumulation || !training.mistakes.make(Mistake::BackwardOnce) {
-                self.phase(Phase::Backward, || training.backward())?;
-            }
+            self.phase(Phase::Backward, || training.backward())?;
         }
         self.phase(Phase::Optimizer, || training.update(job))?;
         training.output = None;
-        training.mistakes.end_step()
+        Ok(())
     }
 
     fn evaluate(&mut self, training: &mut Training, evaluation: Evaluation) -> Result<()> {
@@ -246,14 +237,13 @@ impl<'a> Run<'a> {
                 training.loader.load_evaluation(&*training.network, &mut training.batch)?;
                 let loss = || {
                     pass.run(|| {
-                        let mut output = pass.forward(|| training.network.forward(&training.batch, &pass))?;
+                        let mut output = training.network.forward(&training.batch, &pass)?;
                         let loss = training.loss(&output)?;
                         output.locals.clear();
                         training.network.hand_on(&mut output, loss)
                     })
                 };
                 training.loss = Some(if evaluation.no_grad { tch::no_grad(loss)? } else { loss()? });
-                training.mistakes.see_evaluation_loss(training.loss.as_ref());
             }
             Ok(())
         })
@@ -277,7 +267,6 @@ impl Training {
         let builder = Builder::new(device, kind)
             .with_lora(job.lora.clone())
             .with_shards(shards)
-            .with_inside(Inside::new(&job.mistakes))
             .with_split(TensorParallel::of(job));
         let network = parallel::wrap(job, model::build(job, &builder)?, &builder)?;
         let (stepped, whole) = parallel::share(job, builder.into_parameters())?;
@@ -287,10 +276,8 @@ impl Training {
             _ => None,
         };
         let loader = Loader::new(job, kind, device)?;
-        let predictions = Predictions::new(job);
-        let mistakes = Mistakes::new(&job.mistakes);
         let (batch, output, loss) = (Vec::new(), None, None);
-        Ok(Self { network, optimizer, scaler, loader, predictions, batch, output, loss, mistakes })
+        Ok(Self { network, optimizer, scaler, loader, batch, output, loss })
     }
 
     /// Brings the next batch to the device; each tensor replaces its predecessor.
@@ -299,7 +286,7 @@ impl Training {
     }
 
     fn loss(&self, output: &Output) -> Result<Tensor> {
-        self.mistakes.loss(&*self.network, output, &self.batch)
+        self.network.loss(output, &self.batch)
     }
 
     /// Keeps the undivided loss as long as Python's output object keeps it.
@@ -309,22 +296,11 @@ impl Training {
         }
     }
 
-    /// Assigns a loss to its name; with one backward for all micro-batches, the name holds the sum of their losses.
-    fn take_loss(&mut self, loss: Tensor, micro_batch: u64) -> Result<()> {
-        self.loss = match &self.loss {
-            Some(sum) if micro_batch > 0 && self.mistakes.make(Mistake::BackwardOnce) => {
-                Some(Module::named("cross_entropy").run(|| sum.f_add(&loss))?)
-            }
-            _ => Some(loss.shallow_clone()),
-        };
-        self.loss.as_ref().map_or(Ok(()), |loss| self.mistakes.see_loss(loss))
-    }
-
     fn backward(&mut self) -> Result<()> {
         let Some(loss) = &self.loss else { return Ok(()) };
         match &mut self.scaler {
-            Some(scaler) => self.mistakes.backward(&scaler.scale(loss)?),
-            None => self.mistakes.backward(loss),
+            Some(scaler) => scaler.scale(loss)?.f_backward(),
+            None => loss.f_backward(),
         }
     }
 
@@ -342,8 +318,7 @@ impl Training {
             }
             None => self.optimizer.step()?,
         }
-        self.mistakes.see_gradients(&self.optimizer)?;
-        if self.mistakes.make(Mistake::NeverZeroGrad) { Ok(()) } else { self.optimizer.zero_grad(job.zero_grad) }
+        self.optimizer.zero_grad(job.zero_grad)
     }
 }
 

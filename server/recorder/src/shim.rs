@@ -8,7 +8,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
-use tch::{TchError, Tensor};
+use tch::TchError;
 
 use crate::Result;
 
@@ -70,8 +70,6 @@ unsafe extern "C" {
     fn snapscope_allow_tf32(allow: bool);
     fn snapscope_autocast_enter(half: c_int);
     fn snapscope_autocast_leave();
-    fn snapscope_backward_retaining(tensor: *mut c_void) -> Message;
-    fn snapscope_empty_cache() -> Message;
     fn snapscope_load_driver();
     fn snapscope_refused() -> *mut c_char;
 }
@@ -220,26 +218,6 @@ pub(crate) fn autocast_enter(half: i32) {
 pub(crate) fn autocast_leave() {
     // SAFETY: no pointer is passed.
     unsafe { snapscope_autocast_leave() }
-}
-
-/// Runs backward without freeing the graph: `tensor.backward(retain_graph=True)`.
-///
-/// # Errors
-///
-/// Returns an error if an operation fails.
-pub(crate) fn backward_retaining(tensor: &Tensor) -> Result<()> {
-    // SAFETY: the tensor outlives the call, which does not change the handle.
-    check(unsafe { snapscope_backward_retaining(tensor.as_ptr().cast_mut().cast()) })
-}
-
-/// Returns the cached memory to CUDA: `torch.cuda.empty_cache()`.
-///
-/// # Errors
-///
-/// Returns an error if CUDA fails.
-pub(crate) fn empty_cache() -> Result<()> {
-    // SAFETY: no pointer is passed.
-    check(unsafe { snapscope_empty_cache() })
 }
 
 /// Loads the libraries of a real GPU's driver, so that their folders stay in reach behind the walls.

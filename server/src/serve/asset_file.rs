@@ -115,7 +115,7 @@ fn content_type(path: &str) -> &'static str {
         Some("png") => "image/png",
         Some("svg") => "image/svg+xml",
         Some("toml") => "application/toml",
-        Some("txt") => "text/plain; charset=utf-8",
+        Some("py" | "txt") => "text/plain; charset=utf-8",
         Some("wasm") => "application/wasm",
         Some("webmanifest") => "application/manifest+json",
         Some("woff2") => "font/woff2",

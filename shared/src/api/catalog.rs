@@ -1,4 +1,4 @@
-//! Defines the catalogs of cards, models and gallery configs over HTTP.
+//! Defines the catalogs of cards, models and the gallery over HTTP.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,30 +26,31 @@ pub struct ModelRow {
     pub parameters: u64,
 }
 
-/// Config of the gallery: an element of `GET /api/v1/gallery`.
+/// Config or script of the gallery: an element of `GET /api/v1/gallery`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GalleryRow {
-    /// File name without its suffix.
+    /// File name without its suffix; those of a script are `gallery/{name}.py` and, for its snapshot,
+    /// `gallery/{name}.pickle.gz`.
     pub name: String,
     /// Title in a few words.
     pub title: String,
     /// Topic under which the gallery lists it; empty if it has none.
     #[serde(default)]
     pub topic: String,
-    /// Position in the gallery by topic, from 0; a repaired config has that of the faulty one.
+    /// Position in the gallery by topic, from 0; a repaired script has that of the faulty one.
     #[serde(default)]
     pub place: u64,
-    /// Explanation of what to look for in the recording, in sentences.
+    /// Explanation of what to look for in the recording, a sentence a line.
     pub text: String,
-    /// Text of the config.
-    pub config: String,
-    /// Name of the repaired config, if this one shows a mistake.
+    /// Text of the config; `None` for a script.
+    pub config: Option<String>,
+    /// Name of the repaired script, if this one has a mistake.
     pub repair: Option<String>,
+    /// Lines that the repair removes and adds, each after `-` or `+` as in a patch; empty without a mistake.
+    pub change: Vec<String>,
     /// Highest live bytes.
     pub peak_live_bytes: u64,
-    /// Highest rounded bytes of blocks in use.
-    pub peak_allocated_bytes: u64,
     /// Highest bytes of segments.
     pub peak_reserved_bytes: u64,
     /// Number of events of the recording.

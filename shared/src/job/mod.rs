@@ -21,7 +21,6 @@ mod key;
 mod limits;
 mod lora;
 pub mod messages;
-mod mistake;
 mod model;
 mod names;
 mod nearest;
@@ -58,7 +57,6 @@ pub use experts::{Experts, ExpertsImplementation, RawRouting, Routing};
 pub use fsdp::Fsdp;
 pub use huggingface::{Import, ImportNote, Source};
 pub use lora::{Lora, LoraTarget};
-pub use mistake::Mistake;
 pub use model::{
     Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, ResNetFamily, Transformer,
     TransformerFamily,

@@ -56,7 +56,8 @@ impl<'a> Reader<'a> {
         const MOST_LISTED: usize = 12;
         let table = elsewhere.iter().find(|(_, keys)| keys.contains(&key)).map(|(table, _)| table);
         let hint = table.map(|table| format!("write it as `{table}.{key}`"));
-        let hint = hint.or_else(|| did_you_mean_key(key, known)).unwrap_or_else(|| match known.len() {
+        let hint = hint.or_else(|| of_scripts(key)).or_else(|| did_you_mean_key(key, known));
+        let hint = hint.unwrap_or_else(|| match known.len() {
             ..=MOST_LISTED => format!("the keys here are {}", known.join(", ")),
             _ => "remove it: no key here is similar".to_owned(),
         });
@@ -77,6 +78,12 @@ impl<'a> Reader<'a> {
     fn path_of(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
+}
+
+/// Returns the hint about a key that configs had before `snapscope run` recorded scripts.
+fn of_scripts(key: &str) -> Option<String> {
+    let hint = "write a script that has them, and record it by `snapscope run -- python SCRIPT`";
+    (key == "mistakes").then(|| hint.to_owned())
 }
 
 impl FromValue for bool {

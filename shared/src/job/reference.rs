@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::family::Family;
-use super::mistake::MISTAKES;
 use super::raw::RawSelected;
 use super::resolve::keys_of;
 use super::{
@@ -63,7 +62,6 @@ fn every_key_has_a_row() {
     assert_eq!(keys("## The adapters"), RawLora::KEYS);
     assert_eq!(keys("## The data"), RawData::KEYS);
     assert_eq!(keys("## The evaluation"), RawEvaluation::KEYS);
-    assert_eq!(keys("## The mistakes"), MISTAKES.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     assert_eq!(keys("## Several devices"), RawParallel::KEYS);
     assert_eq!(keys("## The sweep"), RawSweep::KEYS);
     check_family("### `mlp`", Family::Mlp);

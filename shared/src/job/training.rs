@@ -3,7 +3,6 @@
 use super::card::Cards;
 use super::data::Data;
 use super::lora::Lora;
-use super::mistake::Mistake;
 use super::model::Model;
 use super::names::Names;
 use super::parallel::Parallel;
@@ -40,8 +39,6 @@ pub struct Training {
     pub data: Data,
     /// Forward passes without training between the steps.
     pub evaluation: Option<Evaluation>,
-    /// Memory mistakes that the training script makes on purpose, each once.
-    pub mistakes: Vec<Mistake>,
     /// Text of `PYTORCH_CUDA_ALLOC_CONF`; empty for PyTorch's defaults.
     pub allocator: String,
     /// Fraction of the card's memory that PyTorch may take, above 0 and at most 1.

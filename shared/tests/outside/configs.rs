@@ -79,5 +79,5 @@ fn a_long_config_takes_memory_and_time_in_proportion() {
     check_storm("a.toml", "model='mlp'\ncard='", |_| "t4-16gb,".to_owned(), "'");
     check_storm("a.toml", "model={family='cnn',layers=[", |_| "'conv 3',".to_owned(), "]}");
     check_storm("a.toml", "model={family='mlp',hidden=[", |_| "1,".to_owned(), "1]}");
-    check_storm("a.toml", "model='mlp'\nmistakes=[", |_| "'keep_losses',".to_owned(), "]");
+    check_storm("a.toml", "model='gpt2'\nlora={targets=[", |_| "'qkv',".to_owned(), "]}");
 }

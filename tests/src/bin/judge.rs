@@ -1,7 +1,7 @@
-//! Prints the known truth about the recordings of a folder beside their findings.
+//! Prints the known truth about the recordings of folders beside their findings.
 //!
-//! Usage: `snapscope-judge FOLDER [TRUTH]`. The truth is `truth.json`, `TRUTH.md` or `README.md` in the folder, unless
-//! another file is named.
+//! Usage: `snapscope-judge FOLDER… [TRUTH]`. The truth is `truth.json`, `TRUTH.md` or `README.md` in the first folder,
+//! unless another file is named.
 
 use std::env;
 use std::path::PathBuf;
@@ -9,18 +9,19 @@ use std::process::ExitCode;
 use testkit::judge::{Truths, table};
 
 fn main() -> ExitCode {
-    let mut arguments = env::args_os().skip(1).map(PathBuf::from);
-    let Some(folder) = arguments.next() else {
-        eprintln!("usage: snapscope-judge FOLDER [TRUTH]");
+    let paths = env::args_os().skip(1).map(PathBuf::from);
+    let (folders, files): (Vec<_>, Vec<_>) = paths.partition(|path| path.is_dir());
+    let Some(folder) = folders.first() else {
+        eprintln!("usage: snapscope-judge FOLDER… [TRUTH]");
         return ExitCode::from(2);
     };
     let known =
         || ["truth.json", "TRUTH.md", "README.md"].map(|name| folder.join(name)).into_iter().find(|path| path.exists());
-    let Some(truth) = arguments.next().or_else(known) else {
+    let Some(truth) = files.into_iter().next().or_else(known) else {
         eprintln!("error: {} has no truth.json, TRUTH.md or README.md: name one", folder.display());
         return ExitCode::from(2);
     };
-    match Truths::read(&truth).and_then(|truths| table(&folder, &truths)) {
+    match Truths::read(&truth).and_then(|truths| table(&folders, &truths)) {
         Ok(text) => {
             print!("{text}");
             ExitCode::SUCCESS

@@ -134,11 +134,11 @@ fn a_config_of_the_gallery_becomes_a_recording() {
     let page = Recording::start("/jobs", SettingsArgs::default());
     page.find("[data-config]").wait_until_all("all.length > 20");
     page.jobs().wait_text("No jobs yet");
-    let config = page.find("[data-config=keep-losses]");
+    let config = page.find("[data-config=resnet50-t4]");
     config.img("Memory over the recording*").find("path").wait_until("it.getAttribute('d').length > 100");
 
     config.link("Edit config*").click();
-    page.wait_for_config("keep_losses");
+    page.wait_for_config("resnet50");
     page.status("Problems").wait_text("Valid");
     page.button("Record").click();
 
@@ -155,7 +155,7 @@ fn a_config_of_the_gallery_becomes_a_recording() {
 
     page.visit("/jobs");
     page.jobs().wait_text("Finished");
-    assert!(page.jobs().text().contains("Losses kept"), "{}", page.jobs().text());
+    assert!(page.jobs().text().contains("ResNet-50"), "{}", page.jobs().text());
 }
 
 #[test]
@@ -164,24 +164,34 @@ fn the_gallery_opens_recordings_at_once() {
     page.find("[data-config]").wait_until_all("all.length > 20");
     // Cards stand below their topics, each with one sentence; the rest is folded.
     page.heading("Memory that grows from step to step").wait();
-    let card = page.find("[data-config=keep-losses]");
-    assert!(!card.text().contains("belong to the forward phase"), "{}", card.text());
+    let card = page.find("[data-config=novel_lstm_bad]");
+    let line = "loss.backward(retain_graph=True)";
+    assert!(!card.text().contains(line), "{}", card.text());
+    card.find("summary").click();
+    card.find("del").wait_text(line);
     page.screenshot("gallery");
 
-    // Nobody has recorded it yet: the page shows the progress, then the viewer opens.
+    // The recording of a script is stored: the viewer opens without a job.
     card.link("See it*").click();
+    page.wait_for("location.search === '?gallery=novel_lstm_bad'");
+    page.wait_for("document.title.includes('novel_lstm_bad')");
+    page.find("main:not([data-loading]) [data-figures] dt").wait();
+
+    // Nobody has recorded a config yet: the page shows the progress, then the viewer opens.
+    page.visit("/jobs");
+    page.find("[data-config=resnet50-t4]").link("See it*").click();
     page.wait_for("location.search.startsWith('?job=')");
-    page.wait_for("document.title.includes('Losses kept with their graphs')");
+    page.wait_for("document.title.includes('ResNet-50')");
     let first = page.value("location.search");
     // Back leads to the gallery, and the same recording opens again.
     page.run("history.back()", Vec::new());
-    page.find("[data-config=keep-losses]").link("See it*").click();
+    page.find("[data-config=resnet50-t4]").link("See it*").click();
     page.wait_for("location.search.startsWith('?job=')");
     assert_eq!(page.value("location.search"), first);
 
     page.visit("/jobs");
-    page.find("[data-config=keep-losses]").link("Compare both*").click();
-    page.wait_for("location.search.split('job=').length === 3");
+    page.find("[data-config=novel_lstm_bad]").link("Compare both*").click();
+    page.wait_for("location.search.split('gallery=').length === 3");
     page.find("main:not([data-loading]) [data-figures] dt").wait();
     page.tab("Compare").wait_until("it.getAttribute('aria-selected') === 'true'");
     page.screenshot("gallery-compare");

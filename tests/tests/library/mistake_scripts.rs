@@ -1,4 +1,4 @@
-//! Checks that the training scripts of `tests/mistakes`, their truth and their recordings match.
+//! Checks that the training scripts with mistakes, their truth and their recordings match.
 //!
 //! The findings in the recordings are judged elsewhere; this notices an edit of a script that moves a line without a
 //! new recording.
@@ -6,24 +6,15 @@
 use serde_json::Value;
 use shared::trace::Trace;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use testkit::corpus::decode;
+use testkit::judge::recordings;
+use testkit::mistakes::{recording, recording_folders, script, script_folders, truths};
 
 const MAX_FILE_BYTES: u64 = 300_000;
 const MAX_FOLDER_BYTES: u64 = 5_000_000;
 
 const RUNS: [&str; 8] =
     ["training", "forward", "inference", "generation", "evaluation", "set-up", "no-trace", "unknown"];
-
-fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
-}
-
-fn cases() -> Vec<Value> {
-    let text = std::fs::read_to_string(folder("mistakes/truth.json")).expect("the truth can be read");
-    let mut truth: Value = serde_json::from_str(&text).expect("the truth is JSON");
-    serde_json::from_value(truth["recordings"].take()).expect("the truth is a list")
-}
 
 fn name(case: &Value) -> &str {
     case["name"].as_str().expect("a case has a name")
@@ -37,15 +28,6 @@ fn texts<'a>(case: &'a Value, key: &str) -> Vec<&'a str> {
 fn lines(case: &Value) -> Vec<u64> {
     let list = case["file_line"].as_array().expect("file_line is a list");
     list.iter().map(|line| line.as_u64().expect("a line is a number")).collect()
-}
-
-fn script(case: &Value) -> String {
-    let path = folder("mistakes").join(format!("{}.py", name(case)));
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-fn recording(name: &str) -> PathBuf {
-    folder("data/mistakes").join(format!("{name}.pickle.gz"))
 }
 
 /// Returns true for a line that can run: neither empty, nor a comment, nor the head of a definition.
@@ -63,7 +45,7 @@ fn recorded_lines(trace: &Trace, script: &str) -> BTreeSet<u64> {
 
 #[test]
 fn each_truth_is_whole() {
-    for case in cases() {
+    for case in truths() {
         let (name, mistake) = (name(&case), case["kind"] == "mistake");
         assert!(mistake || case["kind"] == "healthy", "{name}: kind");
         assert!(RUNS.contains(&case["run"].as_str().unwrap_or_default()), "{name}: run");
@@ -75,9 +57,9 @@ fn each_truth_is_whole() {
 
 #[test]
 fn each_script_has_a_truth_and_each_bad_one_a_repair() {
-    let told: BTreeSet<_> = cases().iter().map(|case| name(case).to_owned()).collect();
-    let scripts = std::fs::read_dir(folder("mistakes")).expect("the folder can be listed");
-    for entry in scripts {
+    let told: BTreeSet<_> = truths().iter().map(|case| name(case).to_owned()).collect();
+    let scripts = script_folders().map(|folder| std::fs::read_dir(folder).expect("the folder can be listed"));
+    for entry in scripts.into_iter().flatten() {
         let file = entry.expect("the folder can be listed").file_name().into_string().expect("a plain name");
         let Some(script) = file.strip_suffix(".py").filter(|script| *script != "record") else { continue };
         assert!(told.contains(script), "{script} has no truth");
@@ -89,8 +71,8 @@ fn each_script_has_a_truth_and_each_bad_one_a_repair() {
 
 #[test]
 fn each_named_line_is_code() {
-    for case in cases() {
-        let text = script(&case);
+    for case in truths() {
+        let text = script(name(&case));
         for line in lines(&case) {
             assert!(is_code(&text, line), "{}:{line} is no code", name(&case));
         }
@@ -100,7 +82,7 @@ fn each_named_line_is_code() {
 #[test]
 fn each_recording_is_small_and_shows_a_named_line() {
     let mut total = 0;
-    for case in cases() {
+    for case in truths() {
         let (name, path) = (name(&case), recording(name(&case)));
         if !path.exists() {
             continue;
@@ -108,7 +90,7 @@ fn each_recording_is_small_and_shows_a_named_line() {
         let bytes = std::fs::read(&path).expect("a recording can be read");
         assert!(bytes.len() as u64 <= MAX_FILE_BYTES, "{name} has {} bytes", bytes.len());
         total += bytes.len() as u64;
-        let (expected, text) = (lines(&case), script(&case));
+        let (expected, text) = (lines(&case), script(name));
         let found = recorded_lines(&decode(name, &bytes, bytes.len()), name);
         let shown = expected.is_empty() || expected.iter().any(|line| found.contains(line));
         assert!(shown, "{name}: none of the lines {expected:?} is in a stack: record it again");
@@ -122,13 +104,8 @@ fn each_recording_is_small_and_shows_a_named_line() {
 
 #[test]
 fn each_recording_has_a_truth() {
-    let told: BTreeSet<_> = cases().iter().map(|case| recording(name(case))).collect();
-    for entry in std::fs::read_dir(folder("data/mistakes")).expect("the folder can be listed") {
-        let path = entry.expect("the folder can be listed").path();
-        assert!(
-            path.extension().is_some_and(|end| end == "md") || told.contains(&path),
-            "{} has no truth",
-            path.display()
-        );
+    let told: BTreeSet<_> = truths().iter().map(|case| recording(name(case))).collect();
+    for path in recordings(&recording_folders()).expect("the folders can be listed") {
+        assert!(told.contains(&path), "{} has no truth", path.display());
     }
 }

@@ -1,16 +1,15 @@
-//! Checks the findings on the recordings of `tests/data/mistakes`: mistakes are named, and healthy runs are not
-//! accused.
+//! Checks the findings on the recordings of scripts: mistakes are named, and healthy runs are not accused.
 
-use std::path::Path;
+use testkit::built::root;
 use testkit::judge::{Truths, Verdict, ask, judge, recordings};
+use testkit::mistakes::{recording, recording_folders, truths};
 
 #[test]
 fn each_mistake_is_named_and_nobody_is_accused() {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let truths = Truths::read(&tests.join("mistakes/truth.json")).expect("the truth can be read");
+    let truths = Truths::read(&root().join("tests/mistakes/truth.json")).expect("the truth can be read");
     let mut wrong = Vec::new();
     let (mut named, mut fine) = (0, 0);
-    for path in recordings(&tests.join("data/mistakes")).expect("the folder can be listed") {
+    for path in recordings(&recording_folders()).expect("the folders can be listed") {
         let said = ask(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         match judge(&said, &truths.of(&said.name)) {
             Verdict::Named => named += 1,
@@ -24,13 +23,10 @@ fn each_mistake_is_named_and_nobody_is_accused() {
 
 #[test]
 fn kinds_of_runs_are_told() {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(tests.join("mistakes/truth.json")).expect("the truth can be read");
-    let truth: serde_json::Value = serde_json::from_str(&text).expect("the truth is JSON");
     let (mut right, mut wrong) = (0, Vec::new());
-    for case in truth["recordings"].as_array().expect("a list") {
+    for case in truths() {
         let name = case["name"].as_str().expect("a name");
-        let path = tests.join("data/mistakes").join(format!("{name}.pickle.gz"));
+        let path = recording(name);
         if !path.exists() {
             continue;
         }

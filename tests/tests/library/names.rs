@@ -9,6 +9,7 @@ use shared::api::{ErrorCode, JobErrorCode};
 use testkit::corpus::samples;
 use testkit::documents::check_file;
 use testkit::judge::{ask, recordings};
+use testkit::mistakes::recording_folders;
 use testkit::server::root;
 
 /// The lists of codes by their files.
@@ -79,8 +80,8 @@ fn the_table_of_findings_is_the_list() {
 /// A finding that neither a recording shows nor a test names could disappear unnoticed.
 #[test]
 fn every_finding_is_shown_or_tested() {
-    let folder = root().join("tests/data/mistakes");
-    let files = recordings(&folder).expect("a folder").into_iter().chain(samples().into_iter().map(|one| one.path));
+    let files =
+        recordings(&recording_folders()).expect("folders").into_iter().chain(samples().into_iter().map(|one| one.path));
     let seen: BTreeSet<FindingCode> = files.flat_map(|path| ask(&path).expect("a recording").codes).collect();
     const TESTS: [&str; 6] = [
         "findings/tests/",

@@ -1,4 +1,4 @@
-//! Card of the gallery: one recording, or a mistake next to its repair.
+//! Card of the gallery: a config to record, or a script with a mistake next to its repair.
 
 use super::model::catalog::Entry;
 use super::model::picture::{HEIGHT, WIDTH, picture, top_bytes};
@@ -11,7 +11,7 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct GalleryCardProps {
-    /// The config, with its repair if it shows a mistake.
+    /// The config or script, with the repair of a script.
     pub entry: Entry,
 }
 
@@ -24,12 +24,14 @@ pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
     let top = top_bytes(rows().flat_map(|row| [row.live_curve.as_slice(), row.reserved_curve.as_slice()]));
     let is_pair = repair.is_some();
     let (sentence, rest) = first_sentence(&row.text);
+    let folded = if is_pair { "The lines and their repair" } else { "What to look for" };
     html! {
         <article class={classes!("tile", is_pair.then_some("pair"))} data-config={row.name.clone()}>
             <header class="tile-head">
                 <h4 class="tile-title">{ &row.title }</h4>
                 <p class="tile-facts">
-                    <span>{ model }</span><span>{ card }</span><span>{ format::counted(row.events, "event") }</span>
+                    { for [model, card].into_iter().filter(|fact| !fact.is_empty()).map(|fact| html! { <span>{ fact }</span> }) }
+                    <span>{ format::counted(row.events, "event") }</span>
                 </p>
             </header>
             <div class="tile-pictures">
@@ -41,16 +43,22 @@ pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
             <p class="tile-text">{ for pieces(sentence).into_iter().map(piece) }</p>
             if !rest.is_empty() {
                 <details class="fold tile-more">
-                    <summary aria-label={format!("What to look for: {}", row.title)}>{ "What to look for" }</summary>
+                    <summary aria-label={format!("{folded}: {}", row.title)}>{ folded }</summary>
                     <p class="tile-text">{ for pieces(rest).into_iter().map(piece) }</p>
+                    if is_pair {
+                        <pre class="tile-change">{ for row.change.iter().map(changed) }</pre>
+                    }
                 </details>
             }
             <footer class="tile-foot">
-                { link(row, "See it", "button primary", Route::See(vec![row.name.clone()])) }
                 if let Some(repair) = repair {
-                    { link(row, "Compare both", "button", Route::See(vec![row.name.clone(), repair.name.clone()])) }
+                    { link(row, "See it", "button primary", &format!("?gallery={}", row.name)) }
+                    { link(row, "Compare both", "button", &compared(&row.name, &repair.name)) }
+                    { link(row, "Read the script", "button quiet", &format!("gallery/{}.py", row.name)) }
+                } else {
+                    { link(row, "See it", "button primary", &Route::See(row.name.clone()).path()) }
+                    { link(row, "Edit config", "button quiet", &Route::new_job(Start::Gallery(row.name.clone())).path()) }
                 }
-                { link(row, "Edit config", "button quiet", Route::new_job(Start::Gallery(row.name.clone()))) }
             </footer>
         </article>
     }
@@ -63,8 +71,19 @@ fn piece(piece: Piece) -> Html {
     }
 }
 
-fn link(row: &GalleryRow, text: &str, class: &'static str, route: Route) -> Html {
-    let href = site_url(&route.path());
+/// Shows a line that the repair removes or adds.
+fn changed(line: &String) -> Html {
+    let tag = if line.starts_with('-') { "del" } else { "ins" };
+    html! { <@{tag}>{ line }{ "\n" }</@> }
+}
+
+/// Returns the viewer's path for the recordings of a mistake and its repair.
+fn compared(mistake: &str, repair: &str) -> String {
+    format!("?gallery={mistake}&gallery={repair}#v1;dock=compare")
+}
+
+fn link(row: &GalleryRow, text: &str, class: &'static str, path: &str) -> Html {
+    let href = site_url(path);
     html! { <a {class} {href} aria-label={format!("{text}: {}", row.title)}>{ text }</a> }
 }
 

@@ -1,8 +1,7 @@
-//! Gallery of ready-made configs, with a search and filters.
+//! Gallery of mistakes and ready-made configs, with a search and filters.
 
 mod card;
 mod model;
-mod recording;
 pub(crate) mod see;
 
 use self::card::GalleryCard;
@@ -36,17 +35,17 @@ pub(crate) fn Gallery() -> Html {
         <section class="section" aria-labelledby="gallery-title">
             <h2 id="gallery-title" class="section-title">{ "Gallery" }</h2>
             <p class="hint">
-                { "Common mistakes with their fixes, and healthy training runs of realistic size. The server records each \
-                   of them once, in seconds, when somebody first opens it." }
+                { "Scripts with common mistakes and their fixes, and configs of healthy training runs of realistic size. \
+                   The server records each config once, in seconds, when somebody first opens it." }
             </p>
             if let Some(error) = rows.now.error.clone() {
                 <RefusalNote {error} />
             }
             if rows.now.answer.is_some() {
                 { filters(&filter, &all, &on_filter) }
-                <p class="visually-hidden" role="status">{ format::counted(found.len() as u64, "config") }</p>
+                <p class="visually-hidden" role="status">{ format::counted(found.len() as u64, "card") }</p>
                 if found.is_empty() {
-                    <p class="hint empty">{ "No config in the gallery matches." }</p>
+                    <p class="hint empty">{ "Nothing in the gallery matches." }</p>
                 }
                 <div data-found={found.len().to_string()}>{ for topics(&found).iter().map(topic) }</div>
             } else if rows.now.error.is_none() {
@@ -84,7 +83,9 @@ fn filters(filter: &CatalogFilter, all: &[Entry], on_filter: &Callback<CatalogFi
         let onclick = on_filter.reform(move |_: MouseEvent| CatalogFilter { kind, ..filter.clone() });
         html! { <button type="button" aria-pressed={is_chosen.to_string()} {onclick}>{ text }</button> }
     };
-    let names = |name: fn(&Entry) -> &String| all.iter().map(|entry| name(entry).clone()).collect::<BTreeSet<_>>();
+    let names = |name: fn(&Entry) -> &String| {
+        all.iter().map(name).filter(|name| !name.is_empty()).cloned().collect::<BTreeSet<_>>()
+    };
     html! {
         <div class="filters" role="search">
             <label class="search">
@@ -92,7 +93,7 @@ fn filters(filter: &CatalogFilter, all: &[Entry], on_filter: &Callback<CatalogFi
                 <span class="visually-hidden">{ "Search the gallery" }</span>
                 <input type="search" placeholder="Search" value={filter.query.clone()} {oninput} />
             </label>
-            <div class="segmented" role="group" aria-label="Kind of config">
+            <div class="segmented" role="group" aria-label="Kind of card">
                 { kind(None, "All") }
                 { kind(Some(Kind::Mistake), "Mistakes") }
                 { kind(Some(Kind::Healthy), "Healthy") }

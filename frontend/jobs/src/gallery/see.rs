@@ -1,51 +1,57 @@
-//! Page that opens recordings of the gallery in the viewer, once the server has them.
+//! Page that opens the recording of a gallery config in the viewer, and has it made if nobody has opened it before.
 
-use super::recording::GalleryRecording;
 use crate::common::browser::replace_by;
-use crate::common::model::route::{Route, viewer_path};
+use crate::common::model::job;
+use crate::common::model::refusal::needs_token;
+use crate::common::model::route::Route;
+use crate::common::refusal_note::RefusalNote;
+use crate::common::use_fetched::{Fetched, use_fetched};
 use crate::common::use_token::TokenHandle;
-use frontend::platform::{set_title, site_url};
-use std::collections::BTreeMap;
-use std::rc::Rc;
+use frontend::platform::{ApiError, ApiRequest, set_title, site_url};
+use shared::api::{ErrorCode, JobResource, JobState};
+use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct SeePageProps {
-    /// Names of the configs, in the order in which the viewer opens their recordings.
-    pub names: Vec<String>,
+    /// Name of the config.
+    pub name: AttrValue,
     pub token: TokenHandle,
 }
 
-/// Ids of the jobs by the names of their configs, as far as they are recorded.
-#[derive(Default, PartialEq)]
-struct Recorded(BTreeMap<String, String>);
-
-impl Reducible for Recorded {
-    type Action = (String, String);
-
-    fn reduce(self: Rc<Self>, (name, id): (String, String)) -> Rc<Self> {
-        let mut recorded = self.0.clone();
-        recorded.insert(name, id);
-        Rc::new(Self(recorded))
+fn wait_ms(job: &Fetched<Option<JobResource>>) -> Option<u32> {
+    match (job.answer.as_deref(), &job.error) {
+        (_, Some(error)) if error.is(ErrorCode::NotFound) => None,
+        (_, Some(_)) => Some(3000),
+        // It is asked again once it was ordered.
+        (Some(None), None) => None,
+        (Some(Some(job)), None) if job.state.is_over() => None,
+        _ => Some(400),
     }
 }
 
-/// Shows the progress of each recording, then goes to the viewer.
+/// Shows the progress of the recording, then goes to the viewer.
 #[component]
 pub(crate) fn SeePage(props: &SeePageProps) -> Html {
     use_effect_with((), |()| set_title("Gallery – Snapscope"));
-    let recorded = use_reducer_eq(Recorded::default);
-    let ids: Option<Vec<String>> = props.names.iter().map(|name| recorded.0.get(name).cloned()).collect();
-    use_effect_with(ids, |ids| {
-        if let Some(ids) = ids {
-            replace_by(&viewer_path(ids));
+    let path = format!("gallery/{}/recording", props.name);
+    let job = use_fetched::<Option<JobResource>>(Some(path.clone()), wait_ms);
+    let refused = use_state_eq(|| None::<ApiError>);
+    let order = Order { path, token: props.token.clone(), refused: refused.setter(), again: job.again_callback() };
+    use_effect_with(job.now.answer.as_deref() == Some(&None), {
+        let order = order.clone();
+        move |is_missing| {
+            if *is_missing {
+                order.send();
+            }
         }
     });
-    let recording = |name: &String| {
-        let (dispatcher, key) = (recorded.dispatcher(), name.clone());
-        let on_recorded = Callback::from(move |id| dispatcher.dispatch((key.clone(), id)));
-        html! { <GalleryRecording key={name.clone()} name={name.clone()} token={props.token.clone()} {on_recorded} /> }
-    };
+    use_effect_with(job.now.answer.clone(), |job| {
+        if let Some(job) = job.as_deref().and_then(Option::as_ref).filter(|job| job.snapshot_bytes.is_some()) {
+            replace_by(&format!("?job={}", job.id));
+        }
+    });
+    let error = (*refused).clone().or_else(|| job.now.error.clone());
     html! {
         <main class="page">
             <nav class="way-back" aria-label="Back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav>
@@ -54,7 +60,58 @@ pub(crate) fn SeePage(props: &SeePageProps) -> Html {
                 { "The viewer opens when the recording is there. The first one to open it waits a few seconds, while the \
                    server records it." }
             </p>
-            { for props.names.iter().map(recording) }
+            <div class="job-progress" data-recording={props.name.clone()}>
+                if let Some(error) = error {
+                    <RefusalNote {error} on_retry={Callback::from(move |()| order.clone().send())} />
+                } else {
+                    { progress(&props.name, job.now.answer.as_deref().and_then(Option::as_ref)) }
+                }
+            </div>
         </main>
+    }
+}
+
+fn progress(name: &str, job: Option<&JobResource>) -> Html {
+    let Some(job) = job else {
+        return html! { <progress class="progress" max="1" aria-label={format!("Progress of {name}")} /> };
+    };
+    let share = job::share(job.progress.as_ref(), job.steps);
+    let value = (job.state == JobState::Running && job.progress.is_some()).then(|| share.to_string());
+    let value = if job.state.is_over() { Some("1".to_owned()) } else { value };
+    html! {
+        <>
+            <progress class="progress" max="1" {value} aria-label={format!("Progress of {}", job.name)} />
+            <p class="job-place">
+                <a href={site_url(&Route::Job(job.id.clone()).path())}>{ &job.name }</a>
+                <span class="numbers">{ job::state_word(job.state, job.outcome) }{ " · " }{ job::outcome(job) }</span>
+            </p>
+        </>
+    }
+}
+
+/// Request to record the config.
+#[derive(Clone)]
+struct Order {
+    path: String,
+    token: TokenHandle,
+    refused: UseStateSetter<Option<ApiError>>,
+    /// Reads the job again.
+    again: Callback<()>,
+}
+
+impl Order {
+    fn send(self) {
+        self.refused.set(None);
+        spawn_local(async move {
+            match ApiRequest::post(self.path.clone()).send::<JobResource>().await {
+                Ok(_) => self.again.emit(()),
+                Err(error) if needs_token(&error) => {
+                    let token = self.token.clone();
+                    self.refused.set(Some(error));
+                    token.ask(Callback::from(move |()| self.clone().send()));
+                }
+                Err(error) => self.refused.set(Some(error)),
+            }
+        });
     }
 }

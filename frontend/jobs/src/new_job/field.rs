@@ -30,9 +30,6 @@ pub(crate) fn FormField(props: &FormFieldProps) -> Html {
     let Field { path, label, control, .. } = &props.field;
     match control {
         Control::Flag => flag(props, path, label),
-        Control::Many(words) => {
-            html! { <div class="checks">{ for words.iter().map(|word| check(props, path, word)) }</div> }
-        }
         Control::Words(choices) => labelled(props, label, words(props, path, choices)),
         Control::Whole(bounds) => {
             let attributes = ("number", Some(bounds.start().to_string()), Some(bounds.end().to_string()));
@@ -119,20 +116,5 @@ fn flag(props: &FormFieldProps, path: &'static str, label: &str) -> Html {
         <label class="check">
             <input type="checkbox" data-key={path} checked={props.values.is_on(path)} {onchange} />{ label }
         </label>
-    }
-}
-
-/// Shows a checkbox for one word of a list of which any number may be chosen.
-fn check(props: &FormFieldProps, path: &'static str, word: &'static str) -> Html {
-    let chosen = props.values.list(path);
-    let checked = chosen.iter().any(|other| other == word);
-    let onchange = props.on_change.reform(move |event: Event| {
-        let is_on = event.target_dyn_into::<HtmlInputElement>().is_some_and(|input| input.checked());
-        let mut words: Vec<String> = chosen.iter().filter(|other| *other != word).cloned().collect();
-        words.extend(is_on.then(|| word.to_owned()));
-        (path, (!words.is_empty()).then_some(FieldValue::Words(words)))
-    });
-    html! {
-        <label class="check"><input type="checkbox" {checked} {onchange} />{ word.replace('_', " ") }</label>
     }
 }

@@ -65,9 +65,9 @@ pub(crate) fn use_draft(start: &Start, change: Change) -> DraftHandle {
     let dispatcher = model.dispatcher();
     use_effect_with((start.clone(), gallery.now.answer.clone(), job.now.answer.clone()), move |(start, rows, job)| {
         if let (Start::Gallery(name), Some(rows)) = (start, rows)
-            && let Some(row) = rows.iter().find(|row| row.name == *name)
+            && let Some(config) = rows.iter().find(|row| row.name == *name).and_then(|row| row.config.clone())
         {
-            dispatcher.dispatch(DraftAction::Load(row.config.clone()));
+            dispatcher.dispatch(DraftAction::Load(config));
         }
         if let (Start::Brought, Some((name, text))) = (start, brought_config()) {
             dispatcher.dispatch(DraftAction::Bring(vec![TextFile { name, text }]));

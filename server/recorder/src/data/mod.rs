@@ -10,11 +10,8 @@
 
 mod feed;
 mod normalizer;
-mod predictions;
 mod stream;
 mod transfer;
-
-pub use self::predictions::Predictions;
 
 use shared::job::{BatchSize, Job};
 use tch::{Device, Kind};

@@ -7,7 +7,6 @@ use super::layer::{CrossEntropy, Dropout, Linear};
 use super::{Batch, Network, Output};
 use crate::Result;
 use crate::builder::Builder;
-use crate::mistake::Hook;
 use crate::pass::Pass;
 use crate::place::Module;
 
@@ -26,7 +25,6 @@ pub struct Mlp {
 struct Hidden {
     linear: Linear,
     activation: Module,
-    hook: Hook,
     dropout: Option<Dropout>,
 }
 
@@ -44,8 +42,7 @@ impl Mlp {
             let layer = builder.child("layers").child(&index.to_string());
             let linear = Linear::new(&layer.child("linear"), features, hidden.cast_signed(), config.bias)?;
             let dropout = (config.dropout > 0.0).then(|| Dropout::new(&layer.child("dropout"), config.dropout));
-            let (activation, hook) = (layer.child("activation").module(), builder.inside().hook_of_layer());
-            layers.push(Hidden { linear, activation, hook, dropout });
+            layers.push(Hidden { linear, activation: layer.child("activation").module(), dropout });
             features = hidden.cast_signed();
         }
         let classes = config.classes.cast_signed();
@@ -75,7 +72,6 @@ impl Network for Mlp {
         for layer in &self.layers {
             features = layer.linear.forward(&features)?;
             features = layer.activation.run(|| self.activate(&features))?;
-            layer.hook.see(&features);
             if let Some(dropout) = &layer.dropout {
                 features = dropout.forward(&features, pass)?;
             }

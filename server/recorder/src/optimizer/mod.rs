@@ -161,15 +161,6 @@ impl Optimizer {
         Module::named("clip_grad_norm").run(|| clip::clip_grad_norm(&Active::of(self.all())?, max_norm, self.sharded))
     }
 
-    /// Returns handles of the existing gradients, as a script would keep them.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an operation fails.
-    pub fn share_gradients(&self) -> Result<Vec<Tensor>> {
-        Ok(self.gradients()?.iter().map(Tensor::shallow_clone).collect())
-    }
-
     /// Returns the existing gradients.
     fn gradients(&self) -> Result<List> {
         Ok(Active::of(self.all())?.gradients)

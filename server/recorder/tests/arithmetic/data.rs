@@ -120,12 +120,3 @@ fn bytes_become_numbers_on_the_device() {
     assert_eq!(out_of_place.requested_bytes(0, "normalize · data"), [4 * bytes; 3 * STEPS as usize]);
     assert_eq!(out_of_place.peak_bytes("normalize · data"), 2 * 4 * bytes);
 }
-
-#[test]
-fn collected_outputs_are_copied_each_time() {
-    let recorded = record(&job(&mlp(), &json!({ "samples": 19 }), &json!({ "mistakes": ["allocate_in_loop"] })));
-    let outputs = [8, 16, 19, 27, 35, 38].map(|samples| 4 * CLASSES * samples);
-    assert_eq!(recorded.requested_bytes(0, "predictions · loss"), outputs);
-    assert_eq!(recorded.peak_bytes("predictions · loss"), outputs[4] + outputs[5]);
-    assert_eq!(recorded.alive_bytes("predictions · loss"), outputs[5].next_multiple_of(512));
-}

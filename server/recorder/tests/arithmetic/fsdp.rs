@@ -56,7 +56,7 @@ fn train(options: &[(&str, serde_json::Value)]) -> Recorded {
             "hidden": HIDDEN, "intermediate": INNER, "heads": 4, "layers": LAYERS, "tied_head": true,
         },
         "batch": 2, "sequence": 32, "steps": STEPS, "card": "h100-80gb", "optimizer": "adamw",
-        "mistakes": ["never_zero_grad"], "parallel": parallel,
+        "set_to_none": false, "parallel": parallel,
     }))
 }
 

@@ -10,8 +10,6 @@ mod encoder;
 mod experts;
 mod fsdp;
 mod lora;
-mod mistakes;
-mod mistakes_inside;
 mod mlp;
 mod optimizer;
 mod pipeline;

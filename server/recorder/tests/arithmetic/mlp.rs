@@ -25,6 +25,16 @@ fn parameters_take_their_rounded_size() {
 }
 
 #[test]
+fn a_step_keeps_nothing() {
+    let recorded = record(&json!({
+        "model": { "family": "mlp", "input": 300, "hidden": [700, 500], "classes": 10 }, "batch": 64, "steps": 4,
+        "card": "h100-80gb", "accumulation": 2, "evaluation": { "batches": 2, "no_grad": false },
+    }));
+    let ends = recorded.live_bytes_at_step_ends();
+    assert_eq!(ends[1..], [ends[1]; 3]);
+}
+
+#[test]
 fn layers_can_do_without_a_bias() {
     let recorded = train(&json!({ "bias": false }));
     assert_eq!(recorded.alive_bytes(" · setup"), rounded_bytes(&WEIGHTS));

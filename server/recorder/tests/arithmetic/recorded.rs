@@ -144,11 +144,6 @@ impl Recorded {
         steps.map(|span| timeline.live_at(span.end_moment)).collect()
     }
 
-    /// Returns the number of segments that PyTorch gave back to CUDA.
-    pub(crate) fn segments_returned(&self) -> usize {
-        self.trace.devices[0].events.iter().filter(|event| event.action == Action::SegmentFree).count()
-    }
-
     /// Returns the size of each allocation of a place on a device, in order.
     pub(crate) fn requested_bytes(&self, device: usize, place: &str) -> Vec<u64> {
         let events = self.trace.devices[device].events.iter().filter(|event| event.action == Action::Alloc);

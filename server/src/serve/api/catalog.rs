@@ -37,10 +37,10 @@ pub(crate) async fn models() -> HttpResponse {
     listed(&Model::presets().filter_map(row).collect::<Vec<_>>())
 }
 
-/// Returns example configs, including faulty ones with their repairs.
+/// Returns example configs, and scripts with mistakes, their repairs and the recordings of both.
 #[utoipa::path(
     get, path = "/api/v1/gallery", operation_id = "list_gallery", tag = "catalog",
-    responses((status = 200, description = "The configs, sorted by name", body = Vec<GalleryRow>))
+    responses((status = 200, description = "The configs and scripts, sorted by name", body = Vec<GalleryRow>))
 )]
 pub(crate) async fn gallery(state: Data<State>) -> HttpResponse {
     listed(&state.gallery)

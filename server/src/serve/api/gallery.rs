@@ -5,7 +5,7 @@
 
 use actix_web::web::{self, Data, Path};
 use sha2::{Digest as _, Sha256};
-use shared::api::{GalleryRow, JobRequest, JobResource, JobState};
+use shared::api::{JobRequest, JobResource, JobState};
 
 use super::jobs::{queue, resource};
 use crate::database::{NewJob, Submission};
@@ -21,13 +21,13 @@ use crate::serve::state::State;
     responses((status = 200, description = "The job of the recording, or `null`", body = Option<JobResource>))
 )]
 pub(crate) async fn get(name: Path<String>, state: Data<State>) -> Result<web::Json<Option<JobResource>>, ApiError> {
-    Ok(web::Json(match latest(&state, row(&state, &name)?).await? {
+    Ok(web::Json(match latest(&state, &name).await? {
         Latest::There(job) => Some(*job),
         Latest::Missing(_) => None,
     }))
 }
 
-/// Returns the recording of a gallery config, and queues it if there is none.
+/// Returns the recording of a gallery config, and queues it if there is none; the gallery has those of scripts.
 ///
 /// A recording that failed, was cancelled or was deleted is made again.
 #[utoipa::path(
@@ -36,7 +36,7 @@ pub(crate) async fn get(name: Path<String>, state: Data<State>) -> Result<web::J
     responses((status = 200, description = "The job of the recording", body = JobResource))
 )]
 pub(crate) async fn record(name: Path<String>, state: Data<State>) -> Result<web::Json<JobResource>, ApiError> {
-    match latest(&state, row(&state, &name)?).await? {
+    match latest(&state, &name).await? {
         Latest::There(job) => Ok(web::Json(*job)),
         Latest::Missing(job) => {
             let id = queue(&state, *job).await?;
@@ -53,23 +53,16 @@ enum Latest {
     Missing(Box<NewJob>),
 }
 
-fn row<'a>(state: &'a State, name: &str) -> Result<&'a GalleryRow, ApiError> {
-    let row = state.gallery.iter().find(|row| row.name == name);
-    row.ok_or_else(|| ApiError::not_found("The gallery has no such config."))
-}
-
 /// Finds the recording of a config; those without a snapshot keep their keys, so the next one has the next number.
-async fn latest(state: &State, row: &GalleryRow) -> Result<Latest, ApiError> {
-    let request = JobRequest {
-        config: row.config.clone(),
-        file_name: Some(format!("{}.toml", row.name)),
-        ..JobRequest::default()
-    };
+async fn latest(state: &State, name: &str) -> Result<Latest, ApiError> {
+    let config = state.gallery.iter().find(|row| row.name == name).and_then(|row| row.config.clone());
+    let config = config.ok_or_else(|| ApiError::not_found("The gallery has no such config."))?;
+    let version = hex(Sha256::digest(&config));
+    let request = JobRequest { config, file_name: Some(format!("{name}.toml")), ..JobRequest::default() };
     let mut job = jobs::prepare(&request, None).map_err(|problems| ApiError::config(&problems))?;
-    let version = hex(Sha256::digest(&row.config));
     for number in 0_u64.. {
         // No header can hold the dots, so that no other request has this key.
-        job.idempotency_key = Some(format!("gallery·{}·{}·{number}", row.name, &version[..16]));
+        job.idempotency_key = Some(format!("gallery·{name}·{}·{number}", &version[..16]));
         match state.database.submitted(&job).await? {
             None => break,
             Some(Submission::Known(id)) => {

@@ -18,7 +18,6 @@ pub(super) const OUR_KEYS: &[&str] = &[
     "lora",
     "loss",
     "memory_fraction",
-    "mistakes",
     "model",
     "name",
     "offload_activations",

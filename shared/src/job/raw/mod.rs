@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use super::document::{Format, KeyPlaces, Value};
 use super::limits::{ABOVE_0, HOURS, NO_MODEL, Real, Whole, real, whole};
-use super::mistake::{MISTAKES, Mistake};
 use super::names::Names;
 use super::problem::Problem;
 use super::reader::{MOST_PROBLEMS, Reader};
@@ -68,8 +67,6 @@ raw_table! {
         data: RawData,
         /// Forward passes without training between the steps.
         evaluation: RawEvaluation,
-        /// Memory mistakes that the training script makes on purpose.
-        mistakes: Vec<String> as Names<Mistake> = MISTAKES,
         /// Text of `PYTORCH_CUDA_ALLOC_CONF`.
         allocator: String,
         /// Fraction of the card's memory that PyTorch may take.

@@ -3,7 +3,6 @@
 use super::super::data::{Data, Normalize, Spread, SpreadKind};
 use super::super::key::Key;
 use super::super::limits::Whole;
-use super::super::mistake::Mistake;
 use super::super::model::Model;
 use super::super::names::Names;
 use super::super::raw::{DATA, JOB, RawData, RawJob};
@@ -131,10 +130,6 @@ impl Resolver {
             let message = "prefetched batches need their own tensors";
             self.problem("data.reuse_buffer", message, "remove `prefetch` or `reuse_buffer`");
         }
-        if reuse_buffer && job.mistakes.contains(&Mistake::KeepBatches) {
-            let message = "`keep_batches` would keep only the buffer, which is never freed";
-            self.problem("data.reuse_buffer", message, "remove one of them");
-        }
         let reads_images = matches!(job.model, Model::ResNet(_) | Model::Vit(_));
         if normalize != Normalize::OnHost && !reads_images {
             self.problem("data.normalize", "this model reads no images", "remove it");
@@ -235,27 +230,10 @@ mod tests {
     }
 
     #[test]
-    fn outputs_are_collected_where_there_are_some() {
-        let table = "model = 'gpt2'\nmistakes = ['allocate_in_loop']\n";
-        check_problem(
-            &format!("{table}loss = {{ chunks = 8 }}"),
-            "mistakes: `allocate_in_loop`: a chunked loss produces no logits; remove `loss`",
-        );
-        check_problem(
-            &format!("{table}card = '2x t4-16gb'\nparallel = {{}}"),
-            "mistakes: `allocate_in_loop`: not supported on several devices; remove `parallel`",
-        );
-    }
-
-    #[test]
     fn ways_to_the_device_go_together() {
         check_problem(
             "model = 'mlp'\ndata = { prefetch = 1, reuse_buffer = true }",
             "data.reuse_buffer: prefetched batches need their own tensors; remove `prefetch` or `reuse_buffer`",
-        );
-        check_problem(
-            "model = 'mlp'\nmistakes = ['keep_batches']\ndata = { reuse_buffer = true }",
-            "data.reuse_buffer: `keep_batches` would keep only the buffer, which is never freed; remove one of them",
         );
         check_problem(
             "model = 'mlp'\ndata = { normalize = 'in-place' }",

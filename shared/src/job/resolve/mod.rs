@@ -13,7 +13,6 @@ mod encoder;
 mod experts;
 mod fsdp;
 mod lora;
-mod mistake;
 mod model;
 mod optimizer;
 mod parallel;
@@ -96,7 +95,6 @@ impl Resolver {
             zero_grad: if raw.flag(&JOB.set_to_none, true) { ZeroGrad::SetToNone } else { ZeroGrad::Zero },
             data: self.data(raw, model.as_ref()),
             evaluation: self.evaluation(raw, batch),
-            mistakes: self.mistakes(raw),
             allocator: self.allocator(raw),
             memory_fraction: self.optional_real(raw, &JOB.memory_fraction),
             parallel: self.parallel(raw),
@@ -111,7 +109,6 @@ impl Resolver {
         self.check_data(&job);
         self.check_parallel(&job);
         self.check_saving(&job);
-        self.check_mistakes(&job);
         self.check_no_ranges(given);
         Some(job)
     }

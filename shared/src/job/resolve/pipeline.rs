@@ -55,7 +55,6 @@ impl Resolver {
             (job.saving.offload_activations, "offload_activations", "remove it"),
             (job.data != Data::default(), "data", "remove it"),
             (model.attention == Attention::Eager, "model.attention", "choose another value"),
-            (!job.mistakes.is_empty(), "mistakes", "remove them"),
             (matches!(job.precision, Precision::Autocast(_)), "precision", "write `fp32`, `tf32` or `bf16`"),
         ];
         for (_, key, hint) in other.iter().filter(|(is_set, _, _)| *is_set) {

@@ -2,7 +2,6 @@
 
 use super::super::attention::Attention;
 use super::super::encoder::{Bert, Vit};
-use super::super::mistake::Mistake;
 use super::super::model::Model;
 use super::super::raw::{JOB, LOSS, OPTIMIZER, RawCheckpointing, RawJob, RawOptimizer, RawSelected, SELECTED};
 use super::super::resolved::Job;
@@ -139,9 +138,6 @@ impl Resolver {
         if gradients && job.accumulation > 1 {
             let hint = "write `accumulation = 1`";
             self.problem("optimizer.offload_gradients", "gradients that were freed cannot accumulate", hint);
-        }
-        if job.mistakes.contains(&Mistake::KeepGradients) {
-            self.problem(KEY, "not supported with the mistake `keep_gradients`", "keep one of the two");
         }
     }
 

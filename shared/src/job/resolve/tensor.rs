@@ -2,7 +2,6 @@
 
 use super::super::attention::Attention;
 use super::super::data::Spread;
-use super::super::mistake::Mistake;
 use super::super::model::{Model, Transformer, TransformerFamily};
 use super::super::parallel::{Parallel, ParallelKind};
 use super::super::rank::Rank;
@@ -44,7 +43,7 @@ impl Resolver {
             let hint = "write `attention_bias = false` and `mlp_bias = false`";
             self.problem("parallel.kind", "biases of row-parallel layers are not supported", hint);
         }
-        let grows = job.accumulation > 1 || job.mistakes.contains(&Mistake::NeverZeroGrad);
+        let grows = job.accumulation > 1;
         let other = [
             (job.saving.keep == Keep::Matmul, "checkpointing.keep", "choose another value"),
             (model.tied_head && grows, "model.tied_head", "write `tied_head = false`, or do not accumulate gradients"),

@@ -1,7 +1,7 @@
 //! Tests of jobs from configs, and of the problems of configs that can't be resolved.
 
 use super::*;
-use crate::job::{Format, Mistake, OptimizerImplementation, OptimizerKind};
+use crate::job::{Format, OptimizerImplementation, OptimizerKind};
 
 fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
     RawJob::parse(text, Format::Toml)?.resolve()
@@ -278,30 +278,10 @@ fn jobs_beyond_reason_are_refused() {
 }
 
 #[test]
-fn mistakes_are_known_and_show() {
-    let text = "model = 'mlp'\nmistakes = ['keep_losses', 'retain_graph']";
-    assert_eq!(job(text).mistakes, [Mistake::KeepLosses, Mistake::RetainGraph]);
+fn what_only_scripts_have_is_said() {
     check_problems(
-        "model = 'mlp'\nmistakes = ['keep_loses', 'keep_batches', 'keep_batches', 'keep_evaluation_losses']",
-        &[
-            "mistakes: unknown value `keep_loses`; did you mean `keep_losses`?",
-            "mistakes: `keep_batches` is listed twice; remove one",
-            "mistakes: `keep_evaluation_losses`: there is no evaluation; for example, write \
-             `evaluation = { every = 1 }`",
-        ],
-    );
-    check_problems(
-        "model = 'mlp'\ncheckpointing = true\nset_to_none = false\n\
-         mistakes = ['backward_once', 'retain_graph', 'keep_gradients']",
-        &[
-            "mistakes: `backward_once`: each step has only one micro batch; for example, write `accumulation = 4`",
-            "mistakes: `retain_graph`: not supported with checkpointing; write `checkpointing = false`",
-            "mistakes: `keep_gradients`: gradients that stay allocated are the same tensors; remove what keeps them",
-        ],
-    );
-    check_problems(
-        "model = 'mlp'\nmistakes = 'keep_losses'",
-        &["mistakes: expected a list of strings, not `keep_losses`"],
+        "model = 'mlp'\nmistakes = ['keep_losses']",
+        &["mistakes: unknown key; write a script that has them, and record it by `snapscope run -- python SCRIPT`"],
     );
 }
 

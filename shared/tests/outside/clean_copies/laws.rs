@@ -10,13 +10,14 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders of stored snapshots, and the minimum number of files in each.
-const FOLDERS: [(&str, usize); 2] = [("snapshots", 30), ("mistakes", 20)];
+/// Folders of stored snapshots, the end of their names, and the minimum number of files in each.
+const FOLDERS: [(&str, &str, usize); 3] =
+    [("tests/data/snapshots", "", 30), ("tests/data/mistakes", ".pickle.gz", 20), ("static/gallery", ".pickle.gz", 40)];
 
 fn snapshots() -> Vec<(String, Trace)> {
     let mut snapshots = Vec::new();
-    for (folder, least) in FOLDERS {
-        let files = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(folder));
+    for (folder, end, least) in FOLDERS {
+        let files = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder), end);
         assert!(files.len() >= least, "only {} snapshots in {folder}", files.len());
         for file in files {
             let name = file.file_name().expect("a name").to_string_lossy().into_owned();
@@ -26,9 +27,12 @@ fn snapshots() -> Vec<(String, Trace)> {
     snapshots
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    let is_input = |path: &PathBuf| path.extension().is_none_or(|end| end != "md");
+    let is_input = |path: &PathBuf| {
+        let name = path.to_string_lossy();
+        name.ends_with(end) && !name.ends_with(".md")
+    };
     let mut files: Vec<PathBuf> = entries.filter(is_input).collect();
     files.sort();
     files
@@ -83,7 +87,7 @@ fn every_copy_keeps_the_laws_and_is_no_larger() {
 
 #[test]
 fn texts_that_the_fuzzer_met_keep_the_laws() {
-    let files = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/sanitizer"));
+    let files = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/sanitizer"), "");
     assert!(files.len() >= 3);
     for file in files {
         println!("{}", file.display());

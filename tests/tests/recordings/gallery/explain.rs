@@ -8,6 +8,8 @@ use shared::base::format;
 use shared::base::frame_rules::RECORDED_OPERATOR;
 use shared::trace::{Device, EventTable, FrameId, StackId, Trace};
 
+use super::scripts::Pair;
+
 /// Codes of findings about memory that is kept from step to step.
 pub(super) const LEAKS: [FindingCode; 19] = [
     FindingCode::TensorsKept,
@@ -29,30 +31,6 @@ pub(super) const LEAKS: [FindingCode; 19] = [
     FindingCode::EvaluationOutputsKept,
     FindingCode::OptimizerStateGrows,
     FindingCode::MemoryGrows,
-];
-
-/// Mistakes of the gallery, each with the code of the finding that names its cause.
-pub(super) const CAUSES: [(&str, FindingCode); 20] = [
-    ("allocate-in-loop", FindingCode::TensorGrows),
-    ("backward-once", FindingCode::SeveralGraphsAtOnce),
-    ("cache-activations", FindingCode::RecomputedActivationsStay),
-    ("chain-hidden-state", FindingCode::StateChained),
-    ("empty-cache", FindingCode::CacheEmptied),
-    ("evaluation-with-graphs", FindingCode::EvaluationGraphsKept),
-    ("gather-outputs", FindingCode::DevicesUneven),
-    ("hook-activations", FindingCode::ActivationsKept),
-    ("keep-batches", FindingCode::BatchesKept),
-    ("keep-grad-fns", FindingCode::GraphsKept),
-    ("keep-gradients", FindingCode::GradientsKept),
-    ("keep-losses", FindingCode::GraphsKept),
-    ("keep-outputs", FindingCode::OutputsKept),
-    ("loss-outside-autocast", FindingCode::LossIn16Bits),
-    ("never-zero-grad", FindingCode::GradientsStay),
-    ("retain-graph", FindingCode::GraphOutlivesStep),
-    ("sum-losses", FindingCode::GraphsKept),
-    ("target-on-other-device", FindingCode::DeviceWithoutWeights),
-    ("variable-batches", FindingCode::ReservedAboveLive),
-    ("variable-lengths", FindingCode::ReservedAboveLive),
 ];
 
 /// Returns the first two findings, each with its code and its title.
@@ -164,27 +142,27 @@ impl Confusion {
     }
 }
 
-/// Returns the section about the findings on mistakes and repairs, and about the categories of the peaks.
-pub(super) fn section(figures: &BTreeMap<String, Value>) -> String {
+/// Returns the section about the findings on mistakes and repairs, and about the categories of the configs' peaks.
+pub(super) fn section(pairs: &[Pair], figures: &BTreeMap<String, Value>) -> String {
     let mut text = "\n## Findings\n\n\
         The table has the first two findings of `snapscope diagnose` for each mistake, and the first for its \
         repair.\n\n\
-        | config | first finding | second finding | repaired |\n|---|---|---|---|\n"
+        | script | first finding | second finding | repaired |\n|---|---|---|---|\n"
         .to_owned();
-    for (name, _) in CAUSES {
+    for Pair { names: [name, repair], .. } in pairs {
         let title = |name: &str, index: usize| {
             let finding = rows(&figures[name]).get(index);
             finding.and_then(|finding| finding["title"].as_str()).unwrap_or_default().to_owned()
         };
-        let repaired = title(&format!("{name}-repaired"), 0);
-        text += &format!("| [{name}]({name}.toml) | {} | {} | {repaired} |\n", title(name, 0), title(name, 1));
+        let repaired = title(repair, 0);
+        text += &format!("| [{name}]({name}.py) | {} | {} | {repaired} |\n", title(name, 0), title(name, 1));
     }
     let operations = Confusion::of(figures.values(), OPERATIONS);
     let shapes = Confusion::of(figures.values(), SHAPES);
     text += &format!(
         "\nThe recorder tags each allocation with its phase and module, which determine its category.\n\
          Without tags, the names of operations alone give the same category to {:.1} % of the bytes at the peaks of \
-         all recordings. In this table, rows are categories by tags, and columns are categories by operations.\n\n{}\n\
+         all configs. In this table, rows are categories by tags, and columns are categories by operations.\n\n{}\n\
          Without any frames, sizes and lifetimes alone give the same category to {:.1} % of the bytes.\n\n{}",
         operations.right_percent(),
         operations.table(),

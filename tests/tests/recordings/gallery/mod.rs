@@ -1,8 +1,9 @@
 //! Records each config of `static/gallery` and checks it against the laws and its stored figures.
 //!
-//! Each mistake shows in the figures, and its repair does not. `UPDATE=1` rewrites `figures.json` and `README.md`.
+//! The recordings of scripts are stored there. `UPDATE=1` rewrites `figures.json` and `README.md`.
 
 mod explain;
+mod scripts;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,14 +23,12 @@ use testkit::repro::{Audience, built_recorder};
 use testkit::server::root;
 
 use explain::{Confusion, Left};
-
-/// Suffix of the name of a mistake's repair.
-const REPAIRED: &str = "-repaired";
+use scripts::{Pair, pairs};
 
 /// Points of a curve; twice as many would not fit the picture on a card.
 const POINTS: u32 = 48;
 
-/// Heading that a healthy config is listed below.
+/// Heading that a config is listed below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Heading {
     Decoders,
@@ -65,17 +64,7 @@ impl Entry {
         self.text.lines().map_while(|line| line.strip_prefix("# ")).collect()
     }
 
-    /// Returns true if batch sizes vary, so that steps may end with more or fewer live bytes.
-    fn has_varying_batches(&self) -> bool {
-        let sizes = self.job.training_batches();
-        sizes.iter().any(|size| *size != sizes[0])
-    }
-
-    fn mistakes(&self) -> Vec<String> {
-        self.job.to_raw().mistakes.unwrap_or_default()
-    }
-
-    /// Returns the heading of a healthy config.
+    /// Returns the heading of the config.
     fn heading(&self) -> Heading {
         match &self.job.model {
             _ if self.job.parallel.is_some() => Heading::Devices,
@@ -115,18 +104,6 @@ fn entries() -> Vec<Entry> {
     entries
 }
 
-/// Returns the mistakes with their repairs.
-fn pairs(entries: &[Entry]) -> Vec<(&Entry, &Entry)> {
-    let repair = |entry: &Entry| entries.iter().find(|other| other.name == format!("{}{REPAIRED}", entry.name));
-    entries.iter().filter_map(|entry| Some((entry, repair(entry)?))).collect()
-}
-
-fn healthy(entries: &[Entry]) -> Vec<&Entry> {
-    let pairs = pairs(entries);
-    let is_of_a_pair = |name: &str| pairs.iter().any(|(mistake, repair)| mistake.name == name || repair.name == name);
-    entries.iter().filter(|entry| !is_of_a_pair(&entry.name)).collect()
-}
-
 /// Records a config, checks the snapshot against the laws, and returns its figures.
 fn record(entry: &Entry) -> Value {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -138,18 +115,24 @@ fn record(entry: &Entry) -> Value {
     let bytes = fs::read(&path).expect("the snapshot");
     let trace = laws::hold(&Sample { name: entry.name.clone(), path, bytes });
     let timeline = Timeline::new(&trace, &trace.devices[0]);
+    let mut figures = outline(&trace, &timeline);
+    figures["parameters"] = json!(entry.job.parameters());
+    figures["events"] = json!(recording.events);
+    figures["peak_allocated_bytes"] = json!(recording.peak_allocated_bytes);
+    figures["peak_reserved_bytes"] = json!(recording.peak_reserved_bytes);
+    figures["step_end_live_bytes"] = json!(live_bytes_at_step_ends(&trace, &timeline));
+    figures[explain::OPERATIONS] = json!(explain::confusion(&trace, Left::Operations));
+    figures[explain::SHAPES] = json!(explain::confusion(&trace, Left::Nothing));
+    figures
+}
+
+/// Returns the curves and the findings of a recording.
+fn outline(trace: &Trace, timeline: &Timeline) -> Value {
     let outline = timeline.outline(POINTS);
     json!({
-        "parameters": entry.job.parameters(),
-        "events": recording.events,
-        "peak_allocated_bytes": recording.peak_allocated_bytes,
-        "peak_reserved_bytes": recording.peak_reserved_bytes,
-        "step_end_live_bytes": live_bytes_at_step_ends(&trace, &timeline),
         "live_curve": outline.live_bytes,
         "reserved_curve": outline.reserved_bytes,
-        "findings": explain::first_findings(&trace),
-        (explain::OPERATIONS): explain::confusion(&trace, Left::Operations),
-        (explain::SHAPES): explain::confusion(&trace, Left::Nothing),
+        "findings": explain::first_findings(trace),
     })
 }
 
@@ -179,13 +162,14 @@ fn written_figures() -> BTreeMap<String, Value> {
 
 #[test]
 fn every_config_has_the_figures_that_are_written_beside_it() {
-    let entries = entries();
-    let figures = record_all(&entries);
+    let (entries, pairs) = (entries(), pairs());
+    let mut figures = record_all(&entries);
+    figures.extend(pairs.iter().flat_map(Pair::figures));
     check_file(
         "static/gallery/figures.json",
         &format!("{}\n", serde_json::to_string_pretty(&figures).expect("numbers")),
     );
-    check_file("static/gallery/README.md", &readme(&entries, &figures));
+    check_file("static/gallery/README.md", &readme(&entries, &pairs, &figures));
 }
 
 #[test]
@@ -194,60 +178,47 @@ fn a_config_says_what_to_look_for() {
     for entry in &entries {
         assert_eq!(entry.sentences().len(), 3, "{}", entry.name);
     }
-    assert!(pairs(&entries).len() >= 20, "{} pairs", pairs(&entries).len());
     for (heading, _) in Heading::ALL {
-        assert!(healthy(&entries).iter().any(|entry| entry.heading() == heading), "{heading:?}");
+        assert!(entries.iter().any(|entry| entry.heading() == heading), "{heading:?}");
     }
 }
 
 #[test]
-fn a_mistake_shows_and_its_repair_does_not() {
-    let (entries, figures) = (entries(), written_figures());
-    for (mistake, repair) in pairs(&entries) {
-        let (bad, good) = (&figures[&mistake.name], &figures[&repair.name]);
-        let (bad_ends, good_ends) = (step_ends(bad), step_ends(good));
-        let last = good_ends.len() - 1;
-        if !repair.has_varying_batches() {
-            assert_eq!(good_ends[last], good_ends[1], "{}: the repair keeps nothing", repair.name);
-        }
-        let is_worse = |key: &str| bad[key].as_u64() > good[key].as_u64();
-        // A loss outside of autocast needs less memory; its cost is precision.
-        let shows = match mistake.mistakes().iter().any(|name| name == "loss_outside_autocast") {
-            true => bad["peak_reserved_bytes"].as_u64() < good["peak_reserved_bytes"].as_u64(),
-            false => {
-                let figures = ["peak_allocated_bytes", "peak_reserved_bytes", "events"];
-                bad_ends[last] > good_ends[last] || figures.into_iter().any(is_worse)
-            }
-        };
-        assert!(shows, "{}: it shows", mistake.name);
-        if mistake.has_varying_batches() {
-            continue;
-        }
-        let growths: Vec<_> = bad_ends[1..].windows(2).map(|ends| ends[1] - ends[0]).collect();
-        assert!(growths.iter().all(|growth| *growth == growths[0]), "{}: {growths:?}", mistake.name);
+fn a_script_says_what_its_repair_changes() {
+    let pairs = pairs();
+    assert_eq!(pairs.len(), 20);
+    for pair in &pairs {
+        assert!((1..=8).contains(&pair.change().len()), "{:?}: {:?}", pair.names, pair.change());
     }
 }
 
 #[test]
-fn each_mistake_is_found_and_no_other_config_leaks() {
-    let (entries, figures) = (entries(), written_figures());
-    let pairs = pairs(&entries);
-    let mistakes: Vec<&str> = pairs.iter().map(|(mistake, _)| mistake.name.as_str()).collect();
-    assert_eq!(mistakes, explain::CAUSES.map(|(name, _)| name));
-    for (name, cause) in explain::CAUSES {
-        assert!(explain::codes(&figures[name]).contains(&cause), "{name}: {:?}", explain::codes(&figures[name]));
-    }
-    for entry in entries.iter().filter(|entry| !mistakes.contains(&entry.name.as_str())) {
-        let codes = explain::codes(&figures[&entry.name]);
-        assert!(codes.iter().all(|code| !explain::LEAKS.contains(code)), "{}: {codes:?}", entry.name);
+fn everything_in_the_gallery_has_a_topic() {
+    let text = fs::read_to_string(folder().join("topics.json")).expect("topics.json");
+    let topics: Value = serde_json::from_str(&text).expect("a list of topics");
+    let names = topics.as_array().expect("a list").iter().flat_map(|topic| topic["names"].as_array().expect("names"));
+    let mut listed: Vec<String> = names.map(|name| name.as_str().expect("a name").to_owned()).collect();
+    listed.sort();
+    let mut there: Vec<String> = entries().into_iter().map(|entry| entry.name).collect();
+    there.extend(pairs().into_iter().map(|pair| pair.names[0].clone()));
+    there.sort();
+    assert_eq!(listed, there);
+}
+
+#[test]
+fn no_config_leaks() {
+    let figures = written_figures();
+    for Entry { name, .. } in entries() {
+        let codes = explain::codes(&figures[&name]);
+        assert!(codes.iter().all(|code| !explain::LEAKS.contains(code)), "{name}: {codes:?}");
     }
 }
 
 #[test]
 fn operations_tell_what_most_of_each_peak_is() {
     let figures = written_figures();
-    for (name, figures) in &figures {
-        let percent = Confusion::of([figures], explain::OPERATIONS).right_percent();
+    for Entry { name, .. } in entries() {
+        let percent = Confusion::of([&figures[&name]], explain::OPERATIONS).right_percent();
         assert!(percent >= 95.0, "{name}: {percent} %");
     }
 }
@@ -263,45 +234,31 @@ fn step_ends(figures: &Value) -> Vec<u64> {
     ends.iter().map(|bytes| bytes.as_u64().expect("bytes")).collect()
 }
 
-/// Writes `README.md` from the configs and their figures.
-fn readme(entries: &[Entry], figures: &BTreeMap<String, Value>) -> String {
+/// Writes `README.md` from the configs, the scripts and their figures.
+fn readme(entries: &[Entry], pairs: &[Pair], figures: &BTreeMap<String, Value>) -> String {
     let mut text = "# The gallery\n\n\
-        The gallery has training configs with typical memory mistakes, each with its repair, and healthy configs of \
-        real size.\n\
-        `snapscope repro NAME.toml` records a config on a virtual GPU, in seconds and on any machine; `snapscope \
-        serve` also shows the gallery on its page.\n\
+        The gallery has Python scripts with typical memory mistakes, each with its repair and the recordings of both, and \
+        healthy configs of real size.\n\
+        `snapscope run -- python NAME.py OWN.pickle` records a script with PyTorch as pip installs it, and `snapscope \
+        repro NAME.toml` a config, both on a virtual GPU and on any machine; `snapscope serve` also shows the gallery on its page.\n\
         [The reference](../../docs/configs.md) describes every key of a config, the presets with their \
         parameters, and the GPUs.\n\n\
         Between steps, memory should hold little more than weights and optimizer state; a mistake usually keeps the \
         rest.\n\
         Peaks are those of the first GPU.\n\
         `UPDATE=1 cargo test --workspace --test recordings gallery` writes this page and `figures.json`. Without `UPDATE`, \
-        the same test records all configs again and compares.\n\n\
+        the same test records all configs again and compares; [`tests/mistakes`](../../tests/mistakes/README.md) \
+        describes how the scripts were recorded.\n\n\
         ## Mistakes and their repairs\n"
         .to_owned();
-    for (mistake, repair) in pairs(entries) {
-        text += &pair_section(mistake, repair, figures);
+    for pair in pairs {
+        text += &pair.section(|name| figures[name].clone());
     }
-    text += &explain::section(figures);
+    text += &explain::section(pairs, figures);
     text += "\n## Healthy configs of real size\n";
     for (heading, title) in Heading::ALL {
-        let below: Vec<_> = healthy(entries).into_iter().filter(|entry| entry.heading() == heading).collect();
+        let below: Vec<_> = entries.iter().filter(|entry| entry.heading() == heading).collect();
         text += &healthy_section(title, &below, figures);
-    }
-    text
-}
-
-fn pair_section(mistake: &Entry, repair: &Entry, figures: &BTreeMap<String, Value>) -> String {
-    let mut text = format!("\n### {}\n\n{}\n\n", mistake.job.name, mistake.sentences().join("\n"));
-    let made = mistake.mistakes().join("`, `");
-    if !made.is_empty() {
-        text += &format!("Mistakes: `{made}`.\n\n");
-    }
-    text += &format!("Repaired:\n{}\n\n", repair.sentences().join("\n"));
-    text += "| config | growth per step | end of the last step | peak allocated | peak reserved | events |\n";
-    text += "|---|---|---|---|---|---|\n";
-    for entry in [mistake, repair] {
-        text += &format!("| {} | {} | {} |\n", link(entry), growth(entry, figures), cells(entry, figures));
     }
     text
 }
@@ -323,14 +280,6 @@ fn healthy_section(title: &str, entries: &[&Entry], figures: &BTreeMap<String, V
 
 fn link(entry: &Entry) -> String {
     format!("[{0}]({0}.toml)", entry.name)
-}
-
-fn growth(entry: &Entry, figures: &BTreeMap<String, Value>) -> String {
-    if entry.has_varying_batches() {
-        return "depends on the batch".to_owned();
-    }
-    let ends = step_ends(&figures[&entry.name]);
-    format::bytes(ends[ends.len() - 1] - ends[ends.len() - 2])
 }
 
 /// Returns the figures of a recording as cells of a table row.

@@ -208,15 +208,19 @@ fn the_server_says_what_it_has(backend: Backend) {
     let gpt2 = models.as_array().expect("models").iter().find(|model| model["preset"] == "gpt2").expect("gpt2");
     assert_eq!((&gpt2["family"], &gpt2["parameters"]), (&"transformer".into(), &124_439_808_u64.into()));
     let gallery = server.get("/api/v1/gallery", &[]).json();
-    let mistake = gallery.as_array().expect("rows").iter().find(|row| row["name"] == "keep-losses").expect("a mistake");
-    assert_eq!(mistake["repair"], "keep-losses-repaired");
-    // Every config has a topic, and a repaired one stands with the faulty one.
     let rows = gallery.as_array().expect("rows");
+    let mistake = rows.iter().find(|row| row["name"] == "novel_lstm_bad").expect("a mistake");
+    assert_eq!((&mistake["repair"], &mistake["config"]), (&"novel_lstm_good".into(), &serde_json::Value::Null));
+    assert_eq!(mistake["change"][0], "-loss.backward(retain_graph=True)");
+    // Every row has a topic, and a repaired script stands with the faulty one.
     let topicless: Vec<_> = rows.iter().filter(|row| row["topic"] == "").map(|row| &row["name"]).collect();
     assert_eq!(topicless, [&serde_json::Value::Null; 0]);
-    let repaired = rows.iter().find(|row| row["name"] == "keep-losses-repaired").expect("its repair");
+    let repaired = rows.iter().find(|row| row["name"] == "novel_lstm_good").expect("its repair");
     assert_eq!((&mistake["topic"], &mistake["place"]), (&repaired["topic"], &repaired["place"]));
-    assert!(mistake["text"].as_str().is_some_and(|text| text.lines().count() == 3));
+    assert!(mistake["text"].as_str().is_some_and(|text| text.lines().count() == 2));
+    let config = rows.iter().find(|row| row["name"] == "resnet50-t4").expect("a config");
+    assert!(config["text"].as_str().is_some_and(|text| text.lines().count() == 3));
+    assert!(config["config"].as_str().is_some_and(|text| text.contains("resnet50")));
     let limits = server.get("/api/v1/limits", &[]).json();
     assert_eq!((&limits["share_days"], &limits["needs_token"]), (&serde_json::json!([1, 7, 30]), &false.into()));
     assert_eq!((server.get("/healthz", &[]).status, server.get("/readyz", &[]).status), (200, 200));

@@ -19,9 +19,9 @@ const SMALL: &str = "steps = 3\n[model]\nfamily = \"mlp\"\ninput = 64\nhidden = 
 /// Model whose recording runs until it is cancelled.
 const LONG: &str = "steps = 4000\nbatch = 1\nsequence = 64\n[model]\npreset = \"gpt2\"\nlayers = 2";
 
-/// Mistake that keeps the autograd graph of each step.
-const KEEPS_LOSSES: &str = "name = \"keeps\"\nbatch = 4\nsequence = 128\nsteps = 4\ncard = \"t4-16gb\"\n\
-    mistakes = [\"keep_losses\", \"retain_graph\"]\n[model]\npreset = \"gpt2\"\nlayers = 2\nhidden = 256\nheads = 4";
+/// Model that fits its card.
+const FITTING: &str = "name = \"fits\"\nbatch = 4\nsequence = 128\nsteps = 4\ncard = \"t4-16gb\"\n\
+    [model]\npreset = \"gpt2\"\nlayers = 2\nhidden = 256\nheads = 4";
 
 /// Batch that does not fit on a small card.
 const TOO_LARGE: &str = "name = \"too large\"\nbatch = 4096\nsequence = 64\nsteps = 2\ncard = \"custom:2GiB\"\n\
@@ -162,15 +162,16 @@ fn check_story(server: &Server, id: &str, job: &Value) {
 
 fn a_finished_job_tells_one_story(backend: Backend) {
     let server = server(backend, "virtual=2");
-    let ids = [submit(&server, KEEPS_LOSSES), submit(&server, TOO_LARGE)];
-    let [keeps, large] = ids.each_ref().map(|id| wait_for(&server, id, &["finished", "failed"]));
-    check_story(&server, &ids[0], &keeps);
+    let ids = [submit(&server, FITTING), submit(&server, TOO_LARGE)];
+    let [fitting, large] = ids.each_ref().map(|id| wait_for(&server, id, &["finished", "failed"]));
+    check_story(&server, &ids[0], &fitting);
     check_story(&server, &ids[1], &large);
 
-    assert_eq!((&keeps["state"], &keeps["outcome"]), (&json!("finished"), &json!("completed")));
-    assert_eq!(keeps["capacity_bytes"], json!(14_930_u64 << 20));
-    let steps: Vec<_> = keeps["curve"]["steps"].as_array().expect("steps").iter().map(|s| s["step"].clone()).collect();
-    assert_eq!((steps, &keeps["curve"]["oom_events"]), ((0..4).map(|step| json!(step)).collect(), &json!([])));
+    assert_eq!((&fitting["state"], &fitting["outcome"]), (&json!("finished"), &json!("completed")));
+    assert_eq!(fitting["capacity_bytes"], json!(14_930_u64 << 20));
+    let steps: Vec<_> =
+        fitting["curve"]["steps"].as_array().expect("steps").iter().map(|s| s["step"].clone()).collect();
+    assert_eq!((steps, &fitting["curve"]["oom_events"]), ((0..4).map(|step| json!(step)).collect(), &json!([])));
 
     // The state is part of the API's contract; the outcome says more.
     assert_eq!((&large["state"], &large["outcome"]), (&json!("finished"), &json!("out_of_memory")), "{large}");

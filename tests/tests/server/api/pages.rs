@@ -152,12 +152,14 @@ fn jobs_have_pages() {
 }
 
 #[test]
-fn texts_of_the_gallery_are_texts() {
+fn files_of_the_gallery_have_their_types() {
     let server = server(SettingsArgs::default());
     let content_type = |path: &str| {
         let reply = server.get(path, &[]);
         (reply.status, reply.header("content-type").map(str::to_owned))
     };
-    assert_eq!(content_type("/gallery/keep-losses.toml"), (200, Some("application/toml".to_owned())));
+    assert_eq!(content_type("/gallery/resnet50-t4.toml"), (200, Some("application/toml".to_owned())));
+    assert_eq!(content_type("/gallery/novel_lstm_bad.py"), (200, Some("text/plain; charset=utf-8".to_owned())));
+    assert_eq!(content_type("/gallery/novel_lstm_bad.pickle.gz"), (200, Some("application/gzip".to_owned())));
     assert_eq!(content_type("/gallery/README.md"), (200, Some("text/markdown; charset=utf-8".to_owned())));
 }

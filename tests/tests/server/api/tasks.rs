@@ -136,10 +136,13 @@ fn several_recordings_are_cancelled_and_survive_a_restart() {
 fn a_gallery_config_is_recorded_once() {
     let played = Played::new(RECORDER);
     let server = server(&played);
-    let path = "/api/v1/gallery/keep-losses/recording";
+    let path = "/api/v1/gallery/resnet50-t4/recording";
     assert_eq!(server.get(path).json(), Value::Null, "nobody has asked for it");
-    assert_eq!(server.get("/api/v1/gallery/unheard-of/recording").status, 404);
-    assert_eq!(server.post("/api/v1/gallery/unheard-of/recording", &[], b"").status, 404);
+    // The gallery has the recording of a script.
+    for other in ["unheard-of", "novel_lstm_bad"] {
+        let path = format!("/api/v1/gallery/{other}/recording");
+        assert_eq!((server.get(&path).status, server.post(&path, &[], b"").status), (404, 404), "{other}");
+    }
     let ask = || {
         let reply = server.post(path, &[], b"");
         assert_eq!(reply.status, 200, "{}", reply.text());
@@ -153,7 +156,7 @@ fn a_gallery_config_is_recorded_once() {
 
     // A recording that was cancelled is made again.
     std::fs::write(played.path("wait"), "").expect("room");
-    let other = "/api/v1/gallery/keep-losses-repaired/recording";
+    let other = "/api/v1/gallery/vgg16-v100/recording";
     let cancelled = server.post(other, &[], b"").json();
     let id = cancelled["id"].as_str().expect("an id");
     assert_eq!(server.post(&format!("/api/v1/jobs/{id}/cancel"), &[], b"").status, 200);

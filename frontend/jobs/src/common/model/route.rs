@@ -11,8 +11,8 @@ pub(crate) enum Route {
     New(Start, Change),
     /// Page of one job, by its id.
     Job(String),
-    /// Recordings of the gallery, by the names of their configs; opens them in the viewer.
-    See(Vec<String>),
+    /// Recording of a config of the gallery, by the config's name; opens it in the viewer.
+    See(String),
 }
 
 /// Source of a new job's initial config.
@@ -62,10 +62,8 @@ impl Route {
         if parts.next() == Some("jobs") && !last.is_empty() {
             return Self::Job(last.to_owned());
         }
-        let seen =
-            parameter("see").map(|names| names.split(',').filter(|name| is_name(name)).map(str::to_owned).collect());
-        if let Some(names) = seen.filter(|names: &Vec<String>| !names.is_empty()) {
-            return Self::See(names);
+        if let Some(name) = parameter("see").filter(|name| is_name(name)) {
+            return Self::See(name);
         }
         if parameter("new").is_none() {
             return Self::List;
@@ -99,7 +97,7 @@ impl Route {
                 format!("jobs?new{start}{}{}", task.unwrap_or_default(), batch.unwrap_or_default())
             }
             Self::Job(id) => format!("jobs/{id}"),
-            Self::See(names) => format!("jobs?see={}", names.join(",")),
+            Self::See(name) => format!("jobs?see={name}"),
         }
     }
 }
@@ -107,13 +105,6 @@ impl Route {
 /// Returns true if a text can be the name of a gallery config; any other text could lead elsewhere.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.starts_with('.') && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
-}
-
-/// Returns the viewer's path for recordings, which are compared if there are two.
-pub(crate) fn viewer_path(ids: &[String]) -> String {
-    let jobs: Vec<String> = ids.iter().map(|id| format!("job={id}")).collect();
-    let view = if ids.len() > 1 { "#v1;dock=compare" } else { "" };
-    format!("?{}{view}", jobs.join("&"))
 }
 
 #[cfg(test)]
@@ -142,23 +133,14 @@ mod tests {
         check("/jobs/", Route::List);
         check("/snapscope/jobs.html", Route::List);
         check("/jobs?new", Route::new_job(Start::Example));
-        check("/jobs?new&gallery=keep-losses", Route::new_job(Start::Gallery("keep-losses".to_owned())));
+        check("/jobs?new&gallery=resnet50-t4", Route::new_job(Start::Gallery("resnet50-t4".to_owned())));
         check("/jobs?new&from=0194", Route::new_job(Start::Job("0194".to_owned())));
         check("/jobs?new&task=sweep", Route::New(Start::Example, Change::to_task(JobTask::Sweep)));
         let start = Start::Job("0194".to_owned());
         check("/jobs?new&from=0194&task=record&batch=13", Route::New(start, Change::to_batch(13)));
         check("/jobs?new&brought", Route::new_job(Start::Brought));
-        check("/jobs?see=keep-losses", Route::See(vec!["keep-losses".to_owned()]));
-        let pair = ["llama-3.2-1b-a100", "keep-losses-repaired"].map(str::to_owned).to_vec();
-        check("/jobs?see=llama-3.2-1b-a100,keep-losses-repaired", Route::See(pair));
-        assert_eq!(Route::of("/jobs", |name| (name == "see").then(|| "../limits,,a/b".to_owned())), Route::List);
+        check("/jobs?see=llama-3.2-1b-a100", Route::See("llama-3.2-1b-a100".to_owned()));
+        assert_eq!(Route::of("/jobs", |name| (name == "see").then(|| "../limits".to_owned())), Route::List);
         check("/folder/jobs/0194ab", Route::Job("0194ab".to_owned()));
-    }
-
-    #[test]
-    fn two_recordings_are_compared() {
-        let ids = ["a", "b"].map(str::to_owned);
-        assert_eq!(viewer_path(&ids[..1]), "?job=a");
-        assert_eq!(viewer_path(&ids), "?job=a&job=b#v1;dock=compare");
     }
 }

@@ -5,25 +5,25 @@ use shared::job::{Device, RawJob};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Purpose of a gallery config.
+/// Purpose of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A mistake, shown next to its repair.
+    /// A script with a mistake, shown next to its repair.
     Mistake,
-    /// A healthy training of real size.
+    /// A config of a healthy training of real size.
     Healthy,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
-    /// Config with its recorded figures.
+    /// Config or script with the figures of its recording.
     pub row: Rc<GalleryRow>,
-    /// Repaired config, if this one shows a mistake.
+    /// Repaired script, if this one has a mistake.
     pub repair: Option<Rc<GalleryRow>>,
     pub kind: Kind,
-    /// Preset of the model, or its family if the config gives sizes of its own.
+    /// Preset of a config's model, or its family if the config gives sizes of its own; empty for a script.
     pub model: String,
-    /// Virtual cards, as in `2x t4-16gb`; empty for a real GPU.
+    /// Virtual cards, as in `2x t4-16gb`; empty for a script or a real GPU.
     pub card: String,
     /// All searchable text in lower case.
     haystack: String,
@@ -31,17 +31,17 @@ pub(crate) struct Entry {
 
 impl Entry {
     fn of(row: Rc<GalleryRow>, repair: Option<Rc<GalleryRow>>) -> Self {
-        let raw = RawJob::from_toml(&row.config).unwrap_or_default();
+        let raw = row.config.as_deref().and_then(|config| RawJob::from_toml(config).ok()).unwrap_or_default();
         let model = raw.model.clone().unwrap_or_default();
         let model = model.preset.or(model.family).unwrap_or_default();
-        let mistakes = raw.mistakes.clone().unwrap_or_default().join(" ");
         let card = match raw.resolve().map(|job| job.device.clone()) {
             Ok(Device::Virtual(cards)) => cards.to_string(),
             _ => String::new(),
         };
         let kind = if repair.is_some() { Kind::Mistake } else { Kind::Healthy };
-        let haystack =
-            [row.name.as_str(), &row.title, &row.topic, &row.text, &model, &card, &mistakes].join("\n").to_lowercase();
+        let change = row.change.join("\n");
+        let texts = [row.name.as_str(), &row.title, &row.topic, &row.text, &model, &card, &change];
+        let haystack = texts.join("\n").to_lowercase();
         Self { row, repair, kind, model, card, haystack }
     }
 }
@@ -98,17 +98,17 @@ impl CatalogFilter {
 mod tests {
     use super::*;
 
-    fn row(name: &str, repair: Option<&str>, config: &str) -> GalleryRow {
+    fn row(name: &str, repair: Option<&str>, config: Option<&str>) -> GalleryRow {
         GalleryRow {
             name: name.to_owned(),
             title: format!("The {name}"),
             topic: if name == "big" { "Healthy" } else { "Growth" }.to_owned(),
             place: u64::from(name == "big"),
             text: "What to look for.".to_owned(),
-            config: config.to_owned(),
+            config: config.map(str::to_owned),
             repair: repair.map(str::to_owned),
+            change: repair.map(|_| "-losses.append(loss)".to_owned()).into_iter().collect(),
             peak_live_bytes: 0,
-            peak_allocated_bytes: 0,
             peak_reserved_bytes: 0,
             events: 0,
             live_curve: Vec::new(),
@@ -118,9 +118,9 @@ mod tests {
 
     fn gallery() -> Vec<Entry> {
         entries(vec![
-            row("big", None, "model = \"gpt2-xl\"\ncard = \"a100-40gb\""),
-            row("leak", Some("leak-repaired"), "model = \"gpt2\"\ncard = \"t4-16gb\"\nmistakes = [\"keep_losses\"]"),
-            row("leak-repaired", None, "model = \"gpt2\"\ncard = \"t4-16gb\""),
+            row("big", None, Some("model = \"gpt2-xl\"\ncard = \"a100-40gb\"")),
+            row("leak_bad", Some("leak_good"), None),
+            row("leak_good", None, None),
         ])
     }
 
@@ -135,7 +135,7 @@ mod tests {
     fn a_mistake_stands_beside_its_repair() {
         let gallery = gallery();
         assert_eq!(gallery.len(), 2);
-        assert_eq!(gallery[0].repair.as_ref().map(|row| row.name.as_str()), Some("leak-repaired"));
+        assert_eq!(gallery[0].repair.as_ref().map(|row| row.name.as_str()), Some("leak_good"));
         assert_eq!((gallery[1].model.as_str(), gallery[1].card.as_str()), ("gpt2-xl", "a100-40gb"));
     }
 
@@ -150,11 +150,12 @@ mod tests {
 
     #[test]
     fn filters_leave_what_is_looked_for() {
-        check(CatalogFilter::default(), &["leak", "big"]);
-        check(CatalogFilter { query: "KEEP_losses t4".to_owned(), ..CatalogFilter::default() }, &["leak"]);
+        check(CatalogFilter::default(), &["leak_bad", "big"]);
+        check(CatalogFilter { query: "LOSSES.append growth".to_owned(), ..CatalogFilter::default() }, &["leak_bad"]);
         check(CatalogFilter { query: "nothing".to_owned(), ..CatalogFilter::default() }, &[]);
         check(CatalogFilter { kind: Some(Kind::Healthy), ..CatalogFilter::default() }, &["big"]);
-        check(CatalogFilter { card: Some("t4-16gb".to_owned()), ..CatalogFilter::default() }, &["leak"]);
+        check(CatalogFilter { card: Some("a100-40gb".to_owned()), ..CatalogFilter::default() }, &["big"]);
+        check(CatalogFilter { kind: Some(Kind::Mistake), ..CatalogFilter::default() }, &["leak_bad"]);
         check(CatalogFilter { model: Some("gpt2-xl".to_owned()), ..CatalogFilter::default() }, &["big"]);
     }
 }

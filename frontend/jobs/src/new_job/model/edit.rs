@@ -9,7 +9,6 @@ pub(crate) enum FieldValue {
     Text(String),
     Whole(u64),
     Flag(bool),
-    Words(Vec<String>),
 }
 
 impl FieldValue {
@@ -19,7 +18,6 @@ impl FieldValue {
             // A number above 63 bits is clamped; no key allows one that large, so the check refuses it anyway.
             Self::Whole(number) => i64::try_from(number).unwrap_or(i64::MAX).into(),
             Self::Flag(flag) => flag.into(),
-            Self::Words(words) => words.iter().collect::<Array>().into(),
         }
     }
 }
@@ -140,8 +138,6 @@ mod tests {
             "model = \"gpt2\"\nsteps = 2\n[data]\nseed = 1\n",
         );
         check("", "checkpointing", Some(FieldValue::Flag(true)), "checkpointing = true\n");
-        let words = FieldValue::Words(vec!["keep_losses".to_owned(), "retain_graph".to_owned()]);
-        check("", "mistakes", Some(words), "mistakes = [\"keep_losses\", \"retain_graph\"]\n");
     }
 
     #[test]

@@ -15,8 +15,6 @@ pub(crate) enum Control {
     Flag,
     /// Line of text.
     Line,
-    /// Choice of any number of words.
-    Many(Vec<&'static str>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +77,6 @@ pub(crate) fn form() -> Vec<Group> {
                 ("evaluation.every", "Evaluate every … steps"),
             ],
         ),
-        group("Mistakes", true, &[("mistakes", "Mistakes that the script makes")]),
     ]
 }
 
@@ -108,7 +105,6 @@ pub(crate) fn cards() -> Vec<Choice> {
 fn control(path: &'static str) -> Control {
     match path {
         "checkpointing" | "offload_activations" => Control::Flag,
-        "mistakes" => Control::Many(words(path)),
         "model.preset" => Control::Words(words(path).into_iter().map(preset).collect()),
         _ => match bounds(path) {
             Some(bounds) => Control::Whole(bounds),
@@ -183,12 +179,6 @@ impl Values {
     pub(crate) fn is_on(&self, path: &str) -> bool {
         find(&self.written, path).is_some_and(|value| *value == Value::Bool(true) || value.is_object())
     }
-
-    /// Returns the words of a list.
-    pub(crate) fn list(&self, path: &str) -> Vec<String> {
-        let items = find(&self.written, path).and_then(Value::as_array).cloned().unwrap_or_default();
-        items.iter().map(text).collect()
-    }
 }
 
 fn find<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
@@ -215,7 +205,7 @@ mod tests {
 
     #[test]
     fn fields_hold_what_is_written() {
-        let values = values("model = \"gpt2\"\nbatch = 4\ncheckpointing = { every = 2 }\nmistakes = [\"keep_losses\"]");
+        let values = values("model = \"gpt2\"\nbatch = 4\ncheckpointing = { every = 2 }");
         assert_eq!((values.written("model.preset"), values.written("batch")), ("gpt2".to_owned(), "4".to_owned()));
         assert_eq!(
             (values.written("optimizer.kind"), values.default("optimizer.kind")),
@@ -229,7 +219,6 @@ mod tests {
         let assumed = |path| values.assumed(path).unwrap_or_default();
         assert_eq!((assumed("precision"), assumed("batch")), ("fp32".to_owned(), String::new()));
         assert!(values.is_on("checkpointing") && !values.is_on("offload_activations"));
-        assert_eq!(values.list("mistakes"), ["keep_losses"]);
     }
 
     #[test]

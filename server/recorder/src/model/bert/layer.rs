@@ -5,7 +5,6 @@ use tch::Tensor;
 
 use crate::Result;
 use crate::builder::Builder;
-use crate::mistake::Hook;
 use crate::model::layer::{
     Activation, Attended, AttentionKernel, Dropout, INITIALIZER_RANGE, Linear, Norm, SelfAttention,
 };
@@ -17,8 +16,6 @@ use crate::place::Module;
 #[derive(Debug)]
 pub(super) struct Layer {
     block: Block,
-    hook: Hook,
-    attention_hook: Hook,
     attention: SelfAttention,
     attention_output: Residual,
     up: Linear,
@@ -46,8 +43,6 @@ impl Layer {
         let feed_forward = builder.child("mlp");
         Ok(Self {
             block,
-            hook: builder.inside().hook_of_layer(),
-            attention_hook: builder.inside().hook_of_attention(),
             attention: SelfAttention::new(&attention, projections, None, kernel, config.head_dim()),
             attention_output: Residual::new(&attention.child("output"), config, config.hidden)?,
             up: Linear::normal(&feed_forward.child("up"), hidden, inner, true, INITIALIZER_RANGE)?,
@@ -57,19 +52,16 @@ impl Layer {
     }
 
     pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
-        let output = self.block.run(input, |input| {
+        self.block.run(input, |input| {
             let Attended { output: attended, probabilities } = self.attention.forward(input, pass)?;
             let residual = self.attention_output.forward(&attended, input, pass)?;
             drop(attended);
-            self.attention_hook.see(&residual);
             let inner = self.activation.forward(self.up.forward(&residual)?)?;
             let output = self.output.forward(&inner, &residual, pass)?;
             drop(inner);
             drop((probabilities, residual));
             Ok(output)
-        })?;
-        self.hook.see(&output);
-        Ok(output)
+        })
     }
 }
 

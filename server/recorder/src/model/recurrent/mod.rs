@@ -27,7 +27,6 @@ pub struct Rnn {
     vocabulary: i64,
     sequence: i64,
     carries: bool,
-    chains: bool,
     /// Final state of the last training batch, if the next batch starts with it.
     state: RefCell<Option<Vec<Tensor>>>,
 }
@@ -58,7 +57,6 @@ impl Rnn {
             vocabulary,
             sequence: sequence.cast_signed(),
             carries: config.carry_hidden == CarryHidden::Detach,
-            chains: builder.inside().chains_hidden_state(),
             state: RefCell::new(None),
         })
     }
@@ -70,11 +68,10 @@ impl Rnn {
         Some(state.iter().map(Tensor::shallow_clone).collect())
     }
 
-    /// Keeps the final state of a training batch, without its graph unless keeping it is the mistake.
+    /// Keeps the final state of a training batch, without its graph.
     fn carry(&self, state: &[Tensor], pass: &Pass) -> Result<()> {
         if self.carries && pass.training {
-            let carry = |part: &Tensor| if self.chains { Ok(part.shallow_clone()) } else { part.f_detach() };
-            let carried = state.iter().map(carry).collect::<Result<_>>()?;
+            let carried = state.iter().map(Tensor::f_detach).collect::<Result<_>>()?;
             *self.state.borrow_mut() = Some(carried);
         }
         Ok(())

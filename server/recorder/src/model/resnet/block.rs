@@ -7,7 +7,6 @@ use super::super::layer::{BatchNorm2d, Conv2d, Conv2dShape, Layout};
 use super::relu::Relu;
 use crate::Result;
 use crate::builder::Builder;
-use crate::mistake::Hook;
 use crate::pass::Pass;
 use crate::place::Module;
 
@@ -84,7 +83,6 @@ impl BlockShape {
 #[derive(Debug)]
 pub(super) struct Block {
     module: Module,
-    hook: Hook,
     relu: Relu,
     convolutions: Vec<Normed>,
     downsample: Option<Normed>,
@@ -103,12 +101,11 @@ impl Block {
             }
         };
         let relu = Relu::new(&builder.child("relu"), family);
-        let (module, hook) = (builder.module(), builder.inside().hook_of_layer());
-        Ok(Self { module, hook, relu, convolutions, downsample })
+        Ok(Self { module: builder.module(), relu, convolutions, downsample })
     }
 
     pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
-        let output = self.module.run(|| {
+        self.module.run(|| {
             let mut features = input.shallow_clone();
             for (index, (convolution, norm)) in self.convolutions.iter().enumerate() {
                 // In transformers these three layers are a module of their own, whose caller holds its input.
@@ -129,8 +126,6 @@ impl Block {
             let output = self.relu.forward(features)?;
             drop(identity);
             Ok(output)
-        })?;
-        self.hook.see(&output);
-        Ok(output)
+        })
     }
 }

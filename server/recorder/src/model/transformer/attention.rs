@@ -9,7 +9,6 @@ use super::positions::rotate;
 use super::surroundings::Surroundings;
 use crate::Result;
 use crate::builder::Builder;
-use crate::mistake::Hook;
 use crate::model::layer::{Attended, AttentionKernel, Dropout};
 use crate::parallel::{Readers, TensorParallel};
 use crate::pass::Pass;
@@ -18,7 +17,6 @@ use crate::place::Module;
 #[derive(Debug)]
 pub(super) struct Attention {
     module: Module,
-    hook: Hook,
     projections: Projections,
     heads: Heads,
     kernel: AttentionKernel,
@@ -58,7 +56,6 @@ impl Attention {
         let widths = heads.widths();
         Ok(Self {
             module: builder.module(),
-            hook: builder.inside().hook_of_attention(),
             projections: match config.family {
                 TransformerFamily::Gpt2 => Projections::Joined(dense("qkv", [hidden, widths.iter().sum()])?),
                 TransformerFamily::Llama => Projections::Separate(Box::new([
@@ -83,7 +80,7 @@ impl Attention {
         cache: Option<&mut Cache>,
         pass: &Pass,
     ) -> Result<Attended> {
-        let attended = self.module.run(|| {
+        self.module.run(|| {
             let mut inputs = Readers::new(self.split, input, 3)?;
             let (mut query, mut key, mut value) = self.projections.forward(&mut inputs, self.heads, pass)?;
             if let Some(angles) = surroundings.angles {
@@ -99,9 +96,7 @@ impl Attention {
             output = self.dropout.forward(&output, pass)?;
             drop((query, key, value));
             Ok(Attended { output, probabilities })
-        })?;
-        self.hook.see(&attended.output);
-        Ok(attended)
+        })
     }
 }
 

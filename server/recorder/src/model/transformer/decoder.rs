@@ -9,7 +9,6 @@ use super::feed_forward::FeedForward;
 use super::surroundings::Surroundings;
 use crate::Result;
 use crate::builder::Builder;
-use crate::mistake::Hook;
 use crate::model::layer::{Attended, Norm};
 use crate::parallel::fsdp::Block;
 use crate::parallel::wait_for_collectives;
@@ -19,7 +18,6 @@ use crate::pass::Pass;
 #[derive(Debug)]
 pub(super) struct Decoder {
     block: Block,
-    hook: Hook,
     family: TransformerFamily,
     attention_norm: Norm,
     attention: Attention,
@@ -31,7 +29,7 @@ impl Decoder {
     /// Creates a layer, with the parameters in the order of the family.
     pub(super) fn new(builder: &Builder, config: &job::Transformer) -> Result<Self> {
         let (builder, block) = builder.block();
-        let (hook, family) = (builder.inside().hook_of_layer(), config.family);
+        let family = config.family;
         let norm = |name| Norm::new(&builder.child(name).held_by_tokens(), config.norm, config.hidden.cast_signed());
         let attention = || Attention::new(&builder.child("attention"), config);
         let mlp = || FeedForward::new(&builder.child("mlp"), config);
@@ -39,7 +37,6 @@ impl Decoder {
         match family {
             TransformerFamily::Gpt2 => Ok(Self {
                 block,
-                hook,
                 family,
                 attention_norm: norm("attention_norm")?,
                 attention: attention()?,
@@ -48,7 +45,6 @@ impl Decoder {
             }),
             TransformerFamily::Llama => Ok(Self {
                 block,
-                hook,
                 family,
                 attention: attention()?,
                 mlp: mlp()?,
@@ -65,12 +61,10 @@ impl Decoder {
         cache: Option<&mut Cache>,
         pass: &Pass,
     ) -> Result<Tensor> {
-        let output = self.block.run(input, |input| match self.family {
+        self.block.run(input, |input| match self.family {
             TransformerFamily::Gpt2 => self.gpt2(input, surroundings, cache, pass),
             TransformerFamily::Llama => self.llama(input, surroundings, cache, pass),
-        })?;
-        self.hook.see(&output);
-        Ok(output)
+        })
     }
 
     /// Follows `GPT2Block.forward`, whose variables hold the addends until it returns.

@@ -5,7 +5,6 @@ use tch::Tensor;
 
 use crate::Result;
 use crate::builder::Builder;
-use crate::mistake::Hook;
 use crate::model::layer::{
     Activation, Attended, AttentionKernel, Dropout, INITIALIZER_RANGE, Linear, Norm, SelfAttention,
 };
@@ -17,8 +16,6 @@ use crate::place::Module;
 #[derive(Debug)]
 pub(super) struct Layer {
     block: Block,
-    hook: Hook,
-    attention_hook: Hook,
     attention: SelfAttention,
     attention_norm: Norm,
     mlp_norm: Norm,
@@ -42,8 +39,6 @@ impl Layer {
         let norm = |name| Norm::new(&builder.child(name), job::Norm::LayerNorm(config.norm_epsilon), hidden);
         Ok(Self {
             block,
-            hook: builder.inside().hook_of_layer(),
-            attention_hook: builder.inside().hook_of_attention(),
             attention: attention(&builder.child("attention"), config, qkv_bias)?,
             attention_norm: norm("attention_norm")?,
             mlp_norm: norm("mlp_norm")?,
@@ -53,10 +48,9 @@ impl Layer {
     }
 
     pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
-        let output = self.block.run(input, |input| {
+        self.block.run(input, |input| {
             let normed = self.attention_norm.forward(input)?;
             let Attended { output: mut hidden, probabilities } = self.attention.forward(&normed, pass)?;
-            self.attention_hook.see(&hidden);
             drop(normed);
             hidden = self.dropout.forward(&hidden, pass)?;
             hidden = hidden.f_add(input)?;
@@ -68,9 +62,7 @@ impl Layer {
             hidden = hidden.f_add(&residual)?;
             drop((residual, probabilities));
             Ok(hidden)
-        })?;
-        self.hook.see(&output);
-        Ok(output)
+        })
     }
 }
 

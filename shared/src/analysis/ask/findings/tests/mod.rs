@@ -1,4 +1,4 @@
-//! Tests findings on small traces; the gallery tests them on real ones.
+//! Tests findings on small traces; the recordings of scripts test them on real ones.
 
 use super::*;
 use crate::base::Severity;
