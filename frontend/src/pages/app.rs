@@ -7,7 +7,7 @@ use crate::hooks::{
     use_drop, use_files, use_keys, use_scheme, use_session, use_view_link,
 };
 use crate::platform::{bring_into_view_soon, chosen_files, focus_element, on_launch, on_next_frame, set_title};
-use crate::state::{DockTab, FileAction, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Scheme};
+use crate::state::{DockTab, FileAction, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Remedy, Scheme};
 use crate::views::export::ExportDialog;
 use crate::views::head::header::{Above, Header};
 use crate::views::head::help_dialog::HelpDialog;
@@ -140,10 +140,14 @@ fn shown(
             html! { <PartCard key={id} {name} {scheme} overview={overview.clone()} on_cancel={on_close} {on_open} /> }
         }
         (FileStatus::Failed(failure), _) => {
-            let on_retry = files.doing(move |files, ()| files.retry(id));
-            let on_jobs = files.doing(move |files, ()| files.take_to_jobs(id));
-            html! { <ErrorCard {name} failure={failure.clone()} {on_close} {on_retry} {on_part} {on_jobs}
-            on_open={on_open.clone()} /> }
+            let on_open = on_open.clone();
+            let on_remedy = files.doing(move |files, remedy| match remedy {
+                Remedy::Jobs => files.take_to_jobs(id),
+                Remedy::OtherFile => on_open.emit(()),
+                Remedy::Retry => files.retry(id),
+                Remedy::Part => files.choose_part(id),
+            });
+            html! { <ErrorCard {name} failure={failure.clone()} {on_close} {on_remedy} /> }
         }
         (FileStatus::Ready(ready), Some(client)) => {
             let keep = if *origin == Origin::Local { keep_box(Some(*keeping)) } else { Html::default() };

@@ -12,14 +12,8 @@ pub struct ErrorCardProps {
     pub name: AttrValue,
     pub failure: Failure,
     pub on_close: Callback<()>,
-    /// Called when the file should be read again.
-    pub on_retry: Callback<()>,
-    /// Called when a part of the file should be chosen.
-    pub on_part: Callback<()>,
-    /// Called when another file should be opened.
-    pub on_open: Callback<()>,
-    /// Called when the file should be opened on the Jobs page.
-    pub on_jobs: Callback<()>,
+    /// Called when the user does what helps.
+    pub on_remedy: Callback<Remedy>,
 }
 
 /// Shows what is wrong, where, and what to do.
@@ -27,13 +21,15 @@ pub struct ErrorCardProps {
 pub fn ErrorCard(props: &ErrorCardProps) -> Html {
     let Failure { code, message, offset, hint, remedy } = &props.failure;
     let on_close = props.on_close.reform(|_: MouseEvent| ());
-    let (what, on_remedy) = match remedy {
-        Remedy::Jobs if has_server() => ("Open in Jobs", &props.on_jobs),
-        Remedy::OtherFile | Remedy::Jobs => ("Open another file", &props.on_open),
-        Remedy::Retry => ("Try again", &props.on_retry),
-        Remedy::Part => ("Open part…", &props.on_part),
+    // Without a server there are no jobs.
+    let remedy = if *remedy == Remedy::Jobs && !has_server() { Remedy::OtherFile } else { *remedy };
+    let what = match remedy {
+        Remedy::Jobs => "Open in Jobs",
+        Remedy::OtherFile => "Open another file",
+        Remedy::Retry => "Try again",
+        Remedy::Part => "Open part…",
     };
-    let on_remedy = on_remedy.reform(|_: MouseEvent| ());
+    let on_remedy = props.on_remedy.reform(move |_: MouseEvent| remedy);
     html! {
         <main class="state">
             <section class="card error" role="alert">
