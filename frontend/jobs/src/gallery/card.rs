@@ -46,7 +46,7 @@ pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
                     <summary aria-label={format!("{folded}: {}", row.title)}>{ folded }</summary>
                     <p class="tile-text">{ for pieces(rest).into_iter().map(piece) }</p>
                     if is_pair {
-                        <pre class="tile-change">{ for row.change.iter().map(changed) }</pre>
+                        <pre class="tile-change">{ for row.change.iter().map(|line| changed(line)) }</pre>
                     }
                 </details>
             }
@@ -72,7 +72,7 @@ fn piece(piece: Piece) -> Html {
 }
 
 /// Shows a line that the repair removes or adds.
-fn changed(line: &String) -> Html {
+fn changed(line: &str) -> Html {
     let tag = if line.starts_with('-') { "del" } else { "ins" };
     html! { <@{tag}>{ line }{ "\n" }</@> }
 }
