@@ -1,14 +1,13 @@
 //! The binary `snapscope`.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use server::Failure;
 use server::commands::{
-    CiArgs, CiOutput, DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, HostOutput, InspectArgs,
-    McpArgs, OpenArgs, OpenOutput, PeakArgs, RanksArgs, RecordArgs, RecordOutput, ReplayArgs, ReproArgs, RunArgs,
-    RunOutput, SegmentsArgs, SourceArgs, SweepArgs, printable,
+    CiArgs, DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, InspectArgs, McpArgs, OpenArgs, Output,
+    PeakArgs, RanksArgs, RecordArgs, ReplayArgs, ReproArgs, RunArgs, SegmentsArgs, SourceArgs, SweepArgs, printable,
 };
 use server::config::SettingsArgs;
 use server::decoding::Allowance;
@@ -122,82 +121,36 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
-        Command::Ci(args) => match args.run() {
-            Ok(CiOutput { text, status }) => return partly(text, &[], status),
-            Err(failure) => Err(failure),
-        },
-        Command::Data(args) => match args.run() {
-            Ok((page, is_bad)) => return partly(page, &[], u8::from(is_bad)),
-            Err(failure) => Err(failure),
-        },
-        Command::Diagnose(args) => {
-            let diagnosis = args.run();
-            return partly(diagnosis.text, &diagnosis.unread, u8::from(diagnosis.has_errors));
-        }
-        Command::Diff(args) => args.run().map(print),
-        Command::Digest { file } => server::shares::print_digest(&file).map(print),
-        Command::Export(args) => args.run().map(print),
+        Command::Ci(args) => args.run(),
+        Command::Data(args) => args.run(),
+        Command::Diagnose(args) => Ok(args.run()),
+        Command::Diff(args) => args.run().map(Output::from),
+        Command::Digest { file } => server::shares::print_digest(&file).map(Output::from),
+        Command::Export(args) => args.run().map(Output::from),
         Command::Figures { file, memory_bytes, seconds } => {
-            server::recording::repro::print_figures(&file, Allowance { memory_bytes, seconds }).map(print)
+            server::recording::repro::print_figures(&file, Allowance { memory_bytes, seconds }).map(Output::from)
         }
-        Command::Findings { file } => server::shares::print_findings(&file).map(print),
-        Command::Fit(args) => args.run().map(print),
-        Command::Host(args) => match args.run() {
-            Ok(HostOutput { text, status }) => {
-                // Standard output belongs to the command.
-                eprint!("{}", printable(&text));
-                return ExitCode::from(status);
-            }
-            Err(failure) => Err(failure),
-        },
-        Command::Inspect(args) => args.run().map(print),
-        Command::Mcp(args) => args.run(),
-        Command::Open(args) => match args.run() {
-            Ok(OpenOutput { text, status }) => return partly(text, &[], status),
-            Err(failure) => Err(failure),
-        },
-        Command::Peak(args) => args.run().map(print),
-        Command::Ranks(args) => match args.run() {
-            Ok(page) => return partly(page.text, &page.unread, 0),
-            Err(failure) => Err(failure),
-        },
-        Command::Record(args) => match args.run() {
-            Ok(RecordOutput { text, status }) => {
-                eprint!("{}", printable(&text));
-                return ExitCode::from(status);
-            }
-            Err(failure) => Err(failure),
-        },
-        Command::Replay(args) => args.run().map(print),
-        Command::Repro(args) => args.run().map(print),
-        Command::Run(args) => match args.run() {
-            Ok(RunOutput { text, status }) => return partly(text, &[], status),
-            Err(failure) => Err(failure),
-        },
-        Command::Segments(args) => args.run().map(print),
-        Command::Serve(args) => server::serve::run(*args),
-        Command::Source(args) => args.run().map(print),
-        Command::Worker(args) => server::jobs::worker::run_alone(*args),
-        Command::Sweep(args) => args.run().map(print),
+        Command::Findings { file } => server::shares::print_findings(&file).map(Output::from),
+        Command::Fit(args) => args.run().map(Output::from),
+        Command::Host(args) => args.run(),
+        Command::Inspect(args) => args.run().map(Output::from),
+        Command::Mcp(args) => args.run().map(|()| Output::default()),
+        Command::Open(args) => args.run(),
+        Command::Peak(args) => args.run().map(Output::from),
+        Command::Ranks(args) => args.run(),
+        Command::Record(args) => args.run(),
+        Command::Replay(args) => args.run().map(Output::from),
+        Command::Repro(args) => args.run().map(Output::from),
+        Command::Run(args) => args.run(),
+        Command::Segments(args) => args.run().map(Output::from),
+        Command::Serve(args) => server::serve::run(*args).map(|()| Output::default()),
+        Command::Source(args) => args.run().map(Output::from),
+        Command::Sweep(args) => args.run().map(Output::from),
+        Command::Worker(args) => server::jobs::worker::run_alone(*args).map(|()| Output::default()),
     };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("{}", printable(&failure.to_string()));
-            ExitCode::from(Failure::EXIT_STATUS)
-        }
-    }
-}
-
-/// Prints the result and the failures of files that could not be read; any such failure sets the exit status.
-fn partly(text: String, unread: &[Failure], status: u8) -> ExitCode {
-    print(text);
-    unread.iter().for_each(|failure| eprintln!("{}", printable(&failure.to_string())));
-    ExitCode::from(if unread.is_empty() { status } else { Failure::EXIT_STATUS })
-}
-
-/// Prints to standard output and ignores a closed pipe, because a reader such as `head` may stop early.
-fn print(text: String) {
-    use std::io::Write as _;
+    let Output { text, stderr, status } = outcome.unwrap_or_else(Output::from);
+    // A closed pipe is no error, because a reader such as `head` may stop early.
     let _ = std::io::stdout().write_all(printable(&text).as_bytes());
+    eprint!("{}", printable(&stderr));
+    ExitCode::from(status)
 }

@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use shared::base::format::{bytes, counted};
 use tokio::io::AsyncWriteExt as _;
 
+use super::output::Output;
 use crate::config::{DatabaseAddress, SettingsArgs};
 use crate::database::{Database, SnapshotRow};
 use crate::failure::Failure;
@@ -84,17 +85,17 @@ pub struct PlaceArgs {
 }
 
 impl DataArgs {
-    /// Runs the command and returns the text to print, and true if the check found a problem.
+    /// Runs the command; the status is 1 if the check found a problem.
     ///
     /// # Errors
     ///
     /// Returns an error if the database, the store or the backup cannot be read or written.
-    pub fn run(self) -> Result<(String, bool), Failure> {
+    pub fn run(self) -> Result<Output, Failure> {
         worker::runtime()?.block_on(async {
             match self {
                 Self::Check { place, contents } => check(&place.resolve()?, contents).await,
-                Self::Backup { to, place } => Ok((backup(&place.resolve()?, &to).await?, false)),
-                Self::Restore { from, place } => Ok((restore(&from, &place.resolve()?).await?, false)),
+                Self::Backup { to, place } => Ok(backup(&place.resolve()?, &to).await?.into()),
+                Self::Restore { from, place } => Ok(restore(&from, &place.resolve()?).await?.into()),
             }
         })
     }
@@ -142,7 +143,7 @@ fn failure(error: impl std::fmt::Display) -> Failure {
     Failure::new(error.to_string(), "check that the database and the store respond and that the disk is not full")
 }
 
-async fn check(place: &Place, contents: bool) -> Result<(String, bool), Failure> {
+async fn check(place: &Place, contents: bool) -> Result<Output, Failure> {
     let (database, store) = place.open().await?;
     let belonging = installation::belonging(&database, &store).await.map_err(failure)?;
     let rows = database.snapshots().await.map_err(failure)?;
@@ -187,7 +188,8 @@ async fn check(place: &Place, contents: bool) -> Result<(String, bool), Failure>
     if missing.is_empty() && changed.is_empty() && !is_other {
         page += if contents { "all snapshots are present and unchanged\n" } else { "all snapshots are present\n" };
     }
-    Ok((page, is_other || !missing.is_empty() || !changed.is_empty()))
+    let is_bad = is_other || !missing.is_empty() || !changed.is_empty();
+    Ok(Output { status: u8::from(is_bad), ..page.into() })
 }
 
 fn list_of(page: &mut String, what: &str, objects: &[impl std::fmt::Display]) {

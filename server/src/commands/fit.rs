@@ -9,6 +9,7 @@ use shared::base::format::{count, counted};
 use shared::job::{KeyPlaces, Overrides};
 use shared::recordings::{answer, notes, proof};
 
+use super::output::document;
 use super::repro::config::{Written, refuse};
 use super::sweep::progress::Display;
 use super::text;
@@ -79,7 +80,7 @@ impl FitArgs {
         let found = found.map_err(|error| self.failure(error, &places))?;
         let report = found.report();
         if self.json {
-            return Ok(serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n");
+            return Ok(document(&report));
         }
         Ok(page(&report, found.job.parameters(), self.steps))
     }

@@ -13,7 +13,7 @@ use shared::trace::{Action, Container, Device, Encoding, Format};
 
 use super::own::OwnOption;
 use super::range::EventRange;
-use super::{peak, text};
+use super::{output, peak, text};
 use crate::Failure;
 use crate::snapshot_file::Opened;
 
@@ -43,8 +43,7 @@ impl InspectArgs {
     pub fn run(&self) -> Result<String, Failure> {
         let opened = self.own.apply(self.events.open(&self.file, None)?);
         if self.json {
-            let document = serde_json::to_string_pretty(&document(&opened)).expect("plain data can be written");
-            return Ok(document + "\n");
+            return Ok(output::document(&document(&opened)));
         }
         Ok(page(&opened))
     }

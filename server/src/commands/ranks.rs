@@ -9,6 +9,7 @@ use shared::analysis::{Category, RankFigures, Study, order_of_ranks};
 use shared::base::format::{bytes, count, counted, percent};
 use shared::report::{Rank, Ranks};
 
+use super::output::{Output, document};
 use super::{abreast, text};
 use crate::Failure;
 use crate::snapshot_file::Opened;
@@ -40,30 +41,22 @@ impl Drawn {
     }
 }
 
-/// Text to print, and the failures of unreadable files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RanksPage {
-    pub text: String,
-    /// Failures of the files that could not be read; the text is about the other files.
-    pub unread: Vec<Failure>,
-}
-
 impl RanksArgs {
     /// Reads the files and returns the text to print; an unreadable file does not stop the others.
     ///
     /// # Errors
     ///
     /// Returns an error if no file can be read, if a folder has no snapshots, or if no device had memory in use.
-    pub fn run(&self) -> Result<RanksPage, Failure> {
+    pub fn run(&self) -> Result<Output, Failure> {
         let (ranks, unread) = ranks(&files(&self.files)?)?;
         let (ranks, sparklines): (Vec<Rank>, Vec<String>) =
             ranks.into_iter().map(|Drawn { rank, sparkline }| (rank, sparkline)).unzip();
         let report = Ranks::new(ranks);
         let text = match self.json {
-            true => serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n",
+            true => document(&report),
             false => page(&report, &sparklines),
         };
-        Ok(RanksPage { text, unread })
+        Ok(Output::without(&unread, text, 0))
     }
 }
 

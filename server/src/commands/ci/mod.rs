@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
+use super::output::{Output, document};
 use super::record::Forwarded;
 use crate::Failure;
 use crate::config::ScriptConfig;
@@ -35,31 +36,24 @@ pub enum CiArgs {
     Run(Box<CiRunArgs>),
 }
 
-/// Text for standard output, and the exit status.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CiOutput {
-    pub text: String,
-    pub status: u8,
-}
-
 impl CiArgs {
     /// Runs both sides and compares them.
     ///
     /// # Errors
     ///
     /// Returns an error if an option is wrong, if the base cannot be checked out, or if the virtual GPU is missing.
-    pub fn run(&self) -> Result<CiOutput, Failure> {
+    pub fn run(&self) -> Result<Output, Failure> {
         let Self::Run(args) = self;
         let report = compared(args)?;
         let markdown = || page::markdown(args, &report);
         if let Some(path) = &args.markdown {
             std::fs::write(path, markdown()).map_err(|error| not_written(path, &error))?;
         }
-        let text = match args.json {
-            true => serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n",
+        let text: String = match args.json {
+            true => document(&report),
             false => page::page(args, &report),
         };
-        Ok(CiOutput { text, status: report.status.exit_status() })
+        Ok(Output { status: report.status.exit_status(), ..text.into() })
     }
 }
 

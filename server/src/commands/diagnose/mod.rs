@@ -14,6 +14,7 @@ use shared::open::Content;
 use shared::report::{Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, diagnosis};
 
 use super::named;
+use super::output::{Output, document};
 use super::own::OwnOption;
 use super::range::EventRange;
 use super::source::Sources;
@@ -72,16 +73,6 @@ pub struct DiagnoseArgs {
     json: bool,
 }
 
-/// Text to print, and the results that decide the exit status.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DiagnoseOutput {
-    pub text: String,
-    /// True if a finding has the severity error.
-    pub has_errors: bool,
-    /// Failures of the files that could not be read; the text is about the other files.
-    pub unread: Vec<Failure>,
-}
-
 /// The findings of all files, as plain data and for the terminal.
 pub(super) struct Reported {
     pub(super) report: DiagnoseReport,
@@ -96,14 +87,14 @@ pub(super) struct Reported {
 
 impl DiagnoseArgs {
     /// Reads the files and returns their findings; an unreadable file does not stop the others.
-    pub fn run(&self) -> DiagnoseOutput {
+    pub fn run(&self) -> Output {
         let Reported { report, page, has_errors, unread, is_nothing } = self.reported();
         let text = match self.json {
             _ if is_nothing => String::new(),
-            true => serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n",
+            true => document(&report),
             false => page,
         };
-        DiagnoseOutput { text, has_errors, unread }
+        Output::without(&unread, text, u8::from(has_errors))
     }
 
     /// Reads the files and returns their findings.

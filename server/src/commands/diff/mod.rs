@@ -17,6 +17,7 @@ use shared::open::Content;
 use shared::report::{ComparedSide, Comparison, comparison};
 
 use super::names::names;
+use super::output::document;
 use super::own::OwnOption;
 use super::{abreast, peak};
 use crate::Failure;
@@ -123,7 +124,7 @@ impl DiffArgs {
             (a, b) => return self.traced(a, b),
         };
         if self.json {
-            return Ok(serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n");
+            return Ok(document(&report));
         }
         Ok(self.written(&Table::of(&report, self.by, self.top)))
     }

@@ -9,6 +9,7 @@ use shared::logs::tracemalloc::{Flaw, TracemallocSnapshot};
 use super::page::Table;
 use super::{DiffArgs, Part};
 use crate::Failure;
+use crate::commands::output::document;
 
 impl DiffArgs {
     /// Compares the files by line; at least one of them is a snapshot of tracemalloc.
@@ -18,7 +19,7 @@ impl DiffArgs {
         let (of_a, of_b) = (self.a.display().to_string(), self.b.display().to_string());
         let report = traced_comparison((&of_a, &a), (&of_b, &b), self.top);
         if self.json {
-            return Ok(serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n");
+            return Ok(document(&report));
         }
         Ok(self.written(&Table::traced(&report, self.by == DiffBy::Module, self.top)))
     }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use shared::base::format::{counted, duration};
 
+use super::output::Output;
 use crate::{Failure, units};
 use sampler::Sampler;
 
@@ -42,14 +43,6 @@ pub struct HostArgs {
     output: PathBuf,
 }
 
-/// Text for standard error, and the exit status of the command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostOutput {
-    pub text: String,
-    /// Status of the command; 0 for a process that was already running.
-    pub status: u8,
-}
-
 impl HostArgs {
     /// Samples until the process ends.
     ///
@@ -58,7 +51,7 @@ impl HostArgs {
     /// # Errors
     ///
     /// Returns an error if the command cannot be started, if there is no such process, or if the file cannot be written.
-    pub fn run(&self) -> Result<HostOutput, Failure> {
+    pub fn run(&self) -> Result<Output, Failure> {
         let mut sampler = Sampler::open(&self.output)?;
         let mut child = if self.command.is_empty() { None } else { Some(self.start()?) };
         let root = child.as_ref().map_or(self.pid.unwrap_or_default(), Child::id);
@@ -83,11 +76,12 @@ impl HostArgs {
         let samples = sampler.finish()?;
         let time = duration(u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX));
         let output = self.output.display();
-        let text = format!(
+        let stderr = format!(
             "{} in {time}, written to {output}\nsnapscope diagnose {output} says what climbs\n",
             counted(samples, "sample")
         );
-        Ok(HostOutput { text, status })
+        // Standard output belongs to the command.
+        Ok(Output { stderr, status, ..Output::default() })
     }
 
     fn start(&self) -> Result<Child, Failure> {

@@ -14,6 +14,7 @@ use clap::Args;
 use shared::base::file_names::is_of_no_interest;
 
 use super::named::{self, Named};
+use super::output::Output;
 use super::text::printable;
 use crate::Failure;
 use crate::config::{Terminal, built_pages};
@@ -35,13 +36,6 @@ pub struct OpenArgs {
     dist: Option<PathBuf>,
 }
 
-/// Text to print, and the exit status of the command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenOutput {
-    pub text: String,
-    pub status: u8,
-}
-
 impl OpenArgs {
     /// Serves the files until the page is closed, or returns their text; a file that cannot be read is named on standard
     /// error and does not stop the others.
@@ -49,7 +43,7 @@ impl OpenArgs {
     /// # Errors
     ///
     /// Returns an error if no file can be read, if there are no web pages, or if no server can be started.
-    pub fn run(&self) -> Result<OpenOutput, Failure> {
+    pub fn run(&self) -> Result<Output, Failure> {
         let terminal = Terminal::from_environment();
         let (files, mut unread) = readable(&self.files);
         let mut text = String::new();
@@ -66,7 +60,7 @@ impl OpenArgs {
         if !self.text {
             self.serve(files, &terminal)?;
         }
-        Ok(OpenOutput { text, status: if unread.is_empty() { 0 } else { Failure::EXIT_STATUS } })
+        Ok(Output { status: if unread.is_empty() { 0 } else { Failure::EXIT_STATUS }, ..text.into() })
     }
 
     fn serve(&self, files: Vec<Named>, terminal: &Terminal) -> Result<(), Failure> {

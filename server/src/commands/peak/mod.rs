@@ -15,6 +15,7 @@ use shared::trace::Device;
 pub(super) use self::groups::group_lines;
 pub(super) use self::page::page;
 use super::names::names;
+use super::output::document;
 use super::own::OwnOption;
 use super::range::EventRange;
 use crate::Failure;
@@ -87,8 +88,7 @@ impl PeakArgs {
     fn answer(&self, opened: &Opened) -> Result<String, Failure> {
         let report = self.report(opened)?;
         if self.json {
-            let document = serde_json::to_string_pretty(&OfFile::new(&opened.file, report));
-            return Ok(document.expect("plain data can be written") + "\n");
+            return Ok(document(&OfFile::new(&opened.file, report)));
         }
         Ok(page(&opened.file, &report))
     }

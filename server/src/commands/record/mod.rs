@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use shared::base::format::bytes;
 
 use super::host::wait_until;
+use super::output::Output;
 use crate::Failure;
 use crate::config::ScriptConfig;
 use folder::Folder;
@@ -21,20 +22,13 @@ pub use options::RecordArgs;
 /// Interval between looks at the signals that this process got.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Text for standard error, and the exit status of the command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecordOutput {
-    pub text: String,
-    pub status: u8,
-}
-
 impl RecordArgs {
     /// Runs the command to its end; its input, output and signals are its own.
     ///
     /// # Errors
     ///
     /// Returns an error if there is no room for temporary files, or if the command cannot be started.
-    pub fn run(&self) -> Result<RecordOutput, Failure> {
+    pub fn run(&self) -> Result<Output, Failure> {
         let config = ScriptConfig::from_environment()?;
         let folder = Folder::make().map_err(|error| {
             Failure::new(
@@ -45,7 +39,8 @@ impl RecordArgs {
         let forwarded = Forwarded::listen();
         let mut child = self.start(&config, &folder)?;
         let status = wait(&mut child, &forwarded);
-        Ok(RecordOutput { text: page(&folder.written()), status })
+        // Standard output belongs to the command.
+        Ok(Output { stderr: page(&folder.written()), status, ..Output::default() })
     }
 
     fn start(&self, config: &ScriptConfig, folder: &Folder) -> Result<Child, Failure> {

@@ -18,6 +18,7 @@ use shared::report::{self, Replay, RunFigures, Verification};
 use shared::trace::{Accelerator, Device, Trace};
 
 use super::export::write::write;
+use super::output::document;
 use super::text;
 use crate::Failure;
 use crate::snapshot_file::Opened;
@@ -74,8 +75,7 @@ impl ReplayArgs {
         let opened = Opened::read(&self.file)?;
         let report = self.report(&opened)?;
         if self.json {
-            let document = serde_json::to_string_pretty(&OfFile::new(&opened.file, report));
-            return Ok(document.expect("plain data can be written") + "\n");
+            return Ok(document(&OfFile::new(&opened.file, report)));
         }
         let mut text = page(&opened, &report);
         if let Some(output) = &self.output {

@@ -11,6 +11,7 @@ use clap::Args;
 use shared::job::{Job, Overrides};
 
 use super::host::sampled_beside;
+use super::output::document;
 use crate::Failure;
 use crate::config::RecorderConfig;
 use crate::recording::repro::{self, Limits, Recording, RecordingFailure};
@@ -137,7 +138,7 @@ impl ReproArgs {
 }
 
 fn json(recording: &Recording) -> String {
-    serde_json::to_string_pretty(&recording.report()).expect("plain data can be written") + "\n"
+    document(&recording.report())
 }
 
 /// Returns the default output path: `gpt2.pickle` in the current folder for `configs/gpt2.toml`.

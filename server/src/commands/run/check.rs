@@ -8,10 +8,10 @@ use std::time::Duration;
 use shared::api::RunStatus;
 use shared::job::Cards;
 
+use super::super::output::Output;
 use super::keep::Limits;
 use super::launch::{Assumptions, Launch};
 use super::options::RunArgs;
-use super::output::RunOutput;
 use super::ran::document;
 use super::{cards, verdict};
 use crate::Failure;
@@ -22,7 +22,7 @@ use crate::folder::make_temporary;
 const PROBE: &str = include_str!("../../../python/run/probe.py");
 
 /// Runs a small program with the Python of the command, or with `python3`.
-pub(super) fn run(args: &RunArgs, config: &ScriptConfig, interrupted: &Arc<AtomicBool>) -> Result<RunOutput, Failure> {
+pub(super) fn run(args: &RunArgs, config: &ScriptConfig, interrupted: &Arc<AtomicBool>) -> Result<Output, Failure> {
     let machine = cards::choose(args)?.into_iter().next().unwrap_or(Cards(Vec::new()));
     let python = args.command.first().filter(|program| is_python(program)).cloned().unwrap_or("python3".into());
     let command = [python, "-c".into(), PROBE.into()];
@@ -50,12 +50,10 @@ pub(super) fn run(args: &RunArgs, config: &ScriptConfig, interrupted: &Arc<Atomi
             (_, message) => message.unwrap_or_else(|| "PyTorch does not see the virtual GPU".to_owned()),
         };
         let gaps = ran.runs.iter().flat_map(|run| run.unsupported.iter()).map(|name| format!("not modeled: {name}\n"));
-        return Ok(RunOutput {
-            text: format!("{sentence}\n{}", gaps.collect::<String>()),
-            status: ran.status.exit_status(),
-        });
+        let text = format!("{sentence}\n{}", gaps.collect::<String>());
+        return Ok(Output { status: ran.status.exit_status(), ..text.into() });
     };
-    Ok(RunOutput { text, status: 0 })
+    Ok(text.into())
 }
 
 /// Returns true for `python`, `python3.11` and the like, with or without a folder.

@@ -16,7 +16,6 @@ mod keep;
 mod launch;
 mod log;
 mod options;
-mod output;
 mod page;
 mod processes;
 mod ran;
@@ -26,6 +25,7 @@ mod verdict;
 
 use shared::api::RunStatus;
 
+use super::output::Output;
 use crate::Failure;
 use crate::config::ScriptConfig;
 use ran::{document, weight};
@@ -33,7 +33,6 @@ use script::Script;
 
 pub(super) use launch::shown;
 pub use options::RunArgs;
-pub use output::RunOutput;
 
 impl RunArgs {
     /// Runs the script on each card and returns the verdict.
@@ -41,7 +40,7 @@ impl RunArgs {
     /// # Errors
     ///
     /// Returns an error if an option is wrong, if the virtual GPU is missing here, or if the command cannot be started.
-    pub fn run(&self) -> Result<RunOutput, Failure> {
+    pub fn run(&self) -> Result<Output, Failure> {
         launch::check_platform()?;
         let config = ScriptConfig::from_environment()?;
         let interrupted = super::repro::progress::interrupted();
@@ -54,6 +53,6 @@ impl RunArgs {
         let status = found.iter().map(|ran| ran.status).max_by_key(|status| weight(*status));
         let status = if self.fit { cards::answer(&found) } else { status.unwrap_or(RunStatus::Failed) };
         let text = if self.json { document(found) } else { page::all(self, &found) };
-        Ok(RunOutput { text, status: status.exit_status() })
+        Ok(Output { status: status.exit_status(), ..text.into() })
     }
 }

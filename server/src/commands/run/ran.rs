@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use shared::api::{RunReport, RunStatus, RunsReport};
 use shared::job::Cards;
 
+use super::super::output;
+
 /// A run of the script on one machine.
 pub(super) struct Ran {
     pub(super) cards: Cards,
@@ -29,7 +31,7 @@ pub(super) struct Ran {
 /// Returns the document of `--json`.
 pub(super) fn document(found: Vec<Ran>) -> String {
     let report = RunsReport { runs: found.into_iter().flat_map(|ran| ran.runs).collect() };
-    serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n"
+    output::document(&report)
 }
 
 /// Returns the memory of the smallest card of a machine.

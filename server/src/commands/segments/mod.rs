@@ -10,6 +10,7 @@ use shared::analysis::SegmentMap;
 use shared::api::OfFile;
 use shared::report::segments;
 
+use super::output::document;
 use super::own::OwnOption;
 use super::peak;
 use crate::Failure;
@@ -55,8 +56,7 @@ impl SegmentsArgs {
         let map = SegmentMap::at(&opened.trace, device, &timeline.allocations, moment);
         let report = segments(&opened.trace, device, &timeline.allocations, &map, self.top);
         if self.json {
-            let document = serde_json::to_string_pretty(&OfFile::new(&opened.file, report));
-            return Ok(document.expect("plain data can be written") + "\n");
+            return Ok(document(&OfFile::new(&opened.file, report)));
         }
         Ok(page::page(&opened.file, &report, moment == timeline.reserved_peak().0))
     }

@@ -15,8 +15,8 @@ use shared::report::{SourceReport, source_report};
 
 pub(super) use self::sources::Sources;
 use self::sources::{Found, ends_like};
-use super::peak;
 use super::range::EventRange;
+use super::{output, peak};
 use crate::Failure;
 use crate::snapshot_file::Opened;
 
@@ -129,5 +129,5 @@ fn no_line_of(file: &str, name: &str) -> Failure {
 fn json(opened: &Opened, report: SourceReport, found: &[Found]) -> String {
     let found = found.iter().map(|found| found.quoted(&report)).collect();
     let document = OfFile::new(&opened.file, SourceDocument { report, found });
-    serde_json::to_string_pretty(&document).expect("plain data can be written") + "\n"
+    output::document(&document)
 }

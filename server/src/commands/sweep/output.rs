@@ -6,6 +6,7 @@ use shared::api::SweepReport;
 use shared::recordings;
 
 use crate::Failure;
+use crate::commands::output::document;
 use crate::recording::sweep;
 
 /// File for the result of a sweep.
@@ -76,5 +77,5 @@ impl Output {
 
 /// Formats the report as a JSON document.
 pub(super) fn json(report: &SweepReport) -> String {
-    serde_json::to_string_pretty(report).expect("plain data can be written") + "\n"
+    document(report)
 }
