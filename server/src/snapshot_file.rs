@@ -14,6 +14,7 @@ use std::thread::ScopedJoinHandle;
 use shared::analysis::{Timeline, recording_diagnostics};
 use shared::base::Diagnostic;
 use shared::import::{ImportError, Importer};
+use shared::logs::log_report;
 use shared::open::{Content, Opener};
 use shared::trace::{Accelerator, Device, Trace};
 
@@ -119,9 +120,9 @@ pub(crate) fn open(path: &Path) -> Result<Content<Opened>, Failure> {
 pub(crate) fn snapshot_of<T>(content: Content<T>, path: &Path) -> Result<T, Failure> {
     match content {
         Content::Snapshot(opened) => Ok(opened),
-        Content::Log(_) => Err(Failure::new(
-            format!("{}: This is a log about memory, not a memory snapshot", path.display()),
-            "snapscope diagnose says what it shows",
+        Content::Log(log) => Err(Failure::new(
+            format!("{}: This is a log, not a memory snapshot: {}", path.display(), log_report(&log).title),
+            "snapscope diagnose reports on it; torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") writes a snapshot",
         )),
     }
 }
