@@ -85,7 +85,7 @@ fn check(bytes: &[u8], message: &str, offset: Option<u64>) {
 #[test]
 fn errors_say_what_and_where() {
     check(b"", "The file is empty", None);
-    check(b"PK\x03\x04rest", "This is a zip archive", None);
+    check(b"PK\x03\x04rest", "This is an archive", None);
     check(b"hello", "This is a text file", None);
     check(b"\x01\x02hello", "its first bytes are 01 02 68 65", None);
     check(b"\x80\x06.", "protocol 0 to 5, found 6", Some(0));

@@ -1,7 +1,7 @@
 //! Tells what a file is that is no snapshot, and what the user can do with it.
 //!
 //! These rules refuse no file: they are asked only after the importer failed to read one. They go by content, never by a
-//! file's name, and inspect only its first 64 KiB. [`crate::open`] has read logs before.
+//! file's name, and inspect only its first 64 KiB. Logs are not among them, since the opener reads logs.
 
 mod config;
 mod head;
