@@ -80,6 +80,11 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Returns true for what configs said of mistakes that had none, as they are stored with jobs of earlier versions.
+pub(super) fn is_spent(key: &str, value: &Value) -> bool {
+    key == "mistakes" && *value == Value::List(Vec::new())
+}
+
 /// Returns the hint about a key that configs had before `snapscope run` recorded scripts.
 fn of_scripts(key: &str) -> Option<String> {
     let hint = "write a script that has them, and record it by `snapscope run -- python SCRIPT`";

@@ -49,6 +49,7 @@ macro_rules! raw_table {
                 for (key, value) in entries {
                     match key.as_str() {
                         $(stringify!($key) => raw.$key = reader.value(key, value),)*
+                        _ if crate::job::reader::is_spent(key, value) => {}
                         _ => reader.unknown(key, Self::KEYS, &[$($((stringify!($inner), $all.$inner.keys_below()),)*)?]),
                     }
                 }

@@ -149,7 +149,7 @@ fn a_gallery_config_is_recorded_once() {
         reply.json()
     };
     let first = ask();
-    assert_eq!(first["name"], "Losses kept with their graphs");
+    assert_eq!(first["name"], "ResNet-50 on a T4");
     let job = wait_for(&server, &first, "finished");
     assert!(job["snapshot_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{job}");
     assert_eq!((&ask()["id"], &server.get(path).json()["id"]), (&first["id"], &first["id"]));
