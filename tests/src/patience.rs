@@ -15,7 +15,7 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
         assert!(start.elapsed() < PATIENCE, "waited in vain until {what}");
-        std::thread::sleep(Duration::from_millis(20));
+        pause(start);
     }
 }
 
@@ -30,8 +30,14 @@ pub fn ask_until<T: std::fmt::Debug>(mut ask: impl FnMut() -> T, is_so: impl Fn(
     let start = Instant::now();
     while !is_so(&value) {
         assert!(start.elapsed() < PATIENCE, "waited in vain, the last is {value:?}");
-        std::thread::sleep(Duration::from_millis(20));
+        pause(start);
         value = ask();
     }
     value
+}
+
+/// Pauses longer after the first seconds, because a server limits the requests of an address.
+fn pause(start: Instant) {
+    let is_long = start.elapsed() > Duration::from_secs(5);
+    std::thread::sleep(Duration::from_millis(if is_long { 200 } else { 20 }));
 }
