@@ -72,7 +72,7 @@ kinds! {
             Starts(b"404: "), Starts(b"403: "), Starts(b"404 page not found"), Starts(b"Not Found"),
             Starts(b"Entry not found"), Starts(b"Repository not found"), Starts(b"Access to "), Starts(b"Access denied"),
             Starts(b"Forbidden"), Starts(b"Unauthorized"), Starts(b"Too many requests"),
-            Keys(&["message", "documentation_url"]), Keys(&["error"]), Page(&["<error>", "<code>"]),
+            Keys(&["message", "documentation_url"]), Page(&["<error>", "<code>"]),
             Page(&["<title>404"]), Page(&["<title>403"]), Page(&["<title>page not found"]),
         ];
     // Other files that PyTorch writes, and their parts.

@@ -72,6 +72,7 @@ fn other_tools_tables_and_parts_of_snapshots() {
     check("[\n  // index: device_id\n  [\n {\"action\": \"alloc\", \"addr\": 1, \"size\": 5}]]", "part-of-a-snapshot");
     check("[[{\"action\": \"alloc\", \"addr\": 1, \"size\": 5, \"stream\": 0, \"frames\": []}]]", "part-of-a-snapshot");
     check("{\"a\": 1}", "other-json");
+    check("{\"error\": \"lost\", \"loss\": 2}", "other-json");
     check("{\"a\": 1, \"b\": }", "damaged");
     check("{\"segments\": [], \"device_traces\": [[{\"action\"", "cut-off");
 }
