@@ -54,11 +54,20 @@ mod tests {
         assert_eq!(queue.take_next(|_| false), (vec![], None));
     }
 
+    fn point(x: f64, is_click: bool) -> Question {
+        GetHit { device: 0, areas: None, axis: Axis::Events, x, bytes: 0.0, units_per_px: 1.0, is_click }.into()
+    }
+
     #[test]
     fn only_the_newest_point_is_answered() {
-        let hit = |x| GetHit { device: 0, axis: Axis::Events, x, bytes: 0.0, units_per_px: 1.0 }.into();
+        let hit = |x| point(x, false);
         let marks = GetMarks { device: 0 }.into();
         check(&[hit(1.0), marks, hit(2.0), hit(3.0)], &[(&[0], 1), (&[2], 3)]);
+    }
+
+    #[test]
+    fn a_click_is_answered_even_if_the_pointer_moves_on() {
+        check(&[point(1.0, false), point(2.0, true), point(3.0, false)], &[(&[0], 1), (&[], 2)]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::categories::ColorBy;
 use super::kind::Kind;
 use serde::{Deserialize, Serialize};
-use shared::analysis::{AreaBy, Axis};
+use shared::analysis::AreaBy;
 
 /// Asks for the areas of a device, and their bytes at a moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,21 +13,6 @@ pub struct GetAreas {
     pub moment: u32,
     /// Selected kind.
     pub selected: Option<Kind>,
-}
-
-/// Asks for the moment and the area under a point of a picture of areas.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetAreaHit {
-    pub device: u32,
-    pub by: AreaBy,
-    /// Unit of `x`.
-    pub axis: Axis,
-    /// Position on the axis.
-    pub x: f64,
-    /// Height in bytes.
-    pub bytes: f64,
-    /// Units of the axis per device pixel of the picture.
-    pub units_per_px: f64,
 }
 
 /// Area of a picture at a moment.

@@ -51,7 +51,7 @@ pub use allocations::{
     AllocationRow, FindGroup, Found, GetFacts, GetRows, GroupRow, MixedRow, Sort, TablePage, TableRequest, TableRows,
     Walk, WalkRequest, WalkTo,
 };
-pub use areas::{AreaRow, GetAreaHit, GetAreas, area_by};
+pub use areas::{AreaRow, GetAreas, area_by};
 pub use around::{Around, BandName, GetAround, GetBandNames, NearEvent, StepAllocation, StepHit, Toward};
 pub use categories::{CategoryBytes, ColorBy, GetCategories};
 pub use columns::{Column, Columns, RowFacts};

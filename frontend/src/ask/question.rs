@@ -6,7 +6,7 @@
 //! `device` is always a position in [`FileSummary::devices`](super::FileSummary), not a CUDA index.
 
 use super::allocations::{FindGroup, Found, GetFacts, GetRows, TablePage, WalkTo};
-use super::areas::{AreaRow, GetAreaHit, GetAreas};
+use super::areas::{AreaRow, GetAreas};
 use super::around::{Around, BandName, GetAround, GetBandNames, StepAllocation, StepHit};
 use super::categories::{CategoryBytes, GetCategories};
 use super::compare::{CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData};
@@ -137,8 +137,7 @@ questions! {
         GetOutline -> PictureData, each;
         GetCourse -> LogCurves, each;
         GetOperators -> Option<OperatorsAtPeak>, each;
-        GetHit -> Hit, newest;
-        GetAreaHit -> Hit, newest;
+        GetHit -> Hit, GetHit::replaces;
         GetAreas -> Vec<AreaRow>, each;
         GetPlace -> f64, each;
         GetMoments -> Vec<MomentFacts>, each;

@@ -5,7 +5,7 @@ use super::areas::AreaRow;
 use super::categories::ColorBy;
 use super::kind::{Kind, Marking};
 use serde::{Deserialize, Serialize};
-use shared::analysis::{AllocationKey, Axis, PictureRequest};
+use shared::analysis::{AllocationKey, AreaBy, Axis, PictureRequest};
 use shared::base::StackLabel;
 use shared::draw::scheme::Scheme;
 use shared::logs::torch_profiler::Makers;
@@ -59,10 +59,12 @@ pub struct GetOperators {
     pub makers: Makers,
 }
 
-/// Asks for the moment and the allocation under a point.
+/// Asks for the moment under a point, and the allocation or the area there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GetHit {
     pub device: u32,
+    /// Areas of the picture; without them it shows allocations.
+    pub areas: Option<AreaBy>,
     /// Unit of `x`.
     pub axis: Axis,
     /// Position on the axis.
@@ -71,6 +73,15 @@ pub struct GetHit {
     pub bytes: f64,
     /// Units of the axis per device pixel of the picture.
     pub units_per_px: f64,
+    /// True for a click or a key, which is answered even if the pointer moves on; false for a pointer that rests.
+    pub is_click: bool,
+}
+
+impl GetHit {
+    /// Returns true if this question makes the answer to an older one unnecessary.
+    pub(super) fn replaces(&self, older: &Self) -> bool {
+        !older.is_click
+    }
 }
 
 /// Asks for the position of a moment: its middle, in units of the axis.

@@ -9,8 +9,8 @@ use super::{
     segments, selection, sheet, source, strip, what_if,
 };
 use frontend::ask::{
-    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAreaHit, GetAreas, GetAround, GetBandNames,
-    GetBoxes, GetCategories, GetCopyPreview, GetCourse, GetCurve, GetDetails, GetDiff, GetEvent, GetEvents, GetFacts,
+    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAreas, GetAround, GetBandNames, GetBoxes,
+    GetCategories, GetCopyPreview, GetCourse, GetCurve, GetDetails, GetDiff, GetEvent, GetEvents, GetFacts,
     GetFindings, GetHit, GetKind, GetLargest, GetMarks, GetMoments, GetOperators, GetOutline, GetPicture, GetPlace,
     GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites, GetSource, GetSourceFiles,
     GetStacks, GetSteps, GetStrip, GetSweep, SetOwnCode, SheetOrder, StepAllocation, StepKind, WalkTo, WriteCopy,
@@ -48,10 +48,12 @@ answers! {
     GetOutline: |ready, ask| Ok(outline_picture(ready, ask.axis, ask.columns));
     GetCourse: |ready, _ask| trace_curves(ready.device, ready.timeline).ok_or_else(|| NO_TIMES.to_owned());
     GetOperators: |ready, ask| Ok(operators_at_peak(ready.device, ready.timeline, &ask.makers));
-    GetHit: |ready, ask| Ok(hit(ready, ask.axis, (ask.x, ask.units_per_px), ask.bytes));
+    GetHit: |ready, ask| Ok(match ask.areas {
+        Some(by) => areas::hit(ready, by, ask.axis, (ask.x, ask.units_per_px), ask.bytes),
+        None => hit(ready, ask.axis, (ask.x, ask.units_per_px), ask.bytes),
+    });
     GetPlace: |ready, ask| Ok(place(ready, ask.axis, ask.moment));
     GetAreas: |ready, ask| Ok(areas::rows(ready, ask.by, ask.moment, ask.selected.as_ref()));
-    GetAreaHit: |ready, ask| Ok(areas::hit(ready, ask.by, ask.axis, (ask.x, ask.units_per_px), ask.bytes));
     GetMoments: |ready, ask| Ok(ask.moments.iter().map(|&moment| moment_facts(ready, ask.axis, moment)).collect());
     FindAllocation: |ready, ask| find(ready, ask.key, ask.moment).ok_or_else(|| NO_ALLOCATION.to_owned());
     GetDetails: |ready, ask| details::details(ready, ask.allocation).ok_or_else(|| NO_ALLOCATION.to_owned());

@@ -85,7 +85,7 @@ pub(super) fn hit(ready: Ready<'_>, by: AreaBy, axis: Axis, (x, units_per_px): (
 #[cfg(test)]
 mod tests {
     use crate::engine::Engine;
-    use frontend::ask::{Answers, AreaBy, Axis, GetAreaHit, GetAreas};
+    use frontend::ask::{Answers, AreaBy, Axis, GetAreas, GetHit};
     use shared::trace::text;
 
     fn engine() -> Engine {
@@ -105,7 +105,8 @@ mod tests {
 
     #[track_caller]
     fn check(bytes: f64, found: Option<u64>) {
-        let ask = GetAreaHit { device: 0, by: AreaBy::Function, axis: Axis::Events, x: 3.5, bytes, units_per_px: 0.1 };
+        let (areas, axis, x) = (Some(AreaBy::Function), Axis::Events, 3.5);
+        let ask = GetHit { device: 0, areas, axis, x, bytes, units_per_px: 0.1, is_click: false };
         let hit = engine().answer(&ask).unwrap();
         assert_eq!((hit.moment, hit.live_bytes, hit.area.map(|area| area.bytes)), (3, 450, found));
     }

@@ -35,7 +35,8 @@ where
 }
 
 fn hit(x: f64, bytes: f64) -> Hit {
-    ask(&GetHit { device: 0, axis: Axis::Events, x, bytes, units_per_px: 0.01 })
+    let axis = Axis::Events;
+    ask(&GetHit { device: 0, areas: None, axis, x, bytes, units_per_px: 0.01, is_click: false })
 }
 
 fn view() -> View {

@@ -7,8 +7,7 @@ use super::draw::plan::Layer;
 use super::model as texts;
 use super::stage::Stage;
 use crate::ask::{
-    Axis, Details, GetAreaHit, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, Hit, View as Asked,
-    area_by,
+    Axis, Details, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, Hit, View as Asked, area_by,
 };
 use crate::draw::camera::View;
 use crate::draw::gesture::Point;
@@ -220,7 +219,7 @@ impl Director {
             (stage.hover_is_due, stage.hover_is_asked) = (false, true);
             at
         };
-        let Some((subject, question)) = at.map(|at| self.hit_at(at)) else { return };
+        let Some((subject, question)) = at.map(|at| self.hit_at(at, false)) else { return };
         self.answer(&subject, question, |director, answer| {
             director.with(|stage| stage.hover_is_asked = false);
             if let Ok(hit) = answer {
@@ -243,7 +242,7 @@ impl Director {
 
     /// Pins the allocation under a point, or unpins if there is none; selects the allocations of an area.
     pub(super) fn pin_at(&self, at: Point) {
-        let (subject, question) = self.hit_at(at);
+        let (subject, question) = self.hit_at(at, true);
         self.answer(&subject, question, |director, answer| {
             let Ok(hit) = answer else { return };
             director.hovered(Some(hit.clone()));
@@ -256,7 +255,7 @@ impl Director {
 
     /// Zooms to the lifetime of the allocation under a point; without one it zooms in by a factor of 2.
     pub(super) fn zoom_to(&self, at: Point) {
-        let (subject, question) = self.hit_at(at);
+        let (subject, question) = self.hit_at(at, true);
         let Subject { client, device, axis, .. } = subject.clone();
         let found = async move {
             let Some(allocation) = question.await?.allocation else { return Ok(None) };
@@ -355,7 +354,7 @@ impl Director {
         });
     }
 
-    fn hit_at(&self, at: Point) -> (Subject, impl Future<Output = Result<Hit, AskError>> + 'static) {
+    fn hit_at(&self, at: Point, is_click: bool) -> (Subject, impl Future<Output = Result<Hit, AskError>> + 'static) {
         let (x, units_per_px, bytes, areas) = {
             let stage = self.stage.borrow();
             let (camera, (x, y)) = (&stage.camera, stage.in_plot(at));
@@ -364,12 +363,8 @@ impl Director {
         };
         let subject = self.subject();
         let Subject { client, device, axis, .. } = subject.clone();
-        let question = async move {
-            match areas {
-                Some(by) => client.ask(GetAreaHit { device, by, axis, x, bytes, units_per_px }).await,
-                None => client.ask(GetHit { device, axis, x, bytes, units_per_px }).await,
-            }
-        };
+        let question =
+            async move { client.ask(GetHit { device, areas, axis, x, bytes, units_per_px, is_click }).await };
         (subject, question)
     }
 }

@@ -43,7 +43,7 @@ impl Director {
         let is_range = action(0) == PointAction::Measure(0);
         for share in if is_range { &[0.25, 0.75][..] } else { &[0.5] } {
             let (corner, width) = self.with(|stage| (stage.plot_corner(), 2.0 * stage.plot_center().0));
-            let (subject, question) = self.hit_at((corner.0 + width * share, corner.1));
+            let (subject, question) = self.hit_at((corner.0 + width * share, corner.1), true);
             self.answer(&subject, question, move |director, answer| {
                 if let Ok(hit) = answer {
                     director.act(FileAction::Point(action(hit.moment)));

@@ -50,7 +50,7 @@ impl Director {
             let middle = (stage.plot_corner().0 + stage.plot_center().0, stage.plot_corner().1 + 1.0);
             (middle, peak.map(|_| stage.shown.device.peak_moment))
         };
-        let (subject, question) = self.hit_at(middle);
+        let (subject, question) = self.hit_at(middle, true);
         let Subject { client, device, .. } = subject.clone();
         let found = async move {
             let moment = match peak {
