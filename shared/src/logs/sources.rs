@@ -1,6 +1,6 @@
 //! Lists the sources of logs, in the order in which they are tried.
 
-use super::engine::{EngineLog, EngineReader};
+use super::engine::{Engine, EngineLog, EngineReader};
 use super::host::HostLog;
 use super::nccl::{NcclLog, NcclReader};
 use super::nvidia_smi::{CardLog, CardReader};
@@ -65,7 +65,9 @@ macro_rules! sources {
 
             /// Returns the log after the last line.
             pub(super) fn finish(self, host: HostLog) -> Log {
-                Log { host, $($line: self.$line.finish(),)* document: None }
+                let mut log = Log { host, $($line: self.$line.finish(),)* document: None };
+                log.printed.engine = log.printed.engine.or(log.engine.engine.map(Engine::name));
+                log
             }
         }
 

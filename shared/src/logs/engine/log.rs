@@ -1,5 +1,7 @@
 //! Stores the GPU memory of an inference engine by owner.
 
+use super::error::EngineError;
+
 /// Inference engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
@@ -32,6 +34,10 @@ pub struct EngineLog {
     /// It is not [`cache_tokens`](Self::cache_tokens) by [`longest_tokens`](Self::longest_tokens) for models whose layers
     /// do not all keep all tokens.
     pub concurrency_percent: Option<u64>,
+    /// Errors that ended it, without repetitions.
+    pub errors: Vec<EngineError>,
+    /// Memory of the host that a CPU backend may use for its KV cache, and the memory of the host's node.
+    pub host_cache_bytes: Option<(u64, u64)>,
     /// Starts before the last one.
     pub earlier_starts: u64,
 }

@@ -1,11 +1,15 @@
 //! Reads the start of an inference engine, line by line.
 
+use super::error::EngineError;
 use super::log::{Engine, EngineLog, EngineWorker};
 use super::{sglang, vllm};
 use crate::logs::source::{LineReader, Source};
 
 /// Most processes of an engine that are kept.
 const MOST_WORKERS: usize = 1024;
+
+/// Most errors that are kept.
+const MOST_ERRORS: usize = 16;
 
 /// Longest name of a process, in bytes.
 const LONGEST_NAME: usize = 64;
@@ -24,7 +28,7 @@ impl LineReader for EngineReader {
             self.begin();
             return false;
         }
-        self.sglang(line) || self.vllm(line)
+        self.error(line) || self.sglang(line) || self.vllm(line)
     }
 
     fn finish(self) -> EngineLog {
@@ -41,6 +45,17 @@ impl EngineReader {
         }
     }
 
+    /// Reads an error; each process of an engine prints it.
+    fn error(&mut self, line: &str) -> bool {
+        let Some(error) = EngineError::of(line) else { return false };
+        if !self.log.errors.contains(&error) && self.log.errors.len() < MOST_ERRORS {
+            self.log.errors.push(error);
+        }
+        let is_sglang = line.contains("--mem-fraction-static");
+        self.log.engine.get_or_insert(if is_sglang { Engine::Sglang } else { Engine::Vllm });
+        true
+    }
+
     fn sglang(&mut self, line: &str) -> bool {
         let is_of_engine = sglang::of_engine(line, &mut self.log);
         let is_of_worker =
@@ -50,7 +65,7 @@ impl EngineReader {
 
     fn vllm(&mut self, line: &str) -> bool {
         // Most lines are about other things.
-        if !["emory", "odel", "tokens", "raph"].iter().any(|words| line.contains(words)) {
+        if !["emory", "odel", "tokens", "raph", "KV cache"].iter().any(|words| line.contains(words)) {
             return false;
         }
         let name = vllm::name(line);
@@ -249,7 +264,6 @@ mod tests {
             "",
             "Model loading took a while",
             "step 3 tokens per request: 7",
-            "Free memory on device (3.11/24.0 GiB) on startup is less than desired GPU memory utilization (0.9, 21.6 GiB).",
             "max_total_num_tokens unknown",
             "the memory of the model",
         ] {

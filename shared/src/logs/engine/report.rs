@@ -1,5 +1,7 @@
 //! Reports on the start of an inference engine: who has the GPU's memory, and how many tokens the KV cache holds.
 
+mod error;
+
 use crate::analysis::FindingCode;
 use crate::base::{Severity, format};
 use crate::logs::engine::{Engine, EngineLog, EngineWorker};
@@ -13,7 +15,7 @@ const FEW_PERCENT: u64 = 200;
 
 impl Source for EngineLog {
     fn is_empty(&self) -> bool {
-        self.workers.is_empty() && self.cache_tokens.is_none()
+        self.workers.is_empty() && self.cache_tokens.is_none() && self.errors.is_empty()
     }
 
     fn part(&self) -> LogPart {
@@ -24,7 +26,12 @@ impl Source for EngineLog {
         LogPart {
             title: title(self),
             owners: fullest(self).and_then(|worker| owners(self, worker)).into_iter().collect(),
-            findings: [cache(self), graphs(self), unused(self), nearly_full(self)].into_iter().flatten().collect(),
+            findings: {
+                let notes = [cache(self), graphs(self), unused(self), nearly_full(self)];
+                // An engine that did not start has no use for notes about what it would do.
+                let notes = notes.into_iter().filter(|_| self.errors.is_empty());
+                self.errors.iter().map(|one| error::finding_of(self, one)).chain(notes.flatten()).collect()
+            },
             tables: (!self.workers.is_empty()).then(|| table(self)).into_iter().collect(),
             notices: (self.earlier_starts > 0).then(earlier).into_iter().collect(),
             ..LogPart::default()

@@ -50,6 +50,13 @@ pub(super) fn of_engine(line: &str, log: &mut EngineLog) -> bool {
         log.longest_tokens = longest;
         log.concurrency_percent = least(log.concurrency_percent, concurrency);
     }
+    // "Explicitly set (0.0/11.65) GiB for KV cache on node 0."
+    let of_host = || {
+        let (set, node) = line.split_once("GiB for KV cache on node")?.0.rsplit_once('(')?.1.split_once('/')?;
+        let gib = |text: &str| size::leading(&format!("{} GiB", text.trim_end_matches([')', ' '])));
+        gib(set).zip(gib(node))
+    };
+    log.host_cache_bytes = of_host().or(log.host_cache_bytes);
     tokens.or(concurrency).is_some()
 }
 

@@ -9,6 +9,7 @@
 //!               allocated and available memory is only 108.750000MB.
 //! ONNX Runtime  Non-zero status code returned while running Mul node. Name:'Mul_8702' Status Message: …
 //!               Failed to allocate memory for requested buffer of size 2830172160
+//! CuPy          cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 1,024 bytes (allocated so far: 512 bytes).
 //! MLX           [metal::malloc] Attempting to allocate 48736917632 bytes which is greater than the maximum allowed buffer
 //!               size of 30150672384 bytes.
 //! ```
@@ -24,6 +25,7 @@ pub enum Framework {
     Xla,
     Paddle,
     OnnxRuntime,
+    Cupy,
     Mlx,
 }
 
@@ -35,6 +37,7 @@ impl Framework {
             Self::Xla => "XLA",
             Self::Paddle => "PaddlePaddle",
             Self::OnnxRuntime => "ONNX Runtime",
+            Self::Cupy => "CuPy",
             Self::Mlx => "MLX",
         }
     }
@@ -116,7 +119,7 @@ impl FrameworkOom {
 type Read = fn(&str, &str) -> Option<FrameworkOom>;
 
 /// Words of each message, with its reader.
-const MESSAGES: [(&str, Read); 11] = [
+const MESSAGES: [(&str, Read); 14] = [
     ("OOM when allocating tensor with shape", tensor),
     ("ran out of memory trying to allocate ", pool),
     // Before version 1.0.
@@ -124,11 +127,14 @@ const MESSAGES: [(&str, Read); 11] = [
     ("failed to allocate memory", without_figures),
     ("Dst tensor is not initialized", copy_to_gpu),
     ("Out of memory while trying to allocate ", program),
+    ("Out of memory allocating ", allocating),
+    ("Failed to allocate request for ", program),
     ("Ran out of memory in memory space hbm. Used ", on_tpu),
     ("Out of memory error on GPU ", paddle),
     ("Failed to allocate memory for requested buffer of size ", buffer),
     ("is smaller than requested bytes of ", buffer),
     ("[metal::malloc] Attempting to allocate ", metal),
+    ("[METAL] Command buffer execution failed: Insufficient Memory", metal),
 ];
 
 fn tensor(_: &str, rest: &str) -> Option<FrameworkOom> {
@@ -194,6 +200,19 @@ fn copy_to_gpu(_: &str, _: &str) -> Option<FrameworkOom> {
 fn program(before: &str, rest: &str) -> Option<FrameworkOom> {
     let is_xla = before.contains("RESOURCE_EXHAUSTED") || before.contains("Resource exhausted");
     is_xla.then(|| FrameworkOom { asked_bytes: size::leading(rest), ..FrameworkOom::new(Framework::Xla) })
+}
+
+fn allocating(before: &str, rest: &str) -> Option<FrameworkOom> {
+    let held = size::after(rest, "allocated so far: ");
+    if held.is_none() && !before.contains("cupy") {
+        return program(before, rest);
+    }
+    Some(FrameworkOom {
+        asked_bytes: size::leading(rest),
+        capacity_bytes: size::after(rest, "limit set to: "),
+        in_use_bytes: held,
+        ..FrameworkOom::new(Framework::Cupy)
+    })
 }
 
 fn on_tpu(_: &str, rest: &str) -> Option<FrameworkOom> {

@@ -1,5 +1,7 @@
 //! Recognizes errors of memory that state no figures of the GPU.
 
+use crate::base::size;
+
 /// Error of memory outside PyTorch's allocator for GPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostError {
@@ -15,49 +17,102 @@ pub struct HostError {
 pub enum HostErrorKind {
     /// A worker of a data loader was killed or ended without a message.
     WorkerKilled,
+    /// A worker of a data loader was still there when its program ended.
+    WorkerLeft,
     /// Shared memory (`/dev/shm`) is too small for what workers send.
     SharedMemory,
     /// The host refused memory.
     HostMemory,
+    /// Windows refused memory beyond its page file.
+    PageFile,
+    /// The kernel killed a process, or whoever watches over it did.
+    Killed,
+    /// Slurm killed a job that used more memory than it had asked for.
+    SlurmKilled,
     /// Ray killed a task or an actor because the machine's memory was almost used up.
     RayKilled,
-    /// An inference engine finds too little memory for its KV cache.
-    KvCache,
+    /// NCCL found no memory on the GPU.
+    Nccl,
+    /// A pool of RAPIDS' memory manager is used up.
+    Rmm,
     /// CUDA or a library of it found no memory beside what PyTorch holds.
     Library,
 }
 
-const WORDS: [(&str, HostErrorKind); 17] = [
-    ("insufficient shared memory (shm)", HostErrorKind::SharedMemory),
-    ("unable to write to file </torch_", HostErrorKind::SharedMemory),
-    ("unable to open shared memory object", HostErrorKind::SharedMemory),
-    ("is killed by signal: Killed", HostErrorKind::WorkerKilled),
-    ("exited unexpectedly", HostErrorKind::WorkerKilled),
-    ("DefaultCPUAllocator: ", HostErrorKind::HostMemory),
-    ("Cannot allocate memory", HostErrorKind::HostMemory),
-    ("numpy._core._exceptions._ArrayMemoryError", HostErrorKind::HostMemory),
-    ("numpy.core._exceptions._ArrayMemoryError", HostErrorKind::HostMemory),
-    ("exceeds the memory usage threshold of", HostErrorKind::RayKilled),
-    ("No available memory for the cache blocks", HostErrorKind::KvCache),
-    ("on startup is less than desired GPU memory utilization", HostErrorKind::KvCache),
-    ("number of tokens that can be stored in KV cache", HostErrorKind::KvCache),
-    ("Not enough memory. Please try to increase --mem-fraction-static", HostErrorKind::KvCache),
-    ("CUDA error: out of memory", HostErrorKind::Library),
-    ("CUBLAS_STATUS_ALLOC_FAILED", HostErrorKind::Library),
-    ("Cuda failure 2 'out of memory'", HostErrorKind::Library),
-];
+/// Words of each error, all of which stand in a line.
+const WORDS: [(&[&str], HostErrorKind); 36] = {
+    use HostErrorKind::*;
+    [
+        (&["insufficient shared memory (shm)"], SharedMemory),
+        (&["is killed by signal: Bus error"], SharedMemory),
+        (&["unable to write to file </torch_"], SharedMemory),
+        (&["unable to open shared memory object"], SharedMemory),
+        (&["unable to allocate shared memory(shm)"], SharedMemory),
+        (&["is killed by signal: Killed"], WorkerKilled),
+        (&["DataLoader worker", "exited unexpectedly"], WorkerKilled),
+        (&["WinError 1455"], PageFile),
+        (&["alloc_cpu.cpp", "\\c10\\"], PageFile),
+        (&["DefaultCPUAllocator: "], HostMemory),
+        (&["Cannot allocate memory"], HostMemory),
+        (&["Unable to allocate ", "for an array with shape"], HostMemory),
+        (&["MemoryError: Unable to allocate"], HostMemory),
+        (&["RMM failure at"], Rmm),
+        (&["out_of_memory: RMM"], Rmm),
+        (&["std::bad_alloc"], HostMemory),
+        (&["slurmstepd", "oom_kill event"], SlurmKilled),
+        (&["slurmstepd", "oom-kill event"], SlurmKilled),
+        (&["slurmstepd", "memory limit"], SlurmKilled),
+        (&["srun: error", "Out Of Memory"], SlurmKilled),
+        (&["srun: error", "Killed"], SlurmKilled),
+        (&["exitcode", ": -9 "], Killed),
+        (&["Signal 9 (SIGKILL) received by PID"], Killed),
+        (&["died with <Signals.SIGKILL: 9>"], Killed),
+        (&["exit status 137"], Killed),
+        (&["exit code 137"], Killed),
+        (&["OOMKilled"], Killed),
+        (&["zsh: killed"], Killed),
+        (&["exceeds the memory usage threshold of"], RayKilled),
+        (&["Failed to CUDA calloc"], Nccl),
+        (&["NCCL WARN", "out of memory"], Nccl),
+        (&["driver error: out of memory"], Library),
+        (&["CUDA error: out of memory"], Library),
+        (&["HIP error: out of memory"], Library),
+        (&["_STATUS_ALLOC_FAILED"], Library),
+        (&["CUDA_ERROR_OUT_OF_MEMORY"], Library),
+    ]
+};
 
 impl HostError {
-    /// Recognizes the error that a line contains.
-    pub(super) fn of(line: &str) -> Option<Self> {
+    /// Recognizes the error that a line contains; `is_ignored` if the line before says that Python ignores it.
+    pub(super) fn of(line: &str, is_ignored: bool) -> Option<Self> {
         const LONGEST: usize = 200;
-        let (words, kind) = WORDS.iter().find(|(words, _)| line.contains(words))?;
-        if *words == "exited unexpectedly" && !line.contains("DataLoader worker") {
-            return None;
-        }
-        let (_, rest) = line.split_once("tried to allocate ").unwrap_or_default();
-        let (digits, _) = rest.split_once(" bytes").unwrap_or_default();
-        let text = line.trim().chars().take(LONGEST).collect();
-        Some(Self { kind: *kind, text, asked_bytes: digits.parse().ok() })
+        let row = WORDS.iter().find(|(words, _)| words.iter().all(|words| line.contains(words)));
+        let kind = match row {
+            Some((_, HostErrorKind::WorkerKilled)) if is_ignored => HostErrorKind::WorkerLeft,
+            Some((_, kind)) => *kind,
+            None if is_of_shell(line) => HostErrorKind::Killed,
+            None if line.trim_end() == "MemoryError" => HostErrorKind::HostMemory,
+            None => return None,
+        };
+        let asked_bytes = ["tried to allocate ", "Unable to allocate ", "Failed to CUDA calloc "];
+        let asked_bytes = asked_bytes.iter().find_map(|words| size::after(line, words));
+        Some(Self { kind, text: line.trim().chars().take(LONGEST).collect(), asked_bytes })
     }
+
+    /// Returns true if another message is about the same kind of failure, as far as the figures go.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.asked_bytes == other.asked_bytes
+    }
+}
+
+/// Returns true for what a shell prints about a process that was killed: `Killed` behind a progress bar or alone, or
+/// `run.sh: line 3: 4711 Killed   python train.py`.
+fn is_of_shell(line: &str) -> bool {
+    let Some((before, behind)) = line.split_once("Killed") else { return false };
+    let is_end = behind.trim().is_empty() && !before.ends_with(|c: char| c.is_alphabetic() || c == ' ')
+        || behind.trim() == "(core dumped)";
+    let number = before.trim_end();
+    let is_job =
+        behind.starts_with("  ") && number.len() < before.len() && number.ends_with(|c: char| c.is_ascii_digit());
+    is_end || is_job
 }

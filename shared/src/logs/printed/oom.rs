@@ -4,7 +4,7 @@
 //! GPUs in `aten/src/ATen/mps/MPSAllocator.mm`:
 //!
 //! ```text
-//! 1.x  Tried to allocate A (GPU 0; C total capacity; X already allocated; F free; R cached)
+//! 1.x  Tried to allocate A (GPU 0; C total capacity; X already allocated; F free; U cached)
 //! 1.4  … R reserved in total by PyTorch)
 //! 2.1  Tried to allocate A. GPU 0 has a total capacty of C of which F is free. Process 17 has O memory in use.
 //!      Including non-PyTorch memory, this process has P memory in use. Of the allocated memory X is allocated by PyTorch,
@@ -25,6 +25,27 @@ pub enum OomApi {
     Mps,
 }
 
+impl OomApi {
+    /// Returns the command that lists the processes of a device, and the variable that chooses devices.
+    pub(super) fn tools(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Cuda | Self::Mps => ("nvidia-smi", "CUDA_VISIBLE_DEVICES"),
+            Self::Hip => ("rocm-smi --showpids", "HIP_VISIBLE_DEVICES"),
+            Self::Xpu => ("xpu-smi ps", "ZE_AFFINITY_MASK"),
+            Self::Npu => ("npu-smi info", "ASCEND_RT_VISIBLE_DEVICES"),
+        }
+    }
+
+    /// Returns the variable that sets PyTorch's allocator.
+    pub(super) fn settings_variable(self) -> &'static str {
+        match self {
+            Self::Hip => "PYTORCH_HIP_ALLOC_CONF",
+            Self::Npu => "PYTORCH_NPU_ALLOC_CONF",
+            Self::Cuda | Self::Xpu | Self::Mps => "PYTORCH_CUDA_ALLOC_CONF",
+        }
+    }
+}
+
 /// Process that holds memory of the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
@@ -39,8 +60,10 @@ pub struct Oom {
     pub gpu: Option<u32>,
     /// Rank of the process that printed it, if the line states it.
     pub rank: Option<u32>,
-    /// Size of the request; `None` if it was absurdly large.
+    /// Size of the request.
     pub asked_bytes: Option<u64>,
+    /// True if the request was larger than any memory.
+    pub is_absurd: bool,
     pub capacity_bytes: Option<u64>,
     pub free_bytes: Option<u64>,
     /// Limit that the program set for itself.
@@ -57,23 +80,91 @@ pub struct Oom {
     pub reserved_bytes: Option<u64>,
 }
 
+/// Words of the errors, with the interface; the first that stand in a line decide.
+///
+/// Of those behind the first five, PyTorch states no figures: 0.4 and older, drivers and compilers. `Allocation on device`
+/// is of `cudaMallocAsync`, whose figures follow in lines of their own.
+const WORDS: [(&str, OomApi); 12] = [
+    ("CUDA out of memory", OomApi::Cuda),
+    ("HIP out of memory", OomApi::Hip),
+    ("XPU out of memory", OomApi::Xpu),
+    ("NPU out of memory", OomApi::Npu),
+    ("MPS backend out of memory", OomApi::Mps),
+    ("Allocation on device", OomApi::Cuda),
+    ("cuda runtime error (2) : out of memory", OomApi::Cuda),
+    ("cuda runtime error (2): out of memory", OomApi::Cuda),
+    ("error=2 : out of memory", OomApi::Cuda),
+    ("hip runtime error (2)", OomApi::Hip),
+    ("UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", OomApi::Xpu),
+    ("PI_ERROR_OUT_OF_RESOURCES", OomApi::Xpu),
+];
+
 impl Oom {
     /// Reads the error that a line contains.
     pub(super) fn of(line: &str) -> Option<Self> {
-        const APIS: [(&str, OomApi); 5] = [
-            ("CUDA out of memory", OomApi::Cuda),
-            ("HIP out of memory", OomApi::Hip),
-            ("XPU out of memory", OomApi::Xpu),
-            ("NPU out of memory", OomApi::Npu),
-            ("MPS backend out of memory", OomApi::Mps),
-        ];
-        let (start, api) = APIS.iter().find_map(|&(words, api)| Some((line.find(words)?, api)))?;
-        let text = &line[start..];
-        text.contains("Tried to allocate").then(|| Self { rank: rank(&line[..start]), ..Self::of_text(text, api) })
+        let Some((start, api)) = WORDS.iter().find_map(|&(words, api)| Some((line.find(words)?, api))) else {
+            // The beginning of a message that was cut.
+            let start = line.find("Tried to allocate ").filter(|_| line.contains("total capac"))?;
+            return Some(Self::of_text(&line[start..], OomApi::Cuda));
+        };
+        // A program that looks for the words in an error quotes them.
+        let is_quoted = line[..start].ends_with(['"', '\'', '`']) && !line.contains("Tried to allocate");
+        (!is_quoted).then(|| Self { rank: rank(&line[..start]), ..Self::of_text(&line[start..], api) })
+    }
+
+    /// Reads a line of figures that follows an error of `cudaMallocAsync`; returns true if it is one.
+    ///
+    /// ```text
+    /// Allocation on device 0 would exceed allowed memory. (out of memory)
+    /// Currently allocated     : 6.89 GiB
+    /// Requested               : 320.00 MiB
+    /// ```
+    pub(super) fn detail(&mut self, line: &str) -> bool {
+        let figure = |words: &str| size::leading(line.split_once(words)?.1.trim_start_matches([' ', ':', '\t']));
+        let mut is_detail = false;
+        for (place, words) in [
+            (&mut self.allocated_bytes, "Currently allocated "),
+            (&mut self.asked_bytes, "Requested  "),
+            (&mut self.capacity_bytes, "Device limit "),
+            (&mut self.free_bytes, "Free (according to CUDA)"),
+        ] {
+            if let Some(bytes) = figure(words).filter(|_| place.is_none()) {
+                *place = Some(bytes);
+                is_detail = true;
+            }
+        }
+        is_detail || line.contains("PyTorch limit (set by user-supplied memory fraction)")
+    }
+
+    /// Takes over what another message states about the same failure; returns false if they disagree.
+    ///
+    /// Frameworks log an exception and raise it again, with another prefix, shortened, or without its figures.
+    pub(super) fn complete(&mut self, other: &Self) -> bool {
+        fn agree<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
+            a.is_none() || b.is_none() || a == b
+        }
+        let figures = |oom: &Self| {
+            let Self { asked_bytes, capacity_bytes, free_bytes, allowed_bytes, .. } = *oom;
+            let Self { process_bytes, allocated_bytes, private_bytes, reserved_bytes, .. } = *oom;
+            let sizes = [asked_bytes, capacity_bytes, free_bytes, allowed_bytes, process_bytes, allocated_bytes];
+            (sizes, [private_bytes, reserved_bytes])
+        };
+        let ((a, b), (c, d)) = (figures(self), figures(other));
+        let is_same = a.iter().chain(&b).zip(c.iter().chain(&d)).all(|(a, b)| agree(a, b))
+            && self.api == other.api
+            && self.is_absurd == other.is_absurd
+            && agree(&self.gpu, &other.gpu)
+            && agree(&self.rank, &other.rank);
+        let states = |oom: &Self| oom.asked_bytes.is_some() as u8 + oom.reserved_bytes.is_some() as u8;
+        if is_same && states(other) > states(self) {
+            *self = Self { rank: other.rank.or(self.rank), ..other.clone() };
+        }
+        is_same
     }
 
     fn of_text(text: &str, api: OomApi) -> Self {
         let asked_bytes = size::after(text, "Tried to allocate ");
+        let is_absurd = asked_bytes.is_none() && text.contains("Tried to allocate more than ");
         if api == OomApi::Mps {
             let own = size::after(text, "MPS allocated: ");
             let others = size::after(text, "other allocations: ");
@@ -97,12 +188,14 @@ impl Oom {
             .zip(unused_bytes)
             .map(|(allocated, unused)| allocated.saturating_add(unused))
             .or_else(|| size::before(text, " reserved in total by PyTorch"))
-            .or_else(|| size::before(text, " cached"));
+            // Until 1.3 it is what is cached beside the tensors.
+            .or_else(|| Some(size::before::<u64>(text, " cached")?.saturating_add(allocated_bytes?)));
         Self {
             api,
-            gpu: number_after(text, "GPU ").or_else(|| number_after(text, "NPU ")),
+            gpu: ["GPU ", "NPU ", "XPU ", "on device "].iter().find_map(|words| number_after(text, words)),
             rank: None,
             asked_bytes,
+            is_absurd,
             capacity_bytes,
             free_bytes: size::before(text, " is free").or_else(|| size::before(text, " free")),
             allowed_bytes: size::before(text, " allowed"),
@@ -123,15 +216,21 @@ impl Oom {
 
     /// Returns the process itself, where the message lists it among the others.
     ///
-    /// In a container, a process does not know the id by which the driver knows it. It is then the only one whose memory
-    /// is what PyTorch has reserved and at most 1.5 GiB more, for the CUDA context and libraries.
+    /// In a container, a process does not know the id by which the driver knows it. It is then the one whose memory is
+    /// closest to what PyTorch has reserved, and not below it; if that is more than 1.5 GiB below, for the CUDA context
+    /// and libraries, only if the GPU has no room for this process beside all that are listed.
     pub fn own_among_others(&self) -> Option<Holder> {
         const CONTEXT_BYTES: u64 = 3 << 29;
         let reserved_bytes = self.reserved_bytes.filter(|_| self.process_bytes.is_none())?;
-        let is_own =
-            |holder: &&Holder| holder.bytes.checked_sub(reserved_bytes).is_some_and(|more| more <= CONTEXT_BYTES);
-        let mut own = self.others.iter().filter(is_own);
-        own.next().filter(|_| own.next().is_none()).copied()
+        let has_no_room = || {
+            let capacity_bytes = self.capacity_bytes?;
+            let listed = self.others.iter().map(|holder| holder.bytes).fold(reserved_bytes, u64::saturating_add);
+            Some(listed.saturating_add(self.free_bytes?) > capacity_bytes.saturating_add(capacity_bytes / 50))
+        };
+        let more = |holder: &Holder| holder.bytes.checked_sub(reserved_bytes);
+        let own =
+            self.others.iter().filter(|holder| more(holder).is_some()).min_by_key(|holder| more(holder)).copied()?;
+        (has_no_room() == Some(true) || more(&own) <= Some(CONTEXT_BYTES)).then_some(own)
     }
 
     /// Returns the memory of other processes, if the message has it or it follows from the rest.
@@ -152,9 +251,17 @@ impl Oom {
     }
 
     /// Returns the memory that neither PyTorch holds nor is free, whoever uses it.
+    ///
+    /// What `cudaMallocAsync` caches is in it, because that allocator does not know it.
     pub fn beside_bytes(&self) -> Option<u64> {
         let used_bytes = self.capacity_bytes?.saturating_sub(self.free_bytes?);
-        Some(used_bytes.saturating_sub(self.reserved_bytes?))
+        Some(used_bytes.saturating_sub(self.reserved_bytes.or(self.allocated_bytes)?))
+    }
+
+    /// Returns true if the driver names more free memory than the GPU has: it shares memory with the host, and the figures
+    /// are of two pools.
+    pub fn is_shared(&self) -> bool {
+        self.free_bytes.is_some_and(|free| self.capacity_bytes.is_some_and(|capacity| free > capacity))
     }
 }
 
@@ -198,6 +305,9 @@ const SURPLUS: u64 = 50;
 /// Fraction of the reserved memory that is unused, from which fragmentation explains a failure (1/20).
 const UNUSED: u64 = 20;
 
+/// Multiple of the unused memory from which what others hold is the better explanation.
+const FAR_MORE: u64 = 4;
+
 /// Reason for which a request failed; the first one that applies, the plainest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OomCause {
@@ -217,6 +327,8 @@ pub enum OomCause {
     Outside,
     /// Tensors fill the GPU.
     Full,
+    /// The message states no figures.
+    Unknown,
 }
 
 impl OomCause {
@@ -225,7 +337,7 @@ impl OomCause {
     /// The rules are checked with messages that strangers have published, listed in `report/tests.rs`; one whose
     /// cause is known to be another refutes them.
     pub fn of(oom: &Oom) -> Self {
-        let Some(asked) = oom.asked_bytes else { return Self::Absurd };
+        let Some(asked) = oom.asked_bytes else { return if oom.is_absurd { Self::Absurd } else { Self::Unknown } };
         let capacity = oom.capacity_bytes.unwrap_or(u64::MAX);
         if asked > capacity {
             return Self::TooLarge;
@@ -235,7 +347,9 @@ impl OomCause {
             let others = oom.process_bytes.unwrap_or(0).saturating_sub(reserved);
             return if others > reserved { Self::Others } else { Self::Limit };
         }
-        if oom.allowed_bytes.is_some_and(|allowed| reserved.saturating_add(asked) > allowed) {
+        // The message rounds the limit to hundredths of its unit.
+        let least = |allowed: u64| allowed - (1 << (allowed.max(1).ilog2() / 10 * 10)) / 200;
+        if oom.allowed_bytes.is_some_and(|allowed| reserved.saturating_add(asked) > least(allowed)) {
             return Self::Limit;
         }
         let free = oom.free_bytes.unwrap_or(0);
@@ -244,7 +358,10 @@ impl OomCause {
             return Self::MoreFree;
         }
         let unused = oom.unused_bytes().unwrap_or(0);
-        if unused >= missing && unused >= reserved / UNUSED && unused > 0 {
+        // A driver takes a few MiB more than it is asked for. If nothing seems to be missing, unused memory is to blame only
+        // if others do not hold far more.
+        let is_much = missing > 0 || unused.saturating_mul(FAR_MORE) >= oom.beside_bytes().unwrap_or(0);
+        if unused >= missing && unused >= reserved / UNUSED && unused > 0 && is_much {
             return Self::Fragmentation;
         }
         let explains = |bytes: u64| bytes >= missing && bytes >= MUCH_BYTES.max(capacity / 20);

@@ -14,6 +14,9 @@ use crate::logs::source::LineReader;
 /// Most lines of tables of memory_profiler that are kept.
 const MOST_LINES: usize = 20_000;
 
+/// Most lines behind an error without figures that may state them.
+const LINES_OF_OOM: u8 = 16;
+
 /// What a text says about memory, in its order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Printed {
@@ -24,6 +27,8 @@ pub struct Printed {
     pub counters: Vec<Counters>,
     /// Lines of the tables of memory_profiler.
     pub line_uses: Vec<LineUse>,
+    /// Name of the inference engine that printed the text, if one did.
+    pub engine: Option<&'static str>,
     /// Number of errors and tables beyond those that are kept.
     pub left_out: u64,
 }
@@ -35,6 +40,10 @@ pub struct PrintedReader {
     trace_back: TraceBack,
     line_tables: LineTables,
     frameworks: FrameworkReader,
+    /// Lines that may still state figures of the last error.
+    lines_of_oom: u8,
+    /// True behind the announcement of an exception that Python ignores, which is one of a program that ends.
+    is_ignored: bool,
     /// Keys of the counters that the last ones have from `memory_stats`.
     seen: Vec<&'static str>,
 }
@@ -46,7 +55,7 @@ impl LineReader for PrintedReader {
         if self.trace_back.line(line) {
             return true;
         }
-        let Printed { ooms, framework_ooms, host_errors, counters, line_uses, left_out } = &mut self.printed;
+        let Printed { ooms, framework_ooms, host_errors, counters, line_uses, engine, left_out } = &mut self.printed;
         if let Some(row) = self.line_tables.line(line) {
             if line_uses.len() < MOST_LINES {
                 line_uses.extend(row);
@@ -54,7 +63,13 @@ impl LineReader for PrintedReader {
             return true;
         }
         if let Some(oom) = Oom::of(line) {
-            add(ooms, oom, self.trace_back.take_own(), left_out);
+            *engine = engine.or_else(|| engine_of(line)).or(self.trace_back.engine());
+            self.lines_of_oom = if oom.asked_bytes.is_none() { LINES_OF_OOM } else { 0 };
+            add(ooms, oom, self.trace_back.take_own(), left_out, Oom::complete);
+            return true;
+        }
+        self.lines_of_oom = self.lines_of_oom.saturating_sub(1);
+        if self.lines_of_oom > 0 && ooms.last_mut().is_some_and(|last| last.error.detail(line)) {
             return true;
         }
         if let Some(oom) = FrameworkOom::of(line) {
@@ -65,8 +80,9 @@ impl LineReader for PrintedReader {
         if self.frameworks.detail(line, framework_ooms) {
             return true;
         }
-        if let Some(error) = HostError::of(line) {
-            add(host_errors, error, self.trace_back.take_own(), left_out);
+        let is_ignored = std::mem::replace(&mut self.is_ignored, line.contains("Exception ignored in"));
+        if let Some(error) = HostError::of(line, is_ignored) {
+            add(host_errors, error, self.trace_back.take_own(), left_out, |known, new| known.is_same(new));
             return true;
         }
         if counters.len() >= MOST_KEPT {
@@ -78,4 +94,11 @@ impl LineReader for PrintedReader {
     fn finish(self) -> Printed {
         self.printed
     }
+}
+
+/// Returns the inference engine that a line of a log or of a traceback names.
+pub(super) fn engine_of(line: &str) -> Option<&'static str> {
+    const WORDS: [(&str, &str); 4] =
+        [("vllm", "vLLM"), ("EngineCore", "vLLM"), ("VllmWorker", "vLLM"), ("sglang", "SGLang")];
+    WORDS.iter().find_map(|(words, name)| line.contains(words).then_some(*name))
 }

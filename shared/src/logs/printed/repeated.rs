@@ -15,8 +15,16 @@ pub struct Repeated<T> {
 }
 
 /// Adds an error, or counts it if it was printed before, as frameworks do that log an exception and raise it again.
-pub(super) fn add<T: PartialEq>(all: &mut Vec<Repeated<T>>, error: T, place: Option<SourceLine>, left_out: &mut u64) {
-    match all.iter().position(|known| known.error == error) {
+///
+/// `complete` adds to a known error what the new one states; it returns false if they are two.
+pub(super) fn add<T>(
+    all: &mut Vec<Repeated<T>>,
+    error: T,
+    place: Option<SourceLine>,
+    left_out: &mut u64,
+    complete: impl Fn(&mut T, &T) -> bool,
+) {
+    match all.iter_mut().position(|known| complete(&mut known.error, &error)) {
         Some(position) => {
             let known = &mut all[position];
             known.count += 1;

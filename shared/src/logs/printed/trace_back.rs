@@ -1,5 +1,6 @@
 //! Follows the tracebacks of Python in a log, so that an error has the line that raised it.
 
+use super::reader::engine_of;
 use crate::analysis::SourceLine;
 use crate::base::frame_rules;
 
@@ -26,6 +27,11 @@ impl TraceBack {
         }
         self.frames.push(frame);
         true
+    }
+
+    /// Returns the inference engine whose files are in the traceback.
+    pub(super) fn engine(&self) -> Option<&'static str> {
+        self.frames.iter().find_map(|frame| engine_of(&frame.file))
     }
 
     /// Takes the innermost frame of the user's own code, at the end of the traceback.

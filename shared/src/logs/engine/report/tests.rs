@@ -128,3 +128,67 @@ fn large_graphs_are_named() {
     assert_eq!(codes(&report(&line("50.62"))), [unused]);
     assert_eq!(codes(&report(&line("20.0"))), [(FindingCode::GraphsOfEngineLarge, Severity::Info), unused]);
 }
+
+/// Checks the title and the first step of the only finding on a text.
+#[track_caller]
+fn check_error(text: &str, title: &str, first: &str) {
+    let findings = report(text).diagnosis.findings;
+    let found: Vec<_> = findings.iter().map(|one| (one.title.as_str(), one.steps[0].text.as_str())).collect();
+    assert_eq!(found, [(title, first)]);
+}
+
+#[test]
+fn an_engine_that_does_not_start_says_what_was_missing() {
+    let long = |model: &str| {
+        format!(
+            "(EngineCore pid=100) INFO 08-03 [gpu_worker.py:538] Available KV cache memory: 8.72 GiB\n\
+             (EngineCore pid=100) ERROR 08-03 [core.py:1231] ValueError: To serve at least one request with the {model} max \
+             seq len (262144), (18.35 GiB KV cache is needed, which is larger than the available KV cache memory (8.72 GiB). \
+             Based on the available memory, the estimated maximum model length is 121840. Try increasing …\n"
+        )
+    };
+    for model in ["model's", "models's"] {
+        check_error(
+            &long(model),
+            "One request of 262,144 tokens needs 18.3 GiB of KV cache; 8.72 GiB is left",
+            "Set `--max-model-len 121840` or less: so many tokens of one request fit.",
+        );
+    }
+    check_error(
+        "ValueError: The model's max seq len (4096) is larger than the maximum number of tokens that can be stored in KV \
+         cache (2048). Try increasing `gpu_memory_utilization`",
+        "The KV cache has no room for one request of 4,096 tokens",
+        "Set `--max-model-len 2048` or less: so many tokens of one request fit.",
+    );
+    for device in ["device", "device cuda:0"] {
+        check_error(
+            &format!(
+                "ValueError: Free memory on {device} (67.24/79.25 GiB) on startup is less than desired GPU memory utilization \
+                 (0.9, 71.33 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes."
+            ),
+            "vLLM wants 71.3 GiB of the GPU, of which 67.2 GiB was free at its start",
+            "End what else runs on the GPU: `nvidia-smi` lists it, such as engines and notebooks that crashed.",
+        );
+    }
+    check_error(
+        "Load weight end. quant=fp8, avail mem=12.25 GB, mem usage=125.65 GB.\n\
+         ValueError: Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=0.88. Raise \
+         --mem-fraction-static to at least 0.9113.",
+        "The weights leave nothing of a share of 0.88 for the KV cache",
+        "Raise the share: `--mem-fraction-static 0.92`.",
+    );
+}
+
+#[test]
+fn a_cpu_backend_has_no_gpu() {
+    let error = "(EngineCore pid=25) ERROR 08-18 [core.py:1231] ValueError: No available memory for the cache blocks. Try \
+                 increasing `gpu_memory_utilization` when initializing the engine.\n";
+    let text = format!(
+        "(Worker pid=36) INFO 08-18 [cpu_worker.py:235] Explicitly set (0.0/11.65) GiB for KV cache on node 0.\n{error}{error}"
+    );
+    check_error(
+        &text,
+        "vLLM's CPU backend has 0 B for its KV cache",
+        "Set `VLLM_CPU_KVCACHE_SPACE=4` to the GiB of host memory that the KV cache may have, below what the weights leave.",
+    );
+}

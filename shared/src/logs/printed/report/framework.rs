@@ -157,6 +157,17 @@ fn advice(oom: &FrameworkOom) -> String {
              `gpu_mem_limit` so that sessions can share it; where shapes vary, set `enable_mem_pattern = False`.\n\nThe message does not say \
              whether the pool is of the GPU or of the host."
         }
+        (Framework::Cupy, _) => {
+            "Free what CuPy keeps in its pool before others need it: \
+             ``cupy.get_default_memory_pool().free_all_blocks()``.\nLet PyTorch and CuPy share one pool: \
+             ``pytorch_pfn_extras.cuda.use_torch_mempool_in_cupy()``, or limit CuPy's by \
+             `CUPY_GPU_MEMORY_LIMIT`.\nCompute in chunks."
+        }
+        (Framework::Mlx, _) if oom.asked_bytes.is_none() => {
+            "Use less at once: a smaller batch, shorter prompts, a quantized model.\nLimit what MLX keeps: \
+             ``mx.set_cache_limit(0)``, and `mx.set_memory_limit`.\nClose programs that use the GPU or much memory. On \
+             macOS 15 and later, ``sudo sysctl iogpu.wired_limit_mb=…`` lets the GPU have more of the machine's memory."
+        }
         (Framework::Mlx, _) => {
             "Compute in chunks: a smaller batch, shorter \
              prompts or a smaller `prefill_step_size`, and `mx.fast.scaled_dot_product_attention` instead of the matrix of \

@@ -2,17 +2,18 @@
 
 mod counted;
 mod framework;
+mod host_error;
 
 use crate::analysis::{Confidence, FindingCode, title_of_parts};
 use crate::base::{Severity, format};
-use crate::logs::printed::{Holder, HostError, HostErrorKind, Oom, OomApi, OomCause, Printed, Repeated};
+use crate::logs::printed::{Holder, Oom, OomApi, OomCause, Printed, Repeated};
 use crate::logs::source::{LogPart, Source};
-use crate::report::{Finding, HOST, LogCell, LogNotice, LogOwner, LogOwners, LogTable};
+use crate::report::{Finding, LogCell, LogNotice, LogOwner, LogOwners, LogTable};
 use counted::{MUCH_UNUSED, RECORD, counted, counter_table, largest_line, line_table};
 
 impl Source for Printed {
     fn is_empty(&self) -> bool {
-        let Self { ooms, framework_ooms, host_errors, counters, line_uses, left_out: _ } = self;
+        let Self { ooms, framework_ooms, host_errors, counters, line_uses, engine: _, left_out: _ } = self;
         let has_errors = !(ooms.is_empty() && framework_ooms.is_empty() && host_errors.is_empty());
         !has_errors && counters.is_empty() && line_uses.is_empty()
     }
@@ -29,7 +30,7 @@ impl Source for Printed {
         ];
         LogPart {
             title: title(self),
-            owners: { self.ooms.iter().filter_map(|oom| owners_at(&oom.error)) }
+            owners: { groups(&self.ooms).into_iter().filter_map(|group| owners_at(&group[0].error)) }
                 .chain(self.framework_ooms.iter().filter_map(|oom| framework::owners(&oom.error)))
                 .collect(),
             findings: findings(self),
@@ -58,13 +59,31 @@ fn title(printed: &Printed) -> String {
 
 /// Reports errors and what counters show.
 fn findings(printed: &Printed) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = printed.ooms.iter().map(out_of_memory).collect();
+    let groups = groups(&printed.ooms);
+    let mut findings: Vec<Finding> = groups.iter().map(|group| out_of_memory(group, printed.engine)).collect();
     findings.extend(printed.framework_ooms.iter().map(framework::out_of_memory));
-    findings.extend(printed.host_errors.iter().map(host_error));
-    findings.extend(printed.ooms.iter().filter_map(|oom| outside(&oom.error)));
+    findings.extend(printed.host_errors.iter().map(host_error::finding));
+    findings.extend(groups.iter().filter_map(|group| outside(&group[0].error)));
     findings.extend(printed.counters.iter().flat_map(counted));
     findings.extend(largest_line(&printed.line_uses));
     findings
+}
+
+/// Errors of one device with one cause, those of the commonest line first; a program that catches them prints hundreds.
+type Group<'a> = Vec<&'a Repeated<Oom>>;
+
+fn groups(ooms: &[Repeated<Oom>]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for oom in ooms {
+        let is_same = |other: &Oom| {
+            device_words(other) == device_words(&oom.error) && OomCause::of(other) == OomCause::of(&oom.error)
+        };
+        match groups.iter_mut().find(|group| is_same(&group[0].error)) {
+            Some(group) => group.push(oom),
+            None => groups.push(vec![oom]),
+        }
+    }
+    groups
 }
 
 /// Returns the words for the GPU of an error.
@@ -78,27 +97,40 @@ fn device_words(oom: &Oom) -> String {
     oom.rank.map_or(device.clone(), |rank| format!("{device} of rank {rank}"))
 }
 
-fn out_of_memory(repeated: &Repeated<Oom>) -> Finding {
-    let Repeated { error: oom, place, count } = repeated;
+fn out_of_memory(group: &Group<'_>, engine: Option<&'static str>) -> Finding {
+    let Repeated { error: oom, .. } = group[0];
     let cause = OomCause::of(oom);
-    let line = place.clone();
-    let asked = oom.asked_bytes.map_or_else(|| "an impossible size".to_owned(), format::bytes);
+    // Whoever fixes one place wants to know of the others.
+    let places: Vec<_> = group.iter().filter_map(|oom| oom.place.as_ref()).collect();
+    let line = places.first().filter(|first| places.iter().all(|place| place == *first)).copied().cloned();
     let at = line.as_ref().map_or_else(String::new, |line| format!(" in {}", line.place()));
+    let count: u64 = group.iter().map(|oom| oom.count).sum();
+    let sizes = || group.iter().filter_map(|oom| oom.error.asked_bytes);
+    let asked = match sizes().min().zip(sizes().max()) {
+        None if cause == OomCause::Absurd => ": tried to allocate an impossible size".to_owned(),
+        None => String::new(),
+        Some((least, most)) if least == most => format!(": tried to allocate {}", format::bytes(most)),
+        Some((least, most)) => format!(": tried to allocate {} to {}", format::bytes(least), format::bytes(most)),
+    };
     let free = match (oom.free_bytes, oom.capacity_bytes) {
-        (Some(free), Some(capacity)) => {
+        (Some(free), Some(capacity)) if !oom.is_shared() => {
             format!(", {} of {} free", format::bytes(free), format::bytes(capacity))
         }
         _ => String::new(),
     };
-    let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
-    let what = format!("{} ran out of memory: tried to allocate {asked}", device_words(oom));
+    let (often, times) = match (group.len() as u64, count) {
+        (1, 1) => (String::new(), String::new()),
+        (1, count) => (String::new(), format!(", printed {}", format::counted(count, "time"))),
+        (different, _) => (format!(" {}", format::counted(different, "time")), String::new()),
+    };
+    let what = format!("{} ran out of memory{often}{asked}", device_words(oom));
     let stated = Finding::stated(
         FindingCode::OutOfMemory,
         i64::from(oom.gpu.unwrap_or(0)),
         oom.asked_bytes.unwrap_or(0),
         title_of_parts(&what, [at, free, times]),
         shows(oom, cause),
-        advice(oom, cause),
+        advice(oom, cause, engine),
     );
     Finding { severity: Severity::Error, confidence: confidence(oom, cause), line, ..stated }
 }
@@ -109,7 +141,7 @@ fn confidence(oom: &Oom, cause: OomCause) -> Confidence {
         _ if oom.reserved_bytes.is_none() && cause == OomCause::Full => Confidence::Low,
         OomCause::Absurd | OomCause::TooLarge | OomCause::Limit | OomCause::Full => Confidence::High,
         OomCause::Fragmentation | OomCause::Others | OomCause::Outside => Confidence::Medium,
-        OomCause::MoreFree => Confidence::Low,
+        OomCause::MoreFree | OomCause::Unknown => Confidence::Low,
     }
 }
 
@@ -156,7 +188,7 @@ fn owners(oom: &Oom) -> Vec<(&'static str, u64)> {
         }
         (None, _) => owners.extend(oom.beside_bytes().map(|bytes| ("outside PyTorch or other processes", bytes))),
     }
-    owners.extend(oom.free_bytes.map(|bytes| ("free", bytes)));
+    owners.extend(oom.free_bytes.filter(|_| !oom.is_shared()).map(|bytes| ("free", bytes)));
     owners
 }
 
@@ -173,6 +205,13 @@ fn shows(oom: &Oom, cause: OomCause) -> String {
     let is_virtual = oom.allocated_bytes.zip(oom.capacity_bytes).is_some_and(|(own, capacity)| own > capacity);
     if is_virtual {
         text += " The tensors take more than the GPU has: the driver lends memory of the host, which is slow.";
+    }
+    if oom.is_shared() {
+        text += &format!(
+            " The driver names {} as free, more than the GPU's own memory: it counts memory of the host that this GPU \
+             shares, and the figures are of two pools.",
+            format::bytes(oom.free_bytes.unwrap_or(0))
+        );
     }
     if cause == OomCause::Fragmentation {
         text += &format!(
@@ -191,7 +230,8 @@ fn pids(oom: &Oom) -> String {
     if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) }
 }
 
-fn advice(oom: &Oom, cause: OomCause) -> String {
+fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
+    let (list, choose) = oom.api.tools();
     let missing = oom.asked_bytes.unwrap_or(0).saturating_sub(oom.free_bytes.unwrap_or(0));
     match cause {
         OomCause::Absurd => "Look at the sizes that the failing line computes: one of them is negative, has overflowed, \
@@ -212,25 +252,32 @@ fn advice(oom: &Oom, cause: OomCause) -> String {
             "Raise the limit of {} that the program sets for itself with `torch.cuda.set_per_process_memory_fraction`.",
             format::bytes(oom.allowed_bytes.unwrap_or(0))
         ),
-        OomCause::MoreFree => "Look at `nvidia-smi` for processes that came or went at that moment, for MIG slices and for a \
+        OomCause::Unknown => format!(
+            "Look for the whole message, which states the figures since PyTorch 1.0, and paste it here.\n\
+             See who holds the GPU's memory before the program starts: ``{list}``.\n{RECORD}"
+        ),
+        OomCause::MoreFree => format!(
+            "Look at `{list}` for processes that came or went at that moment, for MIG slices and for a \
                                limit of the container; on Windows and WSL for the size of the page file; on a GPU that \
                                shares the host's memory, for the share that is reserved for it.\nThen try \
                                ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``, which requests memory in small \
                                steps.\n\n\
                                More memory was free than the request needs, so that something else refused it."
-            .to_owned(),
+        ),
         OomCause::Fragmentation => {
             let more = match oom.private_bytes.is_some_and(|private| private >= MUCH_UNUSED) {
                 true => "\n\nMemory in private pools stays with its CUDA graphs: let graphs share one pool.",
                 false => "",
             };
+            let only = match missing {
+                0 => String::new(),
+                _ => format!(", and only {} was missing", format::bytes(missing)),
+            };
             format!(
-                "Set ``{}=expandable_segments:True``: PyTorch can then combine its unused memory, and only {} was \
-                 missing.\n\
+                "Set ``{}=expandable_segments:True``: PyTorch can then combine its unused memory{only}.\n\
                  If batches vary in size, start with the largest one, or pad them to few sizes.\n\
                  After an evaluation, call ``torch.cuda.empty_cache()``, which gives back whole unused segments.{more}",
-                settings_variable(oom.api),
-                format::bytes(missing)
+                oom.api.settings_variable()
             )
         }
         OomCause::Others if oom.api == OomApi::Mps => {
@@ -238,8 +285,8 @@ fn advice(oom: &Oom, cause: OomCause) -> String {
         }
         OomCause::Others => format!(
             "Free the GPU from what else runs on it{}.\n\
-             List its processes: ``nvidia-smi``; end notebooks and crashed runs that still hold memory.\n\
-             Or choose another GPU by `CUDA_VISIBLE_DEVICES`.",
+             List its processes: ``{list}``; end notebooks and crashed runs that still hold memory.\n\
+             Or choose another device by `{choose}`.",
             pids(oom)
         ),
         OomCause::Outside => format!(
@@ -248,21 +295,20 @@ fn advice(oom: &Oom, cause: OomCause) -> String {
              hundred MiB each, and libraries such as vLLM, DALI or CuPy have pools of their own.\n\nOnly {} was missing.",
             format::bytes(missing)
         ),
+        OomCause::Full if engine.is_some() => format!(
+            "Use a smaller or quantized model, or spread it over more GPUs (`--tensor-parallel-size`, `--tp`).\n\
+             Leave more room beside weights and KV cache: lower the share that {} may use \
+             (`--gpu-memory-utilization`, `--mem-fraction-static`), `--max-num-batched-tokens` or \
+             `--chunked-prefill-size`, and `--max-num-seqs` or `--max-running-requests`.\n\
+             Use `--enforce-eager` or `--disable-cuda-graph`: graphs take memory of their own.",
+            engine.unwrap_or_default()
+        ),
         OomCause::Full => format!(
             "Use less memory at once: a smaller micro-batch with gradient accumulation, activation checkpointing \
              (`torch.utils.checkpoint`), `bfloat16` autocast, or an optimizer with smaller state.\n\
              In an evaluation, use ``with torch.no_grad():``.\n\
              If it fails only after some steps, memory grows: look for losses or outputs that are kept.\n{RECORD}"
         ),
-    }
-}
-
-/// Returns the variable that sets PyTorch's allocator.
-fn settings_variable(api: OomApi) -> &'static str {
-    match api {
-        OomApi::Hip => "PYTORCH_HIP_ALLOC_CONF",
-        OomApi::Npu => "PYTORCH_NPU_ALLOC_CONF",
-        OomApi::Cuda | OomApi::Xpu | OomApi::Mps => "PYTORCH_CUDA_ALLOC_CONF",
     }
 }
 
@@ -287,79 +333,14 @@ fn outside(oom: &Oom) -> Option<Finding> {
                 format::bytes(others),
                 pids(oom)
             ),
-            "Look for other processes: ``nvidia-smi``.\n\n\
-             In this process, the CUDA context with its kernels takes about 0.5 GiB; NCCL buffers, CUDA graphs and other \
-             libraries take the rest."
-                .to_owned(),
+            match others {
+                0 => "Look at what takes it in this process: the CUDA context with its kernels takes about 0.5 GiB; NCCL \
+                      buffers, CUDA graphs and other libraries take the rest."
+                    .to_owned(),
+                _ => format!("Look for other processes: ``{}``.", oom.api.tools().0),
+            },
         )
     })
-}
-
-fn host_error(repeated: &Repeated<HostError>) -> Finding {
-    let Repeated { error, place, count } = repeated;
-    let (code, title, advice) = match error.kind {
-        HostErrorKind::WorkerKilled => (
-            FindingCode::HostProcessKilled,
-            "A data loader's worker was killed, most often because host memory ran out".to_owned(),
-            "Look for `Out of memory: Killed process` in `dmesg`, or for the container's memory limit.\nUse fewer workers \
-             (`num_workers`), a smaller `prefetch_factor` and smaller batches.\n[record] To see whether memory climbs \
-             within an epoch, sample the training with ``snapscope host -- python train.py``.",
-        ),
-        HostErrorKind::SharedMemory => (
-            FindingCode::SharedMemoryFull,
-            "Shared memory is full: workers of a data loader could not send batches".to_owned(),
-            "Give the container more shared memory: ``docker run --shm-size=8g`` or `--ipc=host`; in Kubernetes, mount an \
-             `emptyDir` with `medium: Memory` at /dev/shm.\nUntil then, use fewer workers or a smaller \
-             `prefetch_factor`.\nOr call ``torch.multiprocessing.set_sharing_strategy(\"file_system\")``.",
-        ),
-        HostErrorKind::HostMemory => (
-            FindingCode::HostOutOfMemory,
-            match error.asked_bytes {
-                Some(bytes) => format!("The host refused {} of memory", format::bytes(bytes)),
-                None => "The host refused memory".to_owned(),
-            },
-            "Look at the size first: a wrong shape asks for too much.\nOtherwise the host's memory or the container's limit \
-             is used up: load files by memory mapping, keep fewer batches in memory, and use fewer workers.\n\
-             [record] See which processes climb: ``snapscope host -- python train.py``.",
-        ),
-        HostErrorKind::RayKilled => (
-            FindingCode::HostProcessKilled,
-            "Ray killed a task because the memory of the machine was almost used up".to_owned(),
-            "Run fewer tasks at a time: give each more `num_cpus` or a `memory` of its own.\n\
-             Keep smaller batches and replay buffers, and release references to objects in the object store.\n\n\
-             The lines below the message list the processes with the most memory. `RAY_memory_usage_threshold` changes the limit, and \
-             `RAY_memory_monitor_refresh_ms=0` turns it off; then the kernel kills processes instead.",
-        ),
-        HostErrorKind::KvCache => (
-            FindingCode::KvCacheTooSmall,
-            "The inference engine finds too little GPU memory for its KV cache".to_owned(),
-            "Raise the share of memory that the engine may use (`gpu_memory_utilization` of vLLM, `--mem-fraction-static` of SGLang) if nothing else \
-             needs the GPU, or lower it if the engine finds less free memory than it wants.\nShorten the context \
-             (`max_model_len`).\nUse `enforce_eager` to do without CUDA graphs, a quantized model or cache \
-             (`kv_cache_dtype=\"fp8\"`), or more GPUs (`tensor_parallel_size`).\n\n\
-             Weights, activations and CUDA graphs come first, and the KV cache gets the rest of that share.",
-        ),
-        HostErrorKind::Library => (
-            FindingCode::OutsidePytorch,
-            "CUDA or one of its libraries found no memory beside what PyTorch holds".to_owned(),
-            "Leave room for them: use a smaller batch.\n\
-             Or limit PyTorch's share: ``torch.cuda.set_per_process_memory_fraction(0.9)``.\n\
-             Look for other processes on the GPU: ``nvidia-smi``.\n\
-             `CUBLAS_STATUS_ALLOC_FAILED` can also come from an index out of range before it: run with \
-             ``CUDA_LAUNCH_BLOCKING=1`` to see.\n\n\
-             cuBLAS, cuDNN and NCCL take memory outside PyTorch's allocator, when they are first used.",
-        ),
-    };
-    let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
-    let device = if matches!(error.kind, HostErrorKind::Library | HostErrorKind::KvCache) { 0 } else { HOST };
-    let shows = format!("The text says: {}", error.text);
-    let (bytes, title) = (error.asked_bytes.unwrap_or(0), title_of_parts(&title, [times]));
-    Finding {
-        severity: Severity::Error,
-        confidence: Confidence::Medium,
-        line: place.clone(),
-        ..Finding::stated(code, device, bytes, title, shows, advice.to_owned())
-    }
 }
 
 #[cfg(test)]

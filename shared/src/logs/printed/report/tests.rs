@@ -17,7 +17,7 @@ fn oom(text: &str) -> Oom {
 }
 
 /// The messages, shortened to their figures, with their causes as the threads and arithmetic tell them.
-const MESSAGES: [(&str, OomCause, &str); 26] = [
+const MESSAGES: [(&str, OomCause, &str); 34] = [
     (
         "pytorch/pytorch#59778",
         OomCause::MoreFree,
@@ -192,6 +192,61 @@ const MESSAGES: [(&str, OomCause, &str); 26] = [
         OomCause::Absurd,
         "CUDA out of memory. Tried to allocate more than 1EB memory.",
     ),
+    (
+        "words of 1.0 to 1.3, where `cached` is beside the tensors",
+        OomCause::Fragmentation,
+        "RuntimeError: CUDA out of memory. Tried to allocate 1.68 GiB (GPU 0; 10.76 GiB total capacity; 5.65 GiB already \
+         allocated; 356.00 MiB free; 3.90 GiB cached)",
+    ),
+    (
+        "a container that lists the process itself, with 2.6 GiB outside PyTorch",
+        OomCause::Outside,
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.74 GiB. GPU 0 has a total capacity of 23.57 GiB of \
+         which 594.88 MiB is free. Process 133267 has 22.97 GiB memory in use. Of the allocated memory 20.21 GiB is \
+         allocated by PyTorch, with 128.00 MiB allocated in private pools (e.g., CUDA Graphs), and 185.98 MiB is reserved \
+         by PyTorch but unallocated.",
+    ),
+    (
+        "the same with 8.7 GiB outside PyTorch",
+        OomCause::Outside,
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 200.00 MiB. GPU 0 has a total capacity of 79.25 GiB \
+         of which 94.88 MiB is free. Process 111 has 79.10 GiB memory in use. Of the allocated memory 70.20 GiB is \
+         allocated by PyTorch, and 185.98 MiB is reserved by PyTorch but unallocated.",
+    ),
+    (
+        "a GPU that others fill, of which as much is free as was requested",
+        OomCause::Others,
+        "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 7.93 GiB total capacity; 2.81 GiB already \
+         allocated; 25.38 MiB free; 3.06 GiB reserved in total by PyTorch)",
+    ),
+    (
+        "the end of a message",
+        OomCause::Others,
+        "Tried to allocate 216.00 MiB (GPU 0; 7.92 GiB total capacity; 69.17 MiB already allocated; 24.56 MiB free; 86.00 \
+         MiB reserved in total by PyTorch) If reserved memory is >> allocated memory try setting max_split_size_mb",
+    ),
+    (
+        "a limit that the message rounds up",
+        OomCause::Limit,
+        "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 MiB. GPU 0 has a total capacity of 255.98 GiB of \
+         which 244.65 GiB is free. 1.05 GiB allowed; Of the allocated memory 1017.01 MiB is allocated by PyTorch, and \
+         54.99 MiB is reserved by PyTorch but unallocated.",
+    ),
+    (
+        "a GPU that shares the host's memory",
+        OomCause::TooLarge,
+        "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 16.00 GiB. GPU 0 has a total capacity of 15.49 GiB of \
+         which 84.98 GiB is free. Of the allocated memory 1.67 GiB is allocated by PyTorch, and 8.08 GiB is reserved by \
+         PyTorch but unallocated.",
+    ),
+    (
+        "words of cudaMallocAsync, with figures in lines of their own",
+        OomCause::Others,
+        "torch.cuda.OutOfMemoryError: Allocation on device 0 would exceed allowed memory. (out of memory)\n\
+         Currently allocated     : 6.89 GiB\nRequested               : 320.00 MiB\n\
+         Device limit            : 23.69 GiB\nFree (according to CUDA): 2.94 MiB\n\
+         PyTorch limit (set by user-supplied memory fraction)\n                        : 17179869184.00 GiB",
+    ),
 ];
 
 #[test]
@@ -209,7 +264,7 @@ fn the_owners_of_a_card_fill_it() {
         let Some(owners) = owners_at(&oom) else { continue };
         let total: u64 = owners.parts.iter().map(|owner| owner.bytes).sum();
         // Drivers that lend host memory, or do not count a part of their own, leave a difference.
-        let is_lent = oom.allocated_bytes > oom.capacity_bytes;
+        let is_lent = oom.allocated_bytes > oom.capacity_bytes || oom.is_shared();
         let difference = total.abs_diff(owners.capacity_bytes) as f64 / owners.capacity_bytes as f64;
         assert!(is_lent || difference < 0.04, "{source}: {difference} of {owners:?}");
     }
@@ -228,6 +283,74 @@ fn every_version_states_the_same_figures() {
     assert_eq!(in_container.own_among_others().map(|own| own.pid), Some(2_684_311));
     assert_eq!(in_container.others_bytes(), Some(0));
     assert_eq!(oom(MESSAGES[23].2).process_bytes, None, "0 bytes are unknown");
+}
+
+#[test]
+fn errors_without_figures_are_known_in_all_words() {
+    for (text, device) in [
+        ("torch.cuda.OutOfMemoryError: CUDA out of memory.", "GPU"),
+        ("THCudaCheck FAIL file=/pytorch/THCStorage.cu line=58 error=2 : out of memory", "GPU"),
+        ("RuntimeError: cuda runtime error (2) : out of memory at /pytorch/THCStorage.cu:58", "GPU"),
+        ("torch.cuda.OutOfMemoryError: Allocation on device", "GPU"),
+        ("Native API failed. Native API returns: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)", "GPU"),
+        ("RuntimeError: NPU out of memory.", "NPU"),
+    ] {
+        let findings = log_report(&log(text)).diagnosis.findings;
+        assert_eq!(
+            findings.iter().map(|one| one.title.clone()).collect::<Vec<_>>(),
+            [format!("{device} ran out of memory")]
+        );
+        assert!(findings[0].advice.contains("_record_memory_history"), "{findings:?}");
+    }
+    for quoted in ["    if \"CUDA out of memory\" in str(error):", "except RuntimeError:  # 'CUDA out of memory'"] {
+        assert!(log(quoted).is_empty(), "{quoted}");
+    }
+}
+
+/// Returns a message about `asked` MiB, with a prefix.
+fn small(prefix: &str, asked: u32) -> String {
+    format!(
+        "{prefix}CUDA out of memory. Tried to allocate {asked}.00 MiB. GPU 0 has a total capacity of 10.76 GiB of which 6.00 \
+         MiB is free. Including non-PyTorch memory, this process has 10.70 GiB memory in use. Of the allocated memory \
+         10.00 GiB is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated.\n"
+    )
+}
+
+#[test]
+fn forms_of_one_error_are_one() {
+    let text = format!(
+        "{}{}torch.OutOfMemoryError: CUDA out of memory.\nERROR: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 0 has\n",
+        small("torch.OutOfMemoryError: ", 512),
+        small("WARNING:root:", 512)
+    );
+    let [error] = log(&text).printed.ooms.try_into().expect("one error");
+    assert_eq!((error.count, error.error.process_bytes.is_some()), (4, true));
+}
+
+#[test]
+fn errors_that_a_program_catches_are_one_finding() {
+    let text: String = (0..300).map(|step| small("WARNING:root:", 500 + step)).collect();
+    let report = log_report(&log(&text));
+    let [finding] = report.diagnosis.findings.try_into().expect("one finding");
+    let title = "GPU 0 ran out of memory 300 times: tried to allocate 500 MiB to 799 MiB";
+    assert_eq!((finding.title.as_str(), report.owners.len()), (title, 1));
+}
+
+#[test]
+fn advice_is_for_the_device_and_the_program() {
+    let advice = |text: &str| log_report(&log(text)).diagnosis.findings[0].advice.clone();
+    let npu = advice(MESSAGES[18].2);
+    assert!(
+        npu.contains("npu-smi info") && npu.contains("ASCEND_RT_VISIBLE_DEVICES") && !npu.contains("nvidia"),
+        "{npu}"
+    );
+    let hip = advice(MESSAGES[14].2);
+    assert!(hip.contains("rocm-smi --showpids") && !hip.contains("CUDA_VISIBLE"), "{hip}");
+    let engine = advice(&small("(EngineCore_DP0 pid=367) ERROR [core.py:868] torch.OutOfMemoryError: ", 80));
+    assert!(engine.contains("share that vLLM may use") && !engine.contains("checkpoint"), "{engine}");
+    let traceback = "Traceback (most recent call last):\n  File \"/x/sglang/srt/model_runner.py\", line 3, in load\n";
+    let engine = advice(&(traceback.to_owned() + &small("torch.OutOfMemoryError: ", 80)));
+    assert!(engine.contains("share that SGLang may use"), "{engine}");
 }
 
 #[test]
@@ -369,7 +492,7 @@ fn errors_of_the_host_have_their_own_advice() {
         "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the \
          engine.",
         FindingCode::KvCacheTooSmall,
-        "max_model_len",
+        "--gpu-memory-utilization",
     );
     check("RuntimeError: CUDA error: out of memory", FindingCode::OutsidePytorch, "set_per_process_memory_fraction");
     check(
@@ -377,6 +500,50 @@ fn errors_of_the_host_have_their_own_advice() {
         FindingCode::OutsidePytorch,
         "CUDA_LAUNCH_BLOCKING",
     );
+    let cases = [
+        (
+            "DataLoader worker (pid 7) is killed by signal: Bus error. It is possible that dataloader's workers are out of \
+             shared memory. Please try to raise your shared memory limit.",
+            FindingCode::SharedMemoryFull,
+            "--ipc=host",
+        ),
+        ("OSError: [WinError 1455] The paging file is too small", FindingCode::HostOutOfMemory, "page file larger"),
+        (
+            "RuntimeError: [enforce fail at ..\\c10\\core\\impl\\alloc_cpu.cpp:72] data. DefaultCPUAllocator: not enough \
+             memory: you tried to allocate 26214400 bytes.",
+            FindingCode::HostOutOfMemory,
+            "page file larger",
+        ),
+        (
+            "numpy.core._exceptions.MemoryError: Unable to allocate 7.91 GiB for an array with shape (1396913, 190, 4) and data \
+          type float64",
+            FindingCode::HostOutOfMemory,
+            "memory mapping",
+        ),
+        ("srun: error: node7: task 0: Out Of Memory", FindingCode::HostProcessKilled, "--mem=64G"),
+        ("slurmstepd: error: Detected 1 oom_kill event in StepId=191.batch.", FindingCode::HostProcessKilled, "sacct"),
+        ("  6%|██    | 3787/62565 [04:47<1:10:53, 13.82it/s]Killed", FindingCode::HostProcessKilled, "dmesg"),
+        ("run.sh: line 3:  4711 Killed                  python train.py", FindingCode::HostProcessKilled, "dmesg"),
+        ("  exitcode  : -9 (pid: 4711)", FindingCode::HostProcessKilled, "dmesg"),
+        (
+            "n:4201:4302 [3] include/alloc.h:178 NCCL WARN Cuda failure 'out of memory'",
+            FindingCode::OutsidePytorch,
+            "NCCL_BUFFSIZE",
+        ),
+        ("RuntimeError: HIP error: out of memory", FindingCode::OutsidePytorch, "rocm-smi"),
+        ("RuntimeError: CUDA driver error: out of memory", FindingCode::OutsidePytorch, "smaller batch"),
+    ];
+    for (text, code, word) in cases {
+        check(text, code, word);
+    }
+    let asked = |text: &str| log(text).printed.host_errors[0].error.asked_bytes;
+    assert_eq!(asked(cases[3].0), Some((7.91 * f64::from(1 << 30)).round() as u64));
+    let left = "Exception ignored in: <function _Iter.__del__ at 0x7f>\nRuntimeError: DataLoader worker (pid 4) is killed by \
+                signal: Killed. \n";
+    assert_eq!(log_report(&log(left)).diagnosis.findings[0].severity, Severity::Info, "the program had ended");
+    for text in ["Killed 3 stale processes", "the workers were Killed", "step 3: 17 Killed"] {
+        assert!(log(text).is_empty(), "{text}");
+    }
     assert!(log("the job exited unexpectedly\nepoch 3 done\n").is_empty());
 }
 
