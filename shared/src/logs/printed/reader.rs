@@ -6,6 +6,7 @@ use super::framework_reader::FrameworkReader;
 use super::host_error::HostError;
 use super::line_profile::{LineTables, LineUse};
 use super::oom::Oom;
+use super::progress::Progress;
 use super::repeated::{MOST_KEPT, Repeated, add};
 use super::summary;
 use super::trace_back::TraceBack;
@@ -27,6 +28,7 @@ pub struct Printed {
     pub counters: Vec<Counters>,
     /// Lines of the tables of memory_profiler.
     pub line_uses: Vec<LineUse>,
+    pub progress: Progress,
     /// Name of the inference engine that printed the text, if one did.
     pub engine: Option<&'static str>,
     /// Number of errors and tables beyond those that are kept.
@@ -55,7 +57,8 @@ impl LineReader for PrintedReader {
         if self.trace_back.line(line) {
             return true;
         }
-        let Printed { ooms, framework_ooms, host_errors, counters, line_uses, engine, left_out } = &mut self.printed;
+        let Printed { ooms, framework_ooms, host_errors, counters, line_uses, progress, engine, left_out } =
+            &mut self.printed;
         if let Some(row) = self.line_tables.line(line) {
             if line_uses.len() < MOST_LINES {
                 line_uses.extend(row);
@@ -83,6 +86,9 @@ impl LineReader for PrintedReader {
         let is_ignored = std::mem::replace(&mut self.is_ignored, line.contains("Exception ignored in"));
         if let Some(error) = HostError::of(line, is_ignored) {
             add(host_errors, error, self.trace_back.take_own(), left_out, |known, new| known.is_same(new));
+            return true;
+        }
+        if progress.line(line) {
             return true;
         }
         if counters.len() >= MOST_KEPT {

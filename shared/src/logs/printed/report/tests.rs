@@ -577,3 +577,19 @@ fn tables_of_memory_profiler_name_the_largest_line() {
     let without_times = LINES.replace("Occurrences  ", "").replace("         20  ", "").replace("          1  ", "");
     assert_eq!(log(&without_times).printed.line_uses[2].times, None);
 }
+
+#[test]
+fn memory_that_a_program_prints_shows_its_growth() {
+    let steps = |bytes: &dyn Fn(u64) -> u64| -> String {
+        (0..20).map(|step| format!("step {step} loss 0.3 memory_allocated: {}\n", bytes(step))).collect()
+    };
+    let title = |text: &str| {
+        let findings = log_report(&log(text)).diagnosis.findings;
+        let [finding] = findings.try_into().expect("one finding");
+        finding.title
+    };
+    let grows = title(&steps(&|step| (1 << 30) + (step << 26)));
+    assert_eq!(grows, "Allocated memory climbs from 1.00 GiB to 2.19 GiB");
+    let flat = title(&steps(&|step| (1 << 30) + (step % 2 << 26)));
+    assert_eq!(flat, "At most 1.06 GiB was printed as allocated");
+}
