@@ -10,6 +10,7 @@
 //! ONNX Runtime  Non-zero status code returned while running Mul node. Name:'Mul_8702' Status Message: …
 //!               Failed to allocate memory for requested buffer of size 2830172160
 //! CuPy          cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 1,024 bytes (allocated so far: 512 bytes).
+//! llama.cpp     ggml_backend_cuda_buffer_type_alloc_buffer: allocating 144.00 MiB on device 4: cudaMalloc failed: out of memory
 //! MLX           [metal::malloc] Attempting to allocate 48736917632 bytes which is greater than the maximum allowed buffer
 //!               size of 30150672384 bytes.
 //! ```
@@ -26,6 +27,7 @@ pub enum Framework {
     Paddle,
     OnnxRuntime,
     Cupy,
+    LlamaCpp,
     Mlx,
 }
 
@@ -38,6 +40,7 @@ impl Framework {
             Self::Paddle => "PaddlePaddle",
             Self::OnnxRuntime => "ONNX Runtime",
             Self::Cupy => "CuPy",
+            Self::LlamaCpp => "llama.cpp",
             Self::Mlx => "MLX",
         }
     }
@@ -119,7 +122,7 @@ impl FrameworkOom {
 type Read = fn(&str, &str) -> Option<FrameworkOom>;
 
 /// Words of each message, with its reader.
-const MESSAGES: [(&str, Read); 14] = [
+const MESSAGES: [(&str, Read); 16] = [
     ("OOM when allocating tensor with shape", tensor),
     ("ran out of memory trying to allocate ", pool),
     // Before version 1.0.
@@ -128,11 +131,14 @@ const MESSAGES: [(&str, Read); 14] = [
     ("Dst tensor is not initialized", copy_to_gpu),
     ("Out of memory while trying to allocate ", program),
     ("Out of memory allocating ", allocating),
+    // Before CuPy 7.
+    ("out of memory to allocate ", to_allocate),
     ("Failed to allocate request for ", program),
     ("Ran out of memory in memory space hbm. Used ", on_tpu),
     ("Out of memory error on GPU ", paddle),
     ("Failed to allocate memory for requested buffer of size ", buffer),
     ("is smaller than requested bytes of ", buffer),
+    ("cudaMalloc failed: out of memory", llama),
     ("[metal::malloc] Attempting to allocate ", metal),
     ("[METAL] Command buffer execution failed: Insufficient Memory", metal),
 ];
@@ -215,6 +221,18 @@ fn allocating(before: &str, rest: &str) -> Option<FrameworkOom> {
     })
 }
 
+fn to_allocate(_: &str, rest: &str) -> Option<FrameworkOom> {
+    let asked: Option<u64> = size::leading(rest);
+    // The sum of what it had and of what it wanted.
+    let total = size::after::<u64>(rest, "(total ")?;
+    Some(FrameworkOom {
+        asked_bytes: asked,
+        capacity_bytes: size::after(rest, "limit set to "),
+        in_use_bytes: asked.map(|asked| total.saturating_sub(asked)),
+        ..FrameworkOom::new(Framework::Cupy)
+    })
+}
+
 fn on_tpu(_: &str, rest: &str) -> Option<FrameworkOom> {
     let (used, rest) = rest.split_once(" of ")?;
     Some(FrameworkOom {
@@ -250,6 +268,14 @@ fn buffer(before: &str, rest: &str) -> Option<FrameworkOom> {
         capacity_bytes: leading_number(free),
         operation: shortened(running.split_once(" node").map_or("", |(name, _)| name)),
         ..FrameworkOom::new(Framework::OnnxRuntime)
+    })
+}
+
+fn llama(before: &str, _: &str) -> Option<FrameworkOom> {
+    Some(FrameworkOom {
+        gpu: number_after(before, "on device "),
+        asked_bytes: size::after(before, "allocating "),
+        ..FrameworkOom::new(Framework::LlamaCpp)
     })
 }
 

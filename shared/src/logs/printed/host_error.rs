@@ -40,9 +40,9 @@ pub enum HostErrorKind {
 }
 
 /// Words of each error, all of which stand in a line.
-const WORDS: [(&[&str], HostErrorKind); 36] = {
+const WORDS: &[(&[&str], HostErrorKind)] = {
     use HostErrorKind::*;
-    [
+    &[
         (&["insufficient shared memory (shm)"], SharedMemory),
         (&["is killed by signal: Bus error"], SharedMemory),
         (&["unable to write to file </torch_"], SharedMemory),
@@ -51,6 +51,8 @@ const WORDS: [(&[&str], HostErrorKind); 36] = {
         (&["is killed by signal: Killed"], WorkerKilled),
         (&["DataLoader worker", "exited unexpectedly"], WorkerKilled),
         (&["WinError 1455"], PageFile),
+        (&["os error 1455"], PageFile),
+        (&["paging file is too small"], PageFile),
         (&["alloc_cpu.cpp", "\\c10\\"], PageFile),
         (&["DefaultCPUAllocator: "], HostMemory),
         (&["Cannot allocate memory"], HostMemory),
@@ -59,12 +61,14 @@ const WORDS: [(&[&str], HostErrorKind); 36] = {
         (&["RMM failure at"], Rmm),
         (&["out_of_memory: RMM"], Rmm),
         (&["std::bad_alloc"], HostMemory),
+        (&["UR_RESULT_ERROR_OUT_OF_HOST_MEMORY"], HostMemory),
         (&["slurmstepd", "oom_kill event"], SlurmKilled),
         (&["slurmstepd", "oom-kill event"], SlurmKilled),
         (&["slurmstepd", "memory limit"], SlurmKilled),
         (&["srun: error", "Out Of Memory"], SlurmKilled),
         (&["srun: error", "Killed"], SlurmKilled),
-        (&["exitcode", ": -9 "], Killed),
+        (&["exitcode", ": -9"], Killed),
+        (&["terminated with signal SIGKILL"], Killed),
         (&["Signal 9 (SIGKILL) received by PID"], Killed),
         (&["died with <Signals.SIGKILL: 9>"], Killed),
         (&["exit status 137"], Killed),
@@ -99,9 +103,14 @@ impl HostError {
         Some(Self { kind, text: line.trim().chars().take(LONGEST).collect(), asked_bytes })
     }
 
-    /// Returns true if another message is about the same kind of failure, as far as the figures go.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.kind == other.kind && self.asked_bytes == other.asked_bytes
+    /// Takes over the size that another message states about the same kind of failure; returns false if it is another.
+    pub(super) fn complete(&mut self, other: &Self) -> bool {
+        let agree = self.asked_bytes.is_none() || other.asked_bytes.is_none() || self.asked_bytes == other.asked_bytes;
+        let is_same = self.kind == other.kind && agree;
+        if is_same {
+            self.asked_bytes = self.asked_bytes.or(other.asked_bytes);
+        }
+        is_same
     }
 }
 

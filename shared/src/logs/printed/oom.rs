@@ -84,7 +84,7 @@ pub struct Oom {
 ///
 /// Of those behind the first five, PyTorch states no figures: 0.4 and older, drivers and compilers. `Allocation on device`
 /// is of `cudaMallocAsync`, whose figures follow in lines of their own.
-const WORDS: [(&str, OomApi); 12] = [
+const WORDS: [(&str, OomApi); 14] = [
     ("CUDA out of memory", OomApi::Cuda),
     ("HIP out of memory", OomApi::Hip),
     ("XPU out of memory", OomApi::Xpu),
@@ -94,9 +94,11 @@ const WORDS: [(&str, OomApi); 12] = [
     ("cuda runtime error (2) : out of memory", OomApi::Cuda),
     ("cuda runtime error (2): out of memory", OomApi::Cuda),
     ("error=2 : out of memory", OomApi::Cuda),
+    ("cudaErrorMemoryAllocation", OomApi::Cuda),
+    ("EL0004", OomApi::Npu),
     ("hip runtime error (2)", OomApi::Hip),
     ("UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", OomApi::Xpu),
-    ("PI_ERROR_OUT_OF_RESOURCES", OomApi::Xpu),
+    ("ERROR_OUT_OF_RESOURCES", OomApi::Xpu),
 ];
 
 impl Oom {
@@ -351,6 +353,11 @@ impl OomCause {
         let least = |allowed: u64| allowed - (1 << (allowed.max(1).ilog2() / 10 * 10)) / 200;
         if oom.allowed_bytes.is_some_and(|allowed| reserved.saturating_add(asked) > least(allowed)) {
             return Self::Limit;
+        }
+        // Many of Intel's GPUs do not tell how much is free, and none of them lends more than 4 GiB at once unasked.
+        let has_room = || reserved.saturating_add(asked) <= capacity - capacity / 10;
+        if oom.api == OomApi::Xpu && oom.free_bytes.is_none() && oom.capacity_bytes.is_some() && has_room() {
+            return Self::MoreFree;
         }
         let free = oom.free_bytes.unwrap_or(0);
         let missing = asked.saturating_sub(free);

@@ -37,23 +37,38 @@ impl Series {
     }
 }
 
-/// Memory that a program printed while it ran.
+/// Memory of a GPU that a program printed while it ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
+    /// Number of the GPU or of the rank, if the lines name it.
+    pub gpu: Option<u32>,
     pub allocated: Series,
     pub peak_allocated: Series,
     pub reserved: Series,
     pub peak_reserved: Series,
+    /// Memory of the GPU in use, by whomever, as nvidia-smi counts it.
+    pub in_use: Series,
+}
+
+/// Reads the measures that a line contains into those of its GPU; returns true if it has any.
+pub(super) fn line(line: &str, all: &mut Vec<Progress>) -> bool {
+    const MOST_GPUS: usize = 1024;
+    let mut new = Progress { gpu: gpu(line), ..Progress::default() };
+    match all.iter_mut().find(|known| known.gpu == new.gpu) {
+        Some(known) => known.line(line),
+        None => {
+            let has_any = new.line(line);
+            if has_any && all.len() < MOST_GPUS {
+                all.push(new);
+            }
+            has_any
+        }
+    }
 }
 
 impl Progress {
-    /// Returns true if nothing was printed.
-    pub fn is_empty(&self) -> bool {
-        [self.allocated, self.peak_allocated, self.reserved, self.peak_reserved].iter().all(|series| series.count == 0)
-    }
-
     /// Reads the measures that a line contains; returns true if it has any.
-    pub(super) fn line(&mut self, line: &str) -> bool {
+    fn line(&mut self, line: &str) -> bool {
         if !["emory_", "emory alloc", "(MB)", "Max_MA", "memory: ", "max_mem: "]
             .iter()
             .any(|words| line.contains(words))
@@ -65,6 +80,8 @@ impl Progress {
         // `MA` and `CA` of DeepSpeed, and `memory` of torchtitan, are too short to stand for anything elsewhere.
         let short: &[(&str, Place)] = if text.contains("max ma ") {
             &[(" ma ", |progress| &mut progress.allocated), (" ca ", |progress| &mut progress.reserved)]
+        } else if text.contains("nvidia-smi") {
+            &[(" memory ", |progress| &mut progress.in_use)]
         } else if text.contains("gib(") {
             &[(" memory: ", |progress| &mut progress.peak_reserved)]
         } else {
@@ -102,6 +119,15 @@ const KEYS: [(&str, Place); 13] = [
     ("max mem: ", |progress| &mut progress.peak_allocated),
 ];
 
+/// Returns the GPU or the rank that a line names: `memory_allocated(1)`, `GPU-1`, `cuda:1`, `[Rank 1]`.
+fn gpu(line: &str) -> Option<u32> {
+    const WORDS: [&str; 8] = ["allocated(", "reserved(", "cached(", "GPU-", "GPU ", "cuda:", "Rank ", "rank"];
+    WORDS.iter().find_map(|words| {
+        let rest = line.split_once(words)?.1.trim_start_matches("cuda:");
+        rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
+    })
+}
+
 /// Reads the value behind a key: behind the arguments of a call and a colon; without a unit it is in bytes or in `unit_bytes`.
 fn value(text: &str, unit_bytes: Option<u64>) -> Option<u64> {
     /// Smaller numbers without a unit are in a unit that is not known.
@@ -126,17 +152,23 @@ fn value(text: &str, unit_bytes: Option<u64>) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Progress {
-        let mut progress = Progress::default();
-        text.lines().for_each(|line| {
-            progress.line(line);
+    fn all(text: &str) -> Vec<Progress> {
+        let mut all = Vec::new();
+        text.lines().for_each(|one| {
+            line(one, &mut all);
         });
-        progress
+        all
+    }
+
+    fn read(text: &str) -> Progress {
+        let all = all(text);
+        assert!(all.len() <= 1, "{text}");
+        all.into_iter().next().unwrap_or_default()
     }
 
     /// Returns the last values of all four measures in MiB.
     fn last(text: &str) -> [u64; 4] {
-        let Progress { allocated, peak_allocated, reserved, peak_reserved } = read(text);
+        let Progress { allocated, peak_allocated, reserved, peak_reserved, .. } = read(text);
         [allocated, peak_allocated, reserved, peak_reserved].map(|series| series.last_bytes >> 20)
     }
 
@@ -173,8 +205,18 @@ mod tests {
             "memory_allocated(device) - before",
             "max_memory_allocated: 3x",
         ] {
-            assert!(read(text).is_empty(), "{text}");
+            assert_eq!(all(text), [], "{text}");
         }
+    }
+
+    #[test]
+    fn each_gpu_has_its_own_values() {
+        let text = "torch.cuda.memory_allocated(0) 318986240\nnvidia-smi GPU-0 memory (MB) 2796\n\
+                    torch.cuda.memory_allocated(1) 10997248\nnvidia-smi GPU-1 memory (MB) 1494\nmemory_allocated(cuda:1): 1 GB\n";
+        let found = all(text);
+        let last =
+            found.iter().map(|one| (one.gpu, one.allocated.count, one.in_use.last_bytes >> 20)).collect::<Vec<_>>();
+        assert_eq!(last, [(Some(0), 1, 2796), (Some(1), 2, 1494)]);
     }
 
     #[test]

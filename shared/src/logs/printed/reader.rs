@@ -6,7 +6,7 @@ use super::framework_reader::FrameworkReader;
 use super::host_error::HostError;
 use super::line_profile::{LineTables, LineUse};
 use super::oom::Oom;
-use super::progress::Progress;
+use super::progress::{self, Progress};
 use super::repeated::{MOST_KEPT, Repeated, add};
 use super::summary;
 use super::trace_back::TraceBack;
@@ -28,7 +28,8 @@ pub struct Printed {
     pub counters: Vec<Counters>,
     /// Lines of the tables of memory_profiler.
     pub line_uses: Vec<LineUse>,
-    pub progress: Progress,
+    /// Memory that was printed in the course of the run, by GPU.
+    pub progress: Vec<Progress>,
     /// Name of the inference engine that printed the text, if one did.
     pub engine: Option<&'static str>,
     /// Number of errors and tables beyond those that are kept.
@@ -85,10 +86,10 @@ impl LineReader for PrintedReader {
         }
         let is_ignored = std::mem::replace(&mut self.is_ignored, line.contains("Exception ignored in"));
         if let Some(error) = HostError::of(line, is_ignored) {
-            add(host_errors, error, self.trace_back.take_own(), left_out, |known, new| known.is_same(new));
+            add(host_errors, error, self.trace_back.take_own(), left_out, HostError::complete);
             return true;
         }
-        if progress.line(line) {
+        if progress::line(line, progress) {
             return true;
         }
         if counters.len() >= MOST_KEPT {

@@ -142,8 +142,8 @@ fn advice(oom: &FrameworkOom) -> String {
         (Framework::Xla, _) => {
             "Use a smaller batch, `bfloat16`, `jax.checkpoint` for large blocks, and `donate_argnums` for arrays that a step \
              replaces.\n[record] To see which arrays are live and where they come from, call \
-             ``jax.profiler.save_device_memory_profile(\"memory.prof\")`` before the failing line, and open that file here.\n\
-             If other processes use the GPU, end them or set `XLA_PYTHON_CLIENT_MEM_FRACTION` for each, because JAX \
+             ``jax.profiler.save_device_memory_profile(\"memory.prof\")`` before the failing line, and read that file by \
+             `pprof`.\nIf other processes use the GPU, end them or set `XLA_PYTHON_CLIENT_MEM_FRACTION` for each, because JAX \
              reserves most of the GPU when it starts."
         }
         (Framework::Paddle, _) => {
@@ -156,6 +156,12 @@ fn advice(oom: &FrameworkOom) -> String {
              own, which it never gives back.\nOn a GPU, set `arena_extend_strategy` to `kSameAsRequested` so that pools grow by no more than is needed, and \
              `gpu_mem_limit` so that sessions can share it; where shapes vary, set `enable_mem_pattern = False`.\n\nThe message does not say \
              whether the pool is of the GPU or of the host."
+        }
+        (Framework::LlamaCpp, _) => {
+            "Keep fewer layers on the GPU: `--n-gpu-layers`, in Ollama `num_gpu`.\nShorten the context (`--ctx-size`, \
+             `num_ctx`), or quantize its cache (`--cache-type-k q8_0`, `--cache-type-v q8_0`) with `--flash-attn`.\nUse a \
+             smaller quantization of the model, or smaller batches (`--ubatch-size`).\nSpread the layers by \
+             `--tensor-split` if other GPUs have room."
         }
         (Framework::Cupy, _) => {
             "Free what CuPy keeps in its pool before others need it: \

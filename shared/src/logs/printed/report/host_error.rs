@@ -99,7 +99,7 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
         ),
         HostErrorKind::Nccl => (
             FindingCode::OutsidePytorch,
-            "NCCL found no memory on the GPU beside what PyTorch holds",
+            "NCCL found no GPU memory beside PyTorch's",
             "Leave room for NCCL: use a smaller batch, or limit PyTorch's share: \
              ``torch.cuda.set_per_process_memory_fraction(0.9)``.\nMake its buffers smaller: `NCCL_BUFFSIZE`, \
              `NCCL_MAX_NCHANNELS`, and fewer process groups.\nSee what it takes: run with ``NCCL_DEBUG=INFO`` and \
@@ -115,7 +115,7 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
         ),
         HostErrorKind::Library => (
             FindingCode::OutsidePytorch,
-            "The GPU's driver or one of its libraries found no memory beside what PyTorch holds",
+            "The GPU's driver or a library found no memory beside PyTorch's",
             "Leave room for them: use a smaller batch.\n\
              Or limit PyTorch's share: ``torch.cuda.set_per_process_memory_fraction(0.9)``.\n\
              Look for other processes on the GPU: ``nvidia-smi`` or ``rocm-smi --showpids``.\n\n\

@@ -68,7 +68,7 @@ fn findings(printed: &Printed) -> Vec<Finding> {
     findings.extend(printed.host_errors.iter().map(host_error::finding));
     findings.extend(groups.iter().filter_map(|group| outside(&group[0].error)));
     findings.extend(printed.counters.iter().flat_map(counted));
-    findings.extend(progress::finding(&printed.progress));
+    findings.extend(printed.progress.iter().filter_map(progress::finding));
     findings.extend(largest_line(&printed.line_uses));
     findings
 }
@@ -241,6 +241,10 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
         OomCause::Absurd => "Look at the sizes that the failing line computes: one of them is negative, has overflowed, \
                              or is not the one that was meant.\nPrint the shapes of its inputs."
             .to_owned(),
+        OomCause::TooLarge if oom.is_shared() => "Give the GPU a larger share of the machine's memory, in the firmware or by \
+             the driver's settings: this one request is larger than what it has now.\n\
+             Or split the operation into parts: a smaller batch, chunks of the sequence, tiles of the image."
+            .to_owned(),
         OomCause::TooLarge => "Split the operation into parts: a smaller batch, chunks of the sequence, tiles of the image.\n\
              Or avoid the tensor: attention without the matrix of all pairs (`scaled_dot_product_attention`), a loss in \
              chunks, `float16` instead of `float32`.\n\n\
@@ -256,9 +260,10 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
             "Raise the limit of {} that the program sets for itself with `torch.cuda.set_per_process_memory_fraction`.",
             format::bytes(oom.allowed_bytes.unwrap_or(0))
         ),
-        OomCause::Unknown => format!(
-            "Look for the whole message, which states the figures since PyTorch 1.0, and paste it here.\n\
-             See who holds the GPU's memory before the program starts: ``{list}``.\n{RECORD}"
+        OomCause::MoreFree if oom.api == OomApi::Xpu => format!(
+            "Allow requests above 4 GiB: ``UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1``.\n\
+             Look at ``{list}`` for processes that came or went at that moment; an integrated GPU shares the host's \
+             memory.\n\nMore memory was free than the request needs, so that something else refused it."
         ),
         OomCause::MoreFree => format!(
             "Look at `{list}` for processes that came or went at that moment, for MIG slices and for a \
@@ -299,13 +304,17 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
              hundred MiB each, and libraries such as vLLM, DALI or CuPy have pools of their own.\n\nOnly {} was missing.",
             format::bytes(missing)
         ),
-        OomCause::Full if engine.is_some() => format!(
+        OomCause::Full | OomCause::Unknown if engine.is_some() => format!(
             "Use a smaller or quantized model, or spread it over more GPUs (`--tensor-parallel-size`, `--tp`).\n\
              Leave more room beside weights and KV cache: lower the share that {} may use \
              (`--gpu-memory-utilization`, `--mem-fraction-static`), `--max-num-batched-tokens` or \
              `--chunked-prefill-size`, and `--max-num-seqs` or `--max-running-requests`.\n\
              Use `--enforce-eager` or `--disable-cuda-graph`: graphs take memory of their own.",
             engine.unwrap_or_default()
+        ),
+        OomCause::Unknown => format!(
+            "Look for the whole message, which states the figures since PyTorch 1.0, and paste it here.\n\
+             See who holds the GPU's memory before the program starts: ``{list}``.\n{RECORD}"
         ),
         OomCause::Full => format!(
             "Use less memory at once: a smaller micro-batch with gradient accumulation, activation checkpointing \
