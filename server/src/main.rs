@@ -1,13 +1,16 @@
 //! The binary `snapscope`.
 
-use std::io::Write as _;
+use std::env;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap_complete::Shell;
 use server::commands::{
-    CiArgs, DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, InspectArgs, McpArgs, OpenArgs, Output,
-    PeakArgs, RanksArgs, RecordArgs, ReplayArgs, ReproArgs, RunArgs, SegmentsArgs, SourceArgs, SweepArgs, printable,
+    CiArgs, DataArgs, DemoArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, InspectArgs, McpArgs, OpenArgs,
+    Output, PeakArgs, RanksArgs, RecordArgs, ReplayArgs, ReproArgs, RunArgs, SegmentsArgs, SourceArgs, SweepArgs,
+    cards, colored, completions, guided, manual, printable,
 };
 use server::config::SettingsArgs;
 use server::decoding::Allowance;
@@ -18,17 +21,33 @@ use server::decoding::Allowance;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    /// Color of severities: always, never, or auto, which is never with NO_COLOR or without a terminal [default: auto]
+    #[arg(long, global = true, value_name = "WHEN", default_value_t = ColorChoice::Auto, hide_default_value = true, hide_possible_values = true)]
+    color: ColorChoice,
 }
 
 #[derive(Subcommand)]
 enum Command {
+    /// List the GPUs that can be simulated
+    Cards,
+
     /// Compare the memory of a script between commits, for CI
     #[command(subcommand)]
     Ci(CiArgs),
 
+    /// Print the script that completes commands and options in a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+
     /// Check, back up or restore the data of a server
     #[command(subcommand)]
     Data(DataArgs),
+
+    /// Open a training that leaks in the browser, to look around
+    Demo(DemoArgs),
 
     /// Explain what uses memory, find leaks and suggest fixes
     #[command(after_help = "Exit status: 0 if no finding has severity error, 1 if one has, 2 if a file cannot be read")]
@@ -75,6 +94,9 @@ enum Command {
     /// Show the format of a snapshot and a summary of its memory use
     Inspect(InspectArgs),
 
+    /// Print the manual page
+    Man,
+
     /// Answer the questions of an agent by the Model Context Protocol, over standard input and output
     Mcp(McpArgs),
 
@@ -120,9 +142,15 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let program = guided(Cli::command());
+    let Cli { command, color } =
+        Cli::from_arg_matches(&program.clone().get_matches()).unwrap_or_else(|error| error.exit());
+    let outcome = match command {
+        Command::Cards => Ok(cards().into()),
         Command::Ci(args) => args.run(),
+        Command::Completions { shell } => Ok(completions(shell, program).into()),
         Command::Data(args) => args.run(),
+        Command::Demo(args) => args.run(),
         Command::Diagnose(args) => Ok(args.run()),
         Command::Diff(args) => args.run().map(Output::from),
         Command::Digest { file } => server::shares::print_digest(&file).map(Output::from),
@@ -134,6 +162,7 @@ fn main() -> ExitCode {
         Command::Fit(args) => args.run().map(Output::from),
         Command::Host(args) => args.run(),
         Command::Inspect(args) => args.run().map(Output::from),
+        Command::Man => Ok(manual(program).unwrap_or_else(|error| error.to_string()).into()),
         Command::Mcp(args) => args.run().map(|()| Output::default()),
         Command::Open(args) => args.run(),
         Command::Peak(args) => args.run().map(Output::from),
@@ -149,8 +178,14 @@ fn main() -> ExitCode {
         Command::Worker(args) => server::jobs::worker::run_alone(*args).map(|()| Output::default()),
     };
     let Output { text, stderr, status } = outcome.unwrap_or_else(Output::from);
+    let text = printable(&text);
+    let mut out = std::io::stdout();
+    // https://no-color.org: any value but the empty one.
+    let is_wanted = || out.is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let is_colored = color == ColorChoice::Always || color == ColorChoice::Auto && is_wanted();
+    let text = if is_colored { colored(&text).into() } else { text };
     // A closed pipe is no error, because a reader such as `head` may stop early.
-    let _ = std::io::stdout().write_all(printable(&text).as_bytes());
+    let _ = out.write_all(text.as_bytes());
     eprint!("{}", printable(&stderr));
     ExitCode::from(status)
 }

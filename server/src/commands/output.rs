@@ -32,7 +32,35 @@ impl From<Failure> for Output {
     }
 }
 
+/// Colors the lines that begin with a severity, for a terminal; a JSON document has none.
+pub fn colored(text: &str) -> String {
+    const COLORS: [(&str, &str); 3] = [("error", "31"), ("warning", "33"), ("info", "36")];
+    let color = |line: &str| {
+        let (_, color) =
+            COLORS.iter().find(|(name, _)| line.strip_prefix(name).is_some_and(|rest| rest.starts_with([':', ' '])))?;
+        let (head, title) = line.split_once(": ")?;
+        Some(format!("\u{1b}[1;{color}m{head}:\u{1b}[0;1m {title}\u{1b}[0m"))
+    };
+    let lines = text.split('\n').map(|line| color(line).unwrap_or_else(|| line.to_owned()));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Returns the document of `--json`.
 pub(super) fn document(report: &impl Serialize) -> String {
     serde_json::to_string_pretty(report).expect("plain data can be written") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn severities_are_colored_and_nothing_else() {
+        let plain = "errors: 3\n  error: x\ninformation\n{\"error\": \"a: b\"}\n";
+        assert_eq!(colored(plain), plain);
+        assert_eq!(
+            colored("warning on GPU 0: a climb: b\n  1. Do\n"),
+            "\u{1b}[1;33mwarning on GPU 0:\u{1b}[0;1m a climb: b\u{1b}[0m\n  1. Do\n"
+        );
+    }
 }

@@ -1,9 +1,13 @@
 //! Formats bars, sparklines and aligned columns for a terminal.
 
 use std::borrow::Cow;
+use std::io::IsTerminal as _;
+use std::sync::LazyLock;
 
 use shared::analysis::Timeline;
 use shared::base::markup::turns_direction;
+
+use crate::config::Terminal;
 
 /// Escapes characters that act on a terminal, because names in a snapshot may contain any characters.
 ///
@@ -86,9 +90,16 @@ pub(super) fn table(rows: &[Vec<String>], right: &[usize]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// Breaks a paragraph into lines that fit most terminals.
+/// Breaks a paragraph into lines that fit the terminal, or 96 characters if that is wider or the output is a file.
 pub(super) fn lines(text: &str) -> Vec<String> {
-    wrapped(text, 96)
+    const WIDEST: usize = 96;
+    const NARROWEST: usize = 40;
+    // Paragraphs are indented by up to four characters.
+    static WIDTH: LazyLock<usize> = LazyLock::new(|| match std::io::stdout().is_terminal() {
+        true => Terminal::from_environment().columns.saturating_sub(4).clamp(NARROWEST, WIDEST),
+        false => WIDEST,
+    });
+    wrapped(text, *WIDTH)
 }
 
 /// Breaks a paragraph into lines of at most `width` characters, between words.

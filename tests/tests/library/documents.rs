@@ -3,6 +3,7 @@
 //! Small snapshots have their documents stored whole, so that a change is read as a difference of lines; for the others
 //! a fingerprint of each document is stored.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::process::{Command, Output};
 use std::thread;
@@ -139,11 +140,18 @@ fn every_option_is_described_as_it_is_stored() {
     };
     let mut text = help(&[]);
     let listed = text.clone();
-    let commands = listed.lines().skip_while(|line| *line != "Commands:").skip(1).map_while(|line| {
-        let name = line.trim_start().split(' ').next()?;
-        (!name.is_empty()).then_some(name)
-    });
-    for command in commands.filter(|name| *name != "help") {
+    let rows = listed.lines().skip(1).take_while(|line| *line != "Options:");
+    let commands: Vec<&str> = rows.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
+    // The manual has all that are not hidden.
+    let manual = String::from_utf8(run(&["man"]).stdout).expect("UTF-8");
+    let parts = manual.lines().filter_map(|line| line.strip_prefix(".SH \"snapscope ")?.strip_suffix('"'));
+    assert_eq!(
+        BTreeSet::from_iter(parts),
+        commands.iter().copied().collect(),
+        "the groups of the help have every command"
+    );
+    assert!(String::from_utf8(run(&["completions", "bash"]).stdout).expect("UTF-8").contains("complete -F _snapscope"));
+    for command in commands {
         text += &help(&[command]);
         let parts: &[&str] = match command {
             "ci" => &["run"],

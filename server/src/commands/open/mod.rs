@@ -36,6 +36,33 @@ pub struct OpenArgs {
     dist: Option<PathBuf>,
 }
 
+/// The options of `snapscope demo`.
+#[derive(Debug, Clone, Args)]
+pub struct DemoArgs {
+    /// Folder of the built web pages [default: those inside this program, or `dist` next to its folder]
+    #[arg(long, value_name = "DIR", env = "SNAPSCOPE_DIST")]
+    dist: Option<PathBuf>,
+}
+
+impl DemoArgs {
+    /// Serves a recording of the gallery, in which every step keeps its graph, until the page is closed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there are no web pages, or if no server can be started.
+    pub fn run(self) -> Result<Output, Failure> {
+        const NAME: &str = "speech_losses_bad.pickle.gz";
+        let pages = built_pages(self.dist.clone())?;
+        let unreadable = |reason: String| Failure::new(format!("{NAME}: {reason}"), "build the web pages again");
+        let recording = pages.read(&format!("gallery/{NAME}")).map_err(|error| unreadable(error.to_string()))?;
+        let recording = recording.ok_or_else(|| unreadable("the web pages have no such recording".to_owned()))?;
+        let folder = tempfile::tempdir().map_err(|error| unreadable(error.to_string()))?;
+        let file = folder.path().join(NAME);
+        std::fs::write(&file, recording).map_err(|error| unreadable(error.to_string()))?;
+        OpenArgs { files: vec![file], text: false, dist: self.dist }.run()
+    }
+}
+
 impl OpenArgs {
     /// Serves the files until the page is closed, or returns their text; a file that cannot be read is named on standard
     /// error and does not stop the others.
