@@ -45,6 +45,11 @@ pub(super) fn headless(line: &str) -> Found<'_> {
     aux(line).map(|row| (HostForm::Ps, row)).or_else(|| top(line).map(|row| (HostForm::Top, row)))
 }
 
+/// Returns true for a row about a process that needs no head.
+pub fn is_row(line: &str) -> bool {
+    headless(line).is_some()
+}
+
 /// `user pid %cpu %mem vsz rss tty stat start time command`
 fn aux(line: &str) -> Option<Row<'_>> {
     let mut cells = Cells::new(line, None);

@@ -1,12 +1,12 @@
 //! Tests the reader of logs of host memory, on logs of every tool.
 
-use super::reader::HostReader;
 use super::*;
+use crate::logs::LogReader;
 
 fn read(text: &str) -> HostLog {
-    let mut reader = HostReader::default();
-    reader.push(text.as_bytes(), &mut |_| false);
-    reader.finish(&mut |_| false)
+    let mut reader = LogReader::default();
+    reader.push(text.as_bytes());
+    reader.finish().host
 }
 
 fn aux(pid: u32, rss_kib: u32, cpu: &str, command: &str) -> String {
@@ -30,9 +30,9 @@ fn the_loop_of_date_and_ps() {
     let share = total.bytes as f64 / (1_048_600.0 * 1024.0);
     assert!(total.source == TotalSource::Inferred && (0.99..1.01).contains(&share), "{share}");
     for size in [1, 7, 64] {
-        let mut reader = HostReader::default();
-        text.as_bytes().chunks(size).for_each(|chunk| reader.push(chunk, &mut |_| false));
-        assert_eq!(reader.finish(&mut |_| false), log);
+        let mut reader = LogReader::default();
+        text.as_bytes().chunks(size).for_each(|chunk| reader.push(chunk));
+        assert_eq!(reader.finish().host, log);
     }
 }
 

@@ -25,8 +25,8 @@ use super::row::{Row, headless};
 use super::shm;
 use super::usage::UsageReader;
 use super::wandb::HostMetric;
+use crate::base::MetricHead;
 use crate::base::stamp::{self, Stamp};
-use crate::base::{Lines, MetricHead};
 pub(super) use gaps::Gap;
 use hashbrown::HashMap;
 use repeated::{Added, RepeatedRows};
@@ -38,15 +38,9 @@ const MOST_VALUES: u64 = 64_000_000;
 /// Largest number of processes that are kept.
 const MOST_PROCESSES: usize = 100_000;
 
-/// Reader of a log that arrives in chunks of any size.
+/// Reader of a log, line by line.
 #[derive(Debug, Default)]
 pub struct HostReader {
-    lines: Lines,
-    state: State,
-}
-
-#[derive(Debug, Default)]
-struct State {
     log: HostLog,
     head: Option<Head>,
     /// Line of the head, which many tools repeat above each sample.
@@ -91,25 +85,11 @@ struct State {
 }
 
 impl HostReader {
-    /// Reads the next bytes of the file.
+    /// Reads the next line.
     ///
     /// `other` receives lines that say nothing about processes or the machine, and those that are a time; it returns true
     /// for lines that it understands, and the rest count as not understood.
-    pub fn push(&mut self, bytes: &[u8], other: &mut impl FnMut(&str) -> bool) {
-        let Self { lines, state } = self;
-        lines.push(bytes, |line| state.line(line, other));
-    }
-
-    /// Returns the log after the last bytes; it has no processes if nothing was understood.
-    pub fn finish(self, other: &mut impl FnMut(&str) -> bool) -> HostLog {
-        let Self { lines, mut state } = self;
-        lines.finish(|line| state.line(line, other));
-        state.finish()
-    }
-}
-
-impl State {
-    fn line(&mut self, line: &str, other: &mut impl FnMut(&str) -> bool) {
+    pub fn line(&mut self, line: &str, other: &mut impl FnMut(&str) -> bool) {
         if self.repeats(line) || self.row(line) || line.trim().is_empty() {
             return;
         }
@@ -378,7 +358,8 @@ impl State {
         }
     }
 
-    fn finish(mut self) -> HostLog {
+    /// Returns the log after the last line; it has no processes if nothing was understood.
+    pub fn finish(mut self) -> HostLog {
         self.end_dumps();
         if let Some(name) = self.procs.forget_name() {
             self.oddities.unread(&name);
