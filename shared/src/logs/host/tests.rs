@@ -72,7 +72,10 @@ const AUX_HEAD: &str = "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT ST
 fn loops_that_print_the_time_before_rows_are_read_like_those_that_print_it_above() {
     let expected = read(LOOP);
     assert_eq!((expected.clock, expected.diagnostics.len(), expected.times_ms.len()), (Clock::Dates, 0, 30));
-    let dates: [&dyn Fn(&str) -> String; 12] = [
+    let dates: [&dyn Fn(&str) -> String; 15] = [
+        &|time| format!("27/11/2026 00:{time}"),
+        &|time| format!("11/27/26-00:{time}"),
+        &|time| format!("20261127-00{}", time.replace(':', "")),
         &|time| format!("Fri Nov 27 00:{time} UTC 2026"),
         &|time| format!("Fri Nov 27 12:{time} AM UTC 2026"),
         &|time| format!("Fri 27 Nov 00:{time} UTC 2026"),
@@ -118,6 +121,16 @@ fn a_time_of_day_or_none_may_stand_before_joined_rows() {
     assert_eq!((timed.clock, &timed.processes), (Clock::TimeOfDay, &expected.processes));
     let untimed = looped(|_, rows| joined(rows));
     assert_eq!((untimed.clock, lasting(&untimed)), (Clock::Samples, lasting(&expected)));
+}
+
+#[test]
+fn what_else_stands_before_a_row_says_no_time() {
+    let expected = read(LOOP);
+    for before in ["trainer-1  | ", "00h43 | ", "[pod/train-0/main] ", "27 de noviembre, 43m: ", "{\"log\":\""] {
+        let each = |_: &str, rows: &[&str]| rows.iter().map(|row| format!("{before}{row}\n")).collect::<String>();
+        let found = looped(each);
+        assert_eq!((found.clock, lasting(&found)), (Clock::Samples, lasting(&expected)), "{before}");
+    }
 }
 
 /// The clock ticks while a loop prints a time before each row.

@@ -21,7 +21,7 @@ use super::log::{Clock, HostForm, HostLog, Kill, Process, Total, TotalSource};
 use super::machine;
 use super::oddities::Oddities;
 use super::proc::{ProcReader, sorted};
-use super::row::{Row, headless};
+use super::row::{Row, behind, headless};
 use super::shm;
 use super::usage::UsageReader;
 use super::wandb::HostMetric;
@@ -212,7 +212,9 @@ impl HostReader {
     fn row_of(&mut self, head: Option<&Head>, line: &str) -> bool {
         let of = |line| head.and_then(|head| Some((head.form, head.row(line)?))).or_else(|| headless(line));
         let with_time = || leading(line).into_iter().find_map(|(stamp, rest)| Some((stamp, of(rest)?)));
-        let Some((stamp, (form, row))) = of(line).map(|found| (None, found)).or_else(with_time) else { return false };
+        let alone = |found| (None, found);
+        let found = of(line).map(alone).or_else(with_time).or_else(|| behind(line).map(alone));
+        let Some((stamp, (form, row))) = found else { return false };
         if let Some(stamp) = stamp.filter(|stamp| !self.is_late(stamp, form, row.pid)) {
             self.sample(stamp);
         }
