@@ -1,7 +1,8 @@
 //! Tests the reader of logs of host memory, on logs of every tool.
 
 use super::*;
-use crate::logs::LogReader;
+use crate::base::Severity;
+use crate::logs::{LogReader, log_report};
 
 fn read(text: &str) -> HostLog {
     let mut reader = LogReader::default();
@@ -528,4 +529,22 @@ fn snapscope_host_samples_shared_memory() {
     let found = shared_climb(&log).unwrap();
     assert_eq!((found.climb.family.name.as_str(), found.unmapped_bytes), ("python shared_batches.py", 240 << 20));
     assert_eq!((climb_of(&log), shared_peak(&log)), (None, None));
+}
+
+/// A program that reads a file in chunks, by mprof.
+#[test]
+fn chunks_that_are_freed_accuse_nobody() {
+    let rows = |grows: u32| -> String {
+        let mib = |at: u32| 200 + at % 40 * 2 + at / 40 * grows;
+        (0..400).map(|at| format!("MEM {}.5 {}\n", mib(at), 1_754_559_256 + at)).collect()
+    };
+    let titles = |grows: u32| -> Vec<(Severity, String)> {
+        let mut reader = LogReader::default();
+        reader.push(rows(grows).as_bytes());
+        let found = log_report(&reader.finish()).diagnosis.findings;
+        assert!(found.iter().all(|one| !one.evidence.shows.contains("Process 0")), "{found:?}");
+        found.into_iter().map(|one| (one.severity, one.title)).collect()
+    };
+    assert_eq!(titles(0), [(Severity::Info, "Host memory of main goes up and down by 72.0 MiB".to_owned())]);
+    assert!(titles(40).iter().all(|(severity, _)| *severity == Severity::Warning));
 }
