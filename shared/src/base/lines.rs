@@ -1,13 +1,14 @@
 //! Splits bytes that arrive in chunks of any size into lines.
 
-use memchr::memchr2;
+use memchr::{memchr, memchr3};
 
 /// Longest line that is read; of a longer one, only its beginning is kept.
 const LONGEST_BYTES: usize = 64 << 10;
 
 /// Splitter that keeps the beginning of a line until the rest of it arrives.
 ///
-/// A carriage return ends a line, too, because progress bars write one instead of a line feed.
+/// A carriage return ends a line, too, because progress bars write one instead of a line feed. So does a zero byte, of
+/// which two programs leave runs that write to one file.
 #[derive(Debug, Default)]
 pub struct Lines {
     line: Vec<u8>,
@@ -17,7 +18,7 @@ impl Lines {
     /// Passes each line that ends in the bytes to `visit`, without its end; bytes that are not UTF-8 are replaced.
     pub fn push(&mut self, bytes: &[u8], mut visit: impl FnMut(&str)) {
         let mut rest = bytes;
-        while let Some(end) = memchr2(b'\n', b'\r', rest) {
+        while let Some(end) = memchr3(b'\n', b'\r', 0, rest) {
             let part = &rest[..end];
             rest = &rest[end + 1..];
             match self.line.is_empty() {
@@ -45,6 +46,27 @@ impl Lines {
         visit_line(&self.line, visit);
         self.line.clear();
     }
+}
+
+/// Returns true if a file with this beginning may be a text.
+///
+/// Zero bytes stand in runs or at the end of a line, where two programs write to one file; other data has single ones.
+pub fn is_text(head: &[u8]) -> bool {
+    const RUN: usize = 16;
+    let is_control = |byte: &u8| byte.is_ascii_control() && !matches!(byte, 0 | 7..=13 | 0x1b | 0x7f);
+    let is_end = |byte: Option<&u8>| byte.is_none_or(|byte| matches!(byte, b'\n' | b'\r'));
+    let mut before = None;
+    let mut rest = head;
+    while let Some(start) = memchr(0, rest) {
+        let zeros = rest[start..].iter().take_while(|byte| **byte == 0).count();
+        let is_between = is_end(rest[..start].last().or(before)) || is_end(rest.get(start + zeros));
+        if !is_between && zeros < RUN {
+            return false;
+        }
+        before = Some(&0);
+        rest = &rest[start + zeros..];
+    }
+    !head.contains(&0) || !head.iter().any(is_control)
 }
 
 /// Passes a line to `visit` if it is not empty; almost all are UTF-8, which is faster to check than to replace.

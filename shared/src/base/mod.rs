@@ -34,7 +34,7 @@ pub use feed::{Feed, Scan, Scanned};
 pub use gzip::{Sink, Unpacker, unpacked_head};
 pub(crate) use handle::handle;
 pub use interner::{StringId, StringTable};
-pub use lines::Lines;
+pub use lines::{Lines, is_text};
 pub use metrics::{Metric, MetricHead, MetricTime};
 pub use moment::Moment;
 pub use own_code::OwnCode;

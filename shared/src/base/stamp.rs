@@ -100,7 +100,9 @@ pub fn leading_dates(line: &str) -> Vec<(Stamp, &str)> {
     // Nearly all lines of a training have no time at their beginning.
     let beginning = &line.as_bytes()[..line.len().min(LONGEST_BYTES)];
     let is_time = |bytes: &[u8]| bytes[0].is_ascii_digit() && bytes[1] == b':' && bytes[2].is_ascii_digit();
-    if !beginning.windows(3).any(is_time) {
+    let has_compact =
+        || line.split_ascii_whitespace().next().is_some_and(|word| compact(word.trim_matches(BRACKETS)).is_some());
+    if !beginning.windows(3).any(is_time) && !has_compact() {
         return Vec::new();
     }
     let (mut ends_well, mut ends_in_word) = (Vec::new(), Vec::new());
@@ -155,13 +157,20 @@ impl Parts {
     /// Takes the next word; returns whether it says something, or `None` if it is not of a time.
     fn take(&mut self, token: &str) -> Option<bool> {
         let token = token.trim_end_matches(',');
-        let token = match token.split_once('T').and_then(|(date, time)| Some((iso_date(date)?, time))) {
-            Some((date, time)) => {
-                self.date(date);
-                time
-            }
-            None => token,
-        };
+        if let Some((date, time_ms)) = compact(token) {
+            self.date(date);
+            return self.time_ms.replace(time_ms).is_none().then_some(true);
+        }
+        // `2026-11-27T16:25:57`, `2026-11-27_16:25:57`, `11/27/26-16:25:57`
+        let split = token.match_indices(['T', '_', '-']).map(|(at, _)| (&token[..at], &token[at + 1..]));
+        let token =
+            match split.filter(|(_, time)| time.contains(':')).find_map(|(date, time)| Some((date_of(date)?, time))) {
+                Some((date, time)) => {
+                    self.date(date);
+                    time
+                }
+                None => token,
+            };
         if let Some((of_day, rest)) = time_with_zone(token) {
             if self.time_ms.replace(of_day).is_some() {
                 return None;
@@ -169,7 +178,7 @@ impl Parts {
             self.offset_min = self.offset_min.or_else(|| zone(rest));
         } else if let Some(of_day) = half_of_day(token) {
             self.half = Some(of_day);
-        } else if let Some(date) = iso_date(token) {
+        } else if let Some(date) = date_of(token) {
             self.date(date);
         } else if let Some((number, sign)) = counted_in_signs(token) {
             *[&mut self.year, &mut self.month, &mut self.day][sign] = Some(number);
@@ -271,11 +280,38 @@ fn millis(fraction: &str) -> i64 {
     digits.fold(0, |sum, digit| sum * 10 + i64::from(digit.saturating_sub(b'0')))
 }
 
-fn iso_date(token: &str) -> Option<(i64, i64, i64)> {
-    let mut parts = token.splitn(3, ['-', '/']).map(|part| part.parse::<i64>().ok());
-    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+/// Reads a date of numbers: `2026-11-27`, `27.11.2026`, `11/27/26`; of two that can be both, the month is first in `11/12`.
+fn date_of(token: &str) -> Option<(i64, i64, i64)> {
+    let sign = token.chars().find(|c| !c.is_ascii_digit())?;
+    let parts: Vec<&str> = token.split(sign).collect();
+    let [first, second, third] = parts[..] else { return None };
+    let is_number = |part: &&str| (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !"-/.".contains(sign) || !parts.iter().all(is_number) {
+        return None;
+    }
+    let number = |part: &str| part.parse::<i64>().ok();
+    let (year, month, day) = match (first.len(), third.len()) {
+        (4, 1 | 2) => (number(first)?, number(second)?, number(third)?),
+        (1 | 2, 2 | 4) => {
+            let year = number(third)? + if third.len() == 2 { 2000 } else { 0 };
+            let (first, second) = (number(first)?, number(second)?);
+            if second > 12 || (sign == '/' && first <= 12) { (year, first, second) } else { (year, second, first) }
+        }
+        _ => return None,
+    };
     ((1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day))
         .then_some((year, month, day))
+}
+
+/// Reads `20261127-162557`, in which any character may stand between the date and the time.
+fn compact(token: &str) -> Option<((i64, i64, i64), i64)> {
+    let is_digit = |at: usize| token.as_bytes()[at].is_ascii_digit();
+    if token.len() != 15 || !token.is_ascii() || is_digit(8) || !(0..15).all(|at| at == 8 || is_digit(at)) {
+        return None;
+    }
+    let part = |from: usize, to: usize| &token[from..to];
+    let date = date_of(&[part(0, 4), part(4, 6), part(6, 8)].join("-"))?;
+    Some((date, time_of_day(&[part(9, 11), part(11, 13), part(13, 15)].join(":"))?))
 }
 
 fn month_of(token: &str) -> Option<i64> {
@@ -358,6 +394,13 @@ mod tests {
             "2026-11-23T10:46:52-05:00",
             "2026-11-23 15:46:52",
             "== 2026-11-23 15:46:52 ==",
+            "2026-11-23_15:46:52",
+            "23.11.2026 15:46:52",
+            "23/11/2026 15:46:52",
+            "11/23/26-15:46:52",
+            "11/23/2026 03:46:52 PM",
+            "20261123-154652",
+            "20261123_154652",
             "1795448812",
             "1795448812.000",
             "1795448812000",
@@ -390,6 +433,8 @@ mod tests {
             "10:12",
             "25:00:00",
             "00:00:00 01:00:00",
+            "2.12.0 10:12:01",
+            "2026.11 10:12:01",
             "root 1 0.0 0.1 168 13 ? Ss 10:12 0:04 /sbin/init",
         ] {
             assert_eq!(stamp(line), None, "{line}");
@@ -408,6 +453,8 @@ mod tests {
             "[2026-11-23 15:46:52]",
             "[ 2026-11-23 15:46:52 ]",
             "2026-11-23 15:46:52:",
+            "23.11.2026 15:46:52",
+            "[20261123-154652]",
             "2026-11-23 15:46:52 |",
             "1795448812",
         ] {

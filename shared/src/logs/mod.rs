@@ -15,6 +15,7 @@ pub mod torch_profiler;
 pub mod tracemalloc;
 
 mod card_shares;
+mod pasted;
 mod reader;
 mod source;
 mod sources;

@@ -1,7 +1,9 @@
 //! Reads a log of any source, or of several.
 
 use super::host::HostReader;
+use super::pasted::PastedLines;
 use super::sources::{DocumentReader, LineReaders, Log};
+use crate::base::is_text;
 
 /// Bytes by which a reader tells documents from texts.
 const START_BYTES: usize = 4096;
@@ -21,6 +23,7 @@ enum State {
 #[derive(Debug, Default)]
 struct TextReader {
     is_utf_16: bool,
+    lines: PastedLines,
     host: HostReader,
     others: LineReaders,
 }
@@ -34,8 +37,7 @@ pub fn is_log(head: &[u8]) -> bool {
     if DocumentReader::begin(head).is_some() {
         return true;
     }
-    // No other text has a zero byte, and pickles have many.
-    if head.contains(&0) && !is_utf_16(head) {
+    if !is_text(head) && !is_utf_16(head) {
         return false;
     }
     let mut reader = LogReader::default();
@@ -101,14 +103,14 @@ impl TextReader {
         let narrow: Vec<u8> =
             if self.is_utf_16 { bytes.iter().copied().filter(|byte| *byte != 0).collect() } else { Vec::new() };
         let bytes = if self.is_utf_16 { &narrow } else { bytes };
-        let Self { host, others, .. } = self;
-        host.push(bytes, &mut |line| others.line(line));
+        let Self { lines, host, others, .. } = self;
+        lines.push(bytes, &mut |line| host.line(line, &mut |line| others.line(line)));
     }
 
     fn finish(self) -> Log {
-        let Self { host, mut others, .. } = self;
-        let host = host.finish(&mut |line| others.line(line));
-        others.finish(host)
+        let Self { lines, mut host, mut others, .. } = self;
+        lines.finish(&mut |line| host.line(line, &mut |line| others.line(line)));
+        others.finish(host.finish())
     }
 }
 

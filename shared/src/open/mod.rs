@@ -7,6 +7,7 @@
 //!
 //! Invariant: nothing else asks whether a file is a log, so that importing knows nothing of logs.
 
+use crate::base::is_text;
 use crate::import::{ImportError, Importer};
 use crate::logs::{Log, LogReader, is_log};
 
@@ -110,7 +111,7 @@ impl Opener {
         let importer = std::mem::take(importer);
         self.0 = match is_log(head) {
             true => State::Log(Box::default()),
-            false => State::Snapshot { importer, is_text: !head.contains(&0) },
+            false => State::Snapshot { importer, is_text: is_text(head) },
         };
         self.push(&bytes)
     }

@@ -20,7 +20,7 @@ pub(in crate::commands) fn summary(report: &LogReport) -> String {
 /// Formats the owners of a GPU's memory, a line each, with a bar.
 pub(super) fn owners(owners: &LogOwners) -> String {
     const WIDTH: u64 = 30;
-    let mut text = format!("\n  {} of {}\n", owners.title, bytes(owners.capacity_bytes));
+    let mut text = format!("\n  {}, {}\n", owners.title, bytes(owners.capacity_bytes));
     let rows = owners.parts.iter().map(|LogOwner { name, bytes: part }| {
         let whole = owners.capacity_bytes.max(1);
         let bar =

@@ -51,7 +51,7 @@ fn chart(curves: &LogCurves, page: &mut Html) {
 
 fn bars(owners: &LogOwners, page: &mut Html) {
     let capacity = owners.capacity_bytes.max(1);
-    page.section(&format!("{} of {}", owners.title, format::bytes(owners.capacity_bytes)), |page| {
+    page.section(&format!("{}, {}", owners.title, format::bytes(owners.capacity_bytes)), |page| {
         page.push("<div class=\"bars\">");
         for owner in &owners.parts {
             page.push(&format!("<div><span>{}</span>", escaped(&owner.name)));

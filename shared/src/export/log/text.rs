@@ -58,7 +58,7 @@ pub(super) fn log_markdown(name: &str, report: &LogReport) -> String {
 fn of_owners(owners: &LogOwners) -> LogTable {
     let row = |owner: &crate::report::LogOwner| vec![LogCell::Text(owner.name.clone()), LogCell::Bytes(owner.bytes)];
     LogTable {
-        title: format!("{} of {}", owners.title, format::bytes(owners.capacity_bytes)),
+        title: format!("{}, {}", owners.title, format::bytes(owners.capacity_bytes)),
         columns: ["Owner", "Memory"].map(str::to_owned).to_vec(),
         rows: owners.parts.iter().map(row).collect(),
         left_out: 0,

@@ -1,5 +1,7 @@
 //! Keeps the first bytes of a file, which the rules for unreadable files inspect.
 
+use crate::base::is_text;
+
 /// Number of bytes that are kept.
 const HEAD_BYTES: usize = 64 << 10;
 
@@ -29,12 +31,12 @@ impl Head {
     pub(super) fn text(&self) -> Option<String> {
         let text = String::from_utf8_lossy(self.0.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.0));
         let odd = text.chars().filter(|&c| is_odd(c)).count();
-        (!text.trim().is_empty() && odd <= 1 + text.len() / 200 && !text.contains('\0')).then(|| text.into_owned())
+        (!text.trim().is_empty() && odd <= 1 + text.len() / 200 && is_text(&self.0)).then(|| text.into_owned())
     }
 }
 
 /// Returns true for characters that text files don't contain; a terminal's control characters are allowed.
 fn is_odd(c: char) -> bool {
     c == char::REPLACEMENT_CHARACTER
-        || (c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\x07' | '\x08' | '\x0c' | '\x1b'))
+        || (c.is_control() && !matches!(c, '\0' | '\t' | '\n' | '\r' | '\x07' | '\x08' | '\x0c' | '\x1b'))
 }

@@ -225,8 +225,8 @@ pub struct Mapping {
 pub struct Kill {
     pub pid: u32,
     pub name: String,
-    /// Resident set size when it was killed, with shared pages.
-    pub rss_bytes: u64,
+    /// Resident set size when it was killed, with shared pages; `None` if the message does not have it.
+    pub rss_bytes: Option<u64>,
     /// True if a limit of its control group was reached rather than that of the machine.
     pub is_of_cgroup: bool,
     /// Last sample before it.

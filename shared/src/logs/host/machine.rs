@@ -35,13 +35,13 @@ pub(super) fn kill(line: &str) -> Option<Kill> {
     let of = |key: &str| {
         let (_, value) = rest.split_once(key)?;
         let end = value.find("kB")?;
-        value[..end].parse::<u64>().ok()?.checked_mul(1 << 10)
+        value[..end].replace(',', "").parse::<u64>().ok()?.checked_mul(1 << 10)
     };
-    let rss_bytes = ["anon-rss:", "file-rss:", "shmem-rss:"].into_iter().filter_map(of).fold(0, u64::saturating_add);
+    let parts = ["anon-rss:", "file-rss:", "shmem-rss:"].into_iter().filter_map(of);
     Some(Kill {
         pid: pid.trim_end_matches(',').parse().ok()?,
         name: name.to_owned(),
-        rss_bytes,
+        rss_bytes: parts.reduce(u64::saturating_add),
         is_of_cgroup: before.contains("cgroup"),
         sample: None,
     })
@@ -89,10 +89,14 @@ mod tests {
         let line = "[ 9.1] Out of memory: Killed process 4711 (python) total-vm:90kB, anon-rss:80kB, file-rss:4kB, \
                     shmem-rss:12kB, UID:0 pgtables:1kB oom_score_adj:0";
         let expected =
-            Kill { pid: 4711, name: "python".into(), rss_bytes: 96 << 10, is_of_cgroup: false, sample: None };
+            Kill { pid: 4711, name: "python".into(), rss_bytes: Some(96 << 10), is_of_cgroup: false, sample: None };
         assert_eq!(kill(line), Some(expected.clone()));
         let of_cgroup = line.replace("Out of memory", "Memory cgroup out of memory");
-        assert_eq!(kill(&of_cgroup), Some(Kill { is_of_cgroup: true, ..expected }));
+        assert_eq!(kill(&of_cgroup), Some(Kill { is_of_cgroup: true, ..expected.clone() }));
+        let with_commas = line.replace("80kB", "80,000kB");
+        assert_eq!(kill(&with_commas).and_then(|kill| kill.rss_bytes), Some((80_000 + 16) << 10));
+        let cut = line.split_once(" total").unwrap().0;
+        assert_eq!(kill(cut), Some(Kill { rss_bytes: None, ..expected }));
         assert_eq!(kill("Killed process x"), None);
     }
 

@@ -36,4 +36,5 @@ pub use log::{
 pub use queue::{SharedClimb, SharedPeak, shared_climb, shared_peak, unmapped};
 pub use reader::HostReader;
 pub(super) use report::{course, when_full};
+pub(super) use row::is_row;
 pub use teeth::Leg;

@@ -45,6 +45,18 @@ pub(super) fn headless(line: &str) -> Found<'_> {
     aux(line).map(|row| (HostForm::Ps, row)).or_else(|| top(line).map(|row| (HostForm::Top, row)))
 }
 
+/// Reads a row behind what else a loop prints: a time in an unknown form, or the name of a container.
+pub(super) fn behind(line: &str) -> Found<'_> {
+    const MOST_WORDS: usize = 8;
+    let mut words = line.split_ascii_whitespace().skip(1).take(MOST_WORDS);
+    words.find_map(|word| headless(&line[word.as_ptr() as usize - line.as_ptr() as usize..]))
+}
+
+/// Returns true for a row about a process that needs no head.
+pub(in crate::logs) fn is_row(line: &str) -> bool {
+    headless(line).or_else(|| behind(line)).is_some()
+}
+
 /// `user pid %cpu %mem vsz rss tty stat start time command`
 fn aux(line: &str) -> Option<Row<'_>> {
     let mut cells = Cells::new(line, None);

@@ -1,12 +1,13 @@
 //! Tests the reader of logs of host memory, on logs of every tool.
 
-use super::reader::HostReader;
 use super::*;
+use crate::base::Severity;
+use crate::logs::{LogReader, log_report};
 
 fn read(text: &str) -> HostLog {
-    let mut reader = HostReader::default();
-    reader.push(text.as_bytes(), &mut |_| false);
-    reader.finish(&mut |_| false)
+    let mut reader = LogReader::default();
+    reader.push(text.as_bytes());
+    reader.finish().host
 }
 
 fn aux(pid: u32, rss_kib: u32, cpu: &str, command: &str) -> String {
@@ -30,9 +31,9 @@ fn the_loop_of_date_and_ps() {
     let share = total.bytes as f64 / (1_048_600.0 * 1024.0);
     assert!(total.source == TotalSource::Inferred && (0.99..1.01).contains(&share), "{share}");
     for size in [1, 7, 64] {
-        let mut reader = HostReader::default();
-        text.as_bytes().chunks(size).for_each(|chunk| reader.push(chunk, &mut |_| false));
-        assert_eq!(reader.finish(&mut |_| false), log);
+        let mut reader = LogReader::default();
+        text.as_bytes().chunks(size).for_each(|chunk| reader.push(chunk));
+        assert_eq!(reader.finish().host, log);
     }
 }
 
@@ -72,7 +73,10 @@ const AUX_HEAD: &str = "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT ST
 fn loops_that_print_the_time_before_rows_are_read_like_those_that_print_it_above() {
     let expected = read(LOOP);
     assert_eq!((expected.clock, expected.diagnostics.len(), expected.times_ms.len()), (Clock::Dates, 0, 30));
-    let dates: [&dyn Fn(&str) -> String; 12] = [
+    let dates: [&dyn Fn(&str) -> String; 15] = [
+        &|time| format!("27/11/2026 00:{time}"),
+        &|time| format!("11/27/26-00:{time}"),
+        &|time| format!("20261127-00{}", time.replace(':', "")),
         &|time| format!("Fri Nov 27 00:{time} UTC 2026"),
         &|time| format!("Fri Nov 27 12:{time} AM UTC 2026"),
         &|time| format!("Fri 27 Nov 00:{time} UTC 2026"),
@@ -118,6 +122,16 @@ fn a_time_of_day_or_none_may_stand_before_joined_rows() {
     assert_eq!((timed.clock, &timed.processes), (Clock::TimeOfDay, &expected.processes));
     let untimed = looped(|_, rows| joined(rows));
     assert_eq!((untimed.clock, lasting(&untimed)), (Clock::Samples, lasting(&expected)));
+}
+
+#[test]
+fn what_else_stands_before_a_row_says_no_time() {
+    let expected = read(LOOP);
+    for before in ["trainer-1  | ", "00h43 | ", "[pod/train-0/main] ", "27 de noviembre, 43m: ", "{\"log\":\""] {
+        let each = |_: &str, rows: &[&str]| rows.iter().map(|row| format!("{before}{row}\n")).collect::<String>();
+        let found = looped(each);
+        assert_eq!((found.clock, lasting(&found)), (Clock::Samples, lasting(&expected)), "{before}");
+    }
 }
 
 /// The clock ticks while a loop prints a time before each row.
@@ -515,4 +529,22 @@ fn snapscope_host_samples_shared_memory() {
     let found = shared_climb(&log).unwrap();
     assert_eq!((found.climb.family.name.as_str(), found.unmapped_bytes), ("python shared_batches.py", 240 << 20));
     assert_eq!((climb_of(&log), shared_peak(&log)), (None, None));
+}
+
+/// A program that reads a file in chunks, by mprof.
+#[test]
+fn chunks_that_are_freed_accuse_nobody() {
+    let rows = |grows: u32| -> String {
+        let mib = |at: u32| 200 + at % 40 * 2 + at / 40 * grows;
+        (0..400).map(|at| format!("MEM {}.5 {}\n", mib(at), 1_754_559_256 + at)).collect()
+    };
+    let titles = |grows: u32| -> Vec<(Severity, String)> {
+        let mut reader = LogReader::default();
+        reader.push(rows(grows).as_bytes());
+        let found = log_report(&reader.finish()).diagnosis.findings;
+        assert!(found.iter().all(|one| !one.evidence.shows.contains("Process 0")), "{found:?}");
+        found.into_iter().map(|one| (one.severity, one.title)).collect()
+    };
+    assert_eq!(titles(0), [(Severity::Info, "Host memory of main goes up and down by 72.0 MiB".to_owned())]);
+    assert!(titles(40).iter().all(|(severity, _)| *severity == Severity::Warning));
 }

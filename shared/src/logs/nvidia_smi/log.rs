@@ -15,6 +15,8 @@ pub struct CardLog {
     pub has_times: bool,
     /// True if the figures are those that Weights & Biases exports.
     pub is_of_wandb: bool,
+    /// True if a table says that no process runs.
+    pub lists_none: bool,
     /// Numbers of GPUs that an output of `nvidia-smi -q` lists and that the machine has, if those differ.
     ///
     /// The output has no numbers of GPUs, which are then counted from 0.

@@ -9,6 +9,7 @@ use crate::base::stamp::{self, Stamp};
 use crate::base::{Metric, MetricHead, MetricTime};
 use crate::logs::source::LineReader;
 use hashbrown::HashMap;
+use std::cmp::Reverse;
 
 /// Most samples of all GPUs that are kept, 16 bytes each: those of eight GPUs every second for a week.
 const MOST_SAMPLES: usize = 5_000_000;
@@ -23,6 +24,10 @@ pub struct CardReader {
     samples: usize,
     /// Time of the line above, for tables that have none.
     stamp: Option<Stamp>,
+    /// Numbers of GPUs by their UUIDs or addresses, where rows have both.
+    numbers: HashMap<String, u32>,
+    /// Processes of GPUs that have no number yet.
+    unplaced: Vec<(String, Vec<CardProcess>)>,
     /// GPU and name of the last row of a table that names one.
     named: Option<(u32, String)>,
     /// True after the first row of a table.
@@ -59,6 +64,7 @@ impl LineReader for CardReader {
 
     fn finish(mut self) -> CardLog {
         std::mem::take(&mut self.query_text).finish().into_iter().for_each(|record| self.record(record));
+        self.place();
         self.log
     }
 }
@@ -128,12 +134,51 @@ impl CardReader {
     }
 
     fn row(&mut self, row: &Row<'_>) {
-        let gpu = row.gpu.unwrap_or(0);
+        let known = self.numbers.get(row.key).copied();
         if let Some(bytes) = row.used_bytes {
-            self.sample(gpu, row.stamp, bytes, row.total_bytes, row.name);
+            // Rows without numbers come in their order.
+            let next = if row.key.is_empty() { 0 } else { self.numbers.len() as u32 };
+            let gpu = row.gpu.or(known).unwrap_or(next);
+            if !row.key.is_empty() && known.is_none() && self.numbers.len() < MOST_CARDS {
+                self.numbers.insert(row.key.to_owned(), gpu);
+            }
+            match row.elapsed_ms {
+                Some(ms) => self.sample_at(gpu, Some(ms), bytes, row.total_bytes, row.name),
+                None => self.sample(gpu, row.stamp, bytes, row.total_bytes, row.name),
+            }
         }
-        if let (Some(pid), Some(bytes)) = (row.pid, row.process_bytes) {
-            self.process(gpu, pid, row.process_name, bytes);
+        let (Some(pid), Some(bytes)) = (row.pid, row.process_bytes) else { return };
+        match row.gpu.or(known).or(row.key.is_empty().then_some(0)) {
+            Some(gpu) => self.process(gpu, pid, row.process_name, bytes),
+            None => {
+                let position = self.unplaced.iter().position(|(key, _)| key == row.key).unwrap_or(self.unplaced.len());
+                if position == self.unplaced.len() && position < MOST_CARDS {
+                    self.unplaced.push((row.key.to_owned(), Vec::new()));
+                }
+                let processes = self.unplaced.get_mut(position).map(|(_, processes)| processes);
+                processes.into_iter().for_each(|all| add(all, pid, row.process_name, bytes));
+            }
+        }
+    }
+
+    /// Places processes of GPUs without a number where so much memory is in use: a GPU has what its processes have, and a
+    /// little more.
+    fn place(&mut self) {
+        let mut unplaced = std::mem::take(&mut self.unplaced);
+        let sum = |processes: &[CardProcess]| processes.iter().map(|one| one.bytes).fold(0, u64::saturating_add);
+        unplaced.sort_by_key(|(_, processes)| Reverse(sum(processes)));
+        for (key, processes) in unplaced {
+            let least = sum(&processes);
+            let used = |card: &Card| card.samples.last().map_or(0, |sample| sample.used_bytes);
+            let has_room = |card: &&mut Card| card.processes.is_empty() && used(card) >= least;
+            let of_number = self.numbers.get(&key).copied();
+            let free = self.log.cards.iter_mut().filter(has_room).min_by_key(|card| used(card)).map(|card| card.index);
+            let next = self.log.cards.iter().map(|card| card.index + 1).max().unwrap_or(0);
+            let Some(card) = self.card(of_number.or(free).unwrap_or(next)) else { continue };
+            if card.name.is_empty() {
+                card.name = key;
+            }
+            card.processes = processes;
         }
     }
 
@@ -166,6 +211,7 @@ impl CardReader {
             self.named = Some((gpu, name.copied().collect::<Vec<_>>().join(" ")));
             return true;
         }
+        self.log.lists_none |= line.contains("No running processes");
         is_frame(line)
     }
 
@@ -197,13 +243,7 @@ impl CardReader {
 
     fn process(&mut self, gpu: u32, pid: u32, name: &str, bytes: u64) {
         let Some(card) = self.card(gpu) else { return };
-        match card.processes.iter().position(|process| process.pid == pid) {
-            Some(known) => card.processes[known].bytes = bytes,
-            None if card.processes.len() < MOST_PROCESSES => {
-                card.processes.push(CardProcess { pid, name: name.to_owned(), bytes });
-            }
-            None => {}
-        }
+        add(&mut card.processes, pid, name, bytes);
     }
 
     fn card(&mut self, index: u32) -> Option<&mut Card> {
@@ -217,6 +257,17 @@ impl CardReader {
             None => return None,
         };
         Some(&mut cards[position])
+    }
+}
+
+/// Adds a process, or what it has now.
+fn add(processes: &mut Vec<CardProcess>, pid: u32, name: &str, bytes: u64) {
+    match processes.iter().position(|process| process.pid == pid) {
+        Some(known) => processes[known].bytes = bytes,
+        None if processes.len() < MOST_PROCESSES => {
+            processes.push(CardProcess { pid, name: name.to_owned(), bytes });
+        }
+        None => {}
     }
 }
 
@@ -317,6 +368,32 @@ Sun Dec 17 15:31:00 2023
         assert_eq!(read(&text.replace(" MiB", "")), log, "without units");
         let apps = read("pid, process_name, used_gpu_memory [MiB]\n4711, python3, 15000 MiB\n");
         assert_eq!(apps.cards[0].processes[0].bytes, 15_000 << 20);
+    }
+
+    #[test]
+    fn programs_write_tables_of_their_own() {
+        let log = read("elapsed_sec,gpu_util_pct,mem_used_mb,mem_total_mb\n0.08,0,472,49140\n0.34,2,1502.5,49140\n");
+        let samples = [(80, 472 << 20), (340, 3005 << 19)];
+        assert_eq!(log.cards[0].samples, samples.map(|(time_ms, used_bytes)| CardSample { time_ms, used_bytes }));
+        assert_eq!(log.cards[0].total_bytes, Some(49_140 << 20));
+        assert_eq!(read("elapsed_sec,mem_used_mb,mem_total_mb\n0.08,472,49140\n").cards, [], "of the host, perhaps");
+    }
+
+    /// A query of GPUs by number and one of processes by the UUID of the GPU.
+    #[test]
+    fn processes_are_on_the_gpu_that_has_their_memory() {
+        let gpus =
+            "index, utilization.gpu [%], memory.used [MiB]\n0, 75 %, 77537 MiB\n1, 0 %, 5 MiB\n2, 100 %, 74289 MiB\n";
+        let apps = "gpu_uuid, pid, used_gpu_memory [MiB]\nGPU-b, 2003, 74278 MiB\nGPU-a, 2001, 77002 MiB\nGPU-a, 2002, 518 MiB\n";
+        let pids = |text: &str| -> Vec<(u32, Vec<u32>)> {
+            let of = |card: &Card| (card.index, card.processes.iter().map(|process| process.pid).collect());
+            read(text).cards.iter().map(of).collect()
+        };
+        assert_eq!(pids(&format!("{gpus}{apps}")), [(0, vec![2001, 2002]), (1, vec![]), (2, vec![2003])]);
+        assert_eq!(pids(&format!("{apps}{gpus}")), [(0, vec![2001, 2002]), (1, vec![]), (2, vec![2003])]);
+        let keyed = "uuid, memory.used [MiB]\nGPU-b, 75000 MiB\nGPU-a, 77600 MiB\n";
+        assert_eq!(pids(&format!("{keyed}{apps}")), [(0, vec![2003]), (1, vec![2001, 2002])]);
+        assert_eq!(pids(apps), [(0, vec![2001, 2002]), (1, vec![2003])]);
     }
 
     #[test]

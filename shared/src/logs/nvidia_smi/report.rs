@@ -153,7 +153,7 @@ fn findings(log: &CardLog) -> Vec<Finding> {
         let climbs = climbs(log, card);
         // What climbs to the end of the card is told with the reason.
         let full = nearly_full(card).filter(|_| climbs.is_none());
-        [climbs, full, shared(card)]
+        [climbs, full, shared(card), unlisted(log, card)]
     };
     log.cards.iter().flat_map(of).flatten().collect()
 }
@@ -239,6 +239,21 @@ fn shared(card: &Card) -> Option<Finding> {
     Some(finding(card, (FindingCode::GpuShared, Severity::Warning, bytes), title, shows, advice))
 }
 
+/// Reports memory in use where nvidia-smi lists no process.
+fn unlisted(log: &CardLog, card: &Card) -> Option<Finding> {
+    let bytes = card.samples.last()?.used_bytes;
+    let is_unlisted = log.lists_none && card.processes.is_empty() && bytes >= MUCH_BYTES;
+    let title = format!("{} in use, but nvidia-smi lists no process", format::bytes(bytes));
+    let shows = "In a container, nvidia-smi lists neither the container's own processes nor those of others, and some drivers \
+                 list only those of the user.";
+    let advice = "Run nvidia-smi on the host, outside of containers: it lists all processes.\n\
+                  Or look for who has the device open: ``sudo fuser -v /dev/nvidia*``.\n\
+                  Or choose another GPU by `CUDA_VISIBLE_DEVICES`.\n\n\
+                  If it is your own program, nothing has to be done.";
+    let code = (FindingCode::GpuShared, Severity::Info, bytes);
+    is_unlisted.then(|| finding(card, code, title, shows.to_owned(), advice))
+}
+
 /// Lists the GPUs.
 fn table(log: &CardLog) -> LogTable {
     let row = |card: &Card| {
@@ -283,6 +298,20 @@ mod tests {
         assert!(found[0].evidence.shows.ends_with(full), "{}", found[0].evidence.shows);
         let to_the_end = looped(|at| 2000 + at * 70);
         assert_eq!(to_the_end.iter().map(|one| one.code).collect::<Vec<_>>(), [FindingCode::CardMemoryClimbs]);
+    }
+
+    #[test]
+    fn memory_without_a_process_is_of_others() {
+        let table = "| NVIDIA-SMI 384.145 |\n|   0  Tesla V100-SXM2...  On   | 0 |\n| N/A 66C | 9000MiB / 16152MiB | 98% |\n\
+                     |  No running processes found |\n";
+        let found = |text: &str| {
+            let mut reader = LogReader::default();
+            reader.push(text.as_bytes());
+            findings(&reader.finish().cards).into_iter().map(|one| one.title).collect::<Vec<_>>()
+        };
+        assert_eq!(found(table), ["8.79 GiB in use, but nvidia-smi lists no process"]);
+        assert!(found(&table.replace(" 9000MiB", " 300MiB")).is_empty());
+        assert!(found(&table.replace("No running", "Some")).is_empty());
     }
 
     #[test]

@@ -17,7 +17,11 @@ enum Column {
     Stamp,
     Date,
     Time,
+    /// Seconds since the start.
+    Elapsed,
     Gpu,
+    /// Name of a GPU that is no number: its UUID or its address on the bus.
+    Key,
     Name,
     Total,
     Used,
@@ -38,7 +42,9 @@ pub(super) struct Head {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Row<'a> {
     pub(super) stamp: Option<Stamp>,
+    pub(super) elapsed_ms: Option<i64>,
     pub(super) gpu: Option<u32>,
+    pub(super) key: &'a str,
     pub(super) name: &'a str,
     pub(super) total_bytes: Option<u64>,
     pub(super) used_bytes: Option<u64>,
@@ -50,7 +56,7 @@ pub(super) struct Row<'a> {
 impl Head {
     /// Returns the head that a line is; `None` for other lines.
     pub(super) fn of(line: &str) -> Option<Self> {
-        let has_commas = line.contains(", ");
+        let has_commas = line.contains(',');
         let names: Vec<&str> = match has_commas {
             true => line.split(',').map(str::trim).collect(),
             false => line.strip_prefix('#')?.split_ascii_whitespace().collect(),
@@ -58,7 +64,9 @@ impl Head {
         let has_pid = names.contains(&"pid");
         let columns: Vec<Column> = names.iter().map(|name| column(name, has_commas, has_pid)).collect();
         let has = |column: Column| columns.contains(&column);
-        (has(Column::Used) || has(Column::ProcessUsed)).then_some(Self { columns, has_commas })
+        // Programs that write their own tables mean the memory of the host, too.
+        let is_of_gpu = line.contains(", ") || !has_commas || names.iter().any(|name| name.contains("gpu"));
+        (is_of_gpu && (has(Column::Used) || has(Column::ProcessUsed))).then_some(Self { columns, has_commas })
     }
 
     /// Reads a row below the head; `None` for other lines.
@@ -78,9 +86,11 @@ impl Head {
         for (column, cell) in self.columns.iter().zip(cells) {
             match column {
                 Column::Stamp => row.stamp = Some(stamp::stamp(cell)?),
+                Column::Elapsed => row.elapsed_ms = Some((cell.parse::<f64>().ok()? * 1000.0) as i64),
                 Column::Date => date = cell,
                 Column::Time => time = cell,
                 Column::Gpu => row.gpu = Some(cell.parse().ok()?),
+                Column::Key => row.key = cell,
                 Column::Name => row.name = cell,
                 Column::Total => row.total_bytes = Some(mebibytes(cell)?),
                 Column::Used => row.used_bytes = Some(mebibytes(cell)?),
@@ -104,9 +114,11 @@ fn column(name: &str, has_commas: bool, has_pid: bool) -> Column {
         "Date" => Column::Date,
         "Time" => Column::Time,
         "index" | "gpu" => Column::Gpu,
+        "gpu_uuid" | "uuid" | "gpu_bus_id" | "pci.bus_id" => Column::Key,
         "name" | "gpu_name" if has_commas => Column::Name,
-        "memory.total" => Column::Total,
-        "memory.used" => Column::Used,
+        "elapsed_sec" | "elapsed_s" | "elapsed" | "time_s" if has_commas => Column::Elapsed,
+        "memory.total" | "memory_total_mb" | "mem_total_mb" | "gpu_mem_total_mb" => Column::Total,
+        "memory.used" | "memory_used_mb" | "mem_used_mb" | "gpu_mem_used_mb" => Column::Used,
         "fb" if has_pid => Column::ProcessUsed,
         "fb" => Column::Used,
         "pid" => Column::Pid,
@@ -118,6 +130,6 @@ fn column(name: &str, has_commas: bool, has_pid: bool) -> Column {
 
 /// Reads `1234 MiB`, `1234MiB` or, with `nounits`, `1234`.
 pub(super) fn mebibytes(cell: &str) -> Option<u64> {
-    let digits = cell.trim_end_matches("MiB").trim_end();
-    digits.parse::<u64>().ok().filter(|mib| *mib < 1 << 32).map(|mib| mib << 20)
+    let number: f64 = cell.trim_end_matches("MiB").trim_end().parse().ok()?;
+    (0.0..(1_u64 << 32) as f64).contains(&number).then_some((number * (1 << 20) as f64) as u64)
 }

@@ -1,13 +1,14 @@
 //! Reads the counters of `torch.cuda.memory_stats`, as JSON or as Python prints the dictionary.
 
-/// Current and highest value of a counter, in bytes.
+/// Current and highest value of a counter, in bytes; `None` if the text does not have it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    pub now_bytes: u64,
-    pub peak_bytes: u64,
+    pub now_bytes: Option<u64>,
+    pub peak_bytes: Option<u64>,
 }
 
-/// Counters of one device, as `torch.cuda.memory_summary` and `torch.cuda.memory_stats` print them.
+/// Counters of one device, as `torch.cuda.memory_summary` and `torch.cuda.memory_stats` print them, as far as the text
+/// has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Index of the device; `memory_stats` does not have it.
@@ -17,14 +18,14 @@ pub struct Counters {
     /// Tensors, and blocks that wait for other streams.
     pub active: Usage,
     /// Sizes that the program asked for, before rounding.
-    pub requested: Option<Usage>,
+    pub requested: Usage,
     pub reserved: Usage,
     /// Free parts of segments that are in use, which PyTorch can't return to the GPU.
     pub non_releasable: Usage,
     /// Number of times that the allocator emptied its cache and tried again.
-    pub retries: u64,
+    pub retries: Option<u64>,
     /// Number of out-of-memory errors.
-    pub ooms: u64,
+    pub ooms: Option<u64>,
 }
 
 /// Reads the counters that a line contains; returns true if it has any.
@@ -73,18 +74,18 @@ const KEYS: [&str; 12] = [
 
 fn set(counters: &mut Counters, key: &str, value: u64) {
     match key {
-        "num_alloc_retries" => counters.retries = value,
-        "num_ooms" => counters.ooms = value,
+        "num_alloc_retries" => counters.retries = Some(value),
+        "num_ooms" => counters.ooms = Some(value),
         _ => {
             let (name, which) = key.split_once(".all.").unwrap_or((key, ""));
             let usage = match name {
                 "allocated_bytes" => &mut counters.allocated,
                 "active_bytes" => &mut counters.active,
-                "requested_bytes" => counters.requested.get_or_insert_default(),
+                "requested_bytes" => &mut counters.requested,
                 "reserved_bytes" => &mut counters.reserved,
                 _ => &mut counters.non_releasable,
             };
-            *(if which == "peak" { &mut usage.peak_bytes } else { &mut usage.now_bytes }) = value;
+            *(if which == "peak" { &mut usage.peak_bytes } else { &mut usage.now_bytes }) = Some(value);
         }
     }
 }

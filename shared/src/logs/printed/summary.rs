@@ -22,26 +22,31 @@ pub(super) fn row(line: &str, tables: &mut Vec<Counters>) -> bool {
         tables.push(Counters { device: rest[..end].parse().ok(), ..Counters::default() });
         return true;
     }
-    let Some((_, row)) = line.split_once('|') else { return false };
     let Some(table) = tables.last_mut() else { return false };
-    let mut cells = row.split('|').map(str::trim);
-    let (Some(name), Some(now)) = (cells.next(), cells.next()) else { return is_rule(row) };
-    if let (Some(ooms), Some(retries)) = (count(name, "OOMs: "), count(now, "retries: ")) {
-        (table.ooms, table.retries) = (ooms, retries);
+    if let (Some(ooms), Some(retries)) = (count(line, "OOMs: "), count(line, "retries: ")) {
+        (table.ooms, table.retries) = (Some(ooms), Some(retries));
         return true;
     }
-    let usage =
-        |now: &str, peak: &str| Some(Usage { now_bytes: size::leading(now)?, peak_bytes: size::leading(peak)? });
-    let usage = cells.next().and_then(|peak| usage(now, peak));
-    match (name, usage) {
-        ("Allocated memory", Some(usage)) => table.allocated = usage,
-        ("Active memory", Some(usage)) => table.active = usage,
-        ("Requested memory", Some(usage)) => table.requested = Some(usage),
-        ("GPU reserved memory", Some(usage)) => table.reserved = usage,
-        ("Non-releasable memory", Some(usage)) => table.non_releasable = usage,
-        _ => return is_other_row(name),
+    let rows = [
+        ("Allocated memory", &mut table.allocated),
+        ("Active memory", &mut table.active),
+        ("Requested memory", &mut table.requested),
+        ("GPU reserved memory", &mut table.reserved),
+        ("Non-releasable memory", &mut table.non_releasable),
+    ];
+    for (name, usage) in rows {
+        // People retype tables with other columns, or paste them without.
+        if let Some((_, cells)) = line.split_once(name) {
+            let cells = cells.split(['|', '\t', 'B']).map(|cell| cell.trim_start_matches([':', ' ']));
+            let mut sizes = cells.map(|cell| size::leading(&format!("{cell}B")));
+            let mut next = || sizes.find_map(|bytes| bytes);
+            *usage = Usage { now_bytes: next(), peak_bytes: next() };
+            return true;
+        }
     }
-    true
+    let Some((_, row)) = line.split_once('|') else { return false };
+    let name = row.split('|').next().unwrap_or_default().trim();
+    if row.contains('|') { is_other_row(name) || is_rule(row) } else { is_rule(row) }
 }
 
 fn is_rule(row: &str) -> bool {
@@ -64,5 +69,6 @@ fn is_other_row(name: &str) -> bool {
 }
 
 fn count(cell: &str, words: &str) -> Option<u64> {
-    cell.split_once(words)?.1.trim().parse().ok()
+    let rest = cell.split_once(words)?.1.trim_start();
+    rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
 }

@@ -7,12 +7,12 @@ use super::super::shm::SharedLine;
 use super::super::tensorboard;
 use super::super::usage::{Said, Usage};
 use super::super::wandb;
-use super::{MOST_VALUES, State};
+use super::{HostReader, MOST_VALUES};
 use crate::base::MetricTime;
 use crate::base::stamp::Stamp;
 use hashbrown::HashMap;
 
-impl State {
+impl HostReader {
     /// Ends what lines of `/proc` say so far, because the next ones belong to another sample.
     pub(super) fn end_dumps(&mut self) {
         self.procs.end();

@@ -9,13 +9,13 @@
 use super::super::head::Head;
 use super::super::log::HostForm;
 use super::super::row::{Found, Row};
-use super::State;
+use super::HostReader;
 use crate::base::stamp::Stamp;
 
 /// Longest time between the rows of one sample that have their own times, in milliseconds.
 const LATE_MS: i64 = 1000;
 
-impl State {
+impl HostReader {
     /// Returns true if a row with a time of its own belongs to the current sample, because the clock ticked in between.
     ///
     /// The next sample begins with a process that is in the current one. `pidstat` prints one time for all rows.

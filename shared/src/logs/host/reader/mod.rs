@@ -21,12 +21,12 @@ use super::log::{Clock, HostForm, HostLog, Kill, Process, Total, TotalSource};
 use super::machine;
 use super::oddities::Oddities;
 use super::proc::{ProcReader, sorted};
-use super::row::{Row, headless};
+use super::row::{Row, behind, headless};
 use super::shm;
 use super::usage::UsageReader;
 use super::wandb::HostMetric;
+use crate::base::MetricHead;
 use crate::base::stamp::{self, Stamp};
-use crate::base::{Lines, MetricHead};
 pub(super) use gaps::Gap;
 use hashbrown::HashMap;
 use repeated::{Added, RepeatedRows};
@@ -38,15 +38,9 @@ const MOST_VALUES: u64 = 64_000_000;
 /// Largest number of processes that are kept.
 const MOST_PROCESSES: usize = 100_000;
 
-/// Reader of a log that arrives in chunks of any size.
+/// Reader of a log, line by line.
 #[derive(Debug, Default)]
 pub struct HostReader {
-    lines: Lines,
-    state: State,
-}
-
-#[derive(Debug, Default)]
-struct State {
     log: HostLog,
     head: Option<Head>,
     /// Line of the head, which many tools repeat above each sample.
@@ -91,25 +85,11 @@ struct State {
 }
 
 impl HostReader {
-    /// Reads the next bytes of the file.
+    /// Reads the next line.
     ///
     /// `other` receives lines that say nothing about processes or the machine, and those that are a time; it returns true
     /// for lines that it understands, and the rest count as not understood.
-    pub fn push(&mut self, bytes: &[u8], other: &mut impl FnMut(&str) -> bool) {
-        let Self { lines, state } = self;
-        lines.push(bytes, |line| state.line(line, other));
-    }
-
-    /// Returns the log after the last bytes; it has no processes if nothing was understood.
-    pub fn finish(self, other: &mut impl FnMut(&str) -> bool) -> HostLog {
-        let Self { lines, mut state } = self;
-        lines.finish(|line| state.line(line, other));
-        state.finish()
-    }
-}
-
-impl State {
-    fn line(&mut self, line: &str, other: &mut impl FnMut(&str) -> bool) {
+    pub fn line(&mut self, line: &str, other: &mut impl FnMut(&str) -> bool) {
         if self.repeats(line) || self.row(line) || line.trim().is_empty() {
             return;
         }
@@ -232,7 +212,9 @@ impl State {
     fn row_of(&mut self, head: Option<&Head>, line: &str) -> bool {
         let of = |line| head.and_then(|head| Some((head.form, head.row(line)?))).or_else(|| headless(line));
         let with_time = || leading(line).into_iter().find_map(|(stamp, rest)| Some((stamp, of(rest)?)));
-        let Some((stamp, (form, row))) = of(line).map(|found| (None, found)).or_else(with_time) else { return false };
+        let alone = |found| (None, found);
+        let found = of(line).map(alone).or_else(with_time).or_else(|| behind(line).map(alone));
+        let Some((stamp, (form, row))) = found else { return false };
         if let Some(stamp) = stamp.filter(|stamp| !self.is_late(stamp, form, row.pid)) {
             self.sample(stamp);
         }
@@ -378,7 +360,8 @@ impl State {
         }
     }
 
-    fn finish(mut self) -> HostLog {
+    /// Returns the log after the last line; it has no processes if nothing was understood.
+    pub fn finish(mut self) -> HostLog {
         self.end_dumps();
         if let Some(name) = self.procs.forget_name() {
             self.oddities.unread(&name);

@@ -97,7 +97,8 @@ impl RepeatedRows {
 
 #[cfg(test)]
 mod tests {
-    use crate::logs::host::{HostLog, HostReader};
+    use crate::logs::LogReader;
+    use crate::logs::host::HostLog;
 
     /// Returns a loop whose processes come, go, print the same again, share process ids and change their tables.
     fn random_loop(mut seed: u64, ending: impl Fn(u64) -> &'static str) -> String {
@@ -133,9 +134,9 @@ mod tests {
     }
 
     fn read(text: &str) -> HostLog {
-        let mut reader = HostReader::default();
-        reader.push(text.as_bytes(), &mut |_| false);
-        reader.finish(&mut |_| false)
+        let mut reader = LogReader::default();
+        reader.push(text.as_bytes());
+        reader.finish().host
     }
 
     /// A space at the end means nothing to the reader, but no row is the same text as the one before.

@@ -1,10 +1,10 @@
 //! Begins samples at the times of a log, whatever clock it has.
 
 use super::super::log::Clock;
-use super::State;
+use super::HostReader;
 use crate::base::stamp::{self, Stamp};
 
-impl State {
+impl HostReader {
     /// Begins a sample at a time; a line with the time of the current sample belongs to it.
     pub(super) fn sample(&mut self, stamp: Stamp) {
         self.sample_of(stamp, if stamp.day.is_some() { Clock::Dates } else { Clock::TimeOfDay });

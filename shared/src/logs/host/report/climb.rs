@@ -2,17 +2,24 @@
 
 use crate::analysis::{Confidence, FindingCode};
 use crate::base::{Severity, format};
-use crate::logs::host::{Climb, Climber, Clock, HostLog, TotalSource};
+use crate::logs::host::{Climb, Climber, Clock, HostForm, HostLog, TotalSource};
 use crate::report::{Finding, HOST};
+use std::iter;
 
 /// Fraction of the machine's memory above which it counts as almost full.
 const FULL: f64 = 0.95;
+
+/// Memory from which teeth are worth a warning though they stay as they are.
+const MUCH_BYTES: u64 = 512 << 20;
 
 /// Largest number of processes that a sentence names.
 const MOST_NAMED: usize = 8;
 
 /// Reports memory of the processes' own that climbs.
 pub(super) fn climbs(log: &HostLog, climb: &Climb) -> Finding {
+    if is_level(climb) {
+        return level(climb);
+    }
     let bytes = format::bytes(climb.climb_bytes);
     let name = name(climb);
     let copies = copies_shared_pages(climb);
@@ -26,8 +33,8 @@ pub(super) fn climbs(log: &HostLog, climb: &Climb) -> Finding {
         false if climb.settles => format!("Host memory of {name} climbs by {bytes}, and then stays"),
         false => format!("Host memory of {name} climbs by {bytes} through the whole log"),
     };
-    let shows: Vec<String> = [course(climb), climbers(log, climb)]
-        .into_iter()
+    let shows: Vec<String> = iter::once(course(climb))
+        .chain(climbers(log, climb))
         .chain(kind(log, climb).map(str::to_owned))
         .chain(limit(log, climb))
         .collect();
@@ -38,6 +45,22 @@ pub(super) fn climbs(log: &HostLog, climb: &Climb) -> Finding {
     };
     let found = finding(code, severity, climb.climb_bytes, title, shows.join(" "), advice(climb));
     Finding { confidence, ..found }
+}
+
+/// Returns true if a process that lives on takes little and gives it back again and again, as one does that reads chunks.
+fn is_level(climb: &Climb) -> bool {
+    let is_small = climb.climb_bytes < MUCH_BYTES && climb.climb_bytes * 2 < climb.peak_bytes;
+    climb.falls && climb.kept_bytes.is_none() && is_small && !are_workers(climb) && !is_almost_full(climb)
+}
+
+/// Reports memory that goes up and down, which is no mistake.
+fn level(climb: &Climb) -> Finding {
+    let title = format!("Host memory of {} goes up and down by {}", name(climb), format::bytes(climb.climb_bytes));
+    let shows =
+        format!("{} It falls back each time, and is {} at the most.", course(climb), format::bytes(climb.peak_bytes));
+    let advice = "\n\nNothing has to be done: a program that reads and frees one part of its data after the other looks like \
+                  this.";
+    finding(FindingCode::HostMemoryClimbs, Severity::Info, climb.climb_bytes, title, shows, advice.to_owned())
 }
 
 /// Reports pages of files that climb, which is no mistake.
@@ -93,7 +116,8 @@ pub(in crate::logs) fn course(climb: &Climb) -> String {
     }
 }
 
-fn climbers(log: &HostLog, climb: &Climb) -> String {
+/// Says which processes climb; `None` if there is one, and the log has no process ids.
+fn climbers(log: &HostLog, climb: &Climb) -> Option<String> {
     let climbers = &climb.climbers;
     let named: Vec<String> =
         climbers.iter().take(MOST_NAMED).map(|one| log.processes[one.process].pid.to_string()).collect();
@@ -104,7 +128,8 @@ fn climbers(log: &HostLog, climb: &Climb) -> String {
         true => format!("{} to {}", format::bytes(least), format::bytes(most)),
         false => format::bytes(most),
     };
-    match climbers.len() {
+    Some(match climbers.len() {
+        1 if matches!(log.form, HostForm::Mprof | HostForm::Tensorboard | HostForm::Wandb) => return None,
         1 => format!("{} {} climbs by {by}.", role(log, climb), named[0]),
         count => {
             let end = match are_workers(climb) {
@@ -117,7 +142,7 @@ fn climbers(log: &HostLog, climb: &Climb) -> String {
             };
             format!("{count} processes{at_once} climb by {by} each{end}: {}{more}.", named.join(", "))
         }
-    }
+    })
 }
 
 /// Returns the word for the only process that climbs.

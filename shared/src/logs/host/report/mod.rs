@@ -122,12 +122,8 @@ fn arenas(ArenaHolder { pid, name, arenas, peak_bytes }: &ArenaHolder) -> Findin
 
 fn killed(log: &HostLog, kill: &Kill, climb: Option<&Climb>) -> Finding {
     let what = if kill.is_of_cgroup { "its control group" } else { "the machine" };
-    let title = format!(
-        "The kernel killed process {} ({}) at {}: {what} is full",
-        kill.pid,
-        kill.name,
-        format::bytes(kill.rss_bytes)
-    );
+    let at = kill.rss_bytes.map_or_else(String::new, |bytes| format!(" at {}", format::bytes(bytes)));
+    let title = format!("The kernel killed process {} ({}){at}: {what} is full", kill.pid, kill.name);
     let of_family = climb.filter(|climb| climb.family.processes.iter().any(|&one| log.processes[one].pid == kill.pid));
     let shows = match of_family {
         Some(climb) => format!("It is one of the processes of {}, whose memory climbs.", climb.family.name),
@@ -139,5 +135,12 @@ fn killed(log: &HostLog, kill: &Kill, climb: Option<&Climb>) -> Finding {
         true => "Raise the memory limit of the container or job, or use less: see what else is found here.",
         false => "Use less host memory: see what else is found here, or sample the processes until it happens again.",
     };
-    finding(FindingCode::HostProcessKilled, Severity::Error, kill.rss_bytes, title, shows, advice.to_owned())
+    finding(
+        FindingCode::HostProcessKilled,
+        Severity::Error,
+        kill.rss_bytes.unwrap_or(0),
+        title,
+        shows,
+        advice.to_owned(),
+    )
 }

@@ -10,22 +10,27 @@ pub(super) const RECORD: &str = "[record] To see which tensors these are, record
                       ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)`` before the first step and \
                       `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")` where the error is caught.";
 
+/// How to get what is missing in a text.
+const WHOLE: &str = "paste all that `print(torch.cuda.memory_summary())` prints.";
+
 /// Smallest unused memory that is a finding of its own, in bytes and as a fraction of the reserved memory (1/5).
 pub(super) const MUCH_UNUSED: u64 = 512 << 20;
 const UNUSED_PART: u64 = 5;
 
 /// Lists the counters of a text.
 pub(super) fn counter_table(printed: &Printed) -> LogTable {
+    let bytes = |bytes: Option<u64>| bytes.map_or(LogCell::Nothing, LogCell::Bytes);
+    let count = |count: Option<u64>| count.map_or(LogCell::Nothing, LogCell::Count);
     let row = |counters: &Counters| {
         vec![
             counters.device.map_or(LogCell::Nothing, |device| LogCell::Count(u64::from(device))),
-            LogCell::Bytes(counters.allocated.now_bytes),
-            LogCell::Bytes(counters.allocated.peak_bytes),
-            LogCell::Bytes(counters.reserved.now_bytes),
-            LogCell::Bytes(counters.reserved.peak_bytes),
-            LogCell::Bytes(counters.non_releasable.now_bytes),
-            LogCell::Count(counters.retries),
-            LogCell::Count(counters.ooms),
+            bytes(counters.allocated.now_bytes),
+            bytes(counters.allocated.peak_bytes),
+            bytes(counters.reserved.now_bytes),
+            bytes(counters.reserved.peak_bytes),
+            bytes(counters.non_releasable.now_bytes),
+            count(counters.retries),
+            count(counters.ooms),
         ]
     };
     let columns = [
@@ -50,37 +55,44 @@ pub(super) fn counted(counters: &Counters) -> Vec<Finding> {
     };
     let mut found = Vec::new();
     let Counters { allocated, active, reserved, non_releasable, .. } = counters;
-    if counters.ooms > 0 {
+    let told = |all: [(Option<u64>, &str); 4]| {
+        let told = all.iter().filter_map(|(bytes, words)| Some(format!("{} {words}", format::bytes((*bytes)?))));
+        told.collect::<Vec<_>>().join(", ")
+    };
+    let (retries, ooms) = (counters.retries.unwrap_or(0), counters.ooms.unwrap_or(0));
+    if ooms > 0 {
+        let figures = told([
+            (allocated.now_bytes, "allocated"),
+            (reserved.now_bytes, "reserved"),
+            (allocated.peak_bytes, "allocated at the peak"),
+            (reserved.peak_bytes, "reserved at the peak"),
+        ]);
         found.push(finding(
             FindingCode::OutOfMemory,
             Severity::Error,
-            allocated.peak_bytes,
-            format!("Memory ran out {}", format::counted(counters.ooms, "time")),
-            format!(
-                "When the counters were printed, {} was allocated and {} reserved; the peaks are {} and {}.",
-                format::bytes(allocated.now_bytes),
-                format::bytes(reserved.now_bytes),
-                format::bytes(allocated.peak_bytes),
-                format::bytes(reserved.peak_bytes)
-            ),
+            allocated.peak_bytes.unwrap_or(0),
+            format!("Memory ran out {}", format::counted(ooms, "time")),
+            if figures.is_empty() { figures } else { format!("When the counters were printed: {figures}.") },
             "The message of the error has the figures of that moment: paste it here as well.",
         ));
     }
-    let unused = reserved.peak_bytes.saturating_sub(allocated.peak_bytes.max(active.peak_bytes));
-    if unused >= MUCH_UNUSED && unused >= reserved.peak_bytes / UNUSED_PART {
-        let ratio = reserved.peak_bytes as f64 / allocated.peak_bytes.max(1) as f64;
+    // What the text does not have counts as used, so that it accuses nobody.
+    let (peak_reserved, peak) = (reserved.peak_bytes.unwrap_or(0), allocated.peak_bytes.unwrap_or(u64::MAX));
+    let unused = peak_reserved.saturating_sub(peak.max(active.peak_bytes.unwrap_or(0)));
+    if unused >= MUCH_UNUSED && unused >= peak_reserved / UNUSED_PART {
+        let ratio = peak_reserved as f64 / peak.max(1) as f64;
         found.push(finding(
             FindingCode::ReservedAboveLive,
             Severity::Warning,
             unused,
             format!(
                 "PyTorch reserved {}, {ratio:.1} times the {} ever allocated: fragmentation",
-                format::bytes(reserved.peak_bytes),
-                format::bytes(allocated.peak_bytes)
+                format::bytes(peak_reserved),
+                format::bytes(peak)
             ),
             match non_releasable.now_bytes {
-                0 => "Between the two lies memory that PyTorch holds in its cache.".to_owned(),
-                bytes => format!(
+                None | Some(0) => "Between the two lies memory that PyTorch holds in its cache.".to_owned(),
+                Some(bytes) => format!(
                     "Now, {} of the reserved memory is free in segments that are in use, so that it can't be returned.",
                     format::bytes(bytes)
                 ),
@@ -92,32 +104,38 @@ pub(super) fn counted(counters: &Counters) -> Vec<Finding> {
              `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")`.",
         ));
     }
-    if counters.retries > 0 {
+    if retries > 0 {
         found.push(finding(
             FindingCode::CacheEmptied,
             Severity::Warning,
             0,
-            format!("The allocator emptied its cache {} because the GPU was full", format::counted(counters.retries, "time")),
+            format!("The allocator emptied its cache {} because the GPU was full", format::counted(retries, "time")),
             "Each time, PyTorch waits for the GPU, returns all unused segments and requests memory anew, which is slow."
                 .to_owned(),
             "Use a slightly smaller batch.\nOr set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\n\n\
              The training runs at the edge of the GPU's memory.",
         ));
     }
-    if found.is_empty() && allocated.peak_bytes > 0 {
-        let share = format::percent(allocated.peak_bytes, reserved.peak_bytes);
+    if let (true, Some(peak)) = (found.is_empty(), allocated.peak_bytes.filter(|bytes| *bytes > 0)) {
+        let most = reserved.peak_bytes.map(|bytes| {
+            let share = format::percent(peak, bytes);
+            format!("PyTorch reserved {} at most, of which {share} was allocated at the peak.", format::bytes(bytes))
+        });
+        let never = (counters.ooms.is_some() && counters.retries.is_some())
+            .then(|| "It never ran out of memory and never emptied its cache.".to_owned());
+        let cut = reserved.peak_bytes.is_none().then(|| format!("What was reserved is not in the text: {WHOLE}"));
         found.push(finding(
             FindingCode::Peak,
             Severity::Info,
-            allocated.peak_bytes,
-            format!("The peak is {} allocated", format::bytes(allocated.peak_bytes)),
-            format!(
-                "PyTorch reserved {} at most, of which {share} was allocated at the peak. It never ran out of memory and \
-                 never emptied its cache.",
-                format::bytes(reserved.peak_bytes)
-            ),
+            peak,
+            format!("The peak is {} allocated", format::bytes(peak)),
+            [most, never, cut].into_iter().flatten().collect::<Vec<_>>().join(" "),
             RECORD,
         ));
+    } else if found.is_empty() && allocated.peak_bytes.is_none() {
+        let title = "The counters of the allocator are not in the text".to_owned();
+        let shows = format!("Nothing says how much was allocated: {WHOLE}");
+        found.push(finding(FindingCode::Peak, Severity::Info, 0, title, shows, RECORD));
     }
     found
 }

@@ -457,10 +457,34 @@ fn counters_of_memory_stats_are_read_in_every_form() {
     for text in [&json, &python, &ordered, &lines] {
         let log = log(text);
         let [counters] = log.printed.counters.as_slice() else { panic!("{text}") };
-        assert_eq!((counters.allocated.peak_bytes, counters.reserved.peak_bytes), (6 << 30, 7 << 30));
-        assert_eq!((counters.retries, counters.ooms), (3, 0));
+        assert_eq!((counters.allocated.peak_bytes, counters.reserved.peak_bytes), (Some(6 << 30), Some(7 << 30)));
+        assert_eq!((counters.retries, counters.ooms), (Some(3), Some(0)));
     }
     assert_eq!(log(&format!("{json}\n{json}")).printed.counters.len(), 2, "counters of two devices");
+}
+
+/// A table of which some rows are missing, as people paste it.
+#[test]
+fn rows_that_a_summary_lacks_are_unknown() {
+    let title = "|    PyTorch CUDA memory summary, device ID 0    |\n";
+    let ooms = "|   CUDA OOMs: 0    |   cudaMalloc retries: 0   |\n";
+    let allocated = "| Allocated memory      |  14324 MiB |  27916 MiB |  14324 MiB |      0 B   |\n";
+    let shows = |text: &str| {
+        let report = log_report(&log(text));
+        let [found] = report.diagnosis.findings.as_slice() else { panic!("{text}: {report:?}") };
+        (found.title.clone(), found.evidence.shows.clone())
+    };
+    let (peak, told) = shows(&format!("{title}{ooms}{allocated}"));
+    assert_eq!(peak, "The peak is 27.3 GiB allocated");
+    assert!(told.starts_with("It never ran out") && !told.contains("0 B"), "{told}");
+    let (_, told) = shows(&format!("{title}{allocated}"));
+    assert!(told.starts_with("What was reserved is not in the text"), "{told}");
+    assert!(shows(title).0.ends_with("are not in the text"));
+    let retyped = "Allocated memory: 39.8 GiB\t40 GiB\nGPU reserved memory 40.5 GB 41 GB\n";
+    let log = log(&format!("{title}{retyped}"));
+    let [counters] = log.printed.counters.as_slice() else { panic!("{log:?}") };
+    let bytes = [counters.allocated.peak_bytes, counters.reserved.now_bytes, counters.reserved.peak_bytes];
+    assert_eq!(bytes, [Some(40 << 30), Some(81 << 29), Some(41 << 30)]);
 }
 
 #[test]
