@@ -3,6 +3,7 @@
 //! Invariant: a [`Study`] is made once for each device, and every question starts from it.
 
 pub(super) mod by_design;
+pub(super) mod captured;
 pub(super) mod categories;
 pub(super) mod category_bytes;
 pub(super) mod flat_buffers;

@@ -73,8 +73,8 @@ crate::codes! {
         KvCacheTooSmall => "kv-cache-too-small",
         /// NCCL holds GPU memory outside PyTorch's allocator.
         NcclMemory => "nccl-memory",
-        /// CUDA graphs of an inference engine take much of the GPU's memory.
-        GraphsOfEngineLarge => "cuda-graphs-large",
+        /// CUDA graphs take much of the GPU's memory, such as those of an inference engine.
+        CudaGraphsLarge => "cuda-graphs-large",
         /// An inference engine leaves GPU memory unused that its KV cache could have.
         RoomOfEngineUnused => "gpu-memory-unused",
         /// Memory in use on a GPU climbs, as the driver counts it.
@@ -184,7 +184,7 @@ impl FindingCode {
             | Self::GpuShared
             | Self::KvCacheTooSmall
             | Self::NcclMemory
-            | Self::GraphsOfEngineLarge
+            | Self::CudaGraphsLarge
             | Self::RoomOfEngineUnused
             | Self::OutsidePytorch
             | Self::EvaluationWithGraph

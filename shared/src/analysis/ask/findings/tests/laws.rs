@@ -1,0 +1,160 @@
+//! Laws that hold for random programs: each mistake is told from its repair, whatever the model, its sizes and how often
+//! it happens.
+
+use super::programs::MODULE;
+use super::*;
+use crate::analysis::naive::Random;
+
+/// Number of random programs for each law.
+const CASES: u64 = 100;
+
+/// Random model and how it is trained.
+#[derive(Debug)]
+struct Shape {
+    /// Bytes of the output and of the weight of each layer, in units of 1 MiB and 64 KiB.
+    layers: Vec<(u64, u64)>,
+    steps: u64,
+    /// The mistake happens in each step, or in each second or third one.
+    every: u64,
+}
+
+impl Shape {
+    fn of(random: &mut Random) -> Self {
+        let count = 4 + random.below(8);
+        let layers = (0..count).map(|layer| (1 + random.below(9), 3 + layer % 3 + 3 * random.below(4))).collect();
+        Self { layers, steps: 12 + random.below(12), every: 1 + random.below(3) }
+    }
+
+    fn is_due(&self, step: u64) -> bool {
+        step % self.every == self.every - 1
+    }
+
+    /// Writes the weights of a model, moved to the device.
+    fn weights(&self, model: &str) -> String {
+        self.of_weights(|layer, bytes| {
+            format!("alloc w{layer}.{model} {bytes} @_apply@v/site-packages/torch/nn/modules/module.py<build:5<main\n")
+        })
+    }
+
+    /// Writes a line for the weight of each layer, given its size in bytes.
+    fn of_weights(&self, line: impl Fn(usize, u64) -> String) -> String {
+        self.layers.iter().enumerate().map(|(layer, &(_, weight))| line(layer, weight << 16)).collect()
+    }
+
+    /// Writes a call of the model; without gradients, each layer frees the output of the one before.
+    fn call(&self, name: &str, spine: &str, has_gradients: bool) -> String {
+        let layer = |(layer, &(mib, _)): (usize, &(u64, u64))| {
+            let inside = format!("m.py<{MODULE}<{spine}");
+            let freed = if has_gradients || layer == 0 { None } else { Some(format!("free a{}.{name}\n", layer - 1)) };
+            format!(
+                "alloc t{layer}.{name} 1MiB @t{layer}@{inside}\nalloc a{layer}.{name} {mib}MiB @f{layer}@{inside}\n\
+                 free t{layer}.{name}\n{}",
+                freed.unwrap_or_default()
+            )
+        };
+        self.layers.iter().enumerate().map(layer).collect()
+    }
+
+    /// Writes the part of backward that computes the gradients of a call and frees its graph.
+    fn backward(&self, name: &str, gradients: Option<&str>) -> String {
+        let layer = |layer: usize| {
+            let gradient = |model: &str| format!("alloc g{layer}.{model} {}\n", self.layers[layer].1 << 16);
+            gradients.map(gradient).unwrap_or_default() + &format!("free a{layer}.{name}\n")
+        };
+        (0..self.layers.len()).rev().map(layer).collect()
+    }
+
+    /// Writes a step; `before` comes before the model is called, `backward` is the rest of backward.
+    fn step(&self, step: u64, before: &str, backward: &str) -> String {
+        let name = format!("{step}");
+        let state =
+            |layer, bytes| format!("alloc s{layer}.{step} {bytes} @_init_group@torch/optim/adam.py<train:14<main\n");
+        let cleared: String = (0..self.layers.len()).map(|layer| format!("free g{layer}.{name}\n")).collect();
+        [
+            format!("alloc x.{name} 1MiB @at::_ops::to_dtype_layout::call()@a.cpp<train:10<main\n"),
+            before.to_owned(),
+            self.call(&name, "train:11<main", true),
+            format!("alloc l.{name} 4 @mse_loss@v/torch/nn/functional.py<train:12<main\n"),
+            format!("alloc one.{name} 4 @backward@v/torch/_tensor.py<train:13<main\n"),
+            self.backward(&name, Some(&name)),
+            backward.to_owned(),
+            if step == 0 { self.of_weights(state) } else { String::new() },
+            format!("alloc u.{name} 1MiB @step@torch/optim/adam.py<train:14<main\nfree u.{name}\n{cleared}"),
+            format!("free one.{name}\nfree l.{name}\nfree x.{name}\n"),
+        ]
+        .concat()
+    }
+
+    fn training(&self, step: impl Fn(u64) -> String) -> String {
+        self.weights("m") + &(0..self.steps).map(step).collect::<String>()
+    }
+}
+
+/// Checks a law: the first problem of the mistake and its line, none of the repair.
+#[track_caller]
+fn law(expected: (FindingCode, u64), programs: impl Fn(&Shape, &mut Random) -> (String, String)) {
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let shape = Shape::of(&mut random);
+        let (bad, good) = programs(&shape, &mut random);
+        let found = found_with(&bad, &FindingsConfig::default());
+        let first = found.first().map(|found| (found.code, found.line.as_ref().map_or(0, |line| line.line)));
+        assert_eq!(first, Some(expected), "seed {seed}, {shape:?}: {:?}", found.first());
+        assert!(found[0].severity > Severity::Info, "seed {seed}, {shape:?}: {:?}", found[0]);
+        let blamed = codes_with(&good, &FindingsConfig::default());
+        assert_eq!(blamed, [], "seed {seed}, {shape:?}");
+    }
+}
+
+#[test]
+fn a_model_that_grows_is_trained_as_a_whole() {
+    law((FindingCode::ModelsKept, 5), |shape, _| {
+        let growing = |is_trained: bool| {
+            let stage = |step: u64| step / shape.every;
+            let added = |step: u64| {
+                let is_new = shape.is_due(step);
+                if is_new { shape.weights(&format!("n{}", stage(step))) } else { String::new() }
+            };
+            let gradients = |step: u64| -> String {
+                let trained = (0..stage(step)).filter(|_| is_trained);
+                trained
+                    .map(|part| shape.of_weights(|layer, bytes| format!("alloc p{layer}.{part}.{step} {bytes}\n")))
+                    .collect()
+            };
+            let cleared = |step: u64| -> String {
+                let trained = (0..stage(step)).filter(|_| is_trained);
+                trained.map(|part| shape.of_weights(|layer, _| format!("free p{layer}.{part}.{step}\n"))).collect()
+            };
+            shape.training(|step| shape.step(step, "", &gradients(step)) + &cleared(step) + &added(step))
+        };
+        (growing(false), growing(true))
+    });
+}
+
+#[test]
+fn graphs_that_share_a_pool_are_not_accused() {
+    law((FindingCode::CudaGraphsLarge, 47), |shape, random| {
+        let captures = 3 + random.below(6) as usize;
+        let captured = |pool: &dyn Fn(usize) -> usize| {
+            let capture = |graph: usize| {
+                let layer = |(layer, &(mib, _)): (usize, &(u64, u64))| {
+                    let stack = format!("@f{layer}@m.py<{MODULE}<capture:47<main");
+                    let name = format!("P{layer}.{graph}");
+                    format!("segment_alloc {name} {}MiB {stack}\nalloc {name} {}MiB {stack}\n", mib * 16, mib * 16)
+                };
+                let layers: String = shape.layers.iter().enumerate().map(layer).collect();
+                format!("alloc x.{graph} 1MiB @capture:38<__init__:35<main\n{layers}")
+            };
+            let segment = |graph: usize| -> String {
+                let of_layer = |(layer, &(mib, _)): (usize, &(u64, u64))| {
+                    let stack = format!("@f{layer}@m.py<{MODULE}<capture:47<main");
+                    let (name, size) = (format!("P{layer}.{graph}"), mib * 16);
+                    format!("segment {name} {size}MiB pool={} {stack}\nblock {name} {size}MiB\n", pool(graph))
+                };
+                shape.layers.iter().enumerate().map(of_layer).collect()
+            };
+            shape.weights("m") + &(0..captures).map(capture).chain((0..captures).map(segment)).collect::<String>()
+        };
+        (captured(&|graph| graph + 1), captured(&|_| 1))
+    });
+}
