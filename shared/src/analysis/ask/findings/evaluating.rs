@@ -1,22 +1,25 @@
-//! Finds evaluations that record an autograd graph although no backward follows.
+//! Finds forward passes that record an autograd graph although no backward follows: evaluations, samplers, teachers.
+//!
+//! Idea: after a model's call, gradients that are on leave all that backward needs, and gradients that are off
+//! leave only the result. If backward then comes, it frees the graph; a graph that is freed before it was for nothing.
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::collecting::evaluations;
 use super::evidence::{Evidence, top_stacks};
 use super::finding::{Confidence, Finding, Rank, title_of_parts};
 use super::own_code::{Own, OwnCode};
-use crate::analysis::study::phases::PhaseBasis;
+use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::studied::Study;
-use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::together::{Lifetime, most_together};
 use crate::base::{Severity, format};
-use crate::trace::StackId;
+use crate::trace::{Action, StackId};
 use hashbrown::HashSet;
-use std::ops::Range;
 
-/// At least 1/2 of an evaluation's stacks must be alive together, to infer that gradients are on.
+/// At least 1/2 of a call's stacks must be alive after it, to infer that gradients are on.
 const LEAST_KEPT: usize = 2;
+
+/// At least 1/4 of the bytes that a call allocates must be alive after it.
+const LEAST_KEPT_BYTES: u64 = 4;
 
 /// Fewer stacks are not enough to infer that gradients are on.
 const LEAST_STACKS: usize = 4;
@@ -24,18 +27,21 @@ const LEAST_STACKS: usize = 4;
 /// Less than 1/10 of the peak is not reported, because it does no harm.
 const LEAST_SHARE: u64 = 10;
 
-/// Reports the evaluation that holds the most bytes.
+/// Reports the most bytes of such passes that are alive at once.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     if study.steps.is_none() || study.phases.basis() != PhaseBasis::Functions {
         return None;
     }
-    let found = evaluations(study).into_iter().filter_map(|range| held(study, range));
-    let (bytes, moment, rows) = found.max_by_key(|found| found.0)?;
-    if bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1 {
+    let unused: Vec<Lifetime> = calls(study).into_iter().flat_map(Call::unused).collect();
+    let (moment, bytes) = most_together(&unused, u32::MAX);
+    if bytes == 0 || bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1 {
         return None;
     }
-    let own = OwnCode::of(study, rows.iter().copied(), Own::Call);
+    let alive = || unused.iter().filter(|row| row.is_alive_at(moment)).map(|row| (row.bytes, row.stack));
+    let own = OwnCode::of(study, alive(), Own::Call);
     let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
+    let is_evaluation = study.phases.at(moment) == Phase::Evaluation;
+    let who = if is_evaluation { "The evaluation keeps" } else { "Forward passes keep" };
     Some(Finding {
         code: FindingCode::EvaluationWithGraph,
         severity: Severity::Warning,
@@ -43,47 +49,90 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes,
-        title: title_of_parts(
-            &format!("The evaluation keeps {} for a backward pass that never runs", format::bytes(bytes)),
-            [from],
-        ),
+        title: title_of_parts(&format!("{who} {} for a backward pass that never runs", format::bytes(bytes)), [from]),
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: format!(
-                "After event {}, at least half of the stacks in the evaluation's forward pass have live tensors at the \
-                 same time, and no backward pass follows.",
+                "After event {}, activations of whole passes are live, and they are freed without a backward pass.",
                 format::count(u64::from(moment).saturating_sub(1))
             ),
             events: moment.checked_sub(1).into_iter().collect(),
-            stacks: top_stacks(rows.into_iter()),
+            stacks: top_stacks(alive()),
         },
-        advice: Advice::of(
+        advice: Advice::of(if is_evaluation {
             "Run the evaluation under ``with torch.no_grad():`` or `torch.inference_mode()`.\n\n\
              `model.eval()` alone does not disable gradients, so the evaluation records an autograd graph that holds \
-             the activations.",
-        ),
+             the activations."
+        } else {
+            "Run these calls under ``with torch.no_grad():``, or decorate the function with `@torch.no_grad()`.\n\n\
+             Gradients are enabled, so the calls record an autograd graph that holds all activations until the result is \
+             freed. `result.detach()` comes too late for that."
+        }),
     })
 }
 
-/// Bytes, the moment at which they are alive, and the bytes and stack of each allocation.
-type Held = (u64, u32, Vec<(u64, StackId)>);
+/// Call of a module.
+#[derive(Default)]
+struct Call {
+    rows: Vec<Lifetime>,
+    /// Moment of the first allocation after it.
+    end: u32,
+    /// True for each row that no backward pass uses.
+    are_unused: Vec<bool>,
+}
 
-/// Returns the most bytes that modules have alive at once within an evaluation, with moment and rows.
-///
-/// The result is `None` unless they come from at least 1/2 of the stacks.
-fn held(study: &Study<'_>, range: Range<u32>) -> Option<Held> {
-    let allocations = &study.timeline.allocations;
-    let rows: Vec<Lifetime> = (allocations.born_by(range.start)..allocations.born_by(range.end))
-        .map(|row| Lifetime::of(allocations, study.device, AllocationId(row)))
-        .filter(|row| {
-            let site = study.sites.of_stack(row.stack);
-            site.in_module && !site.is_without_grad
-        })
-        .collect();
-    let (moment, bytes) = most_together(&rows, u32::MAX);
-    let alive: Vec<(u64, StackId)> =
-        rows.iter().filter(|row| row.is_alive_at(moment)).map(|row| (row.bytes, row.stack)).collect();
-    let stacks: HashSet<StackId> = rows.iter().map(|row| row.stack).collect();
-    let held: HashSet<StackId> = alive.iter().map(|row| row.1).collect();
-    (stacks.len() >= LEAST_STACKS && held.len() * LEAST_KEPT >= stacks.len()).then_some((bytes, moment, alive))
+/// Returns the calls of modules with gradients enabled, as far as stacks show.
+fn calls(study: &Study<'_>) -> Vec<Call> {
+    let (allocations, phases) = (&study.timeline.allocations, &study.phases);
+    let actions = study.device.events.actions();
+    let is_failure = |&event: &u32| actions.at(event as usize) == Action::Oom;
+    let failures: Vec<u32> = (0..study.timeline.events()).filter(is_failure).collect();
+    let mut calls: Vec<Call> = Vec::new();
+    let (mut before, mut run, mut backward) = (None, 0, 0);
+    for id in allocations.ids().skip(allocations.initial_count()) {
+        let row = Lifetime::of(allocations, study.device, id);
+        let site = study.sites.of_stack(row.stack);
+        let spine = (site.in_module && !site.is_without_grad).then_some(site.spine);
+        if let Some(last) = calls.last_mut().filter(|last| last.end == u32::MAX && spine != before) {
+            last.end = row.born;
+        }
+        if spine.is_some() && spine != before {
+            calls.push(Call { end: u32::MAX, ..Call::default() });
+        }
+        before = spine;
+        let Some(call) = calls.last_mut().filter(|_| spine.is_some()) else { continue };
+        run = phases.run_from(run, row.born);
+        if backward < row.born {
+            backward = phases.start_of_backward(run).unwrap_or(u32::MAX);
+        }
+        let phase = phases.of_birth_in(run, row.stack);
+        let is_freed_before = phase == Phase::Forward && row.died < backward.min(study.timeline.events());
+        // A failed try is freed without backward, too.
+        let failure = failures.get(failures.partition_point(|&event| event < row.born));
+        let is_cut = failure.is_some_and(|&event| event <= row.died);
+        call.rows.push(row);
+        call.are_unused.push((phase == Phase::Evaluation || is_freed_before) && !is_cut);
+    }
+    calls
+}
+
+impl Call {
+    /// Returns what no backward pass uses, if the call leaves a graph of it.
+    fn unused(self) -> Vec<Lifetime> {
+        let Self { rows, end, are_unused } = self;
+        let is_left = |row: &Lifetime| end < row.died;
+        let all: HashSet<StackId> = rows.iter().map(|row| row.stack).collect();
+        let all_bytes = rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.bytes));
+        let left_bytes = rows.iter().filter(|row| is_left(row)).fold(0, |sum: u64, row| sum.saturating_add(row.bytes));
+        let unused = rows.into_iter().zip(are_unused).filter(|row| row.1).map(|row| row.0);
+        let mut unused: Vec<Lifetime> = unused.collect();
+        let left = || unused.iter().filter(|row| is_left(row));
+        let stacks: HashSet<StackId> = left().map(|row| row.stack).collect();
+        let bytes = left().fold(0, |sum: u64, row| sum.saturating_add(row.bytes));
+        let has_stacks = all.len() >= LEAST_STACKS && stacks.len() * LEAST_KEPT >= all.len();
+        if !has_stacks || bytes.saturating_mul(LEAST_KEPT_BYTES) < all_bytes || bytes * 2 < left_bytes {
+            unused.clear();
+        }
+        unused
+    }
 }

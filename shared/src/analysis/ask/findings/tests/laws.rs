@@ -106,6 +106,36 @@ fn law(expected: (FindingCode, u64), programs: impl Fn(&Shape, &mut Random) -> (
     }
 }
 
+/// Frees all outputs of a call.
+fn freed(shape: &Shape, name: &str) -> String {
+    shape.backward(name, None)
+}
+
+#[test]
+fn a_graph_that_is_freed_without_backward_was_for_nothing() {
+    law((FindingCode::EvaluationWithGraph, 30), |shape, random| {
+        let calls = 1 + random.below(4);
+        let sampled = |has_gradients: bool| {
+            let sample = |step: u64| {
+                let names: Vec<String> = (0..calls).map(|call| format!("{step}.s{call}")).collect();
+                let call = |name: &String| {
+                    format!("alloc n.{name} 64KiB @draw:29<train:20<main\n")
+                        + &shape.call(name, "draw:30<train:20<main", has_gradients)
+                };
+                let free = |name: &String| match has_gradients {
+                    true => freed(shape, name) + &format!("free n.{name}\n"),
+                    false => format!("free a{}.{name}\nfree n.{name}\n", shape.layers.len() - 1),
+                };
+                let noise = format!("alloc y.{step} 64KiB @draw:31<train:20<main\nfree y.{step}\n");
+                names.iter().map(call).chain([noise]).chain(names.iter().map(free)).collect::<String>()
+            };
+            let extra = |step| if shape.is_due(step) { sample(step) } else { String::new() };
+            shape.training(|step| shape.step(step, "", "") + &extra(step))
+        };
+        (sampled(true), sampled(false))
+    });
+}
+
 #[test]
 fn a_model_that_grows_is_trained_as_a_whole() {
     law((FindingCode::ModelsKept, 5), |shape, _| {
