@@ -136,6 +136,65 @@ fn a_graph_that_is_freed_without_backward_was_for_nothing() {
     });
 }
 
+/// Writes a training in which tensors of some steps stay.
+fn keeping(shape: &Shape, is_kept: impl Fn(&str) -> bool) -> String {
+    shape.training(|step| {
+        let stays = |line: &&str| line.starts_with("free a") && is_kept(line) && shape.is_due(step);
+        shape.step(step, "", "").lines().filter(|line| !stays(line)).map(|line| line.to_owned() + "\n").collect()
+    })
+}
+
+#[test]
+fn a_graph_keeps_all_that_backward_would_have_freed() {
+    law((FindingCode::GraphsKept, 11), |shape, random| {
+        // The last layers of a pass may belong to a loss that backward passed by.
+        let from = random.below(shape.layers.len() as u64 / 2);
+        let is_of_graph = |line: &str| (from..32).any(|layer| line.starts_with(&format!("free a{layer}.")));
+        (keeping(shape, is_of_graph), shape.training(|step| shape.step(step, "", "")))
+    });
+}
+
+#[test]
+fn a_function_keeps_single_tensors_of_a_pass() {
+    let apply = |text: String, layer: usize| {
+        text.replace(&format!("@f{layer}@m.py<"), &format!("@f{layer}@m.py<apply@v/torch/autograd/function.py<"))
+    };
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let shape = Shape::of(&mut random);
+        let which = [0, 2, 3];
+        let is_kept = |line: &str| which.iter().any(|layer| line.starts_with(&format!("free a{layer}.")));
+        let text = which.iter().fold(keeping(&shape, is_kept), |text, &layer| apply(text, layer));
+        let found = found_with(&text, &FindingsConfig::default());
+        assert!(found[0].title.starts_with("An autograd function keeps"), "seed {seed}, {shape:?}: {:?}", found[0]);
+    }
+}
+
+#[test]
+fn copies_have_the_sizes_of_weights() {
+    law((FindingCode::CopiesKept, 40), |shape, random| {
+        let (numerator, denominator) = [(1, 1), (1, 2), (2, 1)][random.below(3) as usize];
+        let inside = [format!("m.py<{MODULE}<train:11<main"), "train.py<train:16<main".to_owned()];
+        let inside = &inside[random.below(2) as usize];
+        let copied = |keeps_older: bool| {
+            let copies = |step: u64| {
+                let copy = |layer, bytes| {
+                    format!(
+                        "alloc c{layer}.{step} {} @cast@c.py:40<forward@{inside}\n",
+                        bytes * numerator / denominator
+                    )
+                };
+                let older = step.checked_sub(shape.every).filter(|_| !keeps_older);
+                let free = |older| shape.of_weights(|layer, _| format!("free c{layer}.{older}\n"));
+                shape.of_weights(copy) + &older.map(free).unwrap_or_default()
+            };
+            let before = |step| if shape.is_due(step) { copies(step) } else { String::new() };
+            shape.training(|step| shape.step(step, &before(step), ""))
+        };
+        (copied(true), copied(false))
+    });
+}
+
 #[test]
 fn a_model_that_grows_is_trained_as_a_whole() {
     law((FindingCode::ModelsKept, 5), |shape, _| {
