@@ -221,6 +221,23 @@ fn a_model_that_grows_is_trained_as_a_whole() {
 }
 
 #[test]
+fn weights_without_an_optimizer_belong_to_the_call_that_leads_to_their_gradients() {
+    law((FindingCode::GradientsStay, 50), |shape, random| {
+        let teacher = Shape { layers: Shape::of(random).layers, ..*shape };
+        let distilled = |has_gradients: bool| {
+            let call = |step: u64| teacher.call(&format!("{step}.t"), "train:50<main", has_gradients);
+            let backward = |step: u64| match (has_gradients, step) {
+                (true, 0) => teacher.backward("0.t", Some("t")),
+                (true, _) => freed(&teacher, &format!("{step}.t")),
+                (false, _) => format!("free a{}.{step}.t\n", teacher.layers.len() - 1),
+            };
+            teacher.weights("t") + &shape.training(|step| shape.step(step, &call(step), &backward(step)))
+        };
+        (distilled(true), distilled(false))
+    });
+}
+
+#[test]
 fn graphs_that_share_a_pool_are_not_accused() {
     law((FindingCode::CudaGraphsLarge, 47), |shape, random| {
         let captures = 3 + random.below(6) as usize;
