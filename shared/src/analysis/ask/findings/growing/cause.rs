@@ -56,6 +56,8 @@ pub(super) enum Cause {
     GraphsOfInference,
     /// Results of a few lines of the program, including intermediate ones.
     GraphsOfOwnCode,
+    /// Graphs of a pass and of its gradients, which can be differentiated again.
+    GraphsOfGradients,
     ChainedState,
     /// Tensors are concatenated into a larger one.
     Joined,
@@ -91,13 +93,18 @@ pub(super) fn causes<'a>(study: &Study<'_>, growing: &[&'a Kept]) -> Vec<(Cause,
     let weights = by_design::lasting_sizes(study);
     let grown: Vec<(&Kept, Group)> = growing.iter().map(|&kept| (kept, of_group(study, kept, &weights))).collect();
     let own: Vec<&Kept> = of(&grown, Group::Own).collect();
-    let forward = of_forward(study, &grown);
+    let has_gradients = of(&grown, Group::Known(Cause::Gradients)).next().is_some();
+    let forward = match of_forward(study, &grown) {
+        graphs if is_graph(graphs) && has_gradients => Cause::GraphsOfGradients,
+        forward => forward,
+    };
     let has_own_graph = own.iter().any(|kept| of_own_code(study, kept, &own) == Cause::GraphsOfOwnCode);
     let has_models = of(&grown, Group::Known(Cause::Models)).next().is_some();
     let mut causes: Vec<(Cause, Vec<&Kept>)> = Vec::new();
     for &(kept, group) in &grown {
         let cause = match group {
             Group::Known(Cause::Gradients | Cause::OptimizerState) if has_models => Cause::Models,
+            Group::Known(Cause::Gradients) if is_graph(forward) => forward,
             Group::Known(cause) => cause,
             Group::Forward => forward,
             // A graph also holds its input batch and whatever is computed from its end.
@@ -214,7 +221,8 @@ fn is_number(kept: &Kept) -> bool {
 
 /// Returns true if the kept tensors include a graph, which also holds inputs.
 fn is_graph(cause: Cause) -> bool {
-    matches!(cause, Cause::Graphs | Cause::RetainedGraphs | Cause::GraphsOfInference | Cause::ChainedState)
+    use Cause::{ChainedState, Graphs, GraphsOfGradients, GraphsOfInference, RetainedGraphs};
+    matches!(cause, Graphs | RetainedGraphs | GraphsOfInference | GraphsOfGradients | ChainedState)
 }
 
 /// Returns true if `copy.deepcopy` creates it, or if each step leaves tensors with the sizes of weights.

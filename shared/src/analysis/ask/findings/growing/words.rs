@@ -66,6 +66,18 @@ pub(super) fn of(cause: Cause) -> Words {
             own: Own::Innermost,
             look: "The result is computed at `{}`: check what the code keeps of it.",
         },
+        Cause::GraphsOfGradients => Words {
+            code: FindingCode::GraphsKept,
+            what: "Every {}'s graph and that of its gradients stay",
+            advice: "Store ``penalty.item()`` or `penalty.detach()` of what is computed from gradients.\n\
+                     Set `create_graph=True` only if the gradients are differentiated again, and then use \
+                     `torch.autograd.grad` instead of `backward()`.",
+            why: "Tensors of the backward pass stay together with those of the forward pass, as `create_graph=True` makes \
+                  them part of the graph. `backward(create_graph=True)` also leaves a reference cycle between each weight \
+                  and its gradient.",
+            own: Own::Call,
+            look: "The model is called from `{}`: check what the code keeps of the gradients.",
+        },
         Cause::ChainedState => Words {
             code: FindingCode::StateChained,
             what: "Each {}'s graph extends through all earlier {}s",

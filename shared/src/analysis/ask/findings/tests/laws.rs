@@ -264,3 +264,24 @@ fn graphs_that_share_a_pool_are_not_accused() {
         (captured(&|graph| graph + 1), captured(&|_| 1))
     });
 }
+
+#[test]
+fn tensors_of_backward_that_stay_with_their_pass_are_of_higher_order() {
+    for seed in 0..CASES {
+        let shape = Shape::of(&mut Random::new(seed));
+        let kept = keeping(&shape, |_| true);
+        let with_second: String = kept
+            .lines()
+            .map(|line| {
+                let second = line.strip_prefix("alloc one.").and_then(|rest| rest.split(' ').next());
+                let second = second.filter(|step| shape.is_due(step.parse().expect("a step")));
+                second.map_or_else(|| format!("{line}\n"), |step| format!("{line}\nalloc h.{step} 5MiB\n"))
+            })
+            .collect();
+        for (text, is_higher) in [(kept, false), (with_second, true)] {
+            let found = found_with(&text, &FindingsConfig::default());
+            let is_told = found[0].title.contains("that of its gradients");
+            assert!(found[0].code == FindingCode::GraphsKept && is_told == is_higher, "seed {seed}: {:?}", found[0]);
+        }
+    }
+}
