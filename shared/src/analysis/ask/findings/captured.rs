@@ -40,7 +40,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         device: study.device.index,
         bytes,
         title: title_of_parts(
-            &format!("{} CUDA graphs have a memory pool each: {}", pools.len(), format::bytes(bytes)),
+            &format!("{} CUDA graphs have a pool each: {}", pools.len(), format::bytes(bytes)),
             [from],
         ),
         line: own.map(|own| own.line),

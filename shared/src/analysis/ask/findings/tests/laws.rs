@@ -285,3 +285,26 @@ fn tensors_of_backward_that_stay_with_their_pass_are_of_higher_order() {
         }
     }
 }
+
+#[test]
+fn a_big_thing_and_its_backward_are_one_line() {
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let shape = Shape::of(&mut random);
+        let (mib, has_backward) = (400 + random.below(400), random.below(2) == 0);
+        let table = |step: u64| format!("alloc p.{step} {mib}MiB @pairs@m.py:28<forward@m.py<{MODULE}<train:11<main\n");
+        let step = |step: u64| {
+            let gradient = format!("alloc q.{step} {mib}MiB\nfree q.{step}\n");
+            let backward = if has_backward { gradient } else { String::new() };
+            shape.step(step, &table(step), &(backward + &format!("free p.{step}\n")))
+        };
+        let peak = |text: &str| {
+            let found = found_with(text, &FindingsConfig::default());
+            found.into_iter().find(|found| found.code == FindingCode::Peak).expect("each trace has a peak")
+        };
+        let found = peak(&shape.training(step));
+        let line = found.line.as_ref().map(|line| line.line);
+        assert!(line == Some(28) && found.title.contains("backward") == has_backward, "seed {seed}: {found:?}");
+        assert_eq!(peak(&shape.training(|step| shape.step(step, "", ""))).line, None, "seed {seed}");
+    }
+}
