@@ -14,6 +14,7 @@ use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::sites::{Operation, SpineId};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::AllocationId;
+use crate::analysis::track::stack_title::own_frame;
 use crate::trace::StackId;
 use hashbrown::HashMap;
 
@@ -22,6 +23,9 @@ type Counts = HashMap<u64, u64>;
 
 /// Each growth of a concatenated tensor may differ from the average growth by at most 1/8 of it.
 const MOST_UNEVEN: u64 = 8;
+
+/// Fewer tensors per step whose sizes are those of weights may be a coincidence.
+const LEAST_COPIES: u64 = 4;
 
 /// Reclassifies leaks that are intended growth.
 pub(in crate::analysis) fn settle(study: &mut Study<'_>) {
@@ -124,6 +128,34 @@ pub(in crate::analysis) fn trained_sizes(study: &Study<'_>) -> Counts {
         phase == Phase::Backward && study.phases.outlives_backward(born, allocations.died[id.index()])
     };
     count(rows.filter(is_gradient).map(|id| allocations.size_bytes(id)))
+}
+
+/// Returns true if at least 9/10 of the tensors that a line leaves in a step match weights in size and in number per
+/// size.
+///
+/// All may be half or twice as large, as casts are. Tensors of a module must all match.
+pub(in crate::analysis) fn has_sizes_of_weights(study: &Study<'_>, kept: &Kept, weights: &Counts) -> bool {
+    let allocations = &study.timeline.allocations;
+    let repeats = study.repeats();
+    let Some(latest) = kept.latest else { return false };
+    let born = allocations.born_at(latest.0);
+    let Some(step) = repeats.iter().find(|step| step.contains(born)) else { return false };
+    let end = repeats.last().map_or(0, |step| step.end);
+    let frame = own_frame(study.trace, kept.stack, false);
+    let is_of_line =
+        |stack: StackId| stack == kept.stack || frame.is_some() && own_frame(study.trace, stack, false) == frame;
+    let rows = (allocations.born_by(step.start)..allocations.born_by(step.end)).map(AllocationId);
+    let kept_rows = rows.filter(|&id| {
+        allocations.dies_after(id, end.saturating_sub(1)) && is_of_line(allocations.allocation_stack(id, study.device))
+    });
+    let counts = count(kept_rows.map(|id| allocations.size_bytes(id)));
+    let all: u64 = counts.values().sum();
+    let is_cast = |factor: fn(u64) -> u64| {
+        let fitting: u64 = counts.iter().map(|(&size, &count)| count.min(of(weights, factor(size)))).sum();
+        if study.sites.of_stack(kept.stack).in_module { fitting == all } else { fitting * 10 >= all * 9 }
+    };
+    let factors: [fn(u64) -> u64; 3] = [|size| size, |size| size.saturating_mul(2), |size| size / 2];
+    counts.len() > 1 && all >= LEAST_COPIES && factors.into_iter().any(is_cast)
 }
 
 fn count(sizes: impl Iterator<Item = u64>) -> Counts {

@@ -10,6 +10,7 @@ pub(super) mod flat_buffers;
 pub(super) mod forward_pass;
 pub(super) mod gradients;
 pub(super) mod growth;
+pub(super) mod left_of_pass;
 pub(super) mod older;
 pub(super) mod period;
 pub(super) mod phases;
@@ -19,6 +20,7 @@ pub(super) mod step;
 pub(super) mod steps;
 pub(super) mod studied;
 pub(super) mod studying;
+pub(super) mod unused_graphs;
 
 pub use categories::categories;
 pub use category_bytes::{CategoryBytes, live_by_category, live_by_given_category};

@@ -6,45 +6,24 @@
 
 use super::held;
 use crate::analysis::study::by_design;
-use crate::analysis::study::forward_pass::ForwardPass;
 use crate::analysis::study::growth::Kept;
+use crate::analysis::study::left_of_pass::{LeftOfPass, backward_lengthens, end_of_forward, ends_call};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::sites::{Operation, Site, SpineId};
-use crate::analysis::study::step::Step;
 use crate::analysis::study::studied::Study;
-use crate::analysis::track::allocations::AllocationId;
-use crate::analysis::track::stack_title::own_frame;
-use crate::trace::{Action, StackId};
-use hashbrown::{HashMap, HashSet};
+use crate::trace::Action;
+use hashbrown::HashMap;
 use std::cmp::Ordering;
-
-/// At least 1/4 of the stacks of a forward pass must remain, to infer that the graph is kept.
-const LEAST_OF_GRAPH: usize = 4;
-
-/// Fewer tensors are single ones, however small the model.
-const LEAST_TENSORS_OF_GRAPH: usize = 3;
 
 /// Fewer stacks of an evaluation are single tensors.
 const LEAST_STACKS_OF_EVALUATION: usize = 5;
 
-/// Fraction of steps whose backward must allocate more often than that of the step before.
-const LEAST_LONGER: f64 = 0.8;
-
-/// The last backward must have at least 1.3 times as many allocations as the second.
-const LEAST_LENGTHENED: f64 = 1.3;
-
 /// At least 1/2 of the growing bytes must come from the end of forward, to be outputs of the model.
 const LEAST_OF_OUTPUTS: u64 = 2;
 
-/// The last 1/4 of forward's allocations count as its end.
-const END_OF_FORWARD: usize = 4;
-
 /// Tensors of up to 16 bytes are numbers, such as a loss.
 const NUMBER_BYTES: u64 = 16;
-
-/// Fewer tensors per step whose sizes are those of weights may be a coincidence.
-const LEAST_COPIES: u64 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Cause {
@@ -233,37 +212,7 @@ fn is_copied(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> boo
     }
     let is_copy = matches!(site.operation, Operation::Bring | Operation::Copy | Operation::Unknown | Operation::Make);
     let is_beside_optimizer = matches!(kept.phase, Phase::Unknown | Phase::Backward | Phase::Forward);
-    is_copy && is_beside_optimizer && has_sizes_of_weights(study, kept, weights)
-}
-
-/// Returns true if at least 9/10 of the tensors that a line leaves in a step match weights in size and in number per
-/// size.
-///
-/// All may be half or twice as large, as casts are. Tensors of a module must all match.
-fn has_sizes_of_weights(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> bool {
-    let allocations = &study.timeline.allocations;
-    let repeats = study.repeats();
-    let Some(latest) = kept.latest else { return false };
-    let born = allocations.born_at(latest.0);
-    let Some(step) = repeats.iter().find(|step| step.contains(born)) else { return false };
-    let end = repeats.last().map_or(0, |step| step.end);
-    let frame = own_frame(study.trace, kept.stack, false);
-    let is_of_line =
-        |stack: StackId| stack == kept.stack || frame.is_some() && own_frame(study.trace, stack, false) == frame;
-    let rows = (allocations.born_by(step.start)..allocations.born_by(step.end)).map(AllocationId);
-    let kept_rows = rows.filter(|&id| {
-        allocations.dies_after(id, end.saturating_sub(1)) && is_of_line(allocations.allocation_stack(id, study.device))
-    });
-    let mut counts: HashMap<u64, u64> = HashMap::new();
-    kept_rows.for_each(|id| *counts.entry(allocations.size_bytes[id.index()]).or_default() += 1);
-    let all: u64 = counts.values().sum();
-    let is_cast = |factor: fn(u64) -> u64| {
-        let of_weights = |size: u64| weights.get(&factor(size)).copied().unwrap_or(0);
-        let fitting: u64 = counts.iter().map(|(&size, &count)| count.min(of_weights(size))).sum();
-        if study.sites.of_stack(kept.stack).in_module { fitting == all } else { fitting * 10 >= all * 9 }
-    };
-    let factors: [fn(u64) -> u64; 3] = [|size| size, |size| size.saturating_mul(2), |size| size / 2];
-    counts.len() > 1 && all >= LEAST_COPIES && factors.into_iter().any(is_cast)
+    is_copy && is_beside_optimizer && by_design::has_sizes_of_weights(study, kept, weights)
 }
 
 /// Infers whether evaluations leave whole graphs or single tensors.
@@ -306,10 +255,10 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
     if study.kind == RunKind::Training && backward_lengthens(study, steps) {
         return Cause::ChainedState;
     }
-    let step = keeping_step(study, &of_forward);
-    if held::are_in_graphs(study, &of_forward) || stays_as_graph(study, &of_forward, step) {
+    let left = LeftOfPass::of(study, &of_forward);
+    if held::are_in_graphs(study, &of_forward) || left.is_graph(study, &of_forward) {
         return match study.kind {
-            RunKind::Training if is_retained(study, step) => Cause::RetainedGraphs,
+            RunKind::Training if left.is_whole_pass() => Cause::RetainedGraphs,
             RunKind::Training => Cause::Graphs,
             _ => Cause::GraphsOfInference,
         };
@@ -325,128 +274,10 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
     if are_most(|site| site.is_hooked) {
         return Cause::Hooked;
     }
-    let end = end_of_forward(study, step);
+    let end = end_of_forward(study, left.step);
     let is_of_end = |kept: &&&Kept| {
         kept.latest.is_some_and(|latest| end(study.timeline.allocations.born_at(latest.0)) || ends_call(study, latest))
     };
     let of_end: u64 = of_forward.iter().filter(is_of_end).map(|kept| kept.bytes_per_step).sum();
     if of_end * LEAST_OF_OUTPUTS >= bytes { Cause::Outputs } else { Cause::Activations }
-}
-
-/// Returns the step nearest to the middle one that leaves some of the rows until the end.
-///
-/// Not every step may keep something.
-fn keeping_step(study: &Study<'_>, rows: &[&Kept]) -> Step {
-    let allocations = &study.timeline.allocations;
-    let steps = study.repeats();
-    let middle = steps.len() / 2;
-    let stacks: HashSet<StackId> = rows.iter().map(|kept| kept.stack).collect();
-    let end = steps.last().map_or(0, |step| step.end).saturating_sub(1);
-    let keeps = |step: &Step| {
-        let mut born = (allocations.born_by(step.start)..allocations.born_by(step.end)).map(AllocationId);
-        born.any(|id| {
-            allocations.dies_after(id, end) && stacks.contains(&allocations.allocation_stack(id, study.device))
-        })
-    };
-    let mut by_distance: Vec<usize> = (0..steps.len()).collect();
-    by_distance.sort_by_key(|&index| index.abs_diff(middle));
-    by_distance.into_iter().map(|index| steps[index]).find(keeps).unwrap_or(steps[middle])
-}
-
-/// Returns true if at least 3/4 of the bytes that forward leaves outlive the step.
-///
-/// This means that backward passed their graph and freed nothing. If only some of them remain, backward freed the rest,
-/// and the graph that remains is one that backward never passed.
-fn is_retained(study: &Study<'_>, step: Step) -> bool {
-    let allocations = &study.timeline.allocations;
-    let (mut left, mut all) = (0_u64, 0_u64);
-    for row in allocations.born_by(step.start)..allocations.born_by(step.end) {
-        let id = AllocationId(row);
-        let run = study.phases.run_of(allocations.born_at(row));
-        let stack = allocations.allocation_stack(id, study.device);
-        let is_forward = study.phases.of_birth_in(run, stack) == Phase::Forward;
-        if is_forward && study.phases.leaves(run, allocations.died[id.index()]) {
-            all = all.saturating_add(allocations.size_bytes(id));
-            left =
-                left.saturating_add(if allocations.dies_after(id, step.end) { allocations.size_bytes(id) } else { 0 });
-        }
-    }
-    left.saturating_mul(4) >= all.saturating_mul(3)
-}
-
-/// Returns true if everything stays that backward would have freed, from the first to the last tensor that stays.
-///
-/// A hook, a cache or a list keeps single tensors of a pass, of which backward frees the others.
-fn stays_as_graph(study: &Study<'_>, rows: &[&Kept], step: Step) -> bool {
-    let pass = ForwardPass::of(study, step);
-    let of_pass = rows.iter().filter(|kept| pass.by_stack.contains_key(&kept.stack)).count();
-    let is_hooked = rows.iter().all(|kept| study.sites.of_stack(kept.stack).is_hooked);
-    if is_hooked || of_pass * LEAST_OF_GRAPH < pass.by_stack.len() {
-        return false;
-    }
-    let allocations = &study.timeline.allocations;
-    let stacks: HashSet<StackId> = rows.iter().map(|kept| kept.stack).collect();
-    let next = step.end.saturating_add(step.end - step.start);
-    // Number and bytes of the tensors that stay, of all saved ones up to the last of them, and of those after it.
-    let (mut kept, mut saved, mut after) = ((0, 0_u64), (0, 0_u64), (0, 0_u64));
-    let add = |sum: &mut (usize, u64), (count, bytes): (usize, u64)| {
-        *sum = (sum.0 + count, sum.1.saturating_add(bytes));
-    };
-    for row in allocations.born_by(step.start)..allocations.born_by(step.end) {
-        let (id, size_bytes) = (AllocationId(row), allocations.size_bytes[row as usize]);
-        let run = study.phases.run_of(allocations.born_at(row));
-        let stack = allocations.allocation_stack(id, study.device);
-        let is_forward = || matches!(study.phases.of_birth_in(run, stack), Phase::Forward | Phase::Evaluation);
-        if stacks.contains(&stack) && allocations.dies_after(id, next.min(study.timeline.events() - 1)) {
-            add(&mut kept, (1, size_bytes));
-            add(&mut saved, (1, size_bytes));
-            add(&mut saved, std::mem::take(&mut after));
-        } else if kept.0 > 0 && is_forward() && study.phases.leaves(run, allocations.died[row as usize]) {
-            add(&mut after, (1, size_bytes));
-        }
-    }
-    // If gradients are on and backward never comes, two tensors are enough.
-    let least = if study.kind == RunKind::Forward { 2 } else { LEAST_TENSORS_OF_GRAPH };
-    kept.0 >= least && kept.0 * 5 >= saved.0 * 4 && kept.1.saturating_mul(10) >= saved.1.saturating_mul(9)
-}
-
-/// Returns true if the backward of most steps allocates more often than that of the step before.
-fn backward_lengthens(study: &Study<'_>, steps: &[Step]) -> bool {
-    let lengths: Vec<usize> = steps.iter().map(|&step| allocs_of(study, step, Phase::Backward).len()).collect();
-    let pairs = lengths.len().saturating_sub(1);
-    let longer = lengths.windows(2).filter(|pair| pair[0] < pair[1]).count();
-    let second = lengths.get(1).copied().unwrap_or(0).max(1);
-    let last = lengths.last().copied().unwrap_or(0);
-    pairs > 1 && longer as f64 >= LEAST_LONGER * pairs as f64 && last as f64 >= LEAST_LENGTHENED * second as f64
-}
-
-/// Returns the moments of a step's allocations in one phase.
-fn allocs_of(study: &Study<'_>, step: Step, phase: Phase) -> Vec<u32> {
-    let events = &study.device.events;
-    let is_alloc = |&event: &u32| events.actions().at(event as usize) == Action::Alloc;
-    let is_of_phase = |&event: &u32| study.phases.of_birth(event + 1, events.stacks().at(event as usize)) == phase;
-    (step.start..step.end).filter(is_alloc).filter(is_of_phase).map(|event| event + 1).collect()
-}
-
-/// Returns true if the call of the model that allocates it allocates nothing later.
-fn ends_call(study: &Study<'_>, id: AllocationId) -> bool {
-    let allocations = &study.timeline.allocations;
-    let site = |id| study.sites.of_stack(allocations.allocation_stack(id, study.device));
-    let later = (id.0 + 1..allocations.len() as u32).map(|row| site(AllocationId(row)));
-    let next = later.filter(|next| is_of_program(*next)).next();
-    is_of_program(site(id)) && next.is_none_or(|next| !next.in_module || next.spine != site(id).spine)
-}
-
-/// Returns a test for moments at the end of their step's forward.
-///
-/// The test compares the distance from the start of the step with that in the given step.
-fn end_of_forward(study: &Study<'_>, step: Step) -> impl Fn(u32) -> bool {
-    let moments = allocs_of(study, step, Phase::Forward);
-    let from = moments.get(moments.len() - moments.len().div_ceil(END_OF_FORWARD).min(moments.len()));
-    let into_step = from.map_or(u32::MAX, |&moment| moment - step.start);
-    let steps = study.repeats();
-    move |moment| {
-        let step = steps.iter().find(|step| step.contains(moment));
-        step.is_some_and(|step| moment - step.start >= into_step)
-    }
 }
