@@ -1,9 +1,10 @@
 //! Finds calls of modules that leave an autograd graph which no backward pass uses.
 //!
 //! Idea: after a model's call, gradients that are on leave all that backward needs, and gradients that are off leave only
-//! the result. If backward then comes, it frees the graph; a graph that is freed before it was for nothing.
+//! the result. If backward then comes, it frees the graph; a graph that is freed before it was for nothing, and so was
+//! one that outlives a backward which frees others.
 
-use crate::analysis::study::phases::Phase;
+use crate::analysis::study::phases::{Phase, Phases};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::together::Lifetime;
 use crate::trace::{Action, StackId};
@@ -17,6 +18,9 @@ const LEAST_KEPT_BYTES: u64 = 4;
 
 /// Fewer stacks are not enough to infer that gradients are on.
 const LEAST_STACKS: usize = 4;
+
+/// A backward frees a graph if it frees at least 1/20 of the peak.
+const LEAST_FREED: u64 = 20;
 
 /// Returns the allocations of such calls that no backward pass uses.
 pub(in crate::analysis) fn unused_graphs(study: &Study<'_>) -> impl Iterator<Item = Lifetime> {
@@ -40,6 +44,7 @@ fn calls(study: &Study<'_>) -> Vec<Call> {
     let is_failure = |&event: &u32| actions.at(event as usize) == Action::Oom;
     let failures: Vec<u32> = (0..study.timeline.events()).filter(is_failure).collect();
     let mut calls: Vec<Call> = Vec::new();
+    let freed = freed_by_backward(study);
     let (mut before, mut run, mut backward) = (None, 0, 0);
     for id in allocations.ids().skip(allocations.initial_count()) {
         let row = Lifetime::of(allocations, study.device, id);
@@ -58,7 +63,9 @@ fn calls(study: &Study<'_>) -> Vec<Call> {
             backward = phases.start_of_backward(run).unwrap_or(u32::MAX);
         }
         let phase = phases.of_birth_in(run, row.stack);
-        let is_freed_before = phase == Phase::Forward && row.died < backward.min(study.timeline.events());
+        let is_past = row.died > backward && freed.get(phases.run_of(backward + 1)).is_some_and(|&frees| frees);
+        let is_freed = row.died < study.timeline.events() && !is_of_backward(phases, row.died);
+        let is_freed_before = phase == Phase::Forward && is_freed && (row.died <= backward || is_past);
         // A failed try is freed without backward, too.
         let failure = failures.get(failures.partition_point(|&event| event < row.born));
         let is_cut = failure.is_some_and(|&event| event <= row.died);
@@ -66,6 +73,27 @@ fn calls(study: &Study<'_>) -> Vec<Call> {
         call.are_unused.push((phase == Phase::Evaluation || is_freed_before) && !is_cut);
     }
     calls
+}
+
+fn is_of_backward(phases: &Phases, moment: u32) -> bool {
+    matches!(phases.at(moment), Phase::Backward | Phase::Recompute)
+}
+
+/// Returns whether each run frees much of a forward pass; a backward that keeps the graph frees nothing.
+fn freed_by_backward(study: &Study<'_>) -> Vec<bool> {
+    let (allocations, phases) = (&study.timeline.allocations, &study.phases);
+    let mut freed = vec![0_u64; phases.runs().len() + 1];
+    let mut death = 0;
+    for (died, id) in allocations.deaths() {
+        death = phases.run_from(death, died);
+        let run = phases.run_of(allocations.born_at(id.0));
+        let stack = allocations.allocation_stack(id, study.device);
+        if run < death && phases.of_birth_in(run, stack) == Phase::Forward {
+            freed[death] = freed[death].saturating_add(allocations.size_bytes(id));
+        }
+    }
+    let peak_bytes = study.timeline.live_peak().1;
+    freed.into_iter().map(|bytes| bytes.saturating_mul(LEAST_FREED) >= peak_bytes).collect()
 }
 
 impl Call {

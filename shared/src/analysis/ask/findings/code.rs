@@ -95,7 +95,7 @@ crate::codes! {
         ReservedAboveLive => "reserved-above-live",
         /// The loss is computed in 16 bits.
         LossIn16Bits => "loss-in-16-bits",
-        /// An evaluation keeps activations for a backward pass that never runs.
+        /// An evaluation or another forward pass keeps activations that no backward pass uses.
         EvaluationWithGraph => "evaluation-with-graph",
         /// The peak occurs while the model loads, because weights are created and then replaced.
         PeakAtLoading => "peak-at-loading",

@@ -27,20 +27,27 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let alive = || unused.iter().filter(|row| row.is_alive_at(moment)).map(|row| (row.bytes, row.stack));
     let own = OwnCode::of(study, alive(), Own::Call);
     let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
+    // A second pass beside the one that is trained may be meant, such as one whose loss is only logged.
+    let backward = study.phases.start_of_backward(study.phases.run_of(moment)).unwrap_or(u32::MAX);
+    let is_beside = |row: &&Lifetime| row.is_alive_at(moment) && row.died > backward;
+    let beside_bytes: u64 = unused.iter().filter(is_beside).map(|row| row.bytes).sum();
     let is_evaluation = study.phases.at(moment) == Phase::Evaluation;
-    let who = if is_evaluation { "The evaluation keeps" } else { "Forward passes keep" };
+    let what = match is_evaluation {
+        true => format!("The evaluation keeps {} for a backward pass that never runs", format::bytes(bytes)),
+        false => format!("{} of graphs that no backward uses", format::bytes(bytes)),
+    };
     Some(Finding {
         code: FindingCode::EvaluationWithGraph,
-        severity: Severity::Warning,
+        severity: if beside_bytes * 2 > bytes { Severity::Info } else { Severity::Warning },
         confidence: Confidence::Medium,
         rank: Rank::Cause,
         device: study.device.index,
         bytes,
-        title: title_of_parts(&format!("{who} {} for a backward pass that never runs", format::bytes(bytes)), [from]),
+        title: title_of_parts(&what, [from]),
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: format!(
-                "After event {}, activations of whole passes are live, and they are freed without a backward pass.",
+                "After event {}, activations of whole passes are live, and no backward pass uses them.",
                 format::count(u64::from(moment).saturating_sub(1))
             ),
             events: moment.checked_sub(1).into_iter().collect(),

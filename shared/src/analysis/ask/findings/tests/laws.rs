@@ -145,6 +145,28 @@ fn keeping(shape: &Shape, is_kept: impl Fn(&str) -> bool) -> String {
 }
 
 #[test]
+fn a_graph_that_outlives_the_backward_of_another_is_noted() {
+    for seed in 0..CASES {
+        let shape = Shape::of(&mut Random::new(seed));
+        let training = |has_gradients: bool| {
+            let call = |step: u64| shape.call(&format!("{step}.d"), "train:50<main", has_gradients);
+            let free = |step: u64| match has_gradients {
+                true => freed(&shape, &format!("{step}.d")),
+                false => format!("free a{}.{step}.d\n", shape.layers.len() - 1),
+            };
+            shape.training(|step| shape.step(step, &call(step), "") + &free(step))
+        };
+        let noted = |text: &str| {
+            let found = found_with(text, &FindingsConfig::default());
+            let found = found.into_iter().find(|found| found.code == FindingCode::EvaluationWithGraph);
+            found.map(|found| (found.severity, found.line.map(|line| line.line)))
+        };
+        assert_eq!(noted(&training(true)), Some((Severity::Info, Some(50))), "seed {seed}, {shape:?}");
+        assert_eq!(noted(&training(false)), None, "seed {seed}, {shape:?}");
+    }
+}
+
+#[test]
 fn a_graph_keeps_all_that_backward_would_have_freed() {
     law((FindingCode::GraphsKept, 11), |shape, random| {
         // The last layers of a pass may belong to a loss that backward passed by.
