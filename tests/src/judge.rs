@@ -28,6 +28,8 @@ pub struct Truth {
     pub never: Vec<String>,
     /// Words in lower case that a warning may contain nonetheless.
     pub allowed: Vec<String>,
+    /// Lines of which one of the findings must name one, if the table has a column of lines.
+    pub lines: Vec<u64>,
     /// True for a mistake that a trace hardly shows, so that silence is right, too.
     pub is_hidden: bool,
 }
@@ -43,6 +45,8 @@ pub struct Said {
     pub codes: Vec<FindingCode>,
     /// Severity, title and advice of all findings.
     pub findings: Vec<(Severity, String, String)>,
+    /// Line of each finding, 0 if it names none.
+    pub lines: Vec<u64>,
 }
 
 /// Result of comparing an answer with the truth.
@@ -90,6 +94,7 @@ pub fn ask(path: &Path) -> Result<Said, String> {
         name: stem(path),
         kinds: studies.iter().map(|study| study.kind.name()).collect(),
         codes: found.iter().map(|finding| finding.code).collect(),
+        lines: found.iter().map(|finding| finding.line.as_ref().map_or(0, |line| line.line)).collect(),
         findings: found.into_iter().map(row).collect(),
     })
 }
@@ -109,7 +114,8 @@ pub fn judge(said: &Said, truth: &Truth) -> Verdict {
             });
             // Without words, any reported problem counts.
             let is_told = !truth.words.is_empty() || read().any(|finding| is_problem(&finding));
-            match is_named && is_told && !read().any(is_accusation) {
+            let is_line = truth.lines.is_empty() || said.lines.iter().take(READ).any(|line| truth.lines.contains(line));
+            match is_named && is_told && is_line && !read().any(is_accusation) {
                 true => Verdict::Named,
                 false if truth.is_hidden => Verdict::Fine,
                 false => Verdict::Missed,
@@ -131,8 +137,16 @@ pub struct Truths(Source);
 
 enum Source {
     Json(Vec<Value>),
-    /// First cell of each row, and the other cells.
-    Table(Vec<(String, String)>),
+    Table(Vec<Row>),
+}
+
+/// Row of a table.
+struct Row {
+    /// First cell.
+    name: String,
+    /// Other cells.
+    text: String,
+    lines: Vec<u64>,
 }
 
 impl Truths {
@@ -147,10 +161,16 @@ impl Truths {
             let mut document: Value = serde_json::from_str(&text)?;
             return Ok(Self(Source::Json(serde_json::from_value(document["recordings"].take())?)));
         }
+        let mut column = None;
         let row = |line: &str| {
             let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
             let (first, rest) = cells.split_first()?;
-            (line.starts_with('|') && !first.starts_with('-')).then(|| ((*first).to_owned(), rest.join("; ")))
+            if cells.contains(&COLUMN_OF_LINES) || !line.starts_with('|') {
+                column = cells.iter().position(|cell| *cell == COLUMN_OF_LINES);
+            }
+            let lines = column.and_then(|column| cells.get(column)).map(|cell| numbers(cell)).unwrap_or_default();
+            let row = || Row { name: (*first).to_owned(), text: rest.join("; "), lines };
+            (line.starts_with('|') && !first.starts_with('-')).then(row)
         };
         Ok(Self(Source::Table(text.lines().filter_map(row).collect())))
     }
@@ -162,15 +182,25 @@ impl Truths {
                 cases.iter().find(|case| case["name"] == name).map(truth_of_case).unwrap_or_default()
             }
             Source::Table(rows) => {
-                let row = rows.iter().find(|row| row.0.split(", ").any(|pattern| is_match(name, pattern)));
+                let row = rows.iter().find(|row| row.name.split(", ").any(|pattern| is_match(name, pattern)));
                 Truth {
-                    text: row.map(|row| row.1.clone()).unwrap_or_default(),
+                    text: row.map(|row| row.text.clone()).unwrap_or_default(),
+                    lines: row.map(|row| row.lines.clone()).unwrap_or_default(),
                     is_mistake: is_mistake_by_name(name),
                     ..Truth::default()
                 }
             }
         }
     }
+}
+
+/// Heading of the column of lines.
+const COLUMN_OF_LINES: &str = "lines that are right";
+
+/// Returns the numbers with which the parts of a list begin, such as 37 and 71 of `37 (append), 71 (logits)`.
+fn numbers(list: &str) -> Vec<u64> {
+    let begin = |part: &str| part.trim().split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+    list.split(',').filter_map(begin).collect()
 }
 
 fn truth_of_case(case: &Value) -> Truth {
@@ -184,6 +214,7 @@ fn truth_of_case(case: &Value) -> Truth {
         words: texts("words"),
         never: texts("never"),
         allowed: texts("allowed"),
+        lines: Vec::new(),
         is_hidden: case["visible"] == false,
     }
 }
@@ -266,4 +297,27 @@ pub fn table(folders: &[PathBuf], truths: &Truths) -> io::Result<String> {
     let sums: Vec<String> = sums.iter().map(|(verdict, count)| format!("{count} {}", verdict.word())).collect();
     let _ = writeln!(text, "\n{}", sums.join(", "));
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_in_a_table_of_lines_is_named_with_one_of_them() {
+        let path = std::env::temp_dir().join(format!("snapscope-judge-{}.md", std::process::id()));
+        fs::write(&path, "| script | lines that are right |\n|---|---|\n| mrr | 37 (append), 71 (f(x)), 59 |\n")
+            .unwrap();
+        let truth = Truths::read(&path).unwrap().of("mrr_bad");
+        fs::remove_file(&path).unwrap();
+        assert_eq!(truth.lines, [37, 71, 59]);
+        let said = |line: u64| Said {
+            name: "mrr_bad".to_owned(),
+            kinds: Vec::new(),
+            codes: Vec::new(),
+            findings: vec![(Severity::Error, String::new(), String::new())],
+            lines: vec![line],
+        };
+        assert_eq!([59, 60].map(|line| judge(&said(line), &truth)), [Verdict::Named, Verdict::Missed]);
+    }
 }

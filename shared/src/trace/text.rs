@@ -8,7 +8,7 @@
 //! start step t=14                       # an annotation
 //! oom 4GiB free=1MiB
 //! annotate b note=parameter/fc.weight  # "parameter fc.weight"
-//! segment S 2MiB                        # the final state begins
+//! segment S 2MiB pool=3                 # the final state begins; the pool may be left out
 //! block b 1KiB requested=1000           # or: block b 1KiB pending, block b 1KiB inactive
 //! device 1                              # events and segments of another device
 //! ```
@@ -17,7 +17,8 @@
 //! A size may be omitted if the name already has one.
 
 use super::{
-    Action, Annotation, Block, BlockState, Device, Event, EventContext, Frame, FrameId, Segment, StackId, Stage, Trace,
+    Action, Annotation, Block, BlockState, Device, Event, EventContext, Frame, FrameId, PoolId, Segment, StackId,
+    Stage, Trace,
 };
 use crate::base::{StringId, size};
 use hashbrown::HashMap;
@@ -76,6 +77,7 @@ struct Options {
     stack: Option<StackId>,
     time_us: i64,
     stream: u64,
+    pool: Option<PoolId>,
     note: Option<StringId>,
     free_bytes: u64,
     requested_bytes: Option<u64>,
@@ -115,6 +117,7 @@ impl Builder {
         } else if let Some((key, value)) = word.split_once('=') {
             match key {
                 "t" => options.time_us = value.parse().map_err(|_| format!("no time: {value}"))?,
+                "pool" => options.pool = Some(PoolId(bytes(value)?, 0)),
                 "stream" => options.stream = bytes(value)?,
                 "note" => options.note = Some(self.trace.strings.intern(&value.replace('/', " "))),
                 "free" => options.free_bytes = bytes(value)?,
@@ -200,7 +203,7 @@ impl Builder {
             requested_bytes: Some(0),
             stream: options.stream,
             segment_type: super::SegmentType::Large,
-            pool: None,
+            pool: options.pool,
             is_expandable: None,
             stack: options.stack.unwrap_or(StackId::NONE),
             blocks: (next, next),

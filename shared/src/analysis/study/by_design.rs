@@ -2,34 +2,52 @@
 //!
 //! A tensor that replaces the previous step's tensor is no leak, however much larger it is, unless tensors are
 //! concatenated into a larger one each time. An optimizer that gets more parameters creates no more state than there
-//! are weights.
+//! are weights. Weights of a model that grows are all trained: each of them gets a gradient in the last step, which those
+//! of an old model that something keeps do not.
 //!
 //! Invariant: the page, tables and findings take the same growth for a leak.
 
+use crate::analysis::study::captured::Captured;
 use crate::analysis::study::growth::{GrowthClass, Kept};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::sites::{Operation, SpineId};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::AllocationId;
+use crate::analysis::track::stack_title::own_frame;
 use crate::trace::StackId;
 use hashbrown::HashMap;
 
+/// Number of tensors of each size.
+type Counts = HashMap<u64, u64>;
+
 /// Each growth of a concatenated tensor may differ from the average growth by at most 1/8 of it.
 const MOST_UNEVEN: u64 = 8;
+
+/// Fewer tensors per step whose sizes are those of weights may be a coincidence.
+const LEAST_COPIES: u64 = 4;
 
 /// Reclassifies leaks that are intended growth.
 pub(in crate::analysis) fn settle(study: &mut Study<'_>) {
     if study.growth.growing().next().is_none() {
         return;
     }
-    let weights = lasting_sizes(study);
-    let classes: Vec<Option<GrowthClass>> = study.growth.kept.iter().map(|kept| class(study, kept, &weights)).collect();
+    let mut weights = lasting_sizes(study);
+    let trained = trained_sizes(study);
+    for (&size, &count) in &trained {
+        weights.entry(size).and_modify(|lasting| *lasting = count.max(*lasting)).or_insert(count);
+    }
+    let captured = Captured::of(study.device);
+    let class_of = |kept: &Kept| match kept.latest {
+        Some(latest) if captured.has(&study.timeline.allocations, latest) => None,
+        _ => class(study, kept, &weights, &trained),
+    };
+    let classes: Vec<Option<GrowthClass>> = study.growth.kept.iter().map(class_of).collect();
     study.growth.kept.iter_mut().zip(classes).for_each(|(kept, class)| kept.reclass(class));
     study.growth.sort();
 }
 
-fn class(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> Option<GrowthClass> {
+fn class(study: &Study<'_>, kept: &Kept, weights: &Counts, trained: &Counts) -> Option<GrowthClass> {
     if kept.class != Some(GrowthClass::Leak) {
         return kept.class;
     }
@@ -45,8 +63,12 @@ fn class(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> Option<
     if kept.is_replaced {
         return is_joined(study, kept).then_some(GrowthClass::Leak);
     }
+    if study.phases.are_told() && kept.phase == Phase::Setup && fits(study, kept.stack, |size| of(trained, size)) {
+        return None;
+    }
     let is_state = study.phases.are_told() && kept.phase == Phase::Optimizer;
-    if is_state && state_fits(study, kept.stack, weights) {
+    // Weights in 16 bits may have state in 32 bits, so weights of half the size count too.
+    if is_state && fits(study, kept.stack, |size| of(weights, size) + of(weights, size / 2)) {
         return Some(GrowthClass::OptimizerState);
     }
     Some(GrowthClass::Leak)
@@ -87,31 +109,70 @@ fn grows_evenly(study: &Study<'_>, stack: StackId) -> bool {
 }
 
 /// Counts the allocations of each size, weights among them, that exist before the first step and survive the last.
-pub(in crate::analysis) fn lasting_sizes(study: &Study<'_>) -> HashMap<u64, u64> {
+pub(in crate::analysis) fn lasting_sizes(study: &Study<'_>) -> Counts {
     let allocations = &study.timeline.allocations;
     let first = study.repeats().first().map_or(0, |step| step.start);
-    let mut counts: HashMap<u64, u64> = HashMap::new();
     let last = study.repeats().last().map_or(0, |step| step.end);
-    for (id, size_bytes) in allocations.alive_at(first) {
-        if allocations.dies_after(id, last.saturating_sub(1)) {
-            *counts.entry(size_bytes).or_default() += 1;
-        }
-    }
+    let lasts = |id| allocations.dies_after(id, last.saturating_sub(1));
+    count(allocations.alive_at(first).filter(|&(id, _)| lasts(id)).map(|row| row.1))
+}
+
+/// Counts the gradients of each size that the last step allocates.
+pub(in crate::analysis) fn trained_sizes(study: &Study<'_>) -> Counts {
+    let allocations = &study.timeline.allocations;
+    let Some(step) = study.repeats().last() else { return Counts::new() };
+    let rows = (allocations.born_by(step.start)..allocations.born_by(step.end)).map(AllocationId);
+    let is_gradient = |id: &AllocationId| {
+        let born = allocations.born_at(id.0);
+        let phase = study.phases.of_birth(born, allocations.allocation_stack(*id, study.device));
+        phase == Phase::Backward && study.phases.outlives_backward(born, allocations.died[id.index()])
+    };
+    count(rows.filter(is_gradient).map(|id| allocations.size_bytes(id)))
+}
+
+/// Returns true if at least 9/10 of the tensors that a line leaves in a step match weights in size and in number per
+/// size.
+///
+/// All may be half or twice as large, as casts are. Tensors of a module must all match.
+pub(in crate::analysis) fn has_sizes_of_weights(study: &Study<'_>, kept: &Kept, weights: &Counts) -> bool {
+    let allocations = &study.timeline.allocations;
+    let repeats = study.repeats();
+    let Some(latest) = kept.latest else { return false };
+    let born = allocations.born_at(latest.0);
+    let Some(step) = repeats.iter().find(|step| step.contains(born)) else { return false };
+    let end = repeats.last().map_or(0, |step| step.end);
+    let frame = own_frame(study.trace, kept.stack, false);
+    let is_of_line =
+        |stack: StackId| stack == kept.stack || frame.is_some() && own_frame(study.trace, stack, false) == frame;
+    let rows = (allocations.born_by(step.start)..allocations.born_by(step.end)).map(AllocationId);
+    let kept_rows = rows.filter(|&id| {
+        allocations.dies_after(id, end.saturating_sub(1)) && is_of_line(allocations.allocation_stack(id, study.device))
+    });
+    let counts = count(kept_rows.map(|id| allocations.size_bytes(id)));
+    let all: u64 = counts.values().sum();
+    let is_cast = |factor: fn(u64) -> u64| {
+        let fitting: u64 = counts.iter().map(|(&size, &count)| count.min(of(weights, factor(size)))).sum();
+        if study.sites.of_stack(kept.stack).in_module { fitting == all } else { fitting * 10 >= all * 9 }
+    };
+    let factors: [fn(u64) -> u64; 3] = [|size| size, |size| size.saturating_mul(2), |size| size / 2];
+    counts.len() > 1 && all >= LEAST_COPIES && factors.into_iter().any(is_cast)
+}
+
+fn count(sizes: impl Iterator<Item = u64>) -> Counts {
+    let mut counts = Counts::new();
+    sizes.for_each(|size| *counts.entry(size).or_default() += 1);
     counts
 }
 
-/// Returns true if a stack of the optimizer holds, of each size, no more tensors than there are weights for it.
-///
-/// Weights in 16 bits may have state in 32 bits, so weights of half the size count too.
-fn state_fits(study: &Study<'_>, stack: StackId, weights: &HashMap<u64, u64>) -> bool {
+fn of(counts: &Counts, size: u64) -> u64 {
+    counts.get(&size).copied().unwrap_or(0)
+}
+
+/// Returns true if a stack holds, of each size, no more tensors at the end of the last step than `most` allows.
+fn fits(study: &Study<'_>, stack: StackId, most: impl Fn(u64) -> u64) -> bool {
     let allocations = &study.timeline.allocations;
     let last = study.repeats().last().map_or(0, |step| step.end);
-    let mut counts: HashMap<u64, u64> = HashMap::new();
-    for (id, size_bytes) in allocations.alive_at(last) {
-        if !allocations.is_initial(id) && allocations.allocation_stack(id, study.device) == stack {
-            *counts.entry(size_bytes).or_default() += 1;
-        }
-    }
-    let of_weights = |size: u64| weights.get(&size).copied().unwrap_or(0);
-    counts.iter().all(|(&size, &count)| count <= of_weights(size) + of_weights(size / 2))
+    let is_of_stack = |id| !allocations.is_initial(id) && allocations.allocation_stack(id, study.device) == stack;
+    let counts = count(allocations.alive_at(last).filter(|&(id, _)| is_of_stack(id)).map(|row| row.1));
+    counts.iter().all(|(&size, &count)| count <= most(size))
 }

@@ -3,12 +3,14 @@
 //! Invariant: a [`Study`] is made once for each device, and every question starts from it.
 
 pub(super) mod by_design;
+pub(super) mod captured;
 pub(super) mod categories;
 pub(super) mod category_bytes;
 pub(super) mod flat_buffers;
 pub(super) mod forward_pass;
 pub(super) mod gradients;
 pub(super) mod growth;
+pub(super) mod left_of_pass;
 pub(super) mod older;
 pub(super) mod period;
 pub(super) mod phases;
@@ -18,6 +20,7 @@ pub(super) mod step;
 pub(super) mod steps;
 pub(super) mod studied;
 pub(super) mod studying;
+pub(super) mod unused_graphs;
 
 pub use categories::categories;
 pub use category_bytes::{CategoryBytes, live_by_category, live_by_given_category};

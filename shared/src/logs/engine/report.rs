@@ -189,7 +189,7 @@ fn graphs(log: &EngineLog) -> Option<Finding> {
     };
     let title = format!("CUDA graphs take {} of GPU memory", text(graphs));
     let shows = format!("The KV cache has {} beside them.", text(cache));
-    Some(finding(FindingCode::GraphsOfEngineLarge, Severity::Info, graphs, title, shows, advice.to_owned()))
+    Some(finding(FindingCode::CudaGraphsLarge, Severity::Info, graphs, title, shows, advice.to_owned()))
 }
 
 /// Reports memory of the GPU that the engine does not use.

@@ -73,8 +73,8 @@ crate::codes! {
         KvCacheTooSmall => "kv-cache-too-small",
         /// NCCL holds GPU memory outside PyTorch's allocator.
         NcclMemory => "nccl-memory",
-        /// CUDA graphs of an inference engine take much of the GPU's memory.
-        GraphsOfEngineLarge => "cuda-graphs-large",
+        /// CUDA graphs take much of the GPU's memory, such as those of an inference engine.
+        CudaGraphsLarge => "cuda-graphs-large",
         /// An inference engine leaves GPU memory unused that its KV cache could have.
         RoomOfEngineUnused => "gpu-memory-unused",
         /// Memory in use on a GPU climbs, as the driver counts it.
@@ -95,7 +95,7 @@ crate::codes! {
         ReservedAboveLive => "reserved-above-live",
         /// The loss is computed in 16 bits.
         LossIn16Bits => "loss-in-16-bits",
-        /// An evaluation keeps activations for a backward pass that never runs.
+        /// An evaluation or another forward pass keeps activations that no backward pass uses.
         EvaluationWithGraph => "evaluation-with-graph",
         /// The peak occurs while the model loads, because weights are created and then replaced.
         PeakAtLoading => "peak-at-loading",
@@ -184,7 +184,7 @@ impl FindingCode {
             | Self::GpuShared
             | Self::KvCacheTooSmall
             | Self::NcclMemory
-            | Self::GraphsOfEngineLarge
+            | Self::CudaGraphsLarge
             | Self::RoomOfEngineUnused
             | Self::OutsidePytorch
             | Self::EvaluationWithGraph

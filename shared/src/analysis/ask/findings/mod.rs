@@ -9,6 +9,7 @@
 mod abandoned;
 mod advice;
 mod cache;
+mod captured;
 mod code;
 mod collecting;
 mod config;
@@ -100,6 +101,7 @@ fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     found.extend(recorded::finding(study));
     found.extend(precision::finding(study));
     found.extend(cache::finding(study));
+    found.extend(captured::finding(study));
     found.extend(tiny::finding(study));
     found.extend(waste::finding(study, config.capacity_bytes));
     found.extend(peak::finding(study));

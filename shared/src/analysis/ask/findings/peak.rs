@@ -3,15 +3,20 @@
 use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank, title_of_parts};
+use super::finding::{Confidence, Finding, Rank, SourceLine, title_of_parts};
+use super::own_code::{Own, OwnCode, line_of};
 use crate::analysis::study::category_bytes::live_by_category;
-use crate::analysis::study::phases::PhaseBasis;
+use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::category::Category;
 use crate::analysis::track::peak::{StackBytes, live_by_stack};
 use crate::base::{Severity, format};
-use crate::trace::Action;
+use crate::trace::{Action, StackId};
+
+/// A tensor is large from 1/10 of the peak on, and from 64 MiB on, which is more than any workspace.
+const LARGE_SHARE: u64 = 10;
+const LEAST_LARGE: u64 = 64 << 20;
 
 /// Categories beyond this number are small.
 const MOST_CATEGORIES: usize = 3;
@@ -37,10 +42,12 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         .collect();
     // Without events, live bytes are known for one moment only.
     let (bytes, has_trace) = (format::bytes(peak_bytes), study.timeline.events() > 0);
-    let whole = match (has_trace, parts.first()) {
-        (true, Some(first)) => format!("The peak of {bytes} is {first}"),
-        (true, None) => format!("The peak is {bytes}"),
-        (false, _) => format!("{bytes} was live at the snapshot"),
+    let big = big_thing(study, moment, peak_bytes);
+    let whole = match (has_trace, parts.first(), &big) {
+        (_, _, Some(big)) => big.title(peak_bytes),
+        (true, Some(first), _) => format!("The peak of {bytes} is {first}"),
+        (true, None, _) => format!("The peak is {bytes}"),
+        (false, _, _) => format!("{bytes} was live at the snapshot"),
     };
     let title = title_of_parts(
         &whole,
@@ -59,6 +66,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     };
     let stacks = top_stacks(groups.iter().map(|group| (group.bytes, group.stack)));
     let advice = match (stacks.is_empty(), has_trace) {
+        _ if big.is_some() => BIG_THING,
         (true, _) => NO_STACKS,
         (false, false) => NO_TRACE,
         (false, true) => advice(study, shares.first().map_or(Category::Unknown, |share| share.category)),
@@ -71,11 +79,60 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         device: study.device.index,
         bytes: peak_bytes,
         title,
-        line: None,
+        line: big.map(|big| big.line),
         evidence: Evidence { shows, events: moment.checked_sub(1).into_iter().collect(), stacks },
         advice: Advice::of(advice),
     })
 }
+
+/// Few large tensors of one line and of its backward, which are most of a peak.
+struct BigThing {
+    line: SourceLine,
+    bytes: u64,
+    has_backward: bool,
+}
+
+impl BigThing {
+    fn title(&self, peak_bytes: u64) -> String {
+        let of_peak =
+            format!("{} of the peak of {}", format::percent(self.bytes, peak_bytes), format::bytes(peak_bytes));
+        let backward = if self.has_backward { " and its backward" } else { "" };
+        format!("{of_peak} is {}{backward}", self.line.place())
+    }
+}
+
+/// Returns the line whose large tensors are at least 1/2 of a peak, with those of their sizes that have no stack.
+///
+/// Such tensors are of backward, whose threads have no Python frames, and a gradient is as large as what it belongs to.
+fn big_thing(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<BigThing> {
+    let allocations = &study.timeline.allocations;
+    let least = LEAST_LARGE.max(peak_bytes / LARGE_SHARE);
+    let large = allocations.alive_at(moment).filter(|row| row.1 >= least);
+    let large: Vec<(u64, StackId, Phase)> = large
+        .map(|(id, size_bytes)| {
+            let stack = allocations.allocation_stack(id, study.device);
+            (size_bytes, stack, study.phases.of_birth(allocations.born_at(id.0), stack))
+        })
+        .filter(|row| !matches!(row.2, Phase::Setup | Phase::Optimizer) && !study.sites.of_stack(row.1).is_collected)
+        .collect();
+    let own =
+        OwnCode::of(study, large.iter().map(|row| (row.0, row.1)).filter(|row| row.1.has_frames()), Own::Innermost)?;
+    let is_of_line = |stack| line_of(study, stack, Own::Innermost).as_ref() == Some(&own.line);
+    let (of_line, others): (Vec<_>, Vec<_>) = large.into_iter().partition(|row| is_of_line(row.1));
+    let is_alike = |row: &&(u64, StackId, Phase)| {
+        row.2 == Phase::Backward && !row.1.has_frames() && of_line.iter().any(|other| other.0 == row.0)
+    };
+    let of_backward: u64 = others.iter().filter(is_alike).map(|row| row.0).sum();
+    let bytes = of_line.iter().map(|row| row.0).sum::<u64>() + of_backward;
+    let big = BigThing { line: own.line, bytes, has_backward: of_backward > 0 };
+    (bytes.saturating_mul(2) >= peak_bytes).then_some(big)
+}
+
+/// Advice if a few large tensors are most of the peak.
+const BIG_THING: &str = "Compute this in parts, such as some rows at a time, each under `torch.utils.checkpoint` if \
+                         gradients go through it.\n\
+                         Or use a function that never holds all of it, such as `torch.cdist` for distances or \
+                         `scaled_dot_product_attention` for attention.";
 
 /// Advice if no stack shows who allocated the live bytes.
 const NO_STACKS: &str = "[record] Call ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)`` before \
@@ -147,7 +204,7 @@ fn advice(study: &Study<'_>, largest: Category) -> &'static str {
         }
         Category::Temporary => {
             "[show] Find the operations in the stacks, and split them into smaller parts.\n\n\
-             Most of this memory lives for only one or two operations."
+             This memory is freed again within the same part of a step."
         }
         Category::Evaluation => "Run the evaluation under ``with torch.no_grad():``, and with smaller batches.",
         Category::Input | Category::Workspace | Category::Collective | Category::Unknown => {

@@ -3,8 +3,9 @@
 use super::advice::Advice;
 use super::code::FindingCode;
 use super::evidence::{Evidence, events_of, top_stacks};
-use super::finding::{Confidence, Finding, Rank, title_of_parts};
-use super::own_code::{Own, OwnCode};
+use super::finding::{Confidence, Finding, Rank, SourceLine, title_of_parts};
+use super::own_code::{Own, OwnCode, line_of};
+use crate::analysis::study::by_design;
 use crate::analysis::study::forward_pass::ForwardPass;
 use crate::analysis::study::growth::{Course, Kept};
 use crate::analysis::study::phases::Phase;
@@ -13,7 +14,7 @@ use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::category::WORKSPACES_BYTES;
 use crate::base::{Severity, format};
 use crate::trace::StackId;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 /// Less than 1/100 of the peak is not reported.
 const LEAST_SHARE: u64 = 100;
@@ -26,6 +27,9 @@ const LEAST_STACKS: usize = 3;
 
 /// With fewer steps, gradients that stay cannot be told from those of a single step.
 const LEAST_STEPS: usize = 3;
+
+/// Gradients that each step clears must have at least 1/10 of the bytes of those that stay.
+const LEAST_CLEARED: u64 = 10;
 
 /// Reports gradients, graphs and recomputed activations that outlive their step, and several passes within one step.
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
@@ -53,9 +57,31 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
             rows.remove(index);
         }
     }
+    if let Some(place) = untrained(study, &rows) {
+        let shows = format!(
+            "The backward pass allocates them only in the first step, although it allocates those of other weights anew. \
+             Until it does, the forward pass at `{}` keeps {} of activations for them.",
+            place.0.place(),
+            format::bytes(place.1)
+        );
+        return finding(
+            study,
+            &rows,
+            Some(place.0),
+            FindingCode::GradientsStay,
+            "Gradients that no optimizer uses",
+            &shows,
+            "Run a model that is not trained, such as a teacher, under ``with torch.no_grad():``.\n\
+             And call ``model.requires_grad_(False)`` on it.\n\
+             If its weights are to be trained, pass them to the optimizer.\n\n\
+             No `zero_grad()` clears these gradients, so that their weights belong to no optimizer: the backward pass \
+             computes them in vain, and the graph keeps activations for them.",
+        );
+    }
     finding(
         study,
         &rows,
+        None,
         FindingCode::GradientsStay,
         "Gradients stay between steps",
         "The backward pass allocates them only in the first step, and adds to them in later steps.",
@@ -64,6 +90,39 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
          `set_to_none=False` and tch's `zero_grad` set them to zero but keep the memory. Without any `zero_grad()`, \
          the gradients of all steps add up, which also makes the updates wrong.",
     )
+}
+
+/// Returns the line whose forward pass leads to gradients that stay although others are cleared, with its bytes.
+///
+/// Backward frees the activations of a layer when it computes the layer's gradients.
+fn untrained(study: &Study<'_>, rows: &[&Kept]) -> Option<(SourceLine, u64)> {
+    let allocations = &study.timeline.allocations;
+    let (first, last) = (study.repeats().first()?, study.repeats().last()?);
+    let staying: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
+    let cleared: u64 = by_design::trained_sizes(study).iter().map(|(size, count)| size * count).sum();
+    if cleared.saturating_mul(LEAST_CLEARED) < staying {
+        return None;
+    }
+    let stack_of = |id| allocations.allocation_stack(id, study.device);
+    let phase_of = |id: AllocationId| study.phases.of_birth(allocations.born_at(id.0), stack_of(id));
+    let of_first = || (allocations.born_by(first.start)..allocations.born_by(first.end)).map(AllocationId);
+    let is_of_rows = |id: AllocationId| {
+        let (stack, size_bytes) = (stack_of(id), allocations.size_bytes(id));
+        rows.iter().any(|kept| match kept.size_bytes {
+            Some(size) => !stack.has_frames() && size == size_bytes,
+            None => kept.stack == stack,
+        })
+    };
+    let is_gradient = |id: &AllocationId| allocations.dies_after(*id, last.end - 1) && is_of_rows(*id);
+    let born: Vec<u32> = of_first().filter(is_gradient).map(|id| allocations.born_at(id.0)).collect();
+    let range = *born.first()?..=*born.last()?;
+    let mut by_line: HashMap<SourceLine, u64> = HashMap::new();
+    for id in of_first().filter(|id| range.contains(&allocations.died[id.index()])) {
+        if let (Phase::Forward, Some(line)) = (phase_of(id), line_of(study, stack_of(id), Own::Call)) {
+            *by_line.entry(line).or_default() += allocations.size_bytes(id);
+        }
+    }
+    by_line.into_iter().max_by(|one, other| one.1.cmp(&other.1).then(other.0.cmp(&one.0)))
 }
 
 /// Reports the graph of a step that is freed only after the next step has made its own.
@@ -76,6 +135,7 @@ fn graph(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
     finding(
         study,
         &rows,
+        None,
         FindingCode::GraphOutlivesStep,
         "A step's graph stays while the next step builds its own",
         "Most of what the forward pass saves for backward is still alive at the end of each step, and is freed in the \
@@ -114,6 +174,7 @@ fn recomputed(study: &Study<'_>) -> Option<Finding> {
     finding(
         study,
         &rows,
+        None,
         FindingCode::RecomputedActivationsStay,
         "Recomputed activations stay after backward",
         "The recomputation in the backward pass allocates them, and they stay alive until the next step replaces them.",
@@ -137,6 +198,7 @@ fn rows<'a>(study: &'a Study<'_>, course: Course, phase: Phase) -> Vec<&'a Kept>
 fn finding(
     study: &Study<'_>,
     rows: &[&Kept],
+    line: Option<SourceLine>,
     code: FindingCode,
     what: &str,
     shows: &str,
@@ -147,7 +209,9 @@ fn finding(
         return None;
     }
     let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
-    let own = OwnCode::of(study, rows.iter().map(|kept| (kept.end_bytes, kept.stack)), Own::Call);
+    let from = line.as_ref().map(|line| format!(", in {}", line.place()));
+    let own = line.map(|line| OwnCode { line });
+    let own = own.or_else(|| OwnCode::of(study, rows.iter().map(|kept| (kept.end_bytes, kept.stack)), Own::Call));
     // Backward runs on threads of its own, so the line of the program that calls it is used.
     let own = own.or_else(|| OwnCode::of_backward(study));
     let look =
@@ -163,7 +227,7 @@ fn finding(
         bytes,
         title: title_of_parts(
             &format!("{what}: {}", format::bytes(bytes)),
-            [format!(" in {}", format::counted(count, "allocation"))],
+            [from.unwrap_or_else(|| format!(" in {}", format::counted(count, "allocation")))],
         ),
         line: own.map(|own| own.line),
         evidence: Evidence {

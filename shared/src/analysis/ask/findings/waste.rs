@@ -20,6 +20,9 @@ const LEAST_PERCENT: u64 = 20;
 /// Excess from which a change is worthwhile, in percent of the reserved bytes.
 const WARNING_PERCENT: u64 = 33;
 
+/// Excess from which a change is worthwhile on a card of unknown size.
+const WARNING_PERCENT_ANYWHERE: u64 = 66;
+
 /// Smallest requests that are compared, 1 MiB: larger ones are served from the large pool (PyTorch's `kSmallSize`).
 const LARGE_BYTES: u64 = 1 << 20;
 
@@ -65,13 +68,19 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<
         return None;
     }
     let is_full = |room: u64| u128::from(reserved) * 100 >= u128::from(room) * u128::from(FULL_PERCENT);
-    let fills_card = Budget::of(study, capacity_bytes).is_none_or(|budget| is_full(budget.bytes));
-    let is_much = percent >= u128::from(WARNING_PERCENT) && beyond >= MUCH_BYTES && fills_card;
+    let parts = Fragmentation::at(study, moment);
+    let budget = Budget::of(study, capacity_bytes);
+    let fills_card = budget.as_ref().is_none_or(|budget| is_full(budget.bytes));
+    let least = if budget.is_some() { WARNING_PERCENT } else { WARNING_PERCENT_ANYWHERE };
+    let is_private = parts.private_free_bytes.saturating_mul(2) > parts.free_bytes();
+    let is_much = !is_private && percent >= u128::from(least) && beyond >= MUCH_BYTES && fills_card;
     // Bytes that were reserved before the trace belong to a peak that was not recorded.
     let has_risen = reserved - study.timeline.reserved_at(0) >= beyond / 2;
-    let parts = Fragmentation::at(study, moment);
     let varies = sizes_vary(study);
-    let advice = if is_expandable(study) {
+    let advice = if is_private {
+        "\n\nMost of it is in private pools of CUDA graphs. Only replays of these graphs use it, and it stays as long as \
+         they do."
+    } else if is_expandable(study) {
         if varies {
             "Use batches of one size, or start with the longest one, so that freed blocks can be reused.\n\n\
              Segments are already expandable."

@@ -154,6 +154,13 @@ impl Levels {
         self.rises.last().map(|rise| rise.0).or((self.first.bytes > 0).then_some(0))
     }
 
+    /// Returns the average number of steps from one rise to the next, at least 1.
+    pub(super) fn every(&self) -> u32 {
+        let (Some(first), Some(last)) = (self.rises.first(), self.rises.last()) else { return 1 };
+        let gaps = (self.rises.len() as u32 - 1).max(1);
+        ((last.0 - first.0 + gaps / 2) / gaps).max(1)
+    }
+
     /// Returns the average rise per step.
     ///
     /// The first part is left out as warm-up if the average over all parts is at least twice that of the other parts.

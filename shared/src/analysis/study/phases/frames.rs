@@ -81,7 +81,7 @@ fn of_frame(name: &str, filename: &str) -> Option<Sign> {
         _ => {}
     }
     // Decorators `torch.no_grad()` and `torch.inference_mode()`: no backward can follow.
-    if name == "decorate_context" && filename.ends_with("_contextlib.py") {
+    if matches!(name, "decorate_context" | "generator_context") && filename.ends_with("_contextlib.py") {
         return Some(Sign::NoGrad);
     }
     if name == "closure" || name == "_wrap_closure" {

@@ -39,20 +39,22 @@ impl Phases {
     pub fn find(trace: &Trace, device: &Device, allocations: &Allocations) -> Self {
         let (actions, stacks) = (device.events.actions(), device.events.stacks());
         let allocs: Vec<usize> = (0..device.events.len()).filter(|&event| actions.at(event) == Action::Alloc).collect();
-        let is_enough = |told: usize| told as f64 > LEAST_TOLD * allocs.len() as f64;
+        let is_enough = |told: usize, of: usize| told as f64 > LEAST_TOLD * of as f64;
         let of_stacks = frames::of_stacks(trace);
         let of_alloc = |event: usize| of_stacks[stacks.at(event).index()];
         let told = allocs.iter().filter(|&&event| of_alloc(event) != Phase::Unknown).count();
+        // The threads of backward have no Python frames, however many allocations they make.
+        let framed = allocs.iter().filter(|&&event| stacks.at(event).has_frames()).count();
         // Nodes of backward alone do not identify the other phases.
         let is_pass = |phase: Phase| matches!(phase, Phase::Forward | Phase::Evaluation);
         let is_forward_told = allocs.iter().any(|&event| is_pass(of_alloc(event)))
             || allocs.iter().all(|&event| matches!(of_alloc(event), Phase::Setup | Phase::Unknown));
-        let (runs, of_stacks, basis) = if is_forward_told && is_enough(told) {
+        let (runs, of_stacks, basis) = if is_forward_told && is_enough(told, framed.max(allocs.len() / 2)) {
             (frames::runs(&allocs, device, &of_stacks), of_stacks, PhaseBasis::Functions)
         } else {
             let signs = operations::signs(trace, &of_stacks);
             let signed = allocs.iter().filter(|&&event| signs[stacks.at(event).index()].is_some()).count();
-            if is_enough(signed) {
+            if is_enough(signed, allocs.len()) {
                 (operations::runs(&allocs, device, allocations, &signs), Vec::new(), PhaseBasis::Operations)
             } else {
                 (shape::runs(device, allocations), Vec::new(), PhaseBasis::Curve)
@@ -133,6 +135,12 @@ impl Phases {
         let from = self.run_of(born);
         let next = self.runs.iter().skip(from).position(|&(_, phase)| phase == Phase::Backward);
         next.is_some_and(|index| died > self.runs[from + index].0)
+    }
+
+    /// Returns the moment before the first backward that begins in a run or after it.
+    pub(in crate::analysis) fn start_of_backward(&self, run: usize) -> Option<u32> {
+        let index = run + self.runs.iter().skip(run).position(|&(_, phase)| phase == Phase::Backward)?;
+        Some(index.checked_sub(1).map_or(0, |before| self.runs[before].0))
     }
 
     /// Returns the position of the run to which a moment belongs, or the number of runs for moments after the last run.

@@ -49,6 +49,10 @@ pub(in crate::analysis) struct Site {
     pub(in crate::analysis) is_hooked: bool,
     /// True if `copy.deepcopy` creates it.
     pub(in crate::analysis) is_deep_copy: bool,
+    /// True within the `forward` of an autograd function in Python.
+    pub(in crate::analysis) is_of_function: bool,
+    /// True within a call that adds an adapter to a model.
+    pub(in crate::analysis) is_adapter: bool,
     /// True for the cache of keys and values of a model that generates text.
     pub(in crate::analysis) is_kv_cache: bool,
     /// True if a framework collects the outputs of an evaluation there.
@@ -72,6 +76,8 @@ impl Site {
         in_module: false,
         is_hooked: false,
         is_deep_copy: false,
+        is_of_function: false,
+        is_adapter: false,
         is_kv_cache: false,
         is_collected: false,
         is_of_loss: false,
@@ -186,6 +192,8 @@ fn read(frames: &[FrameId], signs: &[Sign]) -> (Site, Vec<FrameId>) {
             }
             Sign::Engine => is_inside = true,
             Sign::DeepCopy => site.is_deep_copy = true,
+            Sign::Function => site.is_of_function = true,
+            Sign::Adapter => site.is_adapter = true,
             Sign::KvCache => site.is_kv_cache = true,
             Sign::Collects => site.is_collected = true,
             Sign::Loss => site.is_of_loss = true,

@@ -17,9 +17,6 @@ use crate::trace::{Action, Device};
 use hashbrown::HashMap;
 use std::ops::Range;
 
-/// Fewer rounds may be a warm-up and a single call.
-const LEAST_ROUNDS: usize = 3;
-
 /// At least 1/2 of the allocations of modules must lie within rounds.
 const LEAST_SHARE: usize = 2;
 
@@ -35,6 +32,11 @@ pub(in crate::analysis) struct Rounds {
     pub(in crate::analysis) calls: usize,
     /// True if at most 1/4 of the rounds, rounded up, have no input of their own; layers have none.
     pub(in crate::analysis) have_inputs: bool,
+}
+
+impl Rounds {
+    /// Fewer rounds may be a warm-up and a single call.
+    pub(in crate::analysis) const LEAST: usize = 3;
 }
 
 /// Consecutive allocations of one spine.
@@ -73,10 +75,10 @@ pub(in crate::analysis) fn find(device: &Device, sites: &Sites, events: Range<u3
     let calls = entries(&|index| stays[index].in_module && stays[index].spine == spine);
     let levels = levels(&stays, &depths, frames.len());
     let is_much = |level: &Level| level.allocs * LEAST_SHARE >= all;
-    let coarsest = (1..=frames.len()).find(|&depth| levels[depth].entries >= LEAST_ROUNDS && is_much(&levels[depth]));
+    let coarsest = (1..=frames.len()).find(|&depth| levels[depth].entries >= Rounds::LEAST && is_much(&levels[depth]));
     let entered = match coarsest {
         Some(depth) => entries(&|index| depths[index] >= depth),
-        None if calls.len() >= LEAST_ROUNDS && is_much(&levels[frames.len()]) => calls.clone(),
+        None if calls.len() >= Rounds::LEAST && is_much(&levels[frames.len()]) => calls.clone(),
         None => return None,
     };
     let starts: Vec<u32> = entered.iter().map(|&index| stays[index].first).collect();

@@ -37,6 +37,10 @@ pub(super) enum Sign {
     /// A function that an optimizer calls back.
     Closure,
     DeepCopy,
+    /// The call of an autograd function in Python.
+    Function,
+    /// Adds an adapter to a model.
+    Adapter,
     /// A cache of keys and values.
     KvCache,
     /// Collects outputs of an evaluation.
@@ -84,12 +88,14 @@ impl Sign {
             "closure" | "_wrap_closure" => Self::Closure,
             _ if is_in("torch/optim/") || is_backward => Self::Engine,
             "deepcopy" if file == "copy.py" => Self::DeepCopy,
+            "apply" if is_in("torch/autograd/function.py") => Self::Function,
+            "add_adapter" | "load_adapter" | "load_lora_weights" => Self::Adapter,
             "update" | "update_cache" if file.contains("cache") => Self::KvCache,
             "nested_concat" | "torch_pad_and_concatenate" | "gather_for_metrics" => Self::Collects,
             "add" if file == "trainer_pt_utils.py" => Self::Collects,
             "cross_entropy" | "nll_loss" | "log_softmax" | "cross_entropy_loss" => Self::Loss,
             "gather" | "scatter" | "gather_map" if is_in("torch/nn/parallel/") => Self::Gathers,
-            "decorate_context" if is_in("torch/utils/_contextlib.py") => Self::NoGrad,
+            "decorate_context" | "generator_context" if is_in("torch/utils/_contextlib.py") => Self::NoGrad,
             "load" if is_in("torch/serialization.py") => Self::Loads,
             "generate" | "_sample" | "greedy_search" | "_beam_search" => Self::Generates,
             _ if name.contains("cross_entropy") || name.contains("CrossEntropy") => Self::Loss,

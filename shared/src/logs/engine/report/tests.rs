@@ -126,7 +126,7 @@ fn large_graphs_are_named() {
     };
     let unused = (FindingCode::RoomOfEngineUnused, Severity::Info);
     assert_eq!(codes(&report(&line("50.62"))), [unused]);
-    assert_eq!(codes(&report(&line("20.0"))), [(FindingCode::GraphsOfEngineLarge, Severity::Info), unused]);
+    assert_eq!(codes(&report(&line("20.0"))), [(FindingCode::CudaGraphsLarge, Severity::Info), unused]);
 }
 
 /// Checks the title and the first step of the only finding on a text.

@@ -6,47 +6,24 @@
 
 use super::held;
 use crate::analysis::study::by_design;
-use crate::analysis::study::forward_pass::ForwardPass;
 use crate::analysis::study::growth::Kept;
+use crate::analysis::study::left_of_pass::{LeftOfPass, backward_lengthens, end_of_forward, ends_call};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::sites::{Operation, Site, SpineId};
-use crate::analysis::study::step::Step;
 use crate::analysis::study::studied::Study;
-use crate::analysis::track::allocations::AllocationId;
 use crate::trace::Action;
 use hashbrown::HashMap;
 use std::cmp::Ordering;
 
-/// At least 1/2 of the stacks of a forward pass must remain, to infer that the graph is kept.
-const LEAST_OF_GRAPH: usize = 2;
-
-/// At least 1/4 must remain if functions of the program are known, because hooks can then be recognised.
-const LEAST_OF_KNOWN_GRAPH: usize = 4;
-
-/// Fewer stacks are single tensors, however small the model.
-const LEAST_STACKS_OF_GRAPH: usize = 5;
-
-/// Minimum if functions of the program are known.
-const LEAST_STACKS_OF_KNOWN_GRAPH: usize = 3;
-
-/// Fraction of steps whose backward must allocate more often than that of the step before.
-const LEAST_LONGER: f64 = 0.8;
-
-/// The last backward must have at least 1.3 times as many allocations as the second.
-const LEAST_LENGTHENED: f64 = 1.3;
+/// Fewer stacks of an evaluation are single tensors.
+const LEAST_STACKS_OF_EVALUATION: usize = 5;
 
 /// At least 1/2 of the growing bytes must come from the end of forward, to be outputs of the model.
 const LEAST_OF_OUTPUTS: u64 = 2;
 
-/// The last 1/4 of forward's allocations count as its end.
-const END_OF_FORWARD: usize = 4;
-
 /// Tensors of up to 16 bytes are numbers, such as a loss.
 const NUMBER_BYTES: u64 = 16;
-
-/// Fewer tensors per step whose sizes are those of weights may be a coincidence.
-const LEAST_COPIES: u64 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Cause {
@@ -58,6 +35,8 @@ pub(super) enum Cause {
     GraphsOfInference,
     /// Results of a few lines of the program, including intermediate ones.
     GraphsOfOwnCode,
+    /// Graphs of a pass and of its gradients, which can be differentiated again.
+    GraphsOfGradients,
     ChainedState,
     /// Tensors are concatenated into a larger one.
     Joined,
@@ -66,6 +45,8 @@ pub(super) enum Cause {
     Outputs,
     /// A module with hooks keeps one tensor per call.
     Hooked,
+    /// An autograd function of the program keeps tensors as attributes of its context.
+    OfFunction,
     Activations,
     /// Tensors that the program moved to the device or created there.
     Data,
@@ -73,6 +54,8 @@ pub(super) enum Cause {
     Copies,
     /// Whole models with their gradients and optimizer state.
     Models,
+    /// Adapters that a library adds to a model.
+    Adapters,
     Gradients,
     EvaluationGraphs,
     EvaluationOutputs,
@@ -89,13 +72,18 @@ pub(super) fn causes<'a>(study: &Study<'_>, growing: &[&'a Kept]) -> Vec<(Cause,
     let weights = by_design::lasting_sizes(study);
     let grown: Vec<(&Kept, Group)> = growing.iter().map(|&kept| (kept, of_group(study, kept, &weights))).collect();
     let own: Vec<&Kept> = of(&grown, Group::Own).collect();
-    let forward = of_forward(study, &grown);
+    let has_gradients = of(&grown, Group::Known(Cause::Gradients)).next().is_some();
+    let forward = match of_forward(study, &grown) {
+        graphs if is_graph(graphs) && has_gradients => Cause::GraphsOfGradients,
+        forward => forward,
+    };
     let has_own_graph = own.iter().any(|kept| of_own_code(study, kept, &own) == Cause::GraphsOfOwnCode);
     let has_models = of(&grown, Group::Known(Cause::Models)).next().is_some();
     let mut causes: Vec<(Cause, Vec<&Kept>)> = Vec::new();
     for &(kept, group) in &grown {
         let cause = match group {
             Group::Known(Cause::Gradients | Cause::OptimizerState) if has_models => Cause::Models,
+            Group::Known(Cause::Gradients) if is_graph(forward) => forward,
             Group::Known(cause) => cause,
             Group::Forward => forward,
             // A graph also holds its input batch and whatever is computed from its end.
@@ -141,6 +129,9 @@ fn of_group(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> Grou
     }
     if site.is_kv_cache {
         return Group::Known(Cause::KeysAndValues);
+    }
+    if site.is_adapter {
+        return Group::Known(Cause::Adapters);
     }
     if kept.is_replaced {
         // A model without training concatenates keys and values to those of the earlier tokens.
@@ -209,7 +200,8 @@ fn is_number(kept: &Kept) -> bool {
 
 /// Returns true if the kept tensors include a graph, which also holds inputs.
 fn is_graph(cause: Cause) -> bool {
-    matches!(cause, Cause::Graphs | Cause::RetainedGraphs | Cause::GraphsOfInference | Cause::ChainedState)
+    use Cause::{ChainedState, Graphs, GraphsOfGradients, GraphsOfInference, RetainedGraphs};
+    matches!(cause, Graphs | RetainedGraphs | GraphsOfInference | GraphsOfGradients | ChainedState)
 }
 
 /// Returns true if `copy.deepcopy` creates it, or if each step leaves tensors with the sizes of weights.
@@ -218,35 +210,15 @@ fn is_copied(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> boo
     if site.is_deep_copy {
         return true;
     }
-    let is_copy = matches!(site.operation, Operation::Copy | Operation::Unknown | Operation::Make);
-    let is_beside_training = !site.in_module && matches!(kept.phase, Phase::Unknown | Phase::Backward | Phase::Forward);
-    kept.count_per_step >= LEAST_COPIES && is_copy && is_beside_training && has_sizes_of_weights(study, kept, weights)
-}
-
-/// Returns true if at least 9/10 of the tensors that a step leaves match weights in size and in number per size.
-fn has_sizes_of_weights(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> bool {
-    let allocations = &study.timeline.allocations;
-    let repeats = study.repeats();
-    let Some(latest) = kept.latest else { return false };
-    let born = allocations.born_at(latest.0);
-    let Some(step) = repeats.iter().find(|step| step.contains(born)) else { return false };
-    let end = repeats.last().map_or(0, |step| step.end);
-    let rows = (allocations.born_by(step.start)..allocations.born_by(step.end)).map(AllocationId);
-    let kept_rows = rows.filter(|&id| {
-        allocations.dies_after(id, end.saturating_sub(1))
-            && allocations.allocation_stack(id, study.device) == kept.stack
-    });
-    let mut counts: HashMap<u64, u64> = HashMap::new();
-    kept_rows.for_each(|id| *counts.entry(allocations.size_bytes[id.index()]).or_default() += 1);
-    let all: u64 = counts.values().sum();
-    let fitting: u64 = counts.iter().map(|(size, &count)| count.min(weights.get(size).copied().unwrap_or(0))).sum();
-    counts.len() > 1 && fitting * 10 >= all * 9
+    let is_copy = matches!(site.operation, Operation::Bring | Operation::Copy | Operation::Unknown | Operation::Make);
+    let is_beside_optimizer = matches!(kept.phase, Phase::Unknown | Phase::Backward | Phase::Forward);
+    is_copy && is_beside_optimizer && by_design::has_sizes_of_weights(study, kept, weights)
 }
 
 /// Infers whether evaluations leave whole graphs or single tensors.
 fn of_evaluation(study: &Study<'_>) -> Cause {
     let evaluated = study.growth.growing().filter(|kept| kept.phase == Phase::Evaluation).count();
-    if evaluated >= LEAST_STACKS_OF_GRAPH { Cause::EvaluationGraphs } else { Cause::EvaluationOutputs }
+    if evaluated >= LEAST_STACKS_OF_EVALUATION { Cause::EvaluationGraphs } else { Cause::EvaluationOutputs }
 }
 
 /// Infers the cause for a tensor that the program computes outside of modules.
@@ -283,92 +255,29 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
     if study.kind == RunKind::Training && backward_lengthens(study, steps) {
         return Cause::ChainedState;
     }
-    let step = steps[steps.len() / 2];
-    let pass = ForwardPass::of(study, step);
-    let with_data = of(grown, Group::Data).next().is_some();
-    if held::are_in_graphs(study, &of_forward) || stays_as_graph(study, &of_forward, &pass, with_data) {
+    let left = LeftOfPass::of(study, &of_forward);
+    if held::are_in_graphs(study, &of_forward) || left.is_graph(study, &of_forward) {
         return match study.kind {
-            RunKind::Training if is_retained(study, step) => Cause::RetainedGraphs,
+            RunKind::Training if left.is_whole_pass() => Cause::RetainedGraphs,
             RunKind::Training => Cause::Graphs,
             _ => Cause::GraphsOfInference,
         };
     }
     let bytes: u64 = of_forward.iter().map(|kept| kept.bytes_per_step).sum();
-    let hooked = of_forward.iter().filter(|kept| study.sites.of_stack(kept.stack).is_hooked);
-    if hooked.map(|kept| kept.bytes_per_step).sum::<u64>() * 2 > bytes {
+    let are_most = |is: fn(Site) -> bool| {
+        let of_kind = of_forward.iter().filter(|kept| is(study.sites.of_stack(kept.stack)));
+        of_kind.map(|kept| kept.bytes_per_step).sum::<u64>() * 2 > bytes
+    };
+    if are_most(|site| site.is_of_function) {
+        return Cause::OfFunction;
+    }
+    if are_most(|site| site.is_hooked) {
         return Cause::Hooked;
     }
-    let end = end_of_forward(study, step);
-    let is_of_end = |kept: &&&Kept| kept.latest.is_some_and(|latest| end(study.timeline.allocations.born_at(latest.0)));
+    let end = end_of_forward(study, left.step);
+    let is_of_end = |kept: &&&Kept| {
+        kept.latest.is_some_and(|latest| end(study.timeline.allocations.born_at(latest.0)) || ends_call(study, latest))
+    };
     let of_end: u64 = of_forward.iter().filter(is_of_end).map(|kept| kept.bytes_per_step).sum();
     if of_end * LEAST_OF_OUTPUTS >= bytes { Cause::Outputs } else { Cause::Activations }
-}
-
-/// Returns true if at least 3/4 of the bytes that forward leaves outlive the step.
-///
-/// This means that backward passed their graph and freed nothing. If only some of them remain, backward freed the rest,
-/// and the graph that remains is one that backward never passed.
-fn is_retained(study: &Study<'_>, step: Step) -> bool {
-    let allocations = &study.timeline.allocations;
-    let (mut left, mut all) = (0_u64, 0_u64);
-    for row in allocations.born_by(step.start)..allocations.born_by(step.end) {
-        let id = AllocationId(row);
-        let run = study.phases.run_of(allocations.born_at(row));
-        let stack = allocations.allocation_stack(id, study.device);
-        let is_forward = study.phases.of_birth_in(run, stack) == Phase::Forward;
-        if is_forward && study.phases.leaves(run, allocations.died[id.index()]) {
-            all = all.saturating_add(allocations.size_bytes(id));
-            left =
-                left.saturating_add(if allocations.dies_after(id, step.end) { allocations.size_bytes(id) } else { 0 });
-        }
-    }
-    left.saturating_mul(4) >= all.saturating_mul(3)
-}
-
-/// Returns true if the tensors that remain of a pass are ones that only backward needs.
-fn stays_as_graph(study: &Study<'_>, rows: &[&Kept], pass: &ForwardPass, with_data: bool) -> bool {
-    let of_pass = rows.iter().filter(|kept| pass.by_stack.contains_key(&kept.stack)).count();
-    if of_pass >= LEAST_STACKS_OF_GRAPH && of_pass * LEAST_OF_GRAPH >= pass.by_stack.len() {
-        return true;
-    }
-    let is_hooked = rows.iter().all(|kept| study.sites.of_stack(kept.stack).is_hooked);
-    if is_hooked || !rows.iter().all(|kept| is_of_program(study.sites.of_stack(kept.stack))) {
-        return false;
-    }
-    // If gradients are on and backward never comes, two kinds of tensors are enough.
-    let least = if study.kind == RunKind::Forward { 2 } else { LEAST_STACKS_OF_KNOWN_GRAPH };
-    let is_inner = rows.len() >= least || with_data && rows.iter().any(|kept| kept.count_per_step > 1);
-    is_inner && of_pass * LEAST_OF_KNOWN_GRAPH >= pass.by_stack.len()
-}
-
-/// Returns true if the backward of most steps allocates more often than that of the step before.
-fn backward_lengthens(study: &Study<'_>, steps: &[Step]) -> bool {
-    let lengths: Vec<usize> = steps.iter().map(|&step| allocs_of(study, step, Phase::Backward).len()).collect();
-    let pairs = lengths.len().saturating_sub(1);
-    let longer = lengths.windows(2).filter(|pair| pair[0] < pair[1]).count();
-    let second = lengths.get(1).copied().unwrap_or(0).max(1);
-    let last = lengths.last().copied().unwrap_or(0);
-    pairs > 1 && longer as f64 >= LEAST_LONGER * pairs as f64 && last as f64 >= LEAST_LENGTHENED * second as f64
-}
-
-/// Returns the moments of a step's allocations in one phase.
-fn allocs_of(study: &Study<'_>, step: Step, phase: Phase) -> Vec<u32> {
-    let events = &study.device.events;
-    let is_alloc = |&event: &u32| events.actions().at(event as usize) == Action::Alloc;
-    let is_of_phase = |&event: &u32| study.phases.of_birth(event + 1, events.stacks().at(event as usize)) == phase;
-    (step.start..step.end).filter(is_alloc).filter(is_of_phase).map(|event| event + 1).collect()
-}
-
-/// Returns a test for moments at the end of their step's forward.
-///
-/// The test compares the distance from the start of the step with that in the given step.
-fn end_of_forward(study: &Study<'_>, step: Step) -> impl Fn(u32) -> bool {
-    let moments = allocs_of(study, step, Phase::Forward);
-    let from = moments.get(moments.len() - moments.len().div_ceil(END_OF_FORWARD).min(moments.len()));
-    let into_step = from.map_or(u32::MAX, |&moment| moment - step.start);
-    let steps = study.repeats();
-    move |moment| {
-        let step = steps.iter().find(|step| step.contains(moment));
-        step.is_some_and(|step| moment - step.start >= into_step)
-    }
 }

@@ -36,6 +36,20 @@ pub(super) fn are_in_graphs(study: &Study<'_>, rows: &[&Kept]) -> bool {
     holder(study, rows).is_some_and(|holder| !holder.is_of_cause)
 }
 
+/// Returns the step of advice that finds the holder, for a recording that names none.
+pub(super) fn how_to_tell(study: &Study<'_>) -> &'static str {
+    match study.steps.is_some() {
+        true => {
+            "[record] To see which variable holds them, record with \
+             ``snapscope record --holders --steps 1..8 -- python train.py``."
+        }
+        false => {
+            "[record] To see which variable holds them, record with \
+             ``snapscope record --holders --rolling 60s -- python serve.py``."
+        }
+    }
+}
+
 fn largest<'a>(study: &Study<'a>, rows: &[&Kept], is_of_cause: bool) -> Option<Holder<'a>> {
     let Study { trace, device, timeline, .. } = *study;
     let allocations = &timeline.allocations;

@@ -71,6 +71,7 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
     let advice = Advice::of(words.advice);
     let advice = match held::holder(study, rows) {
         Some(holder) => advice.first(&holder.sentence()),
+        None if own.is_some() => advice.then(held::how_to_tell(study)),
         None => advice,
     };
     Finding {
@@ -108,10 +109,11 @@ fn shows(study: &Study<'_>, rows: &[&Kept], largest: &Kept) -> String {
     let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
     let of_steps = format!("{} {} of {}", unit(study), study.growth.steps, study.growth.steps);
     let operation = study.operation(largest.stack).map_or_else(String::new, |name| format!(" by `{name}`"));
+    let each = rhythm(largest, unit(study));
     let many = match (largest.is_replaced, largest.count_per_step) {
-        (true, _) => format!("each {} replaces it with a larger one", unit(study)),
-        (false, 1) => format!("each {} adds one", unit(study)),
-        (false, count) => format!("each {} adds {}", unit(study), format::count(count)),
+        (true, _) => format!("{each} replaces it with a larger one"),
+        (false, 1) => format!("{each} adds one"),
+        (false, count) => format!("{each} adds {}", format::count(count)),
     };
     match rows.len() {
         1 => format!(
@@ -130,6 +132,21 @@ fn shows(study: &Study<'_>, rows: &[&Kept], largest: &Kept) -> String {
             unit(study),
             study.title(largest.stack),
         ),
+    }
+}
+
+/// Says which steps add something, for use in a sentence.
+fn rhythm(kept: &Kept, unit: &str) -> String {
+    let each = match kept.every {
+        1 => format!("each {unit}"),
+        2 => format!("every second {unit}"),
+        3 => format!("every third {unit}"),
+        every => format!("one {unit} in {every}"),
+    };
+    // The first rise of a slower rhythm does not come in the first step.
+    match kept.first_rise {
+        first if first >= kept.every => format!("from {unit} {} on, {each}", first + 1),
+        _ => each,
     }
 }
 

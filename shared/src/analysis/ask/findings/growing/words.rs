@@ -66,6 +66,18 @@ pub(super) fn of(cause: Cause) -> Words {
             own: Own::Innermost,
             look: "The result is computed at `{}`: check what the code keeps of it.",
         },
+        Cause::GraphsOfGradients => Words {
+            code: FindingCode::GraphsKept,
+            what: "Every {}'s graph and that of its gradients stay",
+            advice: "Store ``penalty.item()`` or `penalty.detach()` of what is computed from gradients.\n\
+                     Set `create_graph=True` only if the gradients are differentiated again, and then use \
+                     `torch.autograd.grad` instead of `backward()`.",
+            why: "Tensors of the backward pass stay together with those of the forward pass, as `create_graph=True` makes \
+                  them part of the graph. `backward(create_graph=True)` also leaves a reference cycle between each weight \
+                  and its gradient.",
+            own: Own::Call,
+            look: "The model is called from `{}`: check what the code keeps of the gradients.",
+        },
         Cause::ChainedState => Words {
             code: FindingCode::StateChained,
             what: "Each {}'s graph extends through all earlier {}s",
@@ -117,6 +129,16 @@ pub(super) fn of(cause: Cause) -> Words {
             own: Own::Innermost,
             look: "The call goes through `{}`.",
         },
+        Cause::OfFunction => Words {
+            code: FindingCode::ActivationsKept,
+            what: "An autograd function keeps tensors of every {}",
+            advice: "Save tensors by ``ctx.save_for_backward(x)``: backward frees them, but not the attributes of `ctx`.\n\
+                     Store ``loss.item()`` or `loss.detach()` instead of `loss`, so that nothing keeps the function's node.",
+            why: "Backward frees all others of the same pass. The function's node keeps what `forward` stores as `ctx.x = x`, \
+                  and a loss or an output that is kept with its graph keeps the node.",
+            own: Own::Innermost,
+            look: "The tensors are allocated at `{}`.",
+        },
         Cause::Activations => Words {
             code: FindingCode::ActivationsKept,
             what: "Activations of layers stay after every {}",
@@ -140,10 +162,11 @@ pub(super) fn of(cause: Cause) -> Words {
         Cause::Copies => Words {
             code: FindingCode::CopiesKept,
             what: "Every {} leaves copies of weights or gradients",
-            advice: "Copy the weights to host memory: ``{k: v.cpu() for k, v in model.state_dict().items()}``.\n\
-                     Keep as few copies as you need.",
-            why: "The kept tensors have the sizes of the weights: `copy.deepcopy` or `clone()` copies a `state_dict` \
-                  that is then kept, for example as the best weights so far or for an average of weights.",
+            advice: "Keep only the newest copy of each weight, or as few as you need.\n\
+                     Keep copies in host memory: ``{k: v.cpu() for k, v in model.state_dict().items()}``.",
+            why: "The kept tensors have the sizes of the weights, or half or twice as much: something copies or casts them \
+                  after each update and keeps the copies, such as the best weights so far, an average of weights, or a \
+                  cache of weights in another dtype.",
             own: Own::Innermost,
             look: "The copies are made at `{}`.",
         },
@@ -156,6 +179,15 @@ pub(super) fn of(cause: Cause) -> Words {
                   optimizer, a scheduler or a closure.",
             own: Own::Innermost,
             look: "The models are created at `{}`.",
+        },
+        Cause::Adapters => Words {
+            code: FindingCode::ModelsKept,
+            what: "Every {} adds an adapter to the model",
+            advice: "Delete adapters that you no longer need: ``model.delete_adapter(name)``.\n\
+                     Keep a limited number of them, and delete the one that was unused for longest.",
+            why: "`set_adapter` chooses which adapter runs and frees no other one.",
+            own: Own::Innermost,
+            look: "The adapters are added at `{}`.",
         },
         Cause::Gradients => Words {
             code: FindingCode::GradientsKept,

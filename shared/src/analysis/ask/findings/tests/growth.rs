@@ -67,3 +67,22 @@ fn the_line_of_the_users_own_code_is_named() {
     let full = "At this rate, all growth together fills the GPU's 1.00 GiB after at most 110 more steps";
     assert!(found[0].advice.text().contains(full), "{}", found[0].advice.text());
 }
+
+#[test]
+fn growth_is_told_with_its_rhythm_and_how_to_find_its_holder() {
+    let check = |keeps: fn(usize) -> bool, rhythm: &str| {
+        let kept = |step| {
+            let more = keeps(step).then(|| format!("alloc k.{step} 4MiB @keep:7<train<main"));
+            [healthy(step), more.into_iter().collect()].concat()
+        };
+        let found = found_with(&training(15, kept), &FindingsConfig::default());
+        assert!(found[0].evidence.shows.ends_with(&format!("; {rhythm} adds one.")), "{}", found[0].evidence.shows);
+        let command = "snapscope record --holders --steps 1..8 -- python train.py";
+        assert!(found[0].advice.steps.iter().any(|step| step.value == command), "{:?}", found[0].advice);
+    };
+    check(|_| true, "each step");
+    check(|step| step % 2 == 1, "every second step");
+    check(|step| step % 3 == 2, "every third step");
+    check(|step| step % 4 == 3, "one step in 4");
+    check(|step| step >= 3, "from step 4 on, each step");
+}

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 mod card;
 mod growth;
+mod laws;
 mod pinned;
 mod programs;
 
@@ -210,6 +211,7 @@ fn a_cache_that_is_emptied_by_hand_is_told_from_one_that_was_needed() {
     let emptied_codes = |stack| codes_with(&training(4, emptied(stack)), &FindingsConfig::default());
     assert_eq!(emptied_codes("empty_cache"), [(FindingCode::CacheEmptied, Severity::Warning)]);
     assert_eq!(emptied_codes("malloc"), []);
+    assert_eq!(emptied_codes("empty_cache<__enter__@v/torch/cuda/graphs.py<main"), []);
 }
 
 #[test]

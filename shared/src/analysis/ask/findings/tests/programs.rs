@@ -2,7 +2,7 @@
 
 use super::*;
 
-const MODULE: &str = "_call_impl@v/site-packages/torch/nn/modules/module.py";
+pub(super) const MODULE: &str = "_call_impl@v/site-packages/torch/nn/modules/module.py";
 
 /// Writes a training step in Python: a batch, layers, a loss, backward and an update; `kept` names tensors that stay.
 fn step(step: usize, extra: &[String], kept: &[&str]) -> String {

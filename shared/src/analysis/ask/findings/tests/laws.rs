@@ -1,0 +1,332 @@
+//! Laws that hold for random programs: each mistake is told from its repair, whatever the model, its sizes and how often
+//! it happens.
+
+use super::programs::MODULE;
+use super::*;
+use crate::analysis::naive::Random;
+
+/// Number of random programs for each law.
+const CASES: u64 = 100;
+
+/// Random model and how it is trained.
+#[derive(Debug)]
+struct Shape {
+    /// Bytes of the output and of the weight of each layer, in units of 1 MiB and 64 KiB.
+    layers: Vec<(u64, u64)>,
+    steps: u64,
+    /// The mistake happens in each step, or in each second or third one.
+    every: u64,
+}
+
+impl Shape {
+    fn of(random: &mut Random) -> Self {
+        let count = 4 + random.below(8);
+        let layers = (0..count).map(|layer| (1 + random.below(9), 3 + layer % 3 + 3 * random.below(4))).collect();
+        Self { layers, steps: 12 + random.below(12), every: 1 + random.below(3) }
+    }
+
+    fn is_due(&self, step: u64) -> bool {
+        step % self.every == self.every - 1
+    }
+
+    /// Writes the weights of a model, moved to the device.
+    fn weights(&self, model: &str) -> String {
+        self.of_weights(|layer, bytes| {
+            format!("alloc w{layer}.{model} {bytes} @_apply@v/site-packages/torch/nn/modules/module.py<build:5<main\n")
+        })
+    }
+
+    /// Writes a line for the weight of each layer, given its size in bytes.
+    fn of_weights(&self, line: impl Fn(usize, u64) -> String) -> String {
+        self.layers.iter().enumerate().map(|(layer, &(_, weight))| line(layer, weight << 16)).collect()
+    }
+
+    /// Writes a call of the model; without gradients, each layer frees the output of the one before.
+    fn call(&self, name: &str, spine: &str, has_gradients: bool) -> String {
+        let layer = |(layer, &(mib, _)): (usize, &(u64, u64))| {
+            let inside = format!("m.py<{MODULE}<{spine}");
+            let freed = if has_gradients || layer == 0 { None } else { Some(format!("free a{}.{name}\n", layer - 1)) };
+            format!(
+                "alloc t{layer}.{name} 1MiB @t{layer}@{inside}\nalloc a{layer}.{name} {mib}MiB @f{layer}@{inside}\n\
+                 free t{layer}.{name}\n{}",
+                freed.unwrap_or_default()
+            )
+        };
+        self.layers.iter().enumerate().map(layer).collect()
+    }
+
+    /// Writes the part of backward that computes the gradients of a call and frees its graph.
+    fn backward(&self, name: &str, gradients: Option<&str>) -> String {
+        let layer = |layer: usize| {
+            let gradient = |model: &str| format!("alloc g{layer}.{model} {}\n", self.layers[layer].1 << 16);
+            gradients.map(gradient).unwrap_or_default() + &format!("free a{layer}.{name}\n")
+        };
+        (0..self.layers.len()).rev().map(layer).collect()
+    }
+
+    /// Writes a step; `before` comes before the model is called, `backward` is the rest of backward.
+    fn step(&self, step: u64, before: &str, backward: &str) -> String {
+        let name = format!("{step}");
+        let state =
+            |layer, bytes| format!("alloc s{layer}.{step} {bytes} @_init_group@torch/optim/adam.py<train:14<main\n");
+        let cleared: String = (0..self.layers.len()).map(|layer| format!("free g{layer}.{name}\n")).collect();
+        [
+            format!("alloc x.{name} 1MiB @at::_ops::to_dtype_layout::call()@a.cpp<train:10<main\n"),
+            before.to_owned(),
+            self.call(&name, "train:11<main", true),
+            format!("alloc l.{name} 4 @mse_loss@v/torch/nn/functional.py<train:12<main\n"),
+            format!("alloc one.{name} 4 @backward@v/torch/_tensor.py<train:13<main\n"),
+            self.backward(&name, Some(&name)),
+            backward.to_owned(),
+            if step == 0 { self.of_weights(state) } else { String::new() },
+            format!("alloc u.{name} 1MiB @step@torch/optim/adam.py<train:14<main\nfree u.{name}\n{cleared}"),
+            format!("free one.{name}\nfree l.{name}\nfree x.{name}\n"),
+        ]
+        .concat()
+    }
+
+    fn training(&self, step: impl Fn(u64) -> String) -> String {
+        self.weights("m") + &(0..self.steps).map(step).collect::<String>()
+    }
+}
+
+/// Checks a law: the first problem of the mistake and its line, none of the repair.
+#[track_caller]
+fn law(expected: (FindingCode, u64), programs: impl Fn(&Shape, &mut Random) -> (String, String)) {
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let shape = Shape::of(&mut random);
+        let (bad, good) = programs(&shape, &mut random);
+        let found = found_with(&bad, &FindingsConfig::default());
+        let first = found.first().map(|found| (found.code, found.line.as_ref().map_or(0, |line| line.line)));
+        assert_eq!(first, Some(expected), "seed {seed}, {shape:?}: {:?}", found.first());
+        assert!(found[0].severity > Severity::Info, "seed {seed}, {shape:?}: {:?}", found[0]);
+        let blamed = codes_with(&good, &FindingsConfig::default());
+        assert_eq!(blamed, [], "seed {seed}, {shape:?}");
+    }
+}
+
+/// Frees all outputs of a call.
+fn freed(shape: &Shape, name: &str) -> String {
+    shape.backward(name, None)
+}
+
+#[test]
+fn a_graph_that_is_freed_without_backward_was_for_nothing() {
+    law((FindingCode::EvaluationWithGraph, 30), |shape, random| {
+        let calls = 1 + random.below(4);
+        let sampled = |has_gradients: bool| {
+            let sample = |step: u64| {
+                let names: Vec<String> = (0..calls).map(|call| format!("{step}.s{call}")).collect();
+                let call = |name: &String| {
+                    format!("alloc n.{name} 64KiB @draw:29<train:20<main\n")
+                        + &shape.call(name, "draw:30<train:20<main", has_gradients)
+                };
+                let free = |name: &String| match has_gradients {
+                    true => freed(shape, name) + &format!("free n.{name}\n"),
+                    false => format!("free a{}.{name}\nfree n.{name}\n", shape.layers.len() - 1),
+                };
+                let noise = format!("alloc y.{step} 64KiB @draw:31<train:20<main\nfree y.{step}\n");
+                names.iter().map(call).chain([noise]).chain(names.iter().map(free)).collect::<String>()
+            };
+            let extra = |step| if shape.is_due(step) { sample(step) } else { String::new() };
+            shape.training(|step| shape.step(step, "", "") + &extra(step))
+        };
+        (sampled(true), sampled(false))
+    });
+}
+
+/// Writes a training in which tensors of some steps stay.
+fn keeping(shape: &Shape, is_kept: impl Fn(&str) -> bool) -> String {
+    shape.training(|step| {
+        let stays = |line: &&str| line.starts_with("free a") && is_kept(line) && shape.is_due(step);
+        shape.step(step, "", "").lines().filter(|line| !stays(line)).map(|line| line.to_owned() + "\n").collect()
+    })
+}
+
+#[test]
+fn a_graph_that_outlives_the_backward_of_another_is_noted() {
+    for seed in 0..CASES {
+        let shape = Shape::of(&mut Random::new(seed));
+        let training = |has_gradients: bool| {
+            let call = |step: u64| shape.call(&format!("{step}.d"), "train:50<main", has_gradients);
+            let free = |step: u64| match has_gradients {
+                true => freed(&shape, &format!("{step}.d")),
+                false => format!("free a{}.{step}.d\n", shape.layers.len() - 1),
+            };
+            shape.training(|step| shape.step(step, &call(step), "") + &free(step))
+        };
+        let noted = |text: &str| {
+            let found = found_with(text, &FindingsConfig::default());
+            let found = found.into_iter().find(|found| found.code == FindingCode::EvaluationWithGraph);
+            found.map(|found| (found.severity, found.line.map(|line| line.line)))
+        };
+        assert_eq!(noted(&training(true)), Some((Severity::Info, Some(50))), "seed {seed}, {shape:?}");
+        assert_eq!(noted(&training(false)), None, "seed {seed}, {shape:?}");
+    }
+}
+
+#[test]
+fn a_graph_keeps_all_that_backward_would_have_freed() {
+    law((FindingCode::GraphsKept, 11), |shape, random| {
+        // The last layers of a pass may belong to a loss that backward passed by.
+        let from = random.below(shape.layers.len() as u64 / 2);
+        let is_of_graph = |line: &str| (from..32).any(|layer| line.starts_with(&format!("free a{layer}.")));
+        (keeping(shape, is_of_graph), shape.training(|step| shape.step(step, "", "")))
+    });
+}
+
+#[test]
+fn a_function_keeps_single_tensors_of_a_pass() {
+    let apply = |text: String, layer: usize| {
+        text.replace(&format!("@f{layer}@m.py<"), &format!("@f{layer}@m.py<apply@v/torch/autograd/function.py<"))
+    };
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let shape = Shape::of(&mut random);
+        let which = [0, 2, 3];
+        let is_kept = |line: &str| which.iter().any(|layer| line.starts_with(&format!("free a{layer}.")));
+        let text = which.iter().fold(keeping(&shape, is_kept), |text, &layer| apply(text, layer));
+        let found = found_with(&text, &FindingsConfig::default());
+        assert!(found[0].title.starts_with("An autograd function keeps"), "seed {seed}, {shape:?}: {:?}", found[0]);
+    }
+}
+
+#[test]
+fn copies_have_the_sizes_of_weights() {
+    law((FindingCode::CopiesKept, 40), |shape, random| {
+        let (numerator, denominator) = [(1, 1), (1, 2), (2, 1)][random.below(3) as usize];
+        let inside = [format!("m.py<{MODULE}<train:11<main"), "train.py<train:16<main".to_owned()];
+        let inside = &inside[random.below(2) as usize];
+        let copied = |keeps_older: bool| {
+            let copies = |step: u64| {
+                let copy = |layer, bytes| {
+                    format!(
+                        "alloc c{layer}.{step} {} @cast@c.py:40<forward@{inside}\n",
+                        bytes * numerator / denominator
+                    )
+                };
+                let older = step.checked_sub(shape.every).filter(|_| !keeps_older);
+                let free = |older| shape.of_weights(|layer, _| format!("free c{layer}.{older}\n"));
+                shape.of_weights(copy) + &older.map(free).unwrap_or_default()
+            };
+            let before = |step| if shape.is_due(step) { copies(step) } else { String::new() };
+            shape.training(|step| shape.step(step, &before(step), ""))
+        };
+        (copied(true), copied(false))
+    });
+}
+
+#[test]
+fn a_model_that_grows_is_trained_as_a_whole() {
+    law((FindingCode::ModelsKept, 5), |shape, _| {
+        let growing = |is_trained: bool| {
+            let stage = |step: u64| step / shape.every;
+            let added = |step: u64| {
+                let is_new = shape.is_due(step);
+                if is_new { shape.weights(&format!("n{}", stage(step))) } else { String::new() }
+            };
+            let gradients = |step: u64| -> String {
+                let trained = (0..stage(step)).filter(|_| is_trained);
+                trained
+                    .map(|part| shape.of_weights(|layer, bytes| format!("alloc p{layer}.{part}.{step} {bytes}\n")))
+                    .collect()
+            };
+            let cleared = |step: u64| -> String {
+                let trained = (0..stage(step)).filter(|_| is_trained);
+                trained.map(|part| shape.of_weights(|layer, _| format!("free p{layer}.{part}.{step}\n"))).collect()
+            };
+            shape.training(|step| shape.step(step, "", &gradients(step)) + &cleared(step) + &added(step))
+        };
+        (growing(false), growing(true))
+    });
+}
+
+#[test]
+fn weights_without_an_optimizer_belong_to_the_call_that_leads_to_their_gradients() {
+    law((FindingCode::GradientsStay, 50), |shape, random| {
+        let teacher = Shape { layers: Shape::of(random).layers, ..*shape };
+        let distilled = |has_gradients: bool| {
+            let call = |step: u64| teacher.call(&format!("{step}.t"), "train:50<main", has_gradients);
+            let backward = |step: u64| match (has_gradients, step) {
+                (true, 0) => teacher.backward("0.t", Some("t")),
+                (true, _) => freed(&teacher, &format!("{step}.t")),
+                (false, _) => format!("free a{}.{step}.t\n", teacher.layers.len() - 1),
+            };
+            teacher.weights("t") + &shape.training(|step| shape.step(step, &call(step), &backward(step)))
+        };
+        (distilled(true), distilled(false))
+    });
+}
+
+#[test]
+fn graphs_that_share_a_pool_are_not_accused() {
+    law((FindingCode::CudaGraphsLarge, 47), |shape, random| {
+        let captures = 3 + random.below(6) as usize;
+        let captured = |pool: &dyn Fn(usize) -> usize| {
+            let capture = |graph: usize| {
+                let layer = |(layer, &(mib, _)): (usize, &(u64, u64))| {
+                    let stack = format!("@f{layer}@m.py<{MODULE}<capture:47<main");
+                    let name = format!("P{layer}.{graph}");
+                    format!("segment_alloc {name} {}MiB {stack}\nalloc {name} {}MiB {stack}\n", mib * 16, mib * 16)
+                };
+                let layers: String = shape.layers.iter().enumerate().map(layer).collect();
+                format!("alloc x.{graph} 1MiB @capture:38<__init__:35<main\n{layers}")
+            };
+            let segment = |graph: usize| -> String {
+                let of_layer = |(layer, &(mib, _)): (usize, &(u64, u64))| {
+                    let stack = format!("@f{layer}@m.py<{MODULE}<capture:47<main");
+                    let (name, size) = (format!("P{layer}.{graph}"), mib * 16);
+                    format!("segment {name} {size}MiB pool={} {stack}\nblock {name} {size}MiB\n", pool(graph))
+                };
+                shape.layers.iter().enumerate().map(of_layer).collect()
+            };
+            shape.weights("m") + &(0..captures).map(capture).chain((0..captures).map(segment)).collect::<String>()
+        };
+        (captured(&|graph| graph + 1), captured(&|_| 1))
+    });
+}
+
+#[test]
+fn tensors_of_backward_that_stay_with_their_pass_are_of_higher_order() {
+    for seed in 0..CASES {
+        let shape = Shape::of(&mut Random::new(seed));
+        let kept = keeping(&shape, |_| true);
+        let with_second: String = kept
+            .lines()
+            .map(|line| {
+                let second = line.strip_prefix("alloc one.").and_then(|rest| rest.split(' ').next());
+                let second = second.filter(|step| shape.is_due(step.parse().expect("a step")));
+                second.map_or_else(|| format!("{line}\n"), |step| format!("{line}\nalloc h.{step} 5MiB\n"))
+            })
+            .collect();
+        for (text, is_higher) in [(kept, false), (with_second, true)] {
+            let found = found_with(&text, &FindingsConfig::default());
+            let is_told = found[0].title.contains("that of its gradients");
+            assert!(found[0].code == FindingCode::GraphsKept && is_told == is_higher, "seed {seed}: {:?}", found[0]);
+        }
+    }
+}
+
+#[test]
+fn a_big_thing_and_its_backward_are_one_line() {
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let shape = Shape::of(&mut random);
+        let (mib, has_backward) = (400 + random.below(400), random.below(2) == 0);
+        let table = |step: u64| format!("alloc p.{step} {mib}MiB @pairs@m.py:28<forward@m.py<{MODULE}<train:11<main\n");
+        let step = |step: u64| {
+            let gradient = format!("alloc q.{step} {mib}MiB\nfree q.{step}\n");
+            let backward = if has_backward { gradient } else { String::new() };
+            shape.step(step, &table(step), &(backward + &format!("free p.{step}\n")))
+        };
+        let peak = |text: &str| {
+            let found = found_with(text, &FindingsConfig::default());
+            found.into_iter().find(|found| found.code == FindingCode::Peak).expect("each trace has a peak")
+        };
+        let found = peak(&shape.training(step));
+        let line = found.line.as_ref().map(|line| line.line);
+        assert!(line == Some(28) && found.title.contains("backward") == has_backward, "seed {seed}: {found:?}");
+        assert_eq!(peak(&shape.training(|step| shape.step(step, "", ""))).line, None, "seed {seed}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Finds calls of modules that leave an autograd graph which no backward pass uses.
+//!
+//! Idea: after a model's call, gradients that are on leave all that backward needs, and gradients that are off leave only
+//! the result. If backward then comes, it frees the graph; a graph that is freed before it was for nothing, and so was
+//! one that outlives a backward which frees others.
+
+use crate::analysis::study::phases::{Phase, Phases};
+use crate::analysis::study::studied::Study;
+use crate::analysis::track::together::Lifetime;
+use crate::trace::{Action, StackId};
+use hashbrown::HashSet;
+
+/// At least 1/2 of a call's stacks must be alive after it, to infer that gradients are on.
+const LEAST_KEPT: usize = 2;
+
+/// At least 1/4 of the bytes that a call allocates must be alive after it.
+const LEAST_KEPT_BYTES: u64 = 4;
+
+/// Fewer stacks are not enough to infer that gradients are on.
+const LEAST_STACKS: usize = 4;
+
+/// A backward frees a graph if it frees at least 1/20 of the peak.
+const LEAST_FREED: u64 = 20;
+
+/// Returns the allocations of such calls that no backward pass uses.
+pub(in crate::analysis) fn unused_graphs(study: &Study<'_>) -> impl Iterator<Item = Lifetime> {
+    calls(study).into_iter().flat_map(Call::unused)
+}
+
+/// Call of a module.
+#[derive(Default)]
+struct Call {
+    rows: Vec<Lifetime>,
+    /// Moment of the first allocation after it.
+    end: u32,
+    /// True for each row that no backward pass uses.
+    are_unused: Vec<bool>,
+}
+
+/// Returns the calls of modules with gradients enabled, as far as stacks show.
+fn calls(study: &Study<'_>) -> Vec<Call> {
+    let (allocations, phases) = (&study.timeline.allocations, &study.phases);
+    let actions = study.device.events.actions();
+    let is_failure = |&event: &u32| actions.at(event as usize) == Action::Oom;
+    let failures: Vec<u32> = (0..study.timeline.events()).filter(is_failure).collect();
+    let mut calls: Vec<Call> = Vec::new();
+    let freed = freed_by_backward(study);
+    let (mut before, mut run, mut backward) = (None, 0, 0);
+    for id in allocations.ids().skip(allocations.initial_count()) {
+        let row = Lifetime::of(allocations, study.device, id);
+        let site = study.sites.of_stack(row.stack);
+        let spine = (site.in_module && !site.is_without_grad).then_some(site.spine);
+        if let Some(last) = calls.last_mut().filter(|last| last.end == u32::MAX && spine != before) {
+            last.end = row.born;
+        }
+        if spine.is_some() && spine != before {
+            calls.push(Call { end: u32::MAX, ..Call::default() });
+        }
+        before = spine;
+        let Some(call) = calls.last_mut().filter(|_| spine.is_some()) else { continue };
+        run = phases.run_from(run, row.born);
+        if backward < row.born {
+            backward = phases.start_of_backward(run).unwrap_or(u32::MAX);
+        }
+        let phase = phases.of_birth_in(run, row.stack);
+        let is_past = row.died > backward && freed.get(phases.run_of(backward + 1)).is_some_and(|&frees| frees);
+        let is_freed = row.died < study.timeline.events() && !is_of_backward(phases, row.died);
+        let is_freed_before = phase == Phase::Forward && is_freed && (row.died <= backward || is_past);
+        // A failed try is freed without backward, too.
+        let failure = failures.get(failures.partition_point(|&event| event < row.born));
+        let is_cut = failure.is_some_and(|&event| event <= row.died);
+        call.rows.push(row);
+        call.are_unused.push((phase == Phase::Evaluation || is_freed_before) && !is_cut);
+    }
+    calls
+}
+
+fn is_of_backward(phases: &Phases, moment: u32) -> bool {
+    matches!(phases.at(moment), Phase::Backward | Phase::Recompute)
+}
+
+/// Returns whether each run frees much of a forward pass; a backward that keeps the graph frees nothing.
+fn freed_by_backward(study: &Study<'_>) -> Vec<bool> {
+    let (allocations, phases) = (&study.timeline.allocations, &study.phases);
+    let mut freed = vec![0_u64; phases.runs().len() + 1];
+    let mut death = 0;
+    for (died, id) in allocations.deaths() {
+        death = phases.run_from(death, died);
+        let run = phases.run_of(allocations.born_at(id.0));
+        let stack = allocations.allocation_stack(id, study.device);
+        if run < death && phases.of_birth_in(run, stack) == Phase::Forward {
+            freed[death] = freed[death].saturating_add(allocations.size_bytes(id));
+        }
+    }
+    let peak_bytes = study.timeline.live_peak().1;
+    freed.into_iter().map(|bytes| bytes.saturating_mul(LEAST_FREED) >= peak_bytes).collect()
+}
+
+impl Call {
+    /// Returns what no backward pass uses, if the call leaves a graph of it.
+    fn unused(self) -> Vec<Lifetime> {
+        let Self { rows, end, are_unused } = self;
+        let is_left = |row: &Lifetime| end < row.died;
+        let all: HashSet<StackId> = rows.iter().map(|row| row.stack).collect();
+        let all_bytes = rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.bytes));
+        let left_bytes = rows.iter().filter(|row| is_left(row)).fold(0, |sum: u64, row| sum.saturating_add(row.bytes));
+        let unused = rows.into_iter().zip(are_unused).filter(|row| row.1).map(|row| row.0);
+        let mut unused: Vec<Lifetime> = unused.collect();
+        let left = || unused.iter().filter(|row| is_left(row));
+        let stacks: HashSet<StackId> = left().map(|row| row.stack).collect();
+        let bytes = left().fold(0, |sum: u64, row| sum.saturating_add(row.bytes));
+        let has_stacks = all.len() >= LEAST_STACKS && stacks.len() * LEAST_KEPT >= all.len();
+        if !has_stacks || bytes.saturating_mul(LEAST_KEPT_BYTES) < all_bytes || bytes * 2 < left_bytes {
+            unused.clear();
+        }
+        unused
+    }
+}
