@@ -54,12 +54,13 @@ impl Lines {
 pub fn is_text(head: &[u8]) -> bool {
     const RUN: usize = 16;
     let is_control = |byte: &u8| byte.is_ascii_control() && !matches!(byte, 0 | 7..=13 | 0x1b | 0x7f);
-    let is_end = |byte: Option<&u8>| byte.is_none_or(|byte| matches!(byte, b'\n' | b'\r'));
+    let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let mut before = None;
     let mut rest = head;
     while let Some(start) = memchr(0, rest) {
         let zeros = rest[start..].iter().take_while(|byte| **byte == 0).count();
-        let is_between = is_end(rest[..start].last().or(before)) || is_end(rest.get(start + zeros));
+        let is_between =
+            rest[..start].last().or(before).is_none_or(is_end) || rest.get(start + zeros).is_some_and(is_end);
         if !is_between && zeros < RUN {
             return false;
         }
@@ -99,6 +100,18 @@ mod tests {
         for size in 1..text.len() {
             assert_eq!(lines_of(&text.chunks(size).collect::<Vec<_>>()), whole, "{size}");
         }
+    }
+
+    #[test]
+    fn a_text_may_have_zero_bytes_between_lines() {
+        for text in ["step 1\n\0\0\0\nstep 2", "\0\0step 1", "step 1\0\n", "no zeros \u{1}"] {
+            assert!(is_text(text.as_bytes()), "{text:?}");
+        }
+        assert!(is_text(format!("ste{}p", "\0".repeat(20)).as_bytes()));
+        for data in ["K\0CUDA out of memory", "K\0\0", "\n\0\u{2}", "s\0t\0e\0p\0"] {
+            assert!(!is_text(data.as_bytes()), "{data:?}");
+        }
+        assert_eq!(lines_of(&[b"one\0\0\ntwo\0three"]), ["one", "two", "three"]);
     }
 
     #[test]

@@ -101,14 +101,21 @@ pub(super) fn assemble(
     })
 }
 
-fn read_root(builder: &mut SnapshotBuilder, heap: &Heap, root: Val, encoding: Encoding) -> Result<Root, ImportError> {
+fn read_root(
+    builder: &mut SnapshotBuilder,
+    heap: &Heap,
+    document: Val,
+    encoding: Encoding,
+) -> Result<Root, ImportError> {
     let is_json = encoding == Encoding::Json;
     // Up to torch 1.13, the snapshot is the list of segments; an empty list is the snapshot of an idle process.
-    let is_segment_list = rows_of(builder, root, SEGMENT).is_some() || matches!(root.kind(), Kind::EmptyList);
+    let is_segment_list = rows_of(builder, document, SEGMENT).is_some() || matches!(document.kind(), Kind::EmptyList);
     if is_segment_list {
-        return Ok(Root { segments: Some(root), ..Root::default() });
+        return Ok(Root { segments: Some(document), ..Root::default() });
     }
-    let Some(entries) = heap.entries(root) else { return Err(not_a_snapshot(builder, heap, root, is_json)) };
+    // A script that collects snapshots has written one.
+    let root = heap.items(document).filter(|items| items.len() == 1).map_or(document, |items| heap.current(items[0]));
+    let Some(entries) = heap.entries(root) else { return Err(not_a_snapshot(builder, heap, document, is_json)) };
     let mut found = Root::default();
     for pair in entries.chunks_exact(2) {
         let key = pair[0].as_str().unwrap_or(StringId::EMPTY);
@@ -124,7 +131,7 @@ fn read_root(builder: &mut SnapshotBuilder, heap: &Heap, root: Val, encoding: En
         }
     }
     if found.segments.is_none() && found.device_traces.is_none() {
-        return Err(not_a_snapshot(builder, heap, root, is_json));
+        return Err(not_a_snapshot(builder, heap, document, is_json));
     }
     Ok(found)
 }

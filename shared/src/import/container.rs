@@ -177,6 +177,9 @@ impl Layer {
             State::Start { .. } => Err(empty()),
             State::Doubt(doubt) => Err(doubt.explained(&head)),
             State::Pickle(reader) => {
+                if let Some(error) = foreign::old_checkpoint(&head) {
+                    return Err(error);
+                }
                 let finished = reader.finish().map_err(|error| explained(error.into(), Form::Pickle))?;
                 let format = Format { container: Container::Raw, encoding: Encoding::Pickle(finished.protocol) };
                 Ok((finished, format))

@@ -4,6 +4,7 @@ use super::host::HostReader;
 use super::pasted::PastedLines;
 use super::sources::{DocumentReader, LineReaders, Log};
 use crate::base::is_text;
+use memchr::memmem;
 
 /// Bytes by which a reader tells documents from texts.
 const START_BYTES: usize = 4096;
@@ -25,7 +26,14 @@ struct TextReader {
     is_utf_16: bool,
     lines: PastedLines,
     host: HostReader,
-    others: LineReaders,
+    others: Others,
+}
+
+/// Readers of lines that are not about processes, and the first line about memory that none of them understands.
+#[derive(Debug, Default)]
+struct Others {
+    readers: LineReaders,
+    not_understood: String,
 }
 
 /// Returns true if the beginning of a file is a log that says something about memory.
@@ -110,8 +118,24 @@ impl TextReader {
     fn finish(self) -> Log {
         let Self { lines, mut host, mut others, .. } = self;
         lines.finish(&mut |line| host.line(line, &mut |line| others.line(line)));
-        others.finish(host.finish())
+        Log { not_understood: others.not_understood, ..others.readers.finish(host.finish()) }
     }
+}
+
+impl Others {
+    fn line(&mut self, line: &str) -> bool {
+        const LONGEST: usize = 200;
+        let is_understood = self.readers.line(line);
+        if !is_understood && self.not_understood.is_empty() && names_memory(line) {
+            self.not_understood = line.trim().chars().take(LONGEST).collect();
+        }
+        is_understood
+    }
+}
+
+/// Returns true for a line that may be about memory.
+fn names_memory(line: &str) -> bool {
+    ["emory", "EMORY", "oom", "OOM"].iter().any(|word| memmem::find(line.as_bytes(), word.as_bytes()).is_some())
 }
 
 #[cfg(test)]

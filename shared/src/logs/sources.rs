@@ -26,6 +26,8 @@ macro_rules! sources {
             $($(#[$line_about])* pub $line: $log,)*
             /// Output of a profiler that fills the whole file, if the file is one.
             pub document: Option<Document>,
+            /// First line that names memory and that no source understands; empty if there is none.
+            pub not_understood: String,
         }
 
         /// Output of a profiler.
@@ -65,7 +67,7 @@ macro_rules! sources {
 
             /// Returns the log after the last line.
             pub(super) fn finish(self, host: HostLog) -> Log {
-                let mut log = Log { host, $($line: self.$line.finish(),)* document: None };
+                let mut log = Log { host, $($line: self.$line.finish(),)* ..Log::default() };
                 log.printed.engine = log.printed.engine.or(log.engine.engine.map(Engine::name));
                 log
             }

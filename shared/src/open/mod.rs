@@ -97,7 +97,10 @@ impl Opener {
             State::Log(reader) => Ok(Content::Log(Box::new(reader.finish()))),
             State::Text(reader, error) => {
                 let log = reader.finish();
-                if log.is_empty() { Err(Unread { error, is_text: false }) } else { Ok(Content::Log(Box::new(log))) }
+                match log.is_empty() {
+                    true => Err(Unread { error: without_memory(error, &log), is_text: false }),
+                    false => Ok(Content::Log(Box::new(log))),
+                }
             }
             State::Start(..) => unreachable!("the first bytes have told what the file is"),
         }
@@ -133,6 +136,33 @@ impl Unread {
     /// Returns the reason why the file is no snapshot.
     pub fn into_error(self) -> ImportError {
         self.error
+    }
+}
+
+/// Returns the error of a text in which nothing about memory was found; other errors say what the file is.
+fn without_memory(error: ImportError, log: &Log) -> ImportError {
+    match error.code {
+        "text" | "log" => {
+            let (message, hint) = nothing_found(log);
+            ImportError { message, hint: hint.to_owned(), ..error }
+        }
+        _ => error,
+    }
+}
+
+/// Says that no line of a text is understood as one about memory, and what to do.
+pub fn nothing_found(log: &Log) -> (String, &'static str) {
+    match log.not_understood.as_str() {
+        "" => (
+            "No line about memory was found in this text".to_owned(),
+            "Open what has one: an error with its figures, a table of torch.cuda.memory_summary(), output of nvidia-smi, or \
+             rows of ps aux in a loop.",
+        ),
+        line => (
+            format!("No line about memory is understood; the nearest is “{line}”"),
+            "Add the lines around it: the whole error with its figures and its traceback, or what \
+             torch.cuda.memory_summary() prints at that moment.",
+        ),
     }
 }
 
@@ -179,11 +209,22 @@ mod tests {
         let mut again = unread.again().expect("a text");
         assert!(again.push(steps.as_bytes()).is_ok());
         let unread = again.finish(Importer::finish).expect_err("no log");
-        assert_eq!(unread.again().err(), import(steps.as_bytes()).err());
+        let error = unread.again().expect_err("no log");
+        assert_eq!((error.code, error.message.as_str()), ("text", "No line about memory was found in this text"));
+        assert_eq!(Some(error.code), import(steps.as_bytes()).err().map(|error| error.code));
         let mut opener = Opener::new(Importer::new());
         let read = opener.push(b"K\0\0");
         let unread = read.and_then(|()| opener.finish(Importer::finish)).expect_err("no snapshot");
         assert!(unread.again().is_err(), "no text");
+    }
+
+    #[test]
+    fn a_text_about_memory_that_is_unknown_is_quoted() {
+        let mut again = Opener(State::Text(Box::default(), import(b"words").expect_err("no snapshot")));
+        assert!(again.push(b"step 1\nthe Memory module is full\nmemory\n").is_ok());
+        let error = again.finish(Importer::finish).expect_err("no log").into_error();
+        assert_eq!(error.message, "No line about memory is understood; the nearest is “the Memory module is full”");
+        assert!(!error.hint.contains("diagnose"), "{}", error.hint);
     }
 
     #[test]

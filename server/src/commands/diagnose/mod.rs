@@ -10,7 +10,7 @@ use shared::api::{DiagnoseReport, OfFile};
 use shared::base::{Diagnostic, Severity, format, frame_rules};
 use shared::logs::tracemalloc::TracemallocSnapshot;
 use shared::logs::{Log, LogReader, log_report, traced_growth};
-use shared::open::Content;
+use shared::open::{Content, nothing_found};
 use shared::report::{Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, diagnosis};
 
 use super::named;
@@ -208,10 +208,8 @@ fn diagnosed_input() -> Result<Diagnosed, Failure> {
     })?;
     let log = reader.finish();
     if log.is_empty() {
-        return Err(Failure::new(
-            format!("{name} says nothing about memory"),
-            "paste an out-of-memory error, a table of memory_summary, or rows of ps; pass snapshots as files",
-        ));
+        let (message, hint) = nothing_found(&log);
+        return Err(Failure::new(format!("{name}: {message}"), format!("{hint} Pass snapshots as files.")));
     }
     Ok(diagnosed_log("standard input".to_owned(), &log))
 }

@@ -104,7 +104,7 @@ kinds! {
             Keys(&["allocated_bytes.all.current"]), Keys(&["allocated_bytes.all.peak"]),
             Keys(&["allocated_bytes", "active_bytes", "reserved_bytes"]),
         ];
-    TORCH_SAVE = "snapshot-in-a-checkpoint", "This snapshot was written by torch.save, inside a checkpoint archive",
+    TORCH_SAVE = "snapshot-in-a-checkpoint", "This snapshot was written by torch.save, as a checkpoint",
         "Write it as a plain pickle: pickle.dump(torch.load(\"FILE\"), open(\"snapshot.pickle\", \"wb\")).", [];
     CHECKPOINT = "checkpoint", "This is a checkpoint: weights, not a memory snapshot", HINT_WRITE,
         [Starts(b"GGUF"), Starts(b"\x89HDF\r\n"), Keys(&["weight_map"])];

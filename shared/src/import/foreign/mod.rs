@@ -54,19 +54,24 @@ pub(super) fn known(head: &Head, form: Form) -> Option<ImportError> {
 
 /// Returns the error of a document that could be read and is no snapshot.
 pub(super) fn other_data(outline: &Outline, is_json: bool) -> ImportError {
-    /// Magic number of torch.save up to torch 1.5, which begins its file with a pickle of this number.
-    const TORCH_MAGIC: f64 = 0x1950_a86a_20f9_469c_fc6c_u128 as f64;
-
-    let known = match outline {
-        Outline::Number(number) if *number == TORCH_MAGIC => Some(kinds::CHECKPOINT),
-        _ => by_keys(outline).or_else(|| if is_json { config_of(outline) } else { None }),
-    };
+    let known = by_keys(outline).or_else(|| if is_json { config_of(outline) } else { None });
     known.map_or_else(|| unknown_data(outline, is_json), ImportError::from)
+}
+
+/// Returns the error of a file of torch.save up to torch 1.5, which begins with a pickle of a number and not of its content.
+pub(super) fn old_checkpoint(head: &Head) -> Option<ImportError> {
+    const MAGIC: [u8; 10] = 0x1950_a86a_20f9_469c_fc6c_u128.to_le_bytes().first_chunk().copied().unwrap();
+    let bytes = head.bytes();
+    has(&bytes[..bytes.len().min(32)], &MAGIC).then(|| of_torch_save(bytes).into())
 }
 
 fn unknown_data(outline: &Outline, is_json: bool) -> ImportError {
     let (code, written) = if is_json { ("other-json", "JSON") } else { ("other-pickle", "pickle") };
     let message = format!("This {written} is not a memory snapshot: it contains {}", outline.in_words());
+    if outline.items().iter().any(|item| item.has(&["segments", "device_traces"])) {
+        let hint = "Write one of them: pickle.dump(snapshots[0], open(\"snapshot.pickle\", \"wb\")).";
+        return ImportError::new(code, message, hint);
+    }
     ImportError::new(code, message, HINT_WRITE)
 }
 
@@ -177,9 +182,11 @@ fn by_bytes(head: &[u8]) -> Option<&'static Kind> {
 
 /// Returns the kind of an archive; torch.save stores its pickle uncompressed and first, so that a snapshot is visible.
 fn of_archive(head: &[u8]) -> &'static Kind {
-    if !has(&head[..head.len().min(256)], b"/data.pkl") {
-        kinds::ARCHIVE
-    } else if has(head, b"device_traces") || (has(head, b"segments") && has(head, b"total_size")) {
+    if has(&head[..head.len().min(256)], b"/data.pkl") { of_torch_save(head) } else { kinds::ARCHIVE }
+}
+
+fn of_torch_save(head: &[u8]) -> &'static Kind {
+    if has(head, b"device_traces") || (has(head, b"segments") && has(head, b"total_size")) {
         kinds::TORCH_SAVE
     } else {
         kinds::CHECKPOINT

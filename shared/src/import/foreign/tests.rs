@@ -43,6 +43,14 @@ fn pointers_are_not_files() {
 }
 
 #[test]
+fn a_list_with_one_snapshot_is_one() {
+    let snapshot = "{\"segments\": [], \"device_traces\": []}";
+    assert!(import(format!("[{snapshot}]").as_bytes()).is_ok());
+    let error = import(format!("[{snapshot}, {snapshot}]").as_bytes()).expect_err("two");
+    assert!(error.code == "other-json" && error.hint.contains("snapshots[0]"), "{error:?}");
+}
+
+#[test]
 fn profilers_are_known_by_their_keys() {
     check(
         "\n  {\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [],\n \"traceEvents\": [{\"ph\": \"X\"}]}",
@@ -133,6 +141,9 @@ fn binary_files_are_known_by_their_bytes() {
     check(b"\x40\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"F32\",\"shape\":[2]", "checkpoint");
     check(b"PK\x03\x04\0\0model/data.pkl\x80\x02ccollections\nOrderedDict", "checkpoint");
     check(b"PK\x03\x04\0\0archive/data.pkl\x80\x02}X\x0d\0\0\0device_traces", "snapshot-in-a-checkpoint");
+    let old = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}q\x00.\x80\x02}";
+    check(old, "checkpoint");
+    check([&old[..], b"X\x0d\0\0\0device_traces"].concat(), "snapshot-in-a-checkpoint");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn a_pasted_error_is_explained() {
     }
     let (status, text) = pasted("good morning\n");
     assert_eq!(status, Some(2));
-    assert!(text.contains("says nothing about memory"), "{text}");
+    assert!(text.contains("No line about memory was found"), "{text}");
 }
 
 #[test]
