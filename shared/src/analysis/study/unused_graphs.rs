@@ -100,19 +100,17 @@ impl Call {
     /// Returns what no backward pass uses, if the call leaves a graph of it.
     fn unused(self) -> Vec<Lifetime> {
         let Self { rows, end, are_unused } = self;
-        let is_left = |row: &Lifetime| end < row.died;
-        let all: HashSet<StackId> = rows.iter().map(|row| row.stack).collect();
-        let all_bytes = rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.bytes));
-        let left_bytes = rows.iter().filter(|row| is_left(row)).fold(0, |sum: u64, row| sum.saturating_add(row.bytes));
-        let unused = rows.into_iter().zip(are_unused).filter(|row| row.1).map(|row| row.0);
-        let mut unused: Vec<Lifetime> = unused.collect();
-        let left = || unused.iter().filter(|row| is_left(row));
-        let stacks: HashSet<StackId> = left().map(|row| row.stack).collect();
-        let bytes = left().fold(0, |sum: u64, row| sum.saturating_add(row.bytes));
-        let has_stacks = all.len() >= LEAST_STACKS && stacks.len() * LEAST_KEPT >= all.len();
-        if !has_stacks || bytes.saturating_mul(LEAST_KEPT_BYTES) < all_bytes || bytes * 2 < left_bytes {
-            unused.clear();
+        let is_left = |row: &&Lifetime| end < row.died;
+        let add = |sum: u64, row: &Lifetime| sum.saturating_add(row.bytes);
+        let (all_bytes, left_bytes) = (rows.iter().fold(0, add), rows.iter().filter(is_left).fold(0, add));
+        let unused: Vec<Lifetime> = rows.iter().zip(are_unused).filter(|row| row.1).map(|row| *row.0).collect();
+        let bytes = unused.iter().filter(is_left).fold(0, add);
+        if bytes == 0 || bytes.saturating_mul(LEAST_KEPT_BYTES) < all_bytes || bytes.saturating_mul(2) < left_bytes {
+            return Vec::new();
         }
-        unused
+        let all: HashSet<StackId> = rows.iter().map(|row| row.stack).collect();
+        let left: HashSet<StackId> = unused.iter().filter(is_left).map(|row| row.stack).collect();
+        let has_stacks = all.len() >= LEAST_STACKS && left.len() * LEAST_KEPT >= all.len();
+        if has_stacks { unused } else { Vec::new() }
     }
 }
