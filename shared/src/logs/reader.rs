@@ -4,7 +4,6 @@ use super::host::HostReader;
 use super::pasted::PastedLines;
 use super::sources::{DocumentReader, LineReaders, Log};
 use crate::base::is_text;
-use memchr::memmem;
 
 /// Bytes by which a reader tells documents from texts.
 const START_BYTES: usize = 4096;
@@ -135,7 +134,7 @@ impl Others {
 
 /// Returns true for a line that may be about memory.
 fn names_memory(line: &str) -> bool {
-    ["emory", "EMORY", "oom", "OOM"].iter().any(|word| memmem::find(line.as_bytes(), word.as_bytes()).is_some())
+    ["emory", "EMORY", "oom", "OOM"].iter().any(|word| line.contains(word))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Takes off a line what terminals, mails, pages and collectors of logs have put around it.
 
-use memchr::{memchr3, memmem};
+use memchr::memchr3;
 
 /// Keys under which collectors of logs keep what a program printed: Docker, Kubernetes, and loggers that write JSON.
 const TEXTS: [&str; 14] = [
@@ -27,7 +27,7 @@ pub(super) fn each(line: &str, visit: &mut impl FnMut(&str)) {
     // Nearly all lines are bare.
     let begins = line.trim_ascii_start().as_bytes().first();
     let is_marked = matches!(begins, Some(b'>' | b'`' | b'~')) || memchr3(0x1b, b'\\', b'{', line.as_bytes()).is_some();
-    if !is_marked && line.is_ascii() && memmem::find(line.as_bytes(), b"call last):").is_none() {
+    if !is_marked && line.is_ascii() && !line.contains("call last):") {
         return visit(line);
     }
     let line = bare(line);

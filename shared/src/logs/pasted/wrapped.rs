@@ -15,7 +15,7 @@ use crate::base::stamp;
 use crate::logs::host::is_row;
 
 /// Words for an error, of which a message of more than one line has one in its first.
-const ERRORS: [&[u8]; 8] = [b"rror", b"RROR", b"ut of", b"ut Of", b"ried to", b"nable to", b"illed", b"XHAUSTED"];
+const ERRORS: [&str; 8] = ["rror", "RROR", "ut of", "ut Of", "ried to", "nable to", "illed", "XHAUSTED"];
 
 /// Words and units of messages about memory, and of those about processes that were killed.
 const MEMORY: [&str; 13] =
@@ -60,7 +60,7 @@ impl Wrapped {
             }
             self.end(visit);
         }
-        let is_error = || ERRORS.iter().any(|word| memchr::memmem::find(line.as_bytes(), word).is_some());
+        let is_error = || ERRORS.iter().any(|word| line.contains(word));
         if line.len() <= LONGEST && is_error() && !is_row(line) {
             self.joined.push_str(line);
             self.cut.push_str(line);
