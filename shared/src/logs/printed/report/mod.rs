@@ -260,7 +260,7 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
             "Raise the limit of {} that the program sets for itself with `torch.cuda.set_per_process_memory_fraction`.",
             format::bytes(oom.allowed_bytes.unwrap_or(0))
         ),
-        OomCause::MoreFree if oom.api == OomApi::Xpu => format!(
+        OomCause::MoreFree if oom.api == OomApi::Xpu && oom.asked_bytes > Some(4 << 30) => format!(
             "Allow requests above 4 GiB: ``UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1``.\n\
              Look at ``{list}`` for processes that came or went at that moment; an integrated GPU shares the host's \
              memory.\n\nMore memory was free than the request needs, so that something else refused it."
