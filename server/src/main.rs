@@ -1,7 +1,6 @@
 //! The binary `snapscope`.
 
-use std::env;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,7 +11,7 @@ use server::commands::{
     Output, PeakArgs, RanksArgs, RecordArgs, ReplayArgs, ReproArgs, RunArgs, SegmentsArgs, SourceArgs, SweepArgs,
     cards, colored, completions, guided, manual, printable,
 };
-use server::config::SettingsArgs;
+use server::config::{SettingsArgs, is_colored};
 use server::decoding::Allowance;
 
 /// Explain and record PyTorch CUDA memory snapshots
@@ -179,13 +178,9 @@ fn main() -> ExitCode {
     };
     let Output { text, stderr, status } = outcome.unwrap_or_else(Output::from);
     let text = printable(&text);
-    let mut out = std::io::stdout();
-    // https://no-color.org: any value but the empty one.
-    let is_wanted = || out.is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let is_colored = color == ColorChoice::Always || color == ColorChoice::Auto && is_wanted();
-    let text = if is_colored { colored(&text).into() } else { text };
+    let text = if is_colored(color) { colored(&text).into() } else { text };
     // A closed pipe is no error, because a reader such as `head` may stop early.
-    let _ = out.write_all(text.as_bytes());
+    let _ = std::io::stdout().write_all(text.as_bytes());
     eprint!("{}", printable(&stderr));
     ExitCode::from(status)
 }

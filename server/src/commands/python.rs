@@ -26,6 +26,7 @@ const SHARED: &[File] = files!("snapscope/": "exits.py", "importing.py", "notice
 /// The Python package, without its pytest plugin in `guard/`, which an installed package brings.
 const PACKAGE: &[File] = files!("snapscope/":
     "__init__.py",
+    "__main__.py",
     "active.py",
     "binary.py",
     "callbacks.py",

@@ -22,6 +22,7 @@ pub use recorder::RecorderConfig;
 pub use script::ScriptConfig;
 pub use settings::SettingsArgs;
 pub(crate) use terminal::Terminal;
+pub use terminal::is_colored;
 
 use std::env;
 use std::path::PathBuf;

@@ -2,7 +2,9 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::io::IsTerminal as _;
 
+use clap::ColorChoice;
 use rustix::termios::tcgetwinsize;
 
 /// Size without a terminal, such as in a pipe.
@@ -44,6 +46,17 @@ impl Terminal {
         let other_port = parts.next().filter(|&port| port != "22").map(|port| format!(" -p {port}"));
         let user = if user.is_empty() { String::new() } else { format!("{user}@") };
         Some(format!("ssh -N -L {port}:127.0.0.1:{port}{} {user}{host}", other_port.unwrap_or_default()))
+    }
+}
+
+/// Returns true if standard output gets colors: by default in a terminal, unless `NO_COLOR` has a value
+/// (<https://no-color.org>).
+pub fn is_colored(choice: ColorChoice) -> bool {
+    let is_off = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => !is_off && std::io::stdout().is_terminal(),
     }
 }
 

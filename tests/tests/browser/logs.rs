@@ -155,7 +155,7 @@ fn a_pasted_error_is_explained() {
 
     // A text that says nothing about memory is refused, and the first one stays.
     page.run(paste, vec![json!("good morning")]);
-    page.find("[role=alert]").wait_text("This is a text file");
+    page.find("[role=alert]").wait_text("No line about memory was found");
     page.files().wait_count(2);
     page.check_console();
 }

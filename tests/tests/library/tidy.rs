@@ -21,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("report", &["allocator", "analysis", "base", "job", "trace"]),
     ("logs", &["analysis", "base", "pickle", "report", "trace"]),
     ("import", &["base", "pickle", "trace"]),
-    ("open", &["import", "logs"]),
+    ("open", &["base", "import", "logs"]),
     ("api", &["base", "report"]),
     ("recordings", &["api", "base", "draw"]),
     ("job", &["base"]),

@@ -52,15 +52,17 @@ pub(in crate::analysis) struct SegmentChanges {
 impl SegmentChanges {
     /// Collects the segment events of a device and winds back from its final segments to the initial bytes.
     ///
-    /// In an inconsistent file the bytes may be negative at some moments.
+    /// In an inconsistent file the bytes may be negative at some moments. A file that lists no segments although its events
+    /// leave some, as converters write it, is read from the beginning instead: from no segments on.
     pub(in crate::analysis) fn of(device: &Device) -> Self {
         let limit = SizeLimit::of(device);
         let signed = |size_bytes| limit.cap(size_bytes) as i64;
         let final_bytes: i64 = device.segments.segments.iter().map(|segment| signed(segment.size_bytes)).sum();
         let mut changes = Vec::new();
         pieces(device.events.len()).for_each(|piece| add_changes(device, piece, limit, &mut changes));
-        let initial_bytes = final_bytes - changes.iter().map(|(_, delta)| delta).sum::<i64>();
-        Self { initial_bytes, changes }
+        let sum: i64 = changes.iter().map(|(_, delta)| delta).sum();
+        let lists_none = device.segments.segments.is_empty() && sum > 0;
+        Self { initial_bytes: if lists_none { 0 } else { final_bytes - sum }, changes }
     }
 }
 

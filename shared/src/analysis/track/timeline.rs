@@ -248,6 +248,7 @@ mod tests {
     use super::*;
     use crate::analysis::naive;
     use crate::analysis::naive::Random;
+    use crate::trace::text;
 
     #[test]
     fn curves_agree_with_the_obvious_ones() {
@@ -263,6 +264,13 @@ mod tests {
             assert_eq!(timeline.live_peak(), first_max(&live, 0..live.len()));
             assert_eq!(timeline.reserved_peak().1, reserved.iter().copied().max().unwrap());
         }
+    }
+
+    #[test]
+    fn segments_that_are_not_listed_are_those_of_the_events() {
+        let trace = text::parse("segment_alloc s 4096\nalloc a 512\nsegment_alloc t 8192\n").unwrap();
+        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        assert_eq!((0..=3).map(|moment| timeline.reserved_at(moment)).collect::<Vec<_>>(), [0, 4096, 4096, 12_288]);
     }
 
     #[test]

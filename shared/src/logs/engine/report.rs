@@ -4,7 +4,7 @@ mod error;
 
 use crate::analysis::FindingCode;
 use crate::base::{Severity, format};
-use crate::logs::engine::{Engine, EngineLog, EngineWorker};
+use crate::logs::engine::{Engine, EngineError, EngineLog, EngineWorker};
 use crate::logs::source::{LogPart, Source};
 use crate::report::{Finding, LogCell, LogNotice, LogOwner, LogOwners, LogTable, NO_DEVICE};
 
@@ -30,7 +30,7 @@ impl Source for EngineLog {
                 let notes = [cache(self), graphs(self), unused(self), nearly_full(self)];
                 // An engine that did not start has no use for notes about what it would do.
                 let notes = notes.into_iter().filter(|_| self.errors.is_empty());
-                self.errors.iter().map(|one| error::finding_of(self, one)).chain(notes.flatten()).collect()
+                self.errors.iter().map(|one| not_started(self, one)).chain(notes.flatten()).collect()
             },
             tables: (!self.workers.is_empty()).then(|| table(self)).into_iter().collect(),
             notices: (self.earlier_starts > 0).then(earlier).into_iter().collect(),
@@ -113,6 +113,12 @@ fn capacity(log: &EngineLog, worker: &EngineWorker, owned: u64) -> (u64, Vec<Log
 
 fn finding(code: FindingCode, severity: Severity, bytes: i64, title: String, shows: String, advice: String) -> Finding {
     Finding { severity, ..Finding::stated(code, NO_DEVICE, unsigned(bytes), title, shows, advice) }
+}
+
+/// Reports an error that ended the start.
+fn not_started(log: &EngineLog, error: &EngineError) -> Finding {
+    let error::Stated { bytes, title, shows, advice } = error::stated(log, error, name(log), &more_cache(log));
+    finding(FindingCode::KvCacheTooSmall, Severity::Error, bytes as i64, title, shows, advice)
 }
 
 /// Reports a KV cache that holds less than one or two requests of the longest kind.

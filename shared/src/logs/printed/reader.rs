@@ -9,7 +9,7 @@ use super::oom::Oom;
 use super::progress::{self, Progress};
 use super::repeated::{MOST_KEPT, Repeated, add};
 use super::summary;
-use super::trace_back::TraceBack;
+use super::trace_back::{TraceBack, engine_of};
 use crate::logs::source::LineReader;
 
 /// Most lines of tables of memory_profiler that are kept.
@@ -101,11 +101,4 @@ impl LineReader for PrintedReader {
     fn finish(self) -> Printed {
         self.printed
     }
-}
-
-/// Returns the inference engine that a line of a log or of a traceback names.
-pub(super) fn engine_of(line: &str) -> Option<&'static str> {
-    const WORDS: [(&str, &str); 4] =
-        [("vllm", "vLLM"), ("EngineCore", "vLLM"), ("VllmWorker", "vLLM"), ("sglang", "SGLang")];
-    WORDS.iter().find_map(|(words, name)| line.contains(words).then_some(*name))
 }

@@ -1,6 +1,5 @@
 //! Follows the tracebacks of Python in a log, so that an error has the line that raised it.
 
-use super::reader::engine_of;
 use crate::analysis::SourceLine;
 use crate::base::frame_rules;
 
@@ -49,4 +48,11 @@ fn frame(line: &str) -> Option<SourceLine> {
     let (file, rest) = rest.split_once("\", line ")?;
     let (number, function) = rest.split_once(", in ").unwrap_or((rest, ""));
     Some(SourceLine { file: file.to_owned(), function: function.trim().to_owned(), line: number.trim().parse().ok()? })
+}
+
+/// Returns the inference engine that a line of a log or of a traceback names.
+pub(super) fn engine_of(line: &str) -> Option<&'static str> {
+    const WORDS: [(&str, &str); 4] =
+        [("vllm", "vLLM"), ("EngineCore", "vLLM"), ("VllmWorker", "vLLM"), ("sglang", "SGLang")];
+    WORDS.iter().find_map(|(words, name)| line.contains(words).then_some(*name))
 }

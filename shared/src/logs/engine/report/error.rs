@@ -1,13 +1,19 @@
 //! Builds findings on errors of engines: what was missing, and the setting that would do.
 
-use super::{finding, more_cache, name};
-use crate::analysis::FindingCode;
-use crate::base::{Severity, format};
+use crate::base::format;
 use crate::logs::engine::{Engine, EngineError, EngineLog};
-use crate::report::Finding;
 
-/// Reports an error.
-pub(super) fn finding_of(log: &EngineLog, error: &EngineError) -> Finding {
+/// What a finding says of an error.
+pub(super) struct Stated {
+    /// What was missing, 0 if it is not known.
+    pub(super) bytes: u64,
+    pub(super) title: String,
+    pub(super) shows: String,
+    pub(super) advice: String,
+}
+
+/// States an error of the engine `name`; `more_cache` is what makes its KV cache hold more.
+pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cache: &str) -> Stated {
     let (bytes, title, shows, advice) = match *error {
         EngineError::LongRequest { needed_bytes, available_bytes, longest_tokens, possible_tokens } => {
             let tokens =
@@ -24,7 +30,7 @@ pub(super) fn finding_of(log: &EngineLog, error: &EngineError) -> Finding {
                 format!("Set ``--max-model-len {tokens}`` or less: so many tokens of one request fit.\n")
             });
             let shows = "Weights, activations and CUDA graphs come first, and the KV cache gets the rest of the share.";
-            (needed_bytes.unwrap_or(0), title, shows.to_owned(), first + &more_cache(log))
+            (needed_bytes.unwrap_or(0), title, shows.to_owned(), first + more_cache)
         }
         EngineError::FewFree { free_bytes, total_bytes, share_permille, wanted_bytes } => {
             let others = total_bytes.saturating_sub(free_bytes);
@@ -34,7 +40,7 @@ pub(super) fn finding_of(log: &EngineLog, error: &EngineError) -> Finding {
                 wanted_bytes.saturating_sub(free_bytes),
                 format!(
                     "{} wants {} of the GPU, of which {} was free at its start",
-                    name(log),
+                    name,
                     format::bytes(wanted_bytes),
                     format::bytes(free_bytes)
                 ),
@@ -83,5 +89,5 @@ pub(super) fn finding_of(log: &EngineLog, error: &EngineError) -> Finding {
             (0, title, "Weights, activations and CUDA graphs come first.".to_owned(), first + most)
         }
     };
-    finding(FindingCode::KvCacheTooSmall, Severity::Error, bytes as i64, title, shows, advice)
+    Stated { bytes, title, shows, advice }
 }

@@ -123,3 +123,6 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests;
