@@ -96,9 +96,8 @@ pub fn completions(shell: Shell, mut program: Command) -> String {
 /// # Errors
 ///
 /// Returns an error if it cannot be written, which no memory does.
-pub fn manual(program: Command) -> io::Result<String> {
+pub fn manual(mut program: Command) -> io::Result<String> {
     let mut page = Vec::new();
-    let mut program = program.help_template("");
     program.build();
     clap_mangen::Man::new(program.clone()).render(&mut page)?;
     for command in program.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help") {

@@ -15,7 +15,7 @@
 //!               size of 30150672384 bytes.
 //! ```
 
-use super::oom::OomCause;
+use super::oom::{OomCause, number_after};
 use crate::base::size;
 
 /// Framework that ran out of memory.
@@ -119,10 +119,10 @@ impl FrameworkOom {
 }
 
 /// Reads a message from the text before and behind its words.
-type Read = fn(&str, &str) -> Option<FrameworkOom>;
+pub(super) type Read = fn(&str, &str) -> Option<FrameworkOom>;
 
 /// Words of each message, with its reader.
-const MESSAGES: [(&str, Read); 16] = [
+pub(super) const MESSAGES: [(&str, Read); 16] = [
     ("OOM when allocating tensor with shape", tensor),
     ("ran out of memory trying to allocate ", pool),
     // Before version 1.0.
@@ -295,9 +295,4 @@ fn shortened(name: &str) -> String {
 /// Returns the number with which a text begins.
 pub(super) fn leading_number(text: &str) -> Option<u64> {
     text[..text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())].parse().ok()
-}
-
-fn number_after(text: &str, words: &str) -> Option<u32> {
-    let (_, rest) = text.split_once(words)?;
-    leading_number(rest).and_then(|number| u32::try_from(number).ok())
 }

@@ -40,7 +40,7 @@ pub enum HostErrorKind {
 }
 
 /// Words of each error, all of which stand in a line.
-const WORDS: &[(&[&str], HostErrorKind)] = {
+pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
     use HostErrorKind::*;
     &[
         (&["insufficient shared memory (shm)"], SharedMemory),

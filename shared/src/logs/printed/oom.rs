@@ -84,7 +84,7 @@ pub struct Oom {
 ///
 /// Of those behind the first five, PyTorch states no figures: 0.4 and older, drivers and compilers. `Allocation on device`
 /// is of `cudaMallocAsync`, whose figures follow in lines of their own.
-const WORDS: [(&str, OomApi); 14] = [
+pub(super) const WORDS: [(&str, OomApi); 14] = [
     ("CUDA out of memory", OomApi::Cuda),
     ("HIP out of memory", OomApi::Hip),
     ("XPU out of memory", OomApi::Xpu),
@@ -105,7 +105,7 @@ impl Oom {
     /// Reads the error that a line contains.
     pub(super) fn of(line: &str) -> Option<Self> {
         let Some((start, api)) = WORDS.iter().find_map(|&(words, api)| Some((line.find(words)?, api))) else {
-            // The beginning of a message that was cut.
+            // A message whose beginning was cut.
             let start = line.find("Tried to allocate ").filter(|_| line.contains("total capac"))?;
             return Some(Self::of_text(&line[start..], OomApi::Cuda));
         };
@@ -278,7 +278,8 @@ fn holders(text: &str) -> Vec<Holder> {
     text.split("Process ").skip(1).filter_map(holder).filter(|holder| holder.bytes > 0).collect()
 }
 
-fn number_after(text: &str, words: &str) -> Option<u32> {
+/// Returns the number behind the first of these words.
+pub(super) fn number_after(text: &str, words: &str) -> Option<u32> {
     let (_, rest) = text.split_once(words)?;
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     rest[..end].parse().ok()

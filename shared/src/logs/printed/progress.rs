@@ -9,6 +9,7 @@
 //! detectron2  eta: 1:02:03  iter: 19  total_loss: 2.1  max_mem: 4521M
 //! ```
 
+use super::oom::number_after;
 use crate::base::size;
 
 /// One measure, as often as it was printed; sizes are in bytes.
@@ -122,10 +123,7 @@ const KEYS: [(&str, Place); 13] = [
 /// Returns the GPU or the rank that a line names: `memory_allocated(1)`, `GPU-1`, `cuda:1`, `[Rank 1]`.
 fn gpu(line: &str) -> Option<u32> {
     const WORDS: [&str; 8] = ["allocated(", "reserved(", "cached(", "GPU-", "GPU ", "cuda:", "Rank ", "rank"];
-    WORDS.iter().find_map(|words| {
-        let rest = line.split_once(words)?.1.trim_start_matches("cuda:");
-        rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
-    })
+    WORDS.iter().find_map(|words| number_after(line, words))
 }
 
 /// Reads the value behind a key: behind the arguments of a call and a colon; without a unit it is in bytes or in `unit_bytes`.

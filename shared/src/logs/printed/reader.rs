@@ -66,7 +66,8 @@ impl LineReader for PrintedReader {
             }
             return true;
         }
-        if let Some(oom) = Oom::of(line) {
+        let may_be_error = may_be_error(line);
+        if let Some(oom) = may_be_error.then(|| Oom::of(line)).flatten() {
             *engine = engine.or_else(|| engine_of(line)).or(self.trace_back.engine());
             self.lines_of_oom = if oom.asked_bytes.is_none() { LINES_OF_OOM } else { 0 };
             add(ooms, oom, self.trace_back.take_own(), left_out, Oom::complete);
@@ -76,7 +77,7 @@ impl LineReader for PrintedReader {
         if self.lines_of_oom > 0 && ooms.last_mut().is_some_and(|last| last.error.detail(line)) {
             return true;
         }
-        if let Some(oom) = FrameworkOom::of(line) {
+        if let Some(oom) = may_be_error.then(|| FrameworkOom::of(line)).flatten() {
             let place = self.trace_back.take_own();
             self.frameworks.add(framework_ooms, Repeated { error: oom, place, count: 1 }, left_out);
             return true;
@@ -85,7 +86,7 @@ impl LineReader for PrintedReader {
             return true;
         }
         let is_ignored = std::mem::replace(&mut self.is_ignored, line.contains("Exception ignored in"));
-        if let Some(error) = HostError::of(line, is_ignored) {
+        if let Some(error) = may_be_error.then(|| HostError::of(line, is_ignored)).flatten() {
             add(host_errors, error, self.trace_back.take_own(), left_out, HostError::complete);
             return true;
         }
@@ -100,5 +101,45 @@ impl LineReader for PrintedReader {
 
     fn finish(self) -> Printed {
         self.printed
+    }
+}
+
+/// Parts of the words of every error: most lines have none of them, and are spared a search for all words.
+const PARTS: [&str; 16] = [
+    "emory",
+    "lloc",
+    "ALLOC",
+    "rror",
+    "illed",
+    "OUT_OF",
+    "oom",
+    "exit",
+    "SIGKILL",
+    "EL0004",
+    "RMM",
+    "Dst tensor",
+    "requested",
+    "</torch_",
+    "unexpectedly",
+    "paging file",
+];
+
+fn may_be_error(line: &str) -> bool {
+    PARTS.iter().any(|part| line.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::logs::printed::{framework, host_error, oom};
+
+    #[test]
+    fn every_error_has_a_part_by_which_it_is_found() {
+        let host = host_error::WORDS.iter().map(|(words, _)| words.concat());
+        let gpu = oom::WORDS.iter().map(|(words, _)| (*words).to_owned());
+        let frameworks = framework::MESSAGES.iter().map(|(words, _)| (*words).to_owned());
+        for words in host.chain(gpu).chain(frameworks) {
+            assert!(may_be_error(&words), "{words}");
+        }
     }
 }
