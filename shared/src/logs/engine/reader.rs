@@ -28,7 +28,9 @@ impl LineReader for EngineReader {
             self.begin();
             return false;
         }
-        self.error(line) || self.sglang(line) || self.vllm(line)
+        // Most lines are about other things.
+        let may_be = ["emory", "odel", "tokens", "raph", "KV cache"].iter().any(|words| line.contains(words));
+        may_be && self.error(line) || self.sglang(line) || may_be && self.vllm(line)
     }
 
     fn finish(self) -> EngineLog {
@@ -64,10 +66,6 @@ impl EngineReader {
     }
 
     fn vllm(&mut self, line: &str) -> bool {
-        // Most lines are about other things.
-        if !["emory", "odel", "tokens", "raph", "KV cache"].iter().any(|words| line.contains(words)) {
-            return false;
-        }
         let name = vllm::name(line);
         if vllm::loads(line)
             && self.log.workers.iter().any(|worker| worker.name == name && worker.cache_bytes.is_some())
