@@ -8,8 +8,8 @@ use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcom
 use clap_complete::Shell;
 use server::commands::{
     CiArgs, DataArgs, DemoArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, InspectArgs, McpArgs, OpenArgs,
-    Output, PeakArgs, RanksArgs, RecordArgs, ReplayArgs, ReproArgs, RunArgs, SegmentsArgs, SourceArgs, SweepArgs,
-    cards, colored, completions, guided, manual, printable,
+    Output, PeakArgs, RanksArgs, RecordArgs, ReplayArgs, ReportArgs, ReproArgs, RunArgs, SegmentsArgs, SourceArgs,
+    SweepArgs, cards, colored, completions, guided, manual, printable,
 };
 use server::config::{SettingsArgs, is_colored};
 use server::decoding::Allowance;
@@ -116,6 +116,9 @@ enum Command {
     /// Replay a snapshot's allocations with other allocator settings or on another GPU
     Replay(ReplayArgs),
 
+    /// Sum snapshots and logs up in a few lines for a chat or an issue
+    Report(ReportArgs),
+
     /// Run a training config on a virtual or real GPU and record a snapshot
     Repro(Box<ReproArgs>),
 
@@ -168,6 +171,7 @@ fn main() -> ExitCode {
         Command::Ranks(args) => args.run(),
         Command::Record(args) => args.run(),
         Command::Replay(args) => args.run().map(Output::from),
+        Command::Report(args) => args.run(),
         Command::Repro(args) => args.run().map(Output::from),
         Command::Run(args) => args.run(),
         Command::Segments(args) => args.run().map(Output::from),

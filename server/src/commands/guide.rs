@@ -35,6 +35,7 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
                 "snapscope replay snapshot.pickle --settings expandable_segments:True\n  \
                  snapscope replay snapshot.pickle --sweep",
             ),
+            ("report", "snapscope report snapshot.pickle --attach memory.pickle.gz"),
             ("export", "snapscope export snapshot.pickle --to html -o report.html"),
         ],
     ),
@@ -99,7 +100,12 @@ pub fn completions(shell: Shell, mut program: Command) -> String {
 pub fn manual(mut program: Command) -> io::Result<String> {
     let mut page = Vec::new();
     program.build();
-    clap_mangen::Man::new(program.clone()).render(&mut page)?;
+    let man = clap_mangen::Man::new(program.clone());
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
     for command in program.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help") {
         let man = clap_mangen::Man::new(command.clone());
         page.extend(format!(".SH \"snapscope {}\"\n", command.get_name()).as_bytes());

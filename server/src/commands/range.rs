@@ -76,6 +76,11 @@ impl Wanted {
 }
 
 impl EventRange {
+    /// Selects so many events around the peak.
+    pub(super) fn around_peak(events: u64) -> Self {
+        Self { wanted: Some(Wanted::Peak(events)) }
+    }
+
     /// Reads a snapshot file, or only the requested events, which takes two passes over the file.
     ///
     /// # Errors

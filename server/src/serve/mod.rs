@@ -85,13 +85,12 @@ const SHUTDOWN_SECONDS: u64 = 5;
 pub fn run(args: SettingsArgs) -> Result<(), Failure> {
     let config = args.resolve()?;
     start_log(config.log, config.log_format);
-    for line in config.to_string().lines() {
-        info!("{line}");
-    }
+    let settings = config.to_string();
     let site = Data::new(Site::load(&config.pages, Mark::Server)?);
     worker::runtime()?.block_on(async {
         let started = start(config, site, Signals::Handled).await?;
         started.addresses.iter().for_each(|address| announce(address, started.state.config.made_token()));
+        settings.lines().for_each(|line| info!("{line}"));
         started.run().await
     })
 }

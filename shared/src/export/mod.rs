@@ -23,7 +23,7 @@ pub use snapshot::pickle;
 
 pub use subject::Subject;
 
-pub use log::{LOG_ROOM, LogForm, legend, log_chart, log_picture, series_color};
+pub use log::{LOG_ROOM, LogForm, diagnosis_markdown, legend, log_chart, log_markdown, log_picture, series_color};
 pub use perfetto::perfetto;
 pub use picture::{MomentOptions, PictureOptions, TimelinePicture, flame_picture, segments_picture};
 pub use report::report;

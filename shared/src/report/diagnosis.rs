@@ -189,6 +189,14 @@ impl FindingPart {
 }
 
 impl Finding {
+    /// Returns the severity, the device and the title in one line; `word` is the word for a device.
+    pub fn headline(&self, word: &str) -> String {
+        let Self { severity, device, title, .. } = self;
+        let is_named = title.starts_with("GPU ") || title.starts_with("NPU ");
+        let place = if *device < 0 || is_named { String::new() } else { format!(" on {word} {device}") };
+        format!("{}{place}: {title}", severity.name())
+    }
+
     /// Returns a finding that states what a log has, with certainty, and that is no problem in itself.
     pub(crate) fn stated(
         code: FindingCode,

@@ -8,6 +8,7 @@ use clap::Args;
 use shared::analysis::{FindingsConfig, SourceLine, place, source_files, studies};
 use shared::api::{DiagnoseReport, OfFile};
 use shared::base::{Diagnostic, Severity, format, frame_rules};
+use shared::export::{diagnosis_markdown, log_markdown};
 use shared::logs::tracemalloc::TracemallocSnapshot;
 use shared::logs::{Log, LogReader, log_report, traced_growth};
 use shared::open::{Content, nothing_found};
@@ -68,6 +69,10 @@ pub struct DiagnoseArgs {
     #[command(flatten)]
     own: OwnOption,
 
+    /// Print Markdown, for an issue or a chat
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -111,8 +116,8 @@ impl DiagnoseArgs {
         let mut add = |diagnosed: Diagnosed| {
             let Diagnosed { name, diagnosis, of_log, text } = diagnosed;
             has_errors |= diagnosis.findings.iter().any(|finding| finding.severity == Severity::Error);
-            let gap = if page.is_empty() { "" } else { "\n" };
-            let _ = write!(page, "{gap}{name}\n{text}");
+            page += if page.is_empty() { "" } else { "\n" };
+            page += &text;
             report.add(&name, diagnosis);
             let OfLog { oddities, owners, tables } = of_log;
             report.diagnostics.extend(oddities.into_iter().map(|one| OfFile::new(&name, one)));
@@ -130,9 +135,12 @@ impl DiagnoseArgs {
         if left_out.len() == files.len() {
             unread.extend(left_out.drain(..).map(|(_, failure)| failure));
         }
-        growth_of(together.traced()).into_iter().for_each(add);
+        growth_of(together.traced())
+            .map(|(name, report)| self.diagnosed_report(name, report))
+            .into_iter()
+            .for_each(add);
         let Joined { text, matched, tables, owners } = together.joined();
-        page += &text;
+        page += &self.preformatted(text);
         report.diagnostics.extend(matched);
         report.tables.extend(tables);
         report.owners.extend(owners);
@@ -144,12 +152,12 @@ impl DiagnoseArgs {
     fn diagnosed(&self, file: &Path, together: &mut Together) -> Result<Diagnosed, Failure> {
         let name = file.display().to_string();
         if file == Path::new("-") {
-            return diagnosed_input();
+            return self.diagnosed_input();
         }
         let opened = match self.events.open_any(file, None)? {
             Content::Snapshot(opened) => self.own.apply(opened),
             Content::Log(log) => {
-                let diagnosed = diagnosed_log(name, &log);
+                let diagnosed = self.diagnosed_log(name, &log);
                 together.add_log(&diagnosed.name, *log);
                 return Ok(diagnosed);
             }
@@ -163,11 +171,57 @@ impl DiagnoseArgs {
         let word = opened.device_word();
         let paths = source_files(&opened.trace);
         let sources = self.source.as_ref().map(|folder| Sources::of(folder, &paths)).transpose()?;
-        let text = runs(&diagnosis) + &findings(&diagnosis, word, sources.as_ref()) + &growth;
         let name = opened.file.clone();
+        let text = match self.markdown {
+            true => diagnosis_markdown(&name, &diagnosis, word),
+            false => format!("{name}\n{}{}", runs(&diagnosis), findings(&diagnosis, word, sources.as_ref())),
+        } + &self.preformatted(growth);
         drop(studies);
         together.add_snapshot(opened);
         Ok(Diagnosed { name, diagnosis, of_log: OfLog::default(), text })
+    }
+
+    fn diagnosed_input(&self) -> Result<Diagnosed, Failure> {
+        let name = "the standard input";
+        let mut reader = LogReader::default();
+        let Ok(()) = feed(std::io::stdin(), name, |bytes| {
+            reader.push(bytes);
+            Ok::<_, Infallible>(())
+        })?;
+        let log = reader.finish();
+        if log.is_empty() {
+            let (message, hint) = nothing_found(&log);
+            return Err(Failure::new(format!("{name}: {message}"), format!("{hint} Pass snapshots as files.")));
+        }
+        Ok(self.diagnosed_log("standard input".to_owned(), &log))
+    }
+
+    fn diagnosed_log(&self, name: String, log: &Log) -> Diagnosed {
+        let diagnosed = self.diagnosed_report(name, log_report(log));
+        let oddities = if log.has_host() { log.host.diagnostics.clone() } else { Vec::new() };
+        Diagnosed { of_log: OfLog { oddities, ..diagnosed.of_log }, ..diagnosed }
+    }
+
+    fn diagnosed_report(&self, name: String, report: LogReport) -> Diagnosed {
+        let text = match self.markdown {
+            true => log_markdown(&name, &report),
+            false => {
+                let findings = findings(&report.diagnosis, "GPU", None);
+                let (summary, tables, notices) =
+                    (log::summary(&report), log::tables(&report.tables), log::notices(&report));
+                format!("{name}\n{summary}{findings}{tables}{notices}")
+            }
+        };
+        let of_log = OfLog { owners: report.owners, tables: report.tables, ..OfLog::default() };
+        Diagnosed { name, diagnosis: report.diagnosis, of_log, text }
+    }
+
+    /// Returns lines that are aligned for a terminal, in a block of code if the page is Markdown.
+    fn preformatted(&self, lines: String) -> String {
+        match self.markdown && !lines.is_empty() {
+            true => format!("\n```text\n{}\n```\n", lines.trim_matches('\n')),
+            false => lines,
+        }
     }
 
     fn config(&self) -> DiagnosisConfig {
@@ -187,7 +241,7 @@ struct Diagnosed {
     name: String,
     diagnosis: Diagnosis,
     of_log: OfLog,
-    /// Text for the terminal.
+    /// Text for the terminal or in Markdown, which begins with the name.
     text: String,
 }
 
@@ -199,42 +253,12 @@ struct OfLog {
     tables: Vec<LogTable>,
 }
 
-fn diagnosed_input() -> Result<Diagnosed, Failure> {
-    let name = "the standard input";
-    let mut reader = LogReader::default();
-    let Ok(()) = feed(std::io::stdin(), name, |bytes| {
-        reader.push(bytes);
-        Ok::<_, Infallible>(())
-    })?;
-    let log = reader.finish();
-    if log.is_empty() {
-        let (message, hint) = nothing_found(&log);
-        return Err(Failure::new(format!("{name}: {message}"), format!("{hint} Pass snapshots as files.")));
-    }
-    Ok(diagnosed_log("standard input".to_owned(), &log))
-}
-
-fn diagnosed_log(name: String, log: &Log) -> Diagnosed {
-    let diagnosed = diagnosed_report(name, log_report(log));
-    let oddities = if log.has_host() { log.host.diagnostics.clone() } else { Vec::new() };
-    Diagnosed { of_log: OfLog { oddities, ..diagnosed.of_log }, ..diagnosed }
-}
-
-fn diagnosed_report(name: String, report: LogReport) -> Diagnosed {
-    let text = log::summary(&report)
-        + &findings(&report.diagnosis, "GPU", None)
-        + &log::tables(&report.tables)
-        + &log::notices(&report);
-    let of_log = OfLog { owners: report.owners, tables: report.tables, ..OfLog::default() };
-    Diagnosed { name, diagnosis: report.diagnosis, of_log, text }
-}
-
 /// Compares the snapshots of tracemalloc among the files, in the order of the command line; `None` with fewer than two.
-fn growth_of(traced: &[(String, Box<TracemallocSnapshot>)]) -> Option<Diagnosed> {
+fn growth_of(traced: &[(String, Box<TracemallocSnapshot>)]) -> Option<(String, LogReport)> {
     let comparable = || traced.iter().filter(|(_, snapshot)| snapshot.flaw.is_none());
     let snapshots: Vec<&TracemallocSnapshot> = comparable().map(|(_, snapshot)| &**snapshot).collect();
     let names: Vec<&str> = comparable().map(|(name, _)| name.as_str()).collect();
-    traced_growth(&snapshots).map(|report| diagnosed_report(names.join(" → "), report))
+    traced_growth(&snapshots).map(|report| (names.join(" → "), report))
 }
 
 /// Names the files of folders that could not be read.
@@ -260,7 +284,7 @@ fn findings(diagnosis: &Diagnosis, word: &str, sources: Option<&Sources>) -> Str
     let mut page = String::new();
     for finding in &diagnosis.findings {
         let Finding { line, parts, evidence, steps, why, .. } = finding;
-        let _ = writeln!(page, "\n{}", finding_line(finding, word));
+        let _ = writeln!(page, "\n{}", finding.headline(word));
         for part in parts {
             let _ = writeln!(page, "  - {}", part.text());
         }
@@ -282,14 +306,6 @@ fn findings(diagnosis: &Diagnosis, word: &str, sources: Option<&Sources>) -> Str
         }
     }
     page
-}
-
-/// Formats the first line of a finding; `word` is the word for a device.
-pub(in crate::commands) fn finding_line(finding: &Finding, word: &str) -> String {
-    let Finding { severity, device, title, .. } = finding;
-    let is_named = title.starts_with("GPU ") || title.starts_with("NPU ");
-    let place = if *device < 0 || is_named { String::new() } else { format!(" on {word} {device}") };
-    format!("{}{place}: {title}", severity.name())
 }
 
 /// Appends a paragraph behind a mark, broken into lines that start below its first word.

@@ -6,7 +6,7 @@ use shared::base::format::counted;
 use shared::export::{Change, SanitizeReport};
 
 /// Lists what was left out, with up to two examples of each kind.
-pub(super) fn report(report: &SanitizeReport) -> String {
+pub(in crate::commands) fn report(report: &SanitizeReport) -> String {
     let mut text = String::new();
     let mut line = |what: &str, change: &Change, noun: &str| {
         if change.count > 0 {

@@ -1,7 +1,7 @@
 //! Implements `snapscope export`, which writes a snapshot in another form or as a sanitized copy, and the report on a log.
 
 mod args;
-mod left_out;
+pub(super) mod left_out;
 mod log;
 mod picture;
 pub(super) mod write;

@@ -4,7 +4,10 @@
 //! reload takes less.
 
 mod browser;
+mod latest;
 mod screen;
+
+pub(super) use screen::memory_line;
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -23,8 +26,8 @@ use crate::serve;
 /// The options of `snapscope open`.
 #[derive(Debug, Clone, Args)]
 pub struct OpenArgs {
-    /// Snapshots, logs and whatever else the page can open; a folder stands for its files
-    #[arg(required = true)]
+    /// Snapshots, logs and whatever else the page can open; a folder stands for its files [default: one of the latest
+    /// snapshots in the current folder and in `snapshots`]
     files: Vec<PathBuf>,
 
     /// Show the timeline, the top stacks and the findings in this terminal, without a browser
@@ -72,7 +75,8 @@ impl OpenArgs {
     /// Returns an error if no file can be read, if there are no web pages, or if no server can be started.
     pub fn run(&self) -> Result<Output, Failure> {
         let terminal = Terminal::from_environment();
-        let (files, mut unread) = readable(&self.files);
+        let chosen = if self.files.is_empty() { vec![latest::choose(Path::new("."))?] } else { self.files.clone() };
+        let (files, mut unread) = readable(&chosen);
         let mut text = String::new();
         if self.text {
             let (screens, failures) = screen::screens(&files, &terminal);

@@ -73,7 +73,8 @@ fn of_snapshot(opened: &Opened, terminal: &Terminal) -> Result<Vec<String>, Fail
     Ok(lines)
 }
 
-fn memory_line(opened: &Opened, device: &Device, timeline: &Timeline) -> String {
+/// Formats the figures of a device in one line.
+pub(in crate::commands) fn memory_line(opened: &Opened, device: &Device, timeline: &Timeline) -> String {
     let Summary { events, peak_live_bytes, peak_event, peak_reserved_bytes, .. } = Summary::of(device, timeline);
     let (name, events) = (opened.device_name(device.index), counted(events, "event"));
     let (live, reserved) = (bytes(peak_live_bytes), bytes(peak_reserved_bytes));
@@ -100,7 +101,7 @@ fn add_findings(lines: &mut Vec<String>, diagnosis: &Diagnosis, (word, file): (&
     let told: Vec<Vec<String>> = { diagnosis.findings.iter() }
         .map(|finding| {
             let step = finding.steps.first().map(|step| format!("  {}", step.text));
-            wrapped(&diagnose::finding_line(finding, word), terminal.columns).into_iter().chain(step).collect()
+            wrapped(&finding.headline(word), terminal.columns).into_iter().chain(step).collect()
         })
         .collect();
     let mut used = 0;

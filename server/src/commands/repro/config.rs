@@ -110,6 +110,6 @@ pub(in crate::commands) fn refuse(path: &Path, problems: &[Problem]) -> Failure 
     let lines: Vec<String> = problems.iter().map(|problem| format!("{}: {problem}", path.display())).collect();
     Failure::new(
         lines.join("\n       "),
-        "correct the config; its keys and their defaults are listed in docs/configs.md",
+        "correct the config; `snapscope repro --keys` lists its keys and their defaults",
     )
 }

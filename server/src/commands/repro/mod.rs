@@ -23,8 +23,12 @@ use progress::Display;
 #[derive(Debug, Clone, Args)]
 pub struct ReproArgs {
     /// The training config in TOML, YAML or JSON, or a Hugging Face `config.json`
-    #[arg(required_unless_present = "check")]
+    #[arg(required_unless_present_any = ["check", "keys"])]
     config: Option<PathBuf>,
+
+    /// Print the keys of configs with their defaults, and examples
+    #[arg(long, exclusive = true)]
+    keys: bool,
 
     /// The `TrainingArguments` of a Hugging Face config, in JSON or YAML
     #[arg(long, value_name = "FILE")]
@@ -83,10 +87,13 @@ impl ReproArgs {
     /// Returns an error if the config is wrong, if something that a recording needs is missing, or if the recording
     /// failed.
     pub fn run(&self) -> Result<String, Failure> {
+        if self.keys {
+            return Ok(include_str!("../../../../docs/configs.md").to_owned());
+        }
         if let (true, Some(device)) = (self.check, &self.device) {
             return self.check(device);
         }
-        let path = self.config.as_deref().expect("only --check goes without a config");
+        let path = self.config.as_deref().expect("only --check and --keys go without a config");
         let config = Config::read(path, self.training_args.as_deref(), self.overrides())?;
         let output = self.output.clone().unwrap_or_else(|| default_output(path));
         check_output(&output)?;

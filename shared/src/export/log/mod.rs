@@ -13,7 +13,9 @@ pub use picture::{legend, log_picture};
 use crate::draw::theme::Theme;
 use crate::report::LogReport;
 use page::log_page;
-use text::{log_csv, log_json, log_markdown};
+use text::{log_csv, log_json};
+
+pub use text::{diagnosis_markdown, log_markdown};
 
 /// Form in which a log is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

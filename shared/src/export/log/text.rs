@@ -3,7 +3,7 @@
 use crate::base::format;
 use crate::export::csv_text;
 use crate::export::pieces::quoted;
-use crate::report::{LogCell, LogOwners, LogReport, LogTable};
+use crate::report::{Diagnosis, LogCell, LogOwners, LogReport, LogTable};
 use std::fmt::Write as _;
 
 /// Writes the curves: a row for each time and series, with the time as text and in microseconds, and plain bytes.
@@ -30,29 +30,43 @@ pub(super) fn log_json(name: &str, report: &LogReport) -> String {
 }
 
 /// Writes title, owners, findings, tables and notices in GitHub's Markdown.
-pub(super) fn log_markdown(name: &str, report: &LogReport) -> String {
+pub fn log_markdown(name: &str, report: &LogReport) -> String {
     let facts: String = report.facts.iter().map(|fact| format!("; {fact}")).collect();
     let mut text = format!("## {}\n\n{}\n", escaped(name), escaped(&format!("{}{facts}", report.title)));
     report.owners.iter().for_each(|owners| table(&of_owners(owners), &mut text));
-    text += "\n### Findings\n";
-    if report.diagnosis.findings.is_empty() {
-        text += "\nNo problem found.\n";
-    }
-    for finding in &report.diagnosis.findings {
-        let (severity, title) = (finding.severity.name(), escaped(&finding.title));
-        let _ = write!(text, "\n**{severity}: {title}**\n\n");
-        for (step, number) in finding.steps.iter().zip(1..) {
-            let _ = writeln!(text, "{number}. {}", escaped(&step.text));
-        }
-        for reason in [&finding.why, &finding.evidence.shows].into_iter().filter(|reason| !reason.is_empty()) {
-            let _ = write!(text, "\n{}\n", escaped(reason));
-        }
-    }
+    text += &findings_markdown(&report.diagnosis, "GPU");
     report.tables.iter().for_each(|one| table(one, &mut text));
     for notice in &report.notices {
         let _ = write!(text, "\n{}: {}\n", notice.severity.name(), escaped(&notice.message));
     }
     text
+}
+
+/// Writes findings with their steps and reasons; `word` is the word for a device.
+fn findings_markdown(diagnosis: &Diagnosis, word: &str) -> String {
+    let mut text = "\n### Findings\n".to_owned();
+    if diagnosis.findings.is_empty() {
+        text += "\nNo problem found.\n";
+    }
+    for finding in &diagnosis.findings {
+        let parts: String = finding.parts.iter().map(|part| format!("- {}\n", escaped(&part.text()))).collect();
+        let steps: String =
+            (1..).zip(&finding.steps).map(|(number, step)| format!("{number}. {}\n", escaped(&step.text))).collect();
+        let [why, shows] = [&finding.why, &finding.evidence.shows].map(|reason| escaped(reason) + "\n");
+        let headline = format!("**{}**\n", escaped(&finding.headline(word)));
+        for block in [headline, parts, steps, why, shows].iter().filter(|block| !block.trim().is_empty()) {
+            let _ = write!(text, "\n{block}");
+        }
+    }
+    text
+}
+
+/// Writes the sentences about the devices of a snapshot, and the findings, in GitHub's Markdown; `word` is the word for a
+/// device.
+pub fn diagnosis_markdown(name: &str, diagnosis: &Diagnosis, word: &str) -> String {
+    let mut text = format!("## {}\n\n", escaped(name));
+    diagnosis.runs.iter().for_each(|run| text += &format!("- {}\n", escaped(&run.headline)));
+    text + &findings_markdown(diagnosis, word)
 }
 
 fn of_owners(owners: &LogOwners) -> LogTable {

@@ -44,6 +44,24 @@ fn a_diagnosis_says_what_was_asked_for_when_memory_was_out() {
 }
 
 #[test]
+fn findings_are_written_for_issues() {
+    let file = file("virtual-py-gpt2-oom-t4.pickle.gz");
+    let text = |arguments: &[&str]| String::from_utf8(run(arguments).stdout).expect("UTF-8");
+    let title = "error on GPU 0: Out of memory: tried to allocate 1.53 GiB, 0.985 GiB free";
+    let markdown = text(&["diagnose", "--markdown", &file]);
+    assert!(markdown.starts_with("## ") && markdown.contains(&format!("\n\n**{title}**\n\n- ")), "{markdown}");
+    assert!(markdown.contains("\n\n1. "), "steps are a list: {markdown}");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let copy = folder.path().join("memory.pickle.gz").display().to_string();
+    let card = text(&["report", &file, "--attach", &copy]);
+    assert!(card.starts_with("**Memory in `virtual-py-gpt2-oom-t4.pickle.gz`** (Snapscope "), "{card}");
+    assert!(card.contains(&format!("\n- {title}. *")) && card.lines().count() <= 9, "{card}");
+    let peak = |file: &str| json(&["inspect", "--json", file])["devices"][0]["peak_live_bytes"].as_u64();
+    assert_eq!(peak(&copy), peak(&file));
+    check_refusal(&["report", &file, &file, "--attach", &copy], &["--attach takes one snapshot"]);
+}
+
+#[test]
 fn a_diagnosis_tells_growth_apart() {
     let file = file("torch2.15-gpt2-3steps-py311.pickle.gz");
     let document = json(&["diagnose", "--json", &file]);
