@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         holders: bool
         run: str | None
         host: bool
+        trackers: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,6 +73,8 @@ class Options:
     run: str | None = None
     # Name the host in the sidecar.
     host: bool = True
+    # Log peak, growth and the snapshot's path to the experiment trackers that the program uses.
+    trackers: bool = True
 
 
 def of_keywords(folder: str | os.PathLike[str], given: Any) -> Options:
@@ -186,4 +189,5 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "holders": _bool,
     "run": _name,
     "host": _bool,
+    "trackers": _bool,
 }

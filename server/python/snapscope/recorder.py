@@ -10,7 +10,7 @@ import threading
 import time
 from typing import Any
 
-from . import active, naming, process
+from . import active, naming, process, trackers
 from .cards import cards
 from .exits import at_end_of_child
 from .files import Files
@@ -55,6 +55,8 @@ class Recorder:
         self.rolled: list[str] = []
         self.errors: list[dict[str, Any]] = []
         self.step_mark: Any = None
+        # Steps and the bytes that are allocated after them: the first, by when optimizer state is there, and the latest.
+        self.allocated: list[tuple[int, int]] = []
         self.modules: Any = None
 
     # Beginning.
@@ -127,6 +129,8 @@ class Recorder:
 
     def _step(self) -> None:
         self.step += 1
+        if self.options.trackers and self.is_recording:
+            self.allocated = [*self.allocated[:1], (self.step, self.torch.cuda.memory_allocated())]
         if self.step_mark is not None:
             self.marks.end(self.step_mark)
             self.step_mark = None
@@ -236,6 +240,9 @@ class Recorder:
         if reason in ROLLING:
             self._roll(stem)
         self.files.finish(stem, is_last)
+        if self.options.trackers:
+            ending = ".pickle.gz" if self.options.compress else ".pickle"
+            trackers.tell(self._figures(facts["cards"]), self.step, stem + ending)
         return self.files.last
 
     def _names(self, facts: dict[str, Any]) -> list[Named]:
@@ -273,6 +280,17 @@ class Recorder:
             "cards": cards(torch),
             "out_of_memory": self.errors,
         }
+
+    def _figures(self, cards: list[dict[str, Any]]) -> dict[str, float]:
+        """Returns the highest peaks of the cards, and what each step leaves behind, in bytes."""
+        names = {f"peak_{of}_bytes": f"{of}_bytes.all.peak" for of in ("allocated", "reserved")}
+        figures = {
+            name: max((card["memory_stats"].get(key, 0) for card in cards), default=0) for name, key in names.items()
+        }
+        if len(self.allocated) > 1:
+            (first, before), (last, after) = self.allocated
+            figures["growth_bytes_per_step"] = (after - before) / (last - first)
+        return figures
 
     def _ring(self, snapshot: dict[str, Any]) -> dict[str, Any]:
         events = [len(trace) for trace in snapshot.get("device_traces", ())]

@@ -51,6 +51,7 @@ const PACKAGE: &[File] = files!("snapscope/":
     "recorder.py",
     "recording.py",
     "steps.py",
+    "trackers.py",
     "triggers.py",
     "py.typed",
 );

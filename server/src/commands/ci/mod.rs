@@ -17,6 +17,7 @@ use clap::Subcommand;
 
 use super::output::{Output, document};
 use super::record::Forwarded;
+use super::run::badge;
 use crate::Failure;
 use crate::config::ScriptConfig;
 use crate::folder::make_temporary;
@@ -48,6 +49,10 @@ impl CiArgs {
         let markdown = || page::markdown(args, &report);
         if let Some(path) = &args.markdown {
             std::fs::write(path, markdown()).map_err(|error| not_written(path, &error))?;
+        }
+        if let Some(folder) = &args.output {
+            let path = folder.join("badge.svg");
+            std::fs::write(&path, badge(&report.head.run)).map_err(|error| not_written(&path, &error))?;
         }
         let text: String = match args.json {
             true => document(&report),

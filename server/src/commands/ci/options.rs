@@ -45,7 +45,7 @@ pub struct CiRunArgs {
     #[arg(long, value_name = "PATH")]
     pub(super) link: Vec<PathBuf>,
 
-    /// Write both snapshots into this folder, as base.pickle and head.pickle
+    /// Write both snapshots into this folder, as base.pickle and head.pickle, and the verdict of the head as badge.svg
     #[arg(short, long, value_name = "FOLDER")]
     pub(super) output: Option<PathBuf>,
 

@@ -80,6 +80,10 @@ pub struct RecordArgs {
     #[arg(long)]
     no_host: bool,
 
+    /// Log nothing to the trackers that the program uses: wandb, Trackio, MLflow or TensorBoard
+    #[arg(long)]
+    no_trackers: bool,
+
     /// The command to run, such as python train.py
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -112,6 +116,7 @@ impl RecordArgs {
             ("holders", flag(self.holders, "yes")),
             ("compress", flag(self.raw, "no")),
             ("host", flag(self.no_host, "no")),
+            ("trackers", flag(self.no_trackers, "no")),
         ];
         // A folder whose name has `=` is no option if it has quotes around a slash at its beginning.
         let mut text = quoted(&folder.display().to_string());

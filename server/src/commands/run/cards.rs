@@ -58,8 +58,7 @@ pub(super) fn smallest(script: &Script<'_>, machines: &[Cards]) -> Result<Vec<Ra
     Ok(found)
 }
 
-/// Returns the status of `--fit`: that of the smallest card that holds the script, or else of the largest one.
-pub(super) fn answer(found: &[Ran]) -> RunStatus {
-    let fits = found.iter().any(|ran| ran.status == RunStatus::Fits);
-    if fits { RunStatus::Fits } else { found.last().map_or(RunStatus::Failed, |ran| ran.status) }
+/// Returns the first run that fits, which with `--fit` is that on the smallest card, or else the last one.
+pub(super) fn chosen(found: &[Ran]) -> Option<&Ran> {
+    found.iter().find(|ran| ran.status == RunStatus::Fits).or(found.last())
 }

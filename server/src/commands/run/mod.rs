@@ -7,6 +7,7 @@
 //!
 //! Invariant: nothing that a script started is left running, and nothing is installed into the user's environment.
 
+mod badge;
 mod bounds;
 mod cards;
 mod check;
@@ -31,6 +32,7 @@ use crate::config::ScriptConfig;
 use ran::{document, weight};
 use script::Script;
 
+pub(super) use badge::badge;
 pub(super) use launch::shown;
 pub use options::RunArgs;
 
@@ -51,7 +53,13 @@ impl RunArgs {
         let script = Script { args: self, config: &config, interrupted: &interrupted, is_one: machines.len() == 1 };
         let found = if self.fit { cards::smallest(&script, &machines)? } else { cards::each(&script, &machines)? };
         let status = found.iter().map(|ran| ran.status).max_by_key(|status| weight(*status));
-        let status = if self.fit { cards::answer(&found) } else { status.unwrap_or(RunStatus::Failed) };
+        let of_fit = || cards::chosen(&found).map(|ran| ran.status);
+        let status = if self.fit { of_fit() } else { status }.unwrap_or(RunStatus::Failed);
+        if let (Some(file), Some(run)) = (&self.badge, cards::chosen(&found).and_then(page::decisive)) {
+            std::fs::write(file, badge(run)).map_err(|error| {
+                Failure::new(format!("{}: {error}", file.display()), "check the folder and its free space")
+            })?;
+        }
         let text = if self.json { document(found) } else { page::all(self, &found) };
         Ok(Output { status: status.exit_status(), ..text.into() })
     }

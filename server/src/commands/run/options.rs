@@ -41,6 +41,10 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
 
+    /// Also write the verdict as a picture for a page, such as fits.svg
+    #[arg(long, value_name = "FILE")]
+    pub(super) badge: Option<PathBuf>,
+
     /// Limit on the host memory of the script [default: nine tenths of this machine's]
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     memory_limit: Option<u64>,

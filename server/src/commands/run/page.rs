@@ -43,7 +43,7 @@ fn one(args: &RunArgs, ran: &Ran) -> String {
 }
 
 /// Returns the process that decides: the first of those with the run's status and the highest peak.
-fn decisive(ran: &Ran) -> Option<&RunReport> {
+pub(super) fn decisive(ran: &Ran) -> Option<&RunReport> {
     let of_status = ran.runs.iter().rev().filter(|run| run.status == ran.status);
     of_status.max_by_key(|run| run.peak_reserved_bytes)
 }

@@ -83,6 +83,54 @@ fn the_action_compares_writes_a_summary_and_fails_above_the_limit() {
     let output = stage.read("output");
     assert!(output.starts_with("status=0\nreport=") && output.contains("\nstatus=1\n"), "{output}");
     assert!(stage.scene.path("runner/gpu-memory/head.pickle").exists());
+    let badge = stage.read("runner/gpu-memory/badge.svg");
+    assert!(badge.contains("<title>fits t4-16gb: 150 MiB</title>"), "{badge}");
+}
+
+/// A `gh` whose comments are the lines of the file `comments`.
+const GH: &str = r#"#!/usr/bin/env python3
+import json, re, sys
+arguments = sys.argv[1:]
+place = next(word for word in arguments if word.startswith("repos/o/r/issues/"))
+lines = open("comments").read().splitlines()
+body = [open(word.removeprefix("body=@")).read() for word in arguments if word.startswith("body=@")]
+if "--jq" in arguments:
+    mark = json.loads(re.search(r'startswith\((".*?")\)', arguments[-1])[1])
+    print("\n".join(str(number) for number, line in enumerate(lines) if json.loads(line).startswith(mark)))
+elif "PATCH" in arguments:
+    lines[int(place.removeprefix("repos/o/r/issues/comments/"))] = json.dumps(body[0])
+else:
+    assert place == "repos/o/r/issues/5/comments"
+    lines.append(json.dumps(body[0]))
+open("comments", "w").write("".join(line + "\n" for line in lines))
+"#;
+
+#[test]
+fn the_action_comments_once_and_updates_its_comment() {
+    let action = Action::read();
+    let scene = crate::scene::Scene::new();
+    scene.write("bin/gh", GH);
+    std::fs::set_permissions(scene.path("bin/gh"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("gh");
+    scene.write("comments", "\"a comment of somebody\"\n");
+    let comment = |report: &str| {
+        scene.write("report.md", report);
+        let mut command = Command::new("bash");
+        command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &action.step("Comment").script]);
+        let folders = [scene.path("bin")].into_iter().chain(std::env::split_paths(&path()).collect::<Vec<_>>());
+        command
+            .current_dir(scene.path(""))
+            .env("PATH", std::env::join_paths(folders).expect("paths without colons"))
+            .env("RUNNER_TEMP", scene.path(""))
+            .env("COMMENTS", "repos/o/r/issues/5/comments")
+            .env("COMMENT", "repos/o/r/issues/comments")
+            .env("NAME", "gpu-memory")
+            .env("REPORT", scene.path("report.md"));
+        Ran::of(&command.output().expect("bash")).check(0, &[]);
+        std::fs::read_to_string(scene.path("comments")).expect("the comments")
+    };
+    let of_others = "\"a comment of somebody\"\n";
+    assert_eq!(comment("first"), format!("{of_others}\"<!-- snapscope: gpu-memory -->\\nfirst\"\n"));
+    assert_eq!(comment("second"), format!("{of_others}\"<!-- snapscope: gpu-memory -->\\nsecond\"\n"));
 }
 
 /// Returns the search path of programs with the folder of the binary.

@@ -27,6 +27,33 @@ fn the_variable_has_the_same_options() {
 }
 
 #[test]
+fn trackers_of_the_program_get_the_figures() {
+    const TRACKER: &str = "import sys, types\n\
+        class SummaryWriter:\n    def add_scalar(self, name, value, step): print(name, value, step)\n    \
+        def add_text(self, name, value, step): print(name, value.rsplit('/')[-1], step)\n\
+        class Summary:\n    def update(self, values): print(sorted(values))\n\
+        sys.modules['tensorboardX'] = types.SimpleNamespace(SummaryWriter=SummaryWriter)\n\
+        sys.modules['wandb'] = types.SimpleNamespace(run=types.SimpleNamespace(summary=Summary()))\n\
+        writer = SummaryWriter()\n";
+    let told = |options: &str| {
+        let stage = Stage::new(&format!("import snapscope\n{TRACKER}{SCRIPT}"));
+        let ran = stage.python().env("SNAPSCOPE_RECORD", format!("out run=a {options}")).output().expect("python3");
+        Ran::of(&ran).stdout
+    };
+    let all = told("");
+    for line in [
+        "snapscope/growth_bytes_per_step 5.0 4\n",
+        "snapscope/peak_reserved_bytes 20 4\n",
+        "snapscope/snapshot a.step4.end.pickle.gz 4\n",
+        "['snapscope/growth_bytes_per_step', 'snapscope/peak_allocated_bytes', 'snapscope/peak_reserved_bytes', \
+         'snapscope/snapshot']\n",
+    ] {
+        assert!(all.contains(line), "{line:?} in {all}");
+    }
+    assert_eq!(told("trackers=no"), "");
+}
+
+#[test]
 fn the_file_of_the_environment_starts_it_without_an_import() {
     let stage = Stage::new(&format!(
         "import site, sys\nsite.addsitedir(sys.argv[1])\n{SCRIPT}assert 'snapscope' in sys.modules\n"
