@@ -2,7 +2,7 @@
 
 use std::io;
 
-use clap::Command;
+use clap::{Arg, Command};
 use clap_complete::Shell;
 use shared::base::format;
 use shared::job::Card;
@@ -106,14 +106,21 @@ pub fn manual(mut program: Command) -> io::Result<String> {
     man.render_synopsis_section(&mut page)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
+    let mut page = String::from_utf8_lossy(&page).into_owned();
     for command in program.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help") {
-        let man = clap_mangen::Man::new(command.clone());
-        page.extend(format!(".SH \"snapscope {}\"\n", command.get_name()).as_bytes());
-        man.render_description_section(&mut page)?;
-        man.render_options_section(&mut page)?;
-        man.render_extra_section(&mut page)?;
+        // What all commands have stands at the top.
+        let is_of_all = |arg: &Arg| arg.is_global_set() || arg.get_id() == "help";
+        let own = command.clone().mut_args(|arg| if is_of_all(&arg) { arg.hide(true) } else { arg });
+        let mut section = Vec::new();
+        let man = clap_mangen::Man::new(own);
+        man.render_description_section(&mut section)?;
+        man.render_options_section(&mut section)?;
+        man.render_extra_section(&mut section)?;
+        let section =
+            String::from_utf8_lossy(&section).replace(".SH OPTIONS", ".SS OPTIONS").replace(".SH EXTRA", ".PP");
+        page += &section.replace(".SH DESCRIPTION", &format!(".SH \"snapscope {}\"", command.get_name()));
     }
-    Ok(String::from_utf8_lossy(&page).into_owned())
+    Ok(page)
 }
 
 /// Lists the named cards.
