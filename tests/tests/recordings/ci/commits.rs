@@ -35,7 +35,10 @@ fn the_checkout_is_untouched_and_its_changes_count() {
     assert_eq!(stage.git(&["worktree", "list"]).lines().count(), 1);
     let mut names: Vec<_> = std::fs::read_dir(stage.scene.path("repository/out")).unwrap().flatten().collect();
     names.sort_by_key(std::fs::DirEntry::file_name);
-    assert_eq!(names.iter().map(std::fs::DirEntry::file_name).collect::<Vec<_>>(), ["base.pickle", "head.pickle"]);
+    assert_eq!(
+        names.iter().map(std::fs::DirEntry::file_name).collect::<Vec<_>>(),
+        ["badge.svg", "base.pickle", "head.pickle"]
+    );
     // Nothing is left in the folder for temporary files.
     let left = std::fs::read_dir(stage.scene.top()).unwrap().count();
     assert_eq!(left, 2, "the repository and the virtual GPU");

@@ -78,11 +78,11 @@ fn texts_and_values_mean_the_same() {
     let stage = Stage::new(
         "from snapscope.options import of_keywords, of_text\n\
          text = of_text(\"'a folder' steps=2..5 entries=7 every=3 seconds=1.5 keep=4 signal=usr1 trigger=now \\\n\
-         ranks=0,8 stacks=all frees=yes compress=no annotate=0 modules=1 holders=true run=x host=no out_of_memory=off\")\n\
+         ranks=0,8 stacks=all frees=yes compress=no annotate=0 modules=1 holders=true run=x host=no trackers=no out_of_memory=off\")\n\
          import os, signal\n\
          value = of_keywords('a folder', dict(steps=(2, 5), entries=7, every=3, seconds=1.5, keep=4,\n    \
          signal=signal.SIGUSR1, trigger='now', ranks=[0, 8], stacks='all', frees=True, compress=False, annotate=False,\n    \
-         modules=True, holders=True, run='x', host=False, out_of_memory=False))\n\
+         modules=True, holders=True, run='x', host=False, trackers=False,\n    out_of_memory=False))\n\
          assert text == value, (text, value)\n\
          default = of_keywords('a', {})\n\
          for name in value.__dataclass_fields__:\n    assert getattr(value, name) != getattr(default, name), name\n\
