@@ -4,7 +4,7 @@ use shared::api::{RunReport, RunStatus};
 use shared::base::format::bytes;
 
 /// Width of a letter at the size of the text, which is stretched to the sum, in pixels.
-const LETTER: usize = 7;
+const LETTER: usize = 6;
 
 /// Space beside each text.
 const MARGIN: usize = 6;
