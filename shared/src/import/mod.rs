@@ -11,7 +11,7 @@
 //! | lists that change after they were read | as many items are copied for it as were written, plus 10,000 |
 //! | annotations | one key per byte is visited, all annotations together |
 //! | settings | 64 bytes per byte plus 1 MiB |
-//! | documents that are no snapshot | the first 4,096 strings are inspected |
+//! | documents that are no snapshot | the first 256 keys are inspected |
 //!
 //! Invariant: only a broken container is an error; anything odd but readable becomes a diagnostic.
 
@@ -29,7 +29,6 @@ mod keeper;
 mod keys;
 mod kinds;
 mod oddities;
-mod other_data;
 mod part;
 mod preview;
 mod readers;
