@@ -27,8 +27,6 @@ mod release;
 mod reservation;
 mod state;
 
-pub mod program;
-
 pub use self::core::{Allocator, OutOfMemory, PendingFree};
 pub use address_space::{AddressOrder, AddressSpace};
 pub use block::{BlockId, BlockUse};
