@@ -1,17 +1,14 @@
 //! Assembles a trace from the rows and the root of a document.
 
-use super::build::{RawSegment, SnapshotBuilder};
-use super::devices::{MOST_DEVICES, too_many_devices};
+use super::build::{RawSegment, Runs, SnapshotBuilder};
 use super::documents;
-use super::error::ImportError;
+use super::error::{ImportError, MOST_DEVICES, too_many_devices};
 use super::foreign::other_data;
 use super::keeper::Keeper;
-use super::keys::*;
-use super::kinds::{EVENT, LIST, SEGMENT};
+use super::keys::{EVENT, LIST, SEGMENT, *};
 use super::oddities::Record;
 use super::part::{self, Overview, OverviewDevice};
 use super::room::{Room, RowBudget};
-use super::runs::Runs;
 use super::unwind::unwind;
 use crate::base::{Diagnostic, Severity, StringId, format};
 use crate::pickle::{Heap, Kind, Val, ValueMaker};

@@ -18,23 +18,19 @@
 mod assemble;
 mod build;
 mod container;
-mod devices;
 mod documents;
 mod error;
-mod fields;
 mod foreign;
 mod html;
 mod json;
 mod keeper;
 mod keys;
-mod kinds;
 mod oddities;
 mod part;
 mod preview;
 mod readers;
 mod records;
 mod room;
-mod runs;
 mod shapes;
 mod unwind;
 

@@ -1,8 +1,7 @@
 //! Converts dictionaries to events, frames, segments, blocks and history entries.
 
 use super::build::{RawBlock, RawHistory, RawSegment, SnapshotBuilder};
-use super::keys::{self, *};
-use super::kinds::{BLOCK, EVENT, FRAME, HISTORY_ENTRY, POOL, SEGMENT, STACK};
+use super::keys::{self, BLOCK, EVENT, FRAME, HISTORY_ENTRY, POOL, SEGMENT, STACK, *};
 use super::oddities::Record;
 use crate::base::StringId;
 use crate::pickle::{Heap, Val};

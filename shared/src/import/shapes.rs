@@ -4,8 +4,7 @@
 //! values that events share (stream, pool, texts) are mostly identical.
 //! Any other event is left to [`SnapshotBuilder::event`](super::build::SnapshotBuilder), which handles every case.
 
-use super::keys::{self, *};
-use super::kinds::STACK;
+use super::keys::{self, STACK, *};
 use crate::base::StringId;
 use crate::pickle::{Form, Kind, RECORD_VALUES, Role, Val};
 use crate::trace::{ContextId, Event, StackId};

@@ -3,7 +3,7 @@
 use super::Val;
 use super::memo::Memo;
 use super::opcode::*;
-use super::window::{WINDOW, u32_at, u64_at};
+use super::parse::{WINDOW, u32_at, u64_at};
 use std::ops::{Index, IndexMut};
 
 /// Cache of dictionary keys, looked up by the key before them in the same dictionary.

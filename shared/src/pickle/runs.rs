@@ -16,9 +16,8 @@ use super::error::Error;
 use super::known_keys::{KnownKey, KnownKeys};
 use super::lesson::Example;
 use super::opcode::*;
-use super::parse::{head, integer, put_len, reference, references};
+use super::parse::{WINDOW, head, integer, put_len, reference, references, u32_at, window};
 use super::scanner::{Scanner, memo_bound};
-use super::window::{WINDOW, u32_at, window};
 use super::{Build, Val};
 
 /// Maximum number of keys and values of a dictionary; the dictionaries of snapshots have at most fourteen keys.

@@ -8,7 +8,7 @@ mod kinds;
 use super::build::SnapshotBuilder;
 use super::error::{HINT_WRITE, ImportError};
 use super::html::HINT_PAGE;
-use super::kinds::POOL;
+use super::keys::POOL;
 use crate::base::{StringId, format, is_text};
 use crate::pickle::{Heap, Kind as ValKind, Val};
 use kinds::{Kind, Mark, by_mark};
