@@ -2,12 +2,12 @@
 //!
 //! Stores lists of rows as ranges of the tables that hold them.
 
+use super::forms;
 use super::keeper::Keeper;
 use super::keys::{self, BLOCK, EVENT, FRAME, Fields, HISTORY_ENTRY, LIST, POOL, SEGMENT, STACK, *};
 use super::oddities::Oddities;
 use super::part::PartRequest;
 use super::preview::Watch;
-use super::shapes::{self, Shapes};
 use crate::base::{StringId, StringTable};
 use crate::pickle::{Build, Form, Heap, RECORD_VALUES, Val};
 use crate::trace::{
@@ -86,9 +86,8 @@ pub(super) struct SnapshotBuilder {
     pub(super) known_lines: HashMap<u32, LinesId>,
     pub(super) stack_scratch: Vec<FrameId>,
     pub(super) fields: Fields,
-    pub(super) shapes: Shapes,
-    /// Last event that was not passed to [`Build::record`], if it has a shape, and its context.
-    pub(super) shaped: Option<(Val, ContextId)>,
+    /// Last event that was not passed to [`Build::record`], if nothing is odd about it, and its context.
+    pub(super) plain: Option<(Val, ContextId)>,
 }
 
 /// Data that is to be collected from a file.
@@ -144,8 +143,7 @@ impl Default for SnapshotBuilder {
             known_lines: HashMap::new(),
             stack_scratch: Vec::new(),
             fields: Fields::default(),
-            shapes: Shapes::default(),
-            shaped: None,
+            plain: None,
         }
     }
 }
@@ -158,9 +156,6 @@ impl Build for SnapshotBuilder {
 
     #[inline]
     fn dict(&mut self, entries: &[Val], heap: &Heap) -> Option<Val> {
-        if let Some(event) = self.shaped_event(entries, heap) {
-            return Some(event);
-        }
         self.read_fields(entries);
         let fields = &self.fields;
         if fields.has(ACTION) {
@@ -180,13 +175,13 @@ impl Build for SnapshotBuilder {
 
     #[inline]
     fn form(&mut self, val: Val, entries: &[Val]) -> Option<Form> {
-        let (shaped, context) = self.shaped.take()?;
-        (shaped == val).then(|| shapes::form(entries, context))
+        let (_, context) = self.plain.take().filter(|(event, _)| *event == val)?;
+        forms::form(entries, self.fields.present, context)
     }
 
     #[inline]
     fn record(&mut self, tag: u32, values: &[Val; RECORD_VALUES]) -> Option<Val> {
-        let event = shapes::plain_event(values, ContextId::from_index(tag as usize))?;
+        let event = forms::plain_event(values, ContextId::from_index(tag as usize))?;
         Some(self.push_event(event))
     }
 

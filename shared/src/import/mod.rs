@@ -21,6 +21,7 @@ mod container;
 mod documents;
 mod error;
 mod foreign;
+mod forms;
 mod html;
 mod json;
 mod keeper;
@@ -31,7 +32,6 @@ mod preview;
 mod readers;
 mod records;
 mod room;
-mod shapes;
 mod unwind;
 
 pub use error::ImportError;

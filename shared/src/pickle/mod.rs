@@ -16,8 +16,7 @@
 //! The memo would be the largest structure while a file is read; it is packed (`dense.rs`) and freed before the first
 //! analysis.
 //!
-//! Records are read by fast paths (`runs.rs`, `template.rs`, `known_lists.rs`, and `import/shapes.rs` behind them),
-//! each of which leaves everything unexpected to the single steps, at an exact boundary.
+//! Records are read by fast paths (`runs.rs`, and `template.rs` with `lesson.rs`), each of which leaves everything unexpected to the single steps, at an exact boundary.
 //! Invariant: a fast path leaves the machine in the same state as the single steps; input in chunks of one byte never
 //! takes one, so that the single steps are its oracle.
 
@@ -26,7 +25,6 @@ mod build;
 mod dense;
 mod error;
 mod heap;
-mod known_keys;
 mod lesson;
 mod machine;
 mod memo;
