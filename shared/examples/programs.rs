@@ -2,11 +2,12 @@
 //!
 //! It prints the first line of each program that differs, and ends with status 1 if there is any.
 
+#[path = "../tests/outside/support/program.rs"]
+mod program;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs, io};
-
-use shared::allocator::program;
 
 fn main() -> ExitCode {
     let mut files = Vec::new();

@@ -2,7 +2,7 @@
 
     python allocator.py -o FOLDER [--programs 200] [--length 150] [--settings NAME ...]
 
-Each program is a text of `shared/src/allocator/program.rs`, in which a line is a request and `>` begins an answer;
+Each program is a text of `program.rs` in `shared/tests/outside/support`: a line is a request and `>` begins an answer;
 `cargo run -p snapscope-shared --example programs FOLDER` runs them again and compares.
 The card is virtual and small, so that it is full every now and then.
 """

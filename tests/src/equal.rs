@@ -1,8 +1,14 @@
 //! Compares the content of traces.
 
+#[path = "../../shared/tests/outside/support/equal.rs"]
+mod content;
+
 use shared::trace::Trace;
 
-pub use shared::trace::difference;
+/// Describes the first difference between the contents of two traces.
+pub fn difference(a: &Trace, b: &Trace) -> Option<String> {
+    content::difference(a, b)
+}
 
 /// Panics with the first difference unless both traces have the same content.
 ///

@@ -11,12 +11,11 @@
 
 use std::collections::VecDeque;
 
-use super::block::{Block, BlockId, BlockUse, Blocks};
+use super::block::{Block, BlockId, BlockUse, Blocks, PoolIndex, PoolKey};
 use super::counters::Counters;
 use super::driver::Driver;
 use super::event::{Event, EventKind};
 use super::pool::{HalfPool, Pool, PoolOptions};
-use super::pool_key::{PoolIndex, PoolKey};
 use super::reservation::Reservations;
 use super::rounding;
 use super::settings::Settings;

@@ -9,11 +9,10 @@
 //! empty_cache without B|AAA.................|                          unmap 1: only whole units are unmapped
 //! ```
 
-use super::block::{Block, BlockId, BlockUse};
+use super::block::{Block, BlockId, BlockUse, PoolIndex};
 use super::core::{Allocator, Request};
 use super::driver::Driver;
 use super::event::EventKind;
-use super::pool_key::PoolIndex;
 use super::reservation::Reservation;
 
 impl<D: Driver> Allocator<D> {

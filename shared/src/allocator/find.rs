@@ -2,11 +2,10 @@
 //!
 //! Among blocks of equal size the first in the pool's order wins.
 
-use super::block::{BlockId, BlockUse};
+use super::block::{BlockId, BlockUse, PoolIndex, PoolKey};
 use super::core::{Allocator, Request};
 use super::driver::Driver;
 use super::free_list::FreeKey;
-use super::pool_key::{PoolIndex, PoolKey};
 use super::rounding::{MIN_BLOCK, SMALL_REQUEST};
 
 impl<D: Driver> Allocator<D> {

@@ -16,7 +16,6 @@ mod block;
 mod event;
 mod free_list;
 mod pool;
-mod pool_key;
 
 mod core;
 mod counters;
@@ -27,17 +26,14 @@ mod release;
 mod reservation;
 mod state;
 
-pub mod program;
-
 pub use self::core::{Allocator, OutOfMemory, PendingFree};
 pub use address_space::{AddressOrder, AddressSpace};
-pub use block::{BlockId, BlockUse};
+pub use block::{BlockId, BlockUse, PoolKey};
 pub use conf::ConfError;
 pub use counters::{Counters, Gauge};
 pub use driver::{Driver, LAST_ADDR, VirtualCard};
 pub use event::{Event, EventKind};
 pub use placed::{PlacedBlock, PlacedSegment};
 pub use pool::PoolOptions;
-pub use pool_key::PoolKey;
 pub use settings::{Settings, TorchVersion};
 pub use state::{BlockState, SegmentState};

@@ -1,9 +1,8 @@
 //! Pools hold the free blocks in the order in which they are searched.
 
-use std::collections::BTreeSet;
-
 use super::block::{Block, BlockId};
 use super::free_list::{FreeKey, FreeList};
+use std::collections::BTreeSet;
 
 /// Free blocks of one stream.
 #[derive(Debug, Default)]

@@ -1,10 +1,9 @@
 //! Releases memory: the garbage collection, and the steps taken when the device is full.
 
-use super::block::BlockId;
+use super::block::{BlockId, PoolIndex, PoolKey};
 use super::core::{Allocator, Request};
 use super::driver::Driver;
 use super::event::EventKind;
-use super::pool_key::{PoolIndex, PoolKey};
 
 impl<D: Driver> Allocator<D> {
     /// Releases the older unsplit segments of the large pool, pass after pass, until enough is released.

@@ -1,12 +1,11 @@
 //! The state of an allocator: its blocks and segments, and the check that they agree with its counters.
 
-use super::block::{Block, BlockId, BlockUse};
+use super::block::{Block, BlockId, BlockUse, PoolKey};
 use super::core::Allocator;
 use super::counters::Counters;
 use super::driver::Driver;
 use super::event::Event;
 use super::free_list::FreeKey;
-use super::pool_key::PoolKey;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockState {

@@ -1,17 +1,14 @@
 //! Assembles a trace from the rows and the root of a document.
 
-use super::build::{RawSegment, SnapshotBuilder};
-use super::devices::{MOST_DEVICES, too_many_devices};
+use super::build::{RawSegment, Runs, SnapshotBuilder};
 use super::documents;
-use super::error::ImportError;
+use super::error::{ImportError, MOST_DEVICES, too_many_devices};
+use super::foreign::other_data;
 use super::keeper::Keeper;
-use super::keys::*;
-use super::kinds::{EVENT, LIST, SEGMENT};
+use super::keys::{EVENT, LIST, SEGMENT, *};
 use super::oddities::Record;
-use super::other_data::not_a_snapshot;
 use super::part::{self, Overview, OverviewDevice};
 use super::room::{Room, RowBudget};
-use super::runs::Runs;
 use super::unwind::unwind;
 use crate::base::{Diagnostic, Severity, StringId, format};
 use crate::pickle::{Heap, Kind, Val, ValueMaker};
@@ -115,7 +112,7 @@ fn read_root(
     }
     // A script that collects snapshots has written one.
     let root = heap.items(document).filter(|items| items.len() == 1).map_or(document, |items| heap.current(items[0]));
-    let Some(entries) = heap.entries(root) else { return Err(not_a_snapshot(builder, heap, document, is_json)) };
+    let Some(entries) = heap.entries(root) else { return Err(other_data(builder, heap, document, is_json)) };
     let mut found = Root::default();
     for pair in entries.chunks_exact(2) {
         let key = pair[0].as_str().unwrap_or(StringId::EMPTY);
@@ -131,7 +128,7 @@ fn read_root(
         }
     }
     if found.segments.is_none() && found.device_traces.is_none() {
-        return Err(not_a_snapshot(builder, heap, document, is_json));
+        return Err(other_data(builder, heap, document, is_json));
     }
     Ok(found)
 }

@@ -1,14 +1,13 @@
 //! Collects dictionaries and lists into rows as the reader closes them.
+//!
+//! Stores lists of rows as ranges of the tables that hold them.
 
-use super::fields::Fields;
+use super::forms;
 use super::keeper::Keeper;
-use super::keys::{self, *};
-use super::kinds::{BLOCK, EVENT, FRAME, HISTORY_ENTRY, LIST, POOL, SEGMENT, STACK};
+use super::keys::{self, BLOCK, EVENT, FRAME, Fields, HISTORY_ENTRY, LIST, POOL, SEGMENT, STACK, *};
 use super::oddities::Oddities;
 use super::part::PartRequest;
 use super::preview::Watch;
-use super::runs::Runs;
-use super::shapes::{self, Shapes};
 use crate::base::{StringId, StringTable};
 use crate::pickle::{Build, Form, Heap, RECORD_VALUES, Val};
 use crate::trace::{
@@ -16,6 +15,7 @@ use crate::trace::{
     StackId, StackTable,
 };
 use hashbrown::HashMap;
+use std::ops::Range;
 
 /// Block before its segment is known.
 #[derive(Clone, Copy, Debug)]
@@ -86,9 +86,8 @@ pub(super) struct SnapshotBuilder {
     pub(super) known_lines: HashMap<u32, LinesId>,
     pub(super) stack_scratch: Vec<FrameId>,
     pub(super) fields: Fields,
-    pub(super) shapes: Shapes,
-    /// Last event that was not passed to [`Build::record`], if it has a shape, and its context.
-    pub(super) shaped: Option<(Val, ContextId)>,
+    /// Last event that was not passed to [`Build::record`], if nothing is odd about it, and its context.
+    pub(super) plain: Option<(Val, ContextId)>,
 }
 
 /// Data that is to be collected from a file.
@@ -144,8 +143,7 @@ impl Default for SnapshotBuilder {
             known_lines: HashMap::new(),
             stack_scratch: Vec::new(),
             fields: Fields::default(),
-            shapes: Shapes::default(),
-            shaped: None,
+            plain: None,
         }
     }
 }
@@ -158,9 +156,6 @@ impl Build for SnapshotBuilder {
 
     #[inline]
     fn dict(&mut self, entries: &[Val], heap: &Heap) -> Option<Val> {
-        if let Some(event) = self.shaped_event(entries, heap) {
-            return Some(event);
-        }
         self.read_fields(entries);
         let fields = &self.fields;
         if fields.has(ACTION) {
@@ -180,13 +175,13 @@ impl Build for SnapshotBuilder {
 
     #[inline]
     fn form(&mut self, val: Val, entries: &[Val]) -> Option<Form> {
-        let (shaped, context) = self.shaped.take()?;
-        (shaped == val).then(|| shapes::form(entries, context))
+        let (_, context) = self.plain.take().filter(|(event, _)| *event == val)?;
+        forms::form(entries, self.fields.present, context)
     }
 
     #[inline]
     fn record(&mut self, tag: u32, values: &[Val; RECORD_VALUES]) -> Option<Val> {
-        let event = shapes::plain_event(values, ContextId::from_index(tag as usize))?;
+        let event = forms::plain_event(values, ContextId::from_index(tag as usize))?;
         Some(self.push_event(event))
     }
 
@@ -271,4 +266,43 @@ fn push_rows(rows: &mut Runs, kind: u8, items: &[Val]) -> bool {
         }
         _ => false,
     })
+}
+
+/// Row numbers in the order of a list; a list without other rows in between is a single range.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Runs(Vec<Range<u32>>);
+
+impl Runs {
+    pub(super) fn push(&mut self, row: u32) {
+        match self.0.last_mut() {
+            Some(last) if last.end == row => last.end += 1,
+            _ => self.0.push(row..row + 1),
+        }
+    }
+
+    pub(super) fn ranges(&self) -> &[Range<u32>] {
+        &self.0
+    }
+
+    /// Returns the number of rows, in time linear in the number of ranges.
+    pub(super) fn len(&self) -> usize {
+        self.0.iter().map(Range::len).sum()
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().cloned().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_join() {
+        let mut runs = Runs::default();
+        [4, 5, 6, 2, 3, 3].into_iter().for_each(|row| runs.push(row));
+        assert_eq!(runs.ranges(), [4..7, 2..4, 3..4]);
+        assert!(runs.rows().eq([4, 5, 6, 2, 3, 3]));
+    }
 }

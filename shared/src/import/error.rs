@@ -1,5 +1,6 @@
 //! Errors of files that can't be read as a snapshot.
 
+use crate::base::format;
 use crate::pickle;
 use std::fmt;
 
@@ -73,4 +74,13 @@ impl From<pickle::Error> for ImportError {
 fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// Maximum number of devices of a snapshot; PyTorch numbers them in eight bits.
+pub(super) const MOST_DEVICES: usize = 1024;
+
+/// Returns the error of a snapshot with more than [`MOST_DEVICES`].
+pub(super) fn too_many_devices() -> ImportError {
+    let message = format!("The snapshot has more than {} devices", format::count(MOST_DEVICES as u64));
+    ImportError::new(OVER_A_LIMIT, message, HINT_LIMIT)
 }

@@ -1,6 +1,8 @@
-//! Keys of snapshot files, interned first so that their handles are constants.
+//! Keys of snapshot files, interned first so that their handles are constants, with the values of a record by key, and
+//! the kinds of handles that stand for what was already read.
 
 use crate::base::{StringId, StringTable};
+use crate::pickle::Val;
 use crate::trace::Action;
 
 macro_rules! keys {
@@ -65,6 +67,48 @@ pub(super) fn string_table() -> StringTable {
 #[inline]
 pub(super) fn action(id: StringId) -> Option<Action> {
     Action::ALL.get(id.index().wrapping_sub(KEY_COUNT)).copied()
+}
+
+// Kinds of handles; the memo packs only kinds up to 8.
+pub(super) const FRAME: u8 = 0;
+pub(super) const STACK: u8 = 1;
+pub(super) const EVENT: u8 = 2;
+pub(super) const BLOCK: u8 = 3;
+pub(super) const SEGMENT: u8 = 4;
+pub(super) const HISTORY_ENTRY: u8 = 5;
+/// List of rows of one kind.
+pub(super) const LIST: u8 = 6;
+/// Pair of numbers that was written as a list.
+pub(super) const POOL: u8 = 7;
+
+/// Values of one dictionary, by key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fields {
+    pub(super) present: u64,
+    pub(super) values: [Val; KEY_COUNT],
+}
+
+impl Default for Fields {
+    fn default() -> Self {
+        Self { present: 0, values: [Val::handle(0, 0); KEY_COUNT] }
+    }
+}
+
+impl Fields {
+    #[inline]
+    pub(super) fn has(&self, key: usize) -> bool {
+        self.present & bit(key) != 0
+    }
+
+    #[inline]
+    pub(super) fn has_all(&self, keys: u64) -> bool {
+        self.present & keys == keys
+    }
+
+    #[inline]
+    pub(super) fn get(&self, key: usize) -> Option<Val> {
+        self.has(key).then(|| self.values[key])
+    }
 }
 
 #[cfg(test)]

@@ -11,32 +11,27 @@
 //! | lists that change after they were read | as many items are copied for it as were written, plus 10,000 |
 //! | annotations | one key per byte is visited, all annotations together |
 //! | settings | 64 bytes per byte plus 1 MiB |
-//! | documents that are no snapshot | the first 4,096 strings are inspected |
+//! | documents that are no snapshot | the first 256 keys are inspected |
 //!
 //! Invariant: only a broken container is an error; anything odd but readable becomes a diagnostic.
 
 mod assemble;
 mod build;
 mod container;
-mod devices;
 mod documents;
 mod error;
-mod fields;
 mod foreign;
+mod forms;
 mod html;
 mod json;
 mod keeper;
 mod keys;
-mod kinds;
 mod oddities;
-mod other_data;
 mod part;
 mod preview;
 mod readers;
 mod records;
 mod room;
-mod runs;
-mod shapes;
 mod unwind;
 
 pub use error::ImportError;

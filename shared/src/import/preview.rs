@@ -16,7 +16,7 @@
 //!
 //! Cost: constant time per event, and a bounded number of buckets per device.
 
-use super::devices::MOST_DEVICES;
+use super::error::MOST_DEVICES;
 use crate::trace::Action;
 use std::ops::Range;
 

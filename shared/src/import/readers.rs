@@ -1,8 +1,7 @@
 //! Readers for the fields of the current dictionary; a value of the wrong type counts as malformed and as absent.
 
 use super::build::SnapshotBuilder;
-use super::keys::FRAMES;
-use super::kinds::{LIST, POOL, STACK};
+use super::keys::{FRAMES, LIST, POOL, STACK};
 use super::oddities::Record;
 use crate::base::StringId;
 use crate::pickle::{Heap, Kind, Val};

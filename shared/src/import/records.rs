@@ -1,8 +1,7 @@
 //! Converts dictionaries to events, frames, segments, blocks and history entries.
 
 use super::build::{RawBlock, RawHistory, RawSegment, SnapshotBuilder};
-use super::keys::{self, *};
-use super::kinds::{BLOCK, EVENT, FRAME, HISTORY_ENTRY, POOL, SEGMENT, STACK};
+use super::keys::{self, BLOCK, EVENT, FRAME, HISTORY_ENTRY, POOL, SEGMENT, STACK, *};
 use super::oddities::Record;
 use crate::base::StringId;
 use crate::pickle::{Heap, Val};
@@ -75,10 +74,9 @@ impl SnapshotBuilder {
         let event = self.read_event(entries, heap)?;
         let has_each_key_once = self.fields.present.count_ones() as usize * 2 == entries.len();
         let is_plain = has_each_key_once && self.oddities.noted() == odd;
-        let has_shape = is_plain && self.shapes.learn(entries, self.fields.present, event.context);
         let context = event.context;
         let val = self.push_event(event);
-        self.shaped = has_shape.then_some((val, context));
+        self.plain = is_plain.then_some((val, context));
         Some(val)
     }
 
@@ -110,22 +108,6 @@ impl SnapshotBuilder {
         };
         self.note_unknown(Record::Event, EVENT_KEYS, entries);
         Some(event)
-    }
-
-    /// Reads an event by a learnt shape; debug builds compare it with the event read by its keys.
-    #[inline]
-    pub(super) fn shaped_event(&mut self, entries: &[Val], heap: &Heap) -> Option<Val> {
-        let event = self.shapes.read(entries)?;
-        if cfg!(debug_assertions) {
-            let odd = self.oddities.noted();
-            self.read_fields(entries);
-            assert_eq!(self.read_event(entries, heap), Some(event), "an event by its shape");
-            assert_eq!(self.oddities.noted(), odd, "nothing is odd about it");
-        }
-        let context = event.context;
-        let val = self.push_event(event);
-        self.shaped = Some((val, context));
-        Some(val)
     }
 
     #[inline]

@@ -6,8 +6,7 @@
 //! copied.
 
 use super::build::{RawSegment, SnapshotBuilder};
-use super::devices::{MOST_DEVICES, too_many_devices};
-use super::error::{HINT_LIMIT, ImportError, OVER_A_LIMIT};
+use super::error::{HINT_LIMIT, ImportError, MOST_DEVICES, OVER_A_LIMIT, too_many_devices};
 use crate::base::format;
 use crate::trace::SegmentTable;
 use hashbrown::HashMap;

@@ -6,7 +6,7 @@ use super::nccl::{NcclLog, NcclReader};
 use super::nvidia_smi::{CardLog, CardReader};
 use super::printed::{Printed, PrintedReader};
 use super::source::{FileReader, LineReader, Source, joined};
-use super::torch_profiler::{Profile, ProfileReader, Timeline, TimelineReader};
+use super::torch_profiler::{Profile, ProfileReader};
 use super::tracemalloc::{TracemallocReader, TracemallocSnapshot};
 use crate::base::Unpacker;
 use crate::report::LogReport;
@@ -115,8 +115,6 @@ sources! {
     files {
         /// Trace of torch.profiler in Chrome's format.
         Profile: Profile, ProfileReader;
-        /// Memory timeline of torch.profiler.
-        Timeline: Timeline, TimelineReader;
         /// Snapshot of Python's tracemalloc.
         Tracemalloc: TracemallocSnapshot, TracemallocReader;
     }

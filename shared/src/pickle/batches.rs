@@ -2,9 +2,8 @@
 //!
 //! CPython writes a long list as several batches, and the builder takes the list after the first one.
 
-use super::batch::Batch;
 use super::error::ErrorKind;
-use super::machine::{Machine, Result, unexpected};
+use super::machine::{Batch, Machine, Result, unexpected};
 use super::memo::Entry;
 use super::{Build, Val};
 

@@ -1,12 +1,12 @@
 //! Learns templates from the bytes of a record.
 
 use super::Val;
-use super::known_lists::{KnownLists, ListKey};
 use super::memo::Memo;
 use super::opcode::*;
-use super::parse::{head, integer, put_len, reference};
-use super::template::{BLOCK_BYTES, Form, Memoized, Part, RECORD_VALUES, Record, Role, Source, Template, Word};
-use super::window::window;
+use super::parse::{head, integer, put_len, reference, window};
+use super::template::{
+    BLOCK_BYTES, Form, KnownLists, ListKey, Memoized, Part, RECORD_VALUES, Record, Role, Source, Template, Word,
+};
 
 /// Maximum number of templates.
 const MOST_TEMPLATES: usize = 8;

@@ -3,11 +3,22 @@
 //! The JSON reader uses the same machine, because JSON objects and arrays are closed in the same order.
 
 use super::Build;
-use super::batch::{BATCH_ITEMS, Batch};
 use super::error::ErrorKind;
 use super::heap::{Heap, Shape};
 use super::memo::{Entry, Memo};
 use super::val::{Kind, Val};
+
+/// Length of a list's first batch from which the list may continue (CPython's `BATCHSIZE`).
+const BATCH_ITEMS: usize = 1000;
+
+/// List that the builder took after its first batch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Batch {
+    /// Index of the list on the stack.
+    pub(super) position: usize,
+    pub(super) memo_index: usize,
+    pub(super) val: Val,
+}
 
 /// Maximum nesting of marks.
 ///

@@ -16,20 +16,15 @@
 //! The memo would be the largest structure while a file is read; it is packed (`dense.rs`) and freed before the first
 //! analysis.
 //!
-//! Records are read by fast paths (`runs.rs`, `template.rs`, `known_lists.rs`, and `import/shapes.rs` behind them),
-//! each of which leaves everything unexpected to the single steps, at an exact boundary.
+//! Records are read by fast paths (`runs.rs`, and `template.rs` with `lesson.rs`), each of which leaves everything unexpected to the single steps, at an exact boundary.
 //! Invariant: a fast path leaves the machine in the same state as the single steps; input in chunks of one byte never
 //! takes one, so that the single steps are its oracle.
 
-mod batch;
 mod batches;
 mod build;
 mod dense;
 mod error;
 mod heap;
-mod known_keys;
-mod known_lists;
-mod law;
 mod lesson;
 mod machine;
 mod memo;
@@ -44,14 +39,12 @@ mod template;
 mod text;
 mod val;
 mod value;
-mod window;
 mod writer;
 
 pub use build::Build;
 pub use error::{Error, ErrorKind};
 pub use heap::Heap;
-pub use law::{MOST_MEMORY_APART, MOST_MEMORY_PER_BYTE, most_memory_bytes};
-pub use reader::{Finished, Reader};
+pub use reader::{Finished, MOST_MEMORY_APART, MOST_MEMORY_PER_BYTE, Reader, most_memory_bytes};
 pub use template::{Form, RECORD_VALUES, Role};
 pub use val::{Kind, Val};
 pub use value::{ValueMaker, value_from_slice};

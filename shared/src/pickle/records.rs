@@ -1,10 +1,9 @@
 //! Machine operations on containers that are read as a whole, without passing the stack.
 
 use super::heap::Shape;
-use super::known_lists::ListKey;
 use super::machine::{MAX_DEPTH, Machine};
 use super::memo::Memo;
-use super::template::{Items, Memoized, Record, Template};
+use super::template::{Items, ListKey, Memoized, Record, Template};
 use super::{Build, Val};
 
 impl<B: Build> Machine<B> {

@@ -4,7 +4,7 @@
 //! values take turns; `SETITEMS` ends it.
 //! The general path ([`Scanner::step`](super::scanner::Scanner)) checks for each opcode which one it is, whether its
 //! data is complete and what the memo holds, and passes each value through the stack in memory.
-//! The fast path checks 32 bytes once for a key or a value and recognises a key by its bytes.
+//! The fast path checks 32 bytes once for a key or a value.
 //! Entries reach the stack only where their dictionary does not end as expected.
 //! Records that the builder knows are recognised as a whole by a [`template`](super::template).
 //!
@@ -13,12 +13,10 @@
 //! The tests read every file both ways: chunks of one byte are too short for the fast path.
 
 use super::error::Error;
-use super::known_keys::{KnownKey, KnownKeys};
 use super::lesson::Example;
 use super::opcode::*;
-use super::parse::{head, integer, put_len, reference, references};
+use super::parse::{WINDOW, head, integer, put_len, reference, references, u32_at, window};
 use super::scanner::{Scanner, memo_bound};
-use super::window::{WINDOW, u32_at, window};
 use super::{Build, Val};
 
 /// Maximum number of keys and values of a dictionary; the dictionaries of snapshots have at most fourteen keys.
@@ -103,33 +101,28 @@ impl<B: Build> Scanner<B> {
     /// Reads a dictionary, whole or up to the first unexpected opcode, and returns the length of its opcodes.
     #[inline]
     fn dict(&mut self, input: &[u8], start: usize, opening: &Opening) -> usize {
-        let Self { machine, known_keys, .. } = self;
-        known_keys.follow(machine.memo());
-        let memo_len = machine.memo().len() as u64;
-        let dict = machine.fresh(Val::FRESH_DICT, opening.is_memoized, 0);
+        let memo_len = self.machine.memo().len() as u64;
+        let dict = self.machine.fresh(Val::FRESH_DICT, opening.is_memoized, 0);
         let mut entries = [Val::NONE; MOST_ENTRIES];
         let mut count = 0;
         let mut has_open = false;
         let mut at = start + opening.len;
-        let mut slot = KnownKeys::FIRST;
         while let Some(key) = window(input, at) {
-            let known = &mut self.known_keys[slot];
-            if !known.is_at(key) {
-                if key[0] == SETITEMS && count > 0 {
-                    let entries = &mut entries[..count];
-                    let val = self.machine.end_dict(dict, entries, has_open);
-                    if self.templates.may_learn()
-                        && let Some(form) = &self.machine.builder.form(val, entries)
-                    {
-                        let example = Example { start, entries, form, memo_len };
-                        self.templates.learn(input, self.machine.memo(), &example);
-                    }
-                    return at + 1 - start;
+            if key[0] == SETITEMS && count > 0 {
+                let entries = &mut entries[..count];
+                let val = self.machine.end_dict(dict, entries, has_open);
+                if self.templates.may_learn()
+                    && let Some(form) = &self.machine.builder.form(val, entries)
+                {
+                    let example = Example { start, entries, form, memo_len };
+                    self.templates.learn(input, self.machine.memo(), &example);
                 }
-                let Some(learnt) = KnownKey::learn(key, self.machine.memo()) else { break };
-                *known = learnt;
+                return at + 1 - start;
             }
-            let KnownKey { val: name, len: name_len, slot: next, .. } = *known;
+            let Some((index, name_len)) = reference(head(key, 0)) else { break };
+            let Some(name) = self.machine.memo().get_common(index).filter(|name| name.as_str().is_some()) else {
+                break;
+            };
             let Some(value) = window(input, at + name_len) else { break };
             let Some([name_place, value_place]) = entries.get_mut(count..).and_then(<[Val]>::first_chunk_mut) else {
                 break;
@@ -145,7 +138,6 @@ impl<B: Build> Scanner<B> {
             let Some((val, len)) = found else { break };
             (*name_place, *value_place) = (name, val);
             count += 2;
-            slot = next;
             at += name_len + len;
         }
         self.machine.leave_open(dict, &entries[..count]);

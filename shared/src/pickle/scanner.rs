@@ -2,7 +2,6 @@
 
 use super::error::{Error, ErrorKind};
 use super::heap::Shape;
-use super::known_keys::KnownKeys;
 use super::lesson::Templates;
 use super::machine::Machine;
 use super::opcode::{self, *};
@@ -25,7 +24,6 @@ pub(super) struct Scanner<B> {
     pub(super) trailing_bytes: u64,
     /// Last short string, because CPython writes "N/A" anew for every event.
     pub(super) last_text: (Vec<u8>, Val),
-    pub(super) known_keys: KnownKeys,
     pub(super) templates: Templates,
     /// Buffer for the items of the current list.
     pub(super) items: Box<[Val; MOST_ITEMS]>,
@@ -93,7 +91,6 @@ impl<B: Build> Scanner<B> {
             stop: None,
             trailing_bytes: 0,
             last_text,
-            known_keys: KnownKeys::default(),
             templates: Templates::default(),
             items: Box::new([Val::NONE; MOST_ITEMS]),
         }

@@ -1,6 +1,6 @@
 //! Stores each distinct combination of an event's stream, pool and texts once.
 
-use super::line_table::{LineTable, LinesId};
+use super::stack_table::{LineTable, LinesId};
 use crate::base::{StringId, handle};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,10 @@
-//! The model of one whole snapshot.
+//! The model of one whole snapshot, and of its part that belongs to one device.
 
-use super::{Annotation, ContextTable, Device, FrameTable, OwnFrames, Settings, StackTable};
-use crate::base::{Diagnostic, StringTable};
+use super::{
+    ContextTable, EventTable, FrameId, FrameTable, OwnFrames, PartOf, SegmentTable, Settings, StackId, StackTable,
+};
+use crate::base::stack_label::{FrameKind, FrameText, Labelled};
+use crate::base::{Diagnostic, OwnCode, StringId, StringTable};
 
 /// Outermost container of a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,5 +87,65 @@ impl Trace {
         }
         assert!(annotations.iter().all(|annotation| known(annotation.name)), "string handle of an annotation");
         assert!(diagnostics.iter().all(|diagnostic| diagnostic.count > 0), "a diagnostic counts something");
+    }
+}
+
+/// End of a span that an annotation marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    Start,
+    End,
+}
+
+/// One end of a named span, such as `ProfilerStep#3` or `Optimizer.step#AdamW.step`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Annotation {
+    pub stage: Stage,
+    pub name: StringId,
+    /// Device index that was current at the time of the mark.
+    pub device: i64,
+    /// Microseconds since the Unix epoch, on the same clock as the events.
+    pub time_us: i64,
+}
+
+/// Trace and final state of one device.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Device {
+    /// CUDA device index; -1 for pinned host memory.
+    pub index: i64,
+    /// Recorded events, in order.
+    pub events: EventTable,
+    /// Segments and blocks at the time of the snapshot, or at the end of the part.
+    pub segments: SegmentTable,
+    /// Facts about the rest of the trace, if the events are only a part of it.
+    pub part: Option<Box<PartOf>>,
+}
+
+impl Trace {
+    /// Returns the rule for the user's own code.
+    pub fn own_code(&self) -> &OwnCode {
+        self.own_frames.rule()
+    }
+
+    /// Sets the rule for the user's own code.
+    pub fn set_own_code(&mut self, rule: OwnCode) {
+        self.own_frames = OwnFrames::new(rule);
+    }
+
+    /// Returns what kind a frame is of.
+    pub fn frame_kind(&self, frame: FrameId) -> FrameKind {
+        let kinds = self.own_frames.kinds(&self.frames, &self.strings);
+        let added = || self.own_frames.kind_of(self.frames.get(frame), &self.strings);
+        kinds.get(frame.index()).copied().unwrap_or_else(added)
+    }
+
+    /// Returns a stack with its label.
+    pub fn labelled(&self, stack: StackId) -> Labelled<'_> {
+        let ids = self.stacks.frames(stack);
+        let text = |&id: &FrameId| -> FrameText<'_> {
+            let frame = self.frames.get(id);
+            (self.strings.get(frame.name), self.strings.get(frame.filename), frame.line)
+        };
+        Labelled::new(ids.iter().map(text).collect(), ids.iter().map(|&id| self.frame_kind(id)).collect())
     }
 }

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use shared::allocator::{
     Allocator, BlockId, Driver, PendingFree, PlacedBlock, PlacedSegment, PoolKey, Settings, TorchVersion, VirtualCard,
-    program,
 };
+
+use super::support::program;
 
 const MIB: u64 = 1 << 20;
 

@@ -93,7 +93,7 @@ fn errors_say_what_and_where() {
     check(b"\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x94\x93.", "STACK_GLOBAL", Some(19));
     check(b"\x80\x04}\x94(X\xff\xff\xff\x7f", "ends in the middle of the opcode BINUNICODE", Some(5));
     check(b"\x80\x04h\x07.", "memo index", Some(2));
-    check(b"\x80\x04K\x01.", "it contains a number", None);
+    check(b"\x80\x04K\x01.", "it contains a single value", None);
     check(b"\x80\x04}\x8c\x01aK\x01s.", "a dictionary with the key \"a\"", None);
     check(b"{\"a\": [1, 2}", "JSON text, found \"}\"", Some(11));
     check(b"{\"segments\": [", "The JSON text ends", Some(14));

@@ -36,7 +36,7 @@ use together::{Joined, Together};
 pub struct DiagnoseArgs {
     /// The snapshots: pickles of `_dump_snapshot`, gzipped or not, their JSON form, or HTML pages of `trace_plot`; or
     /// logs: of trainings with out-of-memory errors, `memory_summary` or `memory_stats`, and of host memory, such as
-    /// those of `ps aux` and `date` in a loop, `top -b`, `pidstat -r`, smem or mprof; or snapshots of tracemalloc, of
+    /// those of `ps aux` and `date` in a loop, `top -b` or mprof; or snapshots of tracemalloc, of
     /// which several are compared in their order; a folder stands for its files; `-` reads a log from the standard
     /// input, such as a pasted error
     #[arg(required = true)]

@@ -1,7 +1,7 @@
 //! Lists the kinds of files that people open by mistake: by what each is known, what it is, and what to do.
 
 use super::super::error::{HINT_WRITE, ImportError};
-use Mark::{At, Holds, Keys, Page, Starts};
+use Mark::{At, Keys, Line, Page, Starts};
 
 /// Kind of file that is no snapshot.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,12 +23,12 @@ pub(super) enum Mark {
     Starts(&'static [u8]),
     /// Bytes at this offset.
     At(usize, &'static [u8]),
-    /// Bytes anywhere in a binary file of an unknown type.
-    Holds(&'static [u8]),
-    /// All of these keys in a table, or in one of the tables that a list begins with.
+    /// All of these keys in the first dictionary of a document.
     Keys(&'static [&'static str]),
     /// All of these words in a page, in lower case.
     Page(&'static [&'static str]),
+    /// All of these words in one line of a text.
+    Line(&'static [&'static str]),
 }
 
 impl From<&Kind> for ImportError {
@@ -60,50 +60,38 @@ kinds! {
     // Files that stand in for another file or were downloaded in its place.
     GIT_LFS = "git-lfs-pointer", "This is a Git LFS pointer, not the file itself",
         "Run git lfs pull in the repository, then open the file again.",
-        [Starts(b"version https://git-lfs.github.com/spec/"), Starts(b"version https://hawser.github.com/spec/")];
-    POINTER = "pointer", "This is a pointer of git-annex or DVC, not the file itself",
-        "Run git annex get or dvc pull in the repository, then open the file itself.",
-        [Starts(b"/annex/objects/"), Starts(b"../.git/annex/objects/"), Starts(b"outs:\n- md5: ")];
+        [Starts(b"version https://git-lfs.github.com/spec/")];
     EMPTY = "empty-file", "The file is empty",
         "Copy it again, or check that the training process kept running until the dump was complete.", [];
     DOWNLOAD_ERROR = "download-error", "This is the error message of a failed download, not the file",
         "Check the address and your access to it, then download the file again.",
         [
-            Starts(b"404: "), Starts(b"403: "), Starts(b"404 page not found"), Starts(b"Not Found"),
-            Starts(b"Entry not found"), Starts(b"Repository not found"), Starts(b"Access to "), Starts(b"Access denied"),
-            Starts(b"Forbidden"), Starts(b"Unauthorized"), Starts(b"Too many requests"),
-            Keys(&["message", "documentation_url"]), Page(&["<error>", "<code>"]),
-            Page(&["<title>404"]), Page(&["<title>403"]), Page(&["<title>page not found"]),
+            Starts(b"404: "), Starts(b"404 page not found"), Starts(b"Not Found"), Starts(b"Entry not found"),
+            Starts(b"Access to "), Keys(&["message", "documentation_url"]), Page(&["<error>", "<code>"]),
+            Page(&["<title>404"]),
         ];
     // Other files that PyTorch writes, and their parts.
     OLD_TRACE_PLOT = "old-trace-plot",
         "This page is from an early trace_plot (2022) and contains only the plot, not the snapshot",
         "Open the pickle that the page was made from.",
-        [
-            Page(&["let alloc_data ="]), Page(&["elements_info", "initially_allocated"]),
-            Page(&["import * as d3", "segment_alloc"]), Page(&["import * as d3", "plot_data"]),
-        ];
+        [Page(&["let alloc_data ="]), Page(&["import * as d3", "segment_alloc"]), Page(&["import * as d3", "plot_data"])];
     MEMORY_VIZ = "memory-viz-page", "This is PyTorch's memory_viz page without a snapshot",
         "Open the pickle that you opened in that page.", [Page(&["memoryviz.js"]), Page(&["add_local_files"])];
+    TIMELINE = "memory-timeline", "This is a memory timeline of torch.profiler, which PyTorch has deprecated",
+        "Record a snapshot in its place: torch.cuda.memory._record_memory_history() before the training, and \
+         _dump_snapshot(\"snapshot.pickle\") after it.", [Page(&["<title>gpu memory timeline html"])];
     OWN_REPORT = "snapscope-report", "This is a report that Snapscope made from a snapshot", HINT_SOURCE,
         [
             Page(&["gpu memory report</title>"]), Keys(&["unique_stacks", "devices"]), Keys(&["findings", "growth"]),
             Keys(&["findings", "runs"]), Keys(&["ranks", "outliers"]),
         ];
     ALLOCATION_TABLE = "allocation-table", "This is a table of allocations that another tool made from a snapshot",
-        HINT_SOURCE,
-        [Keys(&["timesteps", "offsets"]), Keys(&["allocations_over_time", "elements"]), Keys(&["allocations", "elements"])];
+        HINT_SOURCE, [Keys(&["timesteps", "offsets"]), Keys(&["allocations_over_time", "elements"])];
     PART = "part-of-a-snapshot", "This is only part of a snapshot",
         "Open the whole file that torch.cuda.memory._dump_snapshot wrote.",
-        [
-            Keys(&["action", "addr"]), Keys(&["address", "total_size"]), Keys(&["size", "state"]),
-            Keys(&["filename", "line", "name"]),
-        ];
+        [Keys(&["action", "addr"]), Keys(&["address", "total_size"]), Keys(&["filename", "line", "name"])];
     MEMORY_STATS = "memory-stats", "These are counters from torch.cuda.memory_stats, not a memory snapshot", HINT_WRITE,
-        [
-            Keys(&["allocated_bytes.all.current"]), Keys(&["allocated_bytes.all.peak"]),
-            Keys(&["allocated_bytes", "active_bytes", "reserved_bytes"]),
-        ];
+        [Keys(&["allocated_bytes.all.current"])];
     TORCH_SAVE = "snapshot-in-a-checkpoint", "This snapshot was written by torch.save, as a checkpoint",
         "Write it as a plain pickle: pickle.dump(torch.load(\"FILE\"), open(\"snapshot.pickle\", \"wb\")).", [];
     CHECKPOINT = "checkpoint", "This is a checkpoint: weights, not a memory snapshot", HINT_WRITE,
@@ -111,25 +99,25 @@ kinds! {
     // Files of other tools.
     TRACE = "profiler-trace", "This is a profiler trace, not a memory snapshot",
         "Open it in ui.perfetto.dev. To write a snapshot, call torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").",
-        [Keys(&["traceEvents"]), Keys(&["ph", "name"]), Keys(&["ph", "ts"]), Keys(&["ph", "pid"])];
-    MEMRAY = "other-profile", "This is a memray recording, which covers Python's memory on the host",
-        "Run memray stats or memray flamegraph on it.", [Starts(b"memray\0")];
+        [Keys(&["traceEvents"]), Keys(&["ph", "name"])];
     PROFILE = "other-profile", "This is another tool's profile, not a memory snapshot",
-        "Open it in that tool, such as speedscope.app or Nsight Systems.",
+        "Open it in that tool, such as memray, speedscope.app or Nsight Systems.",
+        [Starts(b"memray\0"), Keys(&["shared", "profiles"]), Starts(b"NVR\0")];
+    HOST_TOOL = "other-host-log", "This is output of smem, pmap, pidstat, sar or vmstat, which is not read",
+        "Print ps aux or free in a loop, or run snapscope host beside the training.",
         [
-            Keys(&["shared", "profiles"]), Keys(&["meta", "libs", "threads"]), Starts(b"NVR\0"), Holds(b"Nsight Systems"),
-            Holds(b"QuadD"), Holds(b"CUPTI_ACTIVITY"), Holds(b"brain.Event:"),
+            Line(&["Swap", "USS", "PSS"]), Line(&["Kbytes", "RSS", "Dirty"]), Line(&["minflt/s", "majflt/s", "RSS"]),
+            Line(&["kbmemfree", "kbmemused"]), Line(&["swpd", "free", "buff", "cache"]), Line(&["MEM(GB)", "COMMAND"]),
+            Line(&["Wall time,Step,Value"]),
         ];
-    NVIDIA_SMI = "nvidia-smi-xml", "This is nvidia-smi's XML, not a memory snapshot",
-        "Print it as text, with nvidia-smi -q: that is read.", [Page(&["<nvidia_smi_log"])];
+    CARD_TOOL = "other-nvidia-smi", "This is output of nvidia-smi dmon or pmon, which is not read",
+        "Print nvidia-smi --query-gpu=timestamp,index,memory.used,memory.total --format=csv -l 1.",
+        [Line(&["# gpu", "mclk"]), Line(&["# gpu", "type", "command"]), Line(&["# gpu", "fb"]), Line(&["gpu", "pid", "type", "fb"])];
     NOTEBOOK = "notebook", "This is a Jupyter notebook, not a memory snapshot",
         "Call torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") in it, run it, and open the snapshot.",
         [Keys(&["cells", "nbformat"])];
     ARCHIVE = "archive", "This is an archive", "Unpack it, then open the snapshot in it.",
-        [
-            Starts(b"PK\x03\x04"), Starts(b"PK\x05\x06"), Starts(b"7z\xbc\xaf\x27\x1c"), Starts(b"Rar!\x1a\x07"),
-            At(257, b"ustar"),
-        ];
+        [Starts(b"PK\x03\x04"), Starts(b"7z\xbc\xaf\x27\x1c"), At(257, b"ustar")];
     COMPRESSED = "compressed", "This file is compressed, and not with gzip",
         "Decompress it (zstd -d, unxz, bunzip2 or lz4 -d; joblib.load if joblib wrote it), then open it.",
         [
@@ -137,21 +125,18 @@ kinds! {
             Starts(b"x\x01"), Starts(b"x\x5e"), Starts(b"x\x9c"), Starts(b"x\xda"),
         ];
     PICTURE = "picture", "This is a picture, not a memory snapshot", "Open the snapshot that the picture shows.",
-        [Starts(b"\x89PNG"), Starts(b"\xff\xd8\xff"), Starts(b"GIF8"), At(8, b"WEBP")];
+        [Starts(b"\x89PNG"), Starts(b"\xff\xd8\xff")];
     WEB_PAGE = "web-page", "This is a web page about the file or a sign-in page, not the file itself",
         "Choose “Download raw file” or “Download” on that page, where you are signed in, then open the downloaded file.",
         [
-            Page(&["github.githubassets.com"]), Page(&["content=\"github\""]), Page(&["content=\"gitlab\""]),
-            Page(&["content=\"hugging face\""]), Page(&["huggingface.co/front"]), Page(&["<title>google drive"]),
-            Page(&["type=\"password\""]), Page(&["<title>sign in"]), Page(&["<title>log in"]),
+            Page(&["github.githubassets.com"]), Page(&["huggingface.co/front"]), Page(&["<title>google drive"]),
+            Page(&["type=\"password\""]), Page(&["<title>sign in"]),
         ];
-    // Texts, which rules in `text.rs` tell.
+    // Texts, which rules beside this table tell.
     CONFIG = "training-config", "This is a training config, not a memory snapshot",
         "To record a snapshot of that training, open the config in Jobs or run snapscope repro with it.", [];
     TRAINING_ARGUMENTS = "training-arguments", "These are training arguments, not a memory snapshot",
         "Open them in Jobs together with the config.json of the model.", [];
-    PS_WITHOUT_MEMORY = "processes-without-memory", "This is a log of processes without their memory",
-        "Print the memory, too: ps aux in place of ps -ef, or ps -eo pid,ppid,rss,args with its first line.", [];
     SCRIPT = "python-script", "This is a Python script, not a memory snapshot",
         "Call torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") at its end, run it, and open the snapshot.", [];
     LOG = "log", "This is a log without a line about memory, not a memory snapshot", HINT_WRITE, [];

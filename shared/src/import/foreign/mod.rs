@@ -3,23 +3,59 @@
 //! These rules refuse no file: they are asked only after the importer failed to read one. They go by content, never by a
 //! file's name, and inspect only its first 64 KiB. Logs are not among them, since the opener reads logs.
 
-mod config;
-mod head;
 mod kinds;
-mod outline;
-mod text;
 
-pub(super) use head::Head;
-pub(super) use outline::{MOST_ITEMS, MOST_KEYS, MOST_LEVELS, Outline};
-
+use super::build::SnapshotBuilder;
 use super::error::{HINT_WRITE, ImportError};
 use super::html::HINT_PAGE;
-use crate::pickle;
+use super::keys::POOL;
+use crate::base::{StringId, format, is_text};
+use crate::pickle::{Heap, Kind as ValKind, Val};
 use kinds::{Kind, Mark, by_mark};
 
-/// Returns the error of a file without content.
-pub(super) fn empty() -> ImportError {
-    kinds::EMPTY.into()
+/// Number of first bytes that are kept.
+const HEAD_BYTES: usize = 64 << 10;
+/// Number of keys of a document that are inspected.
+const MOST_KEYS: usize = 256;
+/// Number of lists around a document's first dictionary that are looked through.
+const MOST_LEVELS: usize = 4;
+
+/// Keys of our own configs; a test of the whole project compares them with the real ones.
+const OUR_KEYS: &str = "accumulation allocator batch card checkpointing clip_grad_norm data device evaluation grad_scaler \
+    keep_outputs lora loss memory_fraction model name offload_activations optimizer parallel precision sequence set_to_none \
+    steps sweep";
+/// Keys of Hugging Face's `TrainingArguments`, and of tools that use the same keys in their own configs.
+const ARGUMENT_KEYS: &str = "per_device_train_batch_size gradient_accumulation_steps gradient_checkpointing num_train_epochs \
+    output_dir lr_scheduler_type warmup_ratio warmup_steps max_grad_norm learning_rate weight_decay micro_batch_size bf16 fp16";
+
+/// First bytes of a file or of the content of a container.
+#[derive(Debug, Default)]
+pub(super) struct Head(Vec<u8>);
+
+impl Head {
+    /// Keeps the bytes that still fit.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        let room = HEAD_BYTES - self.0.len();
+        self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    /// Returns true if no more bytes fit.
+    pub(super) fn is_full(&self) -> bool {
+        self.0.len() == HEAD_BYTES
+    }
+
+    /// Decodes the bytes as text; returns `None` for binary data.
+    ///
+    /// Logs contain escape sequences and a stray byte now and then.
+    fn text(&self) -> Option<String> {
+        let is_odd = |c: &char| {
+            let is_of_terminal = matches!(c, '\0' | '\t' | '\n' | '\r' | '\x07' | '\x08' | '\x0c' | '\x1b');
+            *c == char::REPLACEMENT_CHARACTER || (c.is_control() && !is_of_terminal)
+        };
+        let text = String::from_utf8_lossy(self.0.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.0));
+        let odd = text.chars().filter(is_odd).count();
+        (!text.trim().is_empty() && odd <= 1 + text.len() / 200 && is_text(&self.0)).then(|| text.into_owned())
+    }
 }
 
 /// Form in which a file was read until its error.
@@ -33,118 +69,96 @@ pub(super) enum Form {
     Unknown,
 }
 
+/// Returns the error of a file without content.
+pub(super) fn empty() -> ImportError {
+    kinds::EMPTY.into()
+}
+
 /// Returns the error that tells what an unreadable file is, or `error` if nothing better is known.
 pub(super) fn explained(head: &Head, form: Form, error: ImportError) -> ImportError {
-    if let Some(kind) = by_bytes(head.bytes()) {
-        return kind.into();
+    if let Some(known) = known(head, form) {
+        return known;
     }
-    match form {
-        Form::Pickle => of_pickle(head, error),
-        Form::Json => of_json(head, error),
-        Form::Page => of_page(&String::from_utf8_lossy(head.bytes())),
-        Form::Unknown => of_anything(head),
+    let text = head.text();
+    match (form, text.as_deref()) {
+        (Form::Page, _) => {
+            ImportError::new("page-without-a-snapshot", "This page contains no memory snapshot", HINT_PAGE)
+        }
+        // Pickles of protocols 0 and 1 begin with a bracket, as a text may, and so does `[rank0]: …`.
+        (Form::Pickle, Some(text)) if text.lines().next().is_some_and(|line| line.trim().contains(' ')) => {
+            of_text(text)
+        }
+        (Form::Json, Some(text)) if !is_json(text) || kind_of_text(text) == Some(kinds::LOG) => of_text(text),
+        (Form::Pickle | Form::Json, _) => error,
+        (Form::Unknown, Some(text)) => of_text(text),
+        (Form::Unknown, None) => unknown(&head.0),
     }
 }
 
-/// Returns what the file is if its first bytes leave no doubt, for files whose container is damaged.
+/// Returns what the file is if its first bytes leave no doubt, even if its container is damaged.
 pub(super) fn known(head: &Head, form: Form) -> Option<ImportError> {
-    let of_json = || if form == Form::Json { by_keys(&Outline::of_json(head.bytes())) } else { None };
-    by_bytes(head.bytes()).or_else(of_json).map(ImportError::from)
-}
-
-/// Returns the error of a document that could be read and is no snapshot.
-pub(super) fn other_data(outline: &Outline, is_json: bool) -> ImportError {
-    let known = by_keys(outline).or_else(|| if is_json { config_of(outline) } else { None });
-    known.map_or_else(|| unknown_data(outline, is_json), ImportError::from)
+    let of_page = || {
+        let lower = String::from_utf8_lossy(&head.0).to_ascii_lowercase();
+        by_mark(|mark| matches!(mark, Mark::Page(words) if words.iter().all(|word| lower.contains(word))))
+    };
+    let of_form = || match form {
+        Form::Json => by_keys(&keys_of_json(&head.0)),
+        Form::Page => of_page(),
+        Form::Pickle | Form::Unknown => None,
+    };
+    by_bytes(&head.0).or_else(of_form).map(ImportError::from)
 }
 
 /// Returns the error of a file of torch.save up to torch 1.5, which begins with a pickle of a number and not of its content.
 pub(super) fn old_checkpoint(head: &Head) -> Option<ImportError> {
     const MAGIC: [u8; 10] = 0x1950_a86a_20f9_469c_fc6c_u128.to_le_bytes().first_chunk().copied().unwrap();
-    let bytes = head.bytes();
-    has(&bytes[..bytes.len().min(32)], &MAGIC).then(|| of_torch_save(bytes).into())
+    has(&head.0[..head.0.len().min(32)], &MAGIC).then(|| of_torch_save(&head.0).into())
 }
 
-fn unknown_data(outline: &Outline, is_json: bool) -> ImportError {
+/// Returns the error of a document that could be read and is no snapshot.
+pub(super) fn other_data(builder: &SnapshotBuilder, heap: &Heap, root: Val, is_json: bool) -> ImportError {
     let (code, written) = if is_json { ("other-json", "JSON") } else { ("other-pickle", "pickle") };
-    let message = format!("This {written} is not a memory snapshot: it contains {}", outline.in_words());
-    if outline.items().iter().any(|item| item.has(&["segments", "device_traces"])) {
-        let hint = "Write one of them: pickle.dump(snapshots[0], open(\"snapshot.pickle\", \"wb\")).";
-        return ImportError::new(code, message, hint);
+    let (mut val, mut level) = (heap.current(root), 0);
+    while let Some([first, ..]) = heap.items(val).filter(|_| level < MOST_LEVELS) {
+        (val, level) = (heap.current(*first), level + 1);
     }
-    ImportError::new(code, message, HINT_WRITE)
-}
-
-/// Explains a file that begins like a pickle.
-///
-/// Pickles of protocols 0 and 1 begin with a bracket, and so may a text.
-fn of_pickle(head: &Head, error: ImportError) -> ImportError {
-    if head.bytes().starts_with(b"\x80") {
-        return error;
-    }
-    match head.text() {
-        Some(text) if text.lines().next().is_some_and(|line| line.trim().contains(' ')) => of_text(&text),
-        _ => error,
-    }
-}
-
-fn of_json(head: &Head, error: ImportError) -> ImportError {
-    let outline = Outline::of_json(head.bytes());
-    if let Some(kind) = by_keys(&outline).or_else(|| config_of(&outline)) {
+    let name = |key: &Val| beginning(builder.strings.whole(key.as_str().unwrap_or(StringId::EMPTY)), 80);
+    let entries = heap.entries(val).unwrap_or_default();
+    let keys: Vec<&str> = entries.chunks_exact(2).take(MOST_KEYS).map(|pair| name(&pair[0])).collect();
+    let known = match val.kind() {
+        ValKind::Handle(form, _) if form != POOL => Some(kinds::PART),
+        _ if level == 2 && heap.as_f64(val).is_some() => Some(kinds::TIMELINE),
+        _ => by_keys(&keys),
+    };
+    if let Some(kind) = known {
         return kind.into();
     }
-    let Some(text) = head.text() else { return error };
-    // `[model]` and `[rank0]: …` begin as JSON does.
-    let is_json = match &outline {
-        Outline::Table(keys) => !keys.is_empty(),
-        outline => matches!(outline.items(), [Outline::Table(_) | Outline::List(..) | Outline::Text(_), ..]),
+    let all = heap.items(heap.current(root)).map_or(0, <[Val]>::len) as u64;
+    let content = match (level, keys.as_slice()) {
+        (1.., ["segments", "device_traces", ..] | ["device_traces", "segments", ..]) => {
+            let message = format!("This {written} is a list of {} memory snapshots", format::count(all));
+            let hint = "Write one of them: pickle.dump(snapshots[0], open(\"snapshot.pickle\", \"wb\")).";
+            return ImportError::new(code, message, hint);
+        }
+        (1.., _) => format!("a list of {} {}", format::count(all), if all == 1 { "value" } else { "values" }),
+        (0, []) if heap.entries(val).is_some() => "an empty dictionary".to_owned(),
+        (0, []) => "a single value".to_owned(),
+        (0, keys) => format!("a dictionary with {}", in_words(keys)),
     };
-    match text::kind(&text) {
-        Some(kind) if !is_json || kind == kinds::LOG => kind.into(),
-        _ if is_json => error,
-        _ => kinds::TEXT.into(),
+    ImportError::new(code, format!("This {written} is not a memory snapshot: it contains {content}"), HINT_WRITE)
+}
+
+fn in_words(keys: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    let mut words: Vec<String> = keys.iter().take(SHOWN).map(|key| format!("\"{}\"", beginning(key, 32))).collect();
+    if keys.len() > SHOWN {
+        words.push(format!("{} more", keys.len() - SHOWN));
     }
+    format!("the {} {}", if keys.len() == 1 { "key" } else { "keys" }, words.join(", "))
 }
 
-/// Returns the error of a page without a snapshot.
-fn of_page(page: &str) -> ImportError {
-    let lower = page.to_ascii_lowercase();
-    let has = |mark: &Mark| matches!(mark, Mark::Page(words) if words.iter().all(|word| lower.contains(word)));
-    by_mark(has).map_or_else(|| unknown_page(page, &lower), ImportError::from)
-}
-
-fn unknown_page(page: &str, lower: &str) -> ImportError {
-    const LONGEST: usize = 60;
-    let title = title(page, lower).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-    let shown: String = title.chars().take(LONGEST).collect();
-    let message = match shown.as_str() {
-        "" => "This page contains no memory snapshot".to_owned(),
-        shown => format!("This page contains no memory snapshot; its title is “{shown}”"),
-    };
-    ImportError::new("page-without-a-snapshot", message, HINT_PAGE)
-}
-
-/// Returns the text between the title's tags; `lower` is the page in lower case, byte for byte.
-fn title<'a>(page: &'a str, lower: &str) -> Option<&'a str> {
-    let tag = lower.find("<title")?;
-    let start = tag + lower[tag..].find('>')? + 1;
-    let end = start + lower[start..].find("</title")?;
-    Some(&page[start..end])
-}
-
-fn of_anything(head: &Head) -> ImportError {
-    if let Some(error) = of_old_pickle(head.bytes()) {
-        return error;
-    }
-    let holds = |mark: &Mark| matches!(mark, Mark::Holds(bytes) if has(head.bytes(), bytes));
-    match head.text() {
-        Some(text) => of_text(&text),
-        None => by_mark(holds).map_or_else(|| unknown(head.bytes()), ImportError::from),
-    }
-}
-
-fn of_text(text: &str) -> ImportError {
-    text::kind(text).unwrap_or(kinds::TEXT).into()
+fn beginning(text: &str, most_bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(most_bytes)]
 }
 
 fn unknown(bytes: &[u8]) -> ImportError {
@@ -154,19 +168,6 @@ fn unknown(bytes: &[u8]) -> ImportError {
     ImportError::new("unknown-file", message, HINT_WRITE)
 }
 
-/// Explains a pickle of protocol 0 that begins with the requested object: `cos\nsystem\n`.
-fn of_old_pickle(bytes: &[u8]) -> Option<ImportError> {
-    let mut lines = bytes.strip_prefix(b"c")?.splitn(3, |&byte| byte == b'\n');
-    let (module, name, rest) = (lines.next()?, lines.next()?, lines.next()?);
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
-    let is_name = |name: &[u8]| !name.is_empty() && name.len() < 100 && name.iter().all(is_part);
-    if !is_name(module) || !is_name(name) || rest.is_empty() {
-        return None;
-    }
-    let target = format!("{}.{}", String::from_utf8_lossy(module), String::from_utf8_lossy(name));
-    Some(pickle::Error { offset: 0, kind: pickle::ErrorKind::Refused { opcode: "GLOBAL", target } }.into())
-}
-
 /// Returns the kind of a file by its first bytes.
 fn by_bytes(head: &[u8]) -> Option<&'static Kind> {
     let starts = |mark: &Mark| match mark {
@@ -174,32 +175,18 @@ fn by_bytes(head: &[u8]) -> Option<&'static Kind> {
         Mark::At(offset, bytes) => head.get(*offset..).is_some_and(|rest| rest.starts_with(bytes)),
         _ => false,
     };
-    if is_safetensors(head) {
+    // Safetensors: the length of a header, and the header.
+    if head.get(8..).is_some_and(|rest| rest.starts_with(b"{\"") && has(rest, b"\"dtype\"")) {
         return Some(kinds::CHECKPOINT);
     }
-    by_mark(starts).map(|kind| if kind == kinds::ARCHIVE { of_archive(head) } else { kind })
-}
-
-/// Returns the kind of an archive; torch.save stores its pickle uncompressed and first, so that a snapshot is visible.
-fn of_archive(head: &[u8]) -> &'static Kind {
-    if has(&head[..head.len().min(256)], b"/data.pkl") { of_torch_save(head) } else { kinds::ARCHIVE }
+    // torch.save stores its pickle uncompressed and first in an archive, so that a snapshot is visible.
+    let is_torch_save = || has(&head[..head.len().min(256)], b"/data.pkl");
+    by_mark(starts).map(|kind| if kind == kinds::ARCHIVE && is_torch_save() { of_torch_save(head) } else { kind })
 }
 
 fn of_torch_save(head: &[u8]) -> &'static Kind {
-    if has(head, b"device_traces") || (has(head, b"segments") && has(head, b"total_size")) {
-        kinds::TORCH_SAVE
-    } else {
-        kinds::CHECKPOINT
-    }
-}
-
-/// Returns true for the length of a JSON header, followed by the header.
-fn is_safetensors(head: &[u8]) -> bool {
-    const MOST_BYTES: u64 = 100 << 20;
-    let Some((len, rest)) = head.split_first_chunk() else { return false };
-    (2..=MOST_BYTES).contains(&u64::from_le_bytes(*len))
-        && rest.starts_with(b"{\"")
-        && (has(rest, b"\"dtype\"") || has(rest, b"\"__metadata__\""))
+    let is_snapshot = has(head, b"device_traces") || (has(head, b"segments") && has(head, b"total_size"));
+    if is_snapshot { kinds::TORCH_SAVE } else { kinds::CHECKPOINT }
 }
 
 /// Returns true if `bytes` contains `wanted`.
@@ -207,19 +194,107 @@ fn has(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
-/// Returns the kind of a document by the keys of its outermost tables.
-fn by_keys(outline: &Outline) -> Option<&'static Kind> {
-    let inner = outline.items().iter().flat_map(|item| [Some(item), item.items().first()]).flatten();
-    let tables: Vec<&Outline> = std::iter::once(outline).chain(inner).collect();
-    if tables.contains(&&Outline::Part) {
-        return Some(kinds::PART);
-    }
-    by_mark(|mark| matches!(mark, Mark::Keys(keys) if tables.iter().any(|table| table.has(keys))))
+/// Returns the kind of a document by the keys of its first dictionary.
+fn by_keys(keys: &[impl AsRef<str>]) -> Option<&'static Kind> {
+    let keys: Vec<&str> = keys.iter().map(AsRef::as_ref).collect();
+    by_mark(|mark| matches!(mark, Mark::Keys(wanted) if wanted.iter().all(|key| keys.contains(key))))
+        .or_else(|| config(&keys))
 }
 
-fn config_of(outline: &Outline) -> Option<&'static Kind> {
-    let Outline::Table(keys) = outline else { return None };
-    config::kind(keys.iter().map(String::as_str))
+/// Returns the kind of a table with these keys, if it belongs to a training.
+///
+/// Two known keys may occur in any file, so that a config of our own must have a model or few other keys.
+fn config(keys: &[&str]) -> Option<&'static Kind> {
+    let count = |known: &str| keys.iter().filter(|key| known.split(' ').any(|one| one == **key)).count();
+    let (ours, has) = (count(OUR_KEYS), |name: &str| keys.contains(&name));
+    let is_ours = (has("model") && (ours >= 2 || keys.len() == 1)) || (ours >= 2 && ours * 2 >= keys.len());
+    match () {
+        () if has("model_type") || has("architectures") => Some(kinds::CONFIG),
+        () if count(ARGUMENT_KEYS) >= 2 => Some(kinds::TRAINING_ARGUMENTS),
+        () => is_ours.then_some(kinds::CONFIG),
+    }
+}
+
+/// Returns true for a text that begins like a document rather than like a line with brackets.
+fn is_json(text: &str) -> bool {
+    let mut start = text.chars().filter(|c| !c.is_whitespace());
+    matches!((start.next(), start.next()), (Some('{'), Some('"' | '}')) | (Some('['), Some('{' | '[' | '"' | '/')))
+}
+
+/// Returns the keys of the first dictionary of a JSON text, which may be truncated or have comments.
+fn keys_of_json(text: &[u8]) -> Vec<String> {
+    let (mut keys, mut level, mut first, mut at) = (Vec::new(), 0_usize, None, 0);
+    while let Some(&byte) = text.get(at) {
+        at += 1;
+        match byte {
+            b'{' | b'[' => {
+                level += 1;
+                first = first.or((byte == b'{').then_some(level));
+            }
+            b'}' if first == Some(level) => break,
+            b'}' | b']' => level = level.saturating_sub(1),
+            b'/' => at += text[at..].iter().position(|byte| *byte == b'\n').unwrap_or(0),
+            b'"' => {
+                let start = at;
+                while text.get(at).is_some_and(|byte| *byte != b'"') {
+                    at += if text[at] == b'\\' { 2 } else { 1 };
+                }
+                let key = text.get(start..at).filter(|_| first == Some(level) && keys.len() < MOST_KEYS);
+                at += 1;
+                let is_key = text.get(at..).is_some_and(|rest| rest.trim_ascii_start().starts_with(b":"));
+                keys.extend(key.filter(|_| is_key).map(|key| String::from_utf8_lossy(key).into_owned()));
+            }
+            _ => {}
+        }
+    }
+    keys
+}
+
+fn of_text(text: &str) -> ImportError {
+    kind_of_text(text).unwrap_or(kinds::TEXT).into()
+}
+
+/// Tells scripts, training configs and logs from other texts.
+fn kind_of_text(text: &str) -> Option<&'static Kind> {
+    const LOG_MARKS: &[&str] = &["Traceback (most recent call last)", "it/s]", "s/it]", "INFO", "WARNING", "DEBUG"];
+    let text = text.trim_start();
+    let has_line = |words: &[&str]| text.lines().any(|line| words.iter().all(|word| line.contains(word)));
+    let is_code = |line: &&str| {
+        let is_import = line.starts_with("import ") || (line.starts_with("from ") && line.contains(" import "));
+        is_import || line.starts_with("def ") || line.starts_with("class ") || line.starts_with("if __name__ ==")
+    };
+    let is_script = || text.lines().filter(is_code).count() >= 2;
+    let is_record = |line: &str| line.starts_with('{') && line.trim_end().ends_with('}');
+    let is_log = || {
+        LOG_MARKS.iter().any(|mark| text.contains(mark))
+            || text.lines().take(2).filter(|line| is_record(line)).count() == 2
+    };
+    by_mark(|mark| matches!(mark, Mark::Line(words) if has_line(words)))
+        .or_else(|| is_script().then_some(kinds::SCRIPT))
+        .or_else(|| config(&keys_of_text(text)?))
+        .or_else(|| is_log().then_some(kinds::LOG))
+}
+
+/// Returns the outermost keys of a TOML or YAML text, or `None` for other texts.
+fn keys_of_text(text: &str) -> Option<Vec<&str>> {
+    const MOST_LINES: usize = 400;
+    let is_name = |name: &&str| {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_part)
+    };
+    let (mut keys, mut other) = (Vec::new(), 0);
+    for line in text.lines().take(MOST_LINES) {
+        // Indented lines and brackets continue the line before.
+        if line.trim().is_empty() || line.starts_with([' ', '\t', ']', '}', '-', '#', '.']) {
+            continue;
+        }
+        let name = line.trim_start_matches('[').split_once(['=', ':', ']', '.']).map(|(name, _)| name.trim());
+        match name.map(|name| name.trim_matches(['"', '\''])).filter(is_name) {
+            Some(name) => keys.push(name),
+            None => other += 1,
+        }
+    }
+    (other * 4 <= keys.len()).then_some(keys)
 }
 
 #[cfg(test)]

@@ -38,9 +38,7 @@ impl Column {
             "user" | "uid" | "uname" | "username" => Self::User,
             "command" | "cmd" | "args" | "comm" | "ucmd" | "cmdline" => Self::Command,
             "name" | "process" if is_of_program => Self::Command,
-            "rss" | "res" | "rssize" | "rsz" | "mem(gb)" | "memory_rss" | "mem_rss" | "rss_memory" | "process_rss" => {
-                Self::Rss
-            }
+            "rss" | "res" | "rssize" | "rsz" | "memory_rss" | "mem_rss" | "rss_memory" | "process_rss" => Self::Rss,
             "pss" => Self::Pss,
             "uss" => Self::Uss,
             "shmem" => Self::Shmem,
@@ -77,11 +75,14 @@ impl Head {
         let has_name = |name: &str| names.iter().any(|one| one == name);
         // The table of MemoryMonitor, which prints psutil's figures by tabulate, begins with the time of the sample.
         let is_tabulated = has_name("shared_file") && names.first().is_some_and(|name| name == "time");
-        // So does pidstat -h.
-        let is_of_program = separator.is_some() || is_tabulated || (names[0] == "time" && has_name("majflt/s"));
+        let is_of_program = separator.is_some() || is_tabulated;
         let split: Vec<(&str, Option<u64>)> = names.iter().map(|name| without_unit(name)).collect();
         let kinds: Vec<Column> = split.iter().map(|(name, _)| Column::of(name, is_of_program)).collect();
         let has = |column: Column| kinds.contains(&column);
+        // pidstat and smem have other columns of these names.
+        if separator.is_none() && !is_tabulated && (has_name("majflt/s") || has_name("uss")) {
+            return None;
+        }
         // A program that measures itself needs no process id, but then only a table with separators is one.
         if !(has(Column::Rss) || has(Column::Pss)) || !(has(Column::Pid) || separator.is_some()) {
             return None;
@@ -89,16 +90,12 @@ impl Head {
         let form = match () {
             () if separator.is_some() => HostForm::Csv,
             () if is_tabulated => HostForm::Psutil,
-            () if has_name("mem(gb)") => HostForm::Ray,
             () if has_name("res") => HostForm::Top,
-            () if has_name("majflt/s") => HostForm::Pidstat,
-            () if has_name("uss") => HostForm::Smem,
             () => HostForm::Ps,
         };
-        // psutil counts bytes, Ray GiB under the name of GB; the other tools count KiB.
+        // psutil counts bytes, the other tools KiB.
         let unit_bytes = match form {
             HostForm::Csv | HostForm::Psutil => 1,
-            HostForm::Ray => 1 << 30,
             _ => 1 << 10,
         };
         let is_size = |column: Column| matches!(column, Column::Rss | Column::Pss);
@@ -205,7 +202,7 @@ fn is_missing(cell: &str) -> bool {
 /// Returns the names of a line that can be a head, in lower case.
 fn names(line: &str, separator: Option<char>) -> Option<Vec<String>> {
     // Rows begin with numbers more often than with names, and no name of memory has fewer letters.
-    let has_size = ["rss", "RSS", "Rss", "res", "RES", "RSZ", "rsz", "pss", "PSS", "Pss", "MEM(GB)"];
+    let has_size = ["rss", "RSS", "Rss", "res", "RES", "RSZ", "rsz", "pss", "PSS", "Pss"];
     if !has_size.iter().any(|name| line.contains(name)) {
         return None;
     }
@@ -222,7 +219,7 @@ fn without_unit(name: &str) -> (&str, Option<u64>) {
     let split = |unit: &&str| {
         let rest = bare.strip_suffix(*unit)?;
         let base = rest.trim_end_matches(['_', '(', '[', ' ', '.', '-']);
-        (base.len() < rest.len() && !base.is_empty() && name != "mem(gb)").then(|| (base, size::unit_bytes(unit)))
+        (base.len() < rest.len() && !base.is_empty()).then(|| (base, size::unit_bytes(unit)))
     };
     UNITS.iter().find_map(split).unwrap_or((name, None))
 }
@@ -260,9 +257,9 @@ mod tests {
 
     #[test]
     fn a_command_may_stand_in_the_middle() {
-        let head = Head::of("  PID User     Command                         Swap      USS      PSS      RSS").unwrap();
-        let row = head.row(" 4711 ml       python train.py --lr 1e-4          0   100000   150000   400000").unwrap();
-        assert_eq!((head.form, row.command), (HostForm::Smem, "python train.py --lr 1e-4"));
+        let head = Head::of("pid,name,rss,pss").unwrap();
+        let row = head.row("4711,python -c print(1, 2),409600000,153600000").unwrap();
+        assert_eq!((head.form, row.command), (HostForm::Csv, "python -c print(1, 2)"));
         assert_eq!((row.pss_bytes, row.rss_bytes), (Some(150_000 << 10), Some(400_000 << 10)));
     }
 
@@ -276,19 +273,16 @@ mod tests {
     }
 
     #[test]
-    fn ray_counts_gigabytes() {
-        let head = Head::of("PID\tMEM(GB)\tCOMMAND").unwrap();
-        let row = head.row("410728\t8.50\tpython tune.py").unwrap();
-        assert_eq!((head.form, row.rss_bytes, row.command), (HostForm::Ray, Some(17 << 29), "python tune.py"));
-    }
-
-    #[test]
     fn other_lines_are_no_rows() {
         let head = Head::of("PID RSS CMD").unwrap();
         for line in ["", "17", "x 12 python", "17 many python", "total 12 14"] {
             assert_eq!((headless(line), head.row(line)), (None, None), "{line}");
         }
-        assert_eq!(Head::of("PID USER COMMAND"), None);
+        for head in
+            ["PID USER COMMAND", "PID\tMEM(GB)\tCOMMAND", "PID User Command Swap USS PSS RSS", "UID PID majflt/s RSS"]
+        {
+            assert_eq!(Head::of(head), None, "{head}");
+        }
         assert_eq!(headless("ml 4711 99.5 12.3 9876543 -8 pts/0 Rl+ 10:12 1:02 python"), None);
     }
 }

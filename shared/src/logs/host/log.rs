@@ -37,32 +37,20 @@ pub enum HostForm {
     Ps,
     /// Batch output of `top`.
     Top,
-    /// Output of `pidstat -r`.
-    Pidstat,
-    /// Output of `smem`.
-    Smem,
     /// File of `mprof run`, which belongs to memory_profiler.
     Mprof,
-    /// The processes with the most memory in a message of Ray.
-    Ray,
     /// Rows of a table with commas or semicolons.
     Csv,
     /// Table of psutil's figures with spaces, as MemoryMonitor prints it.
     Psutil,
-    /// Files of `/proc` about single processes: `smaps_rollup`, `smaps` and `status`; also the sums of `pmap -x`.
+    /// Files of `/proc` about single processes: `smaps_rollup`, `smaps` and `status`.
     Proc,
     /// Output of `free`.
     Free,
     /// The file `/proc/meminfo`.
     Meminfo,
-    /// Output of `vmstat`.
-    Vmstat,
-    /// Output of `sar -r`.
-    Sar,
     /// System metrics that Weights & Biases exports.
     Wandb,
-    /// Table of a scalar that TensorBoard saves.
-    Tensorboard,
     /// Messages of the kernel about killed processes.
     KernelLog,
 }
@@ -70,19 +58,13 @@ pub enum HostForm {
 crate::names!(HostForm {
     Ps => "ps",
     Top => "top",
-    Pidstat => "pidstat",
-    Smem => "smem",
     Mprof => "mprof",
-    Ray => "ray",
     Csv => "csv",
     Psutil => "psutil",
     Proc => "proc",
     Free => "free",
     Meminfo => "meminfo",
-    Vmstat => "vmstat",
-    Sar => "sar",
     Wandb => "wandb",
-    Tensorboard => "tensorboard",
     KernelLog => "kernel-log",
 });
 

@@ -18,7 +18,6 @@ mod report;
 mod row;
 mod shm;
 mod teeth;
-mod tensorboard;
 mod usage;
 mod wandb;
 

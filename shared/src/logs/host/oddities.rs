@@ -16,12 +16,10 @@ pub(super) struct Oddities {
     pub(super) unnamed: u64,
     /// Name of a column whose unit is read as a power of 2.
     pub(super) decimal: Option<String>,
-    /// Unit of figures of `free` or `vmstat`, which do not print it.
+    /// Unit of figures of `free`, which does not print it.
     pub(super) unit: Option<Unit>,
     /// True if Weights & Biases sampled the processes.
     pub(super) is_wandb: bool,
-    /// True if the log is a scalar of TensorBoard.
-    pub(super) is_scalar: bool,
     /// Longest time without samples.
     pub(super) gap: Option<Gap>,
     /// Largest RSS of a table without units, if it is too small for bytes.
@@ -74,11 +72,6 @@ impl Oddities {
             let message = "Weights & Biases samples the process that calls wandb.init, without the workers that it starts \
                            unless x_stats_track_process_tree is set.";
             all.push(one("host-workers-missing", Severity::Info, 1, message.to_owned()));
-        }
-        if self.is_scalar {
-            let message = "TensorBoard's table names neither its metric nor a unit: the values were read as bytes of one \
-                           process, and can be those of a GPU.";
-            all.push(one("host-metric-unnamed", Severity::Info, 1, message.to_owned()));
         }
         if let Some(name) = &self.decimal {
             let message =

@@ -1,4 +1,4 @@
-//! Reads what `/proc` says about single processes: `smaps_rollup`, `smaps`, `status`, and the sums of `pmap -x`.
+//! Reads what `/proc` says about single processes: `smaps_rollup`, `smaps` and `status`.
 //!
 //! ```text
 //! ==> /proc/4711/smaps_rollup <==                      the process, as `tail`, `echo` and `grep -H` name it
@@ -9,7 +9,6 @@
 //!
 //! A process ends where another one is named or where a line comes again, except that the lines of mappings add up.
 
-use super::cells::Cells;
 use super::log::{Mapping, Parts};
 use hashbrown::HashMap;
 
@@ -113,7 +112,7 @@ impl ProcReader {
         if let Some(pid) = pid {
             self.name(pid, "");
         }
-        self.mapping(line) || self.key(line) || self.pmap(line)
+        self.mapping(line) || self.key(line)
     }
 
     /// Remembers the process that a line may name; only a dump right below it makes it one.
@@ -253,26 +252,6 @@ impl ProcReader {
             }
         }
     }
-
-    /// Lines of `pmap -x`: its head below the name of the process, its mappings, and its sums, which end the process.
-    fn pmap(&mut self, line: &str) -> bool {
-        if line.starts_with("Address ") && line.contains("Kbytes") {
-            self.take_name();
-            return true;
-        }
-        if let Some((rss_bytes, name)) = pmap_mapping(line) {
-            if let Some((rss, _)) = self.dump.mapping_sums(group(name)) {
-                *rss = rss.saturating_add(rss_bytes);
-            }
-            return true;
-        }
-        let Some(rest) = line.strip_prefix("total kB") else { return false };
-        let rss_kib = rest.split_ascii_whitespace().nth(1).and_then(|cell| cell.parse::<u64>().ok());
-        // A process that has ended meanwhile has nothing.
-        self.dump.rss_bytes = rss_kib.filter(|kib| *kib > 0).and_then(|kib| kib.checked_mul(1 << 10));
-        self.end();
-        rss_kib.is_some()
-    }
 }
 
 impl Dump {
@@ -281,17 +260,6 @@ impl Dump {
         let has_room = self.mappings.len() < MOST_MAPPINGS || self.mappings.contains_key(&name);
         has_room.then(|| self.mappings.entry(name).or_default())
     }
-}
-
-/// Reads a mapping of `pmap -x`: `00007f6b5fd54000    1024     468     468 rw---   [ anon ]`; returns its resident bytes and
-/// its name.
-fn pmap_mapping(line: &str) -> Option<(u64, &str)> {
-    let mut cells = Cells::new(line, None);
-    let address = cells.first()?;
-    let is_address = address.len() == 16 && address.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let [_, rss_kib, _] = [cells.first()?, cells.first()?, cells.first()?].map(|cell| cell.parse::<u64>().ok());
-    cells.first().filter(|mode| mode.bytes().all(|byte| b"rwxs-".contains(&byte)))?;
-    Some((rss_kib.filter(|_| is_address)?.checked_mul(1 << 10)?, cells.rest()?.trim()))
 }
 
 /// Splits off what `grep -H` puts before each line: `/proc/4711/smaps_rollup:Rss: …`.
@@ -338,7 +306,7 @@ fn mapping(line: &str) -> Option<((u64, u64), &str)> {
 /// Returns the name under which mappings are counted: PyTorch and Python name each block of shared memory by a number.
 fn group(name: &str) -> String {
     match name {
-        "" | "[ anon ]" => "anonymous".to_owned(),
+        "" => "anonymous".to_owned(),
         _ if name.starts_with("/dev/shm/") => "/dev/shm".to_owned(),
         _ if name.starts_with("/memfd:") => "/memfd".to_owned(),
         name => name.trim_end_matches(" (deleted)").to_owned(),

@@ -1,4 +1,4 @@
-//! Reads the memory of the whole machine: `free`, `/proc/meminfo`, `vmstat` and `sar -r`, each once or in a loop.
+//! Reads the memory of the whole machine: `free`, `/proc/meminfo` and the head of `top`, each once or in a loop.
 //!
 //! ```text
 //!                total        used        free      shared  buff/cache   available
@@ -6,7 +6,6 @@
 //! Swap:              0           0           0
 //! ```
 
-use super::cells::Cells;
 use super::log::HostForm;
 use crate::base::size;
 
@@ -19,7 +18,7 @@ pub(super) struct Usage {
     pub(super) swap_bytes: u64,
 }
 
-/// Unit of the figures of `free` and `vmstat`, which do not print it, and how it was found.
+/// Unit of the figures of `free`, which does not print it, and how it was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unit {
     pub(super) bytes: u64,
@@ -39,18 +38,10 @@ pub(super) enum Said {
 /// Reader of lines.
 #[derive(Debug, Default)]
 pub(super) struct UsageReader {
-    table: Option<Table>,
     /// True if the head of `free` names buffers and cached apart, as before its version 3.3.10.
     has_old_head: bool,
     meminfo: Meminfo,
     unit: Option<Unit>,
-}
-
-/// Columns of `vmstat` and `sar -r`, of which each row has the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Table {
-    form: HostForm,
-    names: Vec<String>,
 }
 
 /// Lines of `/proc/meminfo` so far, in KiB.
@@ -69,11 +60,7 @@ impl UsageReader {
     /// Reads a line; `None` if it is not about the memory of the machine.
     pub(super) fn line(&mut self, line: &str) -> Option<Said> {
         let line = line.trim();
-        self.free(line)
-            .or_else(|| self.top(line))
-            .or_else(|| self.meminfo(line))
-            .or_else(|| self.row(line))
-            .or_else(|| self.head(line))
+        self.free(line).or_else(|| self.top(line)).or_else(|| self.meminfo(line)).or_else(|| self.head(line))
     }
 
     /// Ends the current `/proc/meminfo`, as at a time or at the end of the log.
@@ -87,14 +74,9 @@ impl UsageReader {
     }
 
     fn head(&mut self, line: &str) -> Option<Said> {
-        let names = || -> Vec<String> { line.split_ascii_whitespace().map(str::to_owned).collect() };
-        if line.contains("swpd") && line.contains("free") {
-            self.table = Some(Table { form: HostForm::Vmstat, names: names() });
-        } else if line.contains("kbmemfree") {
-            self.table = Some(Table { form: HostForm::Sar, names: names() });
-        } else if line.starts_with("total") && line.contains("shared") && line.contains("free") {
+        if line.starts_with("total") && line.contains("shared") && line.contains("free") {
             self.has_old_head = line.contains("cached");
-        } else if !(line.starts_with("procs ---") || line.starts_with("-/+ buffers/cache")) {
+        } else if !(line.starts_with("-/+ buffers/cache")) {
             return None;
         }
         Some(Said::Nothing)
@@ -160,61 +142,6 @@ impl UsageReader {
         let ended = if is_again { self.end() } else { None };
         self.meminfo.values[position] = Some(kib);
         Some(ended.map_or(Said::Nothing, Said::Usage))
-    }
-
-    /// Reads a row of `vmstat` or `sar -r`.
-    fn row(&mut self, line: &str) -> Option<Said> {
-        let table = self.table.as_ref()?;
-        let usage = match table.form {
-            HostForm::Sar => table.sar(line)?,
-            _ => {
-                let [swap, free, buff, cache] = table.values(line, ["swpd", "free", "buff", "cache"])?;
-                let available = free + buff + cache;
-                let figures = [available, free, buff, cache].map(|value| value as u64);
-                let unit = self.unit.get_or_insert_with(|| unit(&figures));
-                let bytes = |value: f64| (value * unit.bytes as f64) as u64;
-                let (available_bytes, swap_bytes) = (bytes(available), bytes(swap));
-                Usage { form: HostForm::Vmstat, total_bytes: None, available_bytes, swap_bytes }
-            }
-        };
-        Some(Said::Usage(usage))
-    }
-}
-
-impl Table {
-    /// Returns the usage of a row of `sar -r`, in KiB.
-    ///
-    /// Since sysstat 11.7, the used memory is without caches, and the total follows from the share of it that is used.
-    fn sar(&self, line: &str) -> Option<Usage> {
-        let kib = |value: f64| (value * 1024.0) as u64;
-        let usage = |total: f64, available: f64| Usage {
-            form: HostForm::Sar,
-            total_bytes: (total > 0.0 && total.is_finite()).then(|| kib(total)),
-            available_bytes: kib(available),
-            swap_bytes: 0,
-        };
-        if let Some([available, used, percent]) = self.values(line, ["kbavail", "kbmemused", "%memused"]) {
-            return Some(usage(used * 100.0 / percent, available));
-        }
-        let names = ["kbmemfree", "kbmemused", "kbbuffers", "kbcached"];
-        let [free, used, buffers, cached] = self.values(line, names)?;
-        Some(usage(free + used, free + buffers + cached))
-    }
-
-    /// Returns the values of some columns of a row; `None` if it lacks one or has a cell that is no number.
-    fn values<const N: usize>(&self, line: &str, wanted: [&str; N]) -> Option<[f64; N]> {
-        let mut cells = Cells::new(line, None);
-        let mut values = [None; N];
-        // The name of the time zone heads the times of `vmstat -t`.
-        let is_number = |name: &&String| !name.bytes().all(|byte| byte.is_ascii_uppercase());
-        for name in self.names.iter().take_while(is_number) {
-            let value = cells.first()?.replace(',', ".").parse::<f64>().ok()?;
-            if let Some(position) = wanted.iter().position(|one| one == name) {
-                values[position] = Some(value.max(0.0));
-            }
-        }
-        let all: Vec<f64> = values.into_iter().collect::<Option<_>>()?;
-        all.try_into().ok()
     }
 }
 

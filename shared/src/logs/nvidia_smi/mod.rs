@@ -1,6 +1,6 @@
 //! Reads what nvidia-smi prints about the memory of whole GPUs and of the processes on them.
 //!
-//! That is its table, the rows of `--query-gpu=… --format=csv`, of `dmon` and of `pmon`, and the output of `-q`, each once or
+//! That is its table, the rows of `--query-gpu=… --format=csv`, and the output of `-q`, each once or
 //! in a loop. Weights & Biases exports the same figures as tables.
 
 mod log;

@@ -397,20 +397,6 @@ Sun Dec 17 15:31:00 2023
     }
 
     #[test]
-    fn dmon_and_pmon_have_columns() {
-        let dmon = "# gpu     fb   bar1   ccpm\n# Idx     MB     MB     MB\n    0   1234     10      0\n    0   1300     10      0\n";
-        let log = read(dmon);
-        assert_eq!(log.cards[0].samples.iter().map(|sample| sample.time_ms).collect::<Vec<_>>(), [0, 1000]);
-        assert!(!log.has_dates);
-        let pmon = "#Date       Time        gpu         pid   type     fb   ccpm    command\n\
-                    #YYYYMMDD   HH:MM:SS    Idx           #    C/G     MB     MB    name\n \
-                    20261123   15:46:52      0        4711     C   1234      0    python\n \
-                    20261123   15:46:52      1           -     -      -      -    -\n";
-        let log = read(pmon);
-        assert_eq!(log.cards[0].processes, [CardProcess { pid: 4711, name: "python".into(), bytes: 1234 << 20 }]);
-    }
-
-    #[test]
     fn weights_and_biases_exports_bytes_and_shares() {
         let log = read(
             "_runtime,system.gpu.1.memoryAllocated,system.gpu.1.memoryAllocatedBytes\n\

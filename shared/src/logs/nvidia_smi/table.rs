@@ -1,12 +1,8 @@
-//! Reads rows with named columns: those of `--query-gpu` and `--query-compute-apps`, and of `dmon` and `pmon`.
+//! Reads rows with named columns: those of `--query-gpu` and `--query-compute-apps`.
 //!
 //! ```text
 //! timestamp, index, name, memory.used [MiB], memory.total [MiB]
 //! 2026/11/23 15:46:52.123, 0, NVIDIA A100-SXM4-40GB, 1234 MiB, 40960 MiB
-//!
-//! #Date       Time        gpu         pid   type     fb   ccpm    command
-//! #YYYYMMDD   HH:MM:SS      #           #    C/G     MB     MB    name
-//!  20261123   15:46:52      0        4711     C   1234      0    python
 //! ```
 
 use crate::base::stamp::{self, Stamp};
@@ -15,8 +11,6 @@ use crate::base::stamp::{self, Stamp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Stamp,
-    Date,
-    Time,
     /// Seconds since the start.
     Elapsed,
     Gpu,
@@ -35,7 +29,6 @@ enum Column {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     columns: Vec<Column>,
-    has_commas: bool,
 }
 
 /// What a row says.
@@ -56,39 +49,28 @@ pub(super) struct Row<'a> {
 impl Head {
     /// Returns the head that a line is; `None` for other lines.
     pub(super) fn of(line: &str) -> Option<Self> {
-        let has_commas = line.contains(',');
-        let names: Vec<&str> = match has_commas {
-            true => line.split(',').map(str::trim).collect(),
-            false => line.strip_prefix('#')?.split_ascii_whitespace().collect(),
-        };
-        let has_pid = names.contains(&"pid");
-        let columns: Vec<Column> = names.iter().map(|name| column(name, has_commas, has_pid)).collect();
+        if !line.contains(',') {
+            return None;
+        }
+        let names: Vec<&str> = line.split(',').map(str::trim).collect();
+        let columns: Vec<Column> = names.iter().map(|name| column(name)).collect();
         let has = |column: Column| columns.contains(&column);
         // Programs that write their own tables mean the memory of the host, too.
-        let is_of_gpu = line.contains(", ") || !has_commas || names.iter().any(|name| name.contains("gpu"));
-        (is_of_gpu && (has(Column::Used) || has(Column::ProcessUsed))).then_some(Self { columns, has_commas })
+        let is_of_gpu = line.contains(", ") || names.iter().any(|name| name.contains("gpu"));
+        (is_of_gpu && (has(Column::Used) || has(Column::ProcessUsed))).then_some(Self { columns })
     }
 
     /// Reads a row below the head; `None` for other lines.
     pub(super) fn row<'a>(&self, line: &'a str) -> Option<Row<'a>> {
-        if line.starts_with('#') {
-            return None;
-        }
-        let cells: Vec<&str> = match self.has_commas {
-            true => line.split(',').map(str::trim).collect(),
-            false => line.split_ascii_whitespace().collect(),
-        };
+        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
         if cells.len() < self.columns.len() {
             return None;
         }
         let mut row = Row::default();
-        let (mut date, mut time) = ("", "");
         for (column, cell) in self.columns.iter().zip(cells) {
             match column {
                 Column::Stamp => row.stamp = Some(stamp::stamp(cell)?),
                 Column::Elapsed => row.elapsed_ms = Some((cell.parse::<f64>().ok()? * 1000.0) as i64),
-                Column::Date => date = cell,
-                Column::Time => time = cell,
                 Column::Gpu => row.gpu = Some(cell.parse().ok()?),
                 Column::Key => row.key = cell,
                 Column::Name => row.name = cell,
@@ -101,28 +83,21 @@ impl Head {
                 Column::Other => {}
             }
         }
-        if let (8, true) = (date.len(), date.bytes().all(|byte| byte.is_ascii_digit())) {
-            row.stamp = stamp::stamp(&format!("{}-{}-{} {time}", &date[..4], &date[4..6], &date[6..]));
-        }
         Some(row)
     }
 }
 
-fn column(name: &str, has_commas: bool, has_pid: bool) -> Column {
+fn column(name: &str) -> Column {
     match name.split(' ').next().unwrap_or_default() {
         "timestamp" => Column::Stamp,
-        "Date" => Column::Date,
-        "Time" => Column::Time,
         "index" | "gpu" => Column::Gpu,
         "gpu_uuid" | "uuid" | "gpu_bus_id" | "pci.bus_id" => Column::Key,
-        "name" | "gpu_name" if has_commas => Column::Name,
-        "elapsed_sec" | "elapsed_s" | "elapsed" | "time_s" if has_commas => Column::Elapsed,
+        "name" | "gpu_name" => Column::Name,
+        "elapsed_sec" | "elapsed_s" | "elapsed" | "time_s" => Column::Elapsed,
         "memory.total" | "memory_total_mb" | "mem_total_mb" | "gpu_mem_total_mb" => Column::Total,
         "memory.used" | "memory_used_mb" | "mem_used_mb" | "gpu_mem_used_mb" => Column::Used,
-        "fb" if has_pid => Column::ProcessUsed,
-        "fb" => Column::Used,
         "pid" => Column::Pid,
-        "process_name" | "command" => Column::ProcessName,
+        "process_name" => Column::ProcessName,
         "used_memory" | "used_gpu_memory" => Column::ProcessUsed,
         _ => Column::Other,
     }

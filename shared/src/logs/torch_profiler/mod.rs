@@ -2,7 +2,6 @@
 //!
 //! With `profile_memory=True`, each allocation and each free of any device is an instant event named `[memory]`, with the
 //! allocator's totals. Operators, annotations and, with `with_stack=True`, Python functions are spans beside them.
-//! The files of `export_memory_timeline` have the same memory by category, without operators.
 
 mod fields;
 mod habits;
@@ -15,7 +14,6 @@ mod peak;
 mod reader;
 mod report;
 mod spans;
-mod timeline;
 mod trace;
 mod transfers;
 
@@ -25,7 +23,6 @@ pub use matching::{Allocated, Matches, matches};
 pub use peak::{LiveGroup, live_groups};
 pub use reader::{ProfileReader, is_profile};
 pub use report::{OperatorsAtPeak, operators_at_peak};
-pub use timeline::{TensorCategory, Timeline, TimelineForm, TimelinePoint, TimelineReader, timeline_form};
 pub use trace::{
     Course, DeviceKind, Direction, Lane, LaneKind, LaneSpan, MemoryEvent, Operation, Origin, Profile, Transfer,
 };

@@ -1,5 +1,9 @@
 //! Exports a trace in every form: snapshots must be read as the same trace, other forms must be well formed.
 
+#[path = "equal.rs"]
+mod equal;
+
+use equal::difference;
 use serde::de::IgnoredAny;
 use shared::analysis::{Axis, Timeline};
 use shared::draw::svg::{svg, svg_for_both};
@@ -10,7 +14,7 @@ use shared::export::{
 };
 use shared::import::import;
 use shared::pickle::Style;
-use shared::trace::{Trace, difference};
+use shared::trace::Trace;
 
 /// Name that has to be escaped in every form.
 const FILE: &str = "=a,\"b\" <c>&'d'\n\u{1b}e.pickle";

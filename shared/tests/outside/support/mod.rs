@@ -8,3 +8,4 @@ pub(crate) mod counting;
 pub(crate) mod exports;
 pub(crate) mod frame_kinds;
 pub(crate) mod log;
+pub(crate) mod program;

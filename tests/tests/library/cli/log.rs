@@ -163,21 +163,6 @@ fn a_snapshot_and_a_trace_of_one_run_are_joined() {
     assert!(matched.contains("too few"), "{matched}");
 }
 
-/// The file's own row with the largest sum has these figures, with PyTorch 2.11 on the virtual GPU.
-#[test]
-fn the_peak_of_a_memory_timeline_is_divided_by_category() {
-    for name in ["torch2.11-memory-timeline.json.gz", "torch2.11-memory-timeline.raw.json.gz"] {
-        let file = root().join("tests/data/logs").join(name);
-        let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
-        assert_eq!(document["findings"][0]["code"], FindingCode::Peak.name());
-        assert_eq!(document["findings"][0]["bytes"], json!(9_772_912));
-        assert_eq!(
-            document["tables"][0]["rows"][0].as_array().expect("cells")[..2],
-            [json!({ "text": "Activations" }), json!({ "bytes": 3_752_960 })]
-        );
-    }
-}
-
 #[test]
 fn processes_that_share_a_gpu_are_named() {
     let folder = tempfile::tempdir().expect("a folder");

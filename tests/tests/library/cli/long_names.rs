@@ -5,8 +5,9 @@ use std::fs;
 use shared::export;
 use shared::import::import;
 use shared::pickle::Style;
-use shared::trace::{Trace, difference, text};
+use shared::trace::{Trace, text};
 use tempfile::TempDir;
+use testkit::equal::difference;
 
 use crate::cli::command::run;
 

@@ -4,7 +4,6 @@ use super::super::log::{Arenas, Clock, HostForm, Total, TotalSource};
 use super::super::proc::Dump;
 use super::super::row::Row;
 use super::super::shm::SharedLine;
-use super::super::tensorboard;
 use super::super::usage::{Said, Usage};
 use super::super::wandb;
 use super::{HostReader, MOST_VALUES};
@@ -90,11 +89,8 @@ impl HostReader {
     fn usage(&mut self, usage: Usage) {
         self.forms[usage.form as usize] += 1;
         if let Some(bytes) = usage.total_bytes {
-            let source = if usage.form == HostForm::Sar { TotalSource::Inferred } else { TotalSource::Stated };
             self.log.machine.total_bytes.get_or_insert(bytes);
-            if self.log.total.is_none() || source == TotalSource::Stated {
-                self.total(Total { bytes, source });
-            }
+            self.total(Total { bytes, source: TotalSource::Stated });
         }
         if self.values >= MOST_VALUES {
             self.oddities.beyond_limit += 1;
@@ -137,22 +133,6 @@ impl HostReader {
             SharedLine::Machine(bytes) => self.log.shared.push_machine(sample, bytes),
             SharedLine::Left(_) => {}
         }
-    }
-
-    /// Reads a line of a scalar of TensorBoard: its head or a row.
-    pub(super) fn scalar(&mut self, line: &str) -> bool {
-        if tensorboard::is_head(line) {
-            self.is_scalar = true;
-            return true;
-        }
-        let Some(scalar) = Some(line).filter(|_| self.is_scalar).and_then(tensorboard::row) else { return false };
-        self.sample(scalar.stamp);
-        self.forms[HostForm::Tensorboard as usize] += 1;
-        self.add(&Row { rss_bytes: Some(scalar.bytes), ..Row::default() });
-        if let Some(sample) = (self.log.times_ms.len() as u32).checked_sub(1) {
-            self.log.steps.push((sample, scalar.step));
-        }
-        true
     }
 
     /// Reads a line of a table of Weights & Biases: its head or a row.

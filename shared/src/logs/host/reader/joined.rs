@@ -18,13 +18,12 @@ const LATE_MS: i64 = 1000;
 impl HostReader {
     /// Returns true if a row with a time of its own belongs to the current sample, because the clock ticked in between.
     ///
-    /// The next sample begins with a process that is in the current one. `pidstat` prints one time for all rows.
-    pub(super) fn is_late(&self, stamp: &Stamp, form: HostForm, pid: u32) -> bool {
+    /// The next sample begins with a process that is in the current one.
+    pub(super) fn is_late(&self, stamp: &Stamp, pid: u32) -> bool {
         let Some(last) = self.last_stamp.filter(|last| last.day == stamp.day) else { return false };
         let position = self.current.get(&pid);
         let seen = position.and_then(|&position| self.log.processes[position].samples.last());
         (0..=LATE_MS).contains(&(stamp.time_ms - last.time_ms))
-            && form != HostForm::Pidstat
             && seen.is_none_or(|&seen| (seen as usize) + 1 < self.log.times_ms.len())
     }
 

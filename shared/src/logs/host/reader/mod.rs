@@ -64,8 +64,6 @@ pub struct HostReader {
     /// Number of rows of each form, by its position in [`HostForm::ALL`].
     forms: [u64; HostForm::ALL.len()],
     wandb: Option<MetricHead<HostMetric>>,
-    /// True below the head of a scalar of TensorBoard.
-    is_scalar: bool,
     /// Process ids of the runs of Weights & Biases, which has none.
     runs: HashMap<String, u32>,
     procs: ProcReader,
@@ -110,7 +108,7 @@ impl HostReader {
         if let Some(name) = self.procs.forget_name() {
             self.oddities.unread(&name);
         }
-        if is_of_proc || self.mprof(line) || self.scalar(line) {
+        if is_of_proc || self.mprof(line) {
             return;
         }
         if self.wandb(line) {
@@ -148,7 +146,7 @@ impl HostReader {
         } else if let Some((pid, arenas)) = arenas::line(line) {
             self.arenas(pid, arenas);
         } else if let Some(said) = self.usages.line(rest) {
-            self.said(said, stamp.or_else(|| trailing_time(line)));
+            self.said(said, stamp);
         } else if !other(line) {
             self.other(line);
         }
@@ -215,7 +213,7 @@ impl HostReader {
         let alone = |found| (None, found);
         let found = of(line).map(alone).or_else(with_time).or_else(|| behind(line).map(alone));
         let Some((stamp, (form, row))) = found else { return false };
-        if let Some(stamp) = stamp.filter(|stamp| !self.is_late(stamp, form, row.pid)) {
+        if let Some(stamp) = stamp.filter(|stamp| !self.is_late(stamp, row.pid)) {
             self.sample(stamp);
         }
         self.time(row.time);
@@ -380,7 +378,6 @@ impl HostReader {
             // The one process needs no name.
             self.oddities.unnamed = 0;
         }
-        self.oddities.is_scalar = log_form(&self.forms) == Some(HostForm::Tensorboard);
         self.oddities.is_wandb = !self.runs.is_empty();
         self.oddities.too_small = too_small(&self.log);
         self.oddities.gap = gaps::longest(&self.log);
@@ -426,13 +423,6 @@ fn log_form(forms: &[u64; HostForm::ALL.len()]) -> Option<HostForm> {
 fn too_small(log: &HostLog) -> Option<u64> {
     let most = log.processes.iter().flat_map(|process| &process.rss_kib).max();
     most.filter(|kib| log.form == HostForm::Csv && **kib < 1 << 10).map(|kib| u64::from(*kib) << 10)
-}
-
-/// Returns the time at the end of a row, as `vmstat -t` has it.
-fn trailing_time(line: &str) -> Option<Stamp> {
-    let mut words = line.trim_end().rsplitn(3, ' ');
-    let (time, date) = (words.next()?, words.next()?);
-    stamp::stamp(&format!("{date} {time}"))
 }
 
 /// Returns true for lines that tools print and that say nothing about single processes.

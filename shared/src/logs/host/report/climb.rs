@@ -129,7 +129,7 @@ fn climbers(log: &HostLog, climb: &Climb) -> Option<String> {
         false => format::bytes(most),
     };
     Some(match climbers.len() {
-        1 if matches!(log.form, HostForm::Mprof | HostForm::Tensorboard | HostForm::Wandb) => return None,
+        1 if matches!(log.form, HostForm::Mprof | HostForm::Wandb) => return None,
         1 => format!("{} {} climbs by {by}.", role(log, climb), named[0]),
         count => {
             let end = match are_workers(climb) {

@@ -22,19 +22,13 @@ fn tool(form: HostForm) -> &'static str {
     match form {
         HostForm::Ps => "ps",
         HostForm::Top => "top",
-        HostForm::Pidstat => "pidstat",
-        HostForm::Smem => "smem",
         HostForm::Mprof => "mprof of memory_profiler",
-        HostForm::Ray => "Ray",
         HostForm::Csv => "a table",
         HostForm::Psutil => "a table of psutil",
         HostForm::Proc => "/proc",
         HostForm::Free => "free",
         HostForm::Meminfo => "/proc/meminfo",
-        HostForm::Vmstat => "vmstat",
-        HostForm::Sar => "sar",
         HostForm::Wandb => "Weights & Biases",
-        HostForm::Tensorboard => "a scalar of TensorBoard",
         HostForm::KernelLog => "messages of the kernel",
     }
 }

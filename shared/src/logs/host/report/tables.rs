@@ -88,12 +88,10 @@ fn pinned_bytes(process: &Process) -> u64 {
 pub(super) fn mappings(log: &HostLog) -> Option<LogTable> {
     let mut mappings: Vec<&Mapping> = log.mappings.iter().collect();
     mappings.sort_by_key(|mapping| Reverse((mapping.pss_bytes, mapping.rss_bytes)));
-    // pmap does not print proportional sets.
-    let has_pss = mappings.iter().any(|mapping| mapping.pss_bytes > 0);
     let row = |mapping: &&Mapping| {
         vec![
             LogCell::Text(mapping.name.chars().take(LONGEST_COMMAND).collect()),
-            if has_pss { LogCell::Bytes(mapping.pss_bytes) } else { LogCell::Nothing },
+            LogCell::Bytes(mapping.pss_bytes),
             LogCell::Bytes(mapping.rss_bytes),
         ]
     };

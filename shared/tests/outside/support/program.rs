@@ -31,17 +31,17 @@ use std::fmt::{self, Write as _};
 
 use hashbrown::HashMap;
 
-use super::{
+use shared::allocator::{
     Allocator, BlockId, BlockUse, Event, EventKind, PendingFree, PoolKey, PoolOptions, SegmentState, Settings,
     TorchVersion, VirtualCard,
 };
 
 /// Error of a text that is not a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProgramError {
+pub(crate) struct ProgramError {
     /// Line, counted from 1.
-    pub line: usize,
-    pub message: String,
+    pub(crate) line: usize,
+    pub(crate) message: String,
 }
 
 impl fmt::Display for ProgramError {
@@ -58,7 +58,7 @@ impl std::error::Error for ProgramError {}
 ///
 /// # Errors
 /// Returns an error at the first line that is not part of this language.
-pub fn run(text: &str) -> Result<String, ProgramError> {
+pub(crate) fn run(text: &str) -> Result<String, ProgramError> {
     let mut machine = Machine::default();
     for (index, line) in text.lines().enumerate() {
         if line.starts_with(['>', '|']) {

@@ -1,14 +1,14 @@
 //! Compares traces by content, because equal traces may number their strings and stacks differently.
 
-use super::{
+use shared::base::StringId;
+use shared::trace::{
     Annotation, Block, ContextId, Device, Event, EventContext, Frame, FrameId, HistoryEntry, Segment, StackId, Trace,
 };
-use crate::base::StringId;
 
 /// Describes the first difference between the contents of two traces.
 ///
 /// Format and diagnostics are not compared: they describe the file, not its content.
-pub fn difference(a: &Trace, b: &Trace) -> Option<String> {
+pub(crate) fn difference(a: &Trace, b: &Trace) -> Option<String> {
     Pair::new(a, b).compare().err()
 }
 
@@ -165,7 +165,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, a: &T, b: &T) -> Same {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::text::parse;
+    use shared::trace::text::parse;
 
     const TRACE: &str = "
         segment_alloc S 2MiB t=10
