@@ -1,11 +1,13 @@
 //! Stores the memory of GPUs over time.
 
+use crate::logs::printed::OomApi;
+
 /// Most GPUs, and most processes on one of them, that are kept.
 pub(super) const MOST_CARDS: usize = 1024;
 pub(super) const MOST_PROCESSES: usize = 1024;
 
 /// Memory of the GPUs of a machine over time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CardLog {
     /// GPUs in the order of their first samples.
     pub cards: Vec<Card>,
@@ -15,6 +17,10 @@ pub struct CardLog {
     pub has_times: bool,
     /// True if the figures are those that Weights & Biases exports.
     pub is_of_wandb: bool,
+    /// Name of the tool, and the interface of its devices.
+    pub tool: (&'static str, OomApi),
+    /// GPUs with the percentage of their memory that was in use, from a tool that prints no bytes.
+    pub shares: Vec<(u32, f64)>,
     /// True if a table says that no process runs.
     pub lists_none: bool,
     /// Numbers of GPUs that an output of `nvidia-smi -q` lists and that the machine has, if those differ.

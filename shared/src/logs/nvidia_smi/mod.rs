@@ -4,6 +4,7 @@
 //! in a loop. Weights & Biases exports the same figures as tables.
 
 mod log;
+mod others;
 mod query_text;
 mod reader;
 mod record;

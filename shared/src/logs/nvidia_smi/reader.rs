@@ -1,6 +1,7 @@
 //! Reads the lines of nvidia-smi.
 
 use super::log::{Card, CardLog, CardProcess, CardSample, MOST_CARDS, MOST_PROCESSES};
+use super::others::OtherTools;
 use super::query_text::QueryText;
 use super::record::{Record, RecordGpu};
 use super::table::{Head, Row, mebibytes};
@@ -21,6 +22,7 @@ pub struct CardReader {
     head: Option<Head>,
     wandb: Option<MetricHead<CardMetric>>,
     query_text: QueryText,
+    others: OtherTools,
     samples: usize,
     /// Time of the line above, for tables that have none.
     stamp: Option<Stamp>,
@@ -50,6 +52,15 @@ impl LineReader for CardReader {
         }
         if let Some(head) = Head::of(line) {
             self.head = Some(head);
+            return true;
+        }
+        if let Some(said) = self.others.line(line) {
+            self.log.tool = said.tool;
+            self.log.lists_none |= said.lists_none;
+            match (said.gpu, said.share) {
+                (Some(gpu), Some(share)) if self.log.shares.len() < MOST_CARDS => self.log.shares.push((gpu, share)),
+                _ => self.row(&said.row()),
+            }
             return true;
         }
         if line.starts_with('|') || line.starts_with('+') {
@@ -185,7 +196,7 @@ impl CardReader {
     /// Reads a row of the table that nvidia-smi prints without options.
     fn table(&mut self, line: &str) -> bool {
         let cells: Vec<&str> = line.trim_matches('|').split_ascii_whitespace().collect();
-        if line.contains("NVIDIA-SMI") {
+        if line.contains("NVIDIA-SMI") || line.contains("XPU-SMI") {
             self.has_table = true;
             self.lists_processes = false;
             return true;

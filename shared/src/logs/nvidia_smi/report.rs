@@ -5,6 +5,7 @@ use crate::base::{Severity, format};
 use crate::logs::host::{Climb, curve_climb};
 use crate::logs::host::{course, when_full};
 use crate::logs::nvidia_smi::{Card, CardLog, CardProcess};
+use crate::logs::printed::OomApi;
 use crate::logs::source::{LogPart, Source};
 use crate::report::{
     Finding, LogCell, LogCurves, LogLimit, LogNotice, LogOwner, LogOwners, LogSeries, LogTable, MOST_TIMES, extremes,
@@ -24,7 +25,7 @@ const MOST_NAMED: usize = 6;
 
 impl Source for CardLog {
     fn is_empty(&self) -> bool {
-        self.cards.iter().all(|card| card.samples.is_empty() && card.processes.is_empty())
+        self.shares.is_empty() && self.cards.iter().all(|card| card.samples.is_empty() && card.processes.is_empty())
     }
 
     fn part(&self) -> LogPart {
@@ -53,20 +54,32 @@ fn notices(log: &CardLog) -> Vec<LogNotice> {
              `--query-gpu=timestamp,index,memory.used,memory.total --format=csv` states them."
         )
     });
+    let shares = (!log.shares.is_empty()).then(|| "`rocm-smi --showmeminfo vram` prints bytes.".to_owned());
     let notice = |severity| move |message| LogNotice { severity, message };
     let warnings = left_out.into_iter().map(notice(Severity::Warning));
-    warnings.chain(chosen.map(notice(Severity::Info))).collect()
+    warnings.chain(chosen.into_iter().chain(shares).map(notice(Severity::Info))).collect()
 }
 
 /// Returns what the log is and how much it has.
 fn title(log: &CardLog) -> String {
-    let gpus = format::counted(log.cards.len() as u64, "GPU");
+    let word = if log.tool.1 == OomApi::Npu { "NPU" } else { "GPU" };
+    if log.cards.is_empty() {
+        let shares: Vec<String> = log.shares.iter().map(|(_, share)| format!("{share} %")).collect();
+        let gpus = format::counted(shares.len() as u64, word);
+        let of = if shares.len() == 1 { "its" } else { "their" };
+        return format!("{}: {gpus}, {} of {of} memory in use", tool(log), shares.join(" and "));
+    }
+    let gpus = format::counted(log.cards.len() as u64, word);
     let samples = log.cards.iter().map(|card| card.samples.len()).max().unwrap_or(0) as u64;
     format!("{}: {gpus}, {}", tool(log), format::counted(samples, "sample"))
 }
 
 fn tool(log: &CardLog) -> &'static str {
-    if log.is_of_wandb { "GPUs, Weights & Biases" } else { "nvidia-smi" }
+    match log.tool.0 {
+        _ if log.is_of_wandb => "GPUs, Weights & Biases",
+        "" => "nvidia-smi",
+        name => name,
+    }
 }
 
 /// Returns the memory in use of each GPU over time; `None` with fewer than two samples.
@@ -153,7 +166,7 @@ fn findings(log: &CardLog) -> Vec<Finding> {
         let climbs = climbs(log, card);
         // What climbs to the end of the card is told with the reason.
         let full = nearly_full(card).filter(|_| climbs.is_none());
-        [climbs, full, shared(card), unlisted(log, card)]
+        [climbs, full, shared(log, card), unlisted(log, card)]
     };
     log.cards.iter().flat_map(of).flatten().collect()
 }
@@ -220,7 +233,7 @@ fn nearly_full(card: &Card) -> Option<Finding> {
     is_full.then(|| finding(card, (FindingCode::CardNearlyFull, Severity::Info, peak_bytes), title, shows, advice))
 }
 
-fn shared(card: &Card) -> Option<Finding> {
+fn shared(log: &CardLog, card: &Card) -> Option<Finding> {
     let mut large: Vec<&CardProcess> = card.processes.iter().filter(|process| process.bytes >= MUCH_BYTES).collect();
     large.sort_by_key(|process| std::cmp::Reverse(process.bytes));
     if large.len() < 2 {
@@ -231,27 +244,41 @@ fn shared(card: &Card) -> Option<Finding> {
         .collect();
     let bytes = large.iter().skip(1).map(|process| process.bytes).fold(0, u64::saturating_add);
     let title = format!("{} processes share the GPU", large.len());
-    let advice = "End processes that are not needed, such as crashed runs and notebooks.\n\
-                  Or choose another GPU by `CUDA_VISIBLE_DEVICES`.\n\n\
-                  Each process has memory of its own for its CUDA context (about 0.5 GiB) and for PyTorch's cache, which \
-                  others can't use.";
+    let advice = format!(
+        "End processes that are not needed, such as crashed runs and notebooks.\n\
+         Or choose another GPU by `{}`.\n\n\
+         Each process has memory of its own for its context (about 0.5 GiB) and for PyTorch's cache, which others can't \
+         use.",
+        log.tool.1.tools().1
+    );
     let shows = format!("{}.", named.join(", "));
-    Some(finding(card, (FindingCode::GpuShared, Severity::Warning, bytes), title, shows, advice))
+    Some(finding(card, (FindingCode::GpuShared, Severity::Warning, bytes), title, shows, &advice))
 }
 
 /// Reports memory in use where nvidia-smi lists no process.
 fn unlisted(log: &CardLog, card: &Card) -> Option<Finding> {
     let bytes = card.samples.last()?.used_bytes;
     let is_unlisted = log.lists_none && card.processes.is_empty() && bytes >= MUCH_BYTES;
-    let title = format!("{} in use, but nvidia-smi lists no process", format::bytes(bytes));
-    let shows = "In a container, nvidia-smi lists neither the container's own processes nor those of others, and some drivers \
-                 list only those of the user.";
-    let advice = "Run nvidia-smi on the host, outside of containers: it lists all processes.\n\
-                  Or look for who has the device open: ``sudo fuser -v /dev/nvidia*``.\n\
-                  Or choose another GPU by `CUDA_VISIBLE_DEVICES`.\n\n\
-                  If it is your own program, nothing has to be done.";
+    let (tool, (_, variable)) = (tool(log), log.tool.1.tools());
+    let files = match log.tool.1 {
+        OomApi::Hip => "/dev/kfd",
+        OomApi::Npu => "/dev/davinci*",
+        OomApi::Xpu => "/dev/dri/*",
+        OomApi::Cuda | OomApi::Mps => "/dev/nvidia*",
+    };
+    let title = format!("{} in use, but {tool} lists no process", format::bytes(bytes));
+    let shows = format!(
+        "In a container, {tool} lists neither the container's own processes nor those of others, and some drivers list only \
+         those of the user."
+    );
+    let advice = format!(
+        "Run {tool} on the host, outside of containers: it lists all processes.\n\
+         Or look for who has the device open: ``sudo fuser -v {files}``.\n\
+         Or choose another GPU by `{variable}`.\n\n\
+         If it is your own program, nothing has to be done."
+    );
     let code = (FindingCode::GpuShared, Severity::Info, bytes);
-    is_unlisted.then(|| finding(card, code, title, shows.to_owned(), advice))
+    is_unlisted.then(|| finding(card, code, title, shows, &advice))
 }
 
 /// Lists the GPUs.

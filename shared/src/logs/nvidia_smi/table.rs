@@ -19,6 +19,9 @@ enum Column {
     Name,
     Total,
     Used,
+    /// Total and used memory in bytes.
+    TotalBytes,
+    UsedBytes,
     Pid,
     ProcessName,
     ProcessUsed,
@@ -57,7 +60,8 @@ impl Head {
         let has = |column: Column| columns.contains(&column);
         // Programs that write their own tables mean the memory of the host, too.
         let is_of_gpu = line.contains(", ") || names.iter().any(|name| name.contains("gpu"));
-        (is_of_gpu && (has(Column::Used) || has(Column::ProcessUsed))).then_some(Self { columns })
+        let is_head = has(Column::UsedBytes) || is_of_gpu && (has(Column::Used) || has(Column::ProcessUsed));
+        is_head.then_some(Self { columns })
     }
 
     /// Reads a row below the head; `None` for other lines.
@@ -71,11 +75,13 @@ impl Head {
             match column {
                 Column::Stamp => row.stamp = Some(stamp::stamp(cell)?),
                 Column::Elapsed => row.elapsed_ms = Some((cell.parse::<f64>().ok()? * 1000.0) as i64),
-                Column::Gpu => row.gpu = Some(cell.parse().ok()?),
+                Column::Gpu => row.gpu = Some(cell.trim_start_matches("card").parse().ok()?),
                 Column::Key => row.key = cell,
                 Column::Name => row.name = cell,
                 Column::Total => row.total_bytes = Some(mebibytes(cell)?),
                 Column::Used => row.used_bytes = Some(mebibytes(cell)?),
+                Column::TotalBytes => row.total_bytes = Some(cell.parse().ok()?),
+                Column::UsedBytes => row.used_bytes = Some(cell.parse().ok()?),
                 // A GPU without processes has a row of dashes.
                 Column::Pid => row.pid = cell.parse().ok(),
                 Column::ProcessName => row.process_name = cell,
@@ -88,9 +94,18 @@ impl Head {
 }
 
 fn column(name: &str) -> Column {
+    // The heads of rocm-smi and xpu-smi.
+    match name {
+        "VRAM Total Memory (B)" => return Column::TotalBytes,
+        "VRAM Total Used Memory (B)" => return Column::UsedBytes,
+        "GPU Memory Used (MiB)" => return Column::Used,
+        "GPU Memory Total (MiB)" => return Column::Total,
+        "Card Series" | "Card series" => return Column::Name,
+        _ => {}
+    }
     match name.split(' ').next().unwrap_or_default() {
-        "timestamp" => Column::Stamp,
-        "index" | "gpu" => Column::Gpu,
+        "timestamp" | "Timestamp" => Column::Stamp,
+        "index" | "gpu" | "device" | "DeviceId" => Column::Gpu,
         "gpu_uuid" | "uuid" | "gpu_bus_id" | "pci.bus_id" => Column::Key,
         "name" | "gpu_name" => Column::Name,
         "elapsed_sec" | "elapsed_s" | "elapsed" | "time_s" => Column::Elapsed,

@@ -27,7 +27,7 @@ pub enum OomApi {
 
 impl OomApi {
     /// Returns the command that lists the processes of a device, and the variable that chooses devices.
-    pub(super) fn tools(self) -> (&'static str, &'static str) {
+    pub(in crate::logs) fn tools(self) -> (&'static str, &'static str) {
         match self {
             Self::Cuda | Self::Mps => ("nvidia-smi", "CUDA_VISIBLE_DEVICES"),
             Self::Hip => ("rocm-smi --showpids", "HIP_VISIBLE_DEVICES"),
@@ -41,7 +41,19 @@ impl OomApi {
         match self {
             Self::Hip => "PYTORCH_HIP_ALLOC_CONF",
             Self::Npu => "PYTORCH_NPU_ALLOC_CONF",
-            Self::Cuda | Self::Xpu | Self::Mps => "PYTORCH_CUDA_ALLOC_CONF",
+            // Since PyTorch 2.9, before which XPU had no settings.
+            Self::Xpu => "PYTORCH_ALLOC_CONF",
+            Self::Cuda | Self::Mps => "PYTORCH_CUDA_ALLOC_CONF",
+        }
+    }
+
+    /// Returns PyTorch's module for the device; that of ROCm is CUDA's.
+    pub(super) fn module(self) -> &'static str {
+        match self {
+            Self::Cuda | Self::Hip => "torch.cuda",
+            Self::Xpu => "torch.xpu",
+            Self::Npu => "torch.npu",
+            Self::Mps => "torch.mps",
         }
     }
 }

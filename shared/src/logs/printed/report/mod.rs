@@ -265,14 +265,17 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
              Look at ``{list}`` for processes that came or went at that moment; an integrated GPU shares the host's \
              memory.\n\nMore memory was free than the request needs, so that something else refused it."
         ),
-        OomCause::MoreFree => format!(
-            "Look at `{list}` for processes that came or went at that moment, for MIG slices and for a \
-                               limit of the container; on Windows and WSL for the size of the page file; on a GPU that \
-                               shares the host's memory, for the share that is reserved for it.\nThen try \
-                               ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``, which requests memory in small \
-                               steps.\n\n\
-                               More memory was free than the request needs, so that something else refused it."
-        ),
+        OomCause::MoreFree => {
+            let slices = if oom.api == OomApi::Cuda { ", for MIG slices" } else { "" };
+            let variable = oom.api.settings_variable();
+            format!(
+                "Look at `{list}` for processes that came or went at that moment{slices} and for a limit of the container; \
+                 on Windows and WSL for the size of the page file; on a GPU that shares the host's memory, for the share \
+                 that is reserved for it.\n\
+                 Then try ``{variable}=expandable_segments:True``, which requests memory in small steps.\n\n\
+                 More memory was free than the request needs, so that something else refused it."
+            )
+        }
         OomCause::Fragmentation => {
             let more = match oom.private_bytes.is_some_and(|private| private >= MUCH_UNUSED) {
                 true => "\n\nMemory in private pools stays with its CUDA graphs: let graphs share one pool.",
@@ -285,8 +288,9 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
             format!(
                 "Set ``{}=expandable_segments:True``: PyTorch can then combine its unused memory{only}.\n\
                  If batches vary in size, start with the largest one, or pad them to few sizes.\n\
-                 After an evaluation, call ``torch.cuda.empty_cache()``, which gives back whole unused segments.{more}",
-                oom.api.settings_variable()
+                 After an evaluation, call ``{}.empty_cache()``, which gives back whole unused segments.{more}",
+                oom.api.settings_variable(),
+                oom.api.module()
             )
         }
         OomCause::Others if oom.api == OomApi::Mps => {
