@@ -48,8 +48,8 @@ def one_of_each(names: list[Named]) -> list[Named]:
     return [first._replace(text=f"{first.text} and {count} more") if count else first for first, count in more]
 
 
-def add_to(snapshot: dict[str, Any], names: list[Named]) -> None:
-    """Adds the names to the events of a snapshot."""
+def add_to(snapshot: dict[str, Any], names: list[Named], until_us: int | None = None) -> None:
+    """Adds the names to the events of a snapshot; names that were found earlier only to events until then."""
     traces = snapshot.get("device_traces", [])
     first = next((index for index, trace in enumerate(traces) if trace), len(traces))
     of_device: dict[int, list[Named]] = {}
@@ -57,15 +57,17 @@ def add_to(snapshot: dict[str, Any], names: list[Named]) -> None:
         of_device.setdefault(first if name.device is None else name.device, []).append(name)
     for device, of_trace in of_device.items():
         if device < len(traces):
-            _add(traces[device], of_trace)
+            _add(traces[device], of_trace, until_us)
 
 
-def _add(trace: list[dict[str, Any]], names: list[Named]) -> None:
+def _add(trace: list[dict[str, Any]], names: list[Named], until_us: int | None) -> None:
     wanted: dict[int, list[Named]] = {}
     for name in names:
         wanted.setdefault(name.address, []).append(name)
     rest = wanted.pop(0, [])
     for event in reversed(trace):
+        if until_us is not None and event.get("time_us", until_us + 1) > until_us:
+            continue
         here = wanted.get(event["addr"]) if event["action"] in _ABOUT_MEMORY else None
         if here is None:
             continue
@@ -80,6 +82,9 @@ def _add(trace: list[dict[str, Any]], names: list[Named]) -> None:
             rest += here
         if not wanted:
             break
+    if until_us is not None:
+        # An event now could name memory that has been freed since.
+        return
     time = {"time_us": trace[-1]["time_us"]} if trace and "time_us" in trace[-1] else {}
     for name in [*rest, *(name for here in wanted.values() for name in here)]:
         event = {"action": "annotate", "addr": name.address, "size": name.size, "stream": 0}

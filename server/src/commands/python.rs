@@ -21,7 +21,17 @@ pub(super) use files;
 const HOOK: &[File] = files!("hook/": "sitecustomize.py");
 
 /// Files of the package that hooks use as well.
-const SHARED: &[File] = files!("snapscope/": "exits.py", "importing.py", "notices.py", "reading.py", "steps.py");
+const SHARED: &[File] = files!("snapscope/":
+    "exits.py",
+    "frames.py",
+    "holders.py",
+    "hops.py",
+    "importing.py",
+    "naming.py",
+    "notices.py",
+    "reading.py",
+    "steps.py",
+);
 
 /// The Python package, without its pytest plugin in `guard/`, which an installed package brings.
 const PACKAGE: &[File] = files!("snapscope/":

@@ -7,6 +7,7 @@ import time
 from . import collectives, ending, lines, texts, unsupported
 from .exits import at_end_of_child
 from .history import History
+from .holding import Holding
 from .keeper import Keeper
 from .notices import failures, guarded, tried
 from .snapshot import Writer
@@ -22,7 +23,8 @@ class Recorder:
         self.options = options
         self.report = report
         self.history = History(torch, options["max_events"])
-        self.writer = Writer(run, options["output"], self.history, report)
+        self.holding = Holding(self._current, torch, options.get("steps"))
+        self.writer = Writer(run, options["output"], self.history, report, self.holding)
         self.peaks = {}
         self.pid = None
         self.has_ended = False
@@ -78,6 +80,7 @@ class Recorder:
     def _stepped(self, count):
         self.report.facts["steps"] = count
         collectives.settle(count)
+        tried(None, self.holding.stepped, count)
         wanted = self.options.get("steps")
         if wanted and count >= wanted and self.pid == os.getpid():
             self._stop("steps")
@@ -96,6 +99,11 @@ class Recorder:
     def _allocated(self, device):
         """Returns the bytes of all allocations so far."""
         return self.torch._C._cuda_memoryStats(device)["allocated_bytes"]["all"]["allocated"]
+
+    def _current(self):
+        """Returns the bytes that are allocated now, on all devices."""
+        stats = map(self.torch._C._cuda_memoryStats, range(self.torch._C._cuda_getDeviceCount()))
+        return sum(one["allocated_bytes"]["all"]["current"] for one in stats)
 
     def _is_after_oom(self):
         """Returns true if the script has not gone on after its last out-of-memory error.

@@ -6,17 +6,19 @@ import pickle
 import threading
 import time
 
-from . import lines
+from . import lines, naming
+from .notices import tried
 
 
 class Writer:
     """The snapshot file of this process, whose name is claimed when it is first written."""
 
-    def __init__(self, run, output, history, report):
+    def __init__(self, run, output, history, report, holding):
         self.run = run
         self.output = output
         self.history = history
         self.report = report
+        self.holding = holding
         self.path = None
         self.lock = threading.RLock()
         self.is_writing = False
@@ -52,6 +54,7 @@ class Writer:
         partial = os.path.join(os.path.dirname(path), name)
         try:
             snapshot = _without_hook(self.history.read())
+            tried(None, naming.add_to, snapshot, self.holding.names, self.holding.time_us)
             # Not through a link that somebody else has put there.
             with open(partial, "xb") as file:
                 pickle.dump(snapshot, file, protocol=4)

@@ -19,6 +19,7 @@ const HOOK: &[python::File] = python::files!("run/":
     "snapscope_run/lines.py",
     "snapscope_run/collectives.py",
     "snapscope_run/history.py",
+    "snapscope_run/holding.py",
     "snapscope_run/snapshot.py",
     "snapscope_run/keeper.py",
     "snapscope_run/ending.py",

@@ -1,5 +1,8 @@
 //! Tests what the command says about scripts that fit, do not fit, fail, or are not understood.
 
+use std::process::Command;
+
+use serde_json::Value;
 use testkit::server::snapscope;
 
 use super::{Ran, Stage};
@@ -18,7 +21,7 @@ fn a_script_that_fits_says_how_much_is_free() {
     let says = ["the end", "custom:4096MiB · train.py · torch 2.11.0+fake · ran to its end, 5 steps"];
     ran.check(0, &says);
     ran.check(0, &["peak reserved 1.00 GiB of 4.00 GiB: it fits, 3.00 GiB free", "snapscope diagnose train.pickle"]);
-    let mut peak = std::process::Command::new(snapscope());
+    let mut peak = Command::new(snapscope());
     peak.args(["peak", "--json"]).arg(stage.scene.path("train.pickle"));
     let inspected = Ran::of(&peak.output().expect("the command to start"));
     inspected.check(0, &["hold", "train.py"]);
@@ -208,4 +211,22 @@ fn asking_for_torch_is_not_importing_it() {
     let script =
         "import importlib.util\nassert importlib.util.find_spec('torch')\nimport torch\nkept = torch.Block(1 << 30)\n";
     Stage::new(script).run(&["--card", "t4-16gb"]).check(0, &["it fits"]);
+}
+
+#[test]
+fn holders_of_what_grows_are_named_while_they_are_there() {
+    let stage = Stage::new(
+        "import torch\ndef train():\n    optimizer = torch.optim.SGD()\n    kept = []\n    for i in range(9):\n        \
+         temporary = torch.Block(1 << 20)\n        kept.append(torch.Block(1 << 20))\n        optimizer.step()\n        \
+         del temporary\ntrain()\nlate = torch.Block(1 << 20)\n",
+    );
+    stage.run(&[]).check(0, &["it fits"]);
+    let output = Command::new(snapscope())
+        .current_dir(stage.scene.top())
+        .args(["peak", "train.pickle", "--filter", "held by kept (local of train, train.py)", "--json"])
+        .output()
+        .expect("the command");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
+    // Eight steps: what came later, perhaps at the address of what was freed, has no name.
+    assert_eq!((document["count"].as_u64(), document["bytes"].as_u64()), (Some(8), Some(8 << 20)), "{document}");
 }

@@ -23,7 +23,7 @@ pub(super) fn processes(log: &HostLog) -> Option<LogTable> {
         let ends = |kib: &[u32]| kib.first().zip(kib.last()).map(|(first, last)| (u64::from(*first), u64::from(*last)));
         let (first, last) = ends(process.counted_kib()).unwrap_or_default();
         vec![
-            LogCell::Count(u64::from(process.pid)),
+            pid(process.pid),
             command(process),
             LogCell::Bytes(peak(process)),
             LogCell::Bytes(first << 10),
@@ -38,6 +38,11 @@ pub(super) fn processes(log: &HostLog) -> Option<LogTable> {
         ["PID".to_owned(), "Command".to_owned(), of("Highest"), of("First"), of("Last"), "Samples".to_owned()],
         processes.iter().map(row),
     ))
+}
+
+/// Returns the number of a process; tables of memory_profiler have none.
+fn pid(pid: u32) -> LogCell {
+    if pid == 0 { LogCell::Nothing } else { LogCell::Count(u64::from(pid)) }
 }
 
 /// Returns the command of a process, which not every log has.
@@ -61,7 +66,7 @@ pub(super) fn kinds(log: &HostLog) -> Option<LogTable> {
         let counted = process.counted_kib().last().map(|kib| u64::from(*kib) << 10);
         let rest = || Some(counted?.saturating_sub(parts.file_bytes?).saturating_sub(parts.shmem_bytes?));
         let cells = vec![
-            LogCell::Count(u64::from(process.pid)),
+            pid(process.pid),
             cell(process.rss_kib.last().map(|kib| u64::from(*kib) << 10)),
             cell(process.pss_kib.last().map(|kib| u64::from(*kib) << 10)),
             cell(parts.uss_bytes),

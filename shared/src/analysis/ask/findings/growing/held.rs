@@ -54,7 +54,9 @@ fn largest<'a>(study: &Study<'a>, rows: &[&Kept], is_of_cause: bool) -> Option<H
     let Study { trace, device, timeline, .. } = *study;
     let allocations = &timeline.allocations;
     let mut holders: HashMap<&str, Holder<'a>> = HashMap::new();
-    for name in timeline.names.iter().filter(|name| allocations.died[name.allocation.index()] == NEVER) {
+    // What a function held is freed when it returns, after the last step.
+    let last_step = study.steps.as_ref().and_then(|steps| steps.steps.last()).map_or(NEVER - 1, |last| last.start);
+    for name in timeline.names.iter().filter(|name| allocations.died[name.allocation.index()] > last_step) {
         let Some(StatedHolder { path, has_graph }) = stated_holder(trace.strings.get(name.text)) else { continue };
         let (stack, size_bytes) =
             (allocations.allocation_stack(name.allocation, device), allocations.size_bytes(name.allocation));
@@ -88,7 +90,7 @@ impl Holder<'_> {
             (true, true) => format!("of these allocations, {}, with their autograd graphs", format::bytes(*bytes)),
             (false, _) => "tensors whose autograd graphs keep this memory".to_owned(),
         };
-        format!("Look at `{path}`: when the snapshot was taken, it held {count} {of}.")
+        format!("Look at `{path}`: when the holders were searched for, it held {count} {of}.")
     }
 }
 
@@ -126,9 +128,9 @@ mod tests {
             annotate l1 note=held/with/its/graph/by/losses[…]
             annotate l2 note=held/with/its/graph/by/losses[…]
         ";
-        let cache = "Look at `cache[…]`: when the snapshot was taken, it held 2 of these allocations, 2.00 MiB.";
+        let cache = "Look at `cache[…]`: when the holders were searched for, it held 2 of these allocations, 2.00 MiB.";
         assert_eq!(sentence(names).as_deref(), Some(cache));
-        let losses = "Look at `losses[…]`: when the snapshot was taken, it held 2 tensors whose autograd graphs keep this memory.";
+        let losses = "Look at `losses[…]`: when the holders were searched for, it held 2 tensors whose autograd graphs keep this memory.";
         let without_cache = names.replace("held/by/cache", "mine/in/cache");
         assert_eq!(sentence(&without_cache).as_deref(), Some(losses));
     }
