@@ -228,5 +228,5 @@ fn holders_of_what_grows_are_named_while_they_are_there() {
         .expect("the command");
     let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
     // Eight steps: what came later, perhaps at the address of what was freed, has no name.
-    assert_eq!((document["count"].as_u64(), document["bytes"].as_u64()), (Some(8), Some(8 << 20)), "{document}");
+    assert_eq!((document["allocations"].as_u64(), document["bytes"].as_u64()), (Some(8), Some(8 << 20)), "{document}");
 }
