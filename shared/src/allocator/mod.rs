@@ -23,7 +23,6 @@ mod expandable;
 mod find;
 mod placed;
 mod release;
-mod reservation;
 mod state;
 
 pub use self::core::{Allocator, OutOfMemory, PendingFree};

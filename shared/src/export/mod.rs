@@ -6,7 +6,6 @@
 
 mod sanitize;
 mod snapshot;
-mod source;
 
 mod pieces;
 mod subject;

@@ -21,7 +21,6 @@
 //! takes one, so that the single steps are its oracle.
 
 mod batches;
-mod build;
 mod dense;
 mod error;
 mod heap;
@@ -41,9 +40,8 @@ mod val;
 mod value;
 mod writer;
 
-pub use build::Build;
 pub use error::{Error, ErrorKind};
-pub use heap::Heap;
+pub use heap::{Build, Heap};
 pub use reader::{Finished, MOST_MEMORY_APART, MOST_MEMORY_PER_BYTE, Reader, most_memory_bytes};
 pub use template::{Form, RECORD_VALUES, Role};
 pub use val::{Kind, Val};

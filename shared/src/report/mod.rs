@@ -17,7 +17,6 @@ mod ranks;
 mod replay;
 mod segments;
 mod source;
-mod trace_curves;
 
 pub use diagnosis::{
     Diagnosis, DiagnosisConfig, Evidence, Finding, FindingPart, Growth, GrowthGroup, HOST, NO_DEVICE, RunOfDevice,
@@ -29,13 +28,12 @@ pub use frame::{Frame, frame, frames};
 pub use headline::headlines;
 pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};
 pub use log::{LogCell, LogNotice, LogOwner, LogOwners, LogReport, LogTable};
-pub use log_curves::{LogCurves, LogLane, LogLimit, LogSeries, LogSpan};
+pub use log_curves::{LogCurves, LogLane, LogLimit, LogSeries, LogSpan, trace_curves};
 pub(crate) use log_curves::{MOST_TIMES, extremes};
 pub use ranks::{Rank, RankOutlier, Ranks, rank_outliers};
 pub use replay::{Replay, ReplaySweep, ReplayTrial, RunFigures, WholeStep, sweep_config};
 pub use segments::{HeldSegment, Holder, Reserved, Segment, SegmentUse, Segments, reserved, segment, segments};
 pub use source::{FileLine, SourceFile, SourceReport, source_report};
-pub use trace_curves::trace_curves;
 
 // These types of the analysis are plain data already.
 pub use crate::analysis::{

@@ -8,9 +8,7 @@ mod accelerator;
 mod context_table;
 mod event_table;
 mod frame_table;
-mod part;
 mod segment_table;
-mod settings;
 mod stack_table;
 pub mod text;
 mod trace_model;
@@ -19,8 +17,8 @@ pub use accelerator::{Accelerator, NPU_PADDING_BYTES};
 pub use context_table::{ContextId, ContextTable, EventContext, PoolId};
 pub use event_table::{Action, Event, EventTable};
 pub use frame_table::{Frame, FrameId, FrameTable, FxNode, OwnFrames};
-pub use part::{FreedEarlier, OlderBlock, PartOf};
 pub use segment_table::{Block, BlockState, HistoryEntry, Segment, SegmentTable, SegmentType};
-pub use settings::{Setting, Settings};
 pub use stack_table::{LineTable, LinesId, StackId, StackTable};
-pub use trace_model::{Annotation, Container, Device, Encoding, Format, Stage, Trace};
+pub use trace_model::{
+    Annotation, Container, Device, Encoding, Format, FreedEarlier, OlderBlock, PartOf, Setting, Settings, Stage, Trace,
+};

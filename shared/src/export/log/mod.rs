@@ -2,13 +2,10 @@
 //!
 //! Invariant: a saved log says what the page and the terminal say, since all of them have the same report.
 
-mod chart;
 mod page;
-mod picture;
 mod text;
 
-pub use chart::{LOG_ROOM, log_chart, series_color};
-pub use picture::{legend, log_picture};
+pub use page::{LOG_ROOM, legend, log_chart, log_picture, series_color};
 
 use crate::draw::theme::Theme;
 use crate::report::LogReport;

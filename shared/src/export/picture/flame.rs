@@ -1,7 +1,6 @@
 //! Draws a still flame graph of what is alive at a moment, with callers above what they called.
 
-use super::heading::{ABOVE, MARGIN, Swatch, heading};
-use super::options::MomentOptions;
+use super::frame::{ABOVE, MARGIN, MomentOptions, Swatch, heading};
 use super::tone::{Layers, Tone};
 use super::{LEAST_PX, MOST_PX, when};
 use crate::analysis::{CallTree, Calls, Cut, CutContent, PathConfig, Site, Timeline, TreeConfig, cut};

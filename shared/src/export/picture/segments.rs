@@ -1,7 +1,6 @@
 //! Draws a still map of the segments at a moment, with the blocks that tile them.
 
-use super::heading::{ABOVE, MARGIN, Swatch, heading};
-use super::options::MomentOptions;
+use super::frame::{ABOVE, MARGIN, MomentOptions, Swatch, heading};
 use super::tone::{Layers, Tone};
 use super::{LEAST_PX, MOST_PX, when};
 use crate::analysis::{Room, SegmentMap, Timeline, rooms};

@@ -11,8 +11,7 @@
 //! No text grows, and a clean text is left as it is.
 
 use super::hosts::{is_address, is_domain, is_host_word};
-use super::patterns::{Language, regex, replaced};
-use super::shapes::without_shapes;
+use super::shapes::{Language, regex, replaced, without_shapes};
 use regex_lite::Regex;
 use std::sync::LazyLock;
 

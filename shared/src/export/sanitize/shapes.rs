@@ -1,7 +1,7 @@
 //! Removes machines, accounts and people whose shape alone reveals them, apart from hosts and addresses.
+//! Replaces what patterns find in texts.
 
-use super::patterns::{Language, regex, replaced};
-use regex_lite::Regex;
+use regex_lite::{Captures, Regex};
 use std::sync::LazyLock;
 
 /// Letters of the random parts in names of Kubernetes, which has no vowels there (`SafeEncodeString`).
@@ -43,6 +43,24 @@ pub(super) fn without_shapes(text: String, language: Language) -> String {
     EVERYWHERE.iter().chain(prose).fold(text, |text, (pattern, place)| {
         replaced(&text, pattern, |found| Some(place.replace("$1", found.get(1).map_or("", |part| part.as_str()))))
     })
+}
+
+/// Kind of a text, which decides what is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    /// Source lines and symbols: `a@b.t` is a multiplication, and `host=host` passes an argument.
+    Code,
+    /// Text written for people.
+    Prose,
+}
+
+pub(super) fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a pattern")
+}
+
+/// Replaces each match for which `change` returns another text.
+pub(super) fn replaced(text: &str, pattern: &Regex, change: impl Fn(&Captures<'_>) -> Option<String>) -> String {
+    pattern.replace_all(text, |found: &Captures<'_>| change(found).unwrap_or_else(|| found[0].to_owned())).into_owned()
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 //! A snapshot shows GPU memory of one process; host memory that climbs is seen from outside, by sampling.
 
 mod arenas;
-mod cells;
 mod climb;
 mod family;
 mod head;

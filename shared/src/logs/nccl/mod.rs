@@ -4,7 +4,6 @@
 
 mod log;
 mod message;
-mod origin;
 mod pages;
 mod reader;
 mod report;

@@ -11,8 +11,7 @@
 
 use super::log::{NcclLog, NcclProcess, NcclSample, NcclSize};
 use super::message::Message;
-use super::origin::{self, Origin};
-use super::pages::{PAGE_BYTES, Pages};
+use super::pages::{Origin, PAGE_BYTES, Pages, split_origin};
 use crate::base::stamp::Stamp;
 use crate::logs::source::LineReader;
 use hashbrown::HashMap;
@@ -53,7 +52,7 @@ impl LineReader for NcclReader {
         if !line.contains("NCCL ") {
             return false;
         }
-        let Some((origin, stamp, text)) = origin::split(line) else { return false };
+        let Some((origin, stamp, text)) = split_origin(line) else { return false };
         let Some(message) = Message::of(text) else { return false };
         if let Message::Other = message {
             return true;

@@ -6,10 +6,8 @@
 mod log;
 mod query_text;
 mod reader;
-mod record;
 mod report;
 mod table;
-mod wandb;
 
 pub use log::{Card, CardLog, CardProcess, CardSample};
 pub use reader::CardReader;

@@ -16,7 +16,7 @@
 //!             Used GPU Memory               : 22374 MiB
 //! ```
 
-use super::record::{Field, Record};
+use super::log::{Field, Record};
 
 /// Reader of the lines of any number of outputs.
 #[derive(Debug, Default)]

@@ -5,12 +5,9 @@
 
 mod fields;
 mod habits;
-mod kernels;
 mod lanes;
-mod makers;
 mod matching;
 mod origin;
-mod peak;
 mod reader;
 mod report;
 mod spans;
@@ -18,13 +15,12 @@ mod trace;
 mod transfers;
 
 pub use habits::{Habit, HabitKind, habits};
-pub use makers::{Made, MadeOn, Maker, Makers};
-pub use matching::{Allocated, Matches, matches};
-pub use peak::{LiveGroup, live_groups};
+pub use matching::{Allocated, Made, MadeOn, Maker, Makers, Matches, matches};
 pub use reader::{ProfileReader, is_profile};
 pub use report::{OperatorsAtPeak, operators_at_peak};
 pub use trace::{
-    Course, DeviceKind, Direction, Lane, LaneKind, LaneSpan, MemoryEvent, Operation, Origin, Profile, Transfer,
+    Course, DeviceKind, Direction, Lane, LaneKind, LaneSpan, LiveGroup, MemoryEvent, Operation, Origin, Profile,
+    Transfer, live_groups,
 };
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Reads a trace that arrives in chunks, plain or compressed with gzip, event by event.
 
 use super::fields::fields;
-use super::kernels::{Kernel, Kernels};
-use super::lanes::lanes;
+use super::lanes::{Kernel, Kernels, lanes};
 use super::origin::attribute;
 use super::spans::{Span, SpanKind, Spans, is_step};
 use super::trace::{Course, DeviceKind, MemoryEvent, Origin, Profile};

@@ -3,7 +3,6 @@
 //! The classes are data here: `Snapshot` with its traces and the length of its stacks, and `_Traces` with a list of
 //! traces. A pickle that refers to any other class is refused.
 
-mod builder;
 mod change;
 mod reader;
 mod report;

@@ -1,7 +1,6 @@
 //! Draws a sweep as SVG: the peak of each recording and the memory of the cards.
 
 mod lines;
-mod marks;
 mod scale;
 
 use crate::api::{FitReport, SweepReport};
@@ -15,9 +14,8 @@ use crate::draw::svg::svg_for_both;
 use crate::draw::theme::Theme;
 use crate::draw::ticks::Tick;
 
-use super::place::where_it_ran_out;
-use lines::{Limit, Line, Plot, Point};
-use marks::{Legend, TEXT};
+use super::table::where_it_ran_out;
+use lines::{Legend, Limit, Line, Plot, Point, TEXT};
 
 const LEFT: f64 = 76.0;
 const RIGHT: f64 = 680.0;
@@ -155,17 +153,17 @@ impl<'a> Drawing<'a> {
             let places = [self.at(&pair[0]), self.at(&pair[1])];
             match ran_out {
                 0 if self.plot.is_drawn_before(index, pair) => {
-                    ops.extend(marks::segment_over(index, places, self.theme));
+                    ops.extend(lines::segment_over(index, places, self.theme));
                 }
-                0 | 1 => ops.push(marks::segment(index, places, ran_out > 0, self.theme)),
+                0 | 1 => ops.push(lines::segment(index, places, ran_out > 0, self.theme)),
                 _ => (),
             }
         }
         for point in &line.points {
             let at = self.at(point);
             match point.ran_out() {
-                true => ops.extend(marks::cross(at, self.theme)),
-                false => ops.push(marks::dot(at, index, self.theme)),
+                true => ops.extend(lines::cross(at, self.theme)),
+                false => ops.push(lines::dot(at, index, self.theme)),
             }
             let rect = Rect::new(at.0 - HINT / 2.0, at.1 - HINT / 2.0, HINT, HINT);
             ops.push(Op::Hint { rect, text: self.hint(line, point) });

@@ -8,13 +8,11 @@
 
 mod matching;
 mod profile;
-mod side;
 #[cfg(test)]
 mod tests;
 
 pub use matching::Matched;
-pub use profile::{Profile, ProfileFrame, ProfileRow};
-pub use side::Side;
+pub use profile::{Profile, ProfileFrame, ProfileRow, Side};
 
 use crate::analysis::track::allocations::AllocationKey;
 use crate::analysis::track::category::Category;

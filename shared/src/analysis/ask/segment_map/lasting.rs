@@ -5,8 +5,8 @@ use super::waits::Waits;
 use crate::allocator::Settings;
 use crate::analysis::ask::replay::recorded_settings;
 use crate::analysis::track::allocations::{Allocation, Allocations, Origin};
+use crate::analysis::track::pairing::SizeLimit;
 use crate::analysis::track::segments_at::SegmentAt;
-use crate::analysis::track::size_limit::SizeLimit;
 use crate::trace::{Action, BlockState, Device, Trace};
 use std::ops::Range;
 

@@ -6,12 +6,11 @@
 
 mod frames;
 mod operations;
-mod phase;
 mod shape;
 mod sharing;
 mod updates;
 
-pub use phase::{Phase, PhaseBasis};
+pub use frames::{Phase, PhaseBasis};
 pub(in crate::analysis) use sharing::Sharing;
 
 use crate::analysis::track::allocations::Allocations;

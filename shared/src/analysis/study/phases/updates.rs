@@ -1,7 +1,7 @@
 //! Finds the updates of weights, each of which ends a step.
 
 use super::Phases;
-use super::phase::Phase;
+use super::frames::Phase;
 use crate::analysis::track::allocations::Allocations;
 use crate::trace::Device;
 
