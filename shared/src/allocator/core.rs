@@ -14,7 +14,7 @@ use super::block::{Block, BlockId, BlockUse, Blocks, PoolIndex, PoolKey};
 use super::counters::Counters;
 use super::driver::Driver;
 use super::event::{Event, EventKind};
-use super::pool::{HalfPool, Pool, PoolOptions};
+use super::free_list::{HalfPool, Pool, PoolOptions};
 use super::rounding;
 use super::settings::Settings;
 use std::collections::VecDeque;

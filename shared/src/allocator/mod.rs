@@ -15,7 +15,6 @@ mod driver;
 mod block;
 mod event;
 mod free_list;
-mod pool;
 
 mod core;
 mod counters;
@@ -32,7 +31,7 @@ pub use conf::ConfError;
 pub use counters::{Counters, Gauge};
 pub use driver::{Driver, LAST_ADDR, VirtualCard};
 pub use event::{Event, EventKind};
+pub use free_list::PoolOptions;
 pub use placed::{PlacedBlock, PlacedSegment};
-pub use pool::PoolOptions;
 pub use settings::{Settings, TorchVersion};
 pub use state::{BlockState, SegmentState};

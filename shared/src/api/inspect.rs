@@ -1,8 +1,9 @@
 //! What the commands say about a file with `--json`.
+//! Defines the list of files that `snapscope open` has for the page.
 
 use crate::base::Diagnostic;
 use crate::report::{Diagnosis, Finding, Growth, LogOwners, LogTable, RunOfDevice, SourceReport, Summary};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Format and figures of a file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -107,4 +108,19 @@ pub struct QuotedLine {
     /// Line number from 1.
     pub line: u64,
     pub text: String,
+}
+
+/// Files in the order of the command line: the answer of `GET api/v1/files`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenedFiles {
+    pub files: Vec<OpenedFile>,
+}
+
+/// File whose bytes are at `api/v1/files/N`, where `N` is its position in the list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenedFile {
+    /// Name without its folders.
+    pub name: String,
+    /// Size in bytes, as of the time of the answer.
+    pub size_bytes: u64,
 }

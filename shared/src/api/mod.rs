@@ -7,24 +7,22 @@ mod catalog;
 mod error;
 mod inspect;
 mod job;
-mod opened;
 mod recording;
 mod run;
 mod share;
-mod sweep;
 
 pub use catalog::{CardRow, GalleryRow, ModelRow};
 pub use error::{ErrorBody, ErrorCode, ProblemBody};
-pub use inspect::{DiagnoseReport, FormatName, FoundSource, Inspection, OfFile, QuotedLine, SourceDocument};
+pub use inspect::{
+    DiagnoseReport, FormatName, FoundSource, Inspection, OfFile, OpenedFile, OpenedFiles, QuotedLine, SourceDocument,
+};
 pub use job::{
     JobChange, JobDetails, JobError, JobErrorCode, JobEvent, JobList, JobOutcome, JobRequest, JobResource, JobState,
     JobTask, KeyNote, Recorded, TaskSummary,
 };
-pub use opened::{OpenedFile, OpenedFiles};
 pub use recording::{
-    Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingCurve, RecordingReport, Started,
-    StepStart, Written,
+    Failed, Finished, FitProbe, FitReport, Message, OutOfMemory, Progress, RecorderLine, RecordingCurve,
+    RecordingReport, Started, StepStart, SweepReport, SweepRow, Written,
 };
 pub use run::{RunOutOfMemory, RunReport, RunStatus, RunStop, RunsReport, ValueKind, ValueRead};
 pub use share::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
-pub use sweep::{FitProbe, FitReport, SweepReport, SweepRow};

@@ -24,7 +24,6 @@ mod foreign;
 mod forms;
 mod html;
 mod json;
-mod keeper;
 mod keys;
 mod oddities;
 mod part;

@@ -27,7 +27,6 @@ mod heap;
 mod lesson;
 mod machine;
 mod memo;
-mod objects;
 mod opcode;
 mod parse;
 mod reader;

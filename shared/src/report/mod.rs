@@ -12,8 +12,6 @@ mod frame;
 mod headline;
 mod live;
 mod log;
-mod log_curves;
-mod ranks;
 mod replay;
 mod segments;
 mod source;
@@ -22,15 +20,19 @@ pub use diagnosis::{
     Diagnosis, DiagnosisConfig, Evidence, Finding, FindingPart, Growth, GrowthGroup, HOST, NO_DEVICE, RunOfDevice,
     Target, TargetLine, UntilFull, diagnosis,
 };
-pub use diff::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, comparison};
+pub use diff::{
+    ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, Rank, RankOutlier, Ranks, comparison,
+    rank_outliers,
+};
 pub use event::{EventLine, EventReport, event_lines, event_report};
 pub use frame::{Frame, frame, frames};
 pub use headline::headlines;
 pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};
-pub use log::{LogCell, LogNotice, LogOwner, LogOwners, LogReport, LogTable};
-pub use log_curves::{LogCurves, LogLane, LogLimit, LogSeries, LogSpan, trace_curves};
-pub(crate) use log_curves::{MOST_TIMES, extremes};
-pub use ranks::{Rank, RankOutlier, Ranks, rank_outliers};
+pub use log::{
+    LogCell, LogCurves, LogLane, LogLimit, LogNotice, LogOwner, LogOwners, LogReport, LogSeries, LogSpan, LogTable,
+    trace_curves,
+};
+pub(crate) use log::{MOST_TIMES, extremes};
 pub use replay::{Replay, ReplaySweep, ReplayTrial, RunFigures, WholeStep, sweep_config};
 pub use segments::{HeldSegment, Holder, Reserved, Segment, SegmentUse, Segments, reserved, segment, segments};
 pub use source::{FileLine, SourceFile, SourceReport, source_report};

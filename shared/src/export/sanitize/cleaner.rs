@@ -2,8 +2,8 @@
 //! Options for a copy that is shown to others.
 //! Gives different files of frames different names after their paths were shortened.
 
+use super::hosts::{is_public, is_public_symbol, package_of};
 use super::names::{Names, SortedNames};
-use super::packages::{is_public, is_public_symbol, package_of};
 use super::paths::{self, Projects};
 use super::report::{Package, SanitizeReport, Tables, remaining};
 use super::secrets::{self, without_secrets};

@@ -21,7 +21,6 @@ mod names;
 mod secrets;
 mod shapes;
 
-mod packages;
 mod paths;
 mod texts;
 

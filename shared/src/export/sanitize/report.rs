@@ -2,7 +2,7 @@
 //! Lists all texts of a copy, for people to read before it leaves their machine.
 //! The clean tables of a trace, which a copy is written from.
 
-use super::packages::is_project;
+use super::hosts::is_project;
 use crate::base::{StringId, StringTable};
 use crate::trace::{Annotation, ContextId, ContextTable, FrameTable, Settings, StackId, StackTable};
 use hashbrown::HashMap;

@@ -2,12 +2,10 @@
 //!
 //! The names of the columns are the field names of the JSON form, and sizes are plain numbers of bytes.
 
-mod cell;
 mod rows;
 mod sheet;
 
-pub use cell::{Cell, csv_text, markdown_text};
-pub use sheet::{Rows, Sheet, TableFormat};
+pub use sheet::{Cell, Rows, Sheet, TableFormat, csv_text, markdown_text};
 
 use super::subject::Subject;
 

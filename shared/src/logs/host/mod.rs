@@ -4,7 +4,6 @@
 
 mod arenas;
 mod climb;
-mod family;
 mod head;
 mod kinds;
 mod log;
@@ -25,8 +24,7 @@ mod tests;
 
 pub use arenas::{ArenaHolder, arena_holder};
 pub use climb::{Climb, Climber, climb_of, curve_climb, file_climb, machine_climb};
-pub use family::{Family, families, sums};
-pub use kinds::most_bytes;
+pub use kinds::{Family, families, most_bytes, sums};
 pub use log::{
     Arenas, Clock, HostForm, HostLog, Kill, LeftFiles, Machine, Mapping, Parts, Process, SharedFolder, Total,
     TotalSource,

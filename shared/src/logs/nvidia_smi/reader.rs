@@ -1,7 +1,8 @@
 //! Reads the lines of nvidia-smi.
 
-use super::log::{Card, CardLog, CardProcess, CardSample, MOST_CARDS, MOST_PROCESSES, Record, RecordGpu};
-use super::query_text::QueryText;
+use super::query_text::{
+    Card, CardLog, CardProcess, CardSample, MOST_CARDS, MOST_PROCESSES, QueryText, Record, RecordGpu,
+};
 use super::table::{CardMetric, Head, Row, mebibytes, wandb_head};
 use crate::base::stamp::{self, Stamp};
 use crate::base::{Metric, MetricHead, MetricTime};

@@ -12,7 +12,6 @@ mod reader;
 mod report;
 mod spans;
 mod trace;
-mod transfers;
 
 pub use habits::{Habit, HabitKind, habits};
 pub use matching::{Allocated, Made, MadeOn, Maker, Makers, Matches, matches};

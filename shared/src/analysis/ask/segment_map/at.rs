@@ -15,7 +15,7 @@
 //!
 //! Cost: linear in the segments and blocks of the moment, plus sorting the blocks by address.
 
-use super::lasting::Lasting;
+use super::waits::Lasting;
 use crate::allocator::Settings;
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::segments_at::{SegmentAt, changes_of, segments_at};

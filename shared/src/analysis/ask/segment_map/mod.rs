@@ -5,7 +5,6 @@
 
 mod at;
 mod history;
-mod lasting;
 mod places;
 mod rests;
 #[cfg(test)]

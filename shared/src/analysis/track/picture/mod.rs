@@ -37,7 +37,6 @@ mod heights;
 mod rungs;
 mod slices;
 mod sweep;
-mod tally;
 #[cfg(test)]
 mod tests;
 

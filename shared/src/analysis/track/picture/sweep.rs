@@ -1,10 +1,9 @@
 //! Sweeps over the slices from left to right and collects the bands.
 //! Allocations that a picture sets apart from the others.
 
-use super::bands::{Band, Bands, PictureRequest, Scale};
+use super::bands::{Band, Bands, PictureRequest, Scale, Tally, Tint};
 use super::rungs::Rungs;
 use super::slices::Slices;
-use super::tally::{Tally, Tint};
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::category::Coloring;
 use crate::analysis::track::members::Members;
