@@ -10,10 +10,9 @@
 //! Cost: O(log free blocks) for a request that the pool serves.
 //! Memory grows with the highest number of blocks, and with the events that are not cleared.
 
-use super::block::{Block, BlockId, BlockUse, Blocks, PoolIndex, PoolKey};
+use super::block::{Block, BlockId, BlockUse, Blocks, Event, EventKind, PoolIndex, PoolKey};
 use super::counters::Counters;
 use super::driver::Driver;
-use super::event::{Event, EventKind};
 use super::free_list::{HalfPool, Pool, PoolOptions};
 use super::rounding;
 use super::settings::Settings;

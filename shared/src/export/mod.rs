@@ -7,7 +7,6 @@
 mod sanitize;
 mod snapshot;
 
-mod pieces;
 mod subject;
 
 mod log;

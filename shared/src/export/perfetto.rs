@@ -8,8 +8,7 @@
 //! Times are microseconds since the first event of the file; in a trace without times, each event takes one
 //! microsecond.
 
-use super::pieces::{Pieces, quoted};
-use super::subject::{Subject, device_name};
+use super::subject::{Pieces, Subject, device_name, quoted};
 use crate::analysis::{Axis, Span, StepSource, Steps, Timeline, spans};
 use crate::base::{Moment, format};
 use crate::trace::{Action, Device};

@@ -28,7 +28,6 @@ mod keys;
 mod oddities;
 mod part;
 mod preview;
-mod readers;
 mod records;
 mod room;
 mod unwind;

@@ -7,7 +7,7 @@
 //! An instance is a handle of the builder. Its class is never looked up, and none of its code runs.
 //! Each operation returns `None` if the builder does not take the object, which is then refused.
 
-use super::error::ErrorKind;
+use super::heap::ErrorKind;
 use super::machine::{Batch, Machine, Result, unexpected};
 use super::memo::Entry;
 use super::{Build, Val};

@@ -22,7 +22,6 @@
 
 mod batches;
 mod dense;
-mod error;
 mod heap;
 mod lesson;
 mod machine;
@@ -36,15 +35,14 @@ mod scanner;
 mod template;
 mod text;
 mod val;
-mod value;
 mod writer;
 
-pub use error::{Error, ErrorKind};
-pub use heap::{Build, Heap};
-pub use reader::{Finished, MOST_MEMORY_APART, MOST_MEMORY_PER_BYTE, Reader, most_memory_bytes};
+pub use heap::{Build, Error, ErrorKind, Heap};
+pub use reader::{
+    Finished, MOST_MEMORY_APART, MOST_MEMORY_PER_BYTE, Reader, ValueMaker, most_memory_bytes, value_from_slice,
+};
 pub use template::{Form, RECORD_VALUES, Role};
 pub use val::{Kind, Val};
-pub use value::{ValueMaker, value_from_slice};
 pub use writer::{MemoId, Style, Writer};
 
 pub(crate) use machine::Machine;

@@ -1,7 +1,7 @@
 //! Builds the comparison of the live memory of two moments.
 //! Builds the comparison of the processes or devices of one job.
 
-use super::frame::Frame;
+use super::event::Frame;
 use crate::analysis::{
     Category, Change, Diff, DiffRow, Matched, Outlier, Profile, ProfileFrame, RankFigures, Timeline, Unlike,
     diff_labels, outliers,

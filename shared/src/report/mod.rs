@@ -8,7 +8,6 @@
 mod diagnosis;
 mod diff;
 mod event;
-mod frame;
 mod headline;
 mod live;
 mod log;
@@ -24,8 +23,7 @@ pub use diff::{
     ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, Rank, RankOutlier, Ranks, comparison,
     rank_outliers,
 };
-pub use event::{EventLine, EventReport, event_lines, event_report};
-pub use frame::{Frame, frame, frames};
+pub use event::{EventLine, EventReport, Frame, event_lines, event_report, frame, frames};
 pub use headline::headlines;
 pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};
 pub use log::{

@@ -8,7 +8,7 @@ mod page;
 use crate::base::format;
 use crate::draw::theme::Theme;
 use crate::export::csv_text;
-use crate::export::pieces::quoted;
+use crate::export::subject::quoted;
 use crate::report::{LogCell, LogOwners, LogReport, LogTable};
 use page::log_page;
 pub use page::{LOG_ROOM, legend, log_chart, log_picture, series_color};

@@ -1,7 +1,7 @@
 //! Recognizes machines and their addresses by their shape.
 //! Decides to which package or project the code of a frame belongs.
 
-use super::words::is_public_package;
+use super::texts::is_public_package;
 use crate::base::frame_rules;
 
 /// Last labels of host names that do not end words of programs.

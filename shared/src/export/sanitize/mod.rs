@@ -14,12 +14,9 @@
 //!
 //! Invariant: a copy differs only in texts, frames and stacks, and a copy of a copy is the same.
 
-mod words;
-
 mod hosts;
 mod names;
 mod secrets;
-mod shapes;
 
 mod paths;
 mod texts;

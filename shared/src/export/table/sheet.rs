@@ -4,8 +4,7 @@
 
 use crate::analysis::place;
 use crate::base::format;
-use crate::export::pieces::{Pieces, quoted};
-use crate::export::subject::Subject;
+use crate::export::subject::{Pieces, Subject, quoted};
 use crate::trace::StackId;
 use std::borrow::Cow;
 

@@ -3,7 +3,6 @@
 //! With `profile_memory=True`, each allocation and each free of any device is an instant event named `[memory]`, with the
 //! allocator's totals. Operators, annotations and, with `with_stack=True`, Python functions are spans beside them.
 
-mod fields;
 mod habits;
 mod lanes;
 mod matching;

@@ -1,9 +1,8 @@
 //! Reads a trace that arrives in chunks, plain or compressed with gzip, event by event.
 
-use super::fields::fields;
 use super::lanes::{Call, CallKind, Copied, Kernel, Kernels, direction, lanes, transfers};
 use super::origin::attribute;
-use super::spans::{Span, SpanKind, Spans, is_step};
+use super::spans::{Span, SpanKind, Spans, fields, is_step};
 use super::trace::{Course, DeviceKind, MemoryEvent, Origin, Profile};
 use crate::base::{Sink, StringTable, unpacked_head};
 use crate::logs::source::FileReader;
