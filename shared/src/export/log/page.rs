@@ -226,7 +226,7 @@ fn headed(curves: &LogCurves, theme: &Theme) -> Sketch {
 }
 
 /// Draws all times of the curves at the size of files.
-pub(super) fn whole_chart(curves: &LogCurves, theme: &Theme) -> Sketch {
+fn whole_chart(curves: &LogCurves, theme: &Theme) -> Sketch {
     let whole = curves.whole();
     Sketch { ops: log_chart(curves, whole, whole.0, CHART, theme).ops, width: CHART.0, height: CHART.1 }
 }

@@ -258,7 +258,7 @@ pub(super) const MARGIN: f64 = 18.0;
 pub(super) const ABOVE: f64 = 82.0;
 
 /// Baseline of the title, in pixels.
-pub(super) const TITLE_LINE: f64 = 26.0;
+const TITLE_LINE: f64 = 26.0;
 
 pub(super) const LABEL: Font = Font::plain(12.0);
 pub(super) const TITLE: Font = Font::strong(15.0);

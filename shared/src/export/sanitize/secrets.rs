@@ -252,7 +252,7 @@ static IN_PROSE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 });
 
 /// Removes what the shapes of this module reveal.
-pub(super) fn without_shapes(text: String, language: Language) -> String {
+fn without_shapes(text: String, language: Language) -> String {
     let prose = IN_PROSE.iter().filter(|_| language == Language::Prose);
     EVERYWHERE.iter().chain(prose).fold(text, |text, (pattern, place)| {
         replaced(&text, pattern, |found| Some(place.replace("$1", found.get(1).map_or("", |part| part.as_str()))))

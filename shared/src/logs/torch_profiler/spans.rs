@@ -183,7 +183,7 @@ fn find(bytes: &[u8], from: usize, wanted: u8) -> Option<usize> {
 }
 
 /// Returns the position of the quote that ends a string.
-pub(super) fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match bytes.get(at)? {
             b'"' => return Some(at),

@@ -299,7 +299,7 @@ pub fn streams_and_pools(
 }
 
 /// Returns the context of the event that records an allocation; blocks have none.
-pub(super) fn context_of<'a>(trace: &'a Trace, device: &Device, origin: Origin) -> Option<&'a EventContext> {
+fn context_of<'a>(trace: &'a Trace, device: &Device, origin: Origin) -> Option<&'a EventContext> {
     let (Origin::Event(event) | Origin::UnmatchedFree(event)) = origin else { return None };
     Some(trace.contexts.get(device.events.contexts().at(event)))
 }
