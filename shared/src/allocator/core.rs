@@ -1,4 +1,5 @@
 //! The allocator: serves requests and takes blocks back.
+//! Address ranges that expandable segments have reserved.
 //!
 //! ```text
 //! allocate  search the pool ─ collect garbage ─ fetch ─ search the pools with `use_on_oom` ─
@@ -9,16 +10,13 @@
 //! Cost: O(log free blocks) for a request that the pool serves.
 //! Memory grows with the highest number of blocks, and with the events that are not cleared.
 
-use std::collections::VecDeque;
-
-use super::block::{Block, BlockId, BlockUse, Blocks, PoolIndex, PoolKey};
+use super::block::{Block, BlockId, BlockUse, Blocks, Event, EventKind, PoolIndex, PoolKey};
 use super::counters::Counters;
 use super::driver::Driver;
-use super::event::{Event, EventKind};
-use super::pool::{HalfPool, Pool, PoolOptions};
-use super::reservation::Reservations;
+use super::free_list::{HalfPool, Pool, PoolOptions};
 use super::rounding;
 use super::settings::Settings;
+use std::collections::VecDeque;
 
 /// A request that could not be served; an `oom` event has the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -310,5 +308,36 @@ impl<D: Driver> Allocator<D> {
 
     pub(super) fn record(&mut self, kind: EventKind, addr: u64, size_bytes: u64, stream: u64, pool: PoolIndex) {
         self.events.push(Event { kind, addr, size_bytes, stream, pool: pool.key() });
+    }
+}
+
+/// Reserved range of addresses.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reservation {
+    pub(super) addr: u64,
+    pub(super) size_bytes: u64,
+    pub(super) unit_bytes: u64,
+}
+
+/// Table of all reservations; rows of released ones are reused.
+#[derive(Debug, Default)]
+pub(super) struct Reservations {
+    rows: Vec<Option<Reservation>>,
+}
+
+impl Reservations {
+    pub(super) fn add(&mut self, reservation: Reservation) -> u32 {
+        let index = self.rows.iter().position(Option::is_none).unwrap_or(self.rows.len());
+        self.rows.resize(self.rows.len().max(index + 1), None);
+        self.rows[index] = Some(reservation);
+        index as u32
+    }
+
+    pub(super) fn get(&self, index: u32) -> Reservation {
+        self.rows[index as usize].expect("a block's reservation lives as long as the block")
+    }
+
+    pub(super) fn remove(&mut self, index: u32) {
+        self.rows[index as usize] = None;
     }
 }

@@ -9,11 +9,9 @@
 //! empty_cache without B|AAA.................|                          unmap 1: only whole units are unmapped
 //! ```
 
-use super::block::{Block, BlockId, BlockUse, PoolIndex};
-use super::core::{Allocator, Request};
+use super::block::{Block, BlockId, BlockUse, EventKind, PoolIndex};
+use super::core::{Allocator, Request, Reservation};
 use super::driver::Driver;
-use super::event::EventKind;
-use super::reservation::Reservation;
 
 impl<D: Driver> Allocator<D> {
     /// Maps the memory that a request needs at the lowest addresses that have room for it.

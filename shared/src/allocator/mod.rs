@@ -13,27 +13,22 @@ mod address_space;
 mod driver;
 
 mod block;
-mod event;
 mod free_list;
-mod pool;
 
 mod core;
 mod counters;
 mod expandable;
 mod find;
 mod placed;
-mod release;
-mod reservation;
 mod state;
 
 pub use self::core::{Allocator, OutOfMemory, PendingFree};
 pub use address_space::{AddressOrder, AddressSpace};
-pub use block::{BlockId, BlockUse, PoolKey};
+pub use block::{BlockId, BlockUse, Event, EventKind, PoolKey};
 pub use conf::ConfError;
 pub use counters::{Counters, Gauge};
 pub use driver::{Driver, LAST_ADDR, VirtualCard};
-pub use event::{Event, EventKind};
+pub use free_list::PoolOptions;
 pub use placed::{PlacedBlock, PlacedSegment};
-pub use pool::PoolOptions;
 pub use settings::{Settings, TorchVersion};
 pub use state::{BlockState, SegmentState};

@@ -1,9 +1,8 @@
 //! Places segments that were there before the first request, as a recording that began late needs them.
 
 use super::block::{Block, BlockId, BlockUse, PoolIndex, PoolKey};
-use super::core::Allocator;
+use super::core::{Allocator, Reservation};
 use super::driver::Driver;
-use super::reservation::Reservation;
 use super::rounding;
 
 /// A block in use at a known address.

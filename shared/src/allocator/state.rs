@@ -1,10 +1,9 @@
 //! The state of an allocator: its blocks and segments, and the check that they agree with its counters.
 
-use super::block::{Block, BlockId, BlockUse, PoolKey};
+use super::block::{Block, BlockId, BlockUse, Event, PoolKey};
 use super::core::Allocator;
 use super::counters::Counters;
 use super::driver::Driver;
-use super::event::Event;
 use super::free_list::FreeKey;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,9 @@
 //! Defines reproduction jobs over HTTP.
+//! Defines the reason why a job failed.
+//! Defines what a job does, and the results of one that makes several recordings.
 
+use super::{FitReport, OutOfMemory, Progress, RecordingCurve, RecordingReport, SweepReport};
 use serde::{Deserialize, Serialize};
-
-use super::{
-    FitReport, JobError, JobTask, OutOfMemory, Progress, Recorded, RecordingCurve, RecordingReport, SweepReport,
-    TaskSummary,
-};
 
 /// Request for a recording: the body of `POST /api/v1/jobs`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -259,4 +257,103 @@ pub enum JobEvent {
     OutOfMemory(OutOfMemory),
     /// One recording of a search or a sweep has ended.
     Recorded(Recorded),
+}
+
+crate::codes! {
+    /// Kind of a job's failure.
+    pub enum JobErrorCode {
+        /// The server has no space for the recording.
+        NoRoom => "no_room",
+        /// Another version of Snapscope accepted the config, and it is not valid in this one.
+        InvalidConfig => "invalid_config",
+        /// The recorder could not complete the recording.
+        RecordingFailed => "recording_failed",
+        /// The recording could not be stored.
+        NotStored => "not_stored",
+        /// Every worker that recorded the job died while it ran.
+        WorkerDied => "worker_died",
+    }
+}
+
+/// Reason why a job failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct JobError {
+    /// Kind of the failure; a job of another version may have one that is not in the list.
+    #[cfg_attr(feature = "openapi", schema(value_type = JobErrorCode))]
+    pub code: String,
+    /// Sentence that says what happened.
+    pub message: String,
+    /// Sentence that says what to do about it.
+    pub hint: String,
+}
+
+impl JobError {
+    pub fn new(code: JobErrorCode, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { code: code.to_string(), message: message.into(), hint: hint.into() }
+    }
+}
+
+/// What a job does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum JobTask {
+    /// It makes one recording and keeps its snapshot.
+    #[default]
+    Record,
+    /// It searches for the largest batch that fits the GPU, with one recording for each batch that it tries.
+    Fit,
+    /// It records each combination of the ranges in the config's `sweep` table.
+    Sweep,
+}
+
+impl JobTask {
+    pub const ALL: [Self; 3] = [Self::Record, Self::Fit, Self::Sweep];
+
+    /// Returns the word in JSON.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Record => "record",
+            Self::Fit => "fit",
+            Self::Sweep => "sweep",
+        }
+    }
+
+    /// Parses a task from its word in JSON.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|task| task.word() == word)
+    }
+}
+
+/// One recording of a search or a sweep, which has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Recorded {
+    /// What distinguishes it from the others: `batch 8`, or `card t4-16gb, batch 8`.
+    pub label: String,
+    /// Number of recordings that have ended so far, with this one.
+    pub done: u64,
+    /// Number of recordings of a sweep; `null` for a search, which does not know it in advance.
+    pub total: Option<u64>,
+    /// Highest bytes of segments; `null` if the recording failed.
+    pub peak_reserved_bytes: Option<u64>,
+    /// True if the recording ran out of memory.
+    pub out_of_memory: bool,
+    /// Reason why the recording failed; `null` if it did not.
+    pub failure: Option<String>,
+}
+
+/// Result of a search or a sweep in a few numbers, for lists of jobs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TaskSummary {
+    /// Number of recordings.
+    pub recordings: u64,
+    /// Number of those that did not run out of memory.
+    pub fitting: u64,
+    /// Number of those that failed for another reason.
+    pub failed: u64,
+    /// Largest batch that fits; `null` for a sweep, and if none does.
+    pub largest_batch: Option<u64>,
 }

@@ -6,9 +6,7 @@
 
 mod sanitize;
 mod snapshot;
-mod source;
 
-mod pieces;
 mod subject;
 
 mod log;

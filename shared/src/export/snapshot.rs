@@ -3,13 +3,17 @@
 //! Fields that a trace lacks are left out, as by the version of torch that made it, so that importing the export yields
 //! an equal trace.
 //! Old layouts (a bare list of segments, blocks without addresses) are written in the current one.
+//!
+//! Lets an export read either a trace or its sanitized copy.
+//!
+//! A sanitized copy has texts, frames and stacks of its own but shares the events of the trace, because ten million
+//! events should not be in memory twice.
 
-use super::source::Source;
-use crate::base::StringId;
+use crate::base::{StringId, StringTable};
 use crate::pickle::{MemoId, Style, Writer};
 use crate::trace::{
-    Action, Annotation, Block, Device, Event, EventContext, Frame, FrameId, HistoryEntry, LinesId, PoolId, Segment,
-    Setting, StackId, Stage, Trace,
+    Action, Annotation, Block, ContextId, ContextTable, Device, Event, EventContext, Frame, FrameId, FrameTable,
+    HistoryEntry, LinesId, PoolId, Segment, Setting, Settings, StackId, StackTable, Stage, Trace,
 };
 
 /// Number of events between two progress reports.
@@ -338,4 +342,44 @@ impl<S: FnMut(&[u8]), P: FnMut(u64)> Exporter<'_, S, P> {
 /// Counts the optional fields that are present.
 fn present(optional: &[bool]) -> usize {
     optional.iter().filter(|present| **present).count()
+}
+
+/// View of a trace or of its sanitized copy, as an export reads it.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    /// Trace of the devices, events, segments and blocks.
+    pub(super) trace: &'a Trace,
+    pub(super) strings: &'a StringTable,
+    pub(super) frames: &'a FrameTable,
+    pub(super) stacks: &'a StackTable,
+    pub(super) contexts: &'a ContextTable,
+    pub(super) annotations: &'a [Annotation],
+    pub(super) settings: &'a Settings,
+    /// Handles in the tables above; `None` if these are the trace's own tables.
+    pub(super) renamed: Option<Renamed<'a>>,
+}
+
+/// Handles in the tables of a copy, indexed by the trace's own handles.
+#[derive(Clone, Copy)]
+pub(super) struct Renamed<'a> {
+    pub(super) stacks: &'a [StackId],
+    pub(super) contexts: &'a [ContextId],
+}
+
+impl<'a> Source<'a> {
+    /// Creates a view of a trace with its own tables.
+    pub(super) fn of(trace: &'a Trace) -> Self {
+        let Trace { strings, frames, stacks, contexts, annotations, settings, .. } = trace;
+        Self { trace, strings, frames, stacks, contexts, annotations, settings, renamed: None }
+    }
+
+    /// Converts a stack handle of the trace into one of this view's tables.
+    pub(super) fn stack(&self, id: StackId) -> StackId {
+        self.renamed.map_or(id, |renamed| renamed.stacks[id.index()])
+    }
+
+    /// Returns the context for a context handle of the trace.
+    pub(super) fn context(&self, id: ContextId) -> &'a EventContext {
+        self.contexts.get(self.renamed.map_or(id, |renamed| renamed.contexts[id.index()]))
+    }
 }

@@ -3,8 +3,7 @@
 //! The format is <https://www.speedscope.app/file-format-schema.json>. Each device gets a `sampled` profile, whose
 //! stacks begin with the outermost frame.
 
-use super::pieces::{Pieces, quoted};
-use super::subject::{Subject, device_name};
+use super::subject::{Pieces, Subject, device_name, quoted};
 use crate::analysis::live_by_stack;
 use crate::base::{Moment, format};
 use hashbrown::HashMap;

@@ -3,10 +3,9 @@
 //! Stores lists of rows as ranges of the tables that hold them.
 
 use super::forms;
-use super::keeper::Keeper;
 use super::keys::{self, BLOCK, EVENT, FRAME, Fields, HISTORY_ENTRY, LIST, POOL, SEGMENT, STACK, *};
 use super::oddities::Oddities;
-use super::part::PartRequest;
+use super::part::{Keeper, PartRequest};
 use super::preview::Watch;
 use crate::base::{StringId, StringTable};
 use crate::pickle::{Build, Form, Heap, RECORD_VALUES, Val};

@@ -46,7 +46,7 @@ pub(super) const DAMAGED: &str = "damaged";
 /// The file exceeds a limit that no recorder reaches.
 pub(super) const OVER_A_LIMIT: &str = "over-a-limit";
 /// The pickle asks for Python objects.
-pub(super) const WITH_OBJECTS: &str = "pickle-with-objects";
+const WITH_OBJECTS: &str = "pickle-with-objects";
 
 pub(super) const HINT_WRITE: &str = "To write a snapshot, call torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").";
 pub(super) const HINT_CUT: &str = "The file appears to be truncated. Copy it again, or check that the training process \

@@ -5,7 +5,7 @@
 //! The rounded size of a block is known only if the block is still in the file's final state.
 //! For other blocks it is the request rounded up to 512 bytes, and the gaps between blocks are free.
 
-use super::keeper::{Keeper, Open};
+use super::part::{Keeper, Open};
 use crate::trace::{
     Action, Block, BlockState, ContextTable, Event, OlderBlock, PartOf, Segment, SegmentTable, SegmentType, StackId,
 };

@@ -141,13 +141,11 @@ impl Unread {
 
 /// Returns the error of a text in which nothing about memory was found; other errors say what the file is.
 fn without_memory(error: ImportError, log: &Log) -> ImportError {
-    match error.code {
-        "text" | "log" => {
-            let (message, hint) = nothing_found(log);
-            ImportError { message, hint: hint.to_owned(), ..error }
-        }
-        _ => error,
+    if error.code != "text" {
+        return error;
     }
+    let (message, hint) = nothing_found(log);
+    ImportError { message, hint: hint.to_owned(), ..error }
 }
 
 /// Says that no line of a text is understood as one about memory, and what to do.

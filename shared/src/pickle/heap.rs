@@ -1,7 +1,12 @@
 //! Stores values that do not fit into a [`Val`]: containers that no builder took, large integers, floats and bytes.
+//! Errors of the pickle reader.
+//! Interface through which the machine hands over finished containers.
 
+use super::template::{Form, RECORD_VALUES};
 use super::val::{Kind, Val};
+use crate::base::StringId;
 use num_bigint::BigInt;
+use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
@@ -196,3 +201,133 @@ impl Heap {
 fn index(len: usize) -> u32 {
     u32::try_from(len - 1).expect("fewer than 2^32 values in the heap")
 }
+
+/// Takes containers as soon as they are complete, so that no tree of values is built.
+///
+/// A pickle is written bottom-up: a dictionary is closed when all of its values are present.
+/// The machine offers each container to the builder; one that the builder takes is represented by the builder's handle
+/// from then on.
+pub trait Build {
+    /// Returns the handle of a string; equal strings have equal handles.
+    fn intern(&mut self, text: &str) -> StringId;
+
+    /// Takes a dictionary, given as keys and values in turn, or returns `None` to leave it to the heap.
+    fn dict(&mut self, entries: &[Val], heap: &Heap) -> Option<Val>;
+
+    /// Returns the form of the dictionary that was just taken as `val`, if later ones may be passed to
+    /// [`record`](Self::record).
+    fn form(&mut self, _val: Val, _entries: &[Val]) -> Option<Form> {
+        None
+    }
+
+    /// Takes a dictionary of a form that the builder returned, or returns `None` to get it as a dictionary.
+    ///
+    /// Values that the form has no place for are `None`.
+    /// A list that it takes as a value of a record must be one that is never extended, because lists of equal items
+    /// may be the same value from then on.
+    fn record(&mut self, _tag: u32, _values: &[Val; RECORD_VALUES]) -> Option<Val> {
+        None
+    }
+
+    /// Takes a list, or returns `None` to leave it to the heap.
+    fn list(&mut self, items: &[Val], heap: &Heap) -> Option<Val>;
+
+    /// Appends items to a list that the builder took, or returns false if it can't.
+    fn extend(&mut self, list: Val, items: &[Val]) -> bool;
+
+    /// Returns the length of a list that the builder took, or `None` if it took no such list.
+    fn len(&self, list: Val) -> Option<usize>;
+
+    /// Copies the items of a list that the builder took and could not extend to the end of `items`.
+    fn expand(&self, list: Val, items: &mut Vec<Val>);
+
+    /// Takes a tuple, or returns `None` to leave it to the heap; tuples of two small numbers are never offered.
+    fn tuple(&mut self, _items: &[Val]) -> Option<Val> {
+        None
+    }
+
+    /// Returns the handle of a class whose instances the builder takes as data, or `None` to have it refused.
+    fn class(&mut self, _module: StringId, _name: StringId) -> Option<Val> {
+        None
+    }
+
+    /// Returns the handle of a new instance of a class that the builder took, or `None` to have it refused.
+    fn instance(&mut self, _class: Val) -> Option<Val> {
+        None
+    }
+
+    /// Takes the state of an instance, or returns false to have it refused.
+    fn state(&mut self, _instance: Val, _state: Val, _heap: &Heap) -> bool {
+        false
+    }
+
+    /// Reports a string that is not UTF-8 and was repaired.
+    fn mended_text(&mut self, _offset: u64) {}
+}
+
+/// Reason why the opcode at [`Error::offset`] is rejected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The data ends before the pickle does.
+    Truncated {
+        /// Element that was being read.
+        within: String,
+    },
+    /// Byte that is an opcode of no pickle protocol.
+    UnknownOpcode(u8),
+    /// Opcode that could build an object or run code.
+    Refused {
+        /// Opcode name in CPython's `pickletools`.
+        opcode: &'static str,
+        /// Requested object, such as `torch.Tensor`, or empty if the opcode does not name it.
+        target: String,
+    },
+    /// Protocol number above 5.
+    UnknownProtocol(u8),
+    /// The opcode needs something other than what the stream holds.
+    Unexpected {
+        /// Noun phrase with its article, such as `a list`.
+        expected: &'static str,
+        found: String,
+    },
+    /// A limit of this program is exceeded.
+    Limit {
+        /// Plural noun for what is limited.
+        what: &'static str,
+        /// Highest permitted number.
+        limit: u64,
+    },
+}
+
+/// Error of the pickle reader, with its position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    pub offset: u64,
+    pub kind: ErrorKind,
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated { within } => write!(f, "the data ends in the middle of {within}"),
+            Self::UnknownOpcode(byte) => write!(f, "expected a pickle opcode, found byte {byte:#04x}"),
+            Self::Refused { opcode, target } if target.is_empty() => {
+                write!(f, "the opcode {opcode} is refused because it could build an object or run code")
+            }
+            Self::Refused { opcode, target } => {
+                write!(f, "the opcode {opcode} is refused because it loads the Python object {target:?}")
+            }
+            Self::UnknownProtocol(protocol) => write!(f, "expected pickle protocol 0 to 5, found {protocol}"),
+            Self::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
+            Self::Limit { what, limit } => write!(f, "the file has more than {limit} {what}"),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (at byte {})", self.kind, self.offset)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -3,8 +3,7 @@
 //! The JSON reader uses the same machine, because JSON objects and arrays are closed in the same order.
 
 use super::Build;
-use super::error::ErrorKind;
-use super::heap::{Heap, Shape};
+use super::heap::{ErrorKind, Heap, Shape};
 use super::memo::{Entry, Memo};
 use super::val::{Kind, Val};
 

@@ -21,14 +21,11 @@
 //! takes one, so that the single steps are its oracle.
 
 mod batches;
-mod build;
 mod dense;
-mod error;
 mod heap;
 mod lesson;
 mod machine;
 mod memo;
-mod objects;
 mod opcode;
 mod parse;
 mod reader;
@@ -38,16 +35,14 @@ mod scanner;
 mod template;
 mod text;
 mod val;
-mod value;
 mod writer;
 
-pub use build::Build;
-pub use error::{Error, ErrorKind};
-pub use heap::Heap;
-pub use reader::{Finished, MOST_MEMORY_APART, MOST_MEMORY_PER_BYTE, Reader, most_memory_bytes};
+pub use heap::{Build, Error, ErrorKind, Heap};
+pub use reader::{
+    Finished, MOST_MEMORY_APART, MOST_MEMORY_PER_BYTE, Reader, ValueMaker, most_memory_bytes, value_from_slice,
+};
 pub use template::{Form, RECORD_VALUES, Role};
 pub use val::{Kind, Val};
-pub use value::{ValueMaker, value_from_slice};
 pub use writer::{MemoId, Style, Writer};
 
 pub(crate) use machine::Machine;

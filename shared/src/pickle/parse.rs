@@ -95,6 +95,6 @@ pub(super) fn u32_at<const AT: usize>(window: &[u8; WINDOW]) -> u32 {
 }
 
 #[inline(always)]
-pub(super) fn u64_at<const AT: usize>(window: &[u8; WINDOW]) -> u64 {
+fn u64_at<const AT: usize>(window: &[u8; WINDOW]) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|byte| window[AT + byte]))
 }

@@ -12,7 +12,7 @@
 //! Uncommon cases (the end of a chunk, an unusual opcode, any error) are left to the general path.
 //! The tests read every file both ways: chunks of one byte are too short for the fast path.
 
-use super::error::Error;
+use super::heap::Error;
 use super::lesson::Example;
 use super::opcode::*;
 use super::parse::{WINDOW, head, integer, put_len, reference, references, u32_at, window};

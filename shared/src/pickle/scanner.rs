@@ -1,7 +1,6 @@
 //! Decodes opcodes from bytes and calls the machine.
 
-use super::error::{Error, ErrorKind};
-use super::heap::Shape;
+use super::heap::{Error, ErrorKind, Shape};
 use super::lesson::Templates;
 use super::machine::Machine;
 use super::opcode::{self, *};

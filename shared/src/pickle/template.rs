@@ -99,7 +99,7 @@ impl Word {
 }
 
 /// Number of words in a block: events of torch 2.15 have 34 equal bytes in a row.
-pub(super) const BLOCK_WORDS: usize = 5;
+const BLOCK_WORDS: usize = 5;
 /// Bytes of a block.
 pub(super) const BLOCK_BYTES: usize = 8 * BLOCK_WORDS;
 

@@ -1,6 +1,6 @@
 //! Parses the text encodings of protocol 0.
 
-use super::error::ErrorKind;
+use super::heap::ErrorKind;
 use num_bigint::BigInt;
 use std::borrow::Cow;
 

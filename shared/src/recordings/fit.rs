@@ -1,7 +1,6 @@
 //! Tells the largest batch that fits, and the recordings that prove it.
 
-use super::place::where_it_ran_out;
-use super::table::{Table, result};
+use super::table::{Table, result, where_it_ran_out};
 use crate::api::{FitProbe, FitReport};
 use crate::base::format::{bytes, count, percent};
 

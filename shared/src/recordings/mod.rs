@@ -3,11 +3,9 @@
 //! The command line, the files that it writes and the page of a job render them.
 
 mod fit;
-mod place;
 mod plot;
 mod table;
 
 pub use fit::{answer, notes, probes, proof};
-pub use place::place;
 pub use plot::{Peaks, svg};
-pub use table::{Table, table};
+pub use table::{Table, place, table};

@@ -1,6 +1,6 @@
 //! Builds the diagnosis of a snapshot: the run of each device, findings, and growth over steps.
 
-use super::frame::{Frame, frames};
+use super::event::{Frame, frames};
 use super::headline::headline;
 use crate::analysis::{
     self, Advice, AdviceStep, BudgetSource, Category, ClassTotal, Confidence, FindingCode, FindingsConfig, GrowthClass,

@@ -1,6 +1,6 @@
 //! Builds the answer about what is alive at a moment or between two events, in groups.
 
-use super::frame::{Frame, frame, frames};
+use super::event::{Frame, frame, frames};
 use crate::analysis::{
     self, Filter, Group, GroupBy, GroupKey, Groups, Label, Part, Population, Scope, Totals, Weigher, Weight, label,
     select, stack_group, stack_labels,

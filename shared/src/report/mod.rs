@@ -8,34 +8,32 @@
 mod diagnosis;
 mod diff;
 mod event;
-mod frame;
 mod headline;
 mod live;
 mod log;
-mod log_curves;
-mod ranks;
 mod replay;
 mod segments;
 mod source;
-mod trace_curves;
 
 pub use diagnosis::{
     Diagnosis, DiagnosisConfig, Evidence, Finding, FindingPart, Growth, GrowthGroup, HOST, NO_DEVICE, RunOfDevice,
     Target, TargetLine, UntilFull, diagnosis,
 };
-pub use diff::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, comparison};
-pub use event::{EventLine, EventReport, event_lines, event_report};
-pub use frame::{Frame, frame, frames};
+pub use diff::{
+    ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, Rank, RankOutlier, Ranks, comparison,
+    rank_outliers,
+};
+pub use event::{EventLine, EventReport, Frame, event_lines, event_report, frame, frames};
 pub use headline::headlines;
 pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};
-pub use log::{LogCell, LogNotice, LogOwner, LogOwners, LogReport, LogTable};
-pub use log_curves::{LogCurves, LogLane, LogLimit, LogSeries, LogSpan};
-pub(crate) use log_curves::{MOST_TIMES, extremes};
-pub use ranks::{Rank, RankOutlier, Ranks, rank_outliers};
+pub use log::{
+    LogCell, LogCurves, LogLane, LogLimit, LogNotice, LogOwner, LogOwners, LogReport, LogSeries, LogSpan, LogTable,
+    trace_curves,
+};
+pub(crate) use log::{MOST_TIMES, extremes};
 pub use replay::{Replay, ReplaySweep, ReplayTrial, RunFigures, WholeStep, sweep_config};
 pub use segments::{HeldSegment, Holder, Reserved, Segment, SegmentUse, Segments, reserved, segment, segments};
 pub use source::{FileLine, SourceFile, SourceReport, source_report};
-pub use trace_curves::trace_curves;
 
 // These types of the analysis are plain data already.
 pub use crate::analysis::{

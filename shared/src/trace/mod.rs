@@ -5,22 +5,16 @@
 //! Invariant: `check()` holds for every [`Trace`] that leaves the builder.
 
 mod accelerator;
-mod context_table;
 mod event_table;
-mod frame_table;
-mod part;
 mod segment_table;
-mod settings;
 mod stack_table;
 pub mod text;
 mod trace_model;
 
 pub use accelerator::{Accelerator, NPU_PADDING_BYTES};
-pub use context_table::{ContextId, ContextTable, EventContext, PoolId};
-pub use event_table::{Action, Event, EventTable};
-pub use frame_table::{Frame, FrameId, FrameTable, FxNode, OwnFrames};
-pub use part::{FreedEarlier, OlderBlock, PartOf};
+pub use event_table::{Action, ContextId, ContextTable, Event, EventContext, EventTable, PoolId};
 pub use segment_table::{Block, BlockState, HistoryEntry, Segment, SegmentTable, SegmentType};
-pub use settings::{Setting, Settings};
-pub use stack_table::{LineTable, LinesId, StackId, StackTable};
-pub use trace_model::{Annotation, Container, Device, Encoding, Format, Stage, Trace};
+pub use stack_table::{Frame, FrameId, FrameTable, FxNode, LineTable, LinesId, OwnFrames, StackId, StackTable};
+pub use trace_model::{
+    Annotation, Container, Device, Encoding, Format, FreedEarlier, OlderBlock, PartOf, Setting, Settings, Stage, Trace,
+};

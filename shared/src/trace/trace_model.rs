@@ -1,10 +1,12 @@
 //! The model of one whole snapshot, and of its part that belongs to one device.
+//! The allocator's settings as recorded in the snapshot.
+//! Facts about the rest of a trace of which only a part is open.
 
-use super::{
-    ContextTable, EventTable, FrameId, FrameTable, OwnFrames, PartOf, SegmentTable, Settings, StackId, StackTable,
-};
+use super::{Action, ContextTable, EventTable, FrameId, FrameTable, OwnFrames, SegmentTable, StackId, StackTable};
 use crate::base::stack_label::{FrameKind, FrameText, Labelled};
 use crate::base::{Diagnostic, OwnCode, StringId, StringTable};
+use std::collections::BTreeMap;
+use std::fmt;
 
 /// Outermost container of a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,5 +149,113 @@ impl Trace {
             (self.strings.get(frame.name), self.strings.get(frame.filename), frame.line)
         };
         Labelled::new(ids.iter().map(text).collect(), ids.iter().map(|&id| self.frame_kind(id)).collect())
+    }
+}
+
+/// Value of an allocator setting.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Setting {
+    Bool(bool),
+    /// Integer, -1 for "unlimited" where PyTorch uses that.
+    Int(i64),
+    Float(f64),
+    /// String, such as `PYTORCH_CUDA_ALLOC_CONF`.
+    Text(String),
+    /// Table, such as `roundup_power2_divisions`.
+    Table(Vec<(String, i64)>),
+}
+
+impl Setting {
+    /// Builds a table in the order of its keys: numeric keys first and by value, then the others.
+    pub fn table(rows: BTreeMap<String, i64>) -> Self {
+        let mut rows: Vec<_> = rows.into_iter().collect();
+        // The keys of roundup_power2_divisions are numbers.
+        rows.sort_by_key(|(key, _)| key.parse::<u64>().unwrap_or(u64::MAX));
+        Self::Table(rows)
+    }
+}
+
+/// Formats the value as Python prints it.
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(true) => f.write_str("True"),
+            Self::Bool(false) => f.write_str("False"),
+            Self::Int(number) => number.fmt(f),
+            Self::Float(number) => number.fmt(f),
+            Self::Text(text) => f.write_str(text),
+            Self::Table(rows) => {
+                let rows: Vec<String> = rows.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+                f.write_str(&rows.join(", "))
+            }
+        }
+    }
+}
+
+/// Contents of `allocator_settings` (torch 2.3 on), ordered by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    pub entries: Vec<(String, Setting)>,
+}
+
+impl Settings {
+    /// Returns the setting of that name.
+    pub fn get(&self, name: &str) -> Option<&Setting> {
+        self.entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+}
+
+/// Facts about the whole trace that the events of a device are a part of.
+///
+/// The segments and blocks of such a device are those at the end of the part.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PartOf {
+    /// Number of events before the part.
+    pub first_event: u32,
+    /// Number of events in the whole trace.
+    pub total_events: u32,
+    /// Action that ends lifetimes in the whole trace.
+    pub freeing: Action,
+    /// Allocations from before the part that outlive it.
+    pub older: Vec<OlderBlock>,
+    /// Allocations from before the part that it frees and whose `alloc` is in the whole trace, by ascending event.
+    pub freed: Vec<FreedEarlier>,
+}
+
+/// Allocation from before a part that outlives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OlderBlock {
+    /// Index of its block in the segment table.
+    pub block: u32,
+    /// Requested size.
+    pub size_bytes: u64,
+}
+
+/// Allocation from before a part that is freed in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FreedEarlier {
+    /// Index in the part of the event that frees it.
+    pub event: u32,
+    /// Requested size.
+    pub size_bytes: u64,
+    /// Stack of the allocation.
+    pub stack: StackId,
+}
+
+impl PartOf {
+    /// Returns the allocation from before the part that an event frees, if its `alloc` is known.
+    pub fn freed_by(&self, event: usize) -> Option<&FreedEarlier> {
+        let at = self.freed.binary_search_by_key(&event, |freed| freed.event as usize).ok()?;
+        self.freed.get(at)
+    }
+
+    /// Panics unless all handles and positions are below the given numbers.
+    pub(super) fn check(&self, events: usize, blocks: usize, stacks: usize) {
+        let Self { first_event, total_events, freeing: _, older, freed } = self;
+        assert!(*first_event as usize + events <= *total_events as usize, "a part is within its trace");
+        assert!(older.iter().all(|older| (older.block as usize) < blocks), "block of an older allocation");
+        assert!(freed.is_sorted_by(|a, b| a.event < b.event), "frees ascend");
+        assert!(freed.iter().all(|freed| (freed.event as usize) < events), "event of a free");
+        assert!(freed.iter().all(|freed| freed.stack.index() < stacks), "stack handle of a freed allocation");
     }
 }

@@ -16,8 +16,8 @@ use testkit::server::root;
 fn lists() -> [(&'static str, Vec<&'static str>); 3] {
     [
         ("shared/src/analysis/ask/findings/code.rs", FindingCode::ALL.map(FindingCode::name).to_vec()),
-        ("shared/src/api/error_code.rs", ErrorCode::ALL.map(ErrorCode::name).to_vec()),
-        ("shared/src/api/job_error.rs", JobErrorCode::ALL.map(JobErrorCode::name).to_vec()),
+        ("shared/src/api/error.rs", ErrorCode::ALL.map(ErrorCode::name).to_vec()),
+        ("shared/src/api/job.rs", JobErrorCode::ALL.map(JobErrorCode::name).to_vec()),
     ]
 }
 

@@ -11,7 +11,7 @@
 
 use crate::analysis::ask::replay::recorded_capacity;
 use crate::analysis::study::studied::Study;
-use crate::analysis::track::axis::Axis;
+use crate::analysis::track::timeline::Axis;
 use crate::trace::Action;
 
 /// Origin of a budget.

@@ -6,16 +6,25 @@
 //! of an old model that something keeps do not.
 //!
 //! Invariant: the page, tables and findings take the same growth for a leak.
+//!
+//! Tells which memory was allocated while a CUDA graph was captured.
+//!
+//! A capture allocates from a pool of its own, which keeps its segments as long as the graph: each replay writes to the
+//! same addresses. What stays from one capture to the next is therefore neither kept by mistake nor a step's memory.
+//!
+//! Studies a device: finds its steps, phases, growth and kind of run.
 
-use crate::analysis::study::captured::Captured;
-use crate::analysis::study::growth::{GrowthClass, Kept};
-use crate::analysis::study::phases::Phase;
+use crate::analysis::study::by_design;
+use crate::analysis::study::growth::{Growth, GrowthClass, Kept};
+use crate::analysis::study::phases::{Phase, Phases};
 use crate::analysis::study::run_kind::RunKind;
-use crate::analysis::study::sites::{Operation, SpineId};
+use crate::analysis::study::sites::{self, Operation, Rounds, Sites, SpineId};
+use crate::analysis::study::steps::Steps;
 use crate::analysis::study::studied::Study;
-use crate::analysis::track::allocations::AllocationId;
+use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::stack_title::own_frame;
-use crate::trace::StackId;
+use crate::analysis::track::timeline::Timeline;
+use crate::trace::{Device, PoolId, Segment, StackId, Trace};
 use hashbrown::HashMap;
 
 /// Number of tensors of each size.
@@ -175,4 +184,66 @@ fn fits(study: &Study<'_>, stack: StackId, most: impl Fn(u64) -> u64) -> bool {
     let is_of_stack = |id| !allocations.is_initial(id) && allocations.allocation_stack(id, study.device) == stack;
     let counts = count(allocations.alive_at(last).filter(|&(id, _)| is_of_stack(id)).map(|row| row.1));
     counts.iter().all(|(&size, &count)| count <= most(size))
+}
+
+/// Address ranges of private pools, sorted.
+pub(in crate::analysis) struct Captured<'a> {
+    device: &'a Device,
+    ranges: Vec<(u64, u64)>,
+}
+
+impl<'a> Captured<'a> {
+    pub(in crate::analysis) fn of(device: &'a Device) -> Self {
+        let segments = device.segments.segments.iter().filter(|segment| is_private(segment));
+        let mut ranges: Vec<_> = segments.map(|one| (one.addr, one.addr.saturating_add(one.size_bytes))).collect();
+        ranges.sort_unstable();
+        Self { device, ranges }
+    }
+
+    /// Returns true if an allocation lies in a private pool.
+    pub(in crate::analysis) fn has(&self, allocations: &Allocations, id: AllocationId) -> bool {
+        if self.ranges.is_empty() {
+            return false;
+        }
+        let addr = allocations.get(id, self.device).addr;
+        let after = self.ranges.partition_point(|&(start, _)| start <= addr);
+        after > 0 && addr < self.ranges[after - 1].1
+    }
+
+    /// Leaves out rounds that capture a graph; too few others are no repetition.
+    pub(in crate::analysis) fn without_captures(
+        &self,
+        allocations: &Allocations,
+        mut rounds: Rounds,
+    ) -> Option<Rounds> {
+        let before = rounds.rounds.len();
+        rounds.rounds.retain(|round| {
+            let mut born = (allocations.born_by(round.start)..allocations.born_by(round.end)).map(AllocationId);
+            self.ranges.is_empty() || !born.any(|id| self.has(allocations, id))
+        });
+        (rounds.rounds.len() == before || rounds.rounds.len() >= Rounds::LEAST).then_some(rounds)
+    }
+}
+
+/// Returns true if a segment belongs to the pool of a CUDA graph or to a `MemPool`.
+pub(in crate::analysis) fn is_private(segment: &Segment) -> bool {
+    segment.pool.is_some_and(|pool| pool != PoolId::default())
+}
+
+impl<'a> Study<'a> {
+    /// Finds steps, phases and growth; `timeline` must be built from `device`.
+    pub fn new(trace: &'a Trace, device: &'a Device, timeline: &'a Timeline) -> Self {
+        let allocations = &timeline.allocations;
+        let phases = Phases::find(trace, device, allocations);
+        let sites = Sites::of(trace);
+        let steps = Steps::of(trace, device, allocations, &phases, &sites);
+        let is_called = steps.is_none() && phases.are_told() && !phases.has_backward();
+        let rounds = is_called.then(|| sites::rounds(device, &sites, 0..device.events.len() as u32)).flatten();
+        let rounds = rounds.and_then(|rounds| Captured::of(device).without_captures(allocations, rounds));
+        let kind = RunKind::of(device, allocations, &phases, &sites, steps.as_ref(), rounds.as_ref());
+        let mut study = Self { trace, device, timeline, kind, steps, phases, growth: Growth::default(), sites, rounds };
+        study.growth = Growth::find(device, allocations, study.repeats(), &study.phases);
+        by_design::settle(&mut study);
+        study
+    }
 }

@@ -1,4 +1,5 @@
 //! Recognises flat buffers of collectives by their size if no frame names them.
+//! Finds the peak of gradients.
 //!
 //! Idea: processes that average gradients copy them into a few flat buffers, which are allocated in immediate
 //! succession and are together as large as all gradients, or all weights; yet hardly any of them has the size of a
@@ -12,7 +13,6 @@
 //!
 //! Cost: linear in the allocations.
 
-use crate::analysis::study::gradients::most_gradients;
 use crate::analysis::study::phases::Phases;
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::category::Category;
@@ -86,6 +86,24 @@ fn runs_of(allocations: &Allocations, sum: u64) -> Vec<Range<usize>> {
         }
     }
     runs
+}
+
+/// Returns the moment at which the most bytes of gradients are alive, and these bytes.
+pub(in crate::analysis) fn most_gradients(allocations: &Allocations, categories: &[Category]) -> (u32, u64) {
+    let is_gradient = |row: &usize| categories[*row] == Category::Gradient;
+    let mut deaths = allocations.deaths.iter().map(|&row| row as usize).filter(is_gradient).peekable();
+    let (mut live, mut most) = (0_u64, (0, 0));
+    for row in (0..allocations.len()).filter(is_gradient) {
+        let born = allocations.born_at(row as u32);
+        while let Some(dead) = deaths.next_if(|&dead| allocations.died[dead] <= born) {
+            live = live.saturating_sub(allocations.size_bytes[dead]);
+        }
+        live = live.saturating_add(allocations.size_bytes[row]);
+        if live > most.1 {
+            most = (born, live);
+        }
+    }
+    most
 }
 
 #[cfg(test)]

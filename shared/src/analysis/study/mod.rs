@@ -3,12 +3,8 @@
 //! Invariant: a [`Study`] is made once for each device, and every question starts from it.
 
 pub(super) mod by_design;
-pub(super) mod captured;
 pub(super) mod categories;
-pub(super) mod category_bytes;
 pub(super) mod flat_buffers;
-pub(super) mod forward_pass;
-pub(super) mod gradients;
 pub(super) mod growth;
 pub(super) mod left_of_pass;
 pub(super) mod older;
@@ -16,18 +12,15 @@ pub(super) mod period;
 pub(super) mod phases;
 pub(super) mod run_kind;
 pub(super) mod sites;
-pub(super) mod step;
 pub(super) mod steps;
 pub(super) mod studied;
-pub(super) mod studying;
 pub(super) mod unused_graphs;
 
-pub use categories::categories;
-pub use category_bytes::{CategoryBytes, live_by_category, live_by_given_category};
-pub use forward_pass::{ForwardPass, PassRow};
+pub use categories::{CategoryBytes, categories, live_by_category, live_by_given_category};
 pub use growth::{ClassTotal, Course, Growth, GrowthClass, Kept};
+pub use left_of_pass::{ForwardPass, PassRow};
+pub use period::Step;
 pub use phases::{Phase, PhaseBasis, Phases};
 pub use run_kind::RunKind;
-pub use step::Step;
 pub use steps::{StepSource, Steps};
 pub use studied::{Studied, Study};

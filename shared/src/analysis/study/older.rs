@@ -18,7 +18,7 @@
 //!
 //! Cost: linear in the allocations.
 
-use crate::analysis::study::gradients::most_gradients;
+use crate::analysis::study::flat_buffers::most_gradients;
 use crate::analysis::study::phases::{Phase, Phases};
 use crate::analysis::track::allocations::Allocations;
 use crate::analysis::track::category::Category;

@@ -1,10 +1,10 @@
 //! Finds the period of a trace, because training repeats the same allocations in the same order, step after step.
+//! Delimits a training step, or a call of a model.
 //!
 //! Idea: some allocations happen once per step: the embedding, the loss, the last layer.
 //! Those of a repeated layer happen once per layer, so the coarsest cycle, with the fewest rounds, is the step.
 //! The position in the cycle at which a step begins is arbitrary; the one with the fewest live bytes is used.
 
-use crate::analysis::study::step::Step;
 use crate::analysis::track::allocations::Allocations;
 use crate::trace::{Action, Device};
 use hashbrown::HashMap;
@@ -204,4 +204,20 @@ pub(in crate::analysis) fn passing_bytes(device: &Device, allocations: &Allocati
             u64::try_from(live).unwrap_or(0)
         })
         .collect()
+}
+
+/// Training step: the events after the moment `start` up to the moment `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Moment before its first event.
+    pub start: u32,
+    /// Moment after its last event.
+    pub end: u32,
+}
+
+impl Step {
+    /// Returns true if the event that ends at this moment is part of the step.
+    pub fn contains(&self, moment: u32) -> bool {
+        self.start < moment && moment <= self.end
+    }
 }

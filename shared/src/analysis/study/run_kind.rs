@@ -5,8 +5,7 @@
 use crate::analysis::study::phases::{Phase, PhaseBasis, Phases};
 use crate::analysis::study::sites::{Operation, Rounds, Sites};
 use crate::analysis::study::steps::Steps;
-use crate::analysis::track::allocations::Allocations;
-use crate::analysis::track::together::{Lifetime, most_together};
+use crate::analysis::track::allocations::{Allocations, Lifetime, most_together};
 use crate::trace::{Action, Device, StackId};
 use hashbrown::{HashMap, HashSet};
 

@@ -1,9 +1,9 @@
 //! Finds training steps by annotations, by updates of weights, or by repetition.
 
 use crate::analysis::study::period;
+use crate::analysis::study::period::Step;
 use crate::analysis::study::phases::{Phase, PhaseBasis, Phases};
 use crate::analysis::study::sites::{Sites, SpineId};
-use crate::analysis::study::step::Step;
 use crate::analysis::track::allocations::Allocations;
 use crate::analysis::track::spans::{Span, spans};
 use crate::trace::{Action, Device, Trace};

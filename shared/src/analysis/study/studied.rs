@@ -1,10 +1,10 @@
 //! Bundles all analysis results of one device that findings are based on.
 
 use crate::analysis::study::growth::Growth;
+use crate::analysis::study::period::Step;
 use crate::analysis::study::phases::Phases;
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::sites::{Rounds, Sites};
-use crate::analysis::study::step::Step;
 use crate::analysis::study::steps::Steps;
 use crate::analysis::track::stack_title::stack_title;
 use crate::analysis::track::timeline::Timeline;

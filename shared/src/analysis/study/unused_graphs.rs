@@ -6,7 +6,7 @@
 
 use crate::analysis::study::phases::{Phase, Phases};
 use crate::analysis::study::studied::Study;
-use crate::analysis::track::together::Lifetime;
+use crate::analysis::track::allocations::Lifetime;
 use crate::trace::{Action, StackId};
 use hashbrown::HashSet;
 

@@ -3,14 +3,10 @@
 //! Invariant: nothing here knows why memory is there.
 
 pub(super) mod allocations;
-pub(super) mod at_least;
-pub(super) mod axis;
 pub(super) mod category;
 pub(super) mod changes;
 pub(super) mod clock;
-pub(super) mod colors;
 pub(super) mod curve;
-pub(super) mod distinct;
 pub(super) mod endings;
 pub(super) mod members;
 pub(super) mod names;
@@ -22,18 +18,14 @@ pub(super) mod recording;
 pub(super) mod seams;
 pub(super) mod seen;
 pub(super) mod segments_at;
-pub(super) mod size_limit;
 pub(super) mod spans;
 pub(super) mod stack_title;
 pub(super) mod summary;
 pub(super) mod timeline;
-pub(super) mod together;
 
 pub use allocations::{Allocation, AllocationId, AllocationKey, Allocations, Origin};
-pub use axis::Axis;
-pub use category::Category;
-pub use colors::Coloring;
-pub use distinct::DistinctStacks;
+pub use category::{Category, Coloring};
+pub use changes::DistinctStacks;
 pub use members::Members;
 pub use names::{Name, Names, StatedHolder, stated_holder, without_names};
 pub use outline::Outline;
@@ -44,4 +36,4 @@ pub use segments_at::SegmentAt;
 pub use spans::{Span, spans};
 pub use stack_title::{former_title, own_place, place, stack_callers, stack_label, stack_labels, stack_title};
 pub use summary::Summary;
-pub use timeline::{Hit, Timeline};
+pub use timeline::{Axis, Hit, Timeline};

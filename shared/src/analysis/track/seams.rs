@@ -21,7 +21,7 @@
 //! One summary byte per 64 rows speeds up the search for the beginning of a group among many rows.
 
 use crate::analysis::track::allocations::Allocations;
-use crate::analysis::track::at_least::at_least;
+use crate::analysis::track::seen::at_least;
 use crate::base::pieces;
 use std::iter::Peekable;
 use std::ops::Range;

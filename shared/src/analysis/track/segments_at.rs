@@ -10,7 +10,7 @@
 //!
 //! Cost: one search tree operation for each segment event after the moment.
 
-use crate::analysis::track::size_limit::SizeLimit;
+use crate::analysis::track::pairing::SizeLimit;
 use crate::trace::{Action, Device, Event, PoolId, SegmentType, Trace};
 use std::collections::BTreeMap;
 

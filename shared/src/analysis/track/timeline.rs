@@ -1,10 +1,10 @@
 //! Holds the data from which the timeline of one device is drawn.
+//! Names the horizontal axes of a timeline.
 
 use crate::analysis::track::allocations::{AllocationId, Allocations};
-use crate::analysis::track::axis::Axis;
+use crate::analysis::track::category::{Coloring, StackColors};
 use crate::analysis::track::changes::SegmentChanges;
 use crate::analysis::track::clock::Clock;
-use crate::analysis::track::colors::{Coloring, StackColors};
 use crate::analysis::track::curve::{Changes as _, Curve, Peak};
 use crate::analysis::track::names::Names;
 use crate::analysis::track::seams::Seams;
@@ -243,11 +243,25 @@ fn unsigned(bytes: i64) -> u64 {
     u64::try_from(bytes).unwrap_or(0)
 }
 
+/// What runs along the x axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Axis {
+    /// Moments: the state at moment `m` (after event `m - 1`) covers `m..m + 1`.
+    #[default]
+    Events,
+    /// Microseconds since the first event that has a time.
+    Time,
+}
+
+crate::names!(Axis {
+    Events => "events",
+    Time => "time",
+});
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::naive;
-    use crate::analysis::naive::Random;
+    use crate::analysis::naive::{self, Random};
     use crate::trace::text;
 
     #[test]

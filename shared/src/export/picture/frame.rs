@@ -1,12 +1,14 @@
 //! Draws everything around the plot of a timeline: axes, annotated spans, title and legend.
+//! What a picture shows, and its size.
+//! Draws what is above a picture: title, figures and legend.
 
-use super::heading::{LABEL, MARGIN, Swatch, TITLE, TITLE_LINE, label, legend, words};
-use super::options::PictureOptions;
 use super::tone::Tone;
 use crate::analysis::{Axis, Span as Marked, Timeline, spans};
 use crate::base::{Moment, format};
-use crate::draw::op::{Align, Font, Op};
+use crate::draw::color::Color;
+use crate::draw::op::{Align, Font, Op, Point};
 use crate::draw::rect::Rect;
+use crate::draw::sketch::Sketch;
 use crate::draw::span::Span;
 use crate::draw::theme::Theme;
 use crate::draw::ticks::{Tick, byte_ticks, count_ticks, time_ticks};
@@ -18,7 +20,7 @@ const LEFT: f64 = 78.0;
 /// Height below the plot, for the labels of events or times.
 const BELOW: f64 = 34.0;
 /// Height above the plot and the spans, for title and legend.
-const ABOVE: f64 = 66.0;
+const PLOT_TOP: f64 = 66.0;
 /// Height of a row of spans with its gap.
 const LANE_ROW: f64 = 17.0;
 const LANE_ROWS: u32 = 3;
@@ -78,7 +80,7 @@ impl<'a> Frame<'a> {
             y: Span::new(0.0, most_bytes.max(1024) as f64 * HEADROOM),
             moments,
             across: Span::new(LEFT, size.0 - MARGIN),
-            down: Span::new(ABOVE + f64::from(rows) * LANE_ROW, size.1 - BELOW),
+            down: Span::new(PLOT_TOP + f64::from(rows) * LANE_ROW, size.1 - BELOW),
             title: &options.title,
             spans,
             size,
@@ -161,7 +163,7 @@ impl<'a> Frame<'a> {
             (right - left >= 1.0).then_some((span, left, right))
         });
         for (span, left, right) in shown.take(MOST_SPANS) {
-            let top = ABOVE + f64::from(span.depth) * LANE_ROW;
+            let top = PLOT_TOP + f64::from(span.depth) * LANE_ROW;
             let boxes = vec![Rect::new(left, top, right - left - 0.5, LANE_ROW - 3.0)];
             let color = theme.spans[span.depth as usize % theme.spans.len()];
             ops.push(Op::Boxes { boxes, color });
@@ -205,4 +207,137 @@ impl<'a> Frame<'a> {
         }
         entries
     }
+}
+
+/// Content and size of a timeline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PictureOptions {
+    /// Heading of the picture.
+    pub title: String,
+    /// Unit of the x axis; a trace without times is drawn by events.
+    pub axis: Axis,
+    /// Part of the axis to show; `None` for all of it.
+    pub x: Option<Span>,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Desired maximum number of bands; if there are more, neighbours are merged to keep files small.
+    pub most_bands: usize,
+}
+
+impl Default for PictureOptions {
+    fn default() -> Self {
+        Self { title: String::new(), axis: Axis::Events, x: None, width: 1200, height: 600, most_bands: 20_000 }
+    }
+}
+
+/// Content and size of a picture of one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MomentOptions {
+    /// Heading of the picture.
+    pub title: String,
+    /// Moment to show, where `n` is the state after event `n - 1`; `None` for the peak.
+    pub moment: Option<u32>,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels; `None` for as much as the content needs.
+    pub height: Option<u32>,
+}
+
+impl Default for MomentOptions {
+    fn default() -> Self {
+        Self { title: String::new(), moment: None, width: 1200, height: None }
+    }
+}
+
+/// Distance in pixels from the edges of the picture to its content.
+pub(super) const MARGIN: f64 = 18.0;
+
+/// Height of everything above the plot of a moment, in pixels.
+pub(super) const ABOVE: f64 = 82.0;
+
+/// Baseline of the title, in pixels.
+const TITLE_LINE: f64 = 26.0;
+
+pub(super) const LABEL: Font = Font::plain(12.0);
+pub(super) const TITLE: Font = Font::strong(15.0);
+
+/// Mark beside an entry of a legend.
+pub(super) enum Swatch {
+    None,
+    Line(Color),
+    Upright(Color),
+    Dot(Color),
+    /// Stripes below each other.
+    Stripes(Vec<Color>),
+}
+
+/// Draws the background, title, figures and legend of a picture of one moment.
+pub(super) fn heading(
+    size: (u32, u32),
+    (title, figures): (&str, &str),
+    entries: &[(&str, Swatch)],
+    theme: &Theme,
+) -> Sketch {
+    let mut sketch = Sketch::blank(f64::from(size.0), f64::from(size.1), theme);
+    let room = sketch.width - 2.0 * MARGIN;
+    let title = TITLE.fitted(title, room);
+    sketch.ops.push(words((MARGIN, TITLE_LINE), &title, Align::Left, TITLE, theme.text));
+    sketch.ops.push(label((MARGIN, 48.0), &LABEL.fitted(figures, room), Align::Left, theme));
+    legend(entries, 65.0, sketch.width, theme, &mut sketch.ops);
+    sketch
+}
+
+/// Draws the entries of a legend around a height, as many as fit.
+pub(super) fn legend(entries: &[(&str, Swatch)], middle: f64, width: f64, theme: &Theme, ops: &mut Vec<Op>) {
+    let mut left = MARGIN;
+    for (text, swatch) in entries {
+        let at = left + if matches!(swatch, Swatch::None) { 0.0 } else { Swatch::WIDTH + 6.0 };
+        let end = at + LABEL.width(text);
+        if end > width - MARGIN {
+            break;
+        }
+        swatch.draw((left, middle), theme, ops);
+        ops.push(label((at, middle + 4.0), text, Align::Left, theme));
+        left = end + 18.0;
+    }
+}
+
+impl Swatch {
+    const WIDTH: f64 = 18.0;
+    const HEIGHT: f64 = 10.0;
+
+    /// Draws the mark at its left end and vertical centre.
+    fn draw(&self, (left, middle): Point, theme: &Theme, ops: &mut Vec<Op>) {
+        let center = left + Self::WIDTH / 2.0;
+        match self {
+            Self::None => (),
+            Self::Line(color) => ops.push(Op::line([(left, middle), (left + Self::WIDTH, middle)], 2.0, *color)),
+            Self::Upright(color) => ops.push(Op::line([(center, middle - 6.0), (center, middle + 6.0)], 2.0, *color)),
+            Self::Dot(color) => ops.push(dot((center, middle), *color, theme)),
+            Self::Stripes(colors) => {
+                let (top, height) = (middle - Self::HEIGHT / 2.0, Self::HEIGHT / colors.len() as f64);
+                ops.extend(colors.iter().enumerate().map(|(row, &color)| {
+                    let rect = Rect::new(left, top + row as f64 * height, Self::WIDTH, height);
+                    Op::Boxes { boxes: vec![rect], color }
+                }));
+            }
+        }
+    }
+}
+
+/// Draws the mark of the peak.
+pub(super) fn dot(at: Point, color: Color, theme: &Theme) -> Op {
+    Op::Dot { at, radius: 3.25, color, ring: theme.background }
+}
+
+/// Draws a less important text on a baseline.
+pub(super) fn label(at: Point, text: &str, align: Align, theme: &Theme) -> Op {
+    words(at, text, align, LABEL, theme.text_muted)
+}
+
+/// Draws a text on a baseline.
+pub(super) fn words((x, baseline): Point, text: &str, align: Align, font: Font, color: Color) -> Op {
+    Op::text((x, baseline - font.baseline()), text, align, font, color)
 }

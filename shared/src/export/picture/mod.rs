@@ -6,17 +6,14 @@
 
 mod flame;
 mod frame;
-mod heading;
-mod options;
 mod plot;
 mod segments;
-mod timeline;
 mod tone;
 
 pub use flame::flame_picture;
-pub use options::{MomentOptions, PictureOptions};
+pub use frame::{MomentOptions, PictureOptions};
+pub use plot::TimelinePicture;
 pub use segments::segments_picture;
-pub use timeline::TimelinePicture;
 
 use crate::base::Moment;
 

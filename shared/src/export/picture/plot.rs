@@ -1,13 +1,16 @@
 //! Lays out the content of the plot: bands, curves and marks.
+//! Draws a timeline; its bands are computed once for all themes.
 
-use super::frame::Frame;
-use super::heading::dot;
+use super::LEAST_PX;
+use super::frame::{Frame, PictureOptions, dot};
 use super::tone::{Layers, Tone};
-use crate::analysis::{CurveStep, Picture, PictureRequest};
+use crate::analysis::{CurveStep, Picture, PictureRequest, Timeline};
 use crate::draw::op::{Op, Point};
 use crate::draw::rect::Rect;
 use crate::draw::shade;
+use crate::draw::sketch::Sketch;
 use crate::draw::theme::Theme;
+use crate::trace::{Device, Trace};
 
 /// Factors by which the resolution is lowered, one after another, until a picture has few enough bands.
 const COARSER: [f64; 7] = [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0];
@@ -121,4 +124,36 @@ fn ooms(frame: &Frame<'_>) -> Vec<[Point; 2]> {
 fn peak(frame: &Frame<'_>) -> Option<Point> {
     let (moment, bytes) = frame.timeline.live_max_in(frame.shown());
     (bytes > 0).then(|| (frame.place_of_moment(moment), frame.py(bytes as f64)))
+}
+
+/// Picture of a timeline without its colours.
+#[derive(Debug)]
+pub struct TimelinePicture<'a> {
+    frame: Frame<'a>,
+    plot: Plot,
+}
+
+impl<'a> TimelinePicture<'a> {
+    /// Lays out a picture; `timeline` was built from `device`.
+    pub fn new(trace: &'a Trace, device: &'a Device, timeline: &'a Timeline, options: &'a PictureOptions) -> Self {
+        let size = (options.width.max(LEAST_PX), options.height.max(LEAST_PX));
+        let frame = Frame::new(trace, (device, timeline), options, (f64::from(size.0), f64::from(size.1)));
+        let plot = Plot::new(&frame, options.most_bands);
+        Self { frame, plot }
+    }
+
+    /// Draws the picture in a theme.
+    ///
+    /// The sketches of all themes have the same operations, except for their colours.
+    pub fn sketch(&self, theme: &Theme) -> Sketch {
+        let Self { frame, plot } = self;
+        let mut sketch = Sketch::blank(frame.size.0, frame.size.1, theme);
+        let ops = &mut sketch.ops;
+        frame.grid(theme, ops);
+        plot.draw(theme, ops);
+        frame.lanes(theme, ops);
+        frame.axes(theme, ops);
+        frame.head(theme, ops);
+        sketch
+    }
 }

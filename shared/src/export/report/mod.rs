@@ -4,10 +4,8 @@
 //! printed.
 //! Everything from the snapshot is escaped, because whoever made it wrote its frames and annotations.
 
-mod device;
-mod file;
-mod findings;
 mod html;
+mod sections;
 
 use super::picture::{PictureOptions, TimelinePicture};
 use super::subject::{Subject, device_name};
@@ -32,12 +30,12 @@ const MOST_BANDS: usize = 6000;
 pub fn report(subject: &Subject<'_>) -> String {
     let studies: Vec<Study<'_>> = subject.studies().collect();
     framed(subject.file, "GPU memory report", |page| {
-        file::figures(subject, &studies, page);
-        findings::findings(subject, page);
+        sections::figures(subject, &studies, page);
+        sections::findings(subject, page);
         for study in &studies {
             of_device(subject, study, page);
         }
-        file::about(subject, page);
+        sections::about(subject, page);
     })
 }
 
@@ -68,10 +66,10 @@ fn of_device(subject: &Subject<'_>, study: &Study<'_>, page: &mut Html) {
         let [light, dark] = [Theme::light(), Theme::dark()].map(|theme| picture.sketch(&theme));
         page.push(&format!("<figure>{}</figure>\n", svg_for_both(&options.title, &light, &dark)));
     });
-    device::live(subject, study, &of, page);
-    device::steps(subject, study, &of, page);
-    device::reserved(study, &of, page);
-    device::out_of_memory(subject, study, &of, page);
+    sections::live(subject, study, &of, page);
+    sections::steps(subject, study, &of, page);
+    sections::reserved(study, &of, page);
+    sections::out_of_memory(subject, study, &of, page);
 }
 
 #[cfg(test)]

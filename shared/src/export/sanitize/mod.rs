@@ -14,33 +14,24 @@
 //!
 //! Invariant: a copy differs only in texts, frames and stacks, and a copy of a copy is the same.
 
-mod words;
-
 mod hosts;
 mod names;
-mod patterns;
 mod secrets;
-mod shapes;
 
-mod files;
-mod packages;
 mod paths;
 mod texts;
 
 mod cleaner;
-mod options;
-mod remaining;
 mod report;
-mod tables;
 
-pub use options::SanitizeOptions;
+pub use cleaner::SanitizeOptions;
 pub use report::{Change, Package, Remaining, SanitizeReport, TextKind};
 
 use super::snapshot;
-use super::source::{Renamed, Source};
+use super::snapshot::{Renamed, Source};
 use crate::pickle::Style;
 use crate::trace::Trace;
-use tables::Tables;
+use report::Tables;
 
 /// Trace with clean tables, ready to be written.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Removes the names of people, machines and projects from texts.
 
-use super::words::{is_nobody, is_storage};
+use super::texts::{is_nobody, is_storage};
 use hashbrown::{HashMap, HashSet};
 
 /// Replacement for a name; no name is shorter, so that no text grows.

@@ -15,7 +15,7 @@
 //! its name is common to many projects (`src`, `models`), or it is a public package.
 //! A shortened path is no longer absolute, so that shortening it again changes nothing.
 
-use super::words::{is_code_folder, is_public_package, is_storage};
+use super::texts::{is_code_folder, is_public_package, is_storage};
 use crate::base::frame_rules::is_native;
 use hashbrown::HashSet;
 

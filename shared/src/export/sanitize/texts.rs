@@ -1,4 +1,9 @@
 //! Finds paths inside other texts, such as source lines and users' metadata.
+//! Lists words of paths that name nobody, by their meaning.
+//! A word that is in none of these lists may name a person, a machine, a team or a project.
+
+use hashbrown::HashSet;
+use std::sync::LazyLock;
 
 /// Characters that, like white space, end a path without quotes.
 const ENDS: &str = "\"'`,;()[]{}<>|";
@@ -93,6 +98,110 @@ fn is_path(text: &str) -> bool {
     parts.take(2).count() == 2
 }
 
+/// Folders of storage and operating systems; what follows them in a path belongs to somebody.
+const STORAGE: &str = "
+    afs anvme apps archive backup beegfs bigdata bulk ceph cephfs cluster cold cygdrive data dbfs dev dfs disk disks
+    drive efs export exports ext fast filestore folders fs fss fsx gcs global globalscratch gluster glusterfs gpfs group
+    groups hdd hdfs home homes hot hpc input input_data job lab labs local localscratch lustre media ml mnt mount mounts
+    mydrive net nfs nobackup nvme org panfs pfs pool private proc proj project projects raid ray repos repository root
+    run s3 scratch session share shared shareddrives shares slow slurm slurmd spool srv ssd storage store sys tank team
+    teams temp tmp tmpdir user users usr var vast vol volume volumes weka work working works workspace workspaces ws
+    wekafs zfs kaggle content torchinductor bazel";
+
+/// Folders that many projects have.
+const CODE: &str = "
+    attention blocks callbacks code common components config configs core csrc cuda data datasets decoder diffusion
+    distributed encoder engine engines eval evaluation examples experiments fsdp functional heads inference
+    kernels layer layers lib loss losses metrics model models module modules nets network networks nn notebooks ops
+    optim optimizer optimizers parallel pipelines python runner runners samplers schedulers scripts server src test
+    tests tools trainer trainers training transforms transformer util utils";
+
+/// Public packages, which people also run from a folder of their own.
+const PUBLIC: &str = "
+    accelerate apex aten axolotl bitsandbytes c10 caffe2 deepspeed detectron2 diffusers fairseq fairseq2 flash_attn
+    functorch gpytorch ignite kornia lightning lightning_fabric litgpt megatron mmcv mmdet mmengine monai nemo numpy
+    olmo openfold opacus peft pytorch_lightning sglang tensordict timm torch torch_geometric torch_xla torchao
+    torchaudio torchdata torchmetrics torchrl torchtitan torchtune torchvision transformer_engine transformers triton
+    trl unsloth verl vllm xformers";
+
+/// Account names that many machines have, and words that are common in stacks and findings.
+const NOBODY: &str = "
+    actor adapter admin aib all allreduce anaconda anaconda3 app appdata arm64 assets assignment assignment1
+    assignment2 assignments audio autocast autodl-tmp autograd azureml azureuser backward base bash batch bazel
+    benchmark benchmarks bert bin block bmm bucket build build-static build_artifacts bundled c++ c++11 cache call
+    checkpoint checkpoints clip closure cnn colab collect command compile compiler conda conda-bld condaenv
+    container contextlib conv convert copy corpus course cpp cpu cpython critic croot csu ctx cub cublas
+    cuda_kernels cudnn cutlass databricks ddp debug debugpy deep deepcopy deeplearning deepseek default demo demos
+    dependencies deps desktop device dirs dist dll docker documents downloads dpo ec2-user embed embedding entropy
+    entrypoint env envs epoch exec execroot exp experiment extensions external false feedstock feedstock_root ffn
+    file files finetune flash flow forge forward func function gan gather gcc gcc-compiler gemma generate generated
+    glibc gnu gpt gpt2 gpu grad greedy grpo guest gym head hidden homework host hpp html hub huggingface image
+    images include inference2 init inner internal ipykernel ipython iter java javascript job jobs jovyan jupyter
+    kernel lambda lang large launcher learning lecture lib32 lib64 library libs libstdc++-v3 linear linux llama
+    llama-3 llama2 llama3 llm load local locallow log logits logs loop lora machine main mambaforge matmul memory
+    memory_profiler micromamba miniconda miniconda3 miniforge miniforge3 minigpt misc mistral mixed mlp mod modal
+    ms-python myenv nanogpt nccl new nlp nobody node none norm notebook nptl null objects operator opt out output
+    outputs pack package packages path paths phase phi pip pip-cache pkg pkgs playground plugins policy posttrain
+    ppo prefetch prefix pretrain pretraining profile profile_memory profiler program programs pyenv pypi
+    python-build python3 pytorch pyx quant quantization qwen rank reduce release remote research resnet result
+    results reward rlhf rnn roaming rollout run_name runs runtime_resources rust sagemaker sagemaker-user sample
+    sandbox save scatter scheduler science script self sequence session setup sft sgd site site-packages small snap
+    snapshot snapshots sources spark split stage step stream studios submodules support system t5 task tasks
+    teamspace tensor text text_encoder third_party thirdparty this_studio token tokenizer tokens torchinductor
+    torchrun train true tune tutorial tutorials ubuntu unet unet3d unpack update user-site uv vae valid validate
+    validation validator vendor vendored venv venvs version versions video view virtualenv virtualenvs vision vit
+    vocab vscode vscode-server wd weights whisper windows worker wrapper x86_64 zero zip";
+
+/// Words of two letters that are common in texts about training.
+const SHORT: &str = "
+    ai at bf bn bs cc cd ci cp cu cv db dl dp ds ep eq eu fc fn fp fx hf id if in io is it js kv lm ln lr lt me ml mm mv my
+    ne nn no of ok on op or os pp pt py qa qk rl sd sh sm so tf th tl to tp up us vl vm";
+
+type Words = LazyLock<HashSet<&'static str>>;
+
+static STORAGE_WORDS: Words = LazyLock::new(|| STORAGE.split_ascii_whitespace().collect());
+static CODE_WORDS: Words = LazyLock::new(|| CODE.split_ascii_whitespace().collect());
+static PUBLIC_WORDS: Words = LazyLock::new(|| PUBLIC.split_ascii_whitespace().collect());
+static NOBODY_WORDS: Words =
+    LazyLock::new(|| [NOBODY, SHORT].iter().flat_map(|list| list.split_ascii_whitespace()).collect());
+
+fn is_in(words: &Words, word: &str) -> bool {
+    words.contains(word.to_ascii_lowercase().as_str())
+}
+
+/// Returns true for folders of storage or of a system, such as `fsx`, `data2`, `C:`, `17` or the `a` of `homes/a/ada`.
+pub(super) fn is_storage(word: &str) -> bool {
+    let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    stem.chars().take(2).count() < 2 || word.ends_with(':') || is_in(&STORAGE_WORDS, stem)
+}
+
+/// Returns true if many projects have a folder of this name.
+pub(super) fn is_code_folder(word: &str) -> bool {
+    is_in(&CODE_WORDS, word)
+}
+
+/// Returns true if a public package has this name.
+pub(super) fn is_public_package(word: &str) -> bool {
+    is_in(&PUBLIC_WORDS, word)
+}
+
+/// Returns true if a word of a path reveals nothing about anybody.
+pub(super) fn is_nobody(word: &str) -> bool {
+    let is_version = || word.trim_start_matches(['v', 'V']).chars().all(|c| c.is_ascii_digit() || c == '.');
+    let is_release = || {
+        ["python", "cuda", "torch", "pytorch", "py3"].iter().any(|start| {
+            let rest =
+                word.get(..start.len()).filter(|head| head.eq_ignore_ascii_case(start)).map(|_| &word[start.len()..]);
+            rest.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '_')))
+        })
+    };
+    is_version()
+        || is_release()
+        || is_storage(word)
+        || [&CODE_WORDS, &PUBLIC_WORDS, &NOBODY_WORDS].iter().any(|words| is_in(words, word))
+        || word.starts_with(['.', '<', '$', '%'])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +249,18 @@ mod tests {
             "N/A",
         ] {
             check(text, text);
+        }
+    }
+
+    #[test]
+    fn a_word_of_paths_names_nobody() {
+        for word in
+            ["fsx", "Data2", "C:", "python3.12", "v2", "3.12.1", "cuda-12.4", "src", "torch", ".cache", "17", "a"]
+        {
+            assert!(is_nobody(word), "{word}");
+        }
+        for word in ["ada", "qu", "möller", "acme", "cs336", "gpu-node-17", "python-ada"] {
+            assert!(!is_nobody(word), "{word}");
         }
     }
 }

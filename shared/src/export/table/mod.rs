@@ -2,17 +2,10 @@
 //!
 //! The names of the columns are the field names of the JSON form, and sizes are plain numbers of bytes.
 
-mod cell;
-mod explained;
-mod format;
-mod history;
-mod live;
+mod rows;
 mod sheet;
-mod state;
 
-pub use cell::{Cell, csv_text, markdown_text};
-pub use format::TableFormat;
-pub use sheet::{Rows, Sheet};
+pub use sheet::{Cell, Rows, Sheet, TableFormat, csv_text, markdown_text};
 
 use super::subject::Subject;
 
@@ -50,14 +43,14 @@ impl Table {
     /// Returns the names of the columns, which are the fields of the JSON form.
     pub fn columns(self) -> &'static [&'static str] {
         match self {
-            Self::Stacks => live::STACKS,
-            Self::Categories => live::CATEGORIES,
-            Self::Allocations => history::ALLOCATIONS,
-            Self::Events => history::EVENTS,
-            Self::Segments => state::SEGMENTS,
-            Self::Steps => explained::STEPS,
-            Self::Findings => explained::FINDINGS,
-            Self::Frames => state::FRAMES,
+            Self::Stacks => rows::STACKS,
+            Self::Categories => rows::CATEGORIES,
+            Self::Allocations => rows::ALLOCATIONS,
+            Self::Events => rows::EVENTS,
+            Self::Segments => rows::SEGMENTS,
+            Self::Steps => rows::STEPS,
+            Self::Findings => rows::FINDINGS,
+            Self::Frames => rows::FRAMES,
         }
     }
 
@@ -67,14 +60,14 @@ impl Table {
 
     fn rows(self, subject: &Subject<'_>, row: &mut Rows<'_>) {
         match self {
-            Self::Stacks => live::stacks(subject, row),
-            Self::Categories => live::categories(subject, row),
-            Self::Allocations => history::allocations(subject, row),
-            Self::Events => history::events(subject, row),
-            Self::Segments => state::segments(subject, row),
-            Self::Steps => explained::steps(subject, row),
-            Self::Findings => explained::findings(subject, row),
-            Self::Frames => state::frames(subject, row),
+            Self::Stacks => rows::stacks(subject, row),
+            Self::Categories => rows::categories(subject, row),
+            Self::Allocations => rows::allocations(subject, row),
+            Self::Events => rows::events(subject, row),
+            Self::Segments => rows::segments(subject, row),
+            Self::Steps => rows::steps(subject, row),
+            Self::Findings => rows::findings(subject, row),
+            Self::Frames => rows::frames(subject, row),
         }
     }
 }

@@ -83,15 +83,12 @@ kinds! {
     OWN_REPORT = "snapscope-report", "This is a report that Snapscope made from a snapshot", HINT_SOURCE,
         [
             Page(&["gpu memory report</title>"]), Keys(&["unique_stacks", "devices"]), Keys(&["findings", "growth"]),
-            Keys(&["findings", "runs"]), Keys(&["ranks", "outliers"]),
         ];
     ALLOCATION_TABLE = "allocation-table", "This is a table of allocations that another tool made from a snapshot",
         HINT_SOURCE, [Keys(&["timesteps", "offsets"]), Keys(&["allocations_over_time", "elements"])];
     PART = "part-of-a-snapshot", "This is only part of a snapshot",
         "Open the whole file that torch.cuda.memory._dump_snapshot wrote.",
         [Keys(&["action", "addr"]), Keys(&["address", "total_size"]), Keys(&["filename", "line", "name"])];
-    MEMORY_STATS = "memory-stats", "These are counters from torch.cuda.memory_stats, not a memory snapshot", HINT_WRITE,
-        [Keys(&["allocated_bytes.all.current"])];
     TORCH_SAVE = "snapshot-in-a-checkpoint", "This snapshot was written by torch.save, as a checkpoint",
         "Write it as a plain pickle: pickle.dump(torch.load(\"FILE\"), open(\"snapshot.pickle\", \"wb\")).", [];
     CHECKPOINT = "checkpoint", "This is a checkpoint: weights, not a memory snapshot", HINT_WRITE,
@@ -107,9 +104,13 @@ kinds! {
         "Print ps aux or free in a loop, or run snapscope host beside the training.",
         [
             Line(&["Swap", "USS", "PSS"]), Line(&["Kbytes", "RSS", "Dirty"]), Line(&["minflt/s", "majflt/s", "RSS"]),
-            Line(&["kbmemfree", "kbmemused"]), Line(&["swpd", "free", "buff", "cache"]), Line(&["MEM(GB)", "COMMAND"]),
-            Line(&["Wall time,Step,Value"]),
+            Line(&["kbmemfree", "kbmemused"]), Line(&["swpd", "free", "buff", "cache"]),
         ];
+    RAY = "other-host-log", "This is Ray's table of processes, which is not read",
+        "Open the whole message of Ray, or run snapscope host beside the training.", [Line(&["MEM(GB)", "COMMAND"])];
+    TENSORBOARD = "other-host-log", "This is a scalar of TensorBoard, which names neither its metric nor a unit",
+        "Run snapscope host beside the training, or export the system metrics of Weights & Biases.",
+        [Line(&["Wall time,Step,Value"])];
     CARD_TOOL = "other-nvidia-smi", "This is output of nvidia-smi dmon or pmon, which is not read",
         "Print nvidia-smi --query-gpu=timestamp,index,memory.used,memory.total --format=csv -l 1.",
         [Line(&["# gpu", "mclk"]), Line(&["# gpu", "type", "command"]), Line(&["# gpu", "fb"]), Line(&["gpu", "pid", "type", "fb"])];
@@ -139,6 +140,5 @@ kinds! {
         "Open them in Jobs together with the config.json of the model.", [];
     SCRIPT = "python-script", "This is a Python script, not a memory snapshot",
         "Call torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") at its end, run it, and open the snapshot.", [];
-    LOG = "log", "This is a log without a line about memory, not a memory snapshot", HINT_WRITE, [];
     TEXT = "text", "This is a text file, not a memory snapshot", HINT_WRITE, [];
 }

@@ -86,11 +86,11 @@ pub(super) fn explained(head: &Head, form: Form, error: ImportError) -> ImportEr
         }
         // Pickles of protocols 0 and 1 begin with a bracket, as a text may, and so does `[rank0]: …`.
         (Form::Pickle, Some(text)) if text.lines().next().is_some_and(|line| line.trim().contains(' ')) => {
-            of_text(text)
+            kind_of_text(text).into()
         }
-        (Form::Json, Some(text)) if !is_json(text) || kind_of_text(text) == Some(kinds::LOG) => of_text(text),
+        (Form::Json, Some(text)) if !is_json(text) => kind_of_text(text).into(),
         (Form::Pickle | Form::Json, _) => error,
-        (Form::Unknown, Some(text)) => of_text(text),
+        (Form::Unknown, Some(text)) => kind_of_text(text).into(),
         (Form::Unknown, None) => unknown(&head.0),
     }
 }
@@ -215,10 +215,12 @@ fn config(keys: &[&str]) -> Option<&'static Kind> {
     }
 }
 
-/// Returns true for a text that begins like a document rather than like a line with brackets.
+/// Returns true for a text that begins like a document rather than like a line with brackets, or with a line of JSON.
 fn is_json(text: &str) -> bool {
     let mut start = text.chars().filter(|c| !c.is_whitespace());
+    let is_record = |line: &str| line.starts_with('{') && line.trim_end().ends_with('}');
     matches!((start.next(), start.next()), (Some('{'), Some('"' | '}')) | (Some('['), Some('{' | '[' | '"' | '/')))
+        && text.lines().take(2).filter(|line| is_record(line)).count() < 2
 }
 
 /// Returns the keys of the first dictionary of a JSON text, which may be truncated or have comments.
@@ -250,13 +252,8 @@ fn keys_of_json(text: &[u8]) -> Vec<String> {
     keys
 }
 
-fn of_text(text: &str) -> ImportError {
-    kind_of_text(text).unwrap_or(kinds::TEXT).into()
-}
-
-/// Tells scripts, training configs and logs from other texts.
-fn kind_of_text(text: &str) -> Option<&'static Kind> {
-    const LOG_MARKS: &[&str] = &["Traceback (most recent call last)", "it/s]", "s/it]", "INFO", "WARNING", "DEBUG"];
+/// Tells scripts, training configs and what other tools print from other texts.
+fn kind_of_text(text: &str) -> &'static Kind {
     let text = text.trim_start();
     let has_line = |words: &[&str]| text.lines().any(|line| words.iter().all(|word| line.contains(word)));
     let is_code = |line: &&str| {
@@ -264,15 +261,10 @@ fn kind_of_text(text: &str) -> Option<&'static Kind> {
         is_import || line.starts_with("def ") || line.starts_with("class ") || line.starts_with("if __name__ ==")
     };
     let is_script = || text.lines().filter(is_code).count() >= 2;
-    let is_record = |line: &str| line.starts_with('{') && line.trim_end().ends_with('}');
-    let is_log = || {
-        LOG_MARKS.iter().any(|mark| text.contains(mark))
-            || text.lines().take(2).filter(|line| is_record(line)).count() == 2
-    };
     by_mark(|mark| matches!(mark, Mark::Line(words) if has_line(words)))
         .or_else(|| is_script().then_some(kinds::SCRIPT))
         .or_else(|| config(&keys_of_text(text)?))
-        .or_else(|| is_log().then_some(kinds::LOG))
+        .unwrap_or(kinds::TEXT)
 }
 
 /// Returns the outermost keys of a TOML or YAML text, or `None` for other texts.

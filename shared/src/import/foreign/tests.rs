@@ -117,8 +117,8 @@ fn pickles_of_other_things() {
 
 #[test]
 fn texts_that_begin_as_a_snapshot_may() {
-    check("(base) me@here:~$ python train.py\nTraceback (most recent call last):\n", "log");
-    check("[rank0]: Traceback (most recent call last):\n[rank0]: x\n", "log");
+    check("(base) me@here:~$ python train.py\nTraceback (most recent call last):\n", "text");
+    check("[rank0]: Traceback (most recent call last):\n[rank0]: x\n", "text");
     check("[1] a footnote\n", "text");
     check("words", "text");
     check(b"\x07\x01\x02\x03 some bytes", "unknown-file");
@@ -156,8 +156,8 @@ fn binary_files_are_known_by_their_bytes() {
 #[test]
 fn texts_are_told_by_what_they_say() {
     check("import torch\nfrom torch import nn\nx = 1\n", "python-script");
-    check("{\"loss\": 1.5}\n{\"loss\": 1.4}\n", "log");
-    check("\x1b[32mINFO\x1b[0m starts\r\n", "log");
+    check("{\"loss\": 1.5}\n{\"loss\": 1.4}\n", "text");
+    check("\x1b[32mINFO\x1b[0m starts\r\n", "text");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Reads the start of an inference engine, line by line.
 
-use super::error::EngineError;
-use super::log::{Engine, EngineLog, EngineWorker};
+use super::log::{Engine, EngineError, EngineLog, EngineWorker};
 use super::{sglang, vllm};
 use crate::logs::source::{LineReader, Source};
 

@@ -8,8 +8,7 @@
 //! [2025-07-14 05:49:02 TP0] max_total_num_tokens=38141, …, context_len=131072, available_gpu_mem=0.83 GB
 //! ```
 
-use super::log::{EngineLog, EngineWorker};
-use super::value::number;
+use super::log::{EngineLog, EngineWorker, number};
 use crate::base::size;
 
 /// Words that only a line at the beginning of a start has.

@@ -12,8 +12,7 @@
 //!       memory. … Current kv cache memory in use is 59212694937 bytes.
 //! ```
 
-use super::log::{EngineLog, EngineWorker};
-use super::value::{fraction, number};
+use super::log::{EngineLog, EngineWorker, fraction, number};
 use crate::base::size;
 
 /// Words that only a line at the beginning of a start has.

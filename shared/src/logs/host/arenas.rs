@@ -7,7 +7,7 @@
 //! Each thread allocates from an arena, up to 8 arenas for each processor. What it frees stays with that arena, so that
 //! threads that take turns need as much memory as if all of them worked at once.
 
-use super::family::program;
+use super::kinds::program;
 use super::log::{Arenas, HostLog, Process};
 
 /// Smallest number of arenas, their smallest memory, and the smallest fraction of a process's peak that count.

@@ -9,8 +9,7 @@
 //! A rise counts if it is steady: memory that jumps and then stays, as when a model is loaded or workers are started, is
 //! no climb. So each rise is measured without its first tenth, and its quarters have to be spread over the rest.
 
-use super::family::{Family, families, sums};
-use super::kinds::{file_sums, own};
+use super::kinds::{Family, families, file_sums, own, sums};
 use super::log::{HostLog, Process, Total};
 use super::teeth::{Leg, legs};
 use std::cmp::Reverse;

@@ -1,8 +1,7 @@
 //! Reads tables of processes by the names in their heads, whatever their order, units and separators.
 
-use super::cells::{Cells, unquoted};
 use super::log::HostForm;
-use super::row::{Row, cpu_seconds, permille};
+use super::row::{Cells, Row, cpu_seconds, permille, unquoted};
 use crate::base::size;
 
 /// Quantity in a column of a table.

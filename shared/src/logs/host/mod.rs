@@ -3,9 +3,7 @@
 //! A snapshot shows GPU memory of one process; host memory that climbs is seen from outside, by sampling.
 
 mod arenas;
-mod cells;
 mod climb;
-mod family;
 mod head;
 mod kinds;
 mod log;
@@ -26,8 +24,7 @@ mod tests;
 
 pub use arenas::{ArenaHolder, arena_holder};
 pub use climb::{Climb, Climber, climb_of, curve_climb, file_climb, machine_climb};
-pub use family::{Family, families, sums};
-pub use kinds::most_bytes;
+pub use kinds::{Family, families, most_bytes, sums};
 pub use log::{
     Arenas, Clock, HostForm, HostLog, Kill, LeftFiles, Machine, Mapping, Parts, Process, SharedFolder, Total,
     TotalSource,

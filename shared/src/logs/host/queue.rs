@@ -4,8 +4,7 @@
 //! removed is in no process's memory, so that files in `/dev/shm` count as well as what processes have mapped.
 
 use super::climb::{Climb, curve_climb};
-use super::family::{Family, families, sums};
-use super::kinds::{own, shmem_sums};
+use super::kinds::{Family, families, own, shmem_sums, sums};
 use super::log::{HostLog, Process, SharedFolder};
 use super::teeth::Leg;
 

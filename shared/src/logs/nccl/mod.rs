@@ -2,12 +2,9 @@
 //!
 //! PyTorch's allocator knows nothing of this memory: it is a part of what a snapshot does not show.
 
-mod log;
 mod message;
-mod origin;
 mod pages;
 mod reader;
 mod report;
 
-pub use log::{NcclLog, NcclProcess, NcclSample, NcclSize};
-pub use reader::NcclReader;
+pub use reader::{NcclLog, NcclProcess, NcclReader, NcclSample, NcclSize};

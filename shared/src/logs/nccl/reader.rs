@@ -1,4 +1,5 @@
 //! Adds up the memory of NCCL, line by line.
+//! Stores the memory of NCCL by process and GPU.
 //!
 //! Except in builds for tracing, NCCL does not say what it frees. But an address that is handed out again was free, so the
 //! sum has each address once: it is exact while communicators live, and an upper bound after some were destroyed.
@@ -9,10 +10,8 @@
 //! Cuda Alloc Size 2097152 pointer 0x10000000     10 MiB: the first buffer was freed
 //! ```
 
-use super::log::{NcclLog, NcclProcess, NcclSample, NcclSize};
 use super::message::Message;
-use super::origin::{self, Origin};
-use super::pages::{PAGE_BYTES, Pages};
+use super::pages::{Origin, PAGE_BYTES, Pages, split_origin};
 use crate::base::stamp::Stamp;
 use crate::logs::source::LineReader;
 use hashbrown::HashMap;
@@ -53,7 +52,7 @@ impl LineReader for NcclReader {
         if !line.contains("NCCL ") {
             return false;
         }
-        let Some((origin, stamp, text)) = origin::split(line) else { return false };
+        let Some((origin, stamp, text)) = split_origin(line) else { return false };
         let Some(message) = Message::of(text) else { return false };
         if let Message::Other = message {
             return true;
@@ -188,6 +187,65 @@ impl NcclReader {
     }
 }
 
+/// Memory of NCCL.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NcclLog {
+    /// Processes in the order of their first lines, one for each GPU that a process uses.
+    pub processes: Vec<NcclProcess>,
+    /// Kinds of allocations on GPUs, the one with the most memory first.
+    pub sizes: Vec<NcclSize>,
+    /// Number of allocations beyond those that are kept.
+    pub left_out: u64,
+}
+
+/// Memory of NCCL in one process on one GPU; sizes are in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NcclProcess {
+    pub host: String,
+    pub pid: u32,
+    /// Number of the GPU as CUDA has it within the process.
+    pub device: u32,
+    /// Number of the GPU as nvidia-smi has it, if the log states it.
+    pub gpu: Option<u32>,
+    /// Rank in the largest communicator and its number of ranks, if the log states them.
+    pub rank: Option<(u32, u32)>,
+    /// Communicators that the log says were created.
+    pub communicators: u64,
+    /// Memory on the GPU at the end of the log, as it was asked for.
+    pub device_bytes: u64,
+    /// The same in whole pages, which is what the GPU has less.
+    pub paged_bytes: u64,
+    /// Most of [`paged_bytes`](Self::paged_bytes).
+    pub peak_bytes: u64,
+    /// Allocations on the GPU.
+    pub allocations: u64,
+    /// Allocations on the GPU that were freed, as far as the log shows it.
+    pub freed: u64,
+    /// Host memory that GPUs reach, which cannot be swapped out.
+    pub pinned_bytes: u64,
+    /// Shared memory of the host that this process created.
+    pub shared_bytes: u64,
+    /// Memory on the GPU over time, in whole pages, if the lines have dates.
+    pub samples: Vec<NcclSample>,
+}
+
+/// Memory on a GPU at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NcclSample {
+    /// Milliseconds since the Unix epoch, ascending.
+    pub time_ms: i64,
+    pub bytes: u64,
+}
+
+/// Allocations of one size at one place of NCCL.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NcclSize {
+    /// Source file and line, such as `transport/net.cc:377`, or empty.
+    pub place: String,
+    pub bytes: u64,
+    pub count: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,12 +260,12 @@ mod tests {
 
     /// Lines of NVIDIA/nccl#660 and ultralytics/ultralytics#12905, among others.
     const PUBLISHED: &str = "\
-vm2:15364:15375 [0] NCCL INFO transport/net.cc:377 Cuda Alloc Size 33554432 pointer 0x7fbe9c000000
-vm2:15364:15364 [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x7fbfac000000 recvbuff 0x7fbf2c000000 count 536870912 datatype 7 op 0 root 0 comm 0x7fc030000d00 [nranks=2] stream 0x4de7c00
-vm2:15364:15364 [0] NCCL INFO Launch mode Parallel
-vm1:58934:58945 [0] NCCL INFO transport/net_ib.cc:657 Ib Alloc Size 21688 pointer 0x7f15f8268000
-aetech:1315:1371 [3] NCCL INFO init.cc:310 Mem Alloc Size 32 pointer 0x7f081805a050
-";
+    vm2:15364:15375 [0] NCCL INFO transport/net.cc:377 Cuda Alloc Size 33554432 pointer 0x7fbe9c000000
+    vm2:15364:15364 [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x7fbfac000000 recvbuff 0x7fbf2c000000 count 536870912 datatype 7 op 0 root 0 comm 0x7fc030000d00 [nranks=2] stream 0x4de7c00
+    vm2:15364:15364 [0] NCCL INFO Launch mode Parallel
+    vm1:58934:58945 [0] NCCL INFO transport/net_ib.cc:657 Ib Alloc Size 21688 pointer 0x7f15f8268000
+    aetech:1315:1371 [3] NCCL INFO init.cc:310 Mem Alloc Size 32 pointer 0x7f081805a050
+    ";
 
     #[test]
     fn only_memory_on_gpus_counts() {

@@ -3,14 +3,11 @@
 //! That is its table, the rows of `--query-gpu=… --format=csv`, and the output of `-q`, each once or
 //! in a loop. Weights & Biases exports the same figures as tables.
 
-mod log;
 mod others;
 mod query_text;
 mod reader;
-mod record;
 mod report;
 mod table;
-mod wandb;
 
-pub use log::{Card, CardLog, CardProcess, CardSample};
+pub use query_text::{Card, CardLog, CardProcess, CardSample};
 pub use reader::CardReader;

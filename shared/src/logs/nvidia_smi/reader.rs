@@ -1,11 +1,10 @@
 //! Reads the lines of nvidia-smi.
 
-use super::log::{Card, CardLog, CardProcess, CardSample, MOST_CARDS, MOST_PROCESSES};
 use super::others::OtherTools;
-use super::query_text::QueryText;
-use super::record::{Record, RecordGpu};
-use super::table::{Head, Row, mebibytes};
-use super::wandb::{self, CardMetric};
+use super::query_text::{
+    Card, CardLog, CardProcess, CardSample, MOST_CARDS, MOST_PROCESSES, QueryText, Record, RecordGpu,
+};
+use super::table::{CardMetric, Head, Row, mebibytes, wandb_head};
 use crate::base::stamp::{self, Stamp};
 use crate::base::{Metric, MetricHead, MetricTime};
 use crate::logs::source::LineReader;
@@ -111,7 +110,7 @@ impl CardReader {
 
     /// Reads a line of a table of Weights & Biases: its head or a row.
     fn wandb(&mut self, line: &str) -> bool {
-        if let Some(head) = wandb::head(line) {
+        if let Some(head) = wandb_head(line) {
             self.wandb = Some(head);
             return true;
         }

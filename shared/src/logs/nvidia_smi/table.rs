@@ -1,10 +1,12 @@
 //! Reads rows with named columns: those of `--query-gpu` and `--query-compute-apps`.
+//! Knows the metrics of GPU memory that Weights & Biases records.
 //!
 //! ```text
 //! timestamp, index, name, memory.used [MiB], memory.total [MiB]
 //! 2026/11/23 15:46:52.123, 0, NVIDIA A100-SXM4-40GB, 1234 MiB, 40960 MiB
 //! ```
 
+use crate::base::MetricHead;
 use crate::base::stamp::{self, Stamp};
 
 /// Quantity in a column.
@@ -122,4 +124,26 @@ fn column(name: &str) -> Column {
 pub(super) fn mebibytes(cell: &str) -> Option<u64> {
     let number: f64 = cell.trim_end_matches("MiB").trim_end().parse().ok()?;
     (0.0..(1_u64 << 32) as f64).contains(&number).then_some((number * (1 << 20) as f64) as u64)
+}
+
+/// Metric of one GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CardMetric {
+    /// Bytes in use on the GPU with this index.
+    Bytes(u32),
+    /// The same in percent of its memory.
+    Percent(u32),
+}
+
+/// Returns the head that a line is; `None` for other lines.
+pub(super) fn wandb_head(line: &str) -> Option<MetricHead<CardMetric>> {
+    MetricHead::of(line, |name| {
+        let (index, name) = name.strip_prefix("gpu.")?.split_once('.')?;
+        let index = index.parse().ok()?;
+        match name {
+            "memoryAllocatedBytes" => Some(CardMetric::Bytes(index)),
+            "memoryAllocated" => Some(CardMetric::Percent(index)),
+            _ => None,
+        }
+    })
 }

@@ -1,4 +1,28 @@
 //! Reads the counters of `torch.cuda.memory_stats`, as JSON or as Python prints the dictionary.
+//!
+//! Reads the table of `torch.cuda.memory_summary`, row by row.
+//!
+//! ```text
+//! |                  PyTorch CUDA memory summary, device ID 0                 |
+//! |            CUDA OOMs: 1            |        cudaMalloc retries: 6         |
+//! |        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  |
+//! | Allocated memory      |   26377 MB |   26988 MB |  767743 GB |  767717 GB |
+//! |       from large pool |   25981 MB |   26595 MB |  738567 GB |  738542 GB |
+//! ```
+//!
+//! Reads the tables of memory_profiler, which say how much host memory each line of a function adds.
+//!
+//! ```text
+//! Filename: train.py
+//!
+//! Line #    Mem usage    Increment  Occurrences   Line Contents
+//! =============================================================
+//!      3   38.816 MiB   38.816 MiB           1   @profile
+//!      4                                         def load():
+//!      5   46.492 MiB    7.676 MiB           1       a = [1] * (10 ** 6)
+//! ```
+
+use crate::base::size;
 
 /// Current and highest value of a counter, in bytes; `None` if the text does not have it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,5 +111,133 @@ fn set(counters: &mut Counters, key: &str, value: u64) {
             };
             *(if which == "peak" { &mut usage.peak_bytes } else { &mut usage.now_bytes }) = Some(value);
         }
+    }
+}
+
+const TITLE: &str = "memory summary, device ID ";
+
+/// Reads a row into the counters of the current table; returns true if the line is one.
+///
+/// The title begins new counters. Some logs print it in one line with the rule around it, or behind a prefix.
+pub(super) fn summary_row(line: &str, tables: &mut Vec<Counters>) -> bool {
+    if let Some((_, rest)) = line.split_once(TITLE) {
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        tables.push(Counters { device: rest[..end].parse().ok(), ..Counters::default() });
+        return true;
+    }
+    let Some(table) = tables.last_mut() else { return false };
+    if let (Some(ooms), Some(retries)) = (count(line, "OOMs: "), count(line, "retries: ")) {
+        (table.ooms, table.retries) = (Some(ooms), Some(retries));
+        return true;
+    }
+    let rows = [
+        ("Allocated memory", &mut table.allocated),
+        ("Active memory", &mut table.active),
+        ("Requested memory", &mut table.requested),
+        ("GPU reserved memory", &mut table.reserved),
+        ("Non-releasable memory", &mut table.non_releasable),
+    ];
+    for (name, usage) in rows {
+        // People retype tables with other columns, or paste them without.
+        if let Some((_, cells)) = line.split_once(name) {
+            let cells = cells.split(['|', '\t', 'B']).map(|cell| cell.trim_start_matches([':', ' ']));
+            let mut sizes = cells.map(|cell| size::leading(&format!("{cell}B")));
+            let mut next = || sizes.find_map(|bytes| bytes);
+            *usage = Usage { now_bytes: next(), peak_bytes: next() };
+            return true;
+        }
+    }
+    let Some((_, row)) = line.split_once('|') else { return false };
+    let name = row.split('|').next().unwrap_or_default().trim();
+    if row.contains('|') { is_other_row(name) || is_rule(row) } else { is_rule(row) }
+}
+
+fn is_rule(row: &str) -> bool {
+    row.len() > 8 && row.chars().all(|c| matches!(c, '=' | '-' | '|' | ' '))
+}
+
+fn is_other_row(name: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        "Metric",
+        "from large pool",
+        "from small pool",
+        "Allocations",
+        "Active allocs",
+        "GPU reserved segments",
+        "Non-releasable allocs",
+        "Oversize allocations",
+        "Oversize GPU segments",
+    ];
+    NAMES.contains(&name)
+}
+
+fn count(cell: &str, words: &str) -> Option<u64> {
+    let rest = cell.split_once(words)?.1.trim_start();
+    rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
+}
+
+/// Memory of a line of a function.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LineUse {
+    pub file: String,
+    /// Line number from 1.
+    pub line: u64,
+    /// Host memory of the process after the line, in bytes.
+    pub bytes: u64,
+    /// Bytes that the line added in all its runs, negative if it freed more.
+    pub added_bytes: i64,
+    /// Number of times that the line ran, if the table has it.
+    pub times: Option<u64>,
+    pub code: String,
+}
+
+/// Reader of tables.
+#[derive(Debug, Default)]
+pub(super) struct LineTables {
+    file: String,
+    /// Whether rows have the number of times; `None` outside of tables.
+    has_times: Option<bool>,
+}
+
+impl LineTables {
+    /// Reads a line; returns true if it belongs to a table, with what it says about memory.
+    pub(super) fn line(&mut self, line: &str) -> Option<Option<LineUse>> {
+        if let Some(file) = line.strip_prefix("Filename: ") {
+            file.trim().clone_into(&mut self.file);
+            return Some(None);
+        }
+        if line.contains("Line #") && line.contains("Mem usage") && line.contains("Increment") {
+            self.has_times = Some(line.contains("Occurrences") || line.contains("Occurences"));
+            return Some(None);
+        }
+        let has_times = self.has_times?;
+        if line.len() > 8 && line.bytes().all(|byte| byte == b'=') {
+            return Some(None);
+        }
+        let number = line.trim_start().split(char::is_whitespace).next().and_then(|word| word.parse::<u64>().ok());
+        let Some(number) = number.filter(|_| line.starts_with(' ')) else {
+            self.has_times = None;
+            return None;
+        };
+        Some(self.row(line, number, has_times))
+    }
+
+    fn row(&self, line: &str, number: u64, has_times: bool) -> Option<LineUse> {
+        let mut cells = line.split_ascii_whitespace().skip(1);
+        let (memory, unit, added, unit_of_added) = (cells.next()?, cells.next()?, cells.next()?, cells.next()?);
+        if unit != "MiB" || unit_of_added != "MiB" {
+            return None;
+        }
+        let mebibytes = |text: &str| text.parse::<f64>().ok().filter(|mib| mib.abs() < 1e9);
+        let bytes = |mib: f64| (mib * f64::from(1 << 20)) as i64;
+        let times = if has_times { cells.next().and_then(|cell| cell.parse().ok()) } else { None };
+        Some(LineUse {
+            file: self.file.clone(),
+            line: number,
+            bytes: u64::try_from(bytes(mebibytes(memory)?)).unwrap_or(0),
+            added_bytes: bytes(mebibytes(added)?),
+            times,
+            code: cells.collect::<Vec<_>>().join(" ").chars().take(120).collect(),
+        })
     }
 }

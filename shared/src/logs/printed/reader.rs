@@ -1,15 +1,11 @@
 //! Reads a log or a pasted text line by line.
 
-use super::counters::{self, Counters};
+use super::counters::{self, Counters, LineTables, LineUse};
 use super::framework::FrameworkOom;
-use super::framework_reader::FrameworkReader;
-use super::host_error::HostError;
-use super::line_profile::{LineTables, LineUse};
+use super::framework_reader::{FrameworkReader, MOST_KEPT, Repeated, add};
+use super::host_error::{HostError, TraceBack, engine_of};
 use super::oom::Oom;
 use super::progress::{self, Progress};
-use super::repeated::{MOST_KEPT, Repeated, add};
-use super::summary;
-use super::trace_back::{TraceBack, engine_of};
 use crate::logs::source::LineReader;
 
 /// Most lines of tables of memory_profiler that are kept.
@@ -96,7 +92,7 @@ impl LineReader for PrintedReader {
         if counters.len() >= MOST_KEPT {
             return false;
         }
-        summary::row(line, counters) || counters::line(line, counters, &mut self.seen)
+        counters::summary_row(line, counters) || counters::line(line, counters, &mut self.seen)
     }
 
     fn finish(self) -> Printed {

@@ -3,28 +3,22 @@
 //! With `profile_memory=True`, each allocation and each free of any device is an instant event named `[memory]`, with the
 //! allocator's totals. Operators, annotations and, with `with_stack=True`, Python functions are spans beside them.
 
-mod fields;
 mod habits;
-mod kernels;
 mod lanes;
-mod makers;
 mod matching;
 mod origin;
-mod peak;
 mod reader;
 mod report;
 mod spans;
 mod trace;
-mod transfers;
 
 pub use habits::{Habit, HabitKind, habits};
-pub use makers::{Made, MadeOn, Maker, Makers};
-pub use matching::{Allocated, Matches, matches};
-pub use peak::{LiveGroup, live_groups};
+pub use matching::{Allocated, Made, MadeOn, Maker, Makers, Matches, matches};
 pub use reader::{ProfileReader, is_profile};
 pub use report::{OperatorsAtPeak, operators_at_peak};
 pub use trace::{
-    Course, DeviceKind, Direction, Lane, LaneKind, LaneSpan, MemoryEvent, Operation, Origin, Profile, Transfer,
+    Course, DeviceKind, Direction, Lane, LaneKind, LaneSpan, LiveGroup, MemoryEvent, Operation, Origin, Profile,
+    Transfer, live_groups,
 };
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Finds the operator and the function behind each memory event.
 
-use super::kernels::Kernels;
+use super::lanes::Kernels;
 use super::spans::{OwnFunctions, Span, SpanKind, Spans};
 use super::trace::{MemoryEvent, Operation, Origin};
 use crate::base::{StringId, StringTable};

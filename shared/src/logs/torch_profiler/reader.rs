@@ -1,12 +1,9 @@
 //! Reads a trace that arrives in chunks, plain or compressed with gzip, event by event.
 
-use super::fields::fields;
-use super::kernels::{Kernel, Kernels};
-use super::lanes::lanes;
+use super::lanes::{Call, CallKind, Copied, Kernel, Kernels, direction, lanes, transfers};
 use super::origin::attribute;
-use super::spans::{Span, SpanKind, Spans, is_step};
+use super::spans::{Span, SpanKind, Spans, fields, is_step};
 use super::trace::{Course, DeviceKind, MemoryEvent, Origin, Profile};
-use super::transfers::{Call, CallKind, Copied, direction, transfers};
 use crate::base::{Sink, StringTable, unpacked_head};
 use crate::logs::source::FileReader;
 

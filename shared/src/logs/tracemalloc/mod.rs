@@ -3,15 +3,14 @@
 //! The classes are data here: `Snapshot` with its traces and the length of its stacks, and `_Traces` with a list of
 //! traces. A pickle that refers to any other class is refused.
 
-mod builder;
-mod change;
 mod reader;
 mod report;
 mod snapshot;
 #[cfg(test)]
 mod tests;
 
-pub use change::{LineChange, SteadyGrowth, changes, steady_growth};
 pub use reader::{TracemallocReader, is_tracemalloc};
 pub use report::{ComparedPlace, TracedComparison, TracedSide, traced_comparison, traced_growth};
-pub use snapshot::{Flaw, Frames, Grouping, Place, Placed, Total, TracemallocSnapshot};
+pub use snapshot::{
+    Flaw, Frames, Grouping, LineChange, Place, Placed, SteadyGrowth, Total, TracemallocSnapshot, changes, steady_growth,
+};

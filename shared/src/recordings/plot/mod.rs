@@ -1,9 +1,9 @@
 //! Draws a sweep as SVG: the peak of each recording and the memory of the cards.
+//! Maps the values of the horizontal axis to positions.
 
 mod lines;
-mod marks;
-mod scale;
 
+use super::table::where_it_ran_out;
 use crate::api::{FitReport, SweepReport};
 use crate::base::format::bytes;
 use crate::draw::chart::{Axis, Chart, Labels, Plotted, Room};
@@ -14,10 +14,7 @@ use crate::draw::span::Span;
 use crate::draw::svg::svg_for_both;
 use crate::draw::theme::Theme;
 use crate::draw::ticks::Tick;
-
-use super::place::where_it_ran_out;
-use lines::{Limit, Line, Plot, Point};
-use marks::{Legend, TEXT};
+use lines::{Legend, Limit, Line, Plot, Point, TEXT};
 
 const LEFT: f64 = 76.0;
 const RIGHT: f64 = 680.0;
@@ -108,7 +105,7 @@ struct Drawing<'a> {
 impl<'a> Drawing<'a> {
     fn new(plot: &'a Plot, steps: u64, theme: &'a Theme) -> Self {
         let across = Span::new(LEFT, RIGHT);
-        let places = scale::places(&plot.values, plot.is_number, across);
+        let places = places(&plot.values, plot.is_number, across);
         let tick = |(&value, label): (&f64, &String)| Tick { value, label: label.clone() };
         let labels = Labels::Given(places.iter().zip(&plot.values).map(tick).collect());
         let (x, y) = (Axis { range: across, labels }, Axis::bytes(plot.highest_bytes()));
@@ -155,17 +152,17 @@ impl<'a> Drawing<'a> {
             let places = [self.at(&pair[0]), self.at(&pair[1])];
             match ran_out {
                 0 if self.plot.is_drawn_before(index, pair) => {
-                    ops.extend(marks::segment_over(index, places, self.theme));
+                    ops.extend(lines::segment_over(index, places, self.theme));
                 }
-                0 | 1 => ops.push(marks::segment(index, places, ran_out > 0, self.theme)),
+                0 | 1 => ops.push(lines::segment(index, places, ran_out > 0, self.theme)),
                 _ => (),
             }
         }
         for point in &line.points {
             let at = self.at(point);
             match point.ran_out() {
-                true => ops.extend(marks::cross(at, self.theme)),
-                false => ops.push(marks::dot(at, index, self.theme)),
+                true => ops.extend(lines::cross(at, self.theme)),
+                false => ops.push(lines::dot(at, index, self.theme)),
             }
             let rect = Rect::new(at.0 - HINT / 2.0, at.1 - HINT / 2.0, HINT, HINT);
             ops.push(Op::Hint { rect, text: self.hint(line, point) });
@@ -181,5 +178,56 @@ impl<'a> Drawing<'a> {
         let place = format!("{} {}", self.plot.axis, self.plot.values[point.value]);
         let parts = [line.label.clone(), place, reserved].into_iter().chain(oom);
         parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+    }
+}
+
+/// Minimum ratio of the largest to the smallest value at which uneven values are spaced logarithmically.
+const WIDE: f64 = 4.0;
+
+/// Returns the position of each value: numbers are spaced by their size and words evenly.
+fn places(values: &[String], is_number: bool, across: Span) -> Vec<f64> {
+    let numbers: Vec<f64> = values.iter().map(|value| value.parse().unwrap_or(0.0)).collect();
+    let by_doubling = is_number && grows(&numbers);
+    let position = |index: usize| match () {
+        () if !is_number => index as f64,
+        () if by_doubling => numbers[index].log2(),
+        () => numbers[index],
+    };
+    let positions: Vec<f64> = (0..values.len()).map(position).collect();
+    let (first, last) = (positions.first().copied().unwrap_or(0.0), positions.last().copied().unwrap_or(0.0));
+    // Words are centred in their part; numbers extend from edge to edge, with room for their marks.
+    let inset = if is_number { 28.0 } else { across.len() / (2.0 * values.len().max(1) as f64) };
+    let inner = Span::new(across.start + inset, across.end - inset);
+    let share = |at: f64| if last > first { (at - first) / (last - first) } else { 0.5 };
+    positions.into_iter().map(|at| inner.at(share(at))).collect()
+}
+
+/// Returns true if ordered values are spaced more and more widely: `1, 2, 4, 8`, but not `1, 2, 3, 4`.
+fn grows(values: &[f64]) -> bool {
+    let [least, .., most] = values else { return false };
+    let gaps = || values.windows(2).map(|pair| pair[1] - pair[0]);
+    let (narrowest, widest) = (gaps().fold(f64::MAX, f64::min), gaps().fold(0.0, f64::max));
+    *least > 0.0 && most / least >= WIDE && widest >= 2.0 * narrowest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_x(values: &[&str], is_number: bool, expected: &[f64]) {
+        let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+        let places: Vec<f64> = places(&values, is_number, Span::new(0.0, 256.0)).iter().map(|at| at.round()).collect();
+        assert_eq!(places, expected);
+    }
+
+    #[test]
+    fn wide_ranges_are_spaced_by_doubling() {
+        check_x(&["1", "2", "4", "8", "16"], true, &[28.0, 78.0, 128.0, 178.0, 228.0]);
+        check_x(&["2", "4", "8"], true, &[28.0, 128.0, 228.0]);
+        check_x(&["1", "2", "3", "4", "5"], true, &[28.0, 78.0, 128.0, 178.0, 228.0]);
+        check_x(&["1", "2", "3"], true, &[28.0, 128.0, 228.0]);
+        check_x(&["fp32", "bf16"], false, &[64.0, 192.0]);
+        check_x(&["8"], true, &[128.0]);
     }
 }

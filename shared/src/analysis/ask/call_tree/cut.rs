@@ -1,7 +1,6 @@
 //! Selects the nodes of a tree that a range of weight shows: the boxes of a flame graph.
 
-use super::calls::Tally;
-use super::paths::Site;
+use super::calls::{Site, Tally};
 use super::tree::{CallNode, CallTree};
 
 /// Content of a [`Cut`].

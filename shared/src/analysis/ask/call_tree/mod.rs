@@ -19,14 +19,10 @@
 
 mod calls;
 mod cut;
-mod paths;
-mod sandwich;
 #[cfg(test)]
 mod tests;
 mod tree;
 
-pub use calls::{Calls, SiteTotal, Tally};
+pub use calls::{Calls, MergeBy, PathConfig, Site, SiteTotal, Tally};
 pub use cut::{Cut, CutContent, cut};
-pub use paths::{MergeBy, PathConfig, Site};
-pub use sandwich::Sandwich;
-pub use tree::{CallNode, CallTree, NodeOrder, TreeConfig};
+pub use tree::{CallNode, CallTree, NodeOrder, Sandwich, TreeConfig};

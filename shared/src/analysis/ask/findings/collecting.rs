@@ -5,8 +5,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::evidence::{Evidence, events_of, top_stacks};
-use super::finding::{Confidence, Finding, Rank, title_of_parts};
+use super::finding::{Confidence, Evidence, Finding, Rank, events_of, title_of_parts, top_stacks};
 use super::own_code::{Own, OwnCode};
 use crate::analysis::study::growth::{Course, Growth, Kept};
 use crate::analysis::study::phases::Phase;

@@ -2,10 +2,9 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank, title_of_parts};
+use super::finding::{Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
 use super::own_code::{Own, line_of};
-use crate::analysis::study::category_bytes::{CategoryBytes, live_by_category};
+use crate::analysis::study::categories::{CategoryBytes, live_by_category};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::category::Category;
 use crate::analysis::track::peak::live_by_stack;

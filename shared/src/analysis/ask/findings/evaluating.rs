@@ -2,13 +2,12 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank, title_of_parts};
+use super::finding::{Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
 use super::own_code::{Own, OwnCode};
 use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::studied::Study;
 use crate::analysis::study::unused_graphs::unused_graphs;
-use crate::analysis::track::together::{Lifetime, most_together};
+use crate::analysis::track::allocations::{Lifetime, most_together};
 use crate::base::{Severity, format};
 
 /// Less than 1/10 of the peak is not reported, because it does no harm.

@@ -1,10 +1,9 @@
 //! Checks the limits that the user set and the memory of the card.
+//! Defines the limits that a user sets.
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::config::FindingsConfig;
-use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Evidence, Finding, Rank, top_stacks};
 use super::tried;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::peak::live_by_stack;
@@ -150,4 +149,17 @@ fn at_moment(
         },
         advice: Advice::of(advice),
     }
+}
+
+/// Limits that findings are measured against.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FindingsConfig {
+    /// Memory of the card, if the user knows it.
+    pub capacity_bytes: Option<u64>,
+    /// A peak of live bytes above this is an error.
+    pub max_peak_bytes: Option<u64>,
+    /// Reserved bytes above this are an error.
+    pub max_reserved_bytes: Option<u64>,
+    /// Growth per step above this is an error.
+    pub max_growth_bytes: Option<u64>,
 }

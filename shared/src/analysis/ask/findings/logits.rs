@@ -6,8 +6,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank, title_of_parts};
+use super::finding::{Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
 use super::own_code::{Own, line_of};
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};

@@ -2,8 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::evidence::{Evidence, MOST_SHOWN, top_stacks};
-use super::finding::{Confidence, Finding, Rank, title_of_parts};
+use super::finding::{Confidence, Evidence, Finding, MOST_SHOWN, Rank, title_of_parts, top_stacks};
 use super::own_code::{Own, line_of};
 use super::tried::{self, Tried};
 use crate::analysis::ask::fragmentation::Fragmentation;

@@ -12,10 +12,8 @@ mod cache;
 mod captured;
 mod code;
 mod collecting;
-mod config;
 mod devices;
 mod evaluating;
-mod evidence;
 mod finding;
 mod growing;
 mod limits;
@@ -43,9 +41,8 @@ use std::cmp::Reverse;
 
 pub use advice::{Advice, AdviceStep, StepKind};
 pub use code::FindingCode;
-pub use config::FindingsConfig;
-pub use evidence::Evidence;
-pub use finding::{Confidence, Finding, LONGEST_TITLE, Rank, SourceLine, title_of_parts};
+pub use finding::{Confidence, Evidence, Finding, LONGEST_TITLE, Rank, SourceLine, title_of_parts};
+pub use limits::FindingsConfig;
 pub use parts::{FindingPart, FindingTarget, finding_parts, finding_target, part_text};
 
 /// Draws all findings about the devices of a trace, given with their timelines.

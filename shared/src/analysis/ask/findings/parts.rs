@@ -3,7 +3,7 @@
 use super::code::FindingCode;
 use super::finding::Finding;
 use crate::analysis::ask::selection::{GroupKey, Label, frame_label};
-use crate::analysis::study::category_bytes::live_by_category;
+use crate::analysis::study::categories::live_by_category;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::category::Category;
 use crate::analysis::track::peak::{StackBytes, live_by_stack};

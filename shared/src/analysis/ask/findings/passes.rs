@@ -7,13 +7,12 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank, title_of_parts};
+use super::finding::{Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
 use super::own_code::{Own, line_of};
-use crate::analysis::study::forward_pass::ForwardPass;
+use crate::analysis::study::left_of_pass::ForwardPass;
+use crate::analysis::study::period::Step;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::sites::{Operation, SpineId};
-use crate::analysis::study::step::Step;
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
 use crate::trace::{Action, StackId};

@@ -2,10 +2,9 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank, SourceLine, title_of_parts};
+use super::finding::{Confidence, Evidence, Finding, Rank, SourceLine, title_of_parts, top_stacks};
 use super::own_code::{Own, OwnCode, line_of};
-use crate::analysis::study::category_bytes::live_by_category;
+use crate::analysis::study::categories::live_by_category;
 use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;

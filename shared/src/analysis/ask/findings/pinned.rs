@@ -2,8 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::evidence::{Evidence, top_stacks};
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Evidence, Finding, Rank, top_stacks};
 use crate::base::{Severity, format};
 use crate::trace::{Segment, Trace};
 

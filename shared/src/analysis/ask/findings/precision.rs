@@ -2,8 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::evidence::{Evidence, MOST_SHOWN};
-use super::finding::{Confidence, Finding, Rank, title_of_parts};
+use super::finding::{Confidence, Evidence, Finding, MOST_SHOWN, Rank, title_of_parts};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::base::Severity;

@@ -2,8 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::evidence::Evidence;
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Evidence, Finding, Rank};
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};

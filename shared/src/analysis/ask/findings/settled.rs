@@ -2,8 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::evidence::{Evidence, events_of, top_stacks};
-use super::finding::{Confidence, Finding, Rank, title_of_parts};
+use super::finding::{Confidence, Evidence, Finding, Rank, events_of, title_of_parts, top_stacks};
 use crate::analysis::study::growth::{Course, GrowthClass, Kept};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;

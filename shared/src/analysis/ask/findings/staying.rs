@@ -2,12 +2,11 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::evidence::{Evidence, events_of, top_stacks};
-use super::finding::{Confidence, Finding, Rank, SourceLine, title_of_parts};
+use super::finding::{Confidence, Evidence, Finding, Rank, SourceLine, events_of, title_of_parts, top_stacks};
 use super::own_code::{Own, OwnCode, line_of};
 use crate::analysis::study::by_design;
-use crate::analysis::study::forward_pass::ForwardPass;
 use crate::analysis::study::growth::{Course, Kept};
+use crate::analysis::study::left_of_pass::ForwardPass;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::AllocationId;

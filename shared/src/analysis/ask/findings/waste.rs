@@ -2,8 +2,7 @@
 
 use super::advice::{Advice, AdviceStep, StepKind};
 use super::code::FindingCode;
-use super::evidence::Evidence;
-use super::finding::{Confidence, Finding, Rank};
+use super::finding::{Confidence, Evidence, Finding, Rank};
 use super::memory_out::is_expandable;
 use super::tried;
 use crate::analysis::ask::fragmentation::Fragmentation;

@@ -13,13 +13,11 @@
 
 mod initial;
 mod recorded;
-mod runner;
 mod settings;
 mod steps;
 
 mod batch;
 mod course;
-mod recorded_course;
 mod run;
 mod stuck;
 mod sweep;
@@ -29,7 +27,7 @@ mod whole_step;
 
 pub use batch::{BatchScale, BatchSearch};
 pub use course::ReplayColumn;
-pub use recorded_course::{RecordedColumn, recorded_calls, recorded_course};
+pub use recorded::{RecordedColumn, recorded_calls, recorded_course};
 pub use run::{CONTEXT_BYTES, ReplayConfig, ReplayOom, ReplayReport, Replayer, replay};
 pub use settings::{default_settings, recorded_capacity, recorded_settings, recorded_version, settings_variable};
 pub use stuck::Stuck;

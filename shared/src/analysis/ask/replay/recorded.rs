@@ -1,7 +1,22 @@
 //! Driver that answers as the recorded one did: with the same addresses, and full when the recording says so.
+//!
+//! Computes the course of memory in the recording itself, in the columns of a replay's course.
+//!
+//! ```text
+//! events    segment_alloc 20, alloc 20 | free 20 | segment_alloc 30, alloc 30 | free 30
+//! columns   reserved 20, live 20       | 20, 20  | 50, 30                     | 50, 30
+//! beyond    0                          | 20      | 20                         | 50
+//! ```
+//!
+//! The state between the two events of a request means nothing, and doesn't count for the bytes beyond the live ones.
+//!
+//! Cost: linear in the events.
 
+use super::steps::is_driver;
 use crate::allocator::{Driver, LAST_ADDR};
+use crate::analysis::track::timeline::Timeline;
 use crate::trace::{Action, Device};
+use serde::{Deserialize, Serialize};
 
 /// Memory of the device if it is unknown, 1 TiB; it then only decides how large reservations are.
 const TOTAL: u64 = 1 << 40;
@@ -119,5 +134,110 @@ impl Driver for RecordedCard {
 
     fn unmap(&mut self, _: u64, size_bytes: u64, _: u64) {
         self.answer(Action::SegmentUnmap, size_bytes);
+    }
+}
+
+/// Highest values and counts of a range of a recording's events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedColumn {
+    /// Requested bytes of live allocations.
+    pub live_bytes: u64,
+    pub reserved_bytes: u64,
+    /// Bytes of segments that no tensor asked for, measured between requests.
+    pub beyond_live_bytes: u64,
+    /// Number of driver calls, each of which stalls the program.
+    pub calls: u64,
+    /// Number of requests that failed.
+    pub ooms: u64,
+}
+
+/// Returns the number of driver calls in a recording.
+pub fn recorded_calls(device: &Device) -> u64 {
+    device.events.actions().iter().filter(|&action| is_driver(action)).count() as u64
+}
+
+/// Returns the course of the recording in at most `columns` columns of equally many events.
+///
+/// The columns are those of [`Replayer::course`](super::Replayer::course).
+pub fn recorded_course(device: &Device, timeline: &Timeline, columns: usize) -> Vec<RecordedColumn> {
+    let events = timeline.events();
+    let wanted = columns.clamp(1, events.max(1) as usize) as u64;
+    let first = |column: u64| (column * u64::from(events)).div_ceil(wanted) as u32;
+    let actions = device.events.actions();
+    let mut balance = timeline.balance();
+    let mut beyond_live_bytes = balance.reserved_bytes.saturating_sub(balance.live_bytes);
+    let mut course = Vec::with_capacity(wanted as usize);
+    for column in 0..wanted {
+        let events = first(column)..first(column + 1);
+        // Moment 0 is the state before the first event, and belongs to the first column.
+        let moments = events.start + u32::from(column > 0)..events.end + 1;
+        let mut row = RecordedColumn {
+            live_bytes: timeline.live_max_in(moments.clone()).1,
+            reserved_bytes: timeline.reserved_max_in(moments).1,
+            beyond_live_bytes,
+            ..RecordedColumn::default()
+        };
+        for event in events {
+            let action = actions.at(event as usize);
+            row.calls += u64::from(is_driver(action));
+            row.ooms += u64::from(action == Action::Oom);
+        }
+        timeline.walk(&mut balance, first(column + 1), |balance| {
+            beyond_live_bytes = balance.reserved_bytes.saturating_sub(balance.live_bytes);
+            row.beyond_live_bytes = row.beyond_live_bytes.max(beyond_live_bytes);
+        });
+        course.push(row);
+    }
+    course
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocator::Settings;
+    use crate::analysis::ask::replay::{ReplayConfig, Replayer};
+    use crate::analysis::naive;
+    use crate::analysis::track::allocations::Allocations;
+    use crate::trace::text;
+
+    #[test]
+    fn columns_are_those_of_every_moment() {
+        for seed in 0..60 {
+            let trace = naive::random_trace(seed, 15 * seed);
+            let device = &trace.devices[0];
+            let timeline = Timeline::new(&trace, device);
+            for columns in [1, 5, 300] {
+                let course = recorded_course(device, &timeline, columns);
+                assert_eq!(course.len(), columns.min(device.events.len().max(1)));
+                assert_eq!(course.iter().map(|row| row.calls).sum::<u64>(), recorded_calls(device), "seed {seed}");
+                let peak = course.iter().map(|row| row.reserved_bytes).max();
+                assert_eq!(peak, Some(timeline.reserved_peak().1), "seed {seed}");
+                // Naive: the moments after all events that changed the live bytes.
+                let beyond = |moment: u32| timeline.reserved_at(moment).saturating_sub(timeline.live_at(moment));
+                let changes = |event: &u32| timeline.live_at(*event) != timeline.live_at(event + 1);
+                let naive = (0..timeline.events()).filter(changes).map(|event| beyond(event + 1)).max().unwrap_or(0);
+                let highest = course.iter().map(|row| row.beyond_live_bytes).max().unwrap();
+                assert_eq!(highest, naive.max(beyond(0)), "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_replay_as_recorded_has_the_same_columns() {
+        let trace = text::parse(
+            "segment_alloc a 20MiB\nalloc a 20MiB\nfree a\nsegment_alloc c 30MiB\nalloc c 30MiB\nfree c\n\
+             segment a 20MiB\nblock a 20MiB inactive\nsegment c 30MiB\nblock c 30MiB inactive",
+        )
+        .unwrap();
+        let device = &trace.devices[0];
+        let recorded = recorded_course(device, &Timeline::new(&trace, device), 4);
+        let config = ReplayConfig::unlimited(Settings::default());
+        let (_, replayed) = Replayer::new(&trace, device, &Allocations::pair(device)).course(&config, 4);
+        let mib = |bytes: u64| bytes >> 20;
+        let rows = recorded.iter().map(|row| [row.live_bytes, row.reserved_bytes, row.beyond_live_bytes].map(mib));
+        assert_eq!(rows.collect::<Vec<_>>(), [[20, 20, 0], [20, 20, 20], [30, 50, 20], [30, 50, 50]]);
+        let same = replayed.iter().map(|row| [row.live_bytes, row.reserved_bytes, row.beyond_live_bytes].map(mib));
+        assert_eq!(same.collect::<Vec<_>>(), [[20, 20, 0], [20, 20, 20], [30, 50, 20], [30, 50, 50]]);
+        assert_eq!(recorded.iter().map(|row| row.calls).collect::<Vec<_>>(), [1, 0, 1, 0]);
     }
 }

@@ -10,8 +10,7 @@
 
 use std::ops::ControlFlow;
 
-use super::run::{ReplayConfig, Replayer};
-use super::runner::Runner;
+use super::run::{ReplayConfig, Replayer, Runner};
 use super::steps::StepKind;
 use crate::allocator::{BlockUse, PoolKey, SegmentState, VirtualCard};
 

@@ -8,8 +8,7 @@ use std::ops::ControlFlow;
 
 use hashbrown::HashMap;
 
-use super::run::{ReplayConfig, Replayer};
-use super::runner::Runner;
+use super::run::{ReplayConfig, Replayer, Runner};
 use super::steps::Step;
 use crate::allocator::{self, BlockUse, EventKind, SegmentState, Settings, VirtualCard};
 use crate::base::StringId;

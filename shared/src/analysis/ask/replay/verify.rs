@@ -9,7 +9,7 @@ use std::fmt;
 
 use super::initial::Initial;
 use super::recorded::{Call, RecordedCard};
-use super::runner::Runner;
+use super::run::Runner;
 use super::settings::recorded_settings;
 use super::steps::{Step, StepKind, is_driver, steps};
 use crate::allocator::{BlockUse, ConfError, Event, EventKind};

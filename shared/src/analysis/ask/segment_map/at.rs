@@ -1,4 +1,6 @@
 //! Tiles the segments of one moment with their blocks.
+//! Finds segments that a little memory keeps from going back to CUDA.
+//! Computes what each pool could hand out without asking CUDA for more.
 //!
 //! Idea: segments are wound back from the final ones, and live allocations are known by address and requested size.
 //! A block is as long as its rounded request; in the large pool it keeps a rest that is too short to be split off.
@@ -13,11 +15,15 @@
 //!
 //! Cost: linear in the segments and blocks of the moment, plus sorting the blocks by address.
 
-use super::lasting::Lasting;
+use super::waits::Lasting;
 use crate::allocator::Settings;
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::segments_at::{SegmentAt, changes_of, segments_at};
-use crate::trace::{BlockState, Device, Trace};
+use crate::base::format;
+use crate::trace::{BlockState, Device, PoolId, SegmentType, Trace};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Block of a [`MapSegment`].
@@ -185,4 +191,113 @@ impl SegmentMap {
             allocation: Some(placed.id),
         }
     }
+}
+
+/// Largest part of a held segment that is in use, in percent: 1/4, so that most of the segment is free.
+const MOST_PERCENT: u64 = 25;
+
+/// Segment that cannot go back to CUDA although at least 3/4 of it is free.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Position of the segment in [`SegmentMap::segments`].
+    pub segment: usize,
+    /// Bytes of its blocks that are not free.
+    pub used_bytes: u64,
+    /// Bytes that are free but cannot be given back.
+    pub free_bytes: u64,
+    /// Allocations that hold the segment, the one with the largest block first.
+    pub holders: Vec<AllocationId>,
+}
+
+/// Returns the segments of which at most 1/4 is in use, those with the most free bytes first.
+///
+/// Expandable segments are not among them, because they give back whole pages, wherever their blocks lie.
+pub fn held_segments(map: &SegmentMap) -> Vec<Held> {
+    let is_held = |used_bytes: u64, size_bytes: u64| {
+        used_bytes > 0 && u128::from(used_bytes) * 100 <= u128::from(size_bytes) * u128::from(MOST_PERCENT)
+    };
+    let mut held = Vec::new();
+    for (position, segment) in map.segments.iter().enumerate() {
+        if segment.at.is_expandable || !is_held(segment.used_bytes, segment.at.size_bytes) {
+            continue;
+        }
+        let mut blocks: Vec<&MapBlock> = map.blocks_of(segment).iter().filter(|block| !block.is_free()).collect();
+        blocks.sort_by_key(|block| Reverse(block.size_bytes));
+        held.push(Held {
+            segment: position,
+            used_bytes: segment.used_bytes,
+            free_bytes: segment.free_bytes(),
+            holders: blocks.iter().filter_map(|block| block.allocation).collect(),
+        });
+    }
+    held.sort_by_key(|held| Reverse(held.free_bytes));
+    held
+}
+
+/// Segments that one request may use: those of its pool, its stream and its size class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Room {
+    /// Pool; `(0, 0)` is the default one, also if the snapshot names none.
+    pub pool: PoolId,
+    /// Raw handle of the stream.
+    pub stream: u64,
+    /// Small for requests of up to 1 MiB, large for all others.
+    pub segment_type: SegmentType,
+    /// Number of segments.
+    pub segments: u64,
+    pub reserved_bytes: u64,
+    pub free_bytes: u64,
+    /// Size of the longest free block: the largest that can be handed out without `cudaMalloc`.
+    pub largest_free_bytes: u64,
+}
+
+impl Room {
+    /// Returns the name and the figures that are shown above the segments.
+    pub fn title(&self) -> String {
+        format!(
+            "{} · {} in {} · {} free, longest {}",
+            self.name(),
+            format::bytes(self.reserved_bytes),
+            format::counted(self.segments, "segment"),
+            format::bytes(self.free_bytes),
+            format::bytes(self.largest_free_bytes),
+        )
+    }
+
+    /// Returns true if a segment belongs to the room.
+    pub fn has(&self, segment: &MapSegment) -> bool {
+        let SegmentAt { pool, stream, segment_type, .. } = segment.at;
+        (self.pool, self.stream, self.segment_type) == (pool.unwrap_or_default(), stream, segment_type)
+    }
+
+    fn name(&self) -> String {
+        let size = if self.segment_type == SegmentType::Small { "Small blocks" } else { "Large blocks" };
+        let pool = match self.pool {
+            PoolId(0, 0) => size.to_owned(),
+            PoolId(0, handle) => format!("{size}, private pool {handle}"),
+            PoolId(capture, handle) => format!("{size}, private pool {capture}, {handle}"),
+        };
+        match self.stream {
+            0 => pool,
+            stream => format!("{pool}, stream {}", format::address(stream)),
+        }
+    }
+}
+
+/// Returns the rooms at a moment, those with the most reserved bytes first.
+pub fn rooms(map: &SegmentMap) -> Vec<Room> {
+    let mut rooms: BTreeMap<(PoolId, u64, bool), Room> = BTreeMap::new();
+    for segment in &map.segments {
+        let (pool, stream) = (segment.at.pool.unwrap_or_default(), segment.at.stream);
+        let segment_type = segment.at.segment_type;
+        let key = (pool, stream, segment_type == SegmentType::Small);
+        let room = rooms.entry(key).or_insert(Room { pool, stream, segment_type, ..Room::default() });
+        room.segments += 1;
+        room.reserved_bytes += segment.at.size_bytes;
+        room.free_bytes += segment.free_bytes();
+        room.largest_free_bytes = room.largest_free_bytes.max(segment.largest_free_bytes);
+    }
+    let mut rooms: Vec<_> = rooms.into_values().collect();
+    rooms.sort_by_key(|room| Reverse(room.reserved_bytes));
+    rooms
 }

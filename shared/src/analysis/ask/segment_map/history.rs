@@ -15,7 +15,7 @@
 //! A persistent tree would cost several words per change, and a search for each row of the result.
 
 use super::at::SegmentMap;
-use super::lasting::Lasting;
+use super::waits::Lasting;
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::segments_at::{SegmentAt, Winder, changes_of};
 use crate::trace::{Device, Trace};

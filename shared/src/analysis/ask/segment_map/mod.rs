@@ -4,17 +4,12 @@
 //! have no more rows than the trace has changes.
 
 mod at;
-mod held;
 mod history;
-mod lasting;
 mod places;
 mod rests;
-mod rooms;
 #[cfg(test)]
 mod tests;
 mod waits;
 
-pub use at::{MapBlock, MapSegment, SegmentMap};
-pub use held::{Held, held_segments};
+pub use at::{Held, MapBlock, MapSegment, Room, SegmentMap, held_segments, rooms};
 pub use history::SegmentHistory;
-pub use rooms::{Room, rooms};

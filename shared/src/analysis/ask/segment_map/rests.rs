@@ -17,8 +17,8 @@
 use super::places::Places;
 use crate::allocator::Settings;
 use crate::analysis::track::allocations::{AllocationId, Allocations};
+use crate::analysis::track::pairing::SizeLimit;
 use crate::analysis::track::segments_at::segments_at;
-use crate::analysis::track::size_limit::SizeLimit;
 use crate::trace::{Action, Device, Trace};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;

@@ -6,13 +6,11 @@
 //! once per allocation.
 
 mod areas;
-mod facts;
 mod filter;
 mod group;
 mod label;
 mod module_names;
 mod pattern;
-mod population;
 mod scope;
 mod weight;
 
@@ -20,15 +18,13 @@ mod weight;
 mod tests;
 
 pub use areas::{Area, AreaBy, AreaGroup, Areas, REST_COLOR};
-pub use facts::{pool_of, stream_of, streams_and_pools};
 pub use filter::Filter;
-pub use group::{Group, GroupBy, GroupKey, Groups, Totals, group};
+pub use group::{Group, GroupBy, GroupKey, Groups, Totals, group, pool_of, stream_of, streams_and_pools};
 pub(in crate::analysis) use label::frame_label;
 pub use label::{Label, former_label, label, stack_group};
 pub use pattern::{PatternError, TextFilter};
-pub use population::Population;
 pub use scope::{Part, Scope};
-pub use weight::{Weigher, Weight};
+pub use weight::{Population, Weigher, Weight};
 
 use self::filter::Matcher;
 use crate::analysis::track::allocations::AllocationId;

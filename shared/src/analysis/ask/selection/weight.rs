@@ -1,8 +1,12 @@
 //! Weighs allocations by their size, lifetime or number.
+//! The allocations that a selection is made from, with what is known about them.
 
-use super::{Population, Scope};
+use super::Scope;
 use crate::analysis::track::allocations::AllocationId;
-use crate::trace::Device;
+use crate::analysis::track::category::Category;
+use crate::analysis::track::spans::Span;
+use crate::analysis::track::timeline::Timeline;
+use crate::trace::{Device, Trace};
 use std::ops::Range;
 
 /// Quantity that is summed over allocations.
@@ -95,4 +99,27 @@ fn starts_us(device: &Device) -> Vec<u64> {
         latest_us
     });
     std::iter::once(0).chain(starts).collect()
+}
+
+/// All allocations of a device, with the results that filters and groups need.
+#[derive(Clone, Copy, Debug)]
+pub struct Population<'a> {
+    pub trace: &'a Trace,
+    /// Device of `trace`.
+    pub device: &'a Device,
+    /// Lifetimes and curves of `device`.
+    pub timeline: &'a Timeline,
+    /// Annotated spans of `device`; text filters search the names of the spans around an allocation.
+    pub spans: &'a [Span],
+    /// Category of each allocation, by its index; missing ones are [`Category::Unknown`].
+    ///
+    /// May be empty if neither filters nor groups use categories, because finding them takes longer than everything
+    /// else.
+    pub categories: &'a [Category],
+}
+
+impl Population<'_> {
+    pub fn category(&self, id: AllocationId) -> Category {
+        self.categories.get(id.index()).copied().unwrap_or(Category::Unknown)
+    }
 }

@@ -24,8 +24,8 @@
 mod course;
 
 use self::course::{Change, Levels};
+use crate::analysis::study::period::Step;
 use crate::analysis::study::phases::{Phase, Phases};
-use crate::analysis::study::step::Step;
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::trace::{Device, StackId};
 use hashbrown::HashMap;

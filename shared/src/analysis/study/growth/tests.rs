@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::analysis::naive::{Random, random_trace};
-use crate::analysis::study::step::Step;
+use crate::analysis::study::period::Step;
 use crate::trace::{Action, text};
 
 /// Returns the growth of a trace in which each `snapshot` ends a step.

@@ -12,7 +12,7 @@
 //!
 //! Cost: linear in the number of allocations.
 
-use super::phase::Phase;
+use super::frames::Phase;
 use crate::analysis::track::allocations::Allocations;
 use crate::base::frame_rules;
 use crate::trace::{Device, StackId, Trace};

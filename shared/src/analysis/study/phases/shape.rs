@@ -15,7 +15,7 @@
 
 mod hills;
 
-use super::phase::Phase;
+use super::frames::Phase;
 use crate::analysis::track::allocations::Allocations;
 use crate::analysis::track::category::WORKSPACES_BYTES;
 use crate::analysis::track::pairing::NEVER;

@@ -12,7 +12,7 @@
 //! Cost: linear in the events, and in the frames of the spines.
 
 use super::{Operation, Sites, SpineId};
-use crate::analysis::study::step::Step;
+use crate::analysis::study::period::Step;
 use crate::trace::{Action, Device};
 use hashbrown::HashMap;
 use std::ops::Range;

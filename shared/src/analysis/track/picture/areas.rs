@@ -14,8 +14,7 @@
 //!
 //! Cost: a few instructions per birth and death in view, and a rectangle wherever an area moves.
 
-use super::bands::{BandOwner, Bands, Open};
-use super::request::PictureRequest;
+use super::bands::{BandOwner, Bands, Open, PictureRequest};
 use super::slices::Slices;
 use super::{Picture, outline};
 use crate::analysis::track::allocations::Allocations;
@@ -130,7 +129,7 @@ impl Sums<'_> {
 mod tests {
     use super::*;
     use crate::analysis::naive;
-    use crate::analysis::track::axis::Axis;
+    use crate::analysis::track::timeline::Axis;
     use crate::trace::text;
 
     fn request(x0: f64, x1: f64, most_bytes: u64, width_px: u32) -> PictureRequest {

@@ -33,28 +33,21 @@
 
 mod areas;
 mod bands;
-mod emphasis;
 mod heights;
-mod request;
 mod rungs;
-mod scale;
 mod slices;
 mod sweep;
-mod tally;
 #[cfg(test)]
 mod tests;
 
 pub use areas::{AREAS, AreaBytes};
-pub use bands::{Band, BandOwner};
-pub use emphasis::Emphasis;
-pub use request::PictureRequest;
+pub use bands::{Band, BandOwner, PictureRequest};
+pub use sweep::Emphasis;
 
-use crate::analysis::track::axis::Axis;
-use crate::analysis::track::colors::Coloring;
-use crate::analysis::track::timeline::Timeline;
+use crate::analysis::track::category::Coloring;
+use crate::analysis::track::timeline::{Axis, Timeline};
 use crate::trace::Device;
-use slices::Slices;
-use slices::moment_shown_at;
+use slices::{Slices, moment_shown_at};
 
 /// Step of an outline: from `x` on (`0.0..=1.0` across the request) the curve is at `bytes`.
 #[derive(Clone, Copy, Debug, PartialEq)]

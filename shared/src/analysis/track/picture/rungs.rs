@@ -16,10 +16,8 @@
 //! the large one is freed                        (a b) (c c c)                5 bytes don't join
 //! ```
 
-use super::bands::{Band, BandOwner, Bands, Open};
+use super::bands::{Band, BandOwner, Bands, Open, Scale, Tally, Tint};
 use super::heights::Heights;
-use super::scale::Scale;
-use super::tally::{Tally, Tint};
 use crate::analysis::track::allocations::AllocationId;
 
 const NONE: u32 = u32::MAX;

@@ -13,10 +13,9 @@
 //!
 //! Cost: two range maxima per slice, at most two slices per pixel.
 
-use super::request::PictureRequest;
-use crate::analysis::track::axis::Axis;
+use super::bands::PictureRequest;
 use crate::analysis::track::members::Members;
-use crate::analysis::track::timeline::Timeline;
+use crate::analysis::track::timeline::{Axis, Timeline};
 use crate::trace::Device;
 use std::ops::Range;
 

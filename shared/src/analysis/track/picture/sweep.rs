@@ -1,14 +1,12 @@
 //! Sweeps over the slices from left to right and collects the bands.
+//! Allocations that a picture sets apart from the others.
 
-use super::bands::{Band, Bands};
-use super::emphasis::Emphasis;
-use super::request::PictureRequest;
+use super::bands::{Band, Bands, PictureRequest, Scale, Tally, Tint};
 use super::rungs::Rungs;
-use super::scale::Scale;
 use super::slices::Slices;
-use super::tally::{Tally, Tint};
 use crate::analysis::track::allocations::{AllocationId, Allocations};
-use crate::analysis::track::colors::Coloring;
+use crate::analysis::track::category::Coloring;
+use crate::analysis::track::members::Members;
 use crate::analysis::track::seen::Seen;
 use crate::analysis::track::timeline::Timeline;
 use crate::trace::Device;
@@ -165,5 +163,26 @@ impl<'a> Sweep<'a> {
         let allocations = &self.timeline.allocations;
         let died = allocations.died[row as usize].min(self.timeline.events() + 1);
         u128::from(allocations.size_bytes[row as usize]) * u128::from(died - allocations.born_at(row))
+    }
+}
+
+/// Allocations that a picture sets apart from the others.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Emphasis<'a> {
+    /// Selected allocations; bands of all others are marked as [`Band::is_other`](super::Band::is_other).
+    pub members: Option<&'a Members>,
+    /// Allocation of the trace that is a band of its own, however small it is.
+    pub apart: Option<AllocationId>,
+}
+
+impl Emphasis<'_> {
+    /// Returns true for an allocation that keeps its colour: any if none are selected.
+    pub(super) fn is_own(&self, row: u32) -> bool {
+        self.members.is_none_or(|members| members.contains(AllocationId(row)))
+    }
+
+    /// Returns true if an allocation is a band of its own at any scale.
+    pub(super) fn is_apart(&self, row: u32) -> bool {
+        self.apart == Some(AllocationId(row))
     }
 }

@@ -11,20 +11,17 @@
 
 mod dumps;
 mod gaps;
-mod joined;
 mod repeated;
 mod samples;
 
-use super::arenas;
 use super::head::Head;
 use super::log::{Clock, HostForm, HostLog, Kill, Process, Total, TotalSource};
-use super::machine;
 use super::oddities::Oddities;
 use super::proc::{ProcReader, sorted};
 use super::row::{Row, behind, headless};
-use super::shm;
 use super::usage::UsageReader;
 use super::wandb::HostMetric;
+use super::{arenas, machine, shm};
 use crate::base::MetricHead;
 use crate::base::stamp::{self, Stamp};
 pub(super) use gaps::Gap;

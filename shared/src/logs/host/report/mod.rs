@@ -4,7 +4,6 @@ mod climb;
 mod curves;
 mod machine;
 mod shared;
-mod tables;
 
 pub(in crate::logs) use climb::{course, when_full};
 
@@ -14,8 +13,7 @@ use crate::logs::host::{ArenaHolder, Climb, Clock, HostForm, HostLog, Kill, aren
 use crate::logs::source::{LogPart, Source};
 use crate::report::{Finding, LogNotice};
 use climb::{climbs, duration, files_climb, finding, kept};
-use curves::{curves, total};
-use tables::{kinds, mappings, processes};
+use curves::{curves, kinds, mappings, processes, total};
 
 /// Returns the words for a tool.
 fn tool(form: HostForm) -> &'static str {

@@ -3,7 +3,6 @@
 mod counted;
 mod framework;
 mod host_error;
-mod progress;
 
 use crate::analysis::{Confidence, FindingCode, title_of_parts};
 use crate::base::{Severity, format};
@@ -27,7 +26,7 @@ impl Source for Printed {
         let tables = [
             (self.ooms.len() > 1).then(|| oom_table(self)),
             (!self.counters.is_empty()).then(|| counter_table(self)),
-            (!self.progress.is_empty()).then(|| progress::table(&self.progress)),
+            (!self.progress.is_empty()).then(|| counted::table(&self.progress)),
             (!self.line_uses.is_empty()).then(|| line_table(&self.line_uses)),
         ];
         LogPart {
@@ -53,7 +52,7 @@ fn title(printed: &Printed) -> String {
         count(printed.ooms.len() + printed.framework_ooms.len(), "out-of-memory error", "out-of-memory errors"),
         count(printed.host_errors.len(), "other error", "other errors"),
         count(printed.counters.len(), "set of counters", "sets of counters"),
-        count(progress::values(&printed.progress), "value of the allocator", "values of the allocator"),
+        count(counted::values(&printed.progress), "value of the allocator", "values of the allocator"),
         count(printed.line_uses.len(), "line of memory_profiler", "lines of memory_profiler"),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -68,7 +67,7 @@ fn findings(printed: &Printed) -> Vec<Finding> {
     findings.extend(printed.host_errors.iter().map(host_error::finding));
     findings.extend(groups.iter().filter_map(|group| outside(&group[0].error)));
     findings.extend(printed.counters.iter().flat_map(counted));
-    findings.extend(printed.progress.iter().filter_map(progress::finding));
+    findings.extend(printed.progress.iter().filter_map(counted::finding));
     findings.extend(largest_line(&printed.line_uses));
     findings
 }

@@ -1,17 +1,14 @@
 //! Reports on a snapshot of tracemalloc: the lines and files that allocated what a Python program holds.
 
 mod diff;
-mod growth;
 
-pub use diff::{ComparedPlace, TracedComparison, TracedSide, traced_comparison};
-pub use growth::traced_growth;
+pub use diff::{ComparedPlace, TracedComparison, TracedSide, traced_comparison, traced_growth};
 
 use crate::analysis::{FindingCode, SourceLine};
 use crate::base::{Severity, format};
 use crate::logs::source::{LogPart, Source};
 use crate::logs::tracemalloc::{Flaw, Grouping, Place, Placed, Total, TracemallocSnapshot};
-use crate::report::Frame;
-use crate::report::{Finding, HOST, LogCell, LogNotice, LogTable};
+use crate::report::{Finding, Frame, HOST, LogCell, LogNotice, LogTable};
 
 /// Address space in which NumPy counts the data of its arrays (`NPY_TRACE_DOMAIN`).
 const NUMPY_DOMAIN: u32 = 389_047;

@@ -5,9 +5,8 @@ mod held;
 mod words;
 
 use super::advice::Advice;
-use super::config::FindingsConfig;
-use super::evidence::{Evidence, events_of, top_stacks};
-use super::finding::{Confidence, Finding, Rank, title_of_parts};
+use super::finding::{Confidence, Evidence, Finding, Rank, events_of, title_of_parts, top_stacks};
+use super::limits::FindingsConfig;
 use super::own_code::OwnCode;
 use crate::analysis::ask::until_full::{BudgetSource, UntilFull, until_full};
 use crate::analysis::study::growth::Kept;

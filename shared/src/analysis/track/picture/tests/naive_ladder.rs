@@ -2,8 +2,8 @@
 
 use crate::analysis::naive;
 use crate::analysis::track::allocations::AllocationId;
-use crate::analysis::track::colors::Coloring;
-use crate::analysis::track::picture::scale::Scale;
+use crate::analysis::track::category::Coloring;
+use crate::analysis::track::picture::bands::Scale;
 use crate::analysis::track::picture::{BandOwner, PictureRequest};
 use crate::analysis::track::timeline::Timeline;
 use crate::trace::Device;

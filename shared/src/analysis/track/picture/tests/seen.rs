@@ -2,9 +2,8 @@
 
 use super::super::slices::Slices;
 use crate::analysis::naive;
-use crate::analysis::track::axis::Axis;
 use crate::analysis::track::picture::PictureRequest;
-use crate::analysis::track::timeline::Timeline;
+use crate::analysis::track::timeline::{Axis, Timeline};
 use crate::trace::{Trace, text};
 use std::collections::BTreeSet;
 

@@ -1,14 +1,15 @@
-//! Writes the sections about one device: live memory, steps, reserved memory and failures.
+//! Writes the sections of the report: the file as a whole, each device, and the findings.
 
 use super::html::Html;
 use crate::analysis::{
-    Course, Fragmentation, PhaseBasis, StackBytes, StepSource, Study, live_by_category, live_by_stack,
+    Course, Finding, FindingPart, Fragmentation, PhaseBasis, StackBytes, StepSource, Study, Summary, live_by_category,
+    live_by_stack, recording_diagnostics,
 };
 use crate::base::Moment;
-use crate::base::format::{self, bytes, count, counted};
+use crate::base::format::{self, bytes, count, counted, duration};
 use crate::base::markup::escaped;
-use crate::export::subject::Subject;
-use crate::trace::Action;
+use crate::export::subject::{Subject, device_name};
+use crate::trace::{Action, Container, Encoding};
 
 /// Maximum number of stacks to show.
 const MOST_STACKS: usize = 15;
@@ -189,4 +190,129 @@ pub(super) fn out_of_memory(subject: &Subject<'_>, study: &Study<'_>, of: &str, 
             page.paragraph("muted", &format!("{} in total", counted(ooms.len() as u64, "out-of-memory error")));
         }
     });
+}
+
+/// Writes the figures of the only device, or a table of all devices.
+pub(super) fn figures(subject: &Subject<'_>, studies: &[Study<'_>], page: &mut Html) {
+    match studies {
+        [] => page.paragraph("lead", "The snapshot has no device: CUDA was never initialized in its process."),
+        [study] => {
+            let summary = Summary::of(study.device, study.timeline);
+            page.figures(&of_device(&summary, study.timeline.duration_us()));
+        }
+        _ => {
+            let rows: Vec<Vec<String>> = { subject.devices.iter() }
+                .map(|(device, timeline)| {
+                    row(device_name(device), &Summary::of(device, timeline), timeline.duration_us())
+                })
+                .collect();
+            let columns = ["Device", "Peak live", "Peak reserved", "Live at the end", "Events", "Duration"];
+            page.table(&columns, &[1, 2, 3, 4, 5], &rows);
+        }
+    }
+}
+
+fn of_device(summary: &Summary, duration_us: Option<u64>) -> Vec<(String, String)> {
+    let mut figures = vec![
+        (bytes(summary.peak_live_bytes), "peak live".to_owned()),
+        (bytes(summary.peak_reserved_bytes), "peak reserved".to_owned()),
+        (bytes(summary.end_live_bytes), "live at the end".to_owned()),
+        (count(summary.events), if summary.events == 1 { "event" } else { "events" }.to_owned()),
+    ];
+    figures.extend(duration_us.map(|time_us| (duration(time_us), "duration".to_owned())));
+    figures
+}
+
+fn row(name: String, summary: &Summary, duration_us: Option<u64>) -> Vec<String> {
+    vec![
+        name,
+        bytes(summary.peak_live_bytes),
+        bytes(summary.peak_reserved_bytes),
+        bytes(summary.end_live_bytes),
+        count(summary.events),
+        duration_us.map_or_else(|| "–".to_owned(), duration),
+    ]
+}
+
+/// Writes the allocator settings, the diagnostics and how the page was made.
+pub(super) fn about(subject: &Subject<'_>, page: &mut Html) {
+    page.section("Allocator settings", |page| {
+        let settings = &subject.trace.settings.entries;
+        let rows: Vec<_> = settings.iter().map(|(name, value)| vec![name.clone(), value.to_string()]).collect();
+        if !rows.is_empty() {
+            page.table(&["Setting", "Value"], &[], &rows);
+        }
+    });
+    page.section("About the recording", |page| {
+        let mut notices = recording_diagnostics(subject.trace, subject.devices);
+        notices.extend(subject.trace.diagnostics.iter().cloned());
+        for notice in &notices {
+            page.paragraph(&format!("notice {}", notice.severity.name()), &notice.message);
+        }
+        let annotations = counted(subject.trace.annotations.len() as u64, "annotation");
+        page.paragraph("muted", &format!("The file is {} with {annotations}.", format(subject)));
+        page.paragraph(
+            "muted",
+            &format!(
+                "Live bytes are the sum of requested sizes; reserved bytes are the sum of segment sizes. Snapscope {} \
+                 made this page with `snapscope export --to html`. The page loads no other files and runs no scripts.",
+                env!("CARGO_PKG_VERSION")
+            ),
+        );
+    });
+}
+
+fn format(subject: &Subject<'_>) -> String {
+    let encoding = match subject.trace.format.encoding {
+        Encoding::Pickle(protocol) => format!("a pickle of protocol {protocol}"),
+        Encoding::Json => "JSON".to_owned(),
+    };
+    match subject.trace.format.container {
+        Container::Raw => encoding,
+        Container::Gzip => format!("{encoding} in gzip"),
+        Container::Html => format!("{encoding} in an HTML page"),
+    }
+}
+
+/// Maximum number of stacks to show for a finding.
+const MOST_EVIDENCE_STACKS: usize = 3;
+
+pub(super) fn findings(subject: &Subject<'_>, page: &mut Html) {
+    let found = subject.findings();
+    page.section("Findings", |page| {
+        if found.is_empty() {
+            page.paragraph("muted", "No findings: no memory was in use.");
+        }
+        found.iter().for_each(|(finding, parts)| one(subject, finding, parts, page));
+    });
+}
+
+fn one(subject: &Subject<'_>, finding: &Finding, parts: &[FindingPart], page: &mut Html) {
+    let Finding { severity, confidence, title, evidence, advice, device, .. } = finding;
+    let of = if subject.devices.len() > 1 { format!(" · GPU {device}") } else { String::new() };
+    let severity = severity.name();
+    page.push(&format!(
+        "<article class=\"finding {severity}\">\n<p class=\"tag\">{severity}{of} · {} confidence</p>\n<h3>{}</h3>\n",
+        confidence.name(),
+        escaped(title)
+    ));
+    if !parts.is_empty() {
+        let parts: Vec<String> = parts.iter().map(FindingPart::text).collect();
+        page.items("ul", "parts", &parts);
+    }
+    if !advice.steps.is_empty() {
+        let steps: Vec<&str> = advice.steps.iter().map(|step| step.text.as_str()).collect();
+        page.items("ol", "advice", &steps);
+    }
+    page.paragraph("", &advice.why);
+    page.paragraph("", &evidence.shows);
+    if !evidence.events.is_empty() {
+        let events: Vec<String> = evidence.events.iter().map(|&event| format::count(event.into())).collect();
+        let noun = if events.len() == 1 { "Event" } else { "Events" };
+        page.paragraph("muted", &format!("{noun} {}", events.join(", ")));
+    }
+    for &stack in evidence.stacks.iter().take(MOST_EVIDENCE_STACKS) {
+        page.stack(subject, stack, &subject.title(stack));
+    }
+    page.push("</article>\n");
 }
