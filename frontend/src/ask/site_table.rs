@@ -2,7 +2,7 @@
 
 use super::Weight;
 use super::flame::{FlameSites, SiteKey, SiteRow, SiteText};
-use super::name_mark::NameMark;
+use super::selection::NameMark;
 use super::stack::short_place;
 use serde::{Deserialize, Serialize};
 use shared::base::format;

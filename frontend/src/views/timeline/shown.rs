@@ -2,7 +2,7 @@
 
 use super::draw::initial::InitialBands;
 use super::draw::scene::{Frame, placements};
-use crate::ask::bands::owners;
+use crate::ask::raster::owners;
 use crate::ask::{PictureData, View as Asked};
 use crate::draw::camera::Camera;
 use crate::draw::layout::Layout;

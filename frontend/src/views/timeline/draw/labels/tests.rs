@@ -1,7 +1,7 @@
 //! Tests that texts never overlap or leave the element, for any view and screen size.
 
 use super::*;
-use crate::ask::{ColorBy, PartSpan, Parts, Phase, PictureData, Span as Annotated, bands};
+use crate::ask::{ColorBy, PartSpan, Parts, Phase, PictureData, Span as Annotated, raster};
 use crate::draw::camera::{Content, View};
 use crate::draw::rect::Rect;
 use crate::views::timeline::draw::markers::MarkerKind;
@@ -125,7 +125,7 @@ fn markers(x_end: f64, max_bytes: f64) -> Vec<Marker> {
 fn initial() -> InitialBands {
     let band = |[x0, x1, y1]: [f32; 3]| {
         let edges = [x0, x1, 0.0, y1].into_iter().flat_map(f32::to_le_bytes);
-        edges.chain([bands::INITIAL, 0].into_iter().flat_map(u32::to_le_bytes)).collect::<Vec<u8>>()
+        edges.chain([raster::INITIAL, 0].into_iter().flat_map(u32::to_le_bytes)).collect::<Vec<u8>>()
     };
     let bands = [[0.0, 0.4, 0.9], [0.4, 0.8, 0.5], [0.8, 1.0, 0.3]].into_iter().flat_map(band).collect();
     InitialBands::of(&PictureData { bands, ..PictureData::default() })
