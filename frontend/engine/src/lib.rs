@@ -17,9 +17,7 @@ mod first_picture;
 mod queue;
 mod scope;
 
-mod image;
 mod keeper;
-mod keeping;
 mod reader;
 
 use wasm_bindgen::prelude::wasm_bindgen;

@@ -1,8 +1,7 @@
 //! The browser's side of a file's Web Worker: passes messages to the engine and its reports to the page.
 
 use crate::engine::Engine;
-use crate::first_picture::FirstPicture;
-use crate::image::Images;
+use crate::first_picture::{FirstPicture, Images};
 use crate::keeper;
 use crate::queue::Queue;
 use crate::reader::Reader;

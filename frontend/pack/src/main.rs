@@ -9,19 +9,16 @@
 //!
 //! It does nothing if neither its input nor the program itself has changed since the last run.
 
-mod bindings;
-mod compress;
 mod files;
 mod icons;
 mod offline;
 mod site;
-mod stamp;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::files::Effort;
 use anyhow::{Context, Result};
-use compress::Effort;
 
 /// Names of the pages' modules.
 const MODULES: [&str; 4] = ["home", "viewer", "engine", "jobs"];
@@ -56,13 +53,13 @@ fn main() -> ExitCode {
 
 /// Packs the pages and returns a one-line summary.
 fn pack(paths: &Paths, effort: Effort) -> Result<String> {
-    let stamp = stamp::Stamp::of(paths)?;
+    let stamp = offline::Stamp::of(paths)?;
     if stamp.is_current() {
         return Ok(format!("{} is up to date", paths.out.display()));
     }
     let mut scripts = files::Files::new();
     for module in &paths.modules {
-        scripts.extend(bindings::generate(module)?);
+        scripts.extend(site::generate(module)?);
     }
     let statics = files::read_folder(&paths.statics)?;
     scripts.extend(icons::draw(&statics)?);
@@ -70,7 +67,7 @@ fn pack(paths: &Paths, effort: Effort) -> Result<String> {
 
     // A new folder replaces the old one at the end, so that a running server never reads half a page.
     let fresh = paths.out.with_extension("new");
-    let totals = compress::write(&site, &fresh, effort)?;
+    let totals = files::write(&site, &fresh, effort)?;
     if paths.out.exists() {
         std::fs::remove_dir_all(&paths.out).with_context(|| format!("removing {}", paths.out.display()))?;
     }

@@ -42,8 +42,8 @@ pub use allocations::{
 };
 pub use areas::{AreaRow, CategoryBytes, ColorBy, GetAreas, GetCategories, area_by};
 pub use around::{
-    Around, BandName, EventDetails, EventPage, GetAround, GetBandNames, GetEvent, GetEvents, NearEvent, StepAllocation,
-    StepHit, Toward,
+    Around, BandName, EventDetails, EventPage, GetAround, GetBandNames, GetEvent, GetEvents, GetKind, KindFacts,
+    KindStep, NearEvent, StepAllocation, StepHit, StepKind, Toward,
 };
 pub use compare::{
     CompareSide, CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData,
@@ -57,7 +57,7 @@ pub use flame::{
     FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally, FlameTree, GetBoxes,
     GetLargest, GetSites, GetSource, GetSourceFiles, SiteKey, SiteRow, SiteText,
 };
-pub use kind::{GetKind, Kind, KindFacts, KindStep, Marking, StepKind};
+pub use kind::{Kind, Marking};
 pub use messages::{Joinable, Order, Report};
 pub use part::{PartOrder, PartPlace, PreviewData, PreviewDevice};
 pub use picture::{OutlineStep, PictureData};

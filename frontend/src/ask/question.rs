@@ -8,12 +8,12 @@
 use super::allocations::{FindGroup, Found, GetFacts, GetRows, TablePage, WalkTo};
 use super::areas::{AreaRow, CategoryBytes, GetAreas, GetCategories};
 use super::around::{
-    Around, BandName, EventDetails, EventPage, GetAround, GetBandNames, GetEvent, GetEvents, StepAllocation, StepHit,
+    Around, BandName, EventDetails, EventPage, GetAround, GetBandNames, GetEvent, GetEvents, GetKind, KindFacts,
+    KindStep, StepAllocation, StepHit, StepKind,
 };
 use super::compare::{CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData};
 use super::export::{CopyPreview, ExportOrder, GetCopyPreview, SheetOrder, WriteCopy};
 use super::flame::{FlameBoxes, FlameSites, GetBoxes, GetLargest, GetSites, GetSource, GetSourceFiles};
-use super::kind::{GetKind, KindFacts, KindStep, StepKind};
 use super::picture::PictureData;
 use super::segments::{GetSegments, SegmentsData};
 use super::selection::{GroupKeyData, SelectionFacts};

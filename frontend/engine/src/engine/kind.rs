@@ -1,10 +1,9 @@
 //! Finds the allocations of a kind, and steps through them.
 
 use super::allocations::{mark as group_mark, marked, shown_moment};
-use super::caches::Selected;
 use super::flame::sites;
 use super::hit::{find_id, found_hit};
-use super::ready::Ready;
+use super::ready::{Ready, Selected};
 use super::selection::{filter, group_key, group_key_data, population};
 use frontend::ask::site_table::mark;
 use frontend::ask::stack::stack_mark;

@@ -1,20 +1,20 @@
 //! Answers questions about flame graphs: boxes of a range, all sites, and the largest allocation of a node.
 
-pub(super) mod cache;
-mod selected;
 pub(super) mod sites;
 #[cfg(test)]
 mod tests;
 
-use self::cache::KEPT_TREES;
 use self::sites::{Search, tally};
 use super::hit::found_hit;
-use super::ready::Ready;
+use super::ready::{KEPT_TREES, Ready};
+use super::selection::{Selected, scope};
 use frontend::ask::{
-    FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTree, Hit, SiteKey, SiteText,
+    FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTree, Hit, SelectionData,
+    SiteKey, SiteText,
 };
 use shared::analysis::{
-    AllocationId, CallTree, Calls, Cut, CutContent, MergeBy, NodeOrder, PathConfig, Sandwich, Site, TreeConfig, cut,
+    AllocationId, CallTree, Calls, Cut, CutContent, MergeBy, NodeOrder, PathConfig, Sandwich, Scope, Site, TreeConfig,
+    cut,
 };
 use shared::trace::{FrameId, StackId, Trace};
 use std::collections::{HashMap, HashSet};
@@ -70,13 +70,13 @@ impl Flame<'_> {
         let stacks: HashSet<StackId> = tree.stacks_of(node).collect();
         let Ready { timeline, device, .. } = self.ready;
         let selection = &asked.source.selection;
-        let of_node = selected::weighed(self.ready, selection)?.into_iter().filter(|&(_, stack, _)| {
+        let of_node = weighed(self.ready, selection)?.into_iter().filter(|&(_, stack, _)| {
             let stack = if stack.has_frames() { stack } else { StackId::NONE };
             stacks.contains(&stack)
         });
         let size = |id: AllocationId| timeline.allocations.get(id, device).size_bytes;
         let largest = of_node.reduce(|best, next| if size(next.0) > size(best.0) { next } else { best });
-        Ok(largest.map(|(id, ..)| found_hit(self.ready, id, selected::moment(self.ready, selection, id))))
+        Ok(largest.map(|(id, ..)| found_hit(self.ready, id, moment(self.ready, selection, id))))
     }
 
     fn calls(self, source: &FlameSource) -> Result<Rc<Calls>, String> {
@@ -87,7 +87,7 @@ impl Flame<'_> {
         }
         let merge = if source.by_line { MergeBy::Line } else { MergeBy::Function };
         let config = PathConfig { merge, folds_runtime: !source.with_runtime };
-        let weighed = selected::weighed(self.ready, &source.selection)?.into_iter();
+        let weighed = weighed(self.ready, &source.selection)?.into_iter();
         let calls = Rc::new(Calls::new(self.ready.trace, config, weighed.map(|(_, stack, weight)| (stack, weight))));
         self.ready.flames.calls.replace(Some((self.device, source.clone(), calls.clone())));
         Ok(calls)
@@ -151,5 +151,27 @@ impl<'a> Words<'a> {
             sites.push(SiteText { is_match: search.finds(site), ..sites::text(trace, site, *by_line) });
             sites.len() as u32 - 1
         })
+    }
+}
+
+/// Returns the allocations of a selection, each with its stack and its weight.
+///
+/// # Errors
+/// Returns an error message if the filter's text is not valid.
+pub(super) fn weighed(
+    ready: Ready<'_>,
+    selection: &SelectionData,
+) -> Result<Vec<(AllocationId, StackId, u64)>, String> {
+    let selected = Selected::new(ready, selection)?;
+    let weigher = selected.weigher();
+    let stack = |id| ready.timeline.allocations.allocation_stack(id, ready.device);
+    Ok(selected.ids.iter().map(|&id| (id, stack(id), weigher.weigh(id))).collect())
+}
+
+/// Returns a moment of a selection at which an allocation is alive.
+pub(super) fn moment(ready: Ready<'_>, selection: &SelectionData, id: AllocationId) -> u32 {
+    match scope(ready, selection.scope) {
+        Scope::At(moment) => moment,
+        Scope::Within { moments, .. } => ready.timeline.allocations.get(id, ready.device).born.max(moments.start),
     }
 }
