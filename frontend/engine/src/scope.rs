@@ -6,7 +6,7 @@ use crate::keeper;
 use crate::queue::Queue;
 use crate::reader::Reader;
 use frontend::ask::{Answers, FileBytes, GetPicture, Joinable, Order, PartOrder, PreviewData, Question, Reply, Report};
-use frontend::platform::messages::{from_buffer, to_buffer};
+use frontend::platform::worker_client::{from_buffer, to_buffer};
 use frontend::platform::{Source, blob};
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, Uint8Array};

@@ -3,9 +3,8 @@
 //! The tab remembers the files, and the browser stores their bytes for a day.
 
 use super::local_files::{CHOICE, NO, is_keeping_chosen};
-use super::page_address::is_plain_page;
 use super::use_files::FilesHandle;
-use super::view_link::ViewLink;
+use super::view_link::{ViewLink, is_plain_page};
 use crate::platform::{LeaveGuard, LeaveListener, can_keep, entry_name, kept_file, page_address, session_text, store};
 use crate::state::{FileAction, Keeping, NO_FILE, OpenFile};
 use wasm_bindgen_futures::spawn_local;

@@ -1,4 +1,4 @@
-//! Data that a browser tab keeps over reloads, and the events of leaving the page.
+//! Data that the browser or a tab of it keeps over reloads, and the events of leaving the page.
 
 use super::browser::window;
 use gloo_events::{EventListener, EventListenerOptions};
@@ -69,4 +69,18 @@ impl LeaveListener {
     pub fn new(on_leave: impl Fn() + 'static) -> Self {
         Self { _listener: EventListener::new(&window(), "pagehide", move |_| on_leave()) }
     }
+}
+
+/// Returns the stored text of a name; `None` if there is none or storage is disabled.
+pub fn stored(name: &str) -> Option<String> {
+    local_storage()?.get_item(name).ok()?
+}
+
+/// Stores a text under a name, and returns whether that worked.
+pub fn store(name: &str, text: &str) -> bool {
+    local_storage().is_some_and(|storage| storage.set_item(name, text).is_ok())
+}
+
+fn local_storage() -> Option<Storage> {
+    window().local_storage().ok()?
 }

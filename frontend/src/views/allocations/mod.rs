@@ -15,8 +15,8 @@ use crate::ask::{
     Column, Columns, Found, GroupBy, GroupKeyData, Hit, Kind, ScopeData, SelectionData, SheetOf, TablePage,
     TableRequest, Walk, WalkRequest,
 };
+use crate::components::controls::Select;
 use crate::components::icon::{Icon, IconName};
-use crate::components::select::Select;
 use crate::hooks::{FileHandle, Seen, use_file, use_shown};
 use crate::state::{Choice, FileAction, RowsChoice, TimelineCommand};
 use std::rc::Rc;

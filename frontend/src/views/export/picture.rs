@@ -1,7 +1,7 @@
 //! Buttons that save a view's drawing as a picture.
 
 use super::model::file_name;
-use crate::components::export_button::{ExportButton, Making};
+use crate::components::buttons::{ExportButton, Making};
 use crate::draw::sketch::Sketch;
 use crate::draw::svg::svg;
 use crate::hooks::{use_file, use_shown};

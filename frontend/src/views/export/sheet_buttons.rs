@@ -2,7 +2,7 @@
 
 use super::model::file_name;
 use crate::ask::{SheetOf, SheetOrder};
-use crate::components::export_button::{ExportButton, Making};
+use crate::components::buttons::{ExportButton, Making};
 use crate::hooks::{use_file, use_shown};
 use crate::platform::AskError;
 use shared::export::TableFormat;

@@ -7,7 +7,7 @@ use super::steps::{Doing, parts, steps};
 use super::trying::Tried;
 use crate::ask::stack::label;
 use crate::components::icon::{Icon, IconName};
-use crate::components::stack_row::StackRow;
+use crate::components::stack_view::StackRow;
 use crate::hooks::use_file;
 use crate::state::FileAction;
 use shared::base::{Severity, format};

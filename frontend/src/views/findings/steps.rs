@@ -2,7 +2,7 @@
 
 use super::model::{conf_of, unbroken};
 use super::sentence::sentence;
-use crate::components::copy_button::CopyButton;
+use crate::components::buttons::CopyButton;
 use crate::components::icon::{Icon, IconName};
 use shared::analysis::{AdviceStep, StepKind};
 use shared::report::{Finding, FindingPart, Target};

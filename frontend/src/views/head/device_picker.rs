@@ -1,7 +1,7 @@
 //! Choice of a file's device: tabs for a few devices, a select box for many.
 
 use super::figures_model::device_name;
-use crate::components::tab_keys::tab_keys;
+use crate::components::controls::tab_keys;
 use crate::hooks::use_file;
 use crate::state::{FileAction, ReadyFile};
 use shared::base::format;

@@ -1,8 +1,8 @@
 //! Bar at the top of the viewer: open files, Open, Export, Share, links and help.
 
 use super::names_model::tab_texts;
+use crate::components::controls::Select;
 use crate::components::icon::{Icon, IconName};
-use crate::components::select::Select;
 use crate::components::site_header::{Place, SiteHeader};
 use crate::hooks::{FilesHandle, SchemeHandle};
 use crate::platform::has_server;

@@ -5,7 +5,7 @@ use super::model::{Range, overlap, shifted};
 use super::of_log;
 use super::operators::Operators;
 use crate::ask::{Axis, GetCourse};
-use crate::components::copy_button::CopyButton;
+use crate::components::buttons::CopyButton;
 use crate::hooks::{OpenLog, Seen, ShownFile, use_answer, use_file, use_shown};
 use crate::state::{FileAction, FileId, TimelineCommand};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! Python code that records a snapshot, on the page without a file.
 
-use crate::components::copy_button::CopyButton;
-use crate::components::tab_keys::tab_keys;
+use crate::components::buttons::CopyButton;
+use crate::components::controls::tab_keys;
 use yew::prelude::*;
 
 /// Code for one purpose.

@@ -4,8 +4,8 @@ pub mod model;
 
 use self::model::{Place, drawing, places};
 use crate::ask::{DeviceFigures, GetStrip, StripData};
+use crate::components::controls::row_keys;
 use crate::components::picture::Picture;
-use crate::components::tab_keys::row_keys;
 use crate::hooks::{Peer, use_answer, use_file};
 use crate::platform::{WorkerClient, store, stored};
 use crate::state::{FileAction, FileId};

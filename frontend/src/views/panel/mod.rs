@@ -10,7 +10,7 @@ mod top_stacks;
 
 use super::findings::model::problem_count;
 use crate::ask::Hit;
-use crate::components::tab_keys::tab_keys;
+use crate::components::controls::tab_keys;
 use crate::hooks::{use_file, use_shown};
 use crate::state::{FileAction, PanelTab, ReadyFile};
 

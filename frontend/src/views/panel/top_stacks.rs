@@ -4,7 +4,7 @@ use super::own_code::OwnCodeChoice;
 use super::stacks_model::{TopStack, rest, rows};
 use crate::ask::stack::stack_mark;
 use crate::ask::{GetStacks, Kind, NameMark};
-use crate::components::stack_row::{RowFigures, StackRow};
+use crate::components::stack_view::{RowFigures, StackRow};
 use crate::hooks::{FileHandle, use_asked, use_file, use_shown};
 use crate::state::FileAction;
 use shared::base::{Moment, format};

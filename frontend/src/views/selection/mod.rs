@@ -9,8 +9,8 @@ use self::model::{
     when_text,
 };
 use crate::ask::{GetFacts, SelectionFacts, Weight};
+use crate::components::controls::Select;
 use crate::components::icon::{Icon, IconName};
-use crate::components::select::Select;
 use crate::hooks::{ShownFile, use_asked, use_shown};
 use crate::state::When;
 use shared::analysis::Category;

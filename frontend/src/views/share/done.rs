@@ -1,6 +1,6 @@
 //! Last step of the share dialog, which shows the new link.
 
-use crate::components::copy_button::CopyButton;
+use crate::components::buttons::CopyButton;
 use crate::components::icon::{Icon, IconName};
 use crate::platform::{day_text, focus_first, site_url};
 use crate::state::Link;

@@ -2,7 +2,7 @@
 
 use super::hook::delete_link;
 use super::kept_links;
-use crate::components::copy_button::CopyButton;
+use crate::components::buttons::CopyButton;
 use crate::components::dialog::Dialog;
 use crate::platform::{ApiError, day_text, site_url, unix_ms};
 use crate::state::Link;

@@ -3,7 +3,7 @@
 use super::hook::SweepHandle;
 use super::model::{advised, answer, environment, findings, is_enough};
 use crate::ask::WhatIfSetup;
-use crate::components::copy_button::CopyButton;
+use crate::components::buttons::CopyButton;
 use crate::components::icon::{Icon, IconName};
 use std::rc::Rc;
 use yew::prelude::*;

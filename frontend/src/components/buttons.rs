@@ -1,14 +1,55 @@
-//! Button that makes a file and saves it.
+//! Buttons that copy a text to the clipboard, or make a file and save it, and show the outcome.
 
 use super::icon::{Icon, IconName};
-use crate::platform::{Blob, save};
+use crate::platform::{Blob, copy_text, save};
 use gloo_timers::future::TimeoutFuture;
 use std::pin::Pin;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// Time for which the button shows that the file was saved, in milliseconds.
+/// Time for which a button shows the outcome, in milliseconds.
 const SAID_MS: u32 = 1600;
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct CopyButtonProps {
+    pub text: AttrValue,
+    /// Label before the button is pressed.
+    pub label: AttrValue,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Outcome {
+    Copied,
+    Failed,
+}
+
+/// Copies a text when pressed, and shows the outcome for a moment.
+#[component]
+pub fn CopyButton(props: &CopyButtonProps) -> Html {
+    let outcome = use_state_eq(|| None);
+    let onclick = {
+        let (text, outcome) = (props.text.clone(), outcome.clone());
+        move |_: MouseEvent| {
+            let (text, outcome) = (text.to_string(), outcome.clone());
+            spawn_local(async move {
+                let is_copied = copy_text(text).await;
+                outcome.set(Some(if is_copied { Outcome::Copied } else { Outcome::Failed }));
+                TimeoutFuture::new(SAID_MS).await;
+                outcome.set(None);
+            });
+        }
+    };
+    let (icon, label) = match *outcome {
+        None => (IconName::Copy, props.label.clone()),
+        Some(Outcome::Copied) => (IconName::Done, "Copied".into()),
+        Some(Outcome::Failed) => (IconName::Error, "Blocked by the browser".into()),
+    };
+    html! {
+        <button type="button" class="button quiet" {onclick}>
+            <Icon name={icon} /><span aria-live="polite">{ label }</span>
+        </button>
+    }
+}
 
 /// A file being made; fails with the reason why there is none.
 pub type Making = Pin<Box<dyn Future<Output = Result<Blob, String>>>>;

@@ -1,6 +1,10 @@
-//! Hooks for tables of any length, of which only the rows on the screen are in the document.
+//! Hooks for tables of any length, of which only the rows on the screen are in the document, and for a timeline at rest.
 
+use super::view_link::Seen;
 use crate::platform::{ResizeListener, set_style, size_of_element};
+use gloo_timers::callback::Timeout;
+use std::cell::RefCell;
+use std::rc::Rc;
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
@@ -36,4 +40,22 @@ pub fn use_spacer(spacer: &NodeRef, height_px: f64) {
             set_style(&spacer, "height", &format!("{height_px:.0}px"));
         }
     });
+}
+
+/// Time without movement after which values that depend on the view are recomputed, in milliseconds.
+const REST_MS: u32 = 150;
+
+/// Returns the last view that came to rest, and the callback that receives every view.
+#[hook]
+pub fn use_settled() -> (UseStateHandle<Option<Seen>>, Callback<Seen>) {
+    let settled = use_state_eq(|| None);
+    let due = use_memo((), |()| RefCell::<Option<Timeout>>::default());
+    let on_view = {
+        let (settled, due) = (settled.setter(), Rc::clone(&due));
+        use_callback((), move |view: Seen, ()| {
+            let settled = settled.clone();
+            *due.borrow_mut() = Some(Timeout::new(REST_MS, move || settled.set(Some(view))));
+        })
+    };
+    (settled, on_view)
 }
