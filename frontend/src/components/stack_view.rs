@@ -1,4 +1,4 @@
-//! Stacks: rows of a list of stacks, and the frames of one.
+//! Frames of a stack, and one-line summaries of stacks that open to them.
 
 use super::buttons::CopyButton;
 use crate::ask::stack::{StackLine, as_text, folded_count, frame_title, full_place, lines, short_place};

@@ -1,5 +1,6 @@
-//! HTTP requests to the server, with JSON bodies in both directions and the server's own error format.
-//! Uploads a file with `XMLHttpRequest`, because `fetch` does not report progress.
+//! HTTP requests to the server, with JSON bodies in both directions and the server's own error format, and uploads.
+//!
+//! Uploads use `XMLHttpRequest`, because `fetch` does not report progress.
 
 use super::address::site_url;
 use super::browser::window;

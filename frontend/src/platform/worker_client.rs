@@ -1,6 +1,6 @@
-//! The page's handle to the Web Worker of one file.
-//! Converts messages between page and Web Workers to the form that the browser transfers: one buffer each.
-//! Names the place from which a Web Worker reads a file.
+//! The page's handle to the Web Worker of one file, the place from which the worker reads it, and their messages.
+//!
+//! The browser transfers a message as one buffer.
 
 use crate::ask::{Ask, AskFile, GetPicture, Order, PartOrder, PictureData, Question, Report, wire};
 use futures_channel::oneshot;

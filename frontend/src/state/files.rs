@@ -1,16 +1,14 @@
 //! The open files, and the actions that change them.
 
-mod begin;
 mod first;
 mod keeping;
 mod ready;
 
-pub use self::begin::{NewFile, Start};
 pub use self::ready::ReadyFile;
 use super::card::ThisCard;
 use super::choices::Choice;
-use super::file_id::FileId;
-use super::origin::Origin;
+use super::choices::FileId;
+use super::origin::{NewFile, Origin, Start};
 use super::points::PointAction;
 use super::session::SessionFile;
 use super::view_state::{DockTab, PanelTab};
