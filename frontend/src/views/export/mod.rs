@@ -2,7 +2,6 @@
 
 pub mod model;
 pub mod picture;
-pub mod sheet_buttons;
 
 use self::model::{file_name, moment_text, table_label};
 use super::share::remaining::RemainingTexts;

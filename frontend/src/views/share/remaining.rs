@@ -1,6 +1,6 @@
 //! Searchable list of all texts that remain in a clean copy.
 
-use super::remaining_model::FoundTexts;
+use super::model::FoundTexts;
 use crate::ask::CopyPreview;
 use crate::draw::scrolling::Scrolling;
 use crate::platform::set_style;

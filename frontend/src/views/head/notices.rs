@@ -1,10 +1,11 @@
-//! List of notices about oddities in a readable file.
+//! Notices about oddities in a readable file, and where the file came from.
 
-use super::figures_model::device_name;
-use super::notices_model::{is_folded, notices_of, severity_word, summary};
+use super::model::{device_name, is_folded, notices_of, severity_word, summary};
 use crate::ask::Notice;
 use crate::components::icon::{Icon, IconName};
-use crate::hooks::use_shown;
+use crate::hooks::{use_file, use_shown};
+use crate::state::{FileAction, LinkFacts, Origin};
+use std::rc::Rc;
 use yew::prelude::*;
 
 /// Shows the notices, folded under one line if there are many.
@@ -53,5 +54,46 @@ fn icon(notice: &Notice) -> IconName {
         "error" => IconName::Error,
         "warning" => IconName::Warning,
         _ => IconName::Info,
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct OriginBarProps {
+    pub origin: Origin,
+    /// Message about the file's view.
+    pub notice: Option<Rc<str>>,
+}
+
+/// Shows a line about a shared copy, and one about a view that could not be restored.
+#[component]
+pub fn OriginBar(props: &OriginBarProps) -> Html {
+    let on_dismiss = use_file().acting(|_: MouseEvent| FileAction::DismissNotice);
+    html! {
+        <>
+            if let Origin::Link(facts) = &props.origin { { shared_copy(facts) } }
+            if let Some(notice) = &props.notice {
+                <p class="origin notice warning" role="status" data-view-notice="">
+                    <Icon name={IconName::Warning} /><span>{ &**notice }</span>
+                    <button type="button" class="button quiet square" onclick={on_dismiss} aria-label="Dismiss">
+                        <Icon name={IconName::Close} />
+                    </button>
+                </p>
+            }
+        </>
+    }
+}
+
+fn shared_copy(facts: &LinkFacts) -> Html {
+    let LinkFacts { title, created, expires, cuts } = facts;
+    let ends = expires.as_ref().map_or_else(|| "never expires".to_owned(), |end| format!("expires {end}"));
+    html! {
+        <p class="origin" data-shared="">
+            <Icon name={IconName::Share} />
+            <span>
+                <strong>{ title }</strong>
+                { format!(" · Shared copy from {created}, {ends}") }
+                if let Some(cuts) = cuts { <span class="origin-cuts">{ format!(" · {cuts}") }</span> }
+            </span>
+        </p>
     }
 }

@@ -1,6 +1,6 @@
-//! Texts and numbers of the row of figures above the timeline.
+//! Texts and numbers above the timeline: figures of the device, names of open files, and notices about a readable file.
 
-use crate::ask::DeviceFigures;
+use crate::ask::{DeviceFigures, Notice};
 use shared::base::{Moment, format};
 use shared::trace::Action;
 
@@ -142,6 +142,67 @@ pub fn device_name(index: i64) -> String {
     if index < 0 { "Pinned host memory".to_owned() } else { format!("GPU {index}") }
 }
 
+/// Shorter common beginnings are not worth a cut.
+const LEAST_CUT: usize = 12;
+
+/// Returns the texts of the tabs: with several files, without the beginning that all names share.
+///
+/// The cut is at a separator, so that no word or number is torn apart.
+pub fn tab_texts(names: &[&str]) -> Vec<String> {
+    let cut = common_cut(names);
+    let text = |name: &&str| if cut == 0 { (*name).to_owned() } else { format!("…{}", &name[cut..]) };
+    names.iter().map(text).collect()
+}
+
+fn common_cut(names: &[&str]) -> usize {
+    let (Some(first), 2..) = (names.first(), names.len()) else { return 0 };
+    let common = |name: &&str| first.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
+    let shared = names.iter().map(common).min().unwrap_or(0);
+    let is_separator = |byte: u8| matches!(byte, b'-' | b'_' | b'.' | b' ' | b'=' | b'/');
+    let cut = first.bytes().take(shared).rposition(is_separator).map_or(0, |position| position + 1);
+    // Separators are ASCII, so that the cut is between characters; nothing must be left of no name.
+    let is_short = cut < LEAST_CUT || names.iter().any(|name| name.len() <= cut);
+    if is_short { 0 } else { cut }
+}
+
+/// Maximum number of notices that are shown without a summary that folds them.
+const SHOWN_AT_MOST: usize = 1;
+
+/// Code of the notice about a request that failed.
+const OUT_OF_MEMORY: &str = "out-of-memory";
+
+/// Returns the word that a screen reader says before a notice.
+pub fn severity_word(notice: &Notice) -> &'static str {
+    match notice.severity.as_str() {
+        "error" => "Error",
+        "warning" => "Warning",
+        _ => "Note",
+    }
+}
+
+/// Returns true if the notices are folded at first.
+pub fn is_folded(notices: &[Notice]) -> bool {
+    notices.len() > SHOWN_AT_MOST
+}
+
+/// Returns the notices about a device and those about the whole file.
+///
+/// That memory ran out is not among them: the headline, the figures and the timeline of the device say so.
+pub fn notices_of(notices: &[Notice], device: i64) -> Vec<Notice> {
+    let is_here = |notice: &&Notice| notice.device.is_none_or(|index| index == device);
+    notices.iter().filter(|notice| is_here(notice) && notice.code != OUT_OF_MEMORY).cloned().collect()
+}
+
+/// Summarizes the notices in one line: `1 error, 2 warnings, 3 notes`.
+pub fn summary(notices: &[Notice]) -> String {
+    let counted = |severity: &str, noun: &str| {
+        let count = notices.iter().filter(|notice| notice.severity == severity).count() as u64;
+        (count > 0).then(|| format::counted(count, noun))
+    };
+    let parts = [counted("error", "error"), counted("warning", "warning"), counted("info", "note")];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,5 +251,44 @@ mod tests {
     fn host_memory_is_no_gpu() {
         assert_eq!(device_name(3), "GPU 3");
         assert_eq!(device_name(-1), "Pinned host memory");
+    }
+
+    #[track_caller]
+    fn check_names_model(names: &[&str], texts: &[&str]) {
+        assert_eq!(tab_texts(names), texts);
+    }
+
+    #[test]
+    fn names_show_where_they_differ() {
+        check_names_model(
+            &["cornell-runs_rank0.pickle", "cornell-runs_rank12.pickle"],
+            &["…rank0.pickle", "…rank12.pickle"],
+        );
+        check_names_model(&["snapshot-before.pickle"], &["snapshot-before.pickle"]);
+        check_names_model(&["a_1.pickle", "a_2.pickle"], &["a_1.pickle", "a_2.pickle"]);
+        check_names_model(&["training-run-é.json", "training-run-è.json"], &["…é.json", "…è.json"]);
+        check_names_model(&["same-name-of-two.json", "same-name-of-two.json"], &["…json", "…json"]);
+        check_names_model(&[], &[]);
+    }
+
+    fn notice(severity: &str) -> Notice {
+        Notice { severity: severity.into(), ..Notice::default() }
+    }
+
+    #[test]
+    fn many_notices_have_one_line() {
+        let notices = [notice("warning"), notice("info"), notice("warning")];
+        assert_eq!(summary(&notices), "2 warnings, 1 note");
+        assert!(is_folded(&notices) && !is_folded(&notices[..1]));
+    }
+
+    #[test]
+    fn a_notice_about_another_device_waits_until_that_is_shown() {
+        let about = |device| Notice { device, ..notice("info") };
+        let notices = [about(None), about(Some(0)), about(Some(1))];
+        assert_eq!(notices_of(&notices, 1), [about(None), about(Some(1))]);
+        assert_eq!(notices_of(&notices, -1), [about(None)]);
+        let failed = Notice { code: OUT_OF_MEMORY.into(), ..about(Some(1)) };
+        assert_eq!(notices_of(&[failed], 1), [], "the headline says it");
     }
 }
