@@ -49,10 +49,7 @@ pub use compare::{
     CompareSide, CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData,
     side_of_value, side_value,
 };
-pub use export::{
-    CopyOptions, CopyPreview, ExportForm, ExportOrder, GetCopyPreview, PackageRow, SheetOf, SheetOrder, TextChange,
-    TextGroup, WriteCopy,
-};
+pub use export::{CopyOptions, ExportForm, ExportOrder, GetCopyPreview, SheetOf, SheetOrder, WriteCopy};
 pub use flame::{
     FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally, FlameTree, GetBoxes,
     GetLargest, GetSites, GetSource, GetSourceFiles, SiteKey, SiteRow, SiteText,

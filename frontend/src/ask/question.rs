@@ -12,7 +12,7 @@ use super::around::{
     KindStep, StepAllocation, StepHit, StepKind,
 };
 use super::compare::{CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData};
-use super::export::{CopyPreview, ExportOrder, GetCopyPreview, SheetOrder, WriteCopy};
+use super::export::{ExportOrder, GetCopyPreview, SheetOrder, WriteCopy};
 use super::flame::{FlameBoxes, FlameSites, GetBoxes, GetLargest, GetSites, GetSource, GetSourceFiles};
 use super::picture::PictureData;
 use super::segments::{GetSegments, SegmentsData};
@@ -26,6 +26,7 @@ use super::wire;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::analysis::Profile;
+use shared::export::SanitizeReport;
 use shared::logs::OperatorsAtPeak;
 use shared::report::{Diagnosis, LiveGroups, LogCurves, SourceReport};
 
@@ -170,7 +171,7 @@ questions! {
         GetSweep -> SweepData, each;
         GetFindings -> Diagnosis, newest;
         SetOwnCode -> Diagnosis, newest;
-        GetCopyPreview -> CopyPreview, newest;
+        GetCopyPreview -> SanitizeReport, newest;
     }
     files {
         WriteCopy, newest;

@@ -2,8 +2,9 @@
 
 use super::links::Link;
 use super::view_state::ViewState;
-use crate::ask::{CopyOptions, CopyPreview};
+use crate::ask::CopyOptions;
 use shared::api::ServerLimits;
+use shared::export::SanitizeReport;
 use std::rc::Rc;
 
 /// State of the sharing dialog.
@@ -16,7 +17,7 @@ pub struct Sharing {
     pub days: Option<u32>,
     pub server: ServerState,
     /// Effect of the options on this file.
-    pub preview: Option<Rc<CopyPreview>>,
+    pub preview: Option<Rc<SanitizeReport>>,
     pub copy: CopyStep,
     pub sending: SendStep,
 }
@@ -84,7 +85,7 @@ pub enum SharingAction {
     /// Another expiry was chosen, in days; `None` for never.
     End(Option<u32>),
     /// The effect of the options is known.
-    Preview(Rc<CopyPreview>),
+    Preview(Rc<SanitizeReport>),
     /// The copy has made progress.
     Copy(CopyStep),
     /// The upload has made progress.

@@ -2,13 +2,13 @@
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use frontend::ask::{CopyOptions, CopyPreview, ExportForm, ExportOrder, PackageRow, TextChange, TextGroup};
+use frontend::ask::{CopyOptions, ExportForm, ExportOrder};
 use shared::analysis::Timeline;
 use shared::draw::span::Span;
 use shared::draw::svg::svg;
 use shared::draw::theme::Theme;
 use shared::export;
-use shared::export::{Change, PictureOptions, Remaining, SanitizeOptions, Sanitized, Subject, TimelinePicture};
+use shared::export::{PictureOptions, SanitizeOptions, SanitizeReport, Sanitized, Subject, TimelinePicture};
 use shared::import::Importer;
 use shared::pickle::Style;
 use shared::trace::{Device, Trace};
@@ -86,23 +86,8 @@ fn picture(order: &ExportOrder, file: &str, trace: &Trace, (device, timeline): (
 const LEVEL: Compression = Compression::new(4);
 
 /// Returns a summary of what a copy would leave out.
-pub(super) fn preview(trace: &Trace, options: &CopyOptions) -> CopyPreview {
-    let sanitized = Sanitized::new(trace, &sanitize_options(trace, options));
-    let report = sanitized.report();
-    CopyPreview {
-        paths: change(&report.paths),
-        texts: change(&report.texts),
-        names: report.names.clone(),
-        packages: report
-            .packages
-            .iter()
-            .map(|package| PackageRow { name: package.name.clone(), frames: package.frames })
-            .collect(),
-        metadata: change(&report.metadata),
-        annotations: report.annotations,
-        unknown_keys: report.unknown_keys,
-        remaining: report.remaining.chunk_by(|a, b| a.kind == b.kind).map(group).collect(),
-    }
+pub(super) fn preview(trace: &Trace, options: &CopyOptions) -> SanitizeReport {
+    Sanitized::new(trace, &sanitize_options(trace, options)).report().clone()
 }
 
 /// Returns the copy, compressed; `progress` receives the completed fraction from time to time.
@@ -136,16 +121,4 @@ fn sanitize_options(trace: &Trace, options: &CopyOptions) -> SanitizeOptions {
         sanitize.packages = Some(kept.collect());
     }
     sanitize
-}
-
-/// Converts texts of one kind; there must be at least one.
-fn group(texts: &[Remaining]) -> TextGroup {
-    TextGroup {
-        kind: texts[0].kind.name().to_owned(),
-        texts: texts.iter().map(|remaining| remaining.text.clone()).collect(),
-    }
-}
-
-fn change(change: &Change) -> TextChange {
-    TextChange { count: change.count, examples: change.examples.clone() }
 }

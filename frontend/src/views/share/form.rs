@@ -3,10 +3,11 @@
 use super::hook::SharingHandle;
 use super::model::{CutRow, copy_text, cut_rows, end_text, ends, sent_text, typed_names, typed_text};
 use super::remaining::RemainingTexts;
-use crate::ask::{CopyOptions, PackageRow};
+use crate::ask::CopyOptions;
 use crate::components::icon::{Icon, IconName};
 use crate::state::{CopyStep, SendFailure, SendStep, SharingAction};
 use shared::base::format;
+use shared::export::Package;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
@@ -229,7 +230,7 @@ fn example((before, after): &(String, String)) -> Html {
     }
 }
 
-fn package(row: &PackageRow, options: &CopyOptions, choose: &Callback<CopyOptions>) -> Html {
+fn package(row: &Package, options: &CopyOptions, choose: &Callback<CopyOptions>) -> Html {
     let is_kept = !options.dropped_packages.contains(&row.name);
     let (name, options) = (row.name.clone(), options.clone());
     let onchange = choose.reform(move |_: Event| {

@@ -1,8 +1,9 @@
 //! Texts and numbers of the dialog for sharing a copy, and of the texts that remain in it, which people review before.
 
-use crate::ask::{CopyOptions, CopyPreview, TextChange, TextGroup};
+use crate::ask::CopyOptions;
 use crate::state::{CopyStep, SendStep, ServerState, Sharing};
 use shared::base::format;
+use shared::export::{Change, Remaining, SanitizeReport};
 
 /// Information that can be left out of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +44,11 @@ impl Cut {
 }
 
 /// Returns the choices, most relevant to privacy first; `annotations` is the number of annotations in the file.
-pub fn cut_rows(options: &CopyOptions, preview: Option<&CopyPreview>, annotations: u64) -> [CutRow; 4] {
-    let said = |is_on: bool, text: &dyn Fn(&CopyPreview) -> String| {
+pub fn cut_rows(options: &CopyOptions, preview: Option<&SanitizeReport>, annotations: u64) -> [CutRow; 4] {
+    let said = |is_on: bool, text: &dyn Fn(&SanitizeReport) -> String| {
         preview.map(|preview| if is_on { text(preview) } else { "stays as it is".to_owned() }).unwrap_or_default()
     };
-    let examples = |is_on: bool, change: fn(&CopyPreview) -> &TextChange| {
+    let examples = |is_on: bool, change: fn(&SanitizeReport) -> &Change| {
         preview.filter(|_| is_on).map(|preview| change(preview).examples.clone()).unwrap_or_default()
     };
     let CopyOptions { cut_paths, remove_names, drop_metadata, drop_annotations, .. } = *options;
@@ -87,7 +88,7 @@ fn counted(count: u64, noun: &str) -> String {
     if count == 0 { "none in this file".to_owned() } else { format::counted(count, noun) }
 }
 
-fn names_note(preview: &CopyPreview) -> String {
+fn names_note(preview: &SanitizeReport) -> String {
     match preview.names.as_slice() {
         [] => "none found in this file".to_owned(),
         names => names.join(", "),
@@ -152,11 +153,11 @@ pub fn typed_text(typed: &[&str]) -> Option<String> {
     (!quoted.is_empty()).then(|| format!("The link also contains your search text: {}.", quoted.join(" and ")))
 }
 
-/// Texts that a search finds, in all groups together.
+/// Texts that a search finds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundTexts {
-    /// Position of the group, and of the text in it.
-    rows: Vec<(u32, u32)>,
+    /// Positions of the texts.
+    rows: Vec<u32>,
     /// Number of all texts, found or not.
     all: u64,
 }
@@ -165,18 +166,14 @@ impl FoundTexts {
     /// Searches for the texts that contain all words of `search`, ignoring case.
     ///
     /// A word may also be part of the text's kind. Without a word all texts are found.
-    pub fn new(groups: &[TextGroup], search: &str) -> Self {
+    pub fn new(texts: &[Remaining], search: &str) -> Self {
         let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
-        let is_found = |group: &TextGroup, text: &str| {
-            let (kind, text) = (group.kind.as_str(), text.to_lowercase());
-            words.iter().all(|word| text.contains(word) || kind.contains(word.as_str()))
+        let is_found = |Remaining { kind, text }: &Remaining| {
+            let text = text.to_lowercase();
+            words.iter().all(|word| text.contains(word) || kind.name().contains(word.as_str()))
         };
-        let mut rows = Vec::new();
-        for (position, group) in (0..).zip(groups) {
-            let found = (0..).zip(&group.texts).filter(|(_, text)| words.is_empty() || is_found(group, text));
-            rows.extend(found.map(|(text, _)| (position, text)));
-        }
-        Self { rows, all: groups.iter().map(|group| group.texts.len() as u64).sum() }
+        let found = (0..).zip(texts).filter(|(_, text)| words.is_empty() || is_found(text));
+        Self { rows: found.map(|(position, _)| position).collect(), all: texts.len() as u64 }
     }
 
     /// Returns the number of texts found.
@@ -185,10 +182,9 @@ impl FoundTexts {
     }
 
     /// Returns the kind and the text of a row; `None` after the last one.
-    pub fn row<'a>(&self, groups: &'a [TextGroup], row: u32) -> Option<(&'a str, &'a str)> {
-        let &(group, text) = self.rows.get(row as usize)?;
-        let group = groups.get(group as usize)?;
-        Some((&group.kind, group.texts.get(text as usize)?))
+    pub fn row<'a>(&self, texts: &'a [Remaining], row: u32) -> Option<(&'static str, &'a str)> {
+        let Remaining { kind, text } = texts.get(*self.rows.get(row as usize)? as usize)?;
+        Some((kind.name(), text))
     }
 
     /// Formats the number of texts found, and of all texts if that differs.
@@ -204,12 +200,13 @@ impl FoundTexts {
 mod tests {
     use super::*;
     use shared::api::ServerLimits;
+    use shared::export::TextKind;
 
-    fn preview() -> CopyPreview {
-        CopyPreview {
-            paths: TextChange { count: 2, examples: vec![("/home/ada/x.py".into(), "x.py".into())] },
+    fn preview() -> SanitizeReport {
+        SanitizeReport {
+            paths: Change { count: 2, examples: vec![("/home/ada/x.py".into(), "x.py".into())] },
             names: vec!["ada".into(), "gpu-17".into()],
-            ..CopyPreview::default()
+            ..SanitizeReport::default()
         }
     }
 
@@ -269,21 +266,19 @@ mod tests {
         assert_eq!(typed_text(&["a", "b"]).as_deref(), Some("The link also contains your search text: “a” and “b”."));
     }
 
-    fn groups() -> Vec<TextGroup> {
-        let group = |kind: &str, texts: &[&str]| TextGroup {
-            kind: kind.to_owned(),
-            texts: texts.iter().map(|text| (*text).to_owned()).collect(),
-        };
-        vec![group("annotation", &["step 1", "Warm up"]), group("project file", &["train.py"])]
+    fn texts() -> Vec<Remaining> {
+        let text = |kind, text: &str| Remaining { kind, text: text.to_owned() };
+        let (mark, file) = (TextKind::Annotation, TextKind::ProjectFile);
+        vec![text(mark, "step 1"), text(mark, "Warm up"), text(file, "train.py")]
     }
 
     #[track_caller]
     fn check(search: &str, texts: &[&str], count: &str) {
-        let groups = groups();
-        let found = FoundTexts::new(&groups, search);
-        let rows: Vec<&str> = (0..found.count()).map(|row| found.row(&groups, row).unwrap().1).collect();
+        let all = self::texts();
+        let found = FoundTexts::new(&all, search);
+        let rows: Vec<&str> = (0..found.count()).map(|row| found.row(&all, row).unwrap().1).collect();
         assert_eq!((rows.as_slice(), found.count_text().as_str()), (texts, count));
-        assert_eq!(found.row(&groups, found.count()), None);
+        assert_eq!(found.row(&all, found.count()), None);
     }
 
     #[test]
