@@ -1,8 +1,6 @@
 //! Hooks for what concerns the whole page: dropped and pasted files, the keyboard, and the colour scheme, light or dark.
 
-use crate::platform::{
-    DropListener, KeyListener, PasteListener, SystemScheme, apply_scheme, remembered_scheme, system_scheme,
-};
+use crate::platform::{apply_scheme, on_drop, on_keys, on_paste, on_system_scheme, remembered_scheme, system_scheme};
 use crate::state::{KeyAction, Scheme, SchemeChoice, action_of};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,8 +13,8 @@ pub fn use_drop(on_files: Callback<Vec<web_sys::File>>) -> bool {
     let setter = is_over.setter();
     use_effect_with(on_files, move |on_files| {
         let (dropped, pasted) = (on_files.clone(), on_files.clone());
-        let drop_listener = DropListener::new(move |is_over| setter.set(is_over), move |files| dropped.emit(files));
-        let paste_listener = PasteListener::new(move |files| pasted.emit(files));
+        let drop_listener = on_drop(move |is_over| setter.set(is_over), move |files| dropped.emit(files));
+        let paste_listener = on_paste(move |files| pasted.emit(files));
         move || drop((drop_listener, paste_listener))
     });
     *is_over
@@ -30,7 +28,7 @@ pub fn use_keys(on_action: Callback<KeyAction>) {
     let newest = use_memo((), |()| RefCell::new(Callback::noop()));
     *newest.borrow_mut() = on_action;
     use_effect_with((), move |()| {
-        let listener = KeyListener::new(move |press| {
+        let listener = on_keys(move |press| {
             let Some(action) = action_of(&press) else { return false };
             let on_action = Rc::clone(&newest).borrow().clone();
             on_action.emit(action);
@@ -73,7 +71,7 @@ pub fn use_scheme() -> SchemeHandle {
     let system = use_state_eq(system_scheme);
     let setter = system.setter();
     use_effect_with((), move |()| {
-        let listener = SystemScheme::listen(move |scheme| setter.set(scheme));
+        let listener = on_system_scheme(move |scheme| setter.set(scheme));
         move || drop(listener)
     });
     SchemeHandle { choice, system }

@@ -2,7 +2,7 @@
 
 use super::use_files::FilesHandle;
 use super::view_link::ViewLink;
-use crate::platform::{HistoryListener, entry_name, fragment, put_entry};
+use crate::platform::{entry_name, fragment, on_history, put_entry};
 use crate::state::{FileAction, FileStatus, NO_FILE, OpenFile, Place, Start, ViewState};
 use yew::prelude::*;
 
@@ -40,7 +40,7 @@ pub(super) fn use_history(files: &FilesHandle, link: &ViewLink) {
     *now.borrow_mut() = files.clone();
     let link = link.clone();
     use_effect_with((), move |()| {
-        let listener = HistoryListener::new(move || {
+        let listener = on_history(move || {
             let files = now.borrow().clone();
             arrive(&files, &link);
         });

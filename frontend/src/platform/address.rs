@@ -37,17 +37,9 @@ pub fn entry_name() -> Option<String> {
     window().history().ok()?.state().ok()?.as_string()
 }
 
-/// Listener for changes of the current history entry, by Back, Forward or an edited address.
-#[derive(Debug)]
-pub struct HistoryListener {
-    _listener: EventListener,
-}
-
-impl HistoryListener {
-    /// Listens until it is dropped.
-    pub fn new(on_change: impl Fn() + 'static) -> Self {
-        Self { _listener: EventListener::new(&window(), "popstate", move |_| on_change()) }
-    }
+/// Listens for changes of the current history entry, by Back, Forward or an edited address.
+pub fn on_history(call: impl Fn() + 'static) -> EventListener {
+    EventListener::new(&window(), "popstate", move |_| call())
 }
 
 /// Sets the name and the address fragment of the current history entry, or adds a new entry with them.

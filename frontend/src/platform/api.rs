@@ -4,6 +4,7 @@
 
 use super::address::site_url;
 use super::browser::window;
+use super::session::{local_storage, stored};
 use gloo_events::EventListener;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -12,7 +13,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Blob, FormData, ProgressEvent, RequestInit, Response, Storage, XmlHttpRequest};
+use web_sys::{Blob, FormData, ProgressEvent, RequestInit, Response, XmlHttpRequest};
 
 /// Storage key for the token of a server that needs one.
 const TOKEN_KEY: &str = "snapscope-token";
@@ -145,21 +146,17 @@ pub fn api_url(path: &str) -> String {
 
 /// Returns the server's token that this browser stores, if any.
 pub fn token() -> Option<String> {
-    storage()?.get_item(TOKEN_KEY).ok()?.filter(|token| !token.is_empty())
+    stored(TOKEN_KEY).filter(|token| !token.is_empty())
 }
 
 /// Stores a token for the server, or removes it.
 pub fn keep_token(token: Option<&str>) {
-    let Some(storage) = storage() else { return };
+    let Some(storage) = local_storage() else { return };
     // If storage is full or disabled, the token will be asked for again.
     let _ = match token {
         Some(token) => storage.set_item(TOKEN_KEY, token),
         None => storage.remove_item(TOKEN_KEY),
     };
-}
-
-fn storage() -> Option<Storage> {
-    window().local_storage().ok()?
 }
 
 /// Running upload, which is aborted when this is dropped.

@@ -14,52 +14,47 @@ use web_sys::{
     FileSystemFileEntry, HtmlInputElement,
 };
 
-/// Listener for files dragged over the page, active until it is dropped.
-pub struct DropListener {
-    _listeners: [EventListener; 4],
-}
-
-impl DropListener {
-    /// `on_over` receives whether files are over the page, and `on_files` the files that are dropped, with
-    /// those of dropped folders.
-    pub fn new(on_over: impl Fn(bool) + Clone + 'static, on_files: impl Fn(Vec<File>) + Clone + 'static) -> Self {
-        let over = |is_over: bool| {
-            let on_over = on_over.clone();
-            move |event: &DragEvent, transfer: &DataTransfer| {
-                if has_files(transfer) {
-                    event.prevent_default();
-                    on_over(is_over);
-                }
-            }
-        };
-        let leave = {
-            let on_over = on_over.clone();
-            // The event also occurs on the way from one child to another; only a leave without a new target leaves the
-            // page.
-            move |event: &DragEvent, _: &DataTransfer| {
-                if event.related_target().is_none() {
-                    on_over(false);
-                }
-            }
-        };
-        let let_go = {
-            let on_over = on_over.clone();
-            move |event: &DragEvent, transfer: &DataTransfer| {
+/// Listens for files dragged over the page: `on_over` receives whether files are over it, and `on_files` the files that
+/// are dropped, with those of dropped folders.
+pub fn on_drop(
+    on_over: impl Fn(bool) + Clone + 'static,
+    on_files: impl Fn(Vec<File>) + Clone + 'static,
+) -> [EventListener; 4] {
+    let over = |is_over: bool| {
+        let on_over = on_over.clone();
+        move |event: &DragEvent, transfer: &DataTransfer| {
+            if has_files(transfer) {
                 event.prevent_default();
-                on_over(false);
-                let dropped = Dropped::of(transfer);
-                let on_files = on_files.clone();
-                spawn_local(async move { on_files(dropped.all().await) });
+                on_over(is_over);
             }
-        };
-        let _listeners = [
-            listen("dragenter", over(true)),
-            listen("dragover", over(true)),
-            listen("dragleave", leave),
-            listen("drop", let_go),
-        ];
-        Self { _listeners }
-    }
+        }
+    };
+    let leave = {
+        let on_over = on_over.clone();
+        // The event also occurs on the way from one child to another; only a leave without a new target leaves the
+        // page.
+        move |event: &DragEvent, _: &DataTransfer| {
+            if event.related_target().is_none() {
+                on_over(false);
+            }
+        }
+    };
+    let let_go = {
+        let on_over = on_over.clone();
+        move |event: &DragEvent, transfer: &DataTransfer| {
+            event.prevent_default();
+            on_over(false);
+            let dropped = Dropped::of(transfer);
+            let on_files = on_files.clone();
+            spawn_local(async move { on_files(dropped.all().await) });
+        }
+    };
+    [
+        listen("dragenter", over(true)),
+        listen("dragover", over(true)),
+        listen("dragleave", leave),
+        listen("drop", let_go),
+    ]
 }
 
 fn listen(name: &'static str, handle: impl Fn(&DragEvent, &DataTransfer) + 'static) -> EventListener {
@@ -157,29 +152,21 @@ pub(super) fn list(files: Option<FileList>) -> Vec<File> {
 /// Name of a pasted text, as that of a file.
 const NAME: &str = "Pasted text";
 
-/// Listener for what is pasted outside of text fields, active until it is dropped.
-pub struct PasteListener {
-    _listener: EventListener,
-}
-
-impl PasteListener {
-    /// `on_files` receives pasted files, or a pasted text as a file.
-    pub fn new(on_files: impl Fn(Vec<File>) + 'static) -> Self {
-        let _listener = EventListener::new(&window(), "paste", move |event| {
-            let event: &ClipboardEvent = event.unchecked_ref();
-            let Some(clipboard) = event.clipboard_data() else { return };
-            if event.target().is_some_and(|target| target.dyn_ref().is_some_and(is_text)) {
-                return;
-            }
-            let files = list(clipboard.files());
-            let text = clipboard.get_data("text/plain").unwrap_or_default();
-            if !files.is_empty() {
-                on_files(files);
-            } else if !text.trim().is_empty() {
-                let file = text_blob(&text, "text/plain").ok().and_then(|blob| file_of(&blob, NAME));
-                on_files(file.into_iter().collect());
-            }
-        });
-        Self { _listener }
-    }
+/// Listens for what is pasted outside of text fields; `on_files` receives pasted files, or a pasted text as a file.
+pub fn on_paste(on_files: impl Fn(Vec<File>) + 'static) -> EventListener {
+    EventListener::new(&window(), "paste", move |event| {
+        let event: &ClipboardEvent = event.unchecked_ref();
+        let Some(clipboard) = event.clipboard_data() else { return };
+        if event.target().is_some_and(|target| target.dyn_ref().is_some_and(is_text)) {
+            return;
+        }
+        let files = list(clipboard.files());
+        let text = clipboard.get_data("text/plain").unwrap_or_default();
+        if !files.is_empty() {
+            on_files(files);
+        } else if !text.trim().is_empty() {
+            let file = text_blob(&text, "text/plain").ok().and_then(|blob| file_of(&blob, NAME));
+            on_files(file.into_iter().collect());
+        }
+    })
 }

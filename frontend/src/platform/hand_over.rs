@@ -2,11 +2,12 @@
 
 use super::address::site_url;
 use super::browser::window;
+use super::session::tab_storage;
 use js_sys::{Array, Function, Promise, Reflect};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{File, Storage};
+use web_sys::File;
 
 /// Loads the viewer and passes it the files that were chosen meanwhile.
 #[derive(Clone, Debug)]
@@ -104,8 +105,9 @@ const MOST_BYTES: f64 = 2.0 * 1024.0 * 1024.0;
 pub async fn bring_to_jobs(file: &File) {
     let text = if file.size() > MOST_BYTES { None } else { text_of(file).await };
     let line = format!("{}\n", file.name().replace('\n', " "));
-    let is_kept = text
-        .is_some_and(|text| storage().is_some_and(|storage| storage.set_item(NAME, &format!("{line}{text}")).is_ok()));
+    let is_kept = text.is_some_and(|text| {
+        tab_storage().is_some_and(|storage| storage.set_item(NAME, &format!("{line}{text}")).is_ok())
+    });
     let path = if is_kept { "jobs?new&brought" } else { "jobs?new" };
     // Only an address that can't be parsed is an error.
     let _ = window().location().set_href(&site_url(path));
@@ -113,15 +115,11 @@ pub async fn bring_to_jobs(file: &File) {
 
 /// Returns the name and text of the config that was last passed on in this tab, also after a reload.
 pub fn brought_config() -> Option<(String, String)> {
-    let kept = storage()?.get_item(NAME).ok()??;
+    let kept = tab_storage()?.get_item(NAME).ok()??;
     let (name, text) = kept.split_once('\n')?;
     Some((name.to_owned(), text.to_owned()))
 }
 
 async fn text_of(file: &File) -> Option<String> {
     JsFuture::from(file.text()).await.ok()?.as_string()
-}
-
-fn storage() -> Option<Storage> {
-    window().session_storage().ok()?
 }

@@ -22,7 +22,7 @@ mod surface;
 pub mod worker_client;
 
 pub use address::{
-    HistoryListener, asset_url, entry_name, fragment, has_files, has_server, page_address, page_path, put_entry,
+    asset_url, entry_name, fragment, has_files, has_server, on_history, page_address, page_path, put_entry,
     search_params, site_url, start,
 };
 pub use api::{ApiError, ApiRequest, Upload, api_url, keep_token, token};
@@ -32,18 +32,18 @@ pub use browser::{
     show_modal, unix_ms,
 };
 pub use canvas::{context_of, context_options, fit_canvas, opaque_context_of, paint_ops, sibling_of};
-pub use drop::{DropListener, PasteListener, chosen_files};
+pub use drop::{chosen_files, on_drop, on_paste};
 pub use folder::{Folder, choose_folder, folder_of, has_folder_dialog};
 pub use frames::{
     ResizeListener, bring_into_view_soon, mark_when_presented, on_next_frame, pixel_ratio, prefers_reduced_motion,
 };
 pub use hand_over::{HandOver, bring_to_jobs, brought_config, files_in, on_launch};
 pub use kept::{can_keep, forget_kept, kept_file};
-pub use keyboard::{KeyListener, focus_element, focus_first};
-pub use scheme::{SystemScheme, apply_scheme, remembered_scheme, system_scheme};
-pub use session::{LeaveGuard, LeaveListener, keep_session, new_session_id, session_text, store, stored};
+pub use keyboard::{focus_element, focus_first, on_keys};
+pub use scheme::{apply_scheme, on_system_scheme, remembered_scheme, system_scheme};
+pub use session::{guard_page, keep_session, new_session_id, on_leave, session_text, store, stored};
 pub use surface::{
-    Surface, client_point, corner_of, place_tooltip, place_window, point_in, set_attribute, set_height, set_style,
-    set_width, share_across, size_of_element,
+    Surface, client_point, corner_of, on_event, place_tooltip, place_window, point_in, set_attribute, set_height,
+    set_style, set_width, share_across, size_of_element, turned_px,
 };
 pub use worker_client::{AskError, Drawn, Source, WorkerClient, keep_spare_worker};

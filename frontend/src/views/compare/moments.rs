@@ -2,7 +2,7 @@
 
 use super::hook::{Comparable, Comparison, DeviceOf, Place, SideOf, find_allocation, use_curve, use_diff, use_steps};
 use super::model::{MomentChoice, default_sides, moment_choices, side_name, step_choices};
-use super::sum::{Shown, Sum};
+use super::sum::Sum;
 use super::table::Table;
 use crate::ask::{CompareSide, CurveData, DeviceFigures, Hit, SheetOf, StepData, side_of_value, side_value};
 use crate::hooks::{FileHandle, Peer, use_file, use_shown};
@@ -144,7 +144,7 @@ fn name(devices: &[Comparable], place: Place, side: CompareSide, is_same: bool) 
 }
 
 /// Returns the stack of a picked row that only the other side has, because this side has nothing to pin.
-fn picked_stack(comparison: Option<&Rc<Comparison>>, picked: Option<usize>) -> Option<Shown> {
+fn picked_stack(comparison: Option<&Rc<Comparison>>, picked: Option<usize>) -> Option<Rc<Vec<Frame>>> {
     let comparison = comparison?;
     let row = comparison.diff.found.rows.get(picked?)?;
     let stack = row.before.filter(|stack| stack.row < comparison.other.rows.len())?;
@@ -152,7 +152,7 @@ fn picked_stack(comparison: Option<&Rc<Comparison>>, picked: Option<usize>) -> O
         let ProfileFrame { name, filename, line } = frame.clone();
         Frame { name, filename, line, fx: None }
     };
-    Some(Shown { frames: Rc::new(comparison.other.frames_of(stack.row).map(frame).collect()) })
+    Some(Rc::new(comparison.other.frames_of(stack.row).map(frame).collect()))
 }
 
 /// Pins the largest allocation of a row, or else marks the row as picked.

@@ -19,42 +19,17 @@ use std::rc::Rc;
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
-fn id(tab: DockTab) -> &'static str {
+/// Returns the id, the icon and the label of a tab.
+fn face(tab: DockTab) -> (&'static str, IconName, &'static str) {
     match tab {
-        DockTab::Flame => "dock-flame",
-        DockTab::Allocations => "dock-allocations",
-        DockTab::Events => "dock-events",
-        DockTab::Source => "dock-source",
-        DockTab::Segments => "dock-segments",
-        DockTab::WhatIf => "dock-what-if",
-        DockTab::Compare => "dock-compare",
-        DockTab::Logs => "dock-logs",
-    }
-}
-
-fn icon(tab: DockTab) -> IconName {
-    match tab {
-        DockTab::Flame => IconName::Flame,
-        DockTab::Allocations => IconName::Table,
-        DockTab::Events => IconName::List,
-        DockTab::Source => IconName::Code,
-        DockTab::Segments => IconName::Blocks,
-        DockTab::WhatIf => IconName::Sliders,
-        DockTab::Compare => IconName::Balance,
-        DockTab::Logs => IconName::Lines,
-    }
-}
-
-fn label(tab: DockTab) -> &'static str {
-    match tab {
-        DockTab::Flame => "Flame graph",
-        DockTab::Allocations => "Allocations",
-        DockTab::Events => "Events",
-        DockTab::Source => "Source",
-        DockTab::Segments => "Segments",
-        DockTab::WhatIf => "What if",
-        DockTab::Compare => "Compare",
-        DockTab::Logs => "Logs",
+        DockTab::Flame => ("dock-flame", IconName::Flame, "Flame graph"),
+        DockTab::Allocations => ("dock-allocations", IconName::Table, "Allocations"),
+        DockTab::Events => ("dock-events", IconName::List, "Events"),
+        DockTab::Source => ("dock-source", IconName::Code, "Source"),
+        DockTab::Segments => ("dock-segments", IconName::Blocks, "Segments"),
+        DockTab::WhatIf => ("dock-what-if", IconName::Sliders, "What if"),
+        DockTab::Compare => ("dock-compare", IconName::Balance, "Compare"),
+        DockTab::Logs => ("dock-logs", IconName::Lines, "Logs"),
     }
 }
 
@@ -82,15 +57,15 @@ pub fn Dock(props: &DockProps) -> Html {
     let on_choose = on_dock.reform(|next: u32| Some(DockTab::ALL[next as usize]));
     let on_key = tab_keys(open.map_or(0, |tab| tab as u32), DockTab::ALL.len() as u32, on_choose);
     let head = |this: DockTab| {
-        let is_shown = open == Some(this);
+        let (is_shown, (id, name, label)) = (open == Some(this), face(this));
         let onclick = on_dock.reform(move |_: MouseEvent| (!is_shown).then_some(this));
         // One tab can always be reached by the Tab key, even while the dock is closed.
         let is_stop = is_shown || (open.is_none() && this == DockTab::ALL[0]);
         html! {
-            <button type="button" role="tab" id={id(this)} data-tab={(this as u32).to_string()}
+            <button type="button" role="tab" {id} data-tab={(this as u32).to_string()}
                 aria-selected={is_shown.to_string()} tabindex={if is_stop { "0" } else { "-1" }}
-                title={format!("{} ({})", label(this), dock_key(this).to_uppercase())}
-                aria-controls={open.map(|_| "dock-body")} {onclick}><Icon name={icon(this)} />{ label(this) }</button>
+                title={format!("{} ({})", label, dock_key(this).to_uppercase())}
+                aria-controls={open.map(|_| "dock-body")} {onclick}><Icon {name} />{ label }</button>
         }
     };
     html! {
@@ -112,7 +87,7 @@ pub fn Dock(props: &DockProps) -> Html {
                 }
             </div>
             if let Some(tab) = open {
-                <div class="dock-body" id="dock-body" role="tabpanel" aria-labelledby={id(tab)}>
+                <div class="dock-body" id="dock-body" role="tabpanel" aria-labelledby={face(tab).0}>
                     <ContextProvider<Easel> context={easel}>{ body(tab, props, &folder) }</ContextProvider<Easel>>
                 </div>
             }
