@@ -52,12 +52,46 @@ pub struct TableRequest {
     pub count: u32,
 }
 
-/// Order of rows.
+/// Order of a table's rows by one of its columns; by default the largest values of the default column come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sort {
-    pub column: Column,
+pub struct SortBy<C> {
+    pub column: C,
     /// True for ascending order.
     pub is_rising: bool,
+}
+
+/// Column by which a table can be sorted.
+pub trait SortColumn: Copy + PartialEq {
+    /// Returns true if its usual order is the ascending one.
+    fn rises(self) -> bool;
+}
+
+impl<C: SortColumn> SortBy<C> {
+    /// Returns the order after a click on a column's head.
+    ///
+    /// A click on the current column reverses the order; another column starts with its usual direction.
+    #[must_use]
+    pub fn after(self, column: C) -> Self {
+        Self { column, is_rising: if column == self.column { !self.is_rising } else { column.rises() } }
+    }
+
+    /// Returns the value of `aria-sort` for a column's head.
+    pub fn aria(self, column: C) -> &'static str {
+        match (self.column == column, self.is_rising) {
+            (false, _) => "none",
+            (true, true) => "ascending",
+            (true, false) => "descending",
+        }
+    }
+}
+
+/// Order of the rows of a table of allocations or groups.
+pub type Sort = SortBy<Column>;
+
+impl SortColumn for Column {
+    fn rises(self) -> bool {
+        matches!(self, Self::Title | Self::Category | Self::Born | Self::Died | Self::Phase | Self::Step)
+    }
 }
 
 /// Range of rows of a table, and the sums over all rows.

@@ -37,8 +37,8 @@ pub mod stack;
 pub mod wire;
 
 pub use allocations::{
-    AllocationRow, Column, Columns, FindGroup, Found, GetFacts, GetRows, GroupRow, MixedRow, RowFacts, Sort, TablePage,
-    TableRequest, TableRows, Walk, WalkRequest, WalkTo,
+    AllocationRow, Column, Columns, FindGroup, Found, GetFacts, GetRows, GroupRow, MixedRow, RowFacts, Sort, SortBy,
+    SortColumn, TablePage, TableRequest, TableRows, Walk, WalkRequest, WalkTo,
 };
 pub use areas::{AreaRow, CategoryBytes, ColorBy, GetAreas, GetCategories, area_by};
 pub use around::{

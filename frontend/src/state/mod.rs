@@ -25,6 +25,7 @@ pub use choices::{
     Against, BlockColors, Choice, Choices, CompareChoice, Controls, DifferencesChoice, EventsChoice, FileId, Rootward,
     RowsChoice, SegmentsChoice, StacksChoice, Zoom,
 };
+pub use fields::ViewStateError;
 pub use files::{Failure, FileAction, FileStatus, Files, Keeping, Loading, LogFile, OpenFile, ReadyFile, Remedy};
 pub use history::{Entry, Moved, NO_FILE, Place, entry_for};
 pub use keys::{Issued, KeyAction, KeyPress, TimelineCommand, action_of, dock_key, tab_after};
@@ -36,4 +37,4 @@ pub use selecting::{Meaning, Selecting, When};
 pub use session::{Session, SessionFile, awaited_text, take_awaited};
 pub use sharing::{CopyStep, SendFailure, SendStep, ServerState, Sharing, SharingAction, cuts_text, shared_view_text};
 pub use turns::Turns;
-pub use view_state::{DockTab, PanelTab, PinKey, ViewState, ViewStateError};
+pub use view_state::{DockTab, PanelTab, PinKey, ViewState};

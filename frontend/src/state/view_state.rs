@@ -23,14 +23,13 @@
 use super::card::ThisCard;
 use super::choices;
 use super::choices::Choices;
-use super::fields::{Fields, FieldsError, MOST_TEXT_BYTES, escaped, unescaped};
+use super::fields::{Fields, MOST_TEXT_BYTES, ViewStateError, escaped, unescaped};
 use super::points::Points;
 use crate::ask::{AllocationKey, Axis, ColorBy, GroupBy, GroupMark, Kind, NameMark};
 use crate::draw::camera::View;
 use crate::draw::span::Span;
 use shared::analysis::Category;
 use shared::names;
-use std::fmt;
 use std::rc::Rc;
 
 /// Version of the format that [`ViewState::to_text`] writes.
@@ -121,46 +120,6 @@ pub struct ViewState {
     pub points: Rc<Points>,
 }
 
-/// Reason why a text could not be read as a view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ViewStateError {
-    /// The text was written by a later version of this page.
-    Newer,
-    /// The text is not a view.
-    Garbled,
-}
-
-impl fmt::Display for ViewStateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Newer => {
-                "The view in this address was saved by a newer version of Snapscope, so the whole timeline is shown. \
-                 Reload the page to get that version."
-            }
-            Self::Garbled => {
-                "The view in this address can't be read, so the whole timeline is shown. Check that the address is \
-                 complete."
-            }
-        })
-    }
-}
-
-impl ViewStateError {
-    /// Returns the message for the case that another view is already on the screen, and stays.
-    pub fn of_open_page(self) -> &'static str {
-        match self {
-            Self::Newer => {
-                "The view in this address was saved by a newer version of Snapscope, so the view stays as it is. \
-                 Reload the page to get that version."
-            }
-            Self::Garbled => {
-                "The view in this address can't be read, so the view stays as it is. Check that the address is \
-                 complete."
-            }
-        }
-    }
-}
-
 impl ViewState {
     /// Writes the text that [`from_text`](Self::from_text) reads.
     pub fn to_text(&self) -> String {
@@ -199,11 +158,7 @@ impl ViewState {
     /// # Errors
     /// Returns an error if the text has a later version or is not a view.
     pub fn from_text(text: &str) -> Result<Self, ViewStateError> {
-        let fields = Fields::read(text, VERSION, UPGRADES).map_err(|error| match error {
-            FieldsError::Newer => ViewStateError::Newer,
-            FieldsError::Garbled => ViewStateError::Garbled,
-        })?;
-        Self::from_fields(&fields).ok_or(ViewStateError::Garbled)
+        Self::from_fields(&Fields::read(text, VERSION, UPGRADES)?).ok_or(ViewStateError::Garbled)
     }
 
     fn from_fields(fields: &Fields) -> Option<Self> {

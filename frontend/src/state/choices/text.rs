@@ -14,8 +14,8 @@ use super::{Against, BlockColors, Choices, Controls, Rootward, SegmentsChoice, Z
 use crate::ask::differences::{Column as DiffColumn, Sort as DiffSort};
 use crate::ask::site_table::{SiteColumn, SiteOrder};
 use crate::ask::{
-    Column, Columns, CompareSide, DiffBy, GroupBy, GroupMark, Instant, NameMark, Part, Sort, Weight, WhatIfSetup,
-    side_of_value, side_value,
+    Column, Columns, CompareSide, DiffBy, GroupBy, GroupMark, Instant, NameMark, Part, Sort, SortBy, Weight,
+    WhatIfSetup, side_of_value, side_value,
 };
 use crate::state::fields::{Fields, MOST_TEXT_BYTES, escaped, unescaped};
 use crate::state::view_state::DockTab;
@@ -241,12 +241,9 @@ words! {
     BlockColors: |color| color.name(), Self::of_name;
     Columns: |columns| columns.iter().map(Column::name).collect::<Vec<_>>().join(","),
         |word| Some(Self::of(word.split(',').filter_map(Column::of_name)));
-    Sort: |sort| sorted(sort.column.name(), sort.is_rising),
-        |word| sorted_of(word, Column::of_name).map(|(column, is_rising)| Self { column, is_rising });
-    SiteOrder: |order| sorted(order.column.name(), !order.is_descending),
-        |word| sorted_of(word, SiteColumn::of_name).map(|(column, rises)| Self { column, is_descending: !rises });
-    DiffSort: |sort| sorted(sort.by.name(), !sort.is_falling),
-        |word| sorted_of(word, DiffColumn::of_name).map(|(by, rises)| Self { by, is_falling: !rises });
+    Sort: |sort| sorted(sort.column.name(), sort.is_rising), |word| sorted_of(word, Column::of_name);
+    SiteOrder: |order| sorted(order.column.name(), order.is_rising), |word| sorted_of(word, SiteColumn::of_name);
+    DiffSort: |sort| sorted(sort.column.name(), sort.is_rising), |word| sorted_of(word, DiffColumn::of_name);
     Instant: instant_word, instant_of;
     PoolId: |PoolId(capture, handle)| format!("{capture}:{handle}"), |word| {
         let (capture, handle) = word.split_once(':')?;
@@ -284,11 +281,11 @@ fn sorted(column: &str, is_rising: bool) -> String {
     format!("{column}{}", if is_rising { '+' } else { '-' })
 }
 
-/// Returns the column of a sort order, and true if it rises.
-fn sorted_of<C>(word: &str, column: fn(&str) -> Option<C>) -> Option<(C, bool)> {
+/// Returns the sort order of a word.
+fn sorted_of<C>(word: &str, column: fn(&str) -> Option<C>) -> Option<SortBy<C>> {
     let (name, is_rising) =
         word.strip_suffix('+').map(|name| (name, true)).or(word.strip_suffix('-').map(|name| (name, false)))?;
-    Some((column(name)?, is_rising))
+    Some(SortBy { column: column(name)?, is_rising })
 }
 
 fn instant_word(instant: &Instant) -> String {

@@ -4,7 +4,7 @@ mod long_table;
 pub mod model;
 
 use self::long_table::LongTable;
-use self::model::{Head, Line, Target, heads, lines, match_text, optional_head, sort_after, sort_for};
+use self::model::{Head, Line, Target, heads, lines, match_text, optional_head, sort_for};
 use super::export::picture::SheetButtons;
 use super::selection::model::{group_text, mistyped_text, share_text};
 use super::selection::{ScopeBar, SelectingHandle, use_selecting};
@@ -78,8 +78,8 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
             }
         })
     };
-    let on_sort = file
-        .choosing(move |column: Column| Choice::Rows(RowsChoice { sort: sort_after(sorted, column), ..rows_choice }));
+    let on_sort =
+        file.choosing(move |column: Column| Choice::Rows(RowsChoice { sort: sorted.after(column), ..rows_choice }));
     let counts = rows.page.as_ref().map(|page| (page.count, page.all_count));
     let is_now = |(of, found): &&(SelectionData, Found)| *of == selection && allocation_of(&found.hit) == pinned;
     let place = last_found.as_ref().filter(is_now).map(|(_, found)| found.position);

@@ -110,9 +110,9 @@ fn SitesTable(props: &SitesTableProps) -> Html {
     };
     let range = seen.start.min(rows.len())..seen.end.min(rows.len());
     let head = |column: SiteColumn| {
-        let onclick = props.on_order.reform(move |_: MouseEvent| order.clicked(column));
+        let onclick = props.on_order.reform(move |_: MouseEvent| order.after(column));
         html! {
-            <th scope="col" aria-sort={sorted(order, column)} class={class_of(column)}>
+            <th scope="col" aria-sort={(order.column == column).then(|| order.aria(column))} class={class_of(column)}>
                 <button type="button" {onclick}>{ label(column) }</button>
             </th>
         }
@@ -177,9 +177,4 @@ fn label(column: SiteColumn) -> &'static str {
 
 fn class_of(column: SiteColumn) -> Option<&'static str> {
     (column != SiteColumn::Name).then_some("number")
-}
-
-fn sorted(order: SiteOrder, column: SiteColumn) -> Option<&'static str> {
-    let direction = if order.is_descending { "descending" } else { "ascending" };
-    (order.column == column).then_some(direction)
 }
