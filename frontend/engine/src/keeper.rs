@@ -1,4 +1,5 @@
-//! Stores the copy of an open file, and decides which stored copies make room for it; runs inside the file's Web Worker.
+//! Stores the copy of an open file, and decides which stored copies make room for it; runs inside the file's Web
+//! Worker.
 //!
 //! The copy is of a local file, in the browser's private storage, and is made when nothing else is to be done.
 //! It belongs to one browser tab and is deleted after a day, or when its tab is closed; the service worker (`sw.js`)
@@ -115,12 +116,12 @@ async fn write_chunks(
 #[derive(Clone, Debug, Default, PartialEq)]
 struct KeptCopy {
     /// Folder of the tab.
-    pub(crate) session: String,
+    session: String,
     /// Name within that folder.
-    pub(crate) key: String,
-    pub(crate) size_bytes: u64,
+    key: String,
+    size_bytes: u64,
     /// Time at which it was written, in milliseconds since 1970.
-    pub(crate) written_ms: f64,
+    written_ms: f64,
 }
 
 /// Maximum size of all copies together (2 GiB).

@@ -13,7 +13,7 @@
 
 mod engine;
 
-mod first_picture;
+mod image;
 mod queue;
 mod scope;
 

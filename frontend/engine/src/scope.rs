@@ -1,9 +1,9 @@
 //! The browser's side of a file's Web Worker: passes messages to the engine and its reports to the page.
 
 use crate::engine::Engine;
-use crate::first_picture::{FirstPicture, Images};
+use crate::image::Images;
 use crate::keeper;
-use crate::queue::Queue;
+use crate::queue::{FirstPicture, Queue};
 use crate::reader::Reader;
 use frontend::ask::{Answers, FileBytes, GetPicture, Joinable, Order, PartOrder, PreviewData, Question, Reply, Report};
 use frontend::platform::worker_client::{from_buffer, to_buffer};

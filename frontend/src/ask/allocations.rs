@@ -1,5 +1,5 @@
-//! Defines the questions about tables of allocations and groups, the columns that the user chooses, and the answers: one
-//! page of rows at a time.
+//! Defines the questions about tables of allocations and groups, the columns that the user chooses, and the answers:
+//! one page of rows at a time.
 
 use super::kind::Kind;
 use super::selection::{GroupKeyData, GroupMark, NameMark, SelectionData};

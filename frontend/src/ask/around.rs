@@ -1,5 +1,5 @@
-//! Defines the questions about kinds of allocations, about an allocation's kind, its neighbours and the events around it,
-//! and about single events.
+//! Defines the questions about kinds of allocations, about an allocation's kind, its neighbours and the events around
+//! it, and about single events.
 
 use super::allocations::Found;
 use super::kind::Kind;

@@ -1,5 +1,5 @@
-//! Defines the questions for files: other formats, tables as they are on the screen, and clean copies for sharing with the
-//! preview of what they leave out.
+//! Defines the questions for files: other formats, tables as they are on the screen, and clean copies for sharing with
+//! the preview of what they leave out.
 
 use super::allocations::TableRequest;
 use super::compare::CompareSide;

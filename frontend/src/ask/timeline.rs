@@ -1,5 +1,5 @@
-//! Defines the questions about the timeline (its picture, moments, allocations, stacks, marks, and its curve among those
-//! of other devices), those for findings, and the answers.
+//! Defines the questions about the timeline (its picture, moments, allocations, stacks, marks, and its curve among
+//! those of other devices), those for findings, and the answers.
 
 use super::areas::{AreaRow, ColorBy};
 use super::kind::{Kind, Marking};

@@ -1,5 +1,5 @@
-//! Bar at the top of all pages: name, links to the other pages, and the switch between the colours of the system, light and
-//! dark.
+//! Bar at the top of all pages: name, links to the other pages, and the switch between the colours of the system, light
+//! and dark.
 
 use super::icon::{Icon, IconName};
 use crate::platform::{has_server, site_url};

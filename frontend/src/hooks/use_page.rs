@@ -1,4 +1,5 @@
-//! Hooks for what concerns the whole page: dropped and pasted files, the keyboard, and the colour scheme, light or dark.
+//! Hooks for what concerns the whole page: dropped and pasted files, the keyboard, and the colour scheme, light or
+//! dark.
 
 use crate::platform::{apply_scheme, on_drop, on_keys, on_paste, on_system_scheme, remembered_scheme, system_scheme};
 use crate::state::{KeyAction, Scheme, SchemeChoice, action_of};

@@ -1,4 +1,5 @@
-//! Hooks for tables of any length, of which only the rows on the screen are in the document, and for a timeline at rest.
+//! Hooks for tables of any length, of which only the rows on the screen are in the document, and for a timeline at
+//! rest.
 
 use super::view_link::Seen;
 use crate::platform::{ResizeListener, set_style, size_of_element};

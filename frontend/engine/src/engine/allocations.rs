@@ -1,14 +1,14 @@
 //! Answers questions about tables of allocations and groups, which are sorted once and sent by the page.
 
+pub(super) mod cache;
 mod columns;
+mod open;
 mod order;
 mod sheet;
-pub(super) mod table;
 
-use self::columns::Key;
+use self::cache::{Key, Rows, Table};
 use self::order::Order;
 pub(super) use self::sheet::{Whole, pool, stream};
-use self::table::{Rows, Table};
 use super::hit::found_hit;
 use super::ready::Ready;
 use super::selection::{Selected, group_key_data, population, scope};
@@ -89,7 +89,7 @@ impl Table {
                 let of_groups = |rows: &[Group]| group_rows(ready.trace, groups, rows);
                 let rounding = columns::rounding(ready);
                 let of_ids = |ids: &[AllocationId]| allocation_rows(ready, &rounding, ids).collect();
-                table::page(groups, &self.open, request, of_groups, of_ids)
+                open::page(groups, &self.open, request, of_groups, of_ids)
             }
             Rows::Allocations(order, key) => {
                 let ids = order.window(request.first as usize, request.count as usize, |id| key.of(ready, id));

@@ -4,7 +4,6 @@
 mod tests;
 mod text;
 
-pub(super) use super::fields::{escaped, unescaped};
 use super::selecting::Selecting;
 use crate::ask::differences::Sort as DiffSort;
 use crate::ask::site_table::SiteOrder;

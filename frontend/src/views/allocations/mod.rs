@@ -287,7 +287,7 @@ pub struct Page {
 
 /// Returns rows of a table; the previous ones stay until the new ones arrive.
 #[hook]
-pub fn use_rows(request: TableRequest) -> Option<Rc<Page>> {
+fn use_rows(request: TableRequest) -> Option<Rc<Page>> {
     let (client, device) = use_subject();
     use_answer((client, device, request), |(client, device, request)| async move {
         let rows = client.ask(GetRows { device, request: request.clone() }).await?;

@@ -185,15 +185,15 @@ fn on_pick(
 #[derive(Clone, PartialEq, Properties)]
 struct SidePickProps {
     /// Accessible name, which says which side it is.
-    pub(super) label: &'static str,
+    label: &'static str,
     /// Figures of the side's device; `None` until they have arrived.
-    pub(super) figures: Option<Rc<DeviceFigures>>,
+    figures: Option<Rc<DeviceFigures>>,
     /// Steps of the side's device; `None` until they are known.
-    pub(super) steps: Option<Rc<Vec<StepData>>>,
+    steps: Option<Rc<Vec<StepData>>>,
     /// Moment of the pinned allocation on the side's device.
-    pub(super) pinned: Option<u32>,
-    pub(super) chosen: CompareSide,
-    pub(super) on_choose: Callback<CompareSide>,
+    pinned: Option<u32>,
+    chosen: CompareSide,
+    on_choose: Callback<CompareSide>,
 }
 
 /// Offers the moments of one device: single ones, and peaks of steps.
@@ -230,11 +230,11 @@ fn SidePick(props: &SidePickProps) -> Html {
 
 #[derive(Clone, PartialEq, Properties)]
 struct DevicePickProps {
-    pub(super) devices: Vec<Comparable>,
-    pub(super) chosen: Place,
+    devices: Vec<Comparable>,
+    chosen: Place,
     /// The device shown in the timeline.
-    pub(super) shown: Place,
-    pub(super) on_choose: Callback<Place>,
+    shown: Place,
+    on_choose: Callback<Place>,
 }
 
 /// Offers the devices of all open files.

@@ -96,7 +96,7 @@ const ROW_PX: i32 = 30;
 const SPARE: usize = 6;
 
 #[derive(Clone, PartialEq, Properties)]
-pub(super) struct RowsProps {
+struct RowsProps {
     pub(super) all: Rc<Vec<Entry>>,
     /// Positions in `all` of the rows shown, in display order.
     pub(super) order: Rc<Vec<usize>>,
@@ -130,7 +130,7 @@ impl Window {
 
 /// Shows a grid of rows with a cursor that the arrow keys move.
 #[component]
-pub(super) fn Rows(props: &RowsProps) -> Html {
+fn Rows(props: &RowsProps) -> Html {
     let list = use_node_ref();
     let window = use_state_eq(Window::default);
     let cursor = use_state_eq(|| 0_usize);

@@ -119,9 +119,9 @@ const STEP_PX: f64 = 32.0;
 
 #[derive(Clone, PartialEq, Properties)]
 struct GripProps {
-    pub(super) dock: NodeRef,
+    dock: NodeRef,
     /// Called to maximise the dock.
-    pub(super) on_maximize: Callback<()>,
+    on_maximize: Callback<()>,
 }
 
 /// Shows a separator that is dragged, or moved by the arrow keys; a double-click maximises the dock.

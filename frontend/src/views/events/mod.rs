@@ -131,7 +131,7 @@ fn controls(file: &FileHandle, choice: EventsChoice, events: u32, on_choose: &Ca
 
 #[derive(Clone, PartialEq, Properties)]
 struct EventCardProps {
-    pub(super) details: Rc<EventDetails>,
+    details: Rc<EventDetails>,
 }
 
 /// Shows one event.

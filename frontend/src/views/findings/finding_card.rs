@@ -146,7 +146,7 @@ pub struct Shown {
 }
 
 /// Returns the kind of the allocations that a target has in common.
-pub fn kind_of(target: &Target) -> Option<Kind> {
+fn kind_of(target: &Target) -> Option<Kind> {
     let Target { category, stack, line, .. } = target;
     let of_line = || {
         let line = line.as_ref()?;
@@ -158,7 +158,7 @@ pub fn kind_of(target: &Target) -> Option<Kind> {
 }
 
 /// Returns the part of the timeline that shows a target; `device` is a position.
-pub fn shown(device: u32, target: &Target) -> Shown {
+fn shown(device: u32, target: &Target) -> Shown {
     Shown { device, hit: None, between: (target.first, target.last), kind: kind_of(target) }
 }
 
@@ -224,7 +224,7 @@ pub struct Doing {
 }
 
 /// Lists the allocations that a finding is about.
-pub(super) fn parts(finding: &Finding, doing: Option<&Doing>) -> Html {
+fn parts(finding: &Finding, doing: Option<&Doing>) -> Html {
     if finding.parts.is_empty() {
         return Html::default();
     }
@@ -240,7 +240,7 @@ pub(super) fn parts(finding: &Finding, doing: Option<&Doing>) -> Html {
 }
 
 /// Lists the steps, the most useful first.
-pub(super) fn steps(finding: &Finding, doing: Option<&Doing>) -> Html {
+fn steps(finding: &Finding, doing: Option<&Doing>) -> Html {
     if finding.steps.is_empty() {
         return Html::default();
     }
@@ -286,7 +286,7 @@ fn show_button(doing: &Doing, target: &Target, what: &str) -> Html {
     }
 }
 
-pub(super) fn sentence(text: &str) -> Html {
+fn sentence(text: &str) -> Html {
     let part = |part| match part {
         Prose::Words(words) => html! { { unbroken(words) } },
         Prose::Code(code) => html! { <code>{ code }</code> },

@@ -70,7 +70,7 @@ fn name_of(file: &ReadyFile, finding: &Finding) -> Option<AttrValue> {
 #[derive(Clone, PartialEq, Properties)]
 struct GrowthTableProps {
     /// Sums of the memory that stays, by the reason why it stays.
-    pub(super) classes: Vec<ClassTotal>,
+    classes: Vec<ClassTotal>,
 }
 
 /// Shows a row per reason why memory stays; renders nothing without steps.
@@ -109,8 +109,8 @@ fn GrowthTable(props: &GrowthTableProps) -> Html {
 #[derive(Clone, PartialEq, Properties)]
 struct CardPickerProps {
     /// Memory available to PyTorch when the recording ran out of memory.
-    pub(super) recorded_bytes: Option<u64>,
-    pub(super) card: Option<ThisCard>,
+    recorded_bytes: Option<u64>,
+    card: Option<ThisCard>,
 }
 
 /// Shows the choice of a card, which tells when growth fills it and what others used of it.

@@ -115,7 +115,7 @@ fn show_largest(file: &FileHandle, device: u32) -> Callback<(FlameTree, u32)> {
 }
 
 #[derive(Clone, PartialEq, Properties)]
-pub(super) struct BarProps {
+struct BarProps {
     pub(super) controls: Controls,
     pub(super) on_controls: Callback<Controls>,
     /// Search text.
@@ -146,7 +146,7 @@ fn search_hint(now: Controls) -> &'static str {
 
 /// Shows the switches for the layout of the stacks, and the search.
 #[component]
-pub(super) fn Bar(props: &BarProps) -> Html {
+fn Bar(props: &BarProps) -> Html {
     let now = props.controls;
     let toggle = |label: &'static str, title: &'static str, is_on: bool, next: Controls| {
         let onclick = props.on_controls.reform(move |_: MouseEvent| next);
@@ -186,11 +186,11 @@ pub(super) fn Bar(props: &BarProps) -> Html {
 
 #[derive(Clone, PartialEq, Properties)]
 struct FooterProps {
-    pub(super) chosen: Option<Chosen>,
+    chosen: Option<Chosen>,
     /// Called with a node whose largest allocation should be shown.
-    pub(super) on_show: Callback<(FlameTree, u32)>,
+    on_show: Callback<(FlameTree, u32)>,
     /// Called with a site whose callers and callees should be shown.
-    pub(super) on_sandwich: Callback<NameMark>,
+    on_sandwich: Callback<NameMark>,
 }
 
 /// Shows one line, which is also there without a chosen box so that nothing moves when one is chosen.

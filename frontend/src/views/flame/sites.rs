@@ -79,16 +79,16 @@ const FIRST: usize = 40;
 
 #[derive(Clone, PartialEq, Properties)]
 struct SitesTableProps {
-    pub(super) sites: Rc<FlameSites>,
+    sites: Rc<FlameSites>,
     /// Weight of the totals.
-    pub(super) weight: Weight,
+    weight: Weight,
     /// Search text, empty if nothing is searched.
-    pub(super) search: AttrValue,
-    pub(super) chosen: Option<SiteKey>,
-    pub(super) on_choose: Callback<NameMark>,
-    pub(super) order: SiteOrder,
+    search: AttrValue,
+    chosen: Option<SiteKey>,
+    on_choose: Callback<NameMark>,
+    order: SiteOrder,
     /// Called with the new order when the head of a column is clicked.
-    pub(super) on_order: Callback<SiteOrder>,
+    on_order: Callback<SiteOrder>,
 }
 
 /// Shows the sites with their totals; a click on a column's head sorts by it.

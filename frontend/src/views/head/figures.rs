@@ -1,5 +1,5 @@
-//! Row of figures of the shown device, and a sentence about it: what ran, on what, and what went wrong or how much room is
-//! left.
+//! Row of figures of the shown device, and a sentence about it: what ran, on what, and what went wrong or how much room
+//! is left.
 
 use super::model::{Emphasis, Figure, figures};
 use crate::hooks::use_shown;

@@ -148,9 +148,9 @@ fn said(text: &str) -> Html {
 #[derive(Clone, PartialEq, Properties)]
 struct OperatorsProps {
     /// Name of the trace.
-    pub(super) name: AttrValue,
+    name: AttrValue,
     /// The trace.
-    pub(super) file: LogFile,
+    file: LogFile,
 }
 
 /// Says how much of a trace the snapshot has, and which operators made what was live at the peak.

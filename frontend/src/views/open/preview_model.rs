@@ -1,4 +1,5 @@
-//! Texts and numbers of the progress of reading a file, and of the curve of a file that is read or of which a part is chosen.
+//! Texts and numbers of the progress of reading a file, and of the curve of a file that is read or of which a part is
+//! chosen.
 
 use crate::ask::{PartOrder, PreviewDevice};
 use crate::draw::chart::{Axis, Chart, Room};

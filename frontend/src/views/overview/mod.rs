@@ -241,7 +241,7 @@ const TABS_AT_MOST: usize = 8;
 
 #[derive(Clone, PartialEq, Properties)]
 struct DevicePickerProps {
-    pub file: ReadyFile,
+    file: ReadyFile,
 }
 
 /// Shows the devices of a file; renders nothing if there is only one.

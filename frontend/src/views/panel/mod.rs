@@ -93,7 +93,7 @@ fn findings_label(file: &ReadyFile) -> Html {
 #[derive(Clone, PartialEq, Properties)]
 struct AboutProps {
     /// Control for keeping the file in the browser.
-    pub(super) keep: Html,
+    keep: Html,
 }
 
 /// Shows facts about the file, the events of the shown device, and the allocator's settings.

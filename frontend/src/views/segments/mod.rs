@@ -110,9 +110,9 @@ fn use_segments(
 
 #[derive(Clone, PartialEq, Properties)]
 struct HeldListProps {
-    pub(super) data: Rc<SegmentsData>,
+    data: Rc<SegmentsData>,
     /// Called with the position of the block to show.
-    pub(super) on_show: Callback<usize>,
+    on_show: Callback<usize>,
 }
 
 /// Shows the segments with the most free bytes first, those of one stack in a line; a click shows the largest block.
@@ -152,7 +152,7 @@ fn HeldList(props: &HeldListProps) -> Html {
 #[derive(Clone, PartialEq, Properties)]
 struct WasteProps {
     /// The parts; `None` until they are known.
-    pub(super) parts: Option<Fragmentation>,
+    parts: Option<Fragmentation>,
 }
 
 /// Shows a bar of all parts, and the size and definition of each.

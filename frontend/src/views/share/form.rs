@@ -152,7 +152,7 @@ fn progress(sharing: &SharingHandle) -> Html {
 }
 
 #[derive(Clone, PartialEq, Properties)]
-pub(super) struct CutsProps {
+struct CutsProps {
     /// State of the dialog.
     pub(super) sharing: SharingHandle,
     /// Number of annotations in the file.
@@ -161,7 +161,7 @@ pub(super) struct CutsProps {
 
 /// Shows the choices, each with examples from this file.
 #[component]
-pub(super) fn Cuts(props: &CutsProps) -> Html {
+fn Cuts(props: &CutsProps) -> Html {
     let state = props.sharing.state();
     let (options, preview) = (&state.options, state.preview.as_deref());
     let choose = {

@@ -253,12 +253,12 @@ pub fn kept() -> (Links, bool) {
 }
 
 /// Stores a link; if storage is disabled, only the dialog that created the link knows it.
-pub(super) fn keep(link: Link) {
+fn keep(link: Link) {
     change(|links| links.add(link));
 }
 
 /// Removes a link from the list.
-pub fn forget(token: &str) {
+fn forget(token: &str) {
     change(|links| links.remove(token));
 }
 

@@ -69,14 +69,14 @@ fn no_server() -> Html {
 }
 
 #[derive(Clone, PartialEq, Properties)]
-pub(super) struct DoneProps {
+struct DoneProps {
     pub(super) link: Link,
     pub(super) on_delete: Callback<Link>,
 }
 
 /// Shows the link, with buttons to copy and to delete it.
 #[component]
-pub(super) fn Done(props: &DoneProps) -> Html {
+fn Done(props: &DoneProps) -> Html {
     let link = &props.link;
     let node = use_node_ref();
     // The button that had the focus is gone, and copying is the likely next step.

@@ -135,7 +135,7 @@ fn Files(props: &FilesProps) -> Html {
 #[derive(Clone, PartialEq, Properties)]
 struct ChooseFolderProps {
     /// Called with the chosen folder.
-    pub(super) on_folder: Callback<Folder>,
+    on_folder: Callback<Folder>,
 }
 
 /// Shows the button; without a dialog for folders, it opens a file input that takes a folder.

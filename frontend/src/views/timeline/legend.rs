@@ -1,4 +1,5 @@
-//! Legend of the timeline's lines, patterns and colours, with categories and areas, and the choice of what colours stand for.
+//! Legend of the timeline's lines, patterns and colours, with categories and areas, and the choice of what colours
+//! stand for.
 
 use crate::ask::{
     AreaRow, BandName, CategoryBytes, ColorBy, GetAreas, GetBandNames, GetCategories, GroupBy, GroupKeyData, Kind,
@@ -243,7 +244,7 @@ pub struct CategoryLine {
 }
 
 /// Returns all categories of the trace, in an order that does not depend on the moment.
-pub fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
+fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
     let line = |&(category, size_bytes): &(Category, u64)| CategoryLine {
         category,
         color: category as u32 + 1,
@@ -254,12 +255,12 @@ pub fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
 }
 
 /// Says which moment the bytes of the legend are of.
-pub fn when(is_pin: bool) -> &'static str {
+fn when(is_pin: bool) -> &'static str {
     if is_pin { "At the pin:" } else { "At the peak:" }
 }
 
 /// Returns a remark if the categories are a guess.
-pub fn doubt(bytes: &CategoryBytes) -> Option<&'static str> {
+fn doubt(bytes: &CategoryBytes) -> Option<&'static str> {
     (bytes.basis == PhaseBasis::Curve).then_some("a guess: no stack identifies forward or backward")
 }
 

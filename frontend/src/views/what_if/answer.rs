@@ -1,5 +1,5 @@
-//! Answer of the What-if tab: which settings or which GPU would have been enough, the sweep over them, and the outcome of one
-//! beside the recording.
+//! Answer of the What-if tab: which settings or which GPU would have been enough, the sweep over them, and the outcome
+//! of one beside the recording.
 
 use super::hook::SweepHandle;
 use super::model::{

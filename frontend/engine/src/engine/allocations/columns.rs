@@ -1,5 +1,6 @@
 //! Columns of tables of allocations: the facts that they show, and the numbers by which they sort.
 
+use super::cache::Key;
 use crate::engine::ready::Ready;
 use frontend::ask::{Column, RowFacts};
 use shared::allocator::Settings;
@@ -46,16 +47,6 @@ pub(super) fn step(ready: Ready<'_>, id: AllocationId) -> Option<u32> {
     let allocations = &ready.timeline.allocations;
     let steps = ready.studied().steps.as_ref().filter(|_| !allocations.is_initial(id))?;
     steps.of_moment(allocations.get(id, ready.device).born).map(|step| step as u32)
-}
-
-/// Number per allocation that sorts like a column.
-#[derive(Debug)]
-pub(super) struct Key {
-    column: Column,
-    /// Settings by which requests were rounded.
-    pub(super) rounding: Settings,
-    /// Rank of each stack's title among all titles, by the stack's index; empty for other columns.
-    title_ranks: Vec<u32>,
 }
 
 impl Key {

@@ -1,47 +1,13 @@
-//! Holds the most recent table of allocations or groups, with its open groups, whose allocations follow them.
+//! Open groups, whose allocations follow them in the table.
 
-use super::columns::Key;
-use super::order::Order;
+use super::cache::{OpenGroup, Table};
 use crate::engine::ready::Ready;
 use crate::engine::selection::{Selected, group_key_data};
 use frontend::ask::{
-    AllocationRow, FilterData, GroupBy, GroupKeyData, GroupRow, MixedRow, SelectionData, Sort, TableRequest, TableRows,
+    AllocationRow, FilterData, GroupKeyData, GroupRow, MixedRow, SelectionData, TableRequest, TableRows,
 };
 use shared::analysis::{AllocationId, Group, Groups};
-use std::cell::RefCell;
 use std::ops::Range;
-
-/// Most recent table of a device, because scrolling asks for many pages of the same table.
-pub(crate) type TableCache = RefCell<Option<Table>>;
-
-/// Table with the order of its rows.
-#[derive(Debug)]
-pub(crate) struct Table {
-    pub(super) selection: SelectionData,
-    pub(super) by: Option<GroupBy>,
-    pub(super) sort: Sort,
-    /// Selection, in the order of births.
-    pub(super) ids: Vec<AllocationId>,
-    pub(super) bytes: u64,
-    pub(super) all_count: u64,
-    /// Bytes of the largest row.
-    pub(super) most_bytes: u64,
-    pub(super) rows: Rows,
-    pub(super) open: Vec<OpenGroup>,
-}
-
-/// Open group with its allocations, the largest first.
-#[derive(Debug)]
-pub(super) struct OpenGroup {
-    pub(super) key: GroupKeyData,
-    pub(super) ids: Vec<AllocationId>,
-}
-
-#[derive(Debug)]
-pub(super) enum Rows {
-    Allocations(Order, Key),
-    Groups(Groups),
-}
 
 /// Maximum number of groups that are open at once.
 const MOST_OPEN: usize = 50;
