@@ -1,6 +1,6 @@
 //! Questions that the page asks the Web Worker of a file, their answers, and the other messages between the two.
 //!
-//! A file per view has the types of its questions and of its answers; [`Question`] lists them. [`differences`],
+//! A file per theme has the types of its questions and of their answers; [`Question`] lists them. [`differences`],
 //! [`site_table`] and [`stack`] have the texts that both the page and the tables saved by the engine contain.
 //! Nothing here depends on the browser: `platform` carries the messages, and the crate `engine` answers.
 //!

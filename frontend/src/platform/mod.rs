@@ -19,7 +19,7 @@ mod keyboard;
 mod scheme;
 mod session;
 mod surface;
-pub mod worker_client;
+mod worker_client;
 
 pub use address::{
     asset_url, entry_name, fragment, has_files, has_server, on_history, page_address, page_path, put_entry,
@@ -46,4 +46,4 @@ pub use surface::{
     Surface, client_point, corner_of, on_event, place_tooltip, place_window, point_in, set_attribute, set_height,
     set_style, set_width, share_across, size_of_element, turned_px,
 };
-pub use worker_client::{AskError, Drawn, Source, WorkerClient, keep_spare_worker};
+pub use worker_client::{AskError, Drawn, Source, WorkerClient, from_buffer, keep_spare_worker, to_buffer};
